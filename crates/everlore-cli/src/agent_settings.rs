@@ -1,4 +1,4 @@
-//! The settings that agents have of their own: what holds for the agent in use, and what is wrong with any.
+//! Overrides of single agents: the effective settings of the agent in use, and problems in any override file.
 
 use std::sync::Arc;
 
@@ -7,27 +7,28 @@ use everlore::{Config, Engine, files::agent_settings::AgentSettingsFile, store::
 use crate::{cli_context::CliContext, times};
 
 impl CliContext {
-    /// An engine on the files of the home, without its database.
+    /// Returns an engine on the files of the home, without its database.
     pub(crate) fn files_only_engine(&self) -> Engine {
-        Engine::new(Arc::new(RamStore::default()))
-            .with_config(self.settings.config.clone())
-            .with_home(&self.home)
-            .with_zone(times::local_zone())
+        Engine::builder(Arc::new(RamStore::default()))
+            .config(self.settings.config.clone())
+            .home(&self.home)
+            .zone(times::local_zone())
+            .build()
     }
 
-    /// The settings of the agent: those of the home, with its own laid over them.
+    /// Returns the settings of the agent: those of the home with the agent's overrides.
     pub(crate) fn agent_config(&self) -> Arc<Config> {
         self.files_only_engine().settings(self.scope.agent())
     }
 }
 
-/// What the user should know of the file of the agent in use.
+/// Returns warnings about the override file of the agent in use.
 pub(crate) fn agent_notes(cx: &CliContext) -> Vec<String> {
-    let found = settings_problems(cx, &AgentSettingsFile::for_agent(&cx.home, cx.scope.agent()));
-    found.into_iter().map(|(_, message)| format!("warning: {message}")).collect()
+    let problems = settings_problems(cx, &AgentSettingsFile::for_agent(&cx.home, cx.scope.agent()));
+    problems.into_iter().map(|(_, message)| format!("warning: {message}")).collect()
 }
 
-/// How many agents have a file, and what is wrong with any, each with whether it keeps the file from being used.
+/// Returns the number of override files and their problems, each with `true` if it makes the file unusable.
 pub(crate) fn findings(cx: &CliContext) -> (usize, Vec<(bool, String)>) {
     let files = AgentSettingsFile::all(&cx.home);
     (files.len(), files.iter().flat_map(|file| settings_problems(cx, file)).collect())
@@ -42,10 +43,10 @@ fn settings_problems(cx: &CliContext, file: &AgentSettingsFile) -> Vec<(bool, St
     };
     match cx.settings.config.for_agent(&text) {
         Err(error) => vec![(true, format!("{path}: {error}"))],
-        Ok(laid) => {
-            let faults = laid.errors.iter().map(|fault| (true, format!("{path}: {fault}")));
-            let warnings = laid.warnings.iter().map(|it| (false, format!("{path}: {it}")));
-            faults.chain(warnings).collect()
+        Ok(overrides) => {
+            let errors = overrides.errors.iter().map(|error| (true, format!("{path}: {error}")));
+            let warnings = overrides.warnings.iter().map(|it| (false, format!("{path}: {it}")));
+            errors.chain(warnings).collect()
         }
     }
 }

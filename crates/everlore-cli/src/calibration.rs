@@ -1,7 +1,7 @@
-//! How sure recall should be in each scope that was calibrated: a small file in the home.
+//! Calibrated confidence of recall for each scope, in the file `calibration.json` of the home.
 //!
-//! It holds two numbers for a scope and no text, so it is kept beside the database, where a look-up would cost every recall:
-//! deleting it, or a line of it, goes back to what is shipped.
+//! It holds two numbers per scope and no text. It is a file because a lookup in the database would slow every recall
+//! down; deleting it, or one entry, goes back to the shipped confidence.
 
 use std::{
     fs, io,
@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{CliError, Result};
 
-/// The name of the file in a home.
+/// Name of the file in a home.
 const CALIBRATION_FILE: &str = "calibration.json";
 
-/// What a calibration found for a scope.
+/// Calibration of one scope.
 #[derive(Debug, Serialize, Deserialize)]
 struct CalibrationEntry {
     agent: String,
@@ -26,43 +26,43 @@ struct CalibrationEntry {
     at: Timestamp,
 }
 
-/// The scopes that were calibrated; none if the file is not there or cannot be read, which [`notes`] says.
+/// Returns the calibrated scopes; none if the file is missing or cannot be read, which [`notes`] reports.
 pub(crate) fn read_tunings(home: &Path) -> Vec<(Scope, ConfidenceTuning)> {
     let entries = read_entries(home).unwrap_or_default().into_iter();
     entries.filter_map(|entry| Some((entry.scope()?, entry.tuning))).collect()
 }
 
-/// What is wrong with the file, and what to do.
+/// Returns the problem of a file that cannot be read, with a hint.
 pub(crate) fn notes(home: &Path) -> Option<String> {
     let error = read_entries(home).err()?;
     let path = path(home);
     Some(format!(
-        "note: {} cannot be read ({error}), so recall is as sure as shipped; delete it, or run `everlore recall calibrate`",
+        "note: {} cannot be read ({error}), so recall uses the shipped confidence; delete it, or run `everlore recall calibrate`",
         path.display()
     ))
 }
 
-/// Keeps what a calibration found for a scope, or forgets it; returns whether anything changed.
+/// Saves the calibration of a scope, or removes it; returns `true` if anything changed.
 pub(crate) fn save_tuning(
     home: &Path,
     scope: &Scope,
-    found: Option<(ConfidenceTuning, Timestamp)>,
+    calibrated: Option<(ConfidenceTuning, Timestamp)>,
 ) -> Result<bool> {
     let failed = |error: io::Error| CliError::io(path(home).display().to_string(), error);
-    // A file that cannot be read is of no use to anybody.
-    let mut all = read_entries(home).unwrap_or_default();
-    let before = all.len();
-    all.retain(|entry| entry.scope().as_ref() != Some(scope));
-    let was_there = all.len() < before;
-    let Some((tuning, at)) = found else {
-        if was_there {
-            write_entries(home, &all).map_err(failed)?;
+    // A file that cannot be read is replaced.
+    let mut entries = read_entries(home).unwrap_or_default();
+    let before = entries.len();
+    entries.retain(|entry| entry.scope().as_ref() != Some(scope));
+    let existed = entries.len() < before;
+    let Some((tuning, at)) = calibrated else {
+        if existed {
+            write_entries(home, &entries).map_err(failed)?;
         }
-        return Ok(was_there);
+        return Ok(existed);
     };
     let (agent, user) = (scope.agent().to_owned(), scope.user().to_owned());
-    all.push(CalibrationEntry { agent, user, tuning, at });
-    write_entries(home, &all).map_err(failed)?;
+    entries.push(CalibrationEntry { agent, user, tuning, at });
+    write_entries(home, &entries).map_err(failed)?;
     Ok(true)
 }
 
@@ -82,20 +82,21 @@ fn read_entries(home: &Path) -> io::Result<Vec<CalibrationEntry>> {
         text => text?,
     };
     let entries: Vec<CalibrationEntry> = serde_json::from_str(&text)?;
-    let sound = |tuning: &ConfidenceTuning| {
+    let is_valid = |tuning: &ConfidenceTuning| {
         tuning.bias.is_finite() && tuning.slope > 0.0 && tuning.slope.is_finite()
     };
-    match entries.iter().all(|entry| sound(&entry.tuning)) {
-        true => Ok(entries),
-        false => Err(io::Error::new(io::ErrorKind::InvalidData, "a slope is not positive")),
+    if entries.iter().all(|entry| is_valid(&entry.tuning)) {
+        Ok(entries)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidData, "a slope is not positive"))
     }
 }
 
-/// Replaces the file at once, so that nobody reads half of it. Only the user may read it.
+/// Replaces the file atomically; only the user may read it.
 fn write_entries(home: &Path, entries: &[CalibrationEntry]) -> io::Result<()> {
-    let beside = tempfile::NamedTempFile::new_in(home)?;
-    fs::write(beside.path(), serde_json::to_string_pretty(entries)? + "\n")?;
-    beside.persist(path(home))?;
+    let temporary = tempfile::NamedTempFile::new_in(home)?;
+    fs::write(temporary.path(), serde_json::to_string_pretty(entries)? + "\n")?;
+    temporary.persist(path(home))?;
     Ok(())
 }
 
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_read_again_and_forgotten_by_scope() {
+    fn a_calibration_is_saved_and_removed_by_scope() {
         let home = tempfile::tempdir().unwrap();
         let (ann, bob) = (Scope::new("a", "ann").unwrap(), Scope::new("a", "王").unwrap());
         let tuning = ConfidenceTuning { bias: -0.25, slope: 1.5 };
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_said_and_does_no_harm() {
+    fn a_broken_file_is_reported_and_does_no_harm() {
         let home = tempfile::tempdir().unwrap();
         for text in [
             "{",

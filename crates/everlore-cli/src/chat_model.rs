@@ -1,4 +1,4 @@
-//! The language models of the settings, with their keys: from the settings, a command, the environment, or `keys.toml`.
+//! Language models of the settings with their API keys: from the settings, a command, the environment, or `keys.toml`.
 
 use std::{
     process::{Command, Stdio},
@@ -16,38 +16,36 @@ use crate::{
     keys,
 };
 
-/// The model that talks, or another one of the same provider; none if the settings name none.
+/// Returns the chat model, or another model of its provider; `None` if the settings name none.
 pub(crate) fn for_chat(cx: &CliContext, model: Option<&str>) -> Result<Option<Arc<dyn ChatModel>>> {
     let settings = cx.settings.config.chat_model();
-    let named = |settings: ModelSettings| match model {
+    let with_name = |settings: ModelSettings| match model {
         Some(model) => ModelSettings { model: model.to_owned(), ..settings },
         None => settings,
     };
-    build_optional(cx, settings.map(named))
+    build_optional(cx, settings.map(with_name))
 }
 
-/// The model that reads conversations and writes memories; none if the settings name none.
+/// Returns the model that extracts memories; `None` if the settings name none.
 pub(crate) fn for_memory(cx: &CliContext) -> Result<Option<Arc<dyn ChatModel>>> {
     build_optional(cx, cx.settings.config.memory_model())
 }
 
-/// The settings with the key filled in, wherever it is kept.
+/// Returns the settings with the API key and where it was found.
 pub(crate) fn with_key(cx: &CliContext, settings: ModelSettings) -> Result<ModelSettings> {
     if !settings.api_key.reveal().trim().is_empty() {
-        let key_place = format!("api_key of [{}]", settings.section);
-        return Ok(ModelSettings { key_location: key_place, ..settings });
+        let key_location = format!("api_key of [{}]", settings.section);
+        return Ok(ModelSettings { key_location, ..settings });
     }
     let found = match settings.key_command.trim() {
         "" => key_from_env(&settings.provider).or(key_from_home(cx, &settings.provider)?),
         command => {
-            let place = format!("key_command of [{}]", settings.section);
-            Some((key_from_command(command, &place)?, place))
+            let location = format!("key_command of [{}]", settings.section);
+            Some((key_from_command(command, &location)?, location))
         }
     };
     Ok(match found {
-        Some((api_key, key_place)) => {
-            ModelSettings { api_key, key_location: key_place, ..settings }
-        }
+        Some((api_key, key_location)) => ModelSettings { api_key, key_location, ..settings },
         None => settings,
     })
 }
@@ -59,7 +57,7 @@ fn build_optional(
     settings.map(|settings| build_model(&with_key(cx, settings)?)).transpose()
 }
 
-/// The key that the provider's usual variables hold, with the name of the one that does.
+/// Returns the key from the provider's environment variables, with the variable's name.
 fn key_from_env(provider: &str) -> Option<(SecretString, String)> {
     let variables = chat_provider(provider)?.key_variables;
     variables.iter().find_map(|name| {
@@ -74,11 +72,11 @@ fn key_from_home(cx: &CliContext, provider: &str) -> Result<Option<(SecretString
     Ok(key.map(|key| (key, format!("{} of the home", keys::KEYS_FILE))))
 }
 
-/// The first line that a command prints. It may ask the user for a password, so it gets the terminal.
-fn key_from_command(command: &str, place: &str) -> Result<SecretString> {
-    let failed = |what: String| {
+/// Returns the first line that a command prints. The command gets the terminal, since it may ask for a password.
+fn key_from_command(command: &str, location: &str) -> Result<SecretString> {
+    let failed = |problem: String| {
         CliError::invalid(
-            format!("{place} {what}"),
+            format!("{location} {problem}"),
             "run it by hand: it must print the key and nothing else",
         )
     };
@@ -95,20 +93,21 @@ fn key_from_command(command: &str, place: &str) -> Result<SecretString> {
     }
 }
 
+/// Builds the client of a remote model.
 #[cfg(feature = "remote")]
 pub(crate) fn build_model(settings: &ModelSettings) -> Result<Arc<dyn ChatModel>> {
     Ok(everlore::llm::remote::chat_model(settings, &crate::embedder::proxies_from_env())?)
 }
 
-/// Who answers what programs ask of models through the server. What cannot be used is told to the log, and left out: memory
-/// itself needs nobody.
+/// Returns the providers to which the server forwards proxied requests. One that cannot be used is logged and left out:
+/// memory itself needs none.
 #[cfg(all(feature = "remote", feature = "server"))]
 pub(crate) fn providers(cx: &CliContext) -> everlore_server::Providers {
     use everlore::llm::remote::{ClientProtocol, Upstream};
 
     let config = &cx.settings.config;
-    let (proxies, mut found) =
-        (crate::embedder::proxies_from_env(), everlore_server::Providers::default());
+    let proxies = crate::embedder::proxies_from_env();
+    let mut providers = everlore_server::Providers::default();
     for settings in config.chat_model().into_iter().chain(config.memory_model()) {
         let settings = match with_key(cx, settings) {
             Ok(settings) => settings,
@@ -117,22 +116,22 @@ pub(crate) fn providers(cx: &CliContext) -> everlore_server::Providers {
                 continue;
             }
         };
-        for (tongue, slot) in [
-            (ClientProtocol::Openai, &mut found.openai),
-            (ClientProtocol::Anthropic, &mut found.anthropic),
+        for (protocol, upstream) in [
+            (ClientProtocol::Openai, &mut providers.openai),
+            (ClientProtocol::Anthropic, &mut providers.anthropic),
         ] {
-            match Upstream::for_model(&settings, tongue, &proxies) {
-                Ok(relay) if slot.is_none() => *slot = relay.map(Arc::new),
+            match Upstream::for_model(&settings, protocol, &proxies) {
+                Ok(found) if upstream.is_none() => *upstream = found.map(Arc::new),
                 Ok(_) => {}
                 Err(error) => tracing::warn!(%error, "a provider is not used"),
             }
         }
     }
-    found.embedding = crate::embedder::embedding_relay(&config.embedding).map(Arc::new);
-    found
+    providers.embedding = crate::embedder::embedding_upstream(&config.embedding).map(Arc::new);
+    providers
 }
 
-/// The names of the models that a provider has; the settings need not name one.
+/// Lists the names of a provider's models; the settings need not name one.
 #[cfg(feature = "remote")]
 pub(crate) async fn list_models(cx: &CliContext, settings: ModelSettings) -> Result<Vec<String>> {
     let settings = with_key(cx, settings)?;
@@ -153,9 +152,9 @@ pub(crate) async fn list_models(_: &CliContext, settings: ModelSettings) -> Resu
 fn remote_disabled(settings: &ModelSettings) -> CliError {
     CliError::invalid(
         format!(
-            "this program was built without models on other servers, and [{}] names \"{}\"",
+            "this program was built without remote models, and [{}] names \"{}\"",
             settings.section, settings.provider
         ),
-        "build it with the feature `remote`, or take the model out of the settings",
+        "build it with the feature `remote`, or remove the model from the settings",
     )
 }

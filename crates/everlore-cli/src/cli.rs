@@ -1,4 +1,4 @@
-//! What can be asked: the global options and the list of commands. Help texts come from the comments.
+//! Command line: the global options and the list of commands. Doc comments are the help texts.
 
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ use crate::{
 
 /// Long-term memory for LLM agents: one binary, no cloud, English and Chinese
 ///
-/// Everything is kept in one folder, the home. Exit codes: 0 done, 1 nothing found, 2 failed.
+/// All data is in one folder, the home. Exit codes: 0 done, 1 nothing found, 2 failed.
 #[derive(Debug, Parser)]
 #[command(name = "everlore", version, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -53,14 +53,14 @@ pub(crate) struct Cli {
     pub(crate) command: CliCommand,
 }
 
-/// Options that every command takes, before or after its name.
+/// Options of every command, before or after its name.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct GlobalArgs {
-    /// The folder that holds everything [default: ~/.everlore]
+    /// Home folder, which holds all data [default: ~/.everlore]
     #[arg(long, global = true, value_name = "DIR", env = "EVERLORE_HOME", hide_env_values = true)]
     pub(crate) home: Option<PathBuf>,
-    /// The agent whose memory it is [default: from the settings]
+    /// Agent whose memory to use [default: from the settings]
     #[arg(
         long,
         global = true,
@@ -69,10 +69,10 @@ pub(crate) struct GlobalArgs {
         hide_env_values = true
     )]
     pub(crate) agent: Option<String>,
-    /// The user whom the memory is about [default: from the settings]
+    /// User whom the memory is about [default: from the settings]
     #[arg(long, global = true, value_name = "NAME", env = "EVERLORE_USER", hide_env_values = true)]
     pub(crate) user: Option<String>,
-    /// The file with the settings [default: config.toml in the home]
+    /// Settings file [default: config.toml in the home]
     #[arg(
         long,
         global = true,
@@ -81,13 +81,13 @@ pub(crate) struct GlobalArgs {
         hide_env_values = true
     )]
     pub(crate) config: Option<PathBuf>,
-    /// Answer in JSON, errors included
+    /// Print JSON, errors included
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Say on standard error what is going on; twice for more
+    /// Log to standard error; repeat for more
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// When to use colours
+    /// Use of colours: auto, always or never
     #[arg(
         long,
         global = true,
@@ -150,7 +150,7 @@ pub(crate) enum CliCommand {
 }
 
 impl CliCommand {
-    /// Whether it works even if the settings cannot be read.
+    /// Returns `true` for commands that run even if the settings are invalid.
     pub(crate) fn settings_optional(&self) -> bool {
         matches!(
             self,
@@ -162,7 +162,7 @@ impl CliCommand {
         )
     }
 
-    /// Whether it answers many at once and tells what it does.
+    /// Returns `true` for the server, which needs several threads and logs by default.
     pub(crate) fn runs_server(&self) -> bool {
         #[cfg(feature = "server")]
         if let Self::Serve(args) = self {
@@ -171,7 +171,7 @@ impl CliCommand {
         false
     }
 
-    /// Whether it only looks, so that a home which is not there need not be made.
+    /// Returns `true` for commands that only read, so that a missing home is not created.
     pub(crate) fn is_read_only(&self) -> bool {
         match self {
             Self::Recall(_) | Self::Prompt(_) | Self::Scopes(_) | Self::Ledger(_) => true,
@@ -188,16 +188,16 @@ impl CliCommand {
         }
     }
 
-    /// Whether it is about the model itself, so that one on another server may be asked about its vectors.
+    /// Returns `true` for commands about the embedding model itself, which may ask a remote model for its vector size.
     pub(crate) fn may_probe_embedder(&self) -> bool {
         matches!(self, Self::Embed(EmbedCommand::Switch | EmbedCommand::Rebuild))
     }
 
-    /// Whether it tells by itself what others hear as a note.
+    /// Returns `true` for commands that report the startup notes in their own way.
     pub(crate) fn prints_own_notes(&self) -> bool {
-        let quiet =
+        let prints_own =
             matches!(self, Self::Memory(MemoryCommand::Import(_)) | Self::Hook(_) | Self::Agent(_));
-        quiet || self.settings_optional()
+        prints_own || self.settings_optional()
     }
 }
 

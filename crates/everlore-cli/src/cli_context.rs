@@ -1,4 +1,4 @@
-//! What a command works with: the home folder, the settings, whose memory it is, and the engine.
+//! Context of a command: the home folder, the settings, the scope, and the engine, which opens on first use.
 
 use std::{
     ffi::OsString,
@@ -10,7 +10,7 @@ use std::{
 #[cfg(feature = "local-model")]
 use everlore::llm::LocalModel;
 use everlore::{
-    Engine, Scope,
+    Engine, EngineBuilder, Scope,
     config::LanguageChoice,
     files::{
         atomic_file::{create_private_folder, private_open_options},
@@ -36,19 +36,19 @@ use crate::{
     times,
 };
 
-/// All that the commands of checks get to know.
+/// Environment variables that check commands get.
 const CHECK_COMMAND_VARIABLES: [&str; 3] = ["PATH", "HOME", "LANG"];
 
-/// The name of the database file in a home.
+/// Name of the database file in a home.
 const DATABASE_FILE: &str = "everlore.db";
 
-/// Everything a command needs to know.
+/// Context of a command.
 pub(crate) struct CliContext {
-    /// The folder that holds everything.
+    /// Home folder, which holds all data.
     pub(crate) home: PathBuf,
-    /// The settings and what is wrong with them.
+    /// Settings with their problems.
     pub(crate) settings: Settings,
-    /// Whose memory it is.
+    /// Agent and user whose memory is used.
     pub(crate) scope: Scope,
     read_only: bool,
     may_probe_embedder: bool,
@@ -58,12 +58,12 @@ pub(crate) struct CliContext {
 struct OpenEngine {
     engine: Engine,
     store: Arc<SqliteStore>,
-    /// Where an empty database stands in for one that is not there yet.
+    /// Folder of an empty database that stands in for a missing one.
     _temporary_home: Option<TempDir>,
 }
 
 impl CliContext {
-    /// Reads the settings; nothing is opened yet.
+    /// Loads the settings; opens nothing yet.
     pub(crate) fn new(global: &GlobalArgs, command: &CliCommand) -> Result<Self> {
         let home = home_folder(global)?;
         let settings = Settings::load(&home, global);
@@ -77,33 +77,32 @@ impl CliContext {
             Err(_) if lenient => Scope::default(),
             scope => scope?,
         };
-        let (only_reads, may_ask) = (command.is_read_only(), command.may_probe_embedder());
         Ok(Self {
             home,
             settings,
             scope,
-            read_only: only_reads,
-            may_probe_embedder: may_ask,
+            read_only: command.is_read_only(),
+            may_probe_embedder: command.may_probe_embedder(),
             open_engine: OnceCell::new(),
         })
     }
 
-    /// The database file.
+    /// Returns the path of the database file.
     pub(crate) fn database_path(&self) -> PathBuf {
         self.home.join(DATABASE_FILE)
     }
 
-    /// The folder of the tool `memory`: the vault of the scope.
+    /// Returns the folder of the tool `memory`: the vault of the scope.
     pub(crate) fn memory_folder(&self) -> MemoryFolder {
         MemoryFolder::new(vault_folder(&self.home, &self.scope), MemoryFolderLimits::default())
     }
 
-    /// The engine, opened on first use.
+    /// Returns the engine; opens it on first use.
     pub(crate) async fn engine(&self) -> Result<&Engine> {
         Ok(&self.open_once().await?.engine)
     }
 
-    /// The engine with the model that reads conversations, if the settings name one.
+    /// Returns the engine with the model that extracts memories, if the settings name one.
     pub(crate) async fn capture_engine(&self) -> Result<Engine> {
         let engine = self.engine().await?.clone();
         Ok(match chat_model::for_memory(self)? {
@@ -112,69 +111,70 @@ impl CliContext {
         })
     }
 
-    /// The store below the engine, for its owner.
+    /// Returns the store below the engine.
     pub(crate) async fn store(&self) -> Result<&SqliteStore> {
         Ok(&self.open_once().await?.store)
     }
 
-    /// The layers of the agent and the user; they need no database.
+    /// Returns the layer files of the agent and the user, which need no database.
     pub(crate) fn layers(&self) -> Layers {
         let config = self.agent_config();
         Layers::new(&self.home, &self.scope, &config.layers)
             .keeping_secrets(!config.memory.mask_secrets)
     }
 
-    /// Makes what a home has from its first day. Memories can be kept without it, so a failure is left to the doctor.
+    /// Creates the default SOUL.md. Memories work without it, so an error is left to `everlore doctor`.
     pub(crate) fn create_first_layers(&self, home: &Path) {
         let layers = Layers::new(home, &self.scope, &self.agent_config().layers);
         if let Err(error) = layers.create_default_soul(self.language(), &self.now()) {
-            tracing::warn!(%error, "SOUL.md could not be made");
+            tracing::warn!(%error, "SOUL.md could not be created");
         }
     }
 
-    /// The language of what is written before anything was said.
+    /// Returns the language of generated texts: that of the settings, or of the locale.
     pub(crate) fn language(&self) -> Language {
-        let of_locale = || ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(locale_language);
+        let locale = || ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(locale_language);
         match self.agent_config().general.language {
             LanguageChoice::En => Language::English,
             LanguageChoice::Zh => Language::Chinese,
-            LanguageChoice::Auto => of_locale().unwrap_or(Language::English),
+            LanguageChoice::Auto => locale().unwrap_or(Language::English),
         }
     }
 
-    /// The time here and now.
+    /// Returns the current time in the local zone.
     pub(crate) fn now(&self) -> Zoned {
         jiff::Timestamp::now().to_zoned(times::local_zone())
     }
 
-    /// Lets go of the files, once all is written. Vectors that are being made get a little time.
+    /// Closes the store once all is written. Embeddings in flight get a little time (`embedding.linger`).
     pub(crate) async fn close(&self) {
         if let Some(opened) = self.open_engine.get() {
             opened.engine.flush(self.settings.config.embedding.linger).await;
-            opened.store.close().await;
+            opened.store.admin().close().await;
         }
     }
 
-    /// What was left out because nothing can be written, if something was opened.
+    /// Returns the note that usage is not recorded, if the opened store is read-only.
     pub(crate) fn read_only_note(&self) -> Option<String> {
-        let opened = self.open_engine.get().filter(|opened| opened.store.is_read_only())?;
-        let place = opened.store.path().display();
-        Some(format!("note: {place} can only be read from here; what is used is not noted"))
+        let opened =
+            self.open_engine.get().filter(|opened| opened.store.admin().info().is_read_only)?;
+        let path = opened.store.path().display();
+        Some(format!("note: {path} is read-only here, so usage is not recorded"))
     }
 
-    /// What the user should hear before the answer.
+    /// Returns the notes to print before the answer: warnings about settings, failed saves, a missing home.
     pub(crate) fn startup_notes(&self, command: &CliCommand) -> Vec<String> {
         if command.prints_own_notes() {
             return Vec::new();
         }
         let warnings = self.settings.warnings.iter().map(|warning| format!("warning: {warning}"));
-        let absent = (self.read_only && self.has_no_database())
+        let empty_home = (self.read_only && self.has_no_database())
             .then(|| format!("note: nothing is stored in {} yet", self.home.display()));
         warnings
             .chain(agent_settings::agent_notes(self))
             .chain(rescue_log::rescue_notes(&self.home))
             .chain(calibration::notes(&self.home))
-            .chain(absent)
+            .chain(empty_home)
             .collect()
     }
 
@@ -184,85 +184,84 @@ impl CliContext {
 
     async fn open(&self) -> Result<OpenEngine> {
         let failed = |error| CliError::io(self.home.display().to_string(), error);
-        let stand_in = match self.has_no_database() && self.read_only {
-            true => Some(tempfile::tempdir().map_err(failed)?),
-            false => None,
+        let temporary_home = if self.has_no_database() && self.read_only {
+            Some(tempfile::tempdir().map_err(failed)?)
+        } else {
+            None
         };
-        let home = stand_in.as_ref().map_or(self.home.as_path(), TempDir::path);
+        let home = temporary_home.as_ref().map_or(self.home.as_path(), TempDir::path);
         let database = home.join(DATABASE_FILE);
         prepare_database(home, &database).map_err(failed)?;
         tracing::info!(database = %database.display(), scope = %self.scope, "opening");
         let store = Arc::new(SqliteStore::open(database).await?);
-        let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>)
-            .with_config(self.settings.config.clone())
-            .with_domains(self.settings.domains.clone())
-            .with_zone(times::local_zone())
-            .with_environment(check_command_environment())
-            .with_home(home);
+        let engine = Engine::builder(Arc::clone(&store) as Arc<dyn Store>)
+            .config(self.settings.config.clone())
+            .domains(self.settings.domains.clone())
+            .zone(times::local_zone())
+            .check_environment(check_command_environment())
+            .home(home);
         self.create_first_layers(home);
-        let engine = self.attach_models(engine, &store).await?;
+        let engine = self.attach_models(engine, &*store).await?;
         let tunings = calibration::read_tunings(&self.home).into_iter();
-        let engine =
-            tunings.fold(engine, |engine, (scope, tuning)| engine.with_tuning(scope, tuning));
-        Ok(OpenEngine { engine, store, _temporary_home: stand_in })
+        let engine = tunings.fold(engine, |engine, (scope, tuning)| engine.tuning(scope, tuning));
+        Ok(OpenEngine { engine: engine.build(), store, _temporary_home: temporary_home })
     }
 
-    /// The engine with the models of the settings and of the home.
-    async fn attach_models(&self, engine: Engine, store: &Arc<SqliteStore>) -> Result<Engine> {
-        let in_use = LocalModels::new(&self.home).active_model()?;
-        let config = &self.settings.config;
-        let vectors = config.memory.long_term.vector_index;
+    /// Returns the engine with the active local model, or with the embedder of the settings.
+    async fn attach_models(
+        &self,
+        engine: EngineBuilder,
+        store: &dyn Store,
+    ) -> Result<EngineBuilder> {
+        let models = LocalModels::new(&self.home);
+        let active = models.active_model()?;
         #[cfg(feature = "local-model")]
-        if let Some(in_use) = &in_use {
-            let model = Arc::new(LocalModel::open(
-                LocalModels::new(&self.home).added_model_folder(&in_use.name)?,
-            )?);
-            return match (in_use.pooled, vectors) {
-                (true, true) => Ok(engine.with_embedder(model)),
+        if let Some(active) = &active {
+            let model = Arc::new(LocalModel::open(models.added_model_folder(&active.name)?)?);
+            return match (active.pooled, self.settings.config.memory.long_term.vector_index) {
+                (true, true) => Ok(engine.embedder(model)),
                 (true, false) => Ok(engine),
-                (false, true) => {
-                    let engine = embedder::attach_embedder(
-                        engine,
-                        store,
-                        &config.embedding,
-                        self.may_probe_embedder,
-                    );
-                    Ok(engine.await?.with_reranker(model))
-                }
-                (false, false) => Ok(engine.with_reranker(model)),
+                (false, _) => Ok(self.attach_embedder(engine, store).await?.reranker(model)),
             };
         }
-        if let Some(in_use) = in_use {
+        if let Some(active) = active {
             tracing::warn!(
-                "this program was built without local models; `{}` is left out",
-                in_use.name
+                "this program was built without local models; `{}` is not used",
+                active.name
             );
         }
-        match vectors {
-            true => {
-                embedder::attach_embedder(engine, store, &config.embedding, self.may_probe_embedder)
-                    .await
-            }
-            false => Ok(engine),
-        }
+        self.attach_embedder(engine, store).await
     }
 
-    /// Whether nothing was ever stored here.
+    /// Returns the engine with the embedder of the settings, unless they switch vectors off.
+    async fn attach_embedder(
+        &self,
+        engine: EngineBuilder,
+        store: &dyn Store,
+    ) -> Result<EngineBuilder> {
+        let config = &self.settings.config;
+        if !config.memory.long_term.vector_index {
+            return Ok(engine);
+        }
+        embedder::attach_embedder(engine, store, &config.embedding, self.may_probe_embedder).await
+    }
+
+    /// Returns `true` if nothing was ever stored in this home.
     fn has_no_database(&self) -> bool {
         !self.database_path().exists()
     }
 }
 
-/// The variables that the commands of checks get.
+/// Returns the environment of check commands.
 fn check_command_environment() -> Vec<(OsString, OsString)> {
     let value = |name: &str| std::env::var_os(name).map(|value| (name.into(), value));
     CHECK_COMMAND_VARIABLES.into_iter().filter_map(value).collect()
 }
 
-/// The folder named by the option or the environment, or `.everlore` in the user's own.
+/// Returns the home: `--home` or `EVERLORE_HOME`, else `~/.everlore`.
 fn home_folder(global: &GlobalArgs) -> Result<PathBuf> {
-    let given = global.home.clone().filter(|home| !home.as_os_str().is_empty());
-    given.or_else(|| std::env::home_dir().map(|own| own.join(".everlore"))).ok_or_else(|| {
+    let named = global.home.clone().filter(|home| !home.as_os_str().is_empty());
+    named.or_else(|| std::env::home_dir().map(|home| home.join(".everlore"))).ok_or_else(|| {
         CliError::invalid(
             "your home folder is not known",
             "name a folder with --home or EVERLORE_HOME",
@@ -270,13 +269,13 @@ fn home_folder(global: &GlobalArgs) -> Result<PathBuf> {
     })
 }
 
-/// The language a variable of the environment asks for.
+/// Returns the language of a locale variable, if it is set.
 fn locale_language(variable: &str) -> Option<Language> {
     let value = std::env::var(variable).ok().filter(|value| !value.is_empty())?;
     Some(if value.starts_with("zh") { Language::Chinese } else { Language::English })
 }
 
-/// Makes the home for the user alone, where it is not there yet.
+/// Creates the home, readable by the user only, unless it exists.
 #[cfg(feature = "local-model")]
 pub(crate) fn make_home(home: &Path) -> Result<()> {
     create_private_folder(home)
@@ -284,7 +283,7 @@ pub(crate) fn make_home(home: &Path) -> Result<()> {
         .map_err(|error| CliError::io(home.display().to_string(), error))
 }
 
-/// Makes the folder and the file for the user alone; what exists is left as it is.
+/// Creates the folder and the file, readable by the user only; existing ones stay as they are.
 fn prepare_database(home: &Path, database: &Path) -> io::Result<()> {
     create_private_folder(home)?;
     match private_file().create_new(true).open(database) {
@@ -295,7 +294,7 @@ fn prepare_database(home: &Path, database: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens a file for writing that, if new, only the user may read.
+/// Returns options that open a file for writing; a new one is readable by the user only.
 pub(crate) fn private_file() -> fs::OpenOptions {
     let mut options = private_open_options();
     options.write(true);

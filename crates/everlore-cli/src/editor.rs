@@ -1,10 +1,10 @@
-//! Lets the user change a text in an editor.
+//! Editing a text in the user's editor.
 
 use std::{fs, io::Write, process::Command};
 
 use crate::error::{CliError, Result};
 
-/// Opens a copy of the text in the editor of the user; nothing if it was left as it is.
+/// Opens a copy of the text in the user's editor and returns the edited text; `None` if it did not change.
 pub(crate) fn edit_text(content: &str) -> Result<Option<String>> {
     let failed = |error| CliError::io("editing the text", error);
     // Only the user may read it, and it is removed when this function ends.
@@ -13,13 +13,13 @@ pub(crate) fn edit_text(content: &str) -> Result<Option<String>> {
     let path = file.into_temp_path();
     let editor = ["VISUAL", "EDITOR"].into_iter().find_map(std::env::var_os);
     let editor = editor.filter(|editor| !editor.is_empty()).unwrap_or_else(|| "vi".into());
-    // An editor may come with options, so a shell takes it apart.
+    // EDITOR may contain options, so a shell splits it.
     let mut command = Command::new("sh");
     command.args(["-c", r#"exec $1 "$2""#, "sh"]).arg(editor).arg(&path);
     let status = command.status().map_err(failed)?;
     if !status.success() {
         return Err(CliError::invalid(
-            "the editor did not end well, so nothing was changed",
+            "the editor failed, so nothing was changed",
             "set EDITOR to a command that works, or use --content TEXT",
         ));
     }

@@ -1,58 +1,59 @@
-//! The model of the settings, by which memories are found by meaning.
+//! Embedding model of the settings.
 
 use std::sync::Arc;
 
 use everlore::{
-    Engine,
     config::{EmbeddingConfig, EmbeddingProvider},
+    engine::EngineBuilder,
     llm::BuiltinEmbedder,
-    store::SqliteStore,
+    store::Store,
 };
 
 use crate::error::Result;
 
-/// Gives the engine the model of the settings. A model on another server whose vectors were never seen is asked for
-/// their size only where `may_ask` allows it; otherwise the engine goes without until `everlore embed switch`.
+/// Returns the engine with the embedding model of the settings. The vector size of a remote model that was never used
+/// is asked for only if `may_probe`; otherwise the engine has no embedder until `everlore embed switch`.
 pub(crate) async fn attach_embedder(
-    engine: Engine,
-    store: &Arc<SqliteStore>,
+    engine: EngineBuilder,
+    store: &dyn Store,
     config: &EmbeddingConfig,
-    may_ask: bool,
-) -> Result<Engine> {
+    may_probe: bool,
+) -> Result<EngineBuilder> {
     match config.provider {
-        EmbeddingProvider::Builtin => Ok(engine.with_embedder(Arc::new(BuiltinEmbedder::new()))),
+        EmbeddingProvider::Builtin => Ok(engine.embedder(Arc::new(BuiltinEmbedder::new()))),
         EmbeddingProvider::Openai | EmbeddingProvider::Ollama => {
-            attach_remote_embedder(engine, store, config, may_ask).await
+            attach_remote_embedder(engine, store, config, may_probe).await
         }
     }
 }
 
 #[cfg(feature = "remote")]
 async fn attach_remote_embedder(
-    engine: Engine,
-    store: &Arc<SqliteStore>,
+    engine: EngineBuilder,
+    store: &dyn Store,
     config: &EmbeddingConfig,
-    may_ask: bool,
-) -> Result<Engine> {
-    use everlore::{llm::remote::EmbeddingEndpoint, store::Store};
+    may_probe: bool,
+) -> Result<EngineBuilder> {
+    use everlore::llm::remote::EmbeddingEndpoint;
 
     let endpoint = EmbeddingEndpoint::new(config, embedding_api_key(config), &proxies_from_env())?;
-    // A command that only saved something does not stay for a server that is busy or away.
-    let endpoint = if may_ask { endpoint } else { endpoint.without_retries() };
-    let dimensions = match endpoint.known_dimensions(store.embedding_model().await?.as_ref()) {
+    // A command that saves something does not wait for a busy or missing server.
+    let endpoint = if may_probe { endpoint } else { endpoint.without_retries() };
+    let dimensions = match endpoint.known_dimensions(store.vectors().model().await?.as_ref()) {
         Some(dimensions) => dimensions,
-        None if may_ask => endpoint.probe_dimensions().await?,
+        None if may_probe => endpoint.probe_dimensions().await?,
         None => return Ok(engine),
     };
-    let memories = Arc::new(endpoint.document_embedder(dimensions));
-    let questions = Arc::new(endpoint.query_embedder(dimensions));
-    let cache = (Arc::clone(store) as Arc<_>, config.cache_entries);
-    Ok(engine.with_remote_embedder(memories, questions, Some(cache)))
+    let documents = Arc::new(endpoint.document_embedder(dimensions));
+    let queries = Arc::new(endpoint.query_embedder(dimensions));
+    Ok(engine.remote_embedder(documents, queries, config.cache_entries))
 }
 
-/// Who makes vectors for programs that ask through the server; none if the program does it itself.
+/// Returns the provider to which the server forwards embedding requests; `None` if the model is built in.
 #[cfg(all(feature = "remote", feature = "server"))]
-pub(crate) fn embedding_relay(config: &EmbeddingConfig) -> Option<everlore::llm::remote::Upstream> {
+pub(crate) fn embedding_upstream(
+    config: &EmbeddingConfig,
+) -> Option<everlore::llm::remote::Upstream> {
     if config.provider == EmbeddingProvider::Builtin {
         return None;
     }
@@ -61,27 +62,27 @@ pub(crate) fn embedding_relay(config: &EmbeddingConfig) -> Option<everlore::llm:
         embedding_api_key(config),
         &proxies_from_env(),
     );
-    let relay = endpoint.and_then(|endpoint| endpoint.upstream(&proxies_from_env()));
-    relay.map_err(|error| tracing::warn!(%error, "the provider of vectors is not used")).ok()
+    let upstream = endpoint.and_then(|endpoint| endpoint.upstream(&proxies_from_env()));
+    upstream.map_err(|error| tracing::warn!(%error, "the embedding provider is not used")).ok()
 }
 
 #[cfg(not(feature = "remote"))]
 async fn attach_remote_embedder(
-    _: Engine,
-    _: &Arc<SqliteStore>,
+    _: EngineBuilder,
+    _: &dyn Store,
     config: &EmbeddingConfig,
     _: bool,
-) -> Result<Engine> {
+) -> Result<EngineBuilder> {
     Err(crate::error::CliError::invalid(
         format!(
-            "this program was built without models on other servers, and the settings name \"{}\"",
+            "this program was built without remote models, and the settings name \"{}\"",
             config.provider.as_str()
         ),
         "set provider = \"builtin\" in the section [embedding], or build with the feature `remote`",
     ))
 }
 
-/// The key that the variable of the settings holds.
+/// Returns the API key from the environment variable that the settings name.
 #[cfg(feature = "remote")]
 fn embedding_api_key(config: &EmbeddingConfig) -> Option<everlore::config::SecretString> {
     let name = config.api_key_env.trim();
@@ -92,10 +93,10 @@ fn embedding_api_key(config: &EmbeddingConfig) -> Option<everlore::config::Secre
         .map(everlore::config::SecretString::new)
 }
 
-/// The proxies that the environment names, in either spelling.
+/// Returns the proxies of the environment, in upper or lower case.
 #[cfg(feature = "remote")]
 pub(crate) fn proxies_from_env() -> everlore::llm::Proxies {
-    let named = |name: &str| {
+    let value = |name: &str| {
         let spellings = [name.to_owned(), name.to_ascii_lowercase()];
         spellings
             .iter()
@@ -103,8 +104,8 @@ pub(crate) fn proxies_from_env() -> everlore::llm::Proxies {
             .unwrap_or_default()
     };
     everlore::llm::Proxies {
-        https: named("HTTPS_PROXY"),
-        all: named("ALL_PROXY"),
-        no_proxy: named("NO_PROXY"),
+        https: value("HTTPS_PROXY"),
+        all: value("ALL_PROXY"),
+        no_proxy: value("NO_PROXY"),
     }
 }

@@ -1,33 +1,33 @@
-//! How a command ends: done, nothing found, or a failure that says what to do about it.
+//! Outcome of a command: an exit code, or an error with a hint.
 
 use std::{io, process::ExitCode};
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// The result of everything a command does.
+/// Result of everything a command does.
 pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
 
-/// How a command that did not break off ended.
+/// Exit of a command that ran to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// It did what it was asked for.
+    /// Success, exit code 0.
     Done,
-    /// It found nothing.
+    /// Nothing found, exit code 1.
     NothingFound,
-    /// It said what went wrong as part of its answer.
+    /// Failure that the answer itself reports, exit code 2.
     Failed,
 }
 
 impl Exit {
-    /// Done if there is something, nothing found if not.
-    pub(crate) fn from_found(something: bool) -> Self {
-        if something { Self::Done } else { Self::NothingFound }
+    /// Returns `Done` or `NothingFound`.
+    pub(crate) fn from_found(found: bool) -> Self {
+        if found { Self::Done } else { Self::NothingFound }
     }
 
-    /// Done if all is well, failed if not.
-    pub(crate) fn from_success(well: bool) -> Self {
-        if well { Self::Done } else { Self::Failed }
+    /// Returns `Done` or `Failed`.
+    pub(crate) fn from_success(success: bool) -> Self {
+        if success { Self::Done } else { Self::Failed }
     }
 }
 
@@ -41,41 +41,41 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command broke off.
+/// Error of a command.
 #[derive(Debug, Clone)]
 pub(crate) enum CliError {
-    /// Whoever read the output went away; nobody is left to tell.
+    /// The reader of the output is gone, so nothing is printed.
     BrokenPipe,
-    /// Something to tell the user.
+    /// Error to print.
     Reported(Box<ErrorReport>),
 }
 
-/// A failure as it is told.
+/// Error as it is printed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct ErrorReport {
-    /// A short, stable word for programs.
+    /// Short, stable word for programs.
     pub(crate) code: &'static str,
-    /// What went wrong.
+    /// Description of the error.
     pub(crate) message: String,
-    /// What to do about it.
+    /// Advice for the user.
     pub(crate) hint: String,
-    /// More for programs, beside the rest.
+    /// Further JSON fields for programs.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub(crate) details: Option<Value>,
 }
 
 impl CliError {
-    /// The input cannot be accepted as it is.
+    /// Returns an error about invalid input.
     pub(crate) fn invalid(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new("invalid", message, hint)
     }
 
-    /// A file or stream failed.
-    pub(crate) fn io(what: impl Into<String>, error: io::Error) -> Self {
-        everlore::Error::io(what, error).into()
+    /// Returns an I/O error; `context` names the file or the action.
+    pub(crate) fn io(context: impl Into<String>, error: io::Error) -> Self {
+        everlore::Error::io(context, error).into()
     }
 
-    /// Anything else that can be told.
+    /// Returns an error with this code.
     pub(crate) fn new(
         code: &'static str,
         message: impl Into<String>,
@@ -85,39 +85,39 @@ impl CliError {
         Self::Reported(Box::new(ErrorReport { code, message, hint, details: None }))
     }
 
-    /// The same, with more for programs.
+    /// Adds JSON fields for programs.
     pub(crate) fn with_details(self, details: Value) -> Self {
         match self {
-            Self::Reported(told) => {
-                Self::Reported(Box::new(ErrorReport { details: Some(details), ..*told }))
+            Self::Reported(report) => {
+                Self::Reported(Box::new(ErrorReport { details: Some(details), ..*report }))
             }
             Self::BrokenPipe => self,
         }
     }
 
-    /// The same, with another hint.
+    /// Replaces the hint.
     pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
         match self {
-            Self::Reported(told) => {
-                Self::Reported(Box::new(ErrorReport { hint: hint.into(), ..*told }))
+            Self::Reported(report) => {
+                Self::Reported(Box::new(ErrorReport { hint: hint.into(), ..*report }))
             }
             Self::BrokenPipe => self,
         }
     }
 
-    /// Whether the disk or the database failed, so that good input would be lost.
+    /// Returns `true` if the disk or the database failed, so that valid input would be lost.
     pub(crate) fn is_storage(&self) -> bool {
         self.code().is_some_and(|code| ["store", "io", "damaged", "read_only"].contains(&code))
     }
 
-    /// Whether the named thing does not exist.
+    /// Returns `true` if the named thing does not exist.
     pub(crate) fn is_not_found(&self) -> bool {
         self.code() == Some("not_found")
     }
 
     fn code(&self) -> Option<&'static str> {
         match self {
-            Self::Reported(told) => Some(told.code),
+            Self::Reported(report) => Some(report.code),
             Self::BrokenPipe => None,
         }
     }
@@ -146,24 +146,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reader_that_went_away_is_told_from_other_failures() {
-        let failure = |kind: io::ErrorKind| CliError::io("writing", kind.into());
-        assert!(matches!(failure(io::ErrorKind::BrokenPipe), CliError::BrokenPipe));
-        assert!(failure(io::ErrorKind::StorageFull).is_storage());
+    fn a_broken_pipe_is_not_an_error_of_the_storage() {
+        let error = |kind: io::ErrorKind| CliError::io("writing", kind.into());
+        assert!(matches!(error(io::ErrorKind::BrokenPipe), CliError::BrokenPipe));
+        assert!(error(io::ErrorKind::StorageFull).is_storage());
     }
 
     #[test]
-    fn a_busy_database_is_told_in_words() {
+    fn a_busy_database_gets_its_own_message() {
         let busy = CliError::from(everlore::Error::store("database is locked"));
-        let CliError::Reported(told) = busy else { panic!("{busy:?}") };
-        assert!(told.message.starts_with("another process"), "{told:?}");
+        let CliError::Reported(report) = busy else { panic!("{busy:?}") };
+        assert!(report.message.starts_with("another process"), "{report:?}");
     }
 
     #[test]
     fn details_stand_beside_the_rest_of_an_error() {
-        let failure = CliError::invalid("bad", "mend it").with_details(serde_json::json!({"n": 1}));
-        let CliError::Reported(told) = failure else { panic!("{failure:?}") };
-        let json = serde_json::to_string(&told).unwrap();
-        assert_eq!(json, r#"{"code":"invalid","message":"bad","hint":"mend it","n":1}"#);
+        let failure = CliError::invalid("bad", "fix it").with_details(serde_json::json!({"n": 1}));
+        let CliError::Reported(report) = failure else { panic!("{failure:?}") };
+        let json = serde_json::to_string(&report).unwrap();
+        assert_eq!(json, r#"{"code":"invalid","message":"bad","hint":"fix it","n":1}"#);
     }
 }

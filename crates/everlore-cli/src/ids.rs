@@ -1,4 +1,4 @@
-//! Ids as people type and read them: as short as they can be.
+//! Memory ids as people type and read them: shortened to a unique prefix.
 
 use everlore::{
     Engine, MemoryId, Scope,
@@ -7,13 +7,13 @@ use everlore::{
 
 use crate::error::{CliError, Result};
 
-/// A shorter beginning would look like a word.
+/// Shortest prefix; a shorter one would look like a word.
 const MIN_PREFIX_DIGITS: usize = 8;
 
-/// How far back the journal is searched for a memory that was deleted.
+/// Journal entries searched for a deleted memory.
 const MAX_JOURNAL_ENTRIES: usize = 10_000;
 
-/// The ids that whole or shortened ids or uris name; all of them, before anything is done to one.
+/// Resolves ids, prefixes and uris; all of them, before a command changes any memory.
 pub(crate) async fn resolve_all(
     engine: &Engine,
     scope: &Scope,
@@ -29,24 +29,22 @@ pub(crate) async fn resolve_all(
     Ok(ids)
 }
 
-/// The same for one name, also if the memory was deleted and only the journal still knows it.
+/// Resolves one id, prefix or uri, also of a deleted memory that only the journal has.
 pub(crate) async fn resolve_including_deleted(
     engine: &Engine,
     scope: &Scope,
     name: &str,
 ) -> Result<MemoryId> {
     match engine.resolve(scope, name).await.map_err(CliError::from) {
-        Err(failure) if failure.is_not_found() => {
-            find_deleted(engine, scope, name).await?.ok_or(failure)
-        }
+        Err(error) if error.is_not_found() => find_deleted(engine, scope, name).await?.ok_or(error),
         resolved => resolved,
     }
 }
 
 async fn find_deleted(engine: &Engine, scope: &Scope, name: &str) -> Result<Option<MemoryId>> {
     if let Ok(id) = name.parse::<MemoryId>() {
-        let own = JournalQuery { id: Some(id), limit: Some(1), ..JournalQuery::default() };
-        return Ok(engine.history(scope, &own).await?.first().map(|entry| entry.id));
+        let query = JournalQuery { id: Some(id), limit: Some(1), ..JournalQuery::default() };
+        return Ok(engine.history(scope, &query).await?.first().map(|entry| entry.id));
     }
     let recent = JournalQuery { limit: Some(MAX_JOURNAL_ENTRIES), ..JournalQuery::default() };
     let prefix = hex_digits(name);
@@ -64,7 +62,7 @@ async fn find_deleted(engine: &Engine, scope: &Scope, name: &str) -> Result<Opti
     }
 }
 
-/// The shortest beginning of each id that no other memory of the scope shares.
+/// Returns the shortest prefix of each id that no other memory of the scope shares.
 pub(crate) async fn shorten_ids(
     engine: &Engine,
     scope: &Scope,
@@ -74,19 +72,19 @@ pub(crate) async fn shorten_ids(
     sorted.sort_unstable();
     let mut short = Vec::with_capacity(ids.len());
     for id in ids {
-        let enough = MIN_PREFIX_DIGITS.max(distinct_prefix_digits(*id, &sorted));
-        let digits = unique_prefix_digits(engine, scope, *id, enough).await?;
+        let at_least = MIN_PREFIX_DIGITS.max(distinct_prefix_digits(*id, &sorted));
+        let digits = unique_prefix_digits(engine, scope, *id, at_least).await?;
         short.push(id_prefix(*id, digits));
     }
     Ok(short)
 }
 
-/// The same for one id.
+/// Returns the shortest unique prefix of one id.
 pub(crate) async fn shorten_id(engine: &Engine, scope: &Scope, id: MemoryId) -> Result<String> {
     Ok(id_prefix(id, unique_prefix_digits(engine, scope, id, MIN_PREFIX_DIGITS).await?))
 }
 
-/// How many digits tell an id from its neighbours among sorted ones.
+/// Returns the number of digits that tell an id from its neighbours among sorted ones.
 fn distinct_prefix_digits(id: MemoryId, sorted: &[MemoryId]) -> usize {
     let index = sorted.partition_point(|other| *other < id);
     let neighbours = [index.checked_sub(1), index.checked_add(1)];
@@ -98,19 +96,19 @@ fn distinct_prefix_digits(id: MemoryId, sorted: &[MemoryId]) -> usize {
     neighbours.map(|other| shared(other) + 1).max().unwrap_or(0)
 }
 
-/// The fewest digits, `enough` at least, that only this memory has.
+/// Returns the fewest digits, `at_least` this many, that only this memory has.
 async fn unique_prefix_digits(
     engine: &Engine,
     scope: &Scope,
     id: MemoryId,
-    enough: usize,
+    at_least: usize,
 ) -> Result<usize> {
     let all = hex_digits(&id.to_string());
-    let (mut low, mut high) = (enough, all.len());
-    let mut middle = enough;
+    let (mut low, mut high) = (at_least, all.len());
+    let mut middle = at_least;
     while low < high {
         let prefix = MemoryKey::IdPrefix(all[..middle].to_owned());
-        if engine.store().find(scope, &prefix, 2).await?.len() > 1 {
+        if engine.store().memories().find(scope, &prefix, 2).await?.len() > 1 {
             low = middle + 1;
         } else {
             high = middle;
@@ -124,16 +122,16 @@ fn hex_digits(id: &str) -> String {
     id.trim().replace('-', "").to_lowercase()
 }
 
-/// So many digits of an id, hyphens kept.
+/// Returns the first `count` digits of an id, with its hyphens.
 fn id_prefix(id: MemoryId, count: usize) -> String {
     let text = id.to_string();
-    let mut left = count;
-    let cut = |c: &char| {
-        let taken = *c == '-' || left > 0;
-        left -= usize::from(*c != '-' && left > 0);
+    let mut remaining = count;
+    let is_taken = |c: &char| {
+        let taken = *c == '-' || remaining > 0;
+        remaining -= usize::from(*c != '-' && remaining > 0);
         taken
     };
-    text.chars().take_while(cut).collect::<String>().trim_end_matches('-').to_owned()
+    text.chars().take_while(is_taken).collect::<String>().trim_end_matches('-').to_owned()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Text from arguments or from standard input.
+//! Text input: from arguments or standard input, as a whole or line by line.
 
 use std::io::{self, BufRead, IsTerminal, Read};
 
@@ -9,10 +9,10 @@ use crate::{
     output::Output,
 };
 
-/// A longer line is no turn: a memory has 4 MiB at most, which escapes can make six times as long.
+/// Longest input line: a memory has 4 MiB at most, which JSON escapes can make six times as long.
 const MAX_LINE_BYTES: usize = MAX_CONTENT_BYTES * 8;
 
-/// The words of the arguments joined by blanks, or standard input if there are none or only `-`.
+/// Joins the arguments with blanks; reads standard input if there are none or only `-`.
 pub(crate) fn text_or_stdin(words: &[String], out: &mut Output) -> Result<String> {
     match words {
         [] => read_stdin(out),
@@ -21,28 +21,28 @@ pub(crate) fn text_or_stdin(words: &[String], out: &mut Output) -> Result<String
     }
 }
 
-/// What is asked: the words of the arguments, or standard input where a long message comes from.
+/// Returns the query: the arguments, or standard input for long messages.
 pub(crate) fn query_or_stdin(words: &[String], out: &mut Output) -> Result<String> {
-    let asked = match words {
+    let query = match words {
         [] if io::stdin().is_terminal() => String::new(),
         words => text_or_stdin(words, out)?,
     };
-    if words.is_empty() && asked.trim().is_empty() {
+    if words.is_empty() && query.trim().is_empty() {
         return Err(CliError::invalid(
             "there is no query",
             "give it as an argument or on standard input",
         ));
     }
-    Ok(asked.trim().to_owned())
+    Ok(query.trim().to_owned())
 }
 
-/// All of standard input.
+/// Reads all of standard input.
 fn read_stdin(out: &mut Output) -> Result<String> {
     if io::stdin().is_terminal() {
         out.note("type the text and end it with Ctrl-D on a line of its own");
     }
     let mut bytes = Vec::new();
-    // One byte more than can be stored, so that a longer text is refused and not cut.
+    // One byte more than can be stored, so that a longer text is rejected and not cut.
     let limit = MAX_CONTENT_BYTES as u64 + 1;
     io::stdin()
         .lock()
@@ -52,7 +52,8 @@ fn read_stdin(out: &mut Output) -> Result<String> {
     String::from_utf8(bytes).or_else(|error| cut_or_not_utf8(&error, limit))
 }
 
-/// A text that is too long may have been cut inside a character; the length is then what is wrong with it.
+/// Returns a text that the limit cut inside a character, so that its length is reported; rejects any other invalid
+/// UTF-8.
 fn cut_or_not_utf8(error: &std::string::FromUtf8Error, limit: u64) -> Result<String> {
     let bytes = error.as_bytes();
     if bytes.len() as u64 == limit && error.utf8_error().error_len().is_none() {
@@ -64,22 +65,22 @@ fn cut_or_not_utf8(error: &std::string::FromUtf8Error, limit: u64) -> Result<Str
     ))
 }
 
-/// Lines of a stream with their numbers, none of them endless.
+/// Reader of numbered lines with a length limit.
 pub(crate) struct LineReader<R> {
     source: R,
     number: usize,
 }
 
-/// One line, or the failure to read it, with its number from 1.
+/// Line of a stream.
 pub(crate) struct NumberedLine {
-    /// Its number.
+    /// Line number, from 1.
     pub(crate) number: usize,
-    /// Its bytes without the line break, unless there are too many.
+    /// Bytes without the line break; an error if the line is too long.
     pub(crate) bytes: Result<Vec<u8>>,
 }
 
 impl<R: BufRead> LineReader<R> {
-    /// The lines of a stream.
+    /// Reads lines from a stream.
     pub(crate) fn new(source: R) -> Self {
         Self { source, number: 0 }
     }

@@ -1,4 +1,5 @@
-//! The file `keys.toml` of a home: keys by provider, for the user alone, so that the settings can be shown to others.
+//! File `keys.toml` of a home: API keys by provider, readable by the user only, so that the settings file has no
+//! secrets.
 
 use std::{fs, io, path::Path};
 
@@ -10,17 +11,17 @@ use toml::Table;
 
 use crate::error::{CliError, Result};
 
-/// The file in a home.
+/// Name of the file in a home.
 pub(crate) const KEYS_FILE: &str = "keys.toml";
 
-/// The key of a provider, if the file has one.
+/// Returns the key of a provider, if the file has one.
 pub(crate) fn read_key(home: &Path, provider: &str) -> Result<Option<SecretString>> {
     let keys = read_key_table(home)?;
     let key = keys.get(provider).and_then(|key| key.as_str()).map(str::trim);
     Ok(key.filter(|key| !key.is_empty()).map(SecretString::new))
 }
 
-/// Keeps the key of a provider, or with none forgets it. The file is there as a whole or not at all.
+/// Saves the key of a provider; `None` removes it. The file is replaced atomically.
 pub(crate) fn write_key(home: &Path, provider: &str, key: Option<&SecretString>) -> Result<()> {
     check_provider(provider)?;
     let failed = |error| CliError::io(home.join(KEYS_FILE).display().to_string(), error);
@@ -31,30 +32,30 @@ pub(crate) fn write_key(home: &Path, provider: &str, key: Option<&SecretString>)
         Some(key) => keys.insert(provider.to_owned(), key.reveal().trim().into()),
         None => keys.remove(provider),
     };
-    let manner = WriteOptions { durable: true, private: true, permissions: None };
-    let part = home.join(format!(".{KEYS_FILE}.part"));
-    // What was left by a process that died may be readable by others.
-    everlore::files::atomic_file::remove_if_exists(&part).map_err(failed)?;
-    TempFile::write(part, keys.to_string().as_bytes(), manner)
+    let options = WriteOptions { durable: true, private: true, permissions: None };
+    let temporary = home.join(format!(".{KEYS_FILE}.part"));
+    // A file left by a process that died may be readable by others.
+    everlore::files::atomic_file::remove_if_exists(&temporary).map_err(failed)?;
+    TempFile::write(temporary, keys.to_string().as_bytes(), options)
         .and_then(|written| written.persist(&home.join(KEYS_FILE)))
         .map_err(failed)
 }
 
-/// Refuses a provider that nobody knows.
+/// Rejects an unknown provider.
 pub(crate) fn check_provider(provider: &str) -> Result<()> {
     if chat_provider(provider).is_some() {
         return Ok(());
     }
     let names = CHAT_PROVIDERS.map(|known| known.name).join(", ");
     Err(CliError::invalid(
-        format!("no provider is called `{provider}`"),
+        format!("there is no provider `{provider}`"),
         format!(
             "name one of {names}; for another that speaks OpenAI's protocol use openai and base_url"
         ),
     ))
 }
 
-/// What went wrong is told without the text, which holds keys.
+/// Reads the file. Errors do not quote its text, which holds keys.
 fn read_key_table(home: &Path) -> Result<Table> {
     let path = home.join(KEYS_FILE);
     let text = match fs::read_to_string(&path) {
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_kept_by_provider_for_the_user_alone_and_forgotten() {
+    fn keys_are_saved_by_provider_for_the_user_alone_and_removed() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().join("home");
         let reveal = |name: &str| {
@@ -96,13 +97,10 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_is_told_without_its_keys() {
+    fn a_file_that_cannot_be_parsed_is_reported_without_its_keys() {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join(KEYS_FILE), "openai = sk-very-secret").unwrap();
-        let failure = format!("{:?}", read_key(home.path(), "openai").unwrap_err());
-        assert!(
-            failure.contains("not valid TOML") && !failure.contains("very-secret"),
-            "{failure}"
-        );
+        let error = format!("{:?}", read_key(home.path(), "openai").unwrap_err());
+        assert!(error.contains("not valid TOML") && !error.contains("very-secret"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! The local models of a home: a folder for each, and a note which one is in use and how.
+//! Local models of a home: one folder each, and the file `in_use.json` that names the active one.
 
 use std::{
     fs, io,
@@ -9,37 +9,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{CliError, Result};
 
-/// The model that is part of the program.
+/// Name of the model that is part of the program.
 pub(crate) const BUILTIN_MODEL: &str = "builtin";
 
-/// The note beside the folders.
+/// File beside the folders that names the active model.
 const ACTIVE_MODEL_FILE: &str = "in_use.json";
 
-/// The models of a home.
+/// Folder `models/` of a home.
 pub(crate) struct LocalModels {
     folder: PathBuf,
 }
 
-/// A model in use.
+/// Active local model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ActiveModel {
-    /// Its name.
+    /// Name of its folder.
     pub(crate) name: String,
-    /// Whether it makes the vectors of whole texts, instead of comparing the best candidates word by word.
+    /// `true` if it embeds whole texts; `false` if it reranks the best candidates by token vectors.
     pub(crate) pooled: bool,
 }
 
 impl LocalModels {
+    /// Returns the models of a home.
     pub(crate) fn new(home: &Path) -> Self {
         Self { folder: home.join("models") }
     }
 
-    /// The folder of a model.
+    /// Returns the folder for a model, whether it exists or not.
     pub(crate) fn model_folder(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// The names of all, in their order.
+    /// Returns the names of all models, sorted.
     pub(crate) fn names(&self) -> Result<Vec<String>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -57,7 +58,7 @@ impl LocalModels {
         Ok(names)
     }
 
-    /// The folder of a model that was added.
+    /// Returns the folder of an added model.
     pub(crate) fn added_model_folder(&self, name: &str) -> Result<PathBuf> {
         check_name(name)?;
         let path = self.model_folder(name);
@@ -65,14 +66,14 @@ impl LocalModels {
             return Ok(path);
         }
         let names = self.names()?;
-        let there = if names.is_empty() { "there is none".to_owned() } else { names.join(", ") };
+        let added = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         Err(CliError::invalid(
             format!("there is no model `{name}`"),
-            format!("added models: {there}; add one with `everlore model add PATH`"),
+            format!("added models: {added}; add one with `everlore model add PATH`"),
         ))
     }
 
-    /// The model in use; none if it is the built-in one alone.
+    /// Returns the active model; `None` if only the built-in one is used.
     pub(crate) fn active_model(&self) -> Result<Option<ActiveModel>> {
         let path = self.folder.join(ACTIVE_MODEL_FILE);
         let text = match fs::read(&path) {
@@ -87,18 +88,19 @@ impl LocalModels {
         })
     }
 
-    /// Takes a model into use, or the built-in one alone. The note is there as a whole or not at all.
-    pub(crate) fn set_active_model(&self, chosen: Option<&ActiveModel>) -> Result<()> {
+    /// Makes a model the active one; `None` leaves only the built-in one. The file is replaced atomically.
+    pub(crate) fn set_active_model(&self, model: Option<&ActiveModel>) -> Result<()> {
         let path = self.folder.join(ACTIVE_MODEL_FILE);
-        let Some(chosen) = chosen else {
+        let Some(model) = model else {
             return match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.io_error(error)),
                 _ => Ok(()),
             };
         };
-        let part = self.folder.join(format!(".{ACTIVE_MODEL_FILE}.part"));
-        let text = serde_json::to_vec_pretty(chosen).unwrap_or_default();
-        fs::write(&part, text).and_then(|()| fs::rename(&part, &path)).map_err(|e| self.io_error(e))
+        let temporary = self.folder.join(format!(".{ACTIVE_MODEL_FILE}.part"));
+        let text = serde_json::to_vec_pretty(model).unwrap_or_default();
+        let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path));
+        written.map_err(|error| self.io_error(error))
     }
 
     fn io_error(&self, error: io::Error) -> CliError {
@@ -106,12 +108,14 @@ impl LocalModels {
     }
 }
 
-/// A name is a folder's name and nothing else.
+/// Rejects a name that is not the plain name of a folder.
 pub(crate) fn check_name(name: &str) -> Result<()> {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let good =
-        !name.is_empty() && name.len() <= 100 && !name.starts_with('.') && name.chars().all(plain);
-    if good && name != BUILTIN_MODEL {
+    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let is_plain = !name.is_empty()
+        && name.len() <= 100
+        && !name.starts_with('.')
+        && name.chars().all(allowed);
+    if is_plain && name != BUILTIN_MODEL {
         return Ok(());
     }
     Err(CliError::invalid(

@@ -1,7 +1,7 @@
 //! The `everlore` command: remembers and recalls on one machine, from a terminal or a script.
 //!
-//! `cli` says what can be asked, `context` finds the home, the settings and the engine, each file of `commands` answers
-//! one command, and `output` prints. Exit codes: 0 done, 1 nothing found, 2 failed; a reader that went away is no failure.
+//! `cli` declares the arguments, `cli_context` finds the home, the settings and the engine, each file of `commands` runs
+//! one command, and `output` prints. Exit codes: 0 done, 1 nothing found, 2 failed; a broken pipe is success.
 
 mod cli;
 mod cli_context;
@@ -22,7 +22,7 @@ mod calibration;
 mod render;
 #[cfg_attr(
     not(feature = "local-model"),
-    expect(dead_code, reason = "without local models only what is in use is asked for")
+    expect(dead_code, reason = "without local models only the active one is looked up")
 )]
 mod local_models;
 mod commands;
@@ -43,20 +43,21 @@ use crate::{
 
 fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
-    match hook::is_hook(&args) {
-        true => hook::always_succeed(&args, || run_cli(&args)),
-        false => run_cli(&args),
+    if hook::is_hook(&args) {
+        hook::always_succeed(&args, || run_cli(&args))
+    } else {
+        run_cli(&args)
     }
 }
 
-/// Understands the arguments, does what they say, and tells how it went.
+/// Parses the arguments, runs the command and prints its errors.
 fn run_cli(args: &[OsString]) -> ExitCode {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(usage) => return output::print_usage(&usage, wants_json(args)),
     };
     let mut out = Output::new(cli.global.json, cli.global.color);
-    // A server says what it does; everything else says it if asked.
+    // A server logs by default, every other command with -v.
     let verbose = cli.global.verbose + u8::from(cli.command.runs_server());
     if verbose > 0 {
         init_logging(verbose);
@@ -65,7 +66,7 @@ fn run_cli(args: &[OsString]) -> ExitCode {
     out.finish(outcome).into()
 }
 
-/// Runs one command on a thread of its own making: only a server needs more than one.
+/// Runs one command on a runtime of its own; only a server gets more than one thread.
 fn run(cli: Cli, out: &mut Output) -> Result<Exit> {
     let runtime = runtime_builder(cli.command.runs_server())
         .enable_all()
@@ -74,22 +75,22 @@ fn run(cli: Cli, out: &mut Output) -> Result<Exit> {
     runtime.block_on(run_command(cli, out))
 }
 
-fn runtime_builder(serves: bool) -> tokio::runtime::Builder {
-    match serves {
+fn runtime_builder(runs_server: bool) -> tokio::runtime::Builder {
+    match runs_server {
         #[cfg(feature = "server")]
         true => tokio::runtime::Builder::new_multi_thread(),
         _ => tokio::runtime::Builder::new_current_thread(),
     }
 }
 
-/// Answers one command: its settings first, then the work, then the files are let go.
+/// Loads the settings, runs the command, and closes the store.
 async fn run_command(cli: Cli, out: &mut Output) -> Result<Exit> {
     let cx = CliContext::new(&cli.global, &cli.command)?;
     for note in cx.startup_notes(&cli.command) {
         out.note(&note);
     }
     let outcome = commands::run(cli.command, &cx, out).await;
-    // Whoever waits for the answer has it now; what follows is our own.
+    // The caller has the answer before the store is closed.
     let flushed = out.flush();
     if let Some(note) = cx.read_only_note().filter(|_| outcome.is_ok()) {
         out.note(&note);
@@ -98,7 +99,7 @@ async fn run_command(cli: Cli, out: &mut Output) -> Result<Exit> {
     outcome.and_then(|exit| flushed.map(|()| exit))
 }
 
-/// Whether errors in the arguments themselves should be told as JSON.
+/// Returns `true` if usage errors should be printed as JSON.
 fn wants_json(args: &[OsString]) -> bool {
     args.iter().skip(1).take_while(|arg| *arg != "--").any(|arg| arg == "--json")
 }

@@ -1,4 +1,4 @@
-//! The only place that prints: answers to standard output, everything else to standard error.
+//! Printing, in one place: answers to standard output, everything else to standard error.
 
 use std::{
     io::{self, BufWriter, IsTerminal, Stdout, Write},
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::error::{CliError, Exit, Result};
 
-/// When to use colours.
+/// Use of colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum ColorChoice {
     /// On a terminal, unless NO_COLOR is set
@@ -24,7 +24,7 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-/// Where a command's answer goes.
+/// Output of a command.
 pub(crate) struct Output {
     json: bool,
     styled: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Prints answers for people or, with `json`, for programs.
+    /// Returns an output for people or, with `json`, for programs.
     pub(crate) fn new(json: bool, color: ColorChoice) -> Self {
         let styled = match color {
             ColorChoice::Always => true,
@@ -45,7 +45,7 @@ impl Output {
         Self { json, styled, writer: BufWriter::new(io::stdout()) }
     }
 
-    /// Whether the answer is for programs.
+    /// Returns `true` if the answer is JSON for programs.
     pub(crate) fn is_json(&self) -> bool {
         self.json
     }
@@ -62,37 +62,37 @@ impl Output {
         check_write(writeln!(self.writer, "{line}"))
     }
 
-    /// Prints a text that ends with a line break of its own, or needs none.
+    /// Prints a text as it is, without adding a line break.
     pub(crate) fn text(&mut self, text: &str) -> Result<()> {
         check_write(self.writer.write_all(text.as_bytes()))
     }
 
-    /// Sends what was printed on its way.
+    /// Flushes standard output.
     pub(crate) fn flush(&mut self) -> Result<()> {
         check_write(self.writer.flush())
     }
 
-    /// Whether somebody looks at the answer.
+    /// Returns `true` if standard output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.writer.get_ref().is_terminal()
     }
 
-    /// Whether colours are used.
+    /// Returns `true` if colours are used.
     pub(crate) fn is_styled(&self) -> bool {
         self.styled
     }
 
-    /// Where to write what is too long to hold.
+    /// Returns the writer, for answers too long to hold in memory.
     pub(crate) fn writer_mut(&mut self) -> &mut (impl Write + Send + use<>) {
         &mut self.writer
     }
 
-    /// What stands out.
+    /// Returns the text in bold.
     pub(crate) fn bold(&self, text: &str) -> String {
         self.style("1", text)
     }
 
-    /// What stands back.
+    /// Returns the text dimmed.
     pub(crate) fn dim(&self, text: &str) -> String {
         self.style("2", text)
     }
@@ -101,14 +101,14 @@ impl Output {
         if self.styled { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// Tells something that is not part of the answer.
+    /// Prints a note on standard error, which is not part of the answer.
     pub(crate) fn note(&mut self, note: &str) {
-        // What went before comes first; nothing can be done about a standard error that is closed.
+        // Earlier output comes first. A closed standard error is ignored.
         let _ = self.writer.flush();
         let _ = writeln!(io::stderr(), "{note}");
     }
 
-    /// Asks for a yes on the terminal; anything else is a no.
+    /// Asks on the terminal; anything but a yes is a no.
     pub(crate) fn confirm(&mut self, question: &str) -> Result<bool> {
         self.flush()?;
         let _ = write!(io::stderr(), "{question} [y/N] ");
@@ -120,8 +120,8 @@ impl Output {
         Ok(["y", "yes", "是"].contains(&answer.trim().to_lowercase().as_str()))
     }
 
-    /// Shows that long work goes on, on a terminal only. Without a `total`, only how much is done.
-    pub(crate) fn progress(&self, what: &str, total: Option<usize>) -> ProgressBar {
+    /// Shows a progress bar, on a terminal only; without a `total`, only a counter.
+    pub(crate) fn progress(&self, message: &str, total: Option<usize>) -> ProgressBar {
         let target =
             if self.json { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(total.map(|total| total as u64), target);
@@ -132,22 +132,22 @@ impl Output {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        bar.set_message(what.to_owned());
+        bar.set_message(message.to_owned());
         bar
     }
 
-    /// Tells how the command ended and gives its exit code.
+    /// Prints the error of a command, if any, and returns its exit.
     pub(crate) fn finish(mut self, outcome: Result<Exit>) -> Exit {
         let outcome = outcome.and_then(|exit| self.flush().map(|()| exit));
         match outcome {
             Ok(exit) => exit,
             Err(CliError::BrokenPipe) => Exit::Done,
-            Err(CliError::Reported(told)) => {
+            Err(CliError::Reported(report)) => {
                 if self.json {
-                    // If even this cannot be told, the exit code still tells.
-                    let _ = self.json(&json!({ "error": told })).and_then(|()| self.flush());
+                    // If even this cannot be printed, the exit code remains.
+                    let _ = self.json(&json!({ "error": report })).and_then(|()| self.flush());
                 } else {
-                    self.note(&format!("error: {}\nhint: {}", told.message, told.hint));
+                    self.note(&format!("error: {}\nhint: {}", report.message, report.hint));
                 }
                 Exit::Failed
             }
@@ -155,10 +155,10 @@ impl Output {
     }
 }
 
-/// Answers arguments that could not be understood, and requests for help.
+/// Prints help or a usage error and returns the exit code.
 pub(crate) fn print_usage(usage: &clap::Error, as_json: bool) -> ExitCode {
     if !usage.use_stderr() {
-        // Help that nobody reads any more is no failure.
+        // A broken pipe is no failure.
         let _ = usage.print();
         return ExitCode::SUCCESS;
     }

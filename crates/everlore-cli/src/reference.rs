@@ -1,4 +1,4 @@
-//! Makes `docs/reference/cli.md` from the help texts, and fails when the file differs from them.
+//! Test that generates `docs/reference/cli.md` from the help texts and fails if the file differs.
 
 use std::{fs, path::Path};
 
@@ -25,17 +25,17 @@ fn the_command_reference_is_up_to_date() {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, &expected).unwrap();
     }
-    let found = fs::read_to_string(&path).unwrap_or_default();
+    let actual = fs::read_to_string(&path).unwrap_or_default();
     let advice = "run `UPDATE_DOCS=1 cargo test -p everlore-cli reference` and commit the result";
-    assert!(found == expected, "docs/reference/cli.md is out of date: {advice}");
+    assert!(actual == expected, "docs/reference/cli.md is out of date: {advice}");
 }
 
-/// A section for the command and for each of those below it.
-fn sections(command: &Command, above: &[&str]) -> String {
-    let path = [above, &[command.get_name()]].concat();
+/// Writes a section for the command and each of its subcommands.
+fn sections(command: &Command, parents: &[&str]) -> String {
+    let path = [parents, &[command.get_name()]].concat();
     let mut text = section(command, &path);
-    for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
-        text += &sections(below, &path);
+    for child in command.get_subcommands().filter(|child| child.get_name() != "help") {
+        text += &sections(child, &path);
     }
     text
 }

@@ -1,4 +1,4 @@
-//! Memories in words and tables for people: nothing in them can steer a terminal, and Chinese lines up.
+//! Text and tables for people: stored text cannot control the terminal, and Chinese columns line up.
 
 use std::borrow::Cow;
 
@@ -10,21 +10,25 @@ use everlore::{
 };
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// A title in a list is cut here.
+/// Longest title in a list, in terminal cells.
 pub(crate) const TITLE_CELLS: usize = 48;
 
-/// The text with control characters shown as �, so that stored text cannot move the cursor or change colours.
+/// Replaces control characters with �, so that stored text cannot move the cursor or change colours.
 pub(crate) fn sanitize(text: &str) -> Cow<'_, str> {
-    let bad = |c: char| c.is_control() && c != '\n' && c != '\t' || is_bidi_control(c);
-    if text.contains(bad) { text.replace(bad, "\u{fffd}").into() } else { text.into() }
+    let unsafe_char = |c: char| c.is_control() && c != '\n' && c != '\t' || is_bidi_control(c);
+    if text.contains(unsafe_char) {
+        text.replace(unsafe_char, "\u{fffd}").into()
+    } else {
+        text.into()
+    }
 }
 
-/// Marks that reverse the direction of what follows: a text could show as another one.
+/// Returns `true` for marks that reverse the text direction, by which a text could show as another one.
 fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// What a memory is called in a list: its name, or the beginning of what was said.
+/// Returns the title of a memory in a list: its name, or the beginning of a turn with its speaker.
 pub(crate) fn memory_title(memory: &Memory) -> String {
     let name = if memory.name.is_empty() { one_line(memory) } else { memory.name.clone() };
     match (&memory.source.speaker, memory.kind) {
@@ -33,7 +37,7 @@ pub(crate) fn memory_title(memory: &Memory) -> String {
     }
 }
 
-/// The beginning of a text that fits into so many cells of a terminal.
+/// Cuts a text to this many terminal cells.
 pub(crate) fn truncate_width(text: &str, cells: usize) -> String {
     if text.width() <= cells {
         return text.to_owned();
@@ -43,12 +47,12 @@ pub(crate) fn truncate_width(text: &str, cells: usize) -> String {
         used += c.width().unwrap_or(0);
         used <= cells
     };
-    let mut start: String = text.chars().take_while(fits).collect();
-    start.push('…');
-    start
+    let mut cut: String = text.chars().take_while(fits).collect();
+    cut.push('…');
+    cut
 }
 
-/// The text with every line moved in.
+/// Sanitizes a text and indents every line.
 pub(crate) fn indent(text: &str, blanks: usize) -> String {
     let text = sanitize(text.trim_end());
     let lines = text.lines().map(|line| match line {
@@ -58,7 +62,7 @@ pub(crate) fn indent(text: &str, blanks: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A table without lines, its columns two blanks apart.
+/// Returns a table without rules, its columns two blanks apart.
 pub(crate) fn new_table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
@@ -68,7 +72,7 @@ pub(crate) fn new_table(header: &[&str]) -> Table {
     table
 }
 
-/// The table as text that ends with a line break.
+/// Renders a table, with a line break at its end.
 pub(crate) fn render_table(mut table: Table) -> String {
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
@@ -76,12 +80,12 @@ pub(crate) fn render_table(mut table: Table) -> String {
     table.trim_fmt() + "\n"
 }
 
-/// "1 memory", "2 memories".
+/// Returns "1 memory", "2 memories".
 pub(crate) fn pluralize(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// A size in bytes as people read it.
+/// Formats a size: "512 bytes", "1.5 MiB".
 pub(crate) fn format_bytes(bytes: u64) -> String {
     match bytes {
         0..1_024 => pluralize(bytes as usize, "byte", "bytes"),
@@ -91,7 +95,7 @@ pub(crate) fn format_bytes(bytes: u64) -> String {
     }
 }
 
-/// A word of a command line, quoted if a shell would split or change it.
+/// Quotes a word of a command line if a shell would split or change it.
 pub(crate) fn shell_quote(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -101,7 +105,7 @@ pub(crate) fn shell_quote(word: &str) -> String {
     }
 }
 
-/// Says what was masked, so that nobody looks for it later.
+/// Returns the note that secrets were masked, so that the user does not search for them later.
 pub(crate) fn masked_note(kinds: &[SecretKind]) -> String {
     format!("masked {}: the value was not stored", describe_kinds(kinds))
 }

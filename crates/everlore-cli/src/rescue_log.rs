@@ -1,5 +1,5 @@
-//! What could not be saved because the disk or the database failed: kept in a file beside it, said at the next start,
-//! brought in by an import (H3).
+//! Rescue log `unsaved*.jsonl`: input that the disk or the database refused. The next command reports it, and an import
+//! brings it in.
 
 use std::{
     fs,
@@ -19,11 +19,11 @@ use crate::{
     render::shell_quote,
 };
 
-/// Keeps lines that could not be saved and says so in the failure.
+/// Appends lines that could not be saved to the rescue log; returns the error with a hint about it.
 pub(crate) fn rescue_lines(
     cx: &CliContext,
     mut lines: Vec<ExportLine>,
-    failure: CliError,
+    error: CliError,
 ) -> CliError {
     let (home, scope) = (cx.home.as_path(), &cx.scope);
     if cx.agent_config().memory.mask_secrets {
@@ -33,48 +33,46 @@ pub(crate) fn rescue_lines(
     }
     let path = home.join(file_name(scope));
     match append(&path, scope, &lines) {
-        Ok(()) => failure.with_hint(format!(
-            "nothing is lost: what you gave is kept in {}; when the cause is mended, bring it in with: {}",
+        Ok(()) => error.with_hint(format!(
+            "nothing is lost: your input is in {}; when the cause is fixed, import it with: {}",
             path.display(),
             import_command(home, scope, &path)
         )),
-        Err(error) => failure.with_hint(format!(
-            "it could not be kept in {} either ({error}), so give it again when there is space; `everlore doctor` \
-             checks the home",
+        Err(rescue_error) => error.with_hint(format!(
+            "it could not be saved in {} either ({rescue_error}), so enter it again when there is space; \
+             `everlore doctor` checks the home",
             path.display()
         )),
     }
 }
 
-/// The files of a home that hold something unsaved.
+/// Returns the rescue logs of a home that hold input.
 pub(crate) fn rescue_files(home: &Path) -> Vec<PathBuf> {
-    let (_, held) = scan_home(home);
-    held
+    let (_, filled) = scan_home(home);
+    filled
 }
 
-/// What was not saved, and how to bring it in.
+/// Returns a note for each failed save, with the command that imports it.
 pub(crate) fn rescue_notes(home: &Path) -> Vec<String> {
-    let (empty, held) = scan_home(home);
+    let (empty, filled) = scan_home(home);
     let mut notes = Vec::new();
     if !empty.is_empty() {
-        notes.push(
-            "note: an earlier save failed, and its text could not be kept; give it again"
-                .to_owned(),
-        );
+        notes
+            .push("note: an earlier save failed, and its input is lost; enter it again".to_owned());
     }
-    for mark in empty {
-        // Said once; if the mark cannot be removed, it is said again.
-        let _ = fs::remove_file(mark);
+    for path in empty {
+        // Reported once; if the file cannot be removed, it is reported again.
+        let _ = fs::remove_file(path);
     }
-    for path in held {
+    for path in filled {
         let scope = rescued_scope(&path).unwrap_or_default();
         let command = import_command(home, &scope, &path);
-        notes.push(format!("note: an earlier save failed; bring it in with: {command}"));
+        notes.push(format!("note: an earlier save failed; import its input with: {command}"));
     }
     notes
 }
 
-/// The files that are only a mark that something is lost, and those that hold it.
+/// Returns the empty rescue logs, which only say that input was lost, and the filled ones.
 fn scan_home(home: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(home) else { return Default::default() };
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
@@ -83,13 +81,13 @@ fn scan_home(home: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
     paths.into_iter().partition(|path| fs::metadata(path).is_ok_and(|data| data.len() == 0))
 }
 
-/// Whether a file is one of these.
+/// Returns `true` if a path is a rescue log by its name.
 pub(crate) fn is_rescue_file(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name == "unsaved.jsonl" || name.starts_with("unsaved-") && name.ends_with(".jsonl")
 }
 
-/// The command that imports a file into its scope.
+/// Returns the command that imports a rescue log into its scope.
 pub(crate) fn import_command(home: &Path, scope: &Scope, path: &Path) -> String {
     let mut words = vec!["everlore".to_owned()];
     let mut option = |name: &str, value: &str| words.extend([name.to_owned(), shell_quote(value)]);
@@ -102,7 +100,7 @@ pub(crate) fn import_command(home: &Path, scope: &Scope, path: &Path) -> String 
     words.join(" ")
 }
 
-/// Whose lines a file holds.
+/// Returns the scope of a rescue log.
 pub(crate) fn rescued_scope(path: &Path) -> Option<Scope> {
     let mut first = String::new();
     io::BufReader::new(fs::File::open(path).ok()?).read_line(&mut first).ok()?;
@@ -112,7 +110,8 @@ pub(crate) fn rescued_scope(path: &Path) -> Option<Scope> {
     }
 }
 
-/// One file a scope, since lines do not say whose they are; names may be too long for a file, so a digest stands in.
+/// Returns the name of a scope's rescue log. Lines do not name their scope, so each scope has its own file; a digest
+/// stands for names, which may be too long.
 fn file_name(scope: &Scope) -> String {
     if *scope == Scope::default() {
         return "unsaved.jsonl".to_owned();
@@ -132,7 +131,7 @@ fn append(path: &Path, scope: &Scope, lines: &[ExportLine]) -> io::Result<()> {
         text += &line.to_json().map_err(io::Error::other)?;
         text.push('\n');
     }
-    // In one go, so that lines of two processes do not mix; half a line would only be in the way.
+    // One write, so that lines of two processes do not mix. After an error, a partial line is removed.
     file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).inspect_err(|_| {
         let _ = file.set_len(length);
     })

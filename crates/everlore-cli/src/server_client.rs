@@ -1,7 +1,7 @@
-//! The server of the home, where one runs: asked by commands that must be quicker than opening the files themselves.
+//! Client of the home's running server, for commands that must be faster than opening the files themselves.
 //!
-//! Only a server of the same home, the same version and the same settings is asked. Whatever goes wrong means that there is
-//! none: the caller then works on the files, which is safe beside a server.
+//! It only talks to a server of the same home, version and settings. Any error means that there is no server: the
+//! caller then works on the files, which is safe beside a server.
 
 #[cfg(feature = "server")]
 use std::{
@@ -20,30 +20,29 @@ use everlore::types::Timestamp;
 
 use crate::cli_context::CliContext;
 
-/// A server on this machine answers a connection at once, or not at all.
+/// Time to connect: a server on this machine accepts at once, or not at all.
 #[cfg(feature = "server")]
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Longer than a recall takes; then the files are read instead.
+/// Time to answer, longer than a recall takes; after it the files are read instead.
 #[cfg(feature = "server")]
 const RESPONSE_TIMEOUT: Duration = Duration::from_millis(1_000);
 
-/// The most bytes of an answer.
+/// Largest response.
 #[cfg(feature = "server")]
 const MAX_RESPONSE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What a conversation may be told.
-#[cfg_attr(not(feature = "server"), expect(dead_code, reason = "only a server is told"))]
+/// Request for the context of a prompt.
+#[cfg_attr(not(feature = "server"), expect(dead_code, reason = "only a server reads it"))]
 pub(crate) struct ContextRequest<'a> {
-    /// The most tokens.
+    /// Token budget of the block.
     pub(crate) budget: usize,
-    /// The conversation.
     pub(crate) session: &'a str,
-    /// Since when its model sees what is said in it.
+    /// Time since which the model sees all turns of the session.
     pub(crate) visible_since: Timestamp,
 }
 
-/// Whether a server runs on the home, whatever its settings are.
+/// Returns `true` if a server runs on the home, whatever its settings.
 pub(crate) fn is_running(cx: &CliContext) -> bool {
     #[cfg(feature = "server")]
     return everlore_server::find_running(&cx.home).is_some();
@@ -54,20 +53,20 @@ pub(crate) fn is_running(cx: &CliContext) -> bool {
     };
 }
 
-/// The block for a query, as [`everlore::Engine::inject`] makes it; none if no server tells it.
+/// Returns the block for a query, as [`everlore::Engine::inject`] builds it; `None` if no server answers.
 #[cfg(feature = "server")]
 pub(crate) fn fetch_context(
     cx: &CliContext,
     query: &str,
-    told: &ContextRequest<'_>,
+    request: &ContextRequest<'_>,
 ) -> Option<String> {
-    let ContextRequest { budget, session, visible_since: since } = told;
+    let ContextRequest { budget, session, visible_since: since } = request;
     let body = json!({ "query": query, "budget": budget, "session": session, "seen_since": since });
-    let answer = post(cx, "/v1/context", &body)?;
-    Some(answer.get("text")?.as_str()?.to_owned())
+    let response = post(cx, "/v1/context", &body)?;
+    Some(response.get("text")?.as_str()?.to_owned())
 }
 
-/// The same, where there is no server.
+/// Returns `None`: this program was built without a server.
 #[cfg(not(feature = "server"))]
 pub(crate) fn fetch_context(_: &CliContext, _: &str, _: &ContextRequest<'_>) -> Option<String> {
     None
@@ -92,40 +91,41 @@ fn post(cx: &CliContext, path: &str, body: &Value) -> Option<Value> {
         body.len(),
     );
     stream.write_all(request.as_bytes()).ok()?;
-    let mut answer = Vec::new();
-    stream.take(MAX_RESPONSE_BYTES).read_to_end(&mut answer).ok()?;
-    response_body(&answer)
+    let mut response = Vec::new();
+    stream.take(MAX_RESPONSE_BYTES).read_to_end(&mut response).ok()?;
+    response_body(&response)
 }
 
-/// Whether it answers as this program would.
+/// Returns `true` if the server has this program's version and settings.
 #[cfg(feature = "server")]
 fn is_compatible(running: &ServerInfo, cx: &CliContext) -> bool {
     running.version == env!("CARGO_PKG_VERSION") && running.settings == cx.settings.digest()
 }
 
-/// The JSON of an answer that went well and is whole.
+/// Returns the JSON of a complete response with status 200.
 #[cfg(feature = "server")]
-fn response_body(answer: &[u8]) -> Option<Value> {
-    let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n")?;
-    let (head, body) = (std::str::from_utf8(&answer[..end]).ok()?, &answer[end + 4..]);
+fn response_body(response: &[u8]) -> Option<Value> {
+    let end = response.windows(4).position(|bytes| bytes == b"\r\n\r\n")?;
+    let (head, body) = (std::str::from_utf8(&response[..end]).ok()?, &response[end + 4..]);
     let mut lines = head.lines();
-    let well = lines.next()?.split(' ').nth(1)? == "200";
+    let is_ok = lines.next()?.split(' ').nth(1)? == "200";
     let length = lines.find_map(|line| {
         let (name, value) = line.split_once(':')?;
         name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
     });
-    (well && length == Some(body.len())).then(|| serde_json::from_slice(body).ok())?
+    (is_ok && length == Some(body.len())).then(|| serde_json::from_slice(body).ok())?
 }
 
-/// A text as a value in an address.
+/// Percent-encodes a value of a query string.
 #[cfg(feature = "server")]
 fn percent_encode(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {
-        match byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            true => out.push(char::from(byte)),
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
             // Writing into a string cannot fail.
-            false => _ = write!(out, "%{byte:02X}"),
+            _ = write!(out, "%{byte:02X}");
         }
     }
     out
@@ -136,16 +136,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_answer_that_is_whole_counts() {
-        let answer = |text: &str| response_body(text.replace('\n', "\r\n").as_bytes());
+    fn only_a_complete_response_counts() {
+        let body = |text: &str| response_body(text.replace('\n', "\r\n").as_bytes());
         assert_eq!(
-            answer("HTTP/1.1 200 OK\ncontent-length: 7\n\n{\"a\":1}"),
+            body("HTTP/1.1 200 OK\ncontent-length: 7\n\n{\"a\":1}"),
             Some(json!({ "a": 1 }))
         );
-        assert_eq!(answer("HTTP/1.1 200 OK\ncontent-length: 9\n\n{\"a\":1}"), None);
-        assert_eq!(answer("HTTP/1.1 200 OK\n\n{\"a\":1}"), None);
-        assert_eq!(answer("HTTP/1.1 401 No\ncontent-length: 2\n\n{}"), None);
-        assert_eq!(answer("SSH-2.0"), None);
+        assert_eq!(body("HTTP/1.1 200 OK\ncontent-length: 9\n\n{\"a\":1}"), None);
+        assert_eq!(body("HTTP/1.1 200 OK\n\n{\"a\":1}"), None);
+        assert_eq!(body("HTTP/1.1 401 No\ncontent-length: 2\n\n{}"), None);
+        assert_eq!(body("SSH-2.0"), None);
     }
 
     #[test]

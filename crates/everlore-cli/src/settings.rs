@@ -1,4 +1,4 @@
-//! The settings of the home: from their file, then from the environment, with what is wrong with them.
+//! Settings: from the file of the home, then from the environment, with their problems.
 
 use std::{
     fs, io,
@@ -12,32 +12,32 @@ use everlore::{
 
 use crate::{cli::GlobalArgs, error::Result};
 
-/// The settings in force, and where they come from.
+/// Loaded settings.
 pub(crate) struct Settings {
-    /// The file they are read from, whether it exists or not.
+    /// Settings file, whether it exists or not.
     pub(crate) path: PathBuf,
-    /// The values.
+    /// Values.
     pub(crate) config: Config,
-    /// The words of a trade that they name.
+    /// Domain vocabularies that the settings name.
     pub(crate) domains: Domains,
-    /// Settings that do not exist.
+    /// Warnings, such as about unknown settings.
     pub(crate) warnings: Vec<String>,
-    /// Values that cannot be used, each with what to do.
+    /// Values that cannot be used, each with a hint.
     pub(crate) problems: Vec<(String, String)>,
 }
 
 impl Settings {
-    /// A digest of all values, by which a server tells with which it was started.
+    /// Returns a digest of all values; a server publishes it, so that clients can compare.
     #[cfg(feature = "server")]
     pub(crate) fn digest(&self) -> String {
         let digest = everlore::types::Fingerprint::of(&self.config.to_toml());
         digest.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Reads them; what is wrong with them is kept to be told.
+    /// Loads the settings and collects their problems.
     pub(crate) fn load(home: &Path, global: &GlobalArgs) -> Self {
-        let given = global.config.clone().filter(|path| !path.as_os_str().is_empty());
-        let path = given.clone().unwrap_or_else(|| home.join("config.toml"));
+        let named = global.config.clone().filter(|path| !path.as_os_str().is_empty());
+        let path = named.clone().unwrap_or_else(|| home.join("config.toml"));
         let mut settings = Self {
             path,
             config: Config::default(),
@@ -45,7 +45,7 @@ impl Settings {
             warnings: Vec::new(),
             problems: Vec::new(),
         };
-        settings.apply_file(given.is_some());
+        settings.apply_file(named.is_some());
         settings.apply_environment();
         settings.read_domains();
         let checked = settings.config.validate();
@@ -71,18 +71,18 @@ impl Settings {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
-        let laid = self.config.with_env(std::env::vars_os().filter_map(text));
-        self.apply_parsed(laid, "");
+        let parsed = self.config.with_env(std::env::vars_os().filter_map(text));
+        self.apply_parsed(parsed, "");
     }
 
-    /// Reads the lists that the settings name, from the folder of the settings.
+    /// Reads the domain lists that the settings name, relative to the settings file.
     fn read_domains(&mut self) {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let mut lists = Vec::new();
         for name in &self.config.recall.domains {
             match read_domain(&folder.join(name)) {
                 Ok(list) => lists.push(list),
-                Err(told) => self.problems.push(told),
+                Err(problem) => self.problems.push(problem),
             }
         }
         self.domains = Domains::new(lists);
@@ -90,24 +90,24 @@ impl Settings {
 
     fn apply_parsed(
         &mut self,
-        laid: everlore::Result<(Config, Vec<everlore::config::ConfigWarning>)>,
-        place: &str,
+        parsed: everlore::Result<(Config, Vec<everlore::config::ConfigWarning>)>,
+        prefix: &str,
     ) {
-        match laid {
+        match parsed {
             Ok((config, warnings)) => {
                 self.config = config;
-                self.warnings.extend(warnings.iter().map(|warning| format!("{place}{warning}")));
+                self.warnings.extend(warnings.iter().map(|warning| format!("{prefix}{warning}")));
             }
             Err(error) => {
-                self.problems.push((format!("{place}{error}"), error.hint().to_owned()));
+                self.problems.push((format!("{prefix}{error}"), error.hint().to_owned()));
             }
         }
     }
 
-    /// Whose memory is meant.
+    /// Returns the scope of the options, else that of the settings.
     pub(crate) fn scope(&self, global: &GlobalArgs) -> Result<Scope> {
-        let named = |given: &Option<String>, default: &str| {
-            given.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| default.to_owned())
+        let named = |option: &Option<String>, default: &str| {
+            option.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| default.to_owned())
         };
         let general = &self.config.general;
         let scope =
@@ -116,8 +116,7 @@ impl Settings {
     }
 }
 
-/// Reads a list with the words of a trade; it is called by its file unless it has a name. Otherwise, what is wrong with it and
-/// what to do.
+/// Reads a domain list, named after its file unless it names itself. An error is a message with a hint.
 pub(crate) fn read_domain(path: &Path) -> Result<Domain, (String, String)> {
     let shown = path.display();
     let text = fs::read_to_string(path).map_err(|error| {

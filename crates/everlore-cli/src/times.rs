@@ -1,4 +1,4 @@
-//! Moments as people write and read them.
+//! Times as people write and read them.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use jiff::{
     tz::TimeZone,
 };
 
-/// A moment as it was given: exact, or a whole day.
+/// Time argument: an instant, or a whole day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TimeSpec {
     start: Timestamp,
@@ -17,17 +17,17 @@ pub(crate) struct TimeSpec {
 }
 
 impl TimeSpec {
-    /// The moment, or the beginning of the day.
+    /// Returns the instant, or the beginning of the day.
     pub(crate) fn start(self) -> Timestamp {
         self.start
     }
 
-    /// The moment, or the end of the day, which belongs to the next one.
+    /// Returns the instant, or the end of the day, exclusive.
     pub(crate) fn end(self) -> Timestamp {
         self.end
     }
 
-    /// The moment, or the last one of the day: the day it is by the calendar stays the same.
+    /// Returns the instant, or the last millisecond of the day, so that the calendar day stays the same.
     pub(crate) fn last_instant(self) -> Timestamp {
         if self.start == self.end {
             return self.end;
@@ -36,8 +36,8 @@ impl TimeSpec {
     }
 }
 
-/// The zone of this machine. Where a link names its file, that file is read: finding it by its name reads all folders of zones,
-/// which takes as long as a small recall.
+/// Returns the zone of this machine. If `/etc/localtime` is a link, its target is read directly: a lookup by name reads
+/// all zone folders, which takes as long as a small recall.
 pub(crate) fn local_zone() -> TimeZone {
     static ZONE: LazyLock<TimeZone> =
         LazyLock::new(|| zone_from_localtime().unwrap_or_else(TimeZone::system));
@@ -57,7 +57,7 @@ fn zone_from_localtime() -> Option<TimeZone> {
     TimeZone::tzif(name, &std::fs::read(&file).ok()?).ok()
 }
 
-/// Reads `2023-05-08T13:56:00+02:00`, `2023-05-08T13:56` in this machine's zone, or the day `2023-05-08`.
+/// Parses `2023-05-08T13:56:00+02:00`, `2023-05-08T13:56` in this machine's zone, or the day `2023-05-08`.
 pub(crate) fn parse_time_spec(text: &str) -> Result<TimeSpec, String> {
     parse_in(text.trim(), &local_zone()).ok_or_else(|| {
         format!("`{text}` is not a time; write 2023-05-08, 2023-05-08T13:56 or 2023-05-08T13:56:00+02:00")
@@ -80,7 +80,7 @@ fn parse_in(text: &str, zone: &TimeZone) -> Option<TimeSpec> {
     Some(TimeSpec { start: local(day.into())?, end: local(day.tomorrow().ok()?.into())? })
 }
 
-/// How long ago something was, in words: "3 days ago".
+/// Formats an age: "3 days ago".
 pub(crate) fn format_age(at: Timestamp, now: &Zoned) -> String {
     let seconds = now.timestamp().as_second() - at.as_second();
     let then = at.to_zoned(now.time_zone().clone());
@@ -97,12 +97,12 @@ pub(crate) fn format_age(at: Timestamp, now: &Zoned) -> String {
     }
 }
 
-/// The day of a moment.
+/// Formats the day of a time.
 pub(crate) fn format_day(at: Timestamp, now: &Zoned) -> String {
     at.to_zoned(now.time_zone().clone()).date().to_string()
 }
 
-/// Day and time of a moment, to the minute.
+/// Formats day and time, to the minute.
 pub(crate) fn format_minute(at: Timestamp, now: &Zoned) -> String {
     at.to_zoned(now.time_zone().clone()).strftime("%Y-%m-%d %H:%M").to_string()
 }

@@ -1,4 +1,4 @@
-//! What every request works with.
+//! State that every request shares.
 
 use std::{net::SocketAddr, ops::Deref, sync::Arc, time::Instant};
 
@@ -10,14 +10,15 @@ use tokio::sync::watch;
 
 use crate::{
     ServerOptions, audit::AuditLog, auth::Credentials, fifo_cache::FifoCache,
-    host_guard::HostGuard, idempotency::InFlightKeys, metrics::Metrics, openviking::VikingState,
-    rate_limit::RateLimits, tls::TlsContext,
+    host_guard::HostGuard, idempotency::InFlightKeys, metrics::Metrics, rate_limit::RateLimits,
+    tls::TlsContext,
 };
 
-/// The server's state; cheap to clone.
+/// Handle to the server's state; cheap to clone.
 #[derive(Clone)]
 pub(crate) struct App(Arc<AppState>);
 
+/// State of a server: one per process.
 pub(crate) struct AppState {
     pub(crate) engine: Engine,
     pub(crate) tools: Arc<ToolRegistry>,
@@ -28,20 +29,19 @@ pub(crate) struct AppState {
     pub(crate) in_flight_keys: InFlightKeys,
     pub(crate) metrics: Metrics,
     pub(crate) audit: AuditLog,
-    pub(crate) viking: VikingState,
-    /// What conversations began with, so that it stays the same for as long as they go on.
+    /// System prompts of sessions, so that each stays the same for as long as its session goes on.
     pub(crate) session_prompts: FifoCache<Arc<(Prompt, PrefixDigest)>>,
-    /// What lists in the way of mem0 showed, with how far the journal was then.
-    pub(crate) mem0_lists: FifoCache<crate::mem0::CachedList>,
+    #[cfg(any(feature = "mem0", feature = "openviking"))]
+    pub(crate) compat: crate::compat::CompatState,
     #[cfg(feature = "remote")]
     pub(crate) proxy: crate::proxy::ProxyState,
     pub(crate) started: Instant,
-    /// True once the server is to end; what never ends by itself looks at it.
+    /// `true` once the server is ending; endless responses such as event streams watch it.
     pub(crate) shutting_down: watch::Sender<bool>,
 }
 
 impl App {
-    /// Opens the token, the keys and the audit log of the home.
+    /// Opens the token, the keys and the audit log of a home.
     pub(crate) fn new(
         engine: Engine,
         options: ServerOptions,
@@ -57,9 +57,9 @@ impl App {
             in_flight_keys: InFlightKeys::default(),
             metrics: Metrics::default(),
             audit: AuditLog::open(&options.home)?,
-            viking: VikingState::default(),
             session_prompts: FifoCache::default(),
-            mem0_lists: FifoCache::with_capacity(crate::mem0::MAX_CACHED_LISTS),
+            #[cfg(any(feature = "mem0", feature = "openviking"))]
+            compat: crate::compat::CompatState::default(),
             #[cfg(feature = "remote")]
             proxy: crate::proxy::ProxyState::default(),
             started: Instant::now(),

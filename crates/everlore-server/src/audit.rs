@@ -1,26 +1,28 @@
-//! The audit log: who asked for what in whose memory and how it ended, never what was said.
+//! Audit log: caller, scope, route and outcome of every request, never its content.
 
 use std::{
     fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
 };
 
 use everlore::{Error, Result, files::atomic_file::private_open_options};
 use jiff::Timestamp;
 use serde::Serialize;
 
-/// The size at which a log becomes the old one: some 300,000 lines.
+use crate::sync::lock;
+
+/// Size at which the log is rotated: some 300,000 lines.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The log of a home: one file, and the one before it.
+/// Audit log of a home: the current file, and the previous one.
 pub(crate) struct AuditLog {
     path: PathBuf,
     file: Mutex<(File, u64)>,
 }
 
-/// One line of it.
+/// Line of the audit log.
 #[derive(Serialize)]
 pub(crate) struct AuditRecord<'a> {
     pub(crate) at: Timestamp,
@@ -43,7 +45,7 @@ impl AuditLog {
         Ok(Self { path, file: Mutex::new(file) })
     }
 
-    /// Writes a line. A request that was answered is not failed for it.
+    /// Appends a line. A failure is logged and does not fail the request, which is already answered.
     pub(crate) fn write(&self, record: &AuditRecord<'_>) {
         if let Err(error) = self.try_write(record) {
             tracing::error!(%error, "the audit log could not be written");
@@ -53,7 +55,7 @@ impl AuditLog {
     fn try_write(&self, record: &AuditRecord<'_>) -> io::Result<()> {
         let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = lock(&self.file);
         if file.1 > MAX_BYTES {
             fs::rename(&self.path, self.path.with_extension("old.jsonl"))?;
             *file = open_log(&self.path)?;

@@ -1,4 +1,4 @@
-//! Who asks, and for whose memory: the owner by the token, a program by its key.
+//! Authentication and authorization: the owner by the token, a program by its key, and the scope of a request.
 
 use std::{fmt, path::Path, str::FromStr, time::Instant};
 
@@ -23,22 +23,22 @@ use crate::{
     token::{self, SecretDigest, constant_time_eq, digest_secret},
 };
 
-/// The headers that choose the agent and the user, in the order of [`SCOPE`].
+/// Headers that select agent and user, in the order of [`SCOPE_PARAMS`].
 const SCOPE_HEADERS: [&str; 2] = ["x-everlore-agent", "x-everlore-user"];
 
-/// The header for our token or key where `Authorization` holds the key of a provider.
+/// Header for our token or key where `Authorization` holds a provider's key.
 #[cfg(feature = "remote")]
 pub(crate) const KEY_HEADER: &str = "x-everlore-key";
 
-/// What a key is good for. Each may do what those before it may.
+/// Role of a key; each includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyRole {
-    /// Looks: recall, lists, history, export.
+    /// Reads: recall, lists, history, export.
     Read,
-    /// Saves and changes what can be undone.
+    /// Writes that can be undone.
     Write,
-    /// Does what cannot be undone, or touches everything: forget, import, upkeep.
+    /// Actions that cannot be undone or touch everything: forget, import, upkeep.
     Admin,
 }
 
@@ -46,7 +46,7 @@ impl KeyRole {
     /// Every role.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Admin];
 
-    /// Its name.
+    /// Returns the name of the role.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -66,36 +66,36 @@ impl FromStr for KeyRole {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let found = Self::ALL.into_iter().find(|role| role.as_str() == text);
-        found.ok_or_else(|| {
+        let role = Self::ALL.into_iter().find(|role| role.as_str() == text);
+        role.ok_or_else(|| {
             Error::invalid(format!("there is no role `{text}`"), "use read, write or admin")
         })
     }
 }
 
-/// What opens a home.
+/// Owner's token and keys of a home.
 pub(crate) struct Credentials {
     token: SecretDigest,
     keys: ApiKeys,
 }
 
 impl Credentials {
-    /// Reads the token, or makes it.
+    /// Reads the token, or creates it.
     pub(crate) fn open(home: &Path) -> everlore::Result<Self> {
         Ok(Self { token: token::load_or_create(home)?, keys: ApiKeys::new(home) })
     }
 
-    /// Who has this secret.
+    /// Returns the caller with this secret.
     fn find_caller(&self, secret: &str) -> Result<Option<Caller>, Problem> {
-        let known = digest_secret(secret);
-        if constant_time_eq(&self.token, &known) {
+        let digest = digest_secret(secret);
+        if constant_time_eq(&self.token, &digest) {
             return Ok(Some(Caller {
                 name: "token".to_owned(),
                 role: KeyRole::Admin,
                 bound_scope: None,
             }));
         }
-        let key = self.keys.find(&known)?;
+        let key = self.keys.find(&digest)?;
         Ok(key.map(|ApiKey { name, scope, role, .. }| Caller {
             name: format!("key:{name}"),
             role,
@@ -104,18 +104,18 @@ impl Credentials {
     }
 }
 
-/// Who asks.
+/// Authenticated caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Caller {
-    /// For logs.
+    /// Name in logs: `token`, or `key:` and the name of the key.
     pub(crate) name: String,
-    /// What they may do.
+    /// Permission.
     pub(crate) role: KeyRole,
-    /// The one scope that is open to them; none for the owner, to whom all are.
+    /// The only scope of a key; `None` for the owner, who may use all.
     pub(crate) bound_scope: Option<Scope>,
 }
 
-/// Who asks for whose memory.
+/// Caller and scope of a request.
 #[derive(Clone)]
 pub(crate) struct Access {
     pub(crate) app: App,
@@ -124,12 +124,12 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// The engine, whose changes are journaled as the caller's.
+    /// Returns the engine that journals changes as the caller's.
     pub(crate) fn engine(&self) -> Engine {
         self.app.engine.on_behalf_of(self.author())
     }
 
-    /// The owner is a person; a key is given to a program.
+    /// Returns the author of changes: a person for the owner, an agent for a key.
     pub(crate) fn author(&self) -> ChangeAuthor {
         match self.caller.bound_scope {
             None => ChangeAuthor::PERSON,
@@ -137,7 +137,7 @@ impl Access {
         }
     }
 
-    /// The same for the memory of another agent or user, if it is open to the caller.
+    /// Switches to another agent or user, if the caller may.
     pub(crate) fn with_scope(
         &self,
         agent: Option<&str>,
@@ -149,7 +149,7 @@ impl Access {
         Ok(Self { scope, ..self.clone() })
     }
 
-    /// Refuses those who may less.
+    /// Refuses callers with a lower role.
     pub(crate) fn require_role(&self, needed: KeyRole) -> Result<(), Problem> {
         if self.caller.role >= needed {
             return Ok(());
@@ -157,12 +157,12 @@ impl Access {
         Err(Problem::new(
             StatusCode::FORBIDDEN,
             "role",
-            format!("this key may {}, and this needs {needed}", self.caller.role),
+            format!("this key has the role {}, and this needs {needed}", self.caller.role),
             format!("use a key with the role {needed}"),
         ))
     }
 
-    /// What checks may be set: those that look at this machine only by its owner.
+    /// Returns the checks that the caller may set: only the owner may probe this machine.
     pub(crate) fn allowed_checks(&self) -> CheckPermission {
         if self.caller.bound_scope.is_none() {
             CheckPermission::Files
@@ -176,48 +176,52 @@ impl Access {
         if self.caller.bound_scope.is_none() {
             return Ok(());
         }
-        let detail = "use the token of the owner: it is in server.token in the home";
+        let detail = "use the owner's token from server.token in the home";
         Err(Problem::new(StatusCode::FORBIDDEN, "role", "this is for the owner only", detail))
     }
 }
 
-/// Access with at least a role.
+/// Extractors that require a role.
 macro_rules! role_extractors {
     ($($(#[$doc:meta])* $name:ident: $role:expr;)*) => {$(
         $(#[$doc])*
         pub(crate) struct $name(pub(crate) Access);
 
-        impl<S: Sync> FromRequestParts<S> for $name {
+        impl FromRequestParts<App> for $name {
             type Rejection = Problem;
 
-            async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-                let access = parts.extensions.get::<Access>().cloned();
-                let access = access.ok_or_else(|| unauthorized("no credentials were given"))?;
-                access.require_role($role)?;
-                Ok(Self(access))
+            async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
+                access_with_role(parts, $role).map(Self)
             }
         }
     )*};
 }
 
 role_extractors! {
-    /// May look.
+    /// Access with the role read.
     Reader: KeyRole::Read;
-    /// May save and change.
+    /// Access with the role write.
     Writer: KeyRole::Write;
-    /// May do everything in the scope.
+    /// Access with the role admin.
     Admin: KeyRole::Admin;
 }
 
-/// Finds the secret among headers.
+fn access_with_role(parts: &Parts, role: KeyRole) -> Result<Access, Problem> {
+    let access = parts.extensions.get::<Access>().cloned();
+    let access = access.ok_or_else(|| unauthorized("no credentials were given"))?;
+    access.require_role(role)?;
+    Ok(access)
+}
+
+/// Finds the secret in the headers of a request.
 type SecretExtractor = fn(&HeaderMap) -> Option<&str>;
 
-/// Lets only those through who have a token or a key, not too often, and for the memory that is theirs.
+/// Middleware that authenticates, applies the rate limit, and determines the scope.
 pub(crate) async fn authenticate(State(app): State<App>, request: Request, next: Next) -> Response {
     authenticate_with(&app, bearer_token, request, next).await
 }
 
-/// The same for clients of others' protocols, who put the secret where their provider wants it.
+/// Authenticates clients of other protocols, which put the secret where their provider expects it.
 #[cfg(feature = "remote")]
 pub(crate) async fn authenticate_client(
     State(app): State<App>,
@@ -239,7 +243,7 @@ async fn authenticate_with(
     };
     request.extensions_mut().insert(access.clone());
     let mut response = next.run(request).await;
-    // A handler may have found that another memory is meant.
+    // A handler may have switched to another scope.
     response.extensions_mut().get_or_insert_with(|| access);
     response
 }
@@ -255,7 +259,7 @@ fn identify(
     Ok(Access { app: app.clone(), caller, scope })
 }
 
-/// Who has this secret, if they do not ask too often.
+/// Returns the caller with this secret, within the rate limit.
 pub(crate) fn authenticate_secret(app: &App, secret: Option<&str>) -> Result<Caller, Problem> {
     let now = Instant::now();
     let caller = match secret {
@@ -263,15 +267,15 @@ pub(crate) fn authenticate_secret(app: &App, secret: Option<&str>) -> Result<Cal
         None => None,
     };
     let Some(caller) = caller else {
-        // Guesses share one small allowance, which takes nothing from those who know.
+        // Failed attempts share one small bucket of their own.
         app.rate_limits.take_unauthenticated(now)?;
-        return Err(unauthorized("there is no such token or key"));
+        return Err(unauthorized("unknown token or key"));
     };
     app.rate_limits.take(&caller.name, now)?;
     Ok(caller)
 }
 
-/// The secret, wherever a client puts it. Where it has a header of its own, the others are for a provider.
+/// Finds the secret wherever a client puts it. Where it has a header of its own, the others are for a provider.
 #[cfg(feature = "remote")]
 fn client_secret(headers: &HeaderMap) -> Option<&str> {
     let plain = |name| headers.get(name)?.to_str().ok().map(str::trim);
@@ -282,10 +286,10 @@ fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     authorization_value(headers, &["bearer"])
 }
 
-/// What the one `Authorization` says, by one of these schemes.
+/// Returns the value of the single `Authorization` header, if it uses one of these schemes.
 pub(crate) fn authorization_value<'a>(headers: &'a HeaderMap, schemes: &[&str]) -> Option<&'a str> {
-    let mut all = headers.get_all(header::AUTHORIZATION).iter();
-    let (one, None) = (all.next()?.to_str().ok()?, all.next()) else { return None };
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let (one, None) = (values.next()?.to_str().ok()?, values.next()) else { return None };
     let (scheme, secret) = one.split_once(' ')?;
     schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known)).then(|| secret.trim())
 }
@@ -295,45 +299,45 @@ fn unauthorized(title: &str) -> Problem {
         StatusCode::UNAUTHORIZED,
         "unauthorized",
         title,
-        "send Authorization: Bearer with the token in server.token in the home, or with a key of `everlore serve key add`",
+        "send Authorization: Bearer with the token from server.token in the home, or with a key of `everlore serve key add`",
     )
 }
 
-/// The scope that a request names, within what is open to the caller.
+/// Returns the scope that a request names, if the caller may use it.
 fn requested_scope(
     caller: &Caller,
     headers: &HeaderMap,
     query: Option<&str>,
     default: &Scope,
 ) -> Result<Scope, Problem> {
-    let home = caller.bound_scope.as_ref().unwrap_or(default);
-    let agent = requested_name(0, headers, query)?.unwrap_or_else(|| home.agent().to_owned());
-    let user = requested_name(1, headers, query)?.unwrap_or_else(|| home.user().to_owned());
+    let base = caller.bound_scope.as_ref().unwrap_or(default);
+    let agent = requested_name(0, headers, query)?.unwrap_or_else(|| base.agent().to_owned());
+    let user = requested_name(1, headers, query)?.unwrap_or_else(|| base.user().to_owned());
     check_scope(caller, Scope::new(&agent, &user)?)
 }
 
-/// The scope, if it is open to the caller.
+/// Returns the scope if the caller may use it.
 fn check_scope(caller: &Caller, scope: Scope) -> Result<Scope, Problem> {
     match &caller.bound_scope {
-        Some(only) if *only != scope => Err(Problem::new(
+        Some(bound) if *bound != scope => Err(Problem::new(
             StatusCode::FORBIDDEN,
             "scope",
-            "this key opens the memory of another agent or user",
-            "leave agent and user out, or use a key that was made for them",
+            "this key is for another agent or user",
+            "leave out agent and user, or use a key made for them",
         )),
         _ => Ok(scope),
     }
 }
 
-/// What the query or a header calls the agent (0) or the user (1).
+/// Returns the agent (0) or the user (1) that the query or a header names.
 fn requested_name(
     which: usize,
     headers: &HeaderMap,
     query: Option<&str>,
 ) -> Result<Option<String>, Problem> {
-    let asked: Option<String> = QueryParams::parse(query).optional(SCOPE_PARAMS[which])?;
+    let in_query: Option<String> = QueryParams::parse(query).optional(SCOPE_PARAMS[which])?;
     let mut given = headers.get_all(SCOPE_HEADERS[which]).iter().map(|value| {
-        // Clients send names in other scripts as their plain bytes.
+        // Clients send names in other scripts as plain bytes.
         std::str::from_utf8(value.as_bytes()).map(str::to_owned).map_err(|_| {
             Problem::invalid(
                 format!("the header {} is not UTF-8", SCOPE_HEADERS[which]),
@@ -342,13 +346,13 @@ fn requested_name(
         })
     });
     let header = given.next().transpose()?;
-    if given.next().is_some() || (asked.is_some() && header.is_some() && asked != header) {
+    if given.next().is_some() || (in_query.is_some() && header.is_some() && in_query != header) {
         return Err(Problem::invalid(
             format!("the {} is given twice", SCOPE_PARAMS[which]),
             "give it once, in the query or in the header",
         ));
     }
-    Ok(asked.or(header))
+    Ok(in_query.or(header))
 }
 
 #[cfg(test)]
@@ -360,7 +364,7 @@ mod tests {
         Caller { name: "token".into(), role: KeyRole::Admin, bound_scope: None }
     }
 
-    fn of(agent: &str, user: &str) -> Scope {
+    fn scope(agent: &str, user: &str) -> Scope {
         Scope::new(agent, user).unwrap()
     }
 
@@ -371,7 +375,7 @@ mod tests {
         let query = Some("agent=%E5%8A%A9%E6%89%8B");
         assert_eq!(
             requested_scope(&owner(), &headers, query, &Scope::default()).unwrap(),
-            of("助手", "王")
+            scope("助手", "王")
         );
         let twice = requested_scope(&owner(), &headers, Some("user=li"), &Scope::default());
         assert_eq!(twice.unwrap_err().title, "the user is given twice");
@@ -379,13 +383,17 @@ mod tests {
 
     #[test]
     fn a_key_opens_its_own_scope_and_no_other() {
-        let caller =
-            Caller { name: "key:a".into(), role: KeyRole::Admin, bound_scope: Some(of("a", "u")) };
-        let asked = |query| requested_scope(&caller, &HeaderMap::new(), query, &Scope::default());
-        assert_eq!(asked(None).unwrap(), of("a", "u"));
-        assert_eq!(asked(Some("agent=a&user=u")).unwrap(), of("a", "u"));
+        let caller = Caller {
+            name: "key:a".into(),
+            role: KeyRole::Admin,
+            bound_scope: Some(scope("a", "u")),
+        };
+        let scope_of =
+            |query| requested_scope(&caller, &HeaderMap::new(), query, &Scope::default());
+        assert_eq!(scope_of(None).unwrap(), scope("a", "u"));
+        assert_eq!(scope_of(Some("agent=a&user=u")).unwrap(), scope("a", "u"));
         for query in ["agent=b", "user=default", "agent=a&user=U", "user=.."] {
-            assert!(asked(Some(query)).is_err(), "{query}");
+            assert!(scope_of(Some(query)).is_err(), "{query}");
         }
     }
 

@@ -1,6 +1,6 @@
-//! The body of a request: JSON, not too large, and not too slow.
+//! Request bodies: JSON objects within a size and a time limit, and path parameters.
 
-use std::{error::Error, time::Duration};
+use std::error::Error;
 
 use axum::{
     body::{Body, Bytes},
@@ -13,58 +13,68 @@ use serde::{
     de::{DeserializeOwned, Error as _},
 };
 
-use crate::{app::App, problem::Problem};
+use crate::{ServerOptions, app::App, problem::Problem, response::BoxFuture};
 
-/// The longest that a client may take to send a body: a few megabytes over a poor line.
-pub(crate) const MAX_BODY_TIME: Duration = Duration::from_secs(30);
-
-/// A value read from JSON, with a digest of its bytes.
+/// Value parsed from a JSON body, with the bytes of the body.
 pub(crate) struct JsonBody<T>(pub(crate) T, pub(crate) Bytes);
 
 impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        check_content_type(request.headers(), JSON)?;
-        let bytes = read_body(request.into_body(), app.options.max_body_bytes).await?;
-        check_object(&bytes)?;
+        let bytes = read_json_object(request, &app.options).await?;
         let value = serde_json::from_slice(&bytes).map_err(|error| unreadable_body(&error))?;
         Ok(Self(value, bytes))
     }
 }
 
+/// Reads the bytes of a JSON object. Boxed, so that [`JsonBody`] adds only the parser for each type.
+fn read_json_object(
+    request: Request,
+    options: &ServerOptions,
+) -> BoxFuture<'_, Result<Bytes, Problem>> {
+    Box::pin(async move {
+        check_content_type(request.headers(), JSON)?;
+        let bytes = read_body(request.into_body(), options).await?;
+        check_object(&bytes)?;
+        Ok(bytes)
+    })
+}
+
 const JSON: &str = "application/json";
 
-/// What clients that know of RFC 7396 call a change in JSON.
+/// Media type of a JSON merge patch (RFC 7396), accepted wherever JSON is.
 const MERGE_PATCH: &str = "application/merge-patch+json";
 
-/// Browsers ask before they send such a type to another site, so no page can do it behind a user's back.
+/// Refuses other media types. Browsers send a preflight before JSON goes to another site, so no web page can post it
+/// behind a user's back.
 pub(crate) fn check_content_type(headers: &HeaderMap, wanted: &str) -> Result<(), Problem> {
     let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = given.and_then(|given| given.split(';').next()).unwrap_or_default().trim();
-    let is = |kind: &str| essence.eq_ignore_ascii_case(kind);
-    if is(wanted) || (wanted == JSON && is(MERGE_PATCH)) {
+    let is_type = |media_type: &str| essence.eq_ignore_ascii_case(media_type);
+    if is_type(wanted) || (wanted == JSON && is_type(MERGE_PATCH)) {
         return Ok(());
     }
     Err(Problem::new(
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
         "unsupported_type",
-        "the body has no type that is read here",
+        "the media type of the body is not supported",
         format!("send it with Content-Type: {wanted}"),
     ))
 }
 
-/// An array would be read as the fields in their order.
+/// Refuses everything but an object: serde would read an array as the fields in their order.
 fn check_object(bytes: &[u8]) -> Result<(), Problem> {
     match bytes.trim_ascii_start().first() {
         Some(b'{') => Ok(()),
-        _ => Err(Problem::invalid("the body is no JSON object", "send {\"field\": value, …}")),
+        _ => Err(Problem::invalid("the body is not a JSON object", "send {\"field\": value, …}")),
     }
 }
 
-/// All of a body, if it is not too long and not too slow.
-pub(crate) async fn read_body(body: Body, limit: usize) -> Result<Bytes, Problem> {
-    let read = tokio::time::timeout(MAX_BODY_TIME, Limited::new(body, limit).collect());
+/// Reads a whole body within the limits of size and time.
+pub(crate) async fn read_body(body: Body, options: &ServerOptions) -> Result<Bytes, Problem> {
+    let limit = options.max_body_bytes;
+    let read = tokio::time::timeout(options.timeouts.body, Limited::new(body, limit).collect());
     match read.await {
         Err(_) => Err(body_too_slow()),
         Ok(Err(error)) => Err(body_error(&*error, limit)),
@@ -72,17 +82,17 @@ pub(crate) async fn read_body(body: Body, limit: usize) -> Result<Bytes, Problem
     }
 }
 
-/// The body did not come in time.
+/// Returns the problem of a body that exceeded its time limit.
 pub(crate) fn body_too_slow() -> Problem {
     Problem::new(
         StatusCode::REQUEST_TIMEOUT,
         "too_slow",
-        "the body did not come in time",
+        "the body did not arrive in time",
         "send it faster, or in parts",
     )
 }
 
-/// The body is too long, or the client went away.
+/// Returns the problem of a body that is too long or broke off.
 pub(crate) fn body_error(error: &(dyn Error + Send + Sync + 'static), limit: usize) -> Problem {
     if error.is::<LengthLimitError>() {
         return Problem::new(
@@ -95,26 +105,29 @@ pub(crate) fn body_error(error: &(dyn Error + Send + Sync + 'static), limit: usi
     Problem::invalid("the body could not be read", "send the request again")
 }
 
-/// The line and column help; what stands there is the caller's own and may be a memory, so it is not repeated.
+/// Names line and column only: the text there belongs to the caller and may be a memory.
 fn unreadable_body(error: &serde_json::Error) -> Problem {
-    let what = if error.is_data() { "does not fit" } else { "is not JSON" };
-    Problem::invalid(format!("the body {what}: {error}"), "see /docs for what this route takes")
+    let fault = if error.is_data() { "does not fit" } else { "is not JSON" };
+    Problem::invalid(format!("the body {fault}: {error}"), "see /docs for the fields of this route")
 }
 
-/// A whole number, also where a program writes it as 5.0.
-pub(crate) fn whole_number<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
+/// Deserializes a whole number, also one that a program writes as 5.0.
+pub(crate) fn whole_number<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: TryFrom<u64>,
 {
-    let Some(number) = Option::<serde_json::Number>::deserialize(from)? else { return Ok(None) };
-    let plain = number.as_f64().filter(|float| float.fract() == 0.0 && (0.0..1e15).contains(float));
-    let whole = number.as_u64().or(plain.map(|float| float as u64));
-    let fits = whole.and_then(|whole| T::try_from(whole).ok());
-    fits.map(Some).ok_or_else(|| D::Error::custom("it is no whole number, or too large"))
+    let Some(number) = Option::<serde_json::Number>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    let integral =
+        number.as_f64().filter(|float| float.fract() == 0.0 && (0.0..1e15).contains(float));
+    let whole = number.as_u64().or(integral.map(|float| float as u64));
+    let value = whole.and_then(|whole| T::try_from(whole).ok());
+    value.map(Some).ok_or_else(|| D::Error::custom("not a whole number, or too large"))
 }
 
-/// The last part of the path, decoded.
+/// Last parameter of the path, decoded.
 pub(crate) struct PathParam(pub(crate) String);
 
 impl FromRequestParts<App> for PathParam {
@@ -138,17 +151,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_and_changes_in_json_are_read_and_what_pages_can_send_is_not() {
-        let read = |kind: &'static str| {
+    fn json_and_merge_patches_are_read_and_form_types_are_not() {
+        let is_accepted = |kind: &'static str| {
             let headers =
                 HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static(kind))]);
             check_content_type(&headers, JSON).is_ok()
         };
         for kind in [JSON, "Application/JSON; charset=utf-8", MERGE_PATCH] {
-            assert!(read(kind), "{kind}");
+            assert!(is_accepted(kind), "{kind}");
         }
         for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""] {
-            assert!(!read(kind), "{kind}");
+            assert!(!is_accepted(kind), "{kind}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The page that shows the API: one file each of markup, style and script, and nothing from elsewhere.
+//! API documentation page: static markup, style and script, with nothing from other hosts.
 
 use axum::{
     Router,
@@ -9,12 +9,12 @@ use axum::{
 
 use crate::app::App;
 
-/// The page may load its own files and ask its own server, and nothing else.
+/// Content security policy: the page may load its own files and call its own server, and nothing else.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const CONTENT_SECURITY_POLICY: HeaderName = header::CONTENT_SECURITY_POLICY;
 
-/// The page and its files.
+/// Returns the routes of the page and its files.
 pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route(

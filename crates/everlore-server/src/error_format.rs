@@ -1,4 +1,4 @@
-//! In whose words a problem is told: clients of other systems read their own shape, whatever it was that refused them.
+//! Error shapes by route: clients of other systems get errors in their own shape, whichever layer refused them.
 
 use axum::{
     extract::{MatchedPath, Request},
@@ -7,15 +7,15 @@ use axum::{
     response::Response,
 };
 
-use crate::{mem0, openviking};
+use crate::compat;
 
-/// Tells what goes wrong further in as the clients of the route read it.
+/// Rewrites errors of the inner layers into the shape of the route's clients.
 pub(crate) async fn format_errors(request: Request, next: Next) -> Response {
     let translate = formatter_for(request.extensions().get::<MatchedPath>(), request.uri());
     translate(next.run(request).await)
 }
 
-/// How problems of a route are told. A path that leads nowhere is judged by its beginning.
+/// Returns the formatter of a route's errors; an unknown path is judged by its prefix.
 fn formatter_for(route: Option<&MatchedPath>, uri: &Uri) -> fn(Response) -> Response {
     let path = route.map_or(uri.path(), MatchedPath::as_str);
     match path {
@@ -23,8 +23,6 @@ fn formatter_for(route: Option<&MatchedPath>, uri: &Uri) -> fn(Response) -> Resp
         path if path.starts_with("/anthropic/") => crate::proxy::as_anthropic,
         #[cfg(feature = "remote")]
         path if crate::proxy::is_openai(path) => crate::proxy::as_openai,
-        path if openviking::is_viking_route(path) => openviking::to_error_envelope,
-        path if route.is_some() && mem0::is_mem0_route(path) => mem0::to_detail_response,
-        _ => |response| response,
+        _ => compat::error_formatter(route, uri).unwrap_or(|response| response),
     }
 }

@@ -1,4 +1,4 @@
-//! Changes that only fit what the caller has seen: `ETag` in answers, `If-Match` in requests.
+//! Conditional writes: `ETag` in responses, `If-Match` in requests.
 
 use axum::{
     extract::FromRequestParts,
@@ -8,16 +8,16 @@ use axum::{
 use everlore::{Error, Memory};
 use sha2::{Digest, Sha256};
 
-use crate::{problem::Problem, response::ApiResult, token::hex};
+use crate::{app::App, problem::Problem, token::hex};
 
-/// Which states of a thing a change is meant for; any if the request does not say.
+/// ETags for which a write is meant; empty allows any version.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct IfMatch(Vec<String>);
 
-impl<S: Sync> FromRequestParts<S> for IfMatch {
+impl FromRequestParts<App> for IfMatch {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
         let mut tags = Vec::new();
         for value in parts.headers.get_all(header::IF_MATCH) {
             let value = value.to_str().map_err(|_| invalid_if_match())?;
@@ -32,29 +32,29 @@ impl<S: Sync> FromRequestParts<S> for IfMatch {
     }
 }
 
-/// What cannot be read is the tag of nothing.
+/// Refuses an unreadable header as one that matches nothing.
 fn invalid_if_match() -> Problem {
     Problem::new(
         StatusCode::PRECONDITION_FAILED,
         "changed",
         "If-Match cannot be read",
-        "send the ETag of the last answer as it is, quotes included",
+        "send the ETag of the last response as it is, quotes included",
     )
 }
 
 impl IfMatch {
-    /// Whether this state is meant.
+    /// Returns `true` if the write is meant for this version.
     pub(crate) fn allows(&self, tag: &str) -> bool {
-        self.0.is_empty() || self.0.iter().any(|known| known == tag)
+        self.0.is_empty() || self.0.iter().any(|allowed| allowed == tag)
     }
 
-    /// The versions of a memory that are meant; one that cannot be if the tags are those of something else.
+    /// Returns the versions of a memory that match; 0, which no memory has, for tags of something else.
     pub(crate) fn versions(&self) -> Vec<u32> {
         let version = |tag: &String| tag.trim_matches('"').parse().unwrap_or(0);
         self.0.iter().map(version).collect()
     }
 
-    /// The problem of a change that came too late.
+    /// Turns a conflict into 412 where the request has an `If-Match`.
     pub(crate) fn to_problem(&self, error: Error) -> Problem {
         match error {
             Error::Conflict { what } if !self.0.is_empty() => precondition_failed(&what),
@@ -63,29 +63,32 @@ impl IfMatch {
     }
 }
 
-/// The thing is not any more what the caller has seen.
-pub(crate) fn precondition_failed(what: &str) -> Problem {
+/// Returns the 412 of a write whose target has changed.
+pub(crate) fn precondition_failed(subject: &str) -> Problem {
     Problem::new(
         StatusCode::PRECONDITION_FAILED,
         "changed",
-        format!("{what} was changed since"),
-        "read it again, look at what changed, and send the change with the new ETag in If-Match",
+        format!("{subject} has changed since"),
+        "read it again, compare, and send the write with the new ETag in If-Match",
     )
 }
 
-/// The tag of a memory: the count of its changes.
+/// Returns the ETag of a memory: its version.
 pub(crate) fn memory_etag(memory: &Memory) -> String {
     format!("\"{}\"", memory.version)
 }
 
-/// The tag of a text.
+/// Returns the ETag of a text: a digest.
 pub(crate) fn text_etag(text: &str) -> String {
     format!("\"{}\"", hex(&Sha256::digest(text.as_bytes())[..16]))
 }
 
-/// An answer with the tag of what it holds.
-pub(crate) fn with_etag<T: serde::Serialize>(tag: &str, answer: ApiResult<T>) -> Response {
-    let mut response = answer.into_response();
+/// Adds an ETag to a response.
+pub(crate) fn with_etag(tag: &str, response: impl IntoResponse) -> Response {
+    set_etag(tag, response.into_response())
+}
+
+fn set_etag(tag: &str, mut response: Response) -> Response {
     if let Ok(tag) = HeaderValue::from_str(tag) {
         response.headers_mut().insert(header::ETAG, tag);
     }

@@ -1,7 +1,7 @@
-//! Which names a server answers to, and which pages may ask it.
+//! Host and origin checks against DNS rebinding and cross-site requests.
 //!
-//! A page on the web can make a browser send requests to this machine, by the address or by a name that suddenly leads
-//! here. Such requests name another host, or come from another origin: both are refused before anything is looked at.
+//! A web page can make a browser send requests to this machine, by its address or by a name that suddenly resolves to it.
+//! Such requests carry another host or another origin; both are refused before anything else happens.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -14,21 +14,25 @@ use axum::{
 
 use crate::{app::App, problem::Problem, tls::TlsContext};
 
-/// The names of this machine for itself.
+/// Names of this machine for itself.
 const LOCAL_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// What a server may be called.
+/// Host names that the server answers to.
 pub(crate) struct HostGuard {
     hosts: Vec<String>,
     port: u16,
-    /// Whoever made the certificate vouches for its names.
+    /// TLS certificate, whose names are accepted as well.
     tls: Option<Arc<TlsContext>>,
 }
 
 impl HostGuard {
-    /// The names of this machine, the address that is listened on, and those that were given.
-    pub(crate) fn new(address: SocketAddr, given: &[String], tls: Option<Arc<TlsContext>>) -> Self {
-        let mut hosts: Vec<String> = LOCAL_HOSTS.iter().map(|own| (*own).to_owned()).collect();
+    /// Accepts the names of this machine, the listening address, and the given names.
+    pub(crate) fn new(
+        address: SocketAddr,
+        extra_hosts: &[String],
+        tls: Option<Arc<TlsContext>>,
+    ) -> Self {
+        let mut hosts: Vec<String> = LOCAL_HOSTS.iter().map(|host| (*host).to_owned()).collect();
         if !address.ip().is_unspecified() {
             hosts.push(
                 address
@@ -37,57 +41,58 @@ impl HostGuard {
                     .map_or_else(String::new, |(ip, _)| ip.to_owned()),
             );
         }
-        hosts.extend(given.iter().map(|host| host.to_lowercase()));
+        hosts.extend(extra_hosts.iter().map(|host| host.to_lowercase()));
         Self { hosts, port: address.port(), tls }
     }
 
-    /// Whether a request is meant for this server and sent by no foreign page.
+    /// Checks that a request is meant for this server and does not come from another site's page.
     pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
         self.check_host(uri, headers)?;
         self.check_origin(headers)
     }
 
     fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
-        let mut named = headers.get_all(header::HOST).iter();
-        let host = named.next().and_then(|host| host.to_str().ok()).unwrap_or_default();
-        let twice = named.next().is_some();
-        let asked = uri.authority().map_or(host, |authority| authority.as_str());
-        if !twice && self.allows_host(host_of(host)) && self.allows_host(host_of(asked)) {
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let host = hosts.next().and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let is_repeated = hosts.next().is_some();
+        let requested = uri.authority().map_or(host, |authority| authority.as_str());
+        if !is_repeated && self.allows_host(host_of(host)) && self.allows_host(host_of(requested)) {
             return Ok(());
         }
         Err(Problem::new(
             StatusCode::FORBIDDEN,
             "foreign_host",
-            "this server is not called that",
-            "call it localhost or 127.0.0.1; other names are allowed with `everlore serve --allow-host NAME`",
+            "the server does not answer to this host name",
+            "use localhost or 127.0.0.1; allow other names with `everlore serve --allow-host NAME`",
         ))
     }
 
-    /// Programs send no origin; a page sends its own, and only one that this server gave out itself may ask.
+    /// Refuses foreign origins. Programs send no origin; a page sends its own, which must be this server.
     fn check_origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let site = headers.get("sec-fetch-site").map(|site| site.as_bytes());
-        let is_near = site.is_none_or(|site| site == b"same-origin" || site == b"none");
-        let all_own = headers
+        let is_same_site = site.is_none_or(|site| site == b"same-origin" || site == b"none");
+        let origins_own = headers
             .get_all(header::ORIGIN)
             .iter()
             .all(|origin| origin.to_str().is_ok_and(|origin| self.is_own_origin(origin)));
-        if is_near && all_own {
+        if is_same_site && origins_own {
             return Ok(());
         }
         Err(Problem::new(
             StatusCode::FORBIDDEN,
             "foreign_origin",
-            "pages of other sites may not ask this server",
-            "ask from a program, or from a page that this server gave out",
+            "pages of other sites may not use this server",
+            "send the request from a program, or from a page of this server",
         ))
     }
 
     fn is_own_origin(&self, origin: &str) -> bool {
-        let (scheme, usual) = if self.tls.is_some() { ("https://", 443) } else { ("http://", 80) };
-        let Some(place) = origin.strip_prefix(scheme) else { return false };
-        let port = place.strip_prefix(host_of(place)).unwrap_or_default();
-        let port = port.strip_prefix(':').map_or(Some(usual), |port| port.parse().ok());
-        self.allows_host(host_of(place)) && port == Some(self.port)
+        let (scheme, default_port) =
+            if self.tls.is_some() { ("https://", 443) } else { ("http://", 80) };
+        let Some(authority) = origin.strip_prefix(scheme) else { return false };
+        let port = authority.strip_prefix(host_of(authority)).unwrap_or_default();
+        let port = port.strip_prefix(':').map_or(Some(default_port), |port| port.parse().ok());
+        self.allows_host(host_of(authority)) && port == Some(self.port)
     }
 
     fn allows_host(&self, host: &str) -> bool {
@@ -96,14 +101,14 @@ impl HostGuard {
     }
 }
 
-/// The name without the port.
+/// Returns the host of an authority without its port.
 fn host_of(authority: &str) -> &str {
     let end = authority.rfind(']').map_or(0, |end| end + 1);
     let colon = authority[end..].find(':').map_or(authority.len(), |colon| end + colon);
     &authority[..colon]
 }
 
-/// Lets only those through who may ask.
+/// Middleware that refuses foreign hosts and origins.
 pub(crate) async fn check_host_and_origin(
     State(app): State<App>,
     request: Request,

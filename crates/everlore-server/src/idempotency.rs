@@ -1,12 +1,9 @@
-//! Requests that are sent again: a write with an `Idempotency-Key` is made once, however often it arrives.
+//! Idempotent writes: one with an `Idempotency-Key` is made once, however often it is sent.
 //!
-//! What was done is found in the journal, where the key stands (as a digest) in the same transaction as the change. So the
-//! promise holds for as long as the journal is kept, also when the server was killed between the write and its answer.
+//! The journal keeps a digest of the key in the same transaction as the change, and tells what an earlier request did. So
+//! the promise holds for as long as the journal, even if the server is killed between the write and its response.
 
-use std::{
-    collections::HashSet,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::HashSet, sync::Mutex};
 
 use axum::{
     extract::FromRequestParts,
@@ -20,49 +17,49 @@ use everlore::{
 };
 use sha2::{Digest, Sha256};
 
-use crate::{auth::Access, problem::Problem, token::hex};
+use crate::{app::App, auth::Access, problem::Problem, sync::lock, token::hex};
 
-/// The longest key; a uuid has 36.
+/// Longest key; a uuid has 36 bytes.
 const MAX_KEY_BYTES: usize = 200;
 
-/// Keys of requests that are being answered.
+/// Idempotency keys of requests in progress.
 #[derive(Default)]
 pub(crate) struct InFlightKeys(Mutex<HashSet<String>>);
 
-/// The key of a request, if it has one.
+/// Idempotency key of a request, if it has one.
 pub(crate) struct IdempotencyKey(Option<String>);
 
-impl<S: Sync> FromRequestParts<S> for IdempotencyKey {
+impl FromRequestParts<App> for IdempotencyKey {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
         let mut given = parts.headers.get_all("idempotency-key").iter();
         let (key, more) = (given.next(), given.next());
         let key = key.map(|key| String::from_utf8_lossy(key.as_bytes()).into_owned());
         let fits = key.as_ref().is_none_or(|key| (1..=MAX_KEY_BYTES).contains(&key.len()));
-        match fits && more.is_none() {
-            true => Ok(Self(key)),
-            false => Err(Problem::invalid(
-                "the Idempotency-Key cannot be used",
-                "give one key of up to 200 bytes, such as a uuid",
-            )),
+        if fits && more.is_none() {
+            return Ok(Self(key));
         }
+        Err(Problem::invalid(
+            "the Idempotency-Key cannot be used",
+            "give one key of up to 200 bytes, such as a uuid",
+        ))
     }
 }
 
-/// A write that is to be made once.
+/// Write with an idempotency key; its key is in progress until this is dropped.
 pub(crate) struct IdempotentWrite {
     access: Access,
     run: String,
-    cause: String,
+    reason: String,
 }
 
 impl IdempotentWrite {
-    /// Begins the write; nothing if it has no key. `what` is done with `body`.
+    /// Begins a write of `operation` with `body`; `None` if it has no key.
     pub(crate) fn begin(
         access: &Access,
         key: IdempotencyKey,
-        what: &str,
+        operation: &str,
         body: &[u8],
     ) -> Result<Option<Self>, Problem> {
         let Some(key) = key.0 else { return Ok(None) };
@@ -75,47 +72,44 @@ impl IdempotentWrite {
             hex(&digest.finalize()[..16])
         };
         let scope = &access.scope;
-        let own = digest(&[scope.agent().as_bytes(), scope.user().as_bytes(), key.as_bytes()]);
-        let run = format!("http-{own}");
-        let mut under_way =
-            access.app.in_flight_keys.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !under_way.insert(run.clone()) {
+        let scoped_key =
+            digest(&[scope.agent().as_bytes(), scope.user().as_bytes(), key.as_bytes()]);
+        let run = format!("http-{scoped_key}");
+        let mut in_flight = lock(&access.app.in_flight_keys.0);
+        if !in_flight.insert(run.clone()) {
             return Err(in_progress());
         }
-        let cause = format!("{what} over HTTP {}", &digest(&[what.as_bytes(), body])[..12]);
-        Ok(Some(Self { access: access.clone(), run, cause }))
+        let reason =
+            format!("{operation} over HTTP {}", &digest(&[operation.as_bytes(), body])[..12]);
+        Ok(Some(Self { access: access.clone(), run, reason }))
     }
 
-    /// The engine, whose changes bear the key.
+    /// Returns the engine that journals its changes under the key.
     pub(crate) fn engine(&self) -> Engine {
-        let (cause, run) = (Some(self.cause.clone()), Some(self.run.clone()));
-        self.access.app.engine.on_behalf_of(ChangeAuthor {
-            reason: cause,
-            run,
-            ..self.access.author()
-        })
+        let (reason, run) = (Some(self.reason.clone()), Some(self.run.clone()));
+        self.access.app.engine.on_behalf_of(ChangeAuthor { reason, run, ..self.access.author() })
     }
 
-    /// What the write did when it came before; nothing if it is new.
+    /// Returns the result of an earlier request with this key; `None` if there was none.
     pub(crate) async fn earlier_result(&self) -> Result<Option<Vec<SavedMemory>>, Problem> {
         let query = JournalQuery { run: Some(self.run.clone()), ..JournalQuery::default() };
-        let mut lines = self.access.app.engine.history(&self.access.scope, &query).await?;
-        // Undoing a run is part of its story, and not what was asked for.
-        lines.retain(|line| line.cause.contains(" over HTTP "));
-        lines.reverse();
-        match lines.first() {
+        let mut entries = self.access.app.engine.history(&self.access.scope, &query).await?;
+        // The journal also has the undo of the run, which is not the result of the request.
+        entries.retain(|entry| entry.cause.contains(" over HTTP "));
+        entries.reverse();
+        match entries.first() {
             None => Ok(None),
-            Some(first) if first.cause != self.cause => Err(key_reused()),
-            Some(_) => Ok(Some(self.saved_from_journal(lines).await?)),
+            Some(first) if first.cause != self.reason => Err(key_reused()),
+            Some(_) => Ok(Some(self.saved_from_journal(entries).await?)),
         }
     }
 
     async fn saved_from_journal(
         &self,
-        lines: Vec<JournalEntry>,
+        entries: Vec<JournalEntry>,
     ) -> Result<Vec<SavedMemory>, Problem> {
         let mut saved = Vec::new();
-        for JournalEntry { id, seq, at, op, after, .. } in lines {
+        for JournalEntry { id, seq, at, op, after, .. } in entries {
             let memory = match after {
                 Some(memory) => *memory,
                 None => self.current_memory(id).await?,
@@ -132,16 +126,15 @@ impl IdempotentWrite {
     async fn current_memory(&self, id: MemoryId) -> Result<Memory, Problem> {
         match self.access.app.engine.get(&self.access.scope, id).await {
             Err(Error::NotFound { .. }) => Err(already_removed(id)),
-            found => Ok(found?),
+            memory => Ok(memory?),
         }
     }
 }
 
 impl Drop for IdempotentWrite {
     fn drop(&mut self) {
-        let mut under_way =
-            self.access.app.in_flight_keys.0.lock().unwrap_or_else(PoisonError::into_inner);
-        under_way.remove(&self.run);
+        let mut in_flight = lock(&self.access.app.in_flight_keys.0);
+        in_flight.remove(&self.run);
     }
 }
 
@@ -151,7 +144,7 @@ fn in_progress() -> Problem {
         ..Problem::new(
             StatusCode::CONFLICT,
             "in_progress",
-            "a request with this Idempotency-Key is being answered",
+            "a request with this Idempotency-Key is in progress",
             "wait a moment and send it again",
         )
     }
@@ -161,8 +154,8 @@ fn already_removed(id: MemoryId) -> Problem {
     Problem::new(
         StatusCode::GONE,
         "gone",
-        format!("this request was answered before, and memory `{id}` was removed since"),
-        "make a new key to save it again",
+        format!("an earlier request with this key saved memory `{id}`, which was removed since"),
+        "use a new key to save it again",
     )
 }
 
@@ -171,6 +164,6 @@ fn key_reused() -> Problem {
         StatusCode::UNPROCESSABLE_ENTITY,
         "key_reused",
         "another request had this Idempotency-Key",
-        "make a new key for each request",
+        "use a new key for each request",
     )
 }

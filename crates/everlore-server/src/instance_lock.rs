@@ -1,4 +1,4 @@
-//! One server a home: a lock that the system lets go of when the process ends, and a note of where the server is.
+//! One server per home: a file lock that the system releases when the process ends, and the address of the server.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -14,32 +14,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::token::write_private;
 
-/// Where a server is.
+/// Address and identity of a running server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerInfo {
-    /// Its process.
+    /// Process id.
     pub pid: u32,
-    /// Its address.
+    /// Listening address.
     pub address: SocketAddr,
-    /// Its version.
+    /// Version of the program.
     #[serde(default)]
     pub version: String,
-    /// A digest of the settings it was started with.
+    /// Digest of the settings it was started with.
     #[serde(default)]
     pub settings: String,
-    /// Whether that address speaks TLS.
+    /// Set if that address speaks TLS.
     #[serde(default)]
     pub tls: bool,
-    /// What it is called, where that is not its address.
+    /// Host name that clients use instead of the address.
     #[serde(default)]
     pub name: Option<String>,
-    /// Where programs of this machine reach it by plain HTTP, where the address has TLS.
+    /// Plain HTTP address for local programs, where the main address has TLS.
     #[serde(default)]
     pub local: Option<SocketAddr>,
 }
 
 impl ServerInfo {
-    /// Where clients find it.
+    /// Returns the base URL for clients.
     pub fn url(&self) -> String {
         let scheme = if self.tls { "https" } else { "http" };
         match &self.name {
@@ -48,13 +48,13 @@ impl ServerInfo {
         }
     }
 
-    /// Where programs of this machine reach it by plain HTTP.
+    /// Returns the plain HTTP address for local programs.
     pub fn local_address(&self) -> SocketAddr {
         self.local.unwrap_or_else(|| reachable(self.address))
     }
 }
 
-/// The address by which this machine reaches one: that of all networks is none to ask at.
+/// Replaces an unspecified address, which no client can connect to, by the loopback address.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -64,15 +64,15 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// The right to serve a home.
+/// Exclusive right to serve a home.
 pub(crate) struct InstanceLock {
-    /// Holds the lock as long as it is open.
+    /// Open file that holds the lock.
     _file: File,
     info_path: PathBuf,
 }
 
 impl InstanceLock {
-    /// Takes the home, or says who has it.
+    /// Locks the home, or fails with the address of the server that has it.
     pub(crate) fn acquire(home: &Path) -> Result<Self> {
         let file = open_lock_file(home)?;
         match file.try_lock() {
@@ -82,21 +82,21 @@ impl InstanceLock {
         }
     }
 
-    /// Writes down where the server is.
-    pub(crate) fn write_info(&self, running: &ServerInfo) -> Result<()> {
+    /// Writes the address of the server for other processes.
+    pub(crate) fn write_info(&self, info: &ServerInfo) -> Result<()> {
         let failed = |error| Error::io(self.info_path.display().to_string(), error);
-        let bytes = serde_json::to_vec(running).map_err(|error| failed(error.into()))?;
+        let bytes = serde_json::to_vec(info).map_err(|error| failed(error.into()))?;
         write_private(&self.info_path, &bytes).map_err(failed)
     }
 
-    /// Gives the home back.
+    /// Unlocks the home.
     pub(crate) fn release(self) {
-        // A note that stays behind is no lock: the next server writes its own.
+        // A file left behind locks nothing: the next server overwrites it.
         let _ = remove_if_exists(&self.info_path);
     }
 }
 
-/// The server that runs on a home, if one does.
+/// Returns the server that runs on a home, if there is one.
 pub(crate) fn find_running(home: &Path) -> Option<ServerInfo> {
     let file = File::open(home.join("server.lock")).ok()?;
     match file.try_lock_shared() {
@@ -120,21 +120,21 @@ fn read_info(home: &Path) -> Option<ServerInfo> {
 }
 
 fn already_running(home: &Path) -> Error {
-    let place = read_info(home).map_or_else(
+    let title = read_info(home).map_or_else(
         || "a server is just starting on this home".to_owned(),
-        |running| {
-            let (url, pid) = (running.url(), running.pid);
-            format!("a server runs on this home already: {url} (process {pid})")
+        |info| {
+            let (url, pid) = (info.url(), info.pid);
+            format!("a server already runs on this home: {url} (process {pid})")
         },
     );
-    Error::invalid(place, "use that one, stop it first, or name another home with --home")
+    Error::invalid(title, "use that server, stop it first, or choose another home with --home")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn at(address: &str) -> ServerInfo {
+    fn info(address: &str) -> ServerInfo {
         let address = address.parse().unwrap();
         ServerInfo {
             pid: std::process::id(),
@@ -148,19 +148,20 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_told_by_an_address_that_can_be_asked() {
-        assert_eq!(at("192.0.2.7:80").url(), "http://192.0.2.7:80");
-        assert_eq!(at("0.0.0.0:6636").url(), "http://127.0.0.1:6636");
-        assert_eq!(at("[::]:6636").url(), "http://[::1]:6636");
-        let named = ServerInfo { tls: true, name: Some("memory.lan".into()), ..at("0.0.0.0:443") };
+    fn the_url_has_an_address_that_clients_can_reach() {
+        assert_eq!(info("192.0.2.7:80").url(), "http://192.0.2.7:80");
+        assert_eq!(info("0.0.0.0:6636").url(), "http://127.0.0.1:6636");
+        assert_eq!(info("[::]:6636").url(), "http://[::1]:6636");
+        let named =
+            ServerInfo { tls: true, name: Some("memory.lan".into()), ..info("0.0.0.0:443") };
         assert_eq!(named.url(), "https://memory.lan:443");
     }
 
     #[test]
-    fn a_second_server_is_told_where_the_first_one_is() {
+    fn a_second_server_learns_the_address_of_the_first() {
         let home = tempfile::tempdir().unwrap();
         let first = InstanceLock::acquire(home.path()).unwrap();
-        first.write_info(&at("127.0.0.1:6636")).unwrap();
+        first.write_info(&info("127.0.0.1:6636")).unwrap();
         let error = InstanceLock::acquire(home.path()).map(drop).unwrap_err();
         assert!(error.to_string().contains("http://127.0.0.1:6636 (process "), "{error}");
         assert_eq!(find_running(home.path()).unwrap().pid, std::process::id());

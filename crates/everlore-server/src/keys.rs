@@ -1,9 +1,9 @@
-//! Keys for programs: each opens one agent's and one user's memory, for reading, writing or all of it.
+//! API keys for programs: each opens one scope with one role.
 
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::SystemTime,
 };
 
@@ -13,52 +13,53 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     auth::KeyRole,
+    sync::lock as lock_mutex,
     token::{SecretDigest, constant_time_eq, digest_secret, generate_secret, hex, write_private},
 };
 
-/// A name longer than this is a text.
+/// Longest name of a key.
 const MAX_NAME_CHARS: usize = 50;
 
-/// A key without its secret, of which only a digest is kept.
+/// API key without its secret, of which only a digest is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiKey {
-    /// What it is called in logs.
+    /// Name in logs.
     pub name: String,
-    /// Whose memory it opens.
+    /// Scope that it opens.
     pub scope: Scope,
-    /// What may be done with it.
+    /// Role of its bearer.
     pub role: KeyRole,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
     digest: String,
 }
 
-/// The keys of a home.
+/// API keys of a home.
 pub struct ApiKeys {
     path: PathBuf,
     cached: Mutex<(Option<KeyFileStamp>, Arc<Vec<ApiKey>>)>,
 }
 
-/// By what a file is known to be another than before.
+/// Modification time, length and inode, by which a change of the file is noticed.
 type KeyFileStamp = (SystemTime, u64, u64);
 
 impl ApiKeys {
-    /// Those of a home; nothing is read yet.
+    /// Names the key file of a home; nothing is read yet.
     pub fn new(home: &Path) -> Self {
         Self { path: home.join("server.keys.json"), cached: Mutex::default() }
     }
 
-    /// All of them, by name.
+    /// Returns all keys by name.
     pub fn list(&self) -> Result<Arc<Vec<ApiKey>>> {
         let stamp = self.file_stamp()?;
-        let mut read = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
-        if stamp.is_none() || read.0 != stamp {
-            *read = (stamp, Arc::new(self.load()?));
+        let mut cached = lock_mutex(&self.cached);
+        if stamp.is_none() || cached.0 != stamp {
+            *cached = (stamp, Arc::new(self.load()?));
         }
-        Ok(Arc::clone(&read.1))
+        Ok(Arc::clone(&cached.1))
     }
 
-    /// Makes a key and returns its secret, which is kept nowhere.
+    /// Creates a key and returns its secret, which is stored nowhere.
     pub fn add(
         &self,
         name: &str,
@@ -73,7 +74,7 @@ impl ApiKeys {
         self.update_file(|keys| {
             if keys.iter().any(|other| other.name == name) {
                 return Err(Error::invalid(
-                    format!("there is a key `{name}` already"),
+                    format!("there already is a key `{name}`"),
                     "choose another name, or remove that one first",
                 ));
             }
@@ -84,22 +85,22 @@ impl ApiKeys {
         Ok((key, secret))
     }
 
-    /// Removes a key: from then on it opens nothing.
+    /// Removes a key; the server refuses it from then on.
     pub fn remove(&self, name: &str) -> Result<()> {
         self.update_file(|keys| {
             let before = keys.len();
             keys.retain(|key| key.name != name);
-            match keys.len() < before {
-                true => Ok(()),
-                false => Err(Error::invalid(
-                    format!("there is no key `{name}`"),
-                    "see `everlore serve key list`",
-                )),
+            if keys.len() < before {
+                return Ok(());
             }
+            Err(Error::invalid(
+                format!("there is no key `{name}`"),
+                "see `everlore serve key list`",
+            ))
         })
     }
 
-    /// The key with this secret.
+    /// Returns the key with this secret.
     pub(crate) fn find(&self, secret: &SecretDigest) -> Result<Option<ApiKey>> {
         let (keys, digest) = (self.list()?, hex(secret));
         Ok(keys
@@ -148,7 +149,7 @@ fn check_name(name: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(
-        "that is no name for a key",
+        "a key cannot have this name",
         "use up to 50 letters, digits, hyphens, underscores and dots",
     ))
 }
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_not_written_down() {
+    fn secrets_are_not_stored() {
         let home = tempfile::tempdir().unwrap();
         let keys = ApiKeys::new(home.path());
         let (_, secret) =

@@ -1,9 +1,12 @@
-//! Everlore over HTTP: memory for agents and programs of one machine.
+//! Everlore over HTTP: memory for agents and programs on one machine.
 //!
-//! A request goes through `trace` (id, figures, log, audit), `guard` (which pages and names may ask), `auth` (who asks, for
-//! whose memory) and then to one file of `api`, named by its noun. Whatever goes wrong is a `Problem`.
+//! A request passes `trace` (request id, metrics, log, audit), `host_guard` (allowed hosts and origins) and `auth` (caller
+//! and scope) before it reaches a handler: one file of `api` per noun, `mcp`, `proxy`, or a compatible system in `compat`.
+//! Every error is a `Problem`.
 
 mod app;
+mod sync;
+mod timeouts;
 mod response;
 mod problem;
 mod params;
@@ -26,16 +29,15 @@ mod tls;
 mod docs_page;
 mod api;
 mod mcp;
-mod mem0;
-mod openviking;
+mod compat;
 #[cfg(feature = "remote")]
 mod proxy;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
-    path::PathBuf,
+    path::{Path, PathBuf},
+    pin::Pin,
     sync::Arc,
-    time::Duration,
 };
 
 use everlore::{Engine, Error, Result, Scope, tools::ToolSet};
@@ -48,40 +50,40 @@ pub use keys::{ApiKey, ApiKeys};
 pub use mcp::{McpContext, McpServer};
 #[cfg(feature = "remote")]
 pub use proxy::Providers;
+pub use timeouts::Timeouts;
 pub use tls::TlsFiles;
 
-/// How long the end waits for a reading that is under way; the next worker does again what is cut short.
-const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
-
-/// How a server is to be run.
+/// Options of a server.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
-    /// The folder that holds everything.
+    /// Home folder: database, settings, token, keys and logs.
     pub home: PathBuf,
-    /// Where to listen; port 0 means any that is free.
+    /// Address to listen on; port 0 takes any free port.
     pub address: SocketAddr,
-    /// Whether others than this machine may reach it.
+    /// Allows an address that other machines can reach without TLS.
     pub allow_remote: bool,
-    /// What makes lines that others cannot read; none for plain HTTP.
+    /// TLS certificate and key; `None` serves plain HTTP.
     pub tls: Option<TlsFiles>,
-    /// Names beside those of this machine, and of the certificate, by which it may be called; with TLS the first is told to others.
+    /// Host names accepted beside those of this machine and of the certificate; with TLS the first one is advertised.
     pub allowed_hosts: Vec<String>,
-    /// Whose memory is meant where a request does not say.
+    /// Scope of requests that name none.
     pub scope: Scope,
-    /// The most bytes of a request.
+    /// Largest request body in bytes.
     pub max_body_bytes: usize,
-    /// Requests that a key may make in a second.
+    /// Requests per second that a key may make.
     pub requests_per_second: u32,
-    /// The sets of tools that MCP offers where a request does not say.
+    /// Tool sets that MCP offers to requests that name none.
     pub mcp_tools: Vec<ToolSet>,
-    /// Who answers what is passed on to a language model.
+    /// Model providers that the proxy forwards to.
     #[cfg(feature = "remote")]
     pub providers: Providers,
-    /// A digest of the settings, by which other programs know whether it answers as they would.
+    /// Digest of the settings; other processes compare it with their own before they ask this server.
     pub settings_digest: String,
+    /// Time limits.
+    pub timeouts: Timeouts,
 }
 
-/// A server that listens, and answers once it is run.
+/// HTTP server that listens already and answers once [`Server::run`] is called.
 pub struct Server {
     app: app::App,
     listeners: listen::Listeners,
@@ -90,61 +92,67 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes the home and the port, and makes the token if there is none.
+    /// Locks the home, opens the port, and creates the owner's token if there is none.
     pub async fn bind(engine: Engine, options: ServerOptions) -> Result<Self> {
         check_exposure(&options)?;
         let tls = options.tls.clone().map(tls::TlsContext::open).transpose()?.map(Arc::new);
         let lock = instance_lock::InstanceLock::acquire(&options.home)?;
-        let doors = bind_listeners(options.address, tls).await?;
-        let running = server_info(&doors, &options)?;
-        let app = app::App::new(engine, options, running.address, doors.tls.clone())?;
-        lock.write_info(&running)?;
-        Ok(Self { app, listeners: doors, info: running, lock })
+        let listeners = bind_listeners(options.address, tls).await?;
+        let info = server_info(&listeners, &options)?;
+        let app = app::App::new(engine, options, info.address, listeners.tls.clone())?;
+        lock.write_info(&info)?;
+        Ok(Self { app, listeners, info, lock })
     }
 
-    /// Where it is.
+    /// Returns the address, process and version of the server.
     pub fn info(&self) -> &ServerInfo {
         &self.info
     }
 
-    /// The file with the token of the owner.
+    /// Returns the path of the file with the owner's token.
     pub fn token_file(&self) -> PathBuf {
         token::token_path(&self.app.options.home)
     }
 
-    /// Answers until `shutdown` comes; then what is under way is finished. Meanwhile memories are drawn from what is observed. The engine is left open for its owner to close.
-    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+    /// Answers until `shutdown` completes, then finishes running requests. Meanwhile a worker extracts memories from
+    /// observed turns. The engine stays open; its owner closes it.
+    pub async fn run(self, shutdown: impl Future<Output = ()> + Send + 'static) {
+        self.run_until(Box::pin(shutdown)).await;
+    }
+
+    async fn run_until(self, shutdown: Pin<Box<dyn Future<Output = ()> + Send>>) {
         let router = api::router(self.app.clone());
         let worker = self.app.engine.spawn_worker();
-        listen::serve(self.listeners, router, self.app.shutting_down.clone(), shutdown).await;
+        listen::serve(self.listeners, router, &self.app, shutdown).await;
         #[cfg(feature = "remote")]
         self.app.proxy.flush().await;
-        worker.stop(SHUTDOWN_GRACE).await;
+        worker.stop(self.app.options.timeouts.worker_stop).await;
         self.app.engine.flush_usage().await;
         self.lock.release();
     }
 }
 
-/// The server that runs on a home, if one does.
-pub fn find_running(home: &std::path::Path) -> Option<ServerInfo> {
+/// Returns the server that runs on a home, if there is one.
+pub fn find_running(home: &Path) -> Option<ServerInfo> {
     instance_lock::find_running(home)
 }
 
-/// Without TLS, what others on the network could read must be asked for in words.
+/// Refuses an address that other machines can reach without TLS, unless the options allow it.
 fn check_exposure(options: &ServerOptions) -> Result<()> {
     if options.address.ip().is_loopback() || options.tls.is_some() || options.allow_remote {
         return Ok(());
     }
     Err(Error::invalid(
         format!(
-            "{} can be reached by others, who could read what is sent: there is no TLS",
+            "other machines can reach {} and could read the traffic: there is no TLS",
             options.address.ip()
         ),
-        "give it a certificate with --tls-cert and --tls-key, listen on 127.0.0.1, or say --allow-remote if the network is yours",
+        "give a certificate with --tls-cert and --tls-key, listen on 127.0.0.1, or pass --allow-remote if you trust the network",
     ))
 }
 
-/// Programs of this machine need no TLS to reach it, whatever its certificate is for: they have a door of their own.
+/// Opens the main listener and, with TLS, a plain one on the loopback address: local programs need no TLS, and the
+/// certificate may not cover a local name.
 async fn bind_listeners(
     address: SocketAddr,
     tls: Option<Arc<tls::TlsContext>>,
@@ -157,30 +165,30 @@ async fn bind_listeners(
     Ok(listen::Listeners { main, tls, local })
 }
 
-fn server_info(doors: &listen::Listeners, options: &ServerOptions) -> Result<ServerInfo> {
-    let at = |listener: &TcpListener| {
+fn server_info(listeners: &listen::Listeners, options: &ServerOptions) -> Result<ServerInfo> {
+    let address_of = |listener: &TcpListener| {
         listener.local_addr().map_err(|error| Error::io("reading the address", error))
     };
-    let address = at(&doors.main)?;
+    let address = address_of(&listeners.main)?;
     Ok(ServerInfo {
         pid: std::process::id(),
         address,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         settings: options.settings_digest.clone(),
-        tls: doors.tls.is_some(),
-        name: doors.tls.as_deref().and_then(|tls| {
-            // Without TLS other names are those of a proxy in front, at a port of its own.
+        tls: listeners.tls.is_some(),
+        name: listeners.tls.as_deref().and_then(|tls| {
+            // Without TLS the other names belong to a reverse proxy, which has a port of its own.
             options.allowed_hosts.first().cloned().or_else(|| tls.local_name(address))
         }),
-        local: doors.local.as_ref().map(at).transpose()?,
+        local: listeners.local.as_ref().map(address_of).transpose()?,
     })
 }
 
 async fn bind_listener(address: SocketAddr) -> Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| match error.kind() {
         std::io::ErrorKind::AddrInUse => Error::invalid(
-            format!("{address} is in use by another program"),
-            "choose another port with --port, or 0 for any that is free",
+            format!("another program uses {address}"),
+            "choose another port with --port, or 0 for any free one",
         ),
         _ => Error::io(format!("listening on {address}"), error),
     })

@@ -1,6 +1,6 @@
-//! Connections: taken one by one, each with a limit of time for its headers, and finished before the server ends.
+//! Accepting connections: a bounded number, each with a time limit for its headers, finished before the server ends.
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::Pin, sync::Arc, time::Duration};
 
 use axum::Router;
 use hyper::server::conn::http1;
@@ -16,91 +16,97 @@ use tokio::{
     task::JoinHandle,
 };
 
-use crate::tls::TlsContext;
+use crate::{app::App, timeouts::Timeouts, tls::TlsContext};
 
-/// The longest that a client may take to send its headers, or to send nothing between two requests.
-const MAX_HEADER_TIME: Duration = Duration::from_secs(10);
-
-/// Connections at once: each costs some memory, and a machine has few clients.
+/// Concurrent connections: each costs some memory, and one machine has few clients.
 const MAX_CONNECTIONS: usize = 512;
 
-/// The size of a buffer; the headers of a request may be twice as long at most.
+/// Read buffer of a connection; the headers of a request may be at most twice as long.
 const MAX_HEADER_BYTES: usize = 64 * 1024;
 
-/// The longest that requests under way are waited for when the server is to end.
-const MAX_SHUTDOWN_TIME: Duration = Duration::from_secs(30);
-
-/// The pause after connections could not be taken, as when there are too many open files.
+/// Pause after a failed accept, as when the process has too many open files.
 const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 
-/// Where clients come in.
+/// Open ports of a server.
 pub(crate) struct Listeners {
-    /// The address that is told to everyone.
+    /// Listener on the advertised address.
     pub(crate) main: TcpListener,
-    /// What closes lines through it to others.
+    /// TLS of the main listener.
     pub(crate) tls: Option<Arc<TlsContext>>,
-    /// Without TLS, for programs of this machine, where the other has it.
+    /// Plain HTTP on the loopback address for local programs, where the main listener has TLS.
     pub(crate) local: Option<TcpListener>,
 }
 
-/// What connections share.
+/// Byte stream of a client, with or without TLS. One type for both: hyper's connection is large to compile.
+trait ClientStream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> ClientStream for T {}
+
+/// State that all connections share.
 struct ConnectionContext {
     router: Router,
     graceful: GracefulShutdown,
     shutting_down: watch::Sender<bool>,
+    timeouts: Timeouts,
 }
 
-/// Answers until `shutdown` comes, then finishes what is under way.
+/// Answers until `shutdown` completes, then finishes running requests.
 pub(crate) async fn serve(
-    doors: Listeners,
+    listeners: Listeners,
     router: Router,
-    closing: watch::Sender<bool>,
-    shutdown: impl Future<Output = ()>,
+    app: &App,
+    mut shutdown: Pin<Box<dyn Future<Output = ()> + Send>>,
 ) {
-    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    let house =
-        ConnectionContext { router, graceful: GracefulShutdown::new(), shutting_down: closing };
-    let renewing = doors.tls.clone().map(|tls| tokio::spawn(tls.watch_files()));
-    let mut shutdown = std::pin::pin!(shutdown);
+    let free_slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let context = ConnectionContext {
+        router,
+        graceful: GracefulShutdown::new(),
+        shutting_down: app.shutting_down.clone(),
+        timeouts: app.options.timeouts.clone(),
+    };
+    let reload = listeners.tls.clone().map(|tls| spawn_reload(tls, &context.timeouts));
     loop {
         tokio::select! {
             () = &mut shutdown => break,
-            (stream, place) = accept(&doors.main, &room) => house.spawn_connection(stream, place, doors.tls.clone()),
-            (stream, place) = accept_optional(doors.local.as_ref(), &room) => house.spawn_connection(stream, place, None),
+            (stream, permit) = accept(&listeners.main, &free_slots) => {
+                context.spawn_connection(stream, permit, listeners.tls.clone());
+            }
+            (stream, permit) = accept_optional(listeners.local.as_ref(), &free_slots) => {
+                context.spawn_connection(stream, permit, None);
+            }
         }
     }
-    drop(doors);
-    renewing.inspect(JoinHandle::abort);
-    // Nobody may be listening, which is no failure.
-    house.shutting_down.send_replace(true);
-    tracing::info!(connections = house.graceful.count(), "closing");
-    if tokio::time::timeout(MAX_SHUTDOWN_TIME, house.graceful.shutdown()).await.is_err() {
-        tracing::warn!("some requests took too long and were cut off");
-    }
+    drop(listeners);
+    reload.inspect(JoinHandle::abort);
+    context.finish().await;
 }
 
-/// The same as [`taken`], by a door that may not be there.
+fn spawn_reload(tls: Arc<TlsContext>, timeouts: &Timeouts) -> JoinHandle<()> {
+    tokio::spawn(tls.watch_files(timeouts.certificate_poll))
+}
+
+/// Accepts like [`accept`] on a listener that may not exist.
 async fn accept_optional(
     listener: Option<&TcpListener>,
-    room: &Arc<Semaphore>,
+    free_slots: &Arc<Semaphore>,
 ) -> (TcpStream, OwnedSemaphorePermit) {
     match listener {
-        Some(listener) => accept(listener, room).await,
+        Some(listener) => accept(listener, free_slots).await,
         None => std::future::pending().await,
     }
 }
 
-/// The next connection, once there is room for it.
+/// Accepts the next connection, once a slot is free for it.
 async fn accept(
     listener: &TcpListener,
-    room: &Arc<Semaphore>,
+    free_slots: &Arc<Semaphore>,
 ) -> (TcpStream, OwnedSemaphorePermit) {
     loop {
-        let place = Arc::clone(room).acquire_owned().await;
-        match (listener.accept().await, place) {
-            (Ok((stream, _)), Ok(place)) => return (stream, place),
+        let permit = Arc::clone(free_slots).acquire_owned().await;
+        match (listener.accept().await, permit) {
+            (Ok((stream, _)), Ok(permit)) => return (stream, permit),
             (failed, _) => {
-                tracing::warn!(error = ?failed.err(), "a connection could not be taken");
+                tracing::warn!(error = ?failed.err(), "a connection could not be accepted");
                 tokio::time::sleep(ACCEPT_RETRY_PAUSE).await;
             }
         }
@@ -108,47 +114,55 @@ async fn accept(
 }
 
 impl ConnectionContext {
-    /// Answers a client in a task of its own, so that one that is slow holds up nobody.
+    /// Serves a client in a task of its own, so that a slow client delays no other.
     fn spawn_connection(
         &self,
         stream: TcpStream,
-        place: OwnedSemaphorePermit,
+        permit: OwnedSemaphorePermit,
         tls: Option<Arc<TlsContext>>,
     ) {
-        // Answers are small and whole: waiting to fill a packet only costs time.
+        // Responses are small and complete: waiting to fill a packet only costs time.
         let _ = stream.set_nodelay(true);
         let (router, watcher) = (self.router.clone(), self.graceful.watcher());
-        let Some(tls) = tls else {
-            let answered = serve_connection(stream, router, watcher);
-            tokio::spawn(async move {
-                answered.await;
-                drop(place);
-            });
-            return;
-        };
-        let mut closing = self.shutting_down.subscribe();
+        let (timeouts, mut shutting_down) = (self.timeouts.clone(), self.shutting_down.subscribe());
         tokio::spawn(async move {
-            let shaken = tokio::select! {
-                shaken = tls.handshake(stream) => shaken,
-                _ = closing.wait_for(|is_closing| *is_closing) => None,
+            let stream: Option<Box<dyn ClientStream>> = match tls {
+                None => Some(Box::new(stream)),
+                Some(tls) => tokio::select! {
+                    stream = tls.handshake(stream, timeouts.tls_handshake) => {
+                        stream.map(|stream| Box::new(stream) as Box<dyn ClientStream>)
+                    }
+                    _ = shutting_down.wait_for(|is_shutting_down| *is_shutting_down) => None,
+                },
             };
-            if let Some(stream) = shaken {
-                serve_connection(stream, router, watcher).await;
+            if let Some(stream) = stream {
+                serve_connection(stream, router, watcher, timeouts.headers).await;
             }
-            drop(place);
+            drop(permit);
         });
+    }
+
+    /// Tells open connections to end and waits for their running requests.
+    async fn finish(self) {
+        // No subscriber is no failure.
+        self.shutting_down.send_replace(true);
+        tracing::info!(connections = self.graceful.count(), "closing");
+        if tokio::time::timeout(self.timeouts.shutdown, self.graceful.shutdown()).await.is_err() {
+            tracing::warn!("some requests took too long and were cut off");
+        }
     }
 }
 
 /// Answers the requests of a connection, one after the other.
 async fn serve_connection(
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    stream: Box<dyn ClientStream>,
     router: Router,
     watcher: Watcher,
+    header_timeout: Duration,
 ) {
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(MAX_HEADER_TIME)
+        .header_read_timeout(header_timeout)
         .max_buf_size(MAX_HEADER_BYTES)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     if let Err(error) = watcher.watch(connection).await {

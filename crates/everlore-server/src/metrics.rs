@@ -1,19 +1,21 @@
-//! Figures for monitoring, in the text format of Prometheus.
+//! Metrics in the Prometheus text format.
 
 use std::{
     collections::BTreeMap,
     fmt::Write,
     sync::{
-        Mutex, PoisonError,
+        Mutex,
         atomic::{AtomicI64, Ordering},
     },
     time::Duration,
 };
 
-/// Upper bounds of the classes of durations, in seconds: from a lookup to what a person notices.
+use crate::sync::lock;
+
+/// Upper bounds of the latency histogram in seconds: from a lookup to what a person notices.
 const LATENCY_BUCKETS: [f64; 8] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0];
 
-/// What was asked and how long it took.
+/// Counters of the server.
 #[derive(Default)]
 pub(crate) struct Metrics {
     routes: Mutex<BTreeMap<(String, String), RouteMetrics>>,
@@ -21,7 +23,7 @@ pub(crate) struct Metrics {
     prompts: Mutex<PromptMetrics>,
 }
 
-/// What was passed on to models.
+/// Bytes of prompts that the proxy forwarded.
 #[derive(Default)]
 struct PromptMetrics {
     prefix_bytes: u64,
@@ -29,51 +31,51 @@ struct PromptMetrics {
     added_bytes: u64,
 }
 
+/// Counters of one route and method.
 #[derive(Default)]
 struct RouteMetrics {
     by_status: BTreeMap<u16, u64>,
-    /// Requests of each class of duration, the last one for those above all bounds.
+    /// Requests by latency bucket; the last bucket is above all bounds.
     buckets: [u64; LATENCY_BUCKETS.len() + 1],
     total_seconds: f64,
 }
 
 impl Metrics {
-    /// Notes that a request began; it is under way until what is returned is dropped.
+    /// Counts a request as in flight until the guard is dropped.
     pub(crate) fn start_request(&self) -> InFlightGuard<'_> {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         InFlightGuard(&self.in_flight)
     }
 
-    /// Notes how a request ended.
-    pub(crate) fn finish_request(&self, method: &str, route: &str, status: u16, took: Duration) {
-        let mut routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Records the outcome of a request.
+    pub(crate) fn finish_request(&self, method: &str, route: &str, status: u16, latency: Duration) {
+        let mut routes = lock(&self.routes);
         let route = routes.entry((route.to_owned(), method.to_owned())).or_default();
-        let seconds = took.as_secs_f64();
+        let seconds = latency.as_secs_f64();
         *route.by_status.entry(status).or_default() += 1;
         route.buckets[LATENCY_BUCKETS.partition_point(|bound| *bound < seconds)] += 1;
         route.total_seconds += seconds;
     }
 
-    /// Notes a prompt that was passed on: the bytes before what memory adds, those of the turn before that are no longer
-    /// there, and those that memory added (A8).
+    /// Records a forwarded prompt: bytes before the injected block, bytes of the previous turn that changed, injected bytes.
     #[cfg(feature = "remote")]
     pub(crate) fn record_prompt(&self, stable: usize, changed: usize, added: usize) {
-        let mut prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut prompts = lock(&self.prompts);
         prompts.prefix_bytes += stable as u64;
         prompts.changed_bytes += changed as u64;
         prompts.added_bytes += added as u64;
     }
 
     fn render_prompts(&self) -> String {
-        let prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
+        let prompts = lock(&self.prompts);
         let figures = [
-            ("prefix_bytes", "Bytes passed on before what memory adds.", prompts.prefix_bytes),
+            ("prefix_bytes", "Bytes forwarded before the injected block.", prompts.prefix_bytes),
             (
                 "prefix_changed_bytes",
-                "Bytes of the turn before that a provider's cache could not use again.",
+                "Bytes of the previous turn that a provider's cache could not reuse.",
                 prompts.changed_bytes,
             ),
-            ("added_bytes", "Bytes that memory added.", prompts.added_bytes),
+            ("added_bytes", "Bytes of injected blocks.", prompts.added_bytes),
         ];
         let text = figures.map(|(name, help, value)| {
             let name = format!("everlore_prompt_{name}_total");
@@ -82,18 +84,18 @@ impl Metrics {
         text.concat()
     }
 
-    /// All figures as text.
-    pub(crate) fn render(&self, up: Duration) -> String {
-        let routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Renders all metrics as text.
+    pub(crate) fn render(&self, uptime: Duration) -> String {
+        let routes = lock(&self.routes);
         let mut text = format!(
-            "# HELP everlore_up_seconds Time since the server began.\n# TYPE everlore_up_seconds gauge\neverlore_up_seconds {}\n\
-             # HELP everlore_requests_under_way Requests that are being answered.\n# TYPE everlore_requests_under_way gauge\neverlore_requests_under_way {}\n\
-             # HELP everlore_requests_total Requests that were answered.\n# TYPE everlore_requests_total counter\n",
-            up.as_secs(),
+            "# HELP everlore_up_seconds Seconds since the start of the server.\n# TYPE everlore_up_seconds gauge\neverlore_up_seconds {}\n\
+             # HELP everlore_requests_under_way Requests in flight.\n# TYPE everlore_requests_under_way gauge\neverlore_requests_under_way {}\n\
+             # HELP everlore_requests_total Answered requests.\n# TYPE everlore_requests_total counter\n",
+            uptime.as_secs(),
             self.in_flight.load(Ordering::Relaxed)
         );
-        for ((route, method), counted) in routes.iter() {
-            for (status, count) in &counted.by_status {
+        for ((route, method), route_metrics) in routes.iter() {
+            for (status, count) in &route_metrics.by_status {
                 render_sample(
                     &mut text,
                     "everlore_requests_total",
@@ -102,15 +104,19 @@ impl Metrics {
                 );
             }
         }
-        text += "# HELP everlore_request_seconds How long answers took.\n# TYPE everlore_request_seconds histogram\n";
-        for ((route, method), counted) in routes.iter() {
-            render_histogram(&mut text, &format!("route=\"{route}\",method=\"{method}\""), counted);
+        text += "# HELP everlore_request_seconds Latency of requests.\n# TYPE everlore_request_seconds histogram\n";
+        for ((route, method), route_metrics) in routes.iter() {
+            render_histogram(
+                &mut text,
+                &format!("route=\"{route}\",method=\"{method}\""),
+                route_metrics,
+            );
         }
         text + &self.render_prompts()
     }
 }
 
-/// A request that is being answered.
+/// Request in flight.
 pub(crate) struct InFlightGuard<'a>(&'a AtomicI64);
 
 impl Drop for InFlightGuard<'_> {
@@ -120,19 +126,19 @@ impl Drop for InFlightGuard<'_> {
 }
 
 fn render_histogram(text: &mut String, labels: &str, route: &RouteMetrics) {
-    let mut so_far = 0;
+    let mut cumulative = 0;
     let bounds = LATENCY_BUCKETS.iter().map(f64::to_string).chain(["+Inf".to_owned()]);
     for (bound, count) in bounds.zip(route.buckets) {
-        so_far += count;
+        cumulative += count;
         render_sample(
             text,
             "everlore_request_seconds_bucket",
             &format!("{labels},le=\"{bound}\""),
-            so_far as f64,
+            cumulative as f64,
         );
     }
     render_sample(text, "everlore_request_seconds_sum", labels, route.total_seconds);
-    render_sample(text, "everlore_request_seconds_count", labels, so_far as f64);
+    render_sample(text, "everlore_request_seconds_count", labels, cumulative as f64);
 }
 
 fn render_sample(text: &mut String, name: &str, labels: &str, value: f64) {
@@ -145,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_are_counted_by_route_and_status_and_sorted_into_classes() {
+    fn requests_are_counted_by_route_status_and_latency() {
         let metrics = Metrics::default();
         for millis in [0, 3, 7_000] {
             let _under_way = metrics.start_request();

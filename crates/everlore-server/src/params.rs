@@ -1,37 +1,36 @@
-//! The query of a request: each parameter is read once, and what is left over is a mistake.
+//! Query parameters: each is read once, and one that no handler reads is an error.
 
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 
-use crate::problem::Problem;
+use crate::{app::App, problem::Problem};
 
-/// Parameters that choose whose memory is meant; `auth` reads them.
+/// Parameters that select the scope; `auth` reads them.
 pub(crate) const SCOPE_PARAMS: [&str; 2] = ["agent", "user"];
 
-/// The parameters of a query.
+/// Parameters of a query that were not read yet.
 pub(crate) struct QueryParams(Vec<(String, String)>);
 
 impl QueryParams {
-    /// Those of a query as it came.
+    /// Parses a query string.
     pub(crate) fn parse(query: Option<&str>) -> Self {
         let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
         Self(pairs.into_owned().collect())
     }
 
-    /// Every value of a parameter.
+    /// Takes every value of a parameter.
     pub(crate) fn repeated<T: FromStr<Err: Display>>(
         &mut self,
         name: &str,
     ) -> Result<Vec<T>, Problem> {
-        let (asked, rest) =
+        let (values, rest): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.0).into_iter().partition(|(key, _)| key == name);
         self.0 = rest;
-        let asked: Vec<(String, String)> = asked;
-        asked.into_iter().map(|(_, value)| parse_value(name, &value)).collect()
+        values.into_iter().map(|(_, value)| parse_value(name, &value)).collect()
     }
 
-    /// The value of a parameter, if it is given.
+    /// Takes the value of an optional parameter.
     pub(crate) fn optional<T: FromStr<Err: Display>>(
         &mut self,
         name: &str,
@@ -43,13 +42,13 @@ impl QueryParams {
         }
     }
 
-    /// The value of a parameter that must be given.
+    /// Takes the value of a required parameter.
     pub(crate) fn required<T: FromStr<Err: Display>>(&mut self, name: &str) -> Result<T, Problem> {
         let missing = || Problem::invalid(format!("`{name}` is missing"), "give it in the query");
         self.optional(name)?.ok_or_else(missing)
     }
 
-    /// The value of a parameter within a range, if it is given.
+    /// Takes the value of an optional parameter that must lie in a range.
     pub(crate) fn in_range<T>(
         &mut self,
         name: &str,
@@ -62,39 +61,39 @@ impl QueryParams {
         if value.as_ref().is_none_or(|value| range.contains(value)) {
             return Ok(value);
         }
-        let title = format!("`{name}` goes from {} to {}", range.start(), range.end());
-        Err(Problem::invalid(title, "lists go on page by page, with what `next` says"))
+        let title = format!("`{name}` must be from {} to {}", range.start(), range.end());
+        Err(Problem::invalid(title, "page through longer lists with `next`"))
     }
 
-    /// Whether a parameter is given as `true`.
+    /// Returns `true` if a parameter is given as `true`.
     pub(crate) fn flag(&mut self, name: &str) -> Result<bool, Problem> {
         Ok(self.optional::<bool>(name)?.unwrap_or(false))
     }
 
-    /// Nothing may be left.
+    /// Fails if a parameter was not read.
     pub(crate) fn finish(self) -> Result<(), Problem> {
         let unknown = self.0.iter().find(|(key, _)| !SCOPE_PARAMS.contains(&key.as_str()));
         match unknown {
             None => Ok(()),
             Some((key, _)) => Err(Problem::invalid(
                 format!("there is no parameter `{}`", key.chars().take(50).collect::<String>()),
-                "see /docs for those of this route",
+                "see /docs for the parameters of this route",
             )),
         }
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for QueryParams {
+impl FromRequestParts<App> for QueryParams {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
         Ok(Self::parse(parts.uri.query()))
     }
 }
 
 fn parse_value<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, Problem> {
     value.parse().map_err(|error| {
-        Problem::invalid(format!("`{name}` cannot be read: {error}"), "see /docs for what it takes")
+        Problem::invalid(format!("`{name}` cannot be read: {error}"), "see /docs for its format")
     })
 }
 
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_twice_or_unreadable_is_told() {
+    fn unknown_repeated_and_unreadable_parameters_are_refused() {
         assert_eq!(
             QueryParams::parse(Some("limt=5")).finish().unwrap_err().title,
             "there is no parameter `limt`"

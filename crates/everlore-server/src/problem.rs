@@ -1,4 +1,4 @@
-//! What can go wrong, as `application/problem+json` (RFC 9457), told apart by a code.
+//! Errors of the API: `application/problem+json` (RFC 9457) with a code, or the error shape of another protocol.
 
 use axum::{
     body::Body,
@@ -10,69 +10,106 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-/// What went wrong, and what to do about it.
+/// Error of a request, with advice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
-    /// The HTTP status.
+    /// HTTP status.
     pub(crate) status: StatusCode,
-    /// A short, stable word for programs.
+    /// Short, stable code for programs.
     pub(crate) code: &'static str,
-    /// What went wrong, in a sentence.
+    /// Error in one sentence.
     pub(crate) title: String,
-    /// What to do about it.
+    /// Advice for the caller.
     pub(crate) detail: String,
-    /// Seconds to wait before the next try.
+    /// Seconds to wait before a retry.
     pub(crate) retry_after: Option<u64>,
-    /// More for programs.
+    /// Details for programs.
     pub(crate) more: Option<Box<serde_json::Value>>,
-    /// In whose words it is told.
+    /// Shape in which it is sent.
     pub(crate) error_format: ErrorFormat,
 }
 
-/// Whose clients are told of a problem: each reads its own shape.
+/// Shape of an error, by the protocol of the client.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum ErrorFormat {
     /// RFC 9457.
     #[default]
     ProblemJson,
-    /// `{"error": {…}}`, as OpenAI has it.
-    #[cfg_attr(
-        not(feature = "remote"),
-        expect(dead_code, reason = "only the proxy has such clients")
-    )]
+    /// `{"error": {…}}`, as OpenAI's clients read it.
+    #[cfg(feature = "remote")]
     Openai,
-    /// `{"type": "error", "error": {…}}`, as Anthropic has it.
-    #[cfg_attr(
-        not(feature = "remote"),
-        expect(dead_code, reason = "only the proxy has such clients")
-    )]
+    /// `{"type": "error", "error": {…}}`, as Anthropic's clients read it.
+    #[cfg(feature = "remote")]
     Anthropic,
 }
 
-/// A problem as it is sent.
+/// Error of a request (RFC 9457).
 #[derive(Serialize, ToSchema)]
 #[schema(as = Problem)]
 pub(crate) struct ProblemBody<'a> {
-    /// A uri that names the kind of problem: `urn:everlore:problem:` and the code.
+    /// Uri of the kind of problem: `urn:everlore:problem:` and the code.
     #[serde(rename = "type")]
     kind: String,
-    /// The HTTP status.
+    /// HTTP status.
     status: u16,
-    /// A short, stable word for programs.
+    /// Short, stable code for programs.
     code: &'a str,
-    /// What went wrong, in a sentence.
+    /// Error in one sentence.
     title: &'a str,
-    /// What to do about it.
+    /// Advice for the caller.
     detail: &'a str,
-    /// The id of the request, as in the logs.
+    /// Id of the request, as in the logs.
     instance: String,
-    /// Seconds to wait before the next try.
+    /// Seconds to wait before a retry.
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after: Option<u64>,
-    /// More for programs.
+    /// Details for programs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     more: Option<&'a serde_json::Value>,
+}
+
+/// Error as OpenAI's clients read it.
+#[cfg(feature = "remote")]
+#[derive(Serialize, ToSchema)]
+pub(crate) struct OpenaiError<'a> {
+    error: OpenaiErrorDetail<'a>,
+}
+
+#[cfg(feature = "remote")]
+#[derive(Serialize, ToSchema)]
+pub(crate) struct OpenaiErrorDetail<'a> {
+    message: String,
+    #[serde(rename = "type")]
+    kind: Option<&'a str>,
+    param: Option<&'a str>,
+    code: Option<&'a str>,
+}
+
+/// Error as Anthropic's clients read it.
+#[cfg(feature = "remote")]
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AnthropicError<'a> {
+    #[serde(rename = "type")]
+    kind: AnthropicErrorTag,
+    error: AnthropicErrorDetail,
+    request_id: Option<&'a str>,
+}
+
+#[cfg(feature = "remote")]
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AnthropicErrorDetail {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    message: String,
+}
+
+/// Constant `type` of an error.
+#[cfg(feature = "remote")]
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AnthropicErrorTag {
+    Error,
 }
 
 impl Problem {
@@ -87,29 +124,34 @@ impl Problem {
         Self { status, code, title, detail, retry_after: None, more: None, error_format }
     }
 
-    /// The request cannot be understood as it is.
+    /// Returns a 400 for a request that does not fit the API.
     pub(crate) fn invalid(title: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid", title, detail)
     }
 
-    /// Something broke here. What broke is told to the log only.
+    /// Returns a 500; the cause goes to the log only.
     pub(crate) fn internal(error: &dyn std::fmt::Display) -> Self {
         tracing::error!(%error, "a request failed");
         let detail =
-            "try again; the log of the server says more, and `everlore doctor` checks the home";
+            "try again; the server's log has the cause, and `everlore doctor` checks the home";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the server failed", detail)
     }
 
-    /// The answer's body, with the id of the request.
+    /// Renders the body of the response, with the id of the request.
     pub(crate) fn body(&self, request: &str) -> Body {
-        match self.error_format {
-            ErrorFormat::ProblemJson => self.problem_json(request),
-            ErrorFormat::Openai => Body::from(self.as_openai().to_string()),
-            ErrorFormat::Anthropic => Body::from(self.as_anthropic(request).to_string()),
-        }
+        let json = match self.error_format {
+            ErrorFormat::ProblemJson => serde_json::to_vec(&self.as_problem_json(request)),
+            #[cfg(feature = "remote")]
+            ErrorFormat::Openai => serde_json::to_vec(&self.as_openai()),
+            #[cfg(feature = "remote")]
+            ErrorFormat::Anthropic => serde_json::to_vec(&self.as_anthropic(request)),
+        };
+        // Serializing strings and numbers cannot fail.
+        Body::from(json.unwrap_or_default())
     }
 
-    fn as_openai(&self) -> Value {
+    #[cfg(feature = "remote")]
+    fn as_openai(&self) -> OpenaiError<'_> {
         let kind = match self.status.as_u16() {
             401 => "authentication_error",
             403 => "permission_error",
@@ -117,10 +159,12 @@ impl Problem {
             400..=499 => "invalid_request_error",
             _ => "server_error",
         };
-        json!({ "error": { "message": self.message(), "type": kind, "param": null, "code": self.code } })
+        let (message, code) = (self.message(), Some(self.code));
+        OpenaiError { error: OpenaiErrorDetail { message, kind: Some(kind), param: None, code } }
     }
 
-    fn as_anthropic(&self, request: &str) -> Value {
+    #[cfg(feature = "remote")]
+    fn as_anthropic<'a>(&self, request: &'a str) -> AnthropicError<'a> {
         let kind = match self.status.as_u16() {
             401 => "authentication_error",
             403 => "permission_error",
@@ -130,16 +174,17 @@ impl Problem {
             400..=499 => "invalid_request_error",
             _ => "api_error",
         };
-        let error = json!({ "type": kind, "message": self.message() });
-        json!({ "type": "error", "error": error, "request_id": request })
+        let error = AnthropicErrorDetail { kind, message: self.message() };
+        AnthropicError { kind: AnthropicErrorTag::Error, error, request_id: Some(request) }
     }
 
+    #[cfg(feature = "remote")]
     fn message(&self) -> String {
         format!("everlore: {}; {}", self.title, self.detail)
     }
 
-    fn problem_json(&self, request: &str) -> Body {
-        let told = ProblemBody {
+    fn as_problem_json(&self, request: &str) -> ProblemBody<'_> {
+        ProblemBody {
             kind: format!("urn:everlore:problem:{}", self.code),
             status: self.status.as_u16(),
             code: self.code,
@@ -148,17 +193,16 @@ impl Problem {
             instance: format!("urn:everlore:request:{request}"),
             retry_after: self.retry_after,
             more: self.more.as_deref(),
-        };
-        // A struct of strings and numbers can always be written as JSON.
-        Body::from(serde_json::to_vec(&told).unwrap_or_default())
+        }
     }
 }
 
 impl ErrorFormat {
-    /// The type of a body in it.
+    /// Returns the media type of the shape.
     pub(crate) fn content_type(self) -> &'static str {
         match self {
             Self::ProblemJson => "application/problem+json",
+            #[cfg(feature = "remote")]
             Self::Openai | Self::Anthropic => "application/json",
         }
     }
@@ -186,49 +230,49 @@ impl From<Error> for Problem {
     }
 }
 
-/// Settings told one by one; more would be no mistakes of a person.
+/// Invalid settings listed one by one; a person does not make more mistakes.
 const MAX_SETTING_ERRORS: usize = 100;
 
-/// Each setting that does not fit, for programs. Names are the caller's own and may be of any length.
+/// Lists invalid settings for programs. Their names come from the caller and are cut, because they may have any length.
 fn setting_errors(problems: &[(String, String)]) -> Value {
-    let told = |(key, message): &(String, String)| {
+    let entry = |(key, message): &(String, String)| {
         let key: String = key.chars().take(100).collect();
         json!({ "key": key, "message": message })
     };
-    json!({ "errors": problems.iter().take(MAX_SETTING_ERRORS).map(told).collect::<Vec<_>>() })
+    json!({ "errors": problems.iter().take(MAX_SETTING_ERRORS).map(entry).collect::<Vec<_>>() })
 }
 
-/// Causes below the engine may name files and say what is in them: they are for the log.
+/// Returns the sentence for the caller. Causes below the engine may quote files, so only the log gets them.
 fn public_title(error: &Error) -> String {
     match error {
         Error::Store(_) | Error::Io { .. } | Error::Damaged { .. } | Error::ReadOnly { .. } => {
             tracing::error!(%error, "a request failed");
             match error {
                 Error::Damaged { .. } => "stored data is damaged".to_owned(),
-                Error::ReadOnly { .. } => "this memory can only be read".to_owned(),
+                Error::ReadOnly { .. } => "this memory is read-only".to_owned(),
                 Error::Io { .. } => "a file could not be read or written".to_owned(),
                 _ => "storage failed".to_owned(),
             }
         }
         Error::InvalidConfig { problems } => match problems.len() {
-            1 => "a setting cannot be used".to_owned(),
-            count => format!("{count} settings cannot be used"),
+            1 => "a setting is invalid".to_owned(),
+            count => format!("{count} settings are invalid"),
         },
         _ => error.to_string(),
     }
 }
 
-/// The hint, for a caller who has no command line.
+/// Returns the advice for a caller who has no command line.
 fn public_detail(error: &Error) -> String {
     match error {
         Error::NotFound { .. } => {
-            "only what belongs to this agent and user can be named; GET /v1/memories lists it"
+            "a request reaches only memories of its agent and user; GET /v1/memories lists them"
                 .to_owned()
         }
         Error::InvalidConfig { problems } => match problems.first() {
             Some((key, message)) => {
                 let key: String = key.chars().take(100).collect();
-                format!("`{key}`: {message}; nothing was changed, and `more` names them all")
+                format!("`{key}`: {message}; nothing was changed; `more` lists all of them")
             }
             None => error.hint().to_owned(),
         },
@@ -237,7 +281,7 @@ fn public_detail(error: &Error) -> String {
 }
 
 impl IntoResponse for Problem {
-    /// The body is written where the id of the request is known: in `trace`.
+    /// Leaves the body empty: `trace` writes it, because it knows the id of the request.
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
         let headers = response.headers_mut();
@@ -261,14 +305,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_storage_says_stays_in_the_log() {
+    fn causes_of_storage_errors_stay_in_the_log() {
         let problem = Problem::from(Error::store("disk I/O error in /home/wang: 我的秘密"));
         assert_eq!((problem.status.as_u16(), problem.code), (503, "store"));
         assert!(!format!("{problem:?}").contains("秘密"));
     }
 
     #[test]
-    fn errors_of_the_engine_keep_their_code_and_their_advice() {
+    fn errors_of_the_engine_keep_their_code_and_their_hint() {
         let problem = Problem::from(Error::invalid("the text is empty", "write something"));
         assert_eq!((problem.status.as_u16(), problem.code), (422, "invalid"));
         assert_eq!(

@@ -1,25 +1,21 @@
-//! How often each caller may ask: an allowance that refills with time.
+//! Rate limits: a token bucket for each caller.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-    time::Instant,
-};
+use std::{collections::HashMap, sync::Mutex, time::Instant};
 
 use axum::http::StatusCode;
 
-use crate::problem::Problem;
+use crate::{problem::Problem, sync::lock};
 
-/// Requests with a wrong secret that are answered in a second, at least: a person who mistypes stays far below.
+/// Lowest number of failed authentications answered per second: a person who mistypes stays far below.
 const GUESSES_PER_SECOND: f64 = 10.0;
 
-/// The share of a caller's requests that guesses may have where that is more.
+/// Share of a caller's rate that failed authentications may have, where that is more.
 const GUESSES_SHARE: f64 = 0.01;
 
-/// What is saved up while nobody asks, in seconds: bursts are usual, floods are not.
+/// Seconds of the rate that a bucket saves up: bursts are usual, floods are not.
 const BURST_SECONDS: f64 = 2.0;
 
-/// The allowances of all callers. There are as many as keys, so they are bounded.
+/// Token buckets of all callers. There are only as many as keys, so their number is bounded.
 pub(crate) struct RateLimits {
     per_second: f64,
     buckets: Mutex<HashMap<String, TokenBucket>>,
@@ -31,29 +27,30 @@ struct TokenBucket {
 }
 
 impl RateLimits {
-    /// The same allowance for each caller.
+    /// Creates buckets with the same rate for each caller.
     pub(crate) fn new(per_second: u32) -> Self {
         Self { per_second: per_second.max(1).into(), buckets: Mutex::default() }
     }
 
-    /// Takes one request of a caller.
-    pub(crate) fn take(&self, who: &str, now: Instant) -> Result<(), Problem> {
-        self.take_token(who, self.per_second, now)
+    /// Takes a token from a caller's bucket.
+    pub(crate) fn take(&self, caller: &str, now: Instant) -> Result<(), Problem> {
+        self.take_token(caller, self.per_second, now)
     }
 
-    /// Takes one request of someone unknown.
+    /// Takes a token from the bucket that all unauthenticated requests share.
     pub(crate) fn take_unauthenticated(&self, now: Instant) -> Result<(), Problem> {
         self.take_token("", GUESSES_PER_SECOND.max(self.per_second * GUESSES_SHARE), now)
     }
 
-    fn take_token(&self, who: &str, per_second: f64, now: Instant) -> Result<(), Problem> {
-        let most = per_second * BURST_SECONDS;
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        let bucket =
-            buckets.entry(who.to_owned()).or_insert(TokenBucket { tokens: most, refilled_at: now });
+    fn take_token(&self, caller: &str, per_second: f64, now: Instant) -> Result<(), Problem> {
+        let capacity = per_second * BURST_SECONDS;
+        let mut buckets = lock(&self.buckets);
+        let bucket = buckets
+            .entry(caller.to_owned())
+            .or_insert(TokenBucket { tokens: capacity, refilled_at: now });
         let passed = now.saturating_duration_since(bucket.refilled_at).as_secs_f64();
         *bucket = TokenBucket {
-            tokens: (bucket.tokens + passed * per_second).min(most),
+            tokens: (bucket.tokens + passed * per_second).min(capacity),
             refilled_at: now,
         };
         if bucket.tokens < 1.0 {
@@ -70,8 +67,8 @@ fn too_many_requests() -> Problem {
         ..Problem::new(
             StatusCode::TOO_MANY_REQUESTS,
             "too_often",
-            "too many requests at once",
-            "wait as long as Retry-After says; `everlore serve --rate` sets the limit",
+            "too many requests",
+            "wait for the seconds in Retry-After; `everlore serve --rate` sets the limit",
         )
     }
 }
@@ -83,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_allowance_is_spent_and_comes_back() {
+    fn tokens_are_spent_and_come_back() {
         let (limits, start) = (RateLimits::new(5), Instant::now());
         let allowed = |at| (0..100).filter(|_| limits.take("key:a", at).is_ok()).count();
         assert_eq!(allowed(start), 10);
@@ -93,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn guesses_take_nothing_from_those_who_know() {
+    fn failed_authentications_take_no_tokens_from_callers() {
         let (limits, now) = (RateLimits::new(5), Instant::now());
         while limits.take_unauthenticated(now).is_ok() {}
         assert_eq!(limits.take("token", now), Ok(()));

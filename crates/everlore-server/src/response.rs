@@ -1,4 +1,6 @@
-//! What a request gets back when all went well.
+//! Successful responses: a value as JSON with a status.
+
+use std::pin::Pin;
 
 use axum::{
     body::Body,
@@ -9,14 +11,17 @@ use serde::Serialize;
 
 use crate::problem::Problem;
 
-/// The result of every handler.
+/// Result of every handler that answers with JSON.
 pub(crate) type ApiResult<T> = Result<JsonResponse<T>, Problem>;
 
-/// A value as JSON, with a status.
+/// Boxed future: its body is compiled once and not again for every caller.
+pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Value sent as JSON with a status.
 pub(crate) struct JsonResponse<T>(pub(crate) StatusCode, pub(crate) T);
 
 impl<T> JsonResponse<T> {
-    /// Done.
+    /// Returns a response with status 200.
     pub(crate) fn ok(value: T) -> Self {
         Self(StatusCode::OK, value)
     }
@@ -24,11 +29,14 @@ impl<T> JsonResponse<T> {
 
 impl<T: Serialize> IntoResponse for JsonResponse<T> {
     fn into_response(self) -> Response {
-        let Self(status, value) = self;
-        match serde_json::to_vec(&value) {
-            Ok(bytes) => (status, [(header::CONTENT_TYPE, "application/json")], Body::from(bytes))
-                .into_response(),
-            Err(error) => Problem::internal(&error).into_response(),
-        }
+        to_response(self.0, serde_json::to_vec(&self.1))
+    }
+}
+
+fn to_response(status: StatusCode, json: serde_json::Result<Vec<u8>>) -> Response {
+    match json {
+        Ok(bytes) => (status, [(header::CONTENT_TYPE, "application/json")], Body::from(bytes))
+            .into_response(),
+        Err(error) => Problem::internal(&error).into_response(),
     }
 }

@@ -1,4 +1,4 @@
-//! The token of the owner: made once, kept in the home for the owner's eyes only.
+//! Owner's token and secrets of keys: random, stored as digests, readable by the owner only.
 
 use std::{
     fs, io,
@@ -11,18 +11,18 @@ use everlore::{
 };
 use sha2::{Digest, Sha256};
 
-/// Random bytes of a token or a key: nobody guesses them.
+/// Random bytes of a token or a key, too many to guess.
 const SECRET_BYTES: usize = 32;
 
-/// What a secret is known by: it cannot be told back from it.
+/// Digest by which a secret is recognized; the secret cannot be derived from it.
 pub(crate) type SecretDigest = [u8; 32];
 
-/// The file of the token.
+/// Returns the path of the token file.
 pub(crate) fn token_path(home: &Path) -> PathBuf {
     home.join("server.token")
 }
 
-/// What the token is known by; it is made if there is none. Only who holds the lock of the home may ask.
+/// Returns the digest of the owner's token, and creates the token if there is none. The caller must hold the instance lock.
 pub(crate) fn load_or_create(home: &Path) -> Result<SecretDigest> {
     let path = token_path(home);
     let failed = |error| Error::io(path.display().to_string(), error);
@@ -35,17 +35,17 @@ pub(crate) fn load_or_create(home: &Path) -> Result<SecretDigest> {
         }
         Err(error) => return Err(failed(error)),
     };
-    // A short one was not made here, and could be guessed.
+    // A shorter token was not created here and could be guessed.
     if token.len() < SECRET_BYTES {
         return Err(Error::invalid(
             format!("{} holds no token", path.display()),
-            "delete the file; the next start makes a new one",
+            "delete the file; the next start creates a new one",
         ));
     }
     Ok(digest_secret(&token))
 }
 
-/// A new secret.
+/// Creates a random secret.
 pub(crate) fn generate_secret() -> Result<String> {
     let mut bytes = [0; SECRET_BYTES];
     getrandom::fill(&mut bytes)
@@ -53,25 +53,25 @@ pub(crate) fn generate_secret() -> Result<String> {
     Ok(format!("evl_{}", hex(&bytes)))
 }
 
-/// What a secret is known by.
+/// Returns the digest of a secret.
 pub(crate) fn digest_secret(secret: &str) -> SecretDigest {
     Sha256::new().chain_update(b"everlore/secret\0").chain_update(secret).finalize().into()
 }
 
-/// Whether both are the same, in a time that does not tell where they differ.
+/// Compares in constant time, so that the duration does not reveal where both differ.
 pub(crate) fn constant_time_eq(one: &[u8], other: &[u8]) -> bool {
     let differing = one.iter().zip(other).fold(0, |differing, (a, b)| differing | (a ^ b));
     one.len() == other.len() && differing == 0
 }
 
-/// Bytes in hexadecimal.
+/// Formats bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes a file that only the owner may read, whole or not at all.
+/// Writes a file that only the owner may read, atomically.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let manner = WriteOptions { durable: true, private: true, permissions: None };
-    let beside = path.with_extension(format!("{}.new", std::process::id()));
-    TempFile::write(beside, bytes, manner)?.persist(path)
+    let options = WriteOptions { durable: true, private: true, permissions: None };
+    let temp_path = path.with_extension(format!("{}.new", std::process::id()));
+    TempFile::write(temp_path, bytes, options)?.persist(path)
 }

@@ -1,4 +1,4 @@
-//! What is known of every request from outside: its id, its figures, a line in the log and one in the audit log.
+//! Request tracing: id, metrics, log line and audit line of every request.
 
 use std::time::{Duration, Instant};
 
@@ -14,46 +14,46 @@ use uuid::Uuid;
 
 use crate::{app::App, audit::AuditRecord, auth::Access, problem::Problem};
 
-/// The header of the id of a request.
+/// Header with the id of a request.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Methods that are told by name.
+/// Methods that are logged by name.
 const LOGGED_METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/// A caller's own id may be as long as this.
+/// Longest request id that a client may choose.
 const MAX_ID_BYTES: usize = 64;
 
-/// Said of a problem whose body stands already, in the shape of another protocol.
+/// Marks an error response whose body is already written, in the shape of another protocol.
 #[derive(Clone, Copy)]
 pub(crate) struct BodyWritten;
 
-/// Whether somebody still waits for the answer. What is done for them alone may be given up once nobody does.
+/// Tells whether the client is still connected, so that work done for it alone can stop.
 #[derive(Clone)]
 pub(crate) struct ClientPresence(
-    #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "only the proxy gives up"))]
+    #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "only the proxy stops early"))]
     watch::Receiver<()>,
 );
 
 #[cfg(feature = "remote")]
 impl ClientPresence {
-    /// Comes when the client has gone away before it was answered.
+    /// Completes when the client disconnects before it is answered.
     pub(crate) async fn disconnected(&mut self) {
         // Nothing is ever sent: the channel closes with the connection.
         while self.0.changed().await.is_ok() {}
     }
 }
 
-/// Follows a request from its beginning to its answer, in a task of its own: who goes away in between does not break off
-/// what was begun, and what breaks here is told and takes nobody else along.
+/// Runs a request in a task of its own: a client that disconnects does not cancel a write that has begun, and a panic
+/// becomes a 500 for this request alone.
 pub(crate) async fn trace_request(
     State(app): State<App>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let (_waits, waiting) = watch::channel(());
-    request.extensions_mut().insert(ClientPresence(waiting));
-    let answered = tokio::spawn(run_traced(app, request, next)).await;
-    answered.unwrap_or_else(|error| {
+    let (_connected, presence) = watch::channel(());
+    request.extensions_mut().insert(ClientPresence(presence));
+    let response = tokio::spawn(run_traced(app, request, next)).await;
+    response.unwrap_or_else(|error| {
         let problem = Problem::internal(&error);
         let body = problem.body("unknown");
         let mut response = problem.into_response();
@@ -63,20 +63,20 @@ pub(crate) async fn trace_request(
 }
 
 async fn run_traced(app: App, request: Request, next: Next) -> Response {
-    let (began, seen, _under_way) =
+    let (started, trace, _in_flight) =
         (Instant::now(), RequestTrace::new(&request), app.metrics.start_request());
     let mut response = next.run(request).await;
     let problem = response.extensions_mut().remove::<Problem>();
     let is_written = response.extensions_mut().remove::<BodyWritten>().is_some();
     if let (Some(problem), false) = (&problem, is_written) {
-        *response.body_mut() = problem.body(&seen.id);
+        *response.body_mut() = problem.body(&trace.id);
     }
-    set_response_headers(response.headers_mut(), &seen.id);
-    seen.record(&app, &response, problem.map(|problem| problem.code), began.elapsed());
+    set_response_headers(response.headers_mut(), &trace.id);
+    trace.record(&app, &response, problem.map(|problem| problem.code), started.elapsed());
     response
 }
 
-/// What may be written down of a request.
+/// Parts of a request that may be logged.
 struct RequestTrace {
     id: String,
     method: &'static str,
@@ -88,16 +88,16 @@ impl RequestTrace {
         let id = client_request_id(request.headers()).unwrap_or_else(|| Uuid::now_v7().to_string());
         let method = LOGGED_METHODS.into_iter().find(|known| *known == request.method().as_str());
         let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-        // A path that leads nowhere and a method that nobody knows may say anything.
+        // An unknown path or method may contain anything, so neither is logged.
         Self { id, method: method.unwrap_or("-"), route: route.unwrap_or_else(|| "-".to_owned()) }
     }
 
-    fn record(self, app: &App, response: &Response, code: Option<&str>, took: Duration) {
+    fn record(self, app: &App, response: &Response, code: Option<&str>, latency: Duration) {
         let Self { id, method, route } = self;
-        let (status, ms) = (response.status().as_u16(), took.as_millis() as u64);
+        let (status, ms) = (response.status().as_u16(), latency.as_millis() as u64);
         let access = response.extensions().get::<Access>();
         let caller = access.map(|access| access.caller.name.as_str());
-        app.metrics.finish_request(method, &route, status, took);
+        app.metrics.finish_request(method, &route, status, latency);
         tracing::info!(request = id, caller, method, route, status, code, ms, "answered");
         if is_audited(&route, status) {
             app.audit.write(&AuditRecord {
@@ -115,24 +115,24 @@ impl RequestTrace {
     }
 }
 
-/// Whatever reaches memory, and whatever is refused.
+/// Returns `true` for routes that reach memory, and for refused requests.
 fn is_audited(route: &str, status: u16) -> bool {
     let is_plain = ["-", "/health", "/ready", "/metrics", "/v1/openapi.json"].contains(&route)
         || route.starts_with("/docs");
     !is_plain || matches!(status, 401 | 403 | 429)
 }
 
-/// The id that the caller gave, if it is one that can stand in any log.
+/// Returns the client's own request id if it is safe in any log.
 fn client_request_id(headers: &HeaderMap) -> Option<String> {
     let id = headers.get(&REQUEST_ID)?.to_str().ok()?;
     let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
     (is_plain && (1..=MAX_ID_BYTES).contains(&id.len())).then(|| id.to_owned())
 }
 
-/// Answers are nobody else's: no cache keeps them, no page embeds them, no browser guesses what they are.
+/// Keeps responses private: no cache stores them, no page embeds them, no browser guesses their type.
 fn set_response_headers(headers: &mut HeaderMap, id: &str) {
     if let Ok(id) = HeaderValue::from_str(id) {
-        // A provider's own id is what its support asks for.
+        // A provider's own id stays: its support asks for it.
         headers.entry(REQUEST_ID).or_insert(id);
     }
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

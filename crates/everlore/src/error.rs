@@ -1,120 +1,120 @@
-//! What can go wrong, told apart by what the caller can do about it.
+//! Errors of the engine, by what the caller can do about them.
 
-/// A boxed error from a layer below.
+/// Boxed error from a layer below.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The result of every fallible call of the engine.
+/// Result of every fallible call of the engine.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything the engine can answer instead of a result.
+/// Error that a call of the engine returns.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The named thing does not exist in this scope.
     #[error("{what} `{id}` not found")]
     NotFound {
-        /// The kind of thing that was looked for.
+        /// Kind of thing that was looked for.
         what: &'static str,
-        /// What the caller called it.
+        /// Id that the caller gave.
         id: String,
     },
-    /// Nothing stands at this uri.
+    /// Nothing exists at this uri.
     #[error("there is nothing at `{uri}`")]
     NoSuchUri {
-        /// The uri.
+        /// Uri.
         uri: String,
-        /// What is near.
+        /// Nearest uris.
         hint: String,
     },
-    /// A shortened id fits more than one memory.
+    /// A shortened id matches more than one memory.
     #[error("`{prefix}` fits {count} memories")]
     AmbiguousId {
-        /// The shortened id as given.
+        /// Shortened id as given.
         prefix: String,
-        /// How many memories it fits.
+        /// Number of memories that it matches.
         count: usize,
     },
     /// The input cannot be accepted as it is. Change it and try again.
     #[error("{message}")]
     Invalid {
-        /// What is wrong with it.
+        /// Problem with the input.
         message: String,
-        /// What to do instead.
+        /// Advice.
         hint: String,
     },
     /// Settings that cannot be used as they are. Change them and try again.
     #[error("{}", join_problems(problems))]
     InvalidConfig {
-        /// Each setting, and what is wrong with its value.
+        /// Settings, each with the problem of its value.
         problems: Vec<(String, String)>,
     },
-    /// Somebody else changed the same memory first. Read it again and retry.
+    /// Another writer changed the same memory first. Read it again and retry.
     #[error("{what} was changed by someone else meanwhile")]
     Conflict {
-        /// What could not be changed.
+        /// Memory or file that could not be changed.
         what: String,
     },
-    /// The database was written by a newer version of Everlore.
+    /// A newer version of Everlore wrote the database.
     #[error("the database has schema {found}, this program knows schemas up to {known}")]
     SchemaTooNew {
-        /// The schema found in the file.
+        /// Schema of the file.
         found: u32,
-        /// The newest schema this program knows.
+        /// Newest schema that this program knows.
         known: u32,
     },
-    /// The memory can only be read where it is.
-    #[error("{place} cannot be written to from here, so nothing is saved or changed")]
+    /// The home can be read but not written.
+    #[error("{path} cannot be written to from here, so nothing is saved or changed")]
     ReadOnly {
-        /// The file.
-        place: String,
+        /// File that cannot be written.
+        path: String,
     },
     /// The stored data contradicts itself.
     #[error("stored data is damaged: {message}")]
     Damaged {
-        /// What does not fit.
+        /// Contradiction.
         message: String,
     },
     /// The database failed. Retrying may help.
     #[error("storage failed: {0}")]
     Store(#[source] BoxError),
-    /// A model on another server did not give what it was asked for. What was stored is safe.
+    /// A model on another server failed to answer. Stored data is safe.
     #[error("{message}")]
     Remote {
-        /// What went wrong, without any key.
+        /// Problem, without any key.
         message: String,
-        /// What to do about it.
+        /// Advice.
         hint: String,
     },
-    /// A language model cannot read so much at once. Shorten it and ask again.
+    /// The input is longer than the context of the language model. Shorten it and ask again.
     #[error("{message}")]
     ContextTooLong {
-        /// What the model's server says.
+        /// Message of the model's server.
         message: String,
-        /// What to do about it.
+        /// Advice.
         hint: String,
     },
     /// A file or stream failed.
     #[error("{what}: {source}")]
     Io {
-        /// What was being read or written.
+        /// File or stream, and what was done with it.
         what: String,
-        /// The cause given by the system.
+        /// Error of the system.
         source: std::io::Error,
     },
 }
 
 impl Error {
-    /// Says that `what` called `id` is not in the scope.
+    /// Creates the error for a `what` with this `id` that is not in the scope.
     pub fn not_found(what: &'static str, id: impl std::fmt::Display) -> Self {
         Self::NotFound { what, id: format!("{id}") }
     }
 
-    /// Says what is wrong with an input and what to do instead.
+    /// Creates the error for an unacceptable input, with advice.
     pub fn invalid(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Invalid { message: message.into(), hint: hint.into() }
     }
 
-    /// Says that the stored data contradicts itself.
+    /// Creates the error for stored data that contradicts itself.
     pub fn damaged(message: impl Into<String>) -> Self {
         Self::Damaged { message: message.into() }
     }
@@ -129,7 +129,7 @@ impl Error {
         Self::Io { what: what.into(), source }
     }
 
-    /// A short, stable word for programs.
+    /// Returns a short, stable word for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NotFound { .. } | Self::NoSuchUri { .. } => "not_found",
@@ -146,7 +146,7 @@ impl Error {
         }
     }
 
-    /// What the person or program can do about it.
+    /// Returns what the person or program can do about it.
     pub fn hint(&self) -> &str {
         match self {
             Self::NotFound { .. } => {
@@ -177,7 +177,7 @@ impl Error {
 }
 
 fn join_problems(problems: &[(String, String)]) -> String {
-    let told: Vec<_> =
+    let lines: Vec<_> =
         problems.iter().map(|(key, problem)| format!("`{key}`: {problem}")).collect();
-    told.join("; ")
+    lines.join("; ")
 }

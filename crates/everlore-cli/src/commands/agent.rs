@@ -1,4 +1,4 @@
-//! `everlore agent`: the agents of this home, and the settings that each has for itself.
+//! `everlore agent`: the agents of a home and their overrides of settings.
 
 use std::collections::BTreeMap;
 
@@ -16,18 +16,18 @@ use crate::{
     render::{new_table, pluralize, render_table},
 };
 
-/// List agents, and show or change the settings that one has for itself
+/// List agents, and show or change settings of a single agent
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentCommand {
     /// List the agents of this home
     List,
-    /// Show what holds for an agent, and where it comes from
+    /// Show the effective settings of an agent, and where each comes from
     Settings(AgentSettingsArgs),
-    /// Set settings for an agent alone
+    /// Override settings for one agent
     Set(AgentSetArgs),
-    /// Remove settings of an agent, so that those of the home hold
+    /// Remove overrides of an agent, so that the settings of the home apply
     Unset(AgentUnsetArgs),
-    /// Remove all settings of an agent
+    /// Remove all overrides of an agent
     Reset(AgentResetArgs),
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct AgentResetArgs {
 }
 
 impl AgentCommand {
-    /// Whether it only looks.
+    /// Returns `true` for commands that only read.
     pub(crate) fn is_read_only(&self) -> bool {
         matches!(self, Self::List | Self::Settings(_))
     }
@@ -76,19 +76,19 @@ impl AgentCommand {
                 print_settings(&cx.files_only_engine().agent_settings(name).await?, out)
             }
             Self::Set(args) => {
-                let given = args.settings.iter().map(|given| parse_assignment(cx, given));
-                let change = AgentConfigPatch::from_paths(given.collect::<Result<Vec<_>>>()?);
-                apply_change(cx, &args.name, change, out).await
+                let values = args.settings.iter().map(|setting| parse_assignment(cx, setting));
+                let patch = AgentConfigPatch::from_paths(values.collect::<Result<Vec<_>>>()?);
+                apply_patch(cx, &args.name, patch, out).await
             }
             Self::Unset(args) => {
-                let change =
+                let patch =
                     AgentConfigPatch::from_paths(args.keys.into_iter().map(|key| (key, None)));
-                apply_change(cx, &args.name, change, out).await
+                apply_patch(cx, &args.name, patch, out).await
             }
             Self::Reset(args) => {
-                let done =
+                let settings =
                     cx.files_only_engine().reset_agent_settings(&args.name, |_| true).await?;
-                print_own_settings(&done, out)
+                print_overrides(&settings, out)
             }
         }
     }
@@ -97,97 +97,98 @@ impl AgentCommand {
 async fn list_agents(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     let mut agents = BTreeMap::<String, (usize, usize)>::new();
     let store = cx.store().await?;
-    for scope in store.scopes().await? {
-        let counts = store.count(&scope).await?;
+    for scope in store.admin().scopes().await? {
+        let counts = store.memories().count(&scope).await?;
         let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
-        let known = agents.entry(scope.agent().to_owned()).or_default();
-        *known = (known.0 + 1, known.1 + memories);
+        let (users, total) = agents.entry(scope.agent().to_owned()).or_default();
+        *users += 1;
+        *total += memories;
     }
     let engine = cx.files_only_engine();
     let listed = agents.iter().map(|(agent, (users, memories))| {
         let enabled = engine.settings(agent).memory.enabled;
-        let own = AgentSettingsFile::for_agent(&cx.home, agent).path().exists();
-        (agent, users, memories, enabled, own)
+        let overrides = AgentSettingsFile::for_agent(&cx.home, agent).path().exists();
+        (agent, users, memories, enabled, overrides)
     });
     if out.is_json() {
-        let told = listed.map(|(agent, users, memories, enabled, own)| {
-            json!({ "agent": agent, "users": users, "memories": memories, "enabled": enabled, "own_settings": own })
+        let views = listed.map(|(agent, users, memories, enabled, overrides)| {
+            json!({ "agent": agent, "users": users, "memories": memories, "enabled": enabled, "own_settings": overrides })
         });
-        out.json(&json!({ "agents": told.collect::<Vec<_>>() }))?;
+        out.json(&json!({ "agents": views.collect::<Vec<_>>() }))?;
     } else if agents.is_empty() {
         out.note("nothing is stored yet");
     } else {
         let mut rows = new_table(&["agent", "users", "memories", "memory", "settings"]);
-        for (agent, users, memories, enabled, own) in listed {
+        for (agent, users, memories, enabled, overrides) in listed {
             let enabled = if enabled { "on" } else { "off" };
-            let own = if own { "its own" } else { "the home's" };
-            rows.add_row([agent, &users.to_string(), &memories.to_string(), enabled, own]);
+            let settings = if overrides { "its own" } else { "the home's" };
+            rows.add_row([agent, &users.to_string(), &memories.to_string(), enabled, settings]);
         }
         out.text(&render_table(rows))?;
     }
     Ok(Exit::from_found(!agents.is_empty()))
 }
 
-fn print_settings(found: &AgentSettings, out: &mut Output) -> Result<Exit> {
-    let well = Exit::from_success(found.problem.is_none());
+fn print_settings(settings: &AgentSettings, out: &mut Output) -> Result<Exit> {
+    let exit = Exit::from_success(settings.problem.is_none());
     if out.is_json() {
-        out.json(&settings_json(found))?;
-        return Ok(well);
+        out.json(&settings_json(settings))?;
+        return Ok(exit);
     }
     let mut rows = new_table(&["setting", "value", "from"]);
-    let own = flatten_settings(&found.own);
-    for (key, value) in flatten_settings(&found.settings) {
-        let from = if own.contains_key(&key) { "agent" } else { "home" };
+    let overrides = flatten_settings(&settings.own);
+    for (key, value) in flatten_settings(&settings.settings) {
+        let from = if overrides.contains_key(&key) { "agent" } else { "home" };
         rows.add_row([&key, &value, from]);
     }
     out.text(&render_table(rows))?;
-    print_problems(found, out);
-    Ok(well)
+    print_problems(settings, out);
+    Ok(exit)
 }
 
-fn print_problems(found: &AgentSettings, out: &mut Output) {
-    let path = found.path.display();
-    for warning in &found.warnings {
+fn print_problems(settings: &AgentSettings, out: &mut Output) {
+    let path = settings.path.display();
+    for warning in &settings.warnings {
         out.note(&format!("warning: {path}: {warning}"));
     }
-    if let Some(problem) = &found.problem {
+    if let Some(problem) = &settings.problem {
         out.note(&format!("problem: {path}: {problem}"));
     }
 }
 
-async fn apply_change(
+async fn apply_patch(
     cx: &CliContext,
     name: &str,
-    change: AgentConfigPatch,
+    patch: AgentConfigPatch,
     out: &mut Output,
 ) -> Result<Exit> {
-    let done = cx.files_only_engine().change_agent_settings(name, change, |_| true).await?;
-    print_own_settings(&done, out)
+    let settings = cx.files_only_engine().change_agent_settings(name, patch, |_| true).await?;
+    print_overrides(&settings, out)
 }
 
-/// Says what an agent has for itself after a change.
-fn print_own_settings(done: &AgentSettings, out: &mut Output) -> Result<Exit> {
+/// Prints the overrides of an agent after a change.
+fn print_overrides(settings: &AgentSettings, out: &mut Output) -> Result<Exit> {
     if out.is_json() {
-        out.json(&settings_json(done))?;
+        out.json(&settings_json(settings))?;
         return Ok(Exit::Done);
     }
-    let own = flatten_settings(&done.own);
-    let settings = pluralize(own.len(), "setting", "settings");
-    out.line(&format!("{} has {settings} of its own", done.agent))?;
-    for (key, value) in own {
+    let overrides = flatten_settings(&settings.own);
+    let count = pluralize(overrides.len(), "setting", "settings");
+    out.line(&format!("{} has {count} of its own", settings.agent))?;
+    for (key, value) in overrides {
         out.line(&format!("  {key} = {value}"))?;
     }
-    print_problems(done, out);
+    print_problems(settings, out);
     Ok(Exit::Done)
 }
 
-fn settings_json(found: &AgentSettings) -> Value {
-    let mut told = json!(found);
-    told["path"] = json!(found.path.display().to_string());
-    told
+fn settings_json(settings: &AgentSettings) -> Value {
+    let mut view = json!(settings);
+    view["path"] = json!(settings.path.display().to_string());
+    view
 }
 
-/// Every setting by its dotted name, with its value in words.
+/// Flattens sections to dotted names with their values as text.
 fn flatten_settings(sections: &Map<String, Value>) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for (key, value) in sections {
@@ -204,19 +205,19 @@ fn flatten_settings(sections: &Map<String, Value>) -> BTreeMap<String, String> {
     all
 }
 
-/// A setting and its value, read as the type that the setting has.
-fn parse_assignment(cx: &CliContext, given: &str) -> Result<(String, Option<Value>)> {
-    let Some((key, text)) = given.split_once('=') else {
+/// Parses `KEY=VALUE`, with the value as the type that the setting has.
+fn parse_assignment(cx: &CliContext, setting: &str) -> Result<(String, Option<Value>)> {
+    let Some((key, text)) = setting.split_once('=') else {
         return Err(CliError::invalid(
-            format!("`{given}` sets nothing"),
+            format!("`{setting}` sets nothing"),
             "write the setting, = and its value: memory.inject.limit=3",
         ));
     };
     let (key, text) = (key.trim(), text.trim());
-    let all = json!(cx.settings.config);
-    let slot = all.pointer(&format!("/{}", key.replace('.', "/")));
-    let is_text = slot.is_some_and(Value::is_string);
-    let read = serde_json::from_str(text).ok().filter(|_| !is_text);
-    let value = read.unwrap_or_else(|| Value::String(text.trim_matches('"').to_owned()));
+    let config = json!(cx.settings.config);
+    let current = config.pointer(&format!("/{}", key.replace('.', "/")));
+    let is_text = current.is_some_and(Value::is_string);
+    let parsed = serde_json::from_str(text).ok().filter(|_| !is_text);
+    let value = parsed.unwrap_or_else(|| Value::String(text.trim_matches('"').to_owned()));
     Ok((key.to_owned(), Some(value)))
 }

@@ -1,4 +1,4 @@
-//! `everlore recall calibrate`: fits how sure recall is to one's own memories (A1).
+//! `everlore recall calibrate`: fits the confidence of recall to the user's own memories.
 
 use everlore::engine::{Calibration, CalibrationMetrics};
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::{
     render::{new_table, pluralize, render_table},
 };
 
-/// Fits and keeps what was found, only shows it, or goes back to what is shipped.
+/// Calibrates and saves the result, only shows it, or goes back to the shipped confidence.
 pub(super) async fn run(
     dry_run: bool,
     reset: bool,
@@ -21,17 +21,17 @@ pub(super) async fn run(
     if reset {
         return run_reset(cx, out);
     }
-    let found = cx.engine().await?.calibrate(&cx.scope).await?;
-    let keeps = !dry_run;
-    if keeps {
-        // What does not improve anything also replaces what was kept before.
-        let kept = found.improves.then(|| (found.tuning, cx.now().timestamp()));
-        calibration::save_tuning(&cx.home, &cx.scope, kept)?;
+    let result = cx.engine().await?.calibrate(&cx.scope).await?;
+    let saves = !dry_run;
+    if saves {
+        // A result without improvement removes an earlier calibration.
+        let tuning = result.improves.then(|| (result.tuning, cx.now().timestamp()));
+        calibration::save_tuning(&cx.home, &cx.scope, tuning)?;
     }
     if out.is_json() {
-        out.json(&json!({ "calibration": found, "kept": keeps && found.improves }))?;
+        out.json(&json!({ "calibration": result, "kept": saves && result.improves }))?;
     } else {
-        out.text(&render_calibration(&found, keeps))?;
+        out.text(&render_calibration(&result, saves))?;
     }
     Ok(Exit::Done)
 }
@@ -41,40 +41,41 @@ fn run_reset(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     if out.is_json() {
         out.json(&json!({ "reset": changed }))?;
     } else {
-        out.line(match changed {
-            true => "recall is as sure as shipped again",
-            false => "nothing was calibrated; recall is as sure as shipped",
+        out.line(if changed {
+            "recall uses the shipped confidence again"
+        } else {
+            "nothing was calibrated; recall uses the shipped confidence"
         })?;
     }
     Ok(Exit::Done)
 }
 
-fn render_calibration(found: &Calibration, keeps: bool) -> String {
-    let questions = pluralize(found.questions, "question", "questions");
-    let memories = pluralize(found.memories, "memory", "memories");
-    let mut numbers = new_table(&["", "told apart", "error", "own answered", "foreign silenced"]);
-    let row = |name: &str, told: &CalibrationMetrics| {
-        let shares = [told.answered, told.silenced].map(|share| format!("{:.0}%", share * 100.0));
-        let [answered, silenced] = shares;
+fn render_calibration(result: &Calibration, saves: bool) -> String {
+    let questions = pluralize(result.questions, "question", "questions");
+    let memories = pluralize(result.memories, "memory", "memories");
+    let mut table =
+        new_table(&["", "AUC", "Brier score", "answerable answered", "unanswerable silent"]);
+    let row = |name: &str, metrics: &CalibrationMetrics| {
+        let percent = |share: f64| format!("{:.0}%", share * 100.0);
         [
             name.to_owned(),
-            format!("{:.3}", told.auc),
-            format!("{:.3}", told.brier),
-            answered,
-            silenced,
+            format!("{:.3}", metrics.auc),
+            format!("{:.3}", metrics.brier),
+            percent(metrics.answered),
+            percent(metrics.silenced),
         ]
     };
-    numbers.add_row(row("before", &found.before));
-    numbers.add_row(row("after", &found.after));
-    let end = match (found.improves, keeps) {
+    table.add_row(row("before", &result.before));
+    table.add_row(row("after", &result.after));
+    let end = match (result.improves, saves) {
         (true, true) => {
-            "kept for this agent and user; `everlore recall calibrate --reset` goes back"
+            "saved for this agent and user; `everlore recall calibrate --reset` goes back"
         }
-        (true, false) => "only tried; run it without --dry-run to keep it",
+        (true, false) => "not saved; run it without --dry-run to save it",
         (false, _) => "the shipped values are as good, so they stay",
     };
     format!(
-        "{questions} made of {memories}, each put to the half it was made from and to the other\n{}\n{end}\n",
-        render_table(numbers)
+        "{questions} made from {memories}; each was asked of the half it was made from, and of the other half\n{}\n{end}\n",
+        render_table(table)
     )
 }

@@ -1,4 +1,4 @@
-//! Checks on the command line: the options that set one, and the words for what it tells.
+//! Checks of memories on the command line: the options that set one, and the rendering of results.
 
 use std::{env, path::PathBuf};
 
@@ -18,34 +18,34 @@ use crate::{
     render::sanitize,
 };
 
-/// How a machine can tell whether a memory still holds; one of them at most.
+/// Check of a memory; at most one of these options.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// It holds as long as something is at this path
+    /// The memory holds as long as this path exists
     #[arg(long, value_name = "PATH")]
     check_path: Option<String>,
-    /// It holds as long as this file has the bytes that it has now
+    /// The memory holds as long as this file does not change
     #[arg(long, value_name = "FILE")]
     check_file: Option<String>,
-    /// It holds as long as this command passes; takes all words that follow, up to `;`
+    /// The memory holds as long as this command succeeds; takes all words that follow, up to `;`
     ///
-    /// No shell is used. The command is run in this folder, and only if `commands = true` stands in the section [checks] of
-    /// the settings.
+    /// No shell is used. The command runs in this folder, and only if the section [checks] of the settings has
+    /// `commands = true`.
     #[arg(long, value_name = "WORD", num_args = 1.., allow_hyphen_values = true, value_terminator = ";")]
     check_command: Option<Vec<String>>,
-    /// What the command must print; goes before --check-command
+    /// Text that the command must print; goes before --check-command
     #[arg(long, value_name = "TEXT", requires = "check_command")]
     check_prints: Option<String>,
-    /// It holds until this day, which is included, or this moment
+    /// The memory holds until this day, inclusive, or this time
     #[arg(long, value_name = "DATE")]
     valid_until: Option<String>,
-    /// It is to be verified again after so many days
+    /// The memory must be verified again after this many days
     #[arg(long, value_name = "DAYS")]
     verify_after: Option<u32>,
 }
 
 impl CheckArgs {
-    /// The check that the options say, with paths from the folder of the caller.
+    /// Returns the check of the options, with paths relative to the current folder.
     pub(crate) fn into_new_check(self) -> Result<Option<NewCheck>> {
         let check = NewCheck {
             path: self.check_path,
@@ -68,7 +68,7 @@ impl CheckArgs {
     }
 }
 
-/// What the checks of an agent on this machine may be about.
+/// Returns what the checks of an agent on this machine may probe.
 pub(crate) fn check_reach() -> CheckPermission {
     current_folder().map_or(CheckPermission::Files, CheckPermission::FilesFrom)
 }
@@ -77,7 +77,7 @@ fn current_folder() -> std::io::Result<PathBuf> {
     env::current_dir()
 }
 
-/// A memory for programs, with what its check tells.
+/// Memory for programs, with the result of its check.
 #[derive(Serialize)]
 pub(crate) struct CheckedMemoryView<'a> {
     #[serde(flatten)]
@@ -86,12 +86,12 @@ pub(crate) struct CheckedMemoryView<'a> {
     pub(crate) check: Option<&'a CheckResult>,
 }
 
-/// The verdict and why, for people.
-pub(crate) fn verdict_line(verified: &CheckResult) -> String {
-    format!("{}: {}", verified.verdict, verified.why())
+/// Formats the status of a check and its reason.
+pub(crate) fn verdict_line(check: &CheckResult) -> String {
+    format!("{}: {}", check.verdict, check.why())
 }
 
-/// What the checks of memories tell now.
+/// Runs the checks of memories.
 pub(crate) async fn verify_memories(
     engine: &Engine,
     memories: &[Memory],
@@ -99,19 +99,19 @@ pub(crate) async fn verify_memories(
     engine.verify_memories(&memories.iter().collect::<Vec<_>>(), NAMED_CHECK_TIMEOUT).await
 }
 
-/// A line for each memory that has a check.
+/// Renders a line for each memory that has a check.
 pub(crate) async fn render_verdicts(
     cx: &CliContext,
     memories: &[Memory],
     checks: &[Option<CheckResult>],
 ) -> Result<String> {
-    let each = memories.iter().zip(checks);
-    let told: Vec<_> =
-        each.filter_map(|(memory, check)| Some((memory.id, check.as_ref()?))).collect();
-    let all: Vec<_> = told.iter().map(|(id, _)| *id).collect();
+    let pairs = memories.iter().zip(checks);
+    let checked: Vec<_> =
+        pairs.filter_map(|(memory, check)| Some((memory.id, check.as_ref()?))).collect();
+    let all: Vec<_> = checked.iter().map(|(id, _)| *id).collect();
     let short = ids::shorten_ids(cx.engine().await?, &cx.scope, &all).await?;
     let line = |((_, check), id): (&(_, &CheckResult), String)| {
         format!("{id}  {}\n", sanitize(&verdict_line(check)))
     };
-    Ok(told.iter().zip(short).map(line).collect())
+    Ok(checked.iter().zip(short).map(line).collect())
 }

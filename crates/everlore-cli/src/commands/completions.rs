@@ -1,4 +1,4 @@
-//! `everlore completions`: lets a shell complete commands and options.
+//! `everlore completions`: completion scripts for shells.
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
@@ -9,7 +9,7 @@ use crate::{
     output::Output,
 };
 
-/// Print a script that lets your shell complete commands and options
+/// Print a completion script for your shell
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
     /// The shell

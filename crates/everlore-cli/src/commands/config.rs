@@ -1,4 +1,4 @@
-//! `everlore config`: the settings in force, where they come from, what is wrong with them, and keys kept apart from them.
+//! `everlore config`: shows and checks the settings, and stores API keys apart from them.
 
 use clap::{Args, Subcommand};
 use everlore::config::SecretString;
@@ -14,13 +14,13 @@ use crate::{
 /// Show and check the settings
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Print all settings in force: defaults, file and environment together
+    /// Print the effective settings: defaults, file and environment together
     Show,
-    /// Check the settings and say what is wrong with them
+    /// Check the settings and report their problems
     Check,
-    /// Print where the settings are read from
+    /// Print the path of the settings file
     Path,
-    /// Keep the key of a provider, read from standard input, in keys.toml, which only you can read
+    /// Store the API key of a provider, read from standard input, in keys.toml, which only you can read
     Key(ConfigKeyArgs),
 }
 
@@ -28,7 +28,7 @@ pub(crate) enum ConfigCommand {
 pub(crate) struct ConfigKeyArgs {
     /// The provider as the settings name it, such as openai
     provider: String,
-    /// Forget the key instead
+    /// Remove the key instead
     #[arg(long)]
     remove: bool,
 }
@@ -63,18 +63,18 @@ fn print_config(cx: &CliContext, out: &mut Output) -> Result<Exit> {
 
 fn check_config(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     let settings = &cx.settings;
-    let well = settings.problems.is_empty();
+    let valid = settings.problems.is_empty();
     if out.is_json() {
         let problem =
             |(message, hint): &(String, String)| json!({ "message": message, "hint": hint });
         out.json(&json!({
-            "ok": well,
+            "ok": valid,
             "path": settings.path.display().to_string(),
             "exists": settings.path.exists(),
             "problems": settings.problems.iter().map(problem).collect::<Vec<_>>(),
             "warnings": settings.warnings,
         }))?;
-        return Ok(Exit::from_success(well));
+        return Ok(Exit::from_success(valid));
     }
     for (message, hint) in &settings.problems {
         out.line(&format!("problem: {message}\n         {hint}"))?;
@@ -82,11 +82,11 @@ fn check_config(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     for warning in &settings.warnings {
         out.line(&format!("warning: {warning}"))?;
     }
-    if well && settings.warnings.is_empty() {
+    if valid && settings.warnings.is_empty() {
         let file = if settings.path.exists() { "read" } else { "absent, so the defaults hold" };
         out.line(&format!("ok: {} ({file})", settings.path.display()))?;
     }
-    Ok(Exit::from_success(well))
+    Ok(Exit::from_success(valid))
 }
 
 fn print_path(cx: &CliContext, out: &mut Output) -> Result<Exit> {
@@ -99,7 +99,7 @@ fn print_path(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The key comes from standard input: arguments stay in the history of the shell.
+/// Stores or removes a key. It comes from standard input, since arguments stay in the shell's history.
 fn change_key(args: &ConfigKeyArgs, cx: &CliContext, out: &mut Output) -> Result<Exit> {
     keys::check_provider(&args.provider)?;
     let key = if args.remove { None } else { Some(read_key(out)?) };
@@ -108,7 +108,7 @@ fn change_key(args: &ConfigKeyArgs, cx: &CliContext, out: &mut Output) -> Result
     if out.is_json() {
         out.json(&json!({ "provider": args.provider, "kept": !args.remove, "path": path }))?;
     } else {
-        let done = if args.remove { "is no longer in" } else { "is kept in" };
+        let done = if args.remove { "was removed from" } else { "was saved in" };
         out.line(&format!("the key of {} {done} {path}", args.provider))?;
     }
     Ok(Exit::Done)
@@ -119,7 +119,7 @@ fn read_key(out: &mut Output) -> Result<SecretString> {
     let key = text.trim();
     if key.is_empty() || key.contains(char::is_whitespace) {
         return Err(CliError::invalid(
-            "that is no key",
+            "the input is not a key",
             "give it on standard input, on one line: everlore config key PROVIDER < FILE",
         ));
     }

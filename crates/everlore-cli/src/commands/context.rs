@@ -1,4 +1,4 @@
-//! `everlore context`: the block to append to a system prompt.
+//! `everlore context`: the memory block for a system prompt.
 
 use clap::Args;
 use everlore::{MemoryBlock, RecallRequest};
@@ -12,9 +12,9 @@ use crate::{
     output::Output,
 };
 
-/// Print what the model should know for a message, as a block for the system prompt
+/// Print the memories that are relevant for a message, as a block for the system prompt
 ///
-/// Prints nothing at all if nothing is worth telling.
+/// Prints nothing if nothing is relevant.
 #[derive(Debug, Args)]
 pub(crate) struct ContextArgs {
     /// The message that the agent is about to answer; without it, or with `-`, it is read from standard input
@@ -22,18 +22,19 @@ pub(crate) struct ContextArgs {
     /// The most tokens to print [default: from the settings]
     #[arg(long, value_name = "TOKENS")]
     budget: Option<usize>,
-    /// The most memories to tell [default: from the settings]
+    /// The most memories to print [default: from the settings]
     #[arg(long, value_name = "NUMBER")]
     limit: Option<usize>,
-    /// The conversation: what is told in it is written down, so that `everlore session answered` can say what was of use
+    /// The conversation; the injected memories are recorded, so that `everlore session answered` can find those that
+    /// were used
     #[arg(long, value_name = "NAME", conflicts_with = "why_not")]
     session: Option<String>,
-    /// Say what kept this memory out of the block
+    /// Explain why this memory is not in the block
     #[arg(long, value_name = "ID")]
     why_not: Option<String>,
 }
 
-/// The block for programs, with its figures.
+/// Block for programs.
 #[derive(Serialize)]
 struct ContextView<'a> {
     query: &'a str,
@@ -43,19 +44,19 @@ struct ContextView<'a> {
 }
 
 impl ContextArgs {
-    /// Whether nothing is written down.
+    /// Returns `true` if nothing is recorded.
     pub(crate) fn is_read_only(&self) -> bool {
         self.session.is_none()
     }
 
-    /// Recalls, packs and prints.
+    /// Recalls, packs and prints the block.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let request = engine.context_request(&cx.scope, input::query_or_stdin(&self.query, out)?);
         let limit = self.limit.unwrap_or(request.limit);
         let request = RecallRequest { limit, ..request };
-        let usual = engine.settings(cx.scope.agent()).memory.inject.token_budget;
-        let budget = self.budget.unwrap_or(usual);
+        let default = engine.settings(cx.scope.agent()).memory.inject.token_budget;
+        let budget = self.budget.unwrap_or(default);
         if let Some(name) = &self.why_not {
             return why_not::explain_block(&request, budget, name, cx, out).await;
         }

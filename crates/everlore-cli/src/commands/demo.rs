@@ -1,4 +1,4 @@
-//! `everlore demo`: a short guided tour in a temporary home, by the same commands that everybody uses.
+//! `everlore demo`: a guided tour in a temporary home that runs the real commands.
 
 use clap::{Args, Parser};
 use everlore::{
@@ -18,16 +18,16 @@ use crate::{
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {}
 
-/// A step: what it shows, and the command that shows it.
+/// Step of the tour.
 struct DemoStep {
     caption: &'static str,
     command: &'static [&'static str],
 }
 
-/// Stands for the memory that the last `remember` of the tour stored.
+/// Placeholder for the memory that the last `remember` of the tour stored.
 const LAST_STORED: &str = "LAST_ID";
 
-/// Stands for the number of the newest change.
+/// Placeholder for the number of the newest change.
 const LAST_CHANGE: &str = "LAST_CHANGE";
 
 const STEPS: &[DemoStep] = &[
@@ -102,9 +102,9 @@ That was a temporary home; it is gone now. Yours is ~/.everlore. Try:
   everlore --help";
 
 impl DemoArgs {
-    /// Walks through the steps.
+    /// Runs all steps.
     pub(crate) async fn run(self, out: &mut Output) -> Result<Exit> {
-        let failed = |error| CliError::io("making a temporary home", error);
+        let failed = |error| CliError::io("creating a temporary home", error);
         let folder = tempfile::tempdir().map_err(failed)?;
         let home = folder.path().join("home").display().to_string();
         for step in STEPS {
@@ -120,13 +120,13 @@ impl DemoArgs {
         Ok(Exit::Done)
     }
 
-    /// Shows a command and runs it.
+    /// Prints a command and runs it.
     async fn run_step(&self, step: &DemoStep, home: &str, out: &mut Output) -> Result<()> {
-        let given = ["--home", home, "--agent", "demo", "--user", "you"];
-        let words = fill_placeholders(step.command, &given).await?;
+        let global = ["--home", home, "--agent", "demo", "--user", "you"];
+        let words = fill_placeholders(step.command, &global).await?;
         let shown: Vec<String> = words.iter().map(|word| shell_quote(word)).collect();
         out.line(&out.bold(&format!("$ everlore {}", shown.join(" "))))?;
-        let cli = parse_command(&given, &words)?;
+        let cli = parse_command(&global, &words)?;
         let cx = CliContext::new(&cli.global, &cli.command)?;
         super::run(cli.command, &cx, out).await?;
         cx.close().await;
@@ -134,9 +134,9 @@ impl DemoArgs {
     }
 }
 
-/// The command with ids and numbers in the places that stand for them.
-async fn fill_placeholders(command: &[&str], given: &[&str]) -> Result<Vec<String>> {
-    let stats = parse_command(given, &["memory".to_owned(), "stats".to_owned()])?;
+/// Replaces the placeholders of a command.
+async fn fill_placeholders(command: &[&str], global: &[&str]) -> Result<Vec<String>> {
+    let stats = parse_command(global, &["memory".to_owned(), "stats".to_owned()])?;
     let cx = CliContext::new(&stats.global, &stats.command)?;
     let mut words = Vec::new();
     for word in command {
@@ -150,9 +150,9 @@ async fn fill_placeholders(command: &[&str], given: &[&str]) -> Result<Vec<Strin
     Ok(words)
 }
 
-fn parse_command(given: &[&str], words: &[String]) -> Result<Cli> {
+fn parse_command(global: &[&str], words: &[String]) -> Result<Cli> {
     let words = words.iter().map(String::as_str);
-    Cli::try_parse_from(["everlore"].into_iter().chain(given.iter().copied()).chain(words))
+    Cli::try_parse_from(["everlore"].into_iter().chain(global.iter().copied()).chain(words))
         .map_err(|error| CliError::new("usage", error.to_string(), "tell us: the tour is broken"))
 }
 

@@ -1,4 +1,4 @@
-//! `everlore doctor`: checks the home, the settings and the database, and mends what can be mended.
+//! `everlore doctor`: checks the home, the settings and the database, and repairs what it can.
 
 mod environment;
 
@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use self::environment::{check_hooks, check_language_models, check_leftover_files, check_server};
-use super::layer::layer_findings;
+use super::layer::{LayerFinding, layer_findings};
 use crate::{
     agent_settings,
     cli_context::CliContext,
@@ -23,18 +23,18 @@ use crate::{
     render::{format_bytes, pluralize, sanitize},
 };
 
-/// Problems of one scope told one by one; more would say the same.
+/// Most problems of one scope that are listed.
 const MAX_LISTED_PROBLEMS: usize = 5;
 
-/// Check the home, the settings and the database, and say what to do
+/// Check the home, the settings and the database, and suggest what to do
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Build the index again where it does not agree with the memories, and close files to other users
+    /// Rebuild an index that disagrees with the memories, and make files private
     #[arg(long)]
     repair: bool,
 }
 
-/// What one check found.
+/// Result of one check.
 #[derive(Debug, Serialize)]
 struct DoctorCheck {
     check: String,
@@ -48,13 +48,13 @@ struct DoctorCheck {
 #[serde(rename_all = "lowercase")]
 enum CheckStatus {
     Ok,
-    /// Worth knowing, nothing is wrong.
+    /// Remark; nothing is wrong.
     Note,
     Problem,
 }
 
 impl DoctorArgs {
-    /// Makes all checks and prints them.
+    /// Runs all checks and prints the results.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let mut checks = vec![check_home(cx)];
         checks.extend(check_permissions(cx, self.repair));
@@ -68,35 +68,36 @@ impl DoctorArgs {
         checks.extend(check_hooks(cx));
         checks.extend(check_server(cx));
         checks.extend(check_leftover_files(cx));
-        let well = checks.iter().all(|check| check.status != CheckStatus::Problem);
+        let healthy = checks.iter().all(|check| check.status != CheckStatus::Problem);
         if out.is_json() {
-            out.json(&json!({ "ok": well, "checks": checks }))?;
+            out.json(&json!({ "ok": healthy, "checks": checks }))?;
         } else {
             for check in &checks {
                 out.text(&check.render_line())?;
             }
         }
-        Ok(Exit::from_success(well))
+        Ok(Exit::from_success(healthy))
     }
 
-    /// Checks the file, then every scope in it; what cannot be checked is a problem of its own.
+    /// Checks the file, then every scope in it; a check that fails is a problem of its own.
     async fn check_database(&self, cx: &CliContext) -> Vec<DoctorCheck> {
         let store = match cx.store().await {
             Ok(store) => store,
-            Err(failure) => return vec![DoctorCheck::from_error("database", failure)],
+            Err(error) => return vec![DoctorCheck::from_error("database", error)],
         };
         let bytes = fs::metadata(cx.database_path()).map_or(0, |data| data.len());
         let schema = format!("schema {SCHEMA_VERSION}, {}", format_bytes(bytes));
-        let mut checks =
-            vec![DoctorCheck::ok("database", schema), check_integrity(store.integrity().await)];
-        match store.scopes().await {
+        let mut checks = vec![
+            DoctorCheck::ok("database", schema),
+            check_integrity(store.admin().integrity().await),
+        ];
+        match store.admin().scopes().await {
             Ok(scopes) => {
                 for scope in scopes {
                     let check = self.check_scope(store, &scope).await;
                     let name = format!("memories of {scope}");
-                    checks.push(
-                        check.unwrap_or_else(|failure| DoctorCheck::from_error(&name, failure)),
-                    );
+                    checks
+                        .push(check.unwrap_or_else(|error| DoctorCheck::from_error(&name, error)));
                 }
             }
             Err(error) => checks.push(DoctorCheck::from_error("memories", error.into())),
@@ -104,38 +105,39 @@ impl DoctorArgs {
         checks
     }
 
-    /// Compares rows, index and journal of one scope; builds the index again if asked to and needed.
+    /// Compares rows, index and journal of one scope; with `repair`, rebuilds an index that disagrees.
     async fn check_scope(
         &self,
         store: &impl Store,
         scope: &everlore::Scope,
     ) -> Result<DoctorCheck> {
         let name = format!("memories of {scope}");
-        let mut problems = store.check(scope).await?;
-        let mut mended = "";
+        let mut problems = store.index().check(scope).await?;
+        let mut repaired = "";
         if !problems.is_empty() && self.repair {
-            store.reindex(scope).await?;
-            problems = store.check(scope).await?;
-            mended = "; the index was built again";
+            store.index().reindex(scope).await?;
+            problems = store.index().check(scope).await?;
+            repaired = "; the index was rebuilt";
         }
         if problems.is_empty() {
-            let counts = store.count(scope).await?;
+            let counts = store.memories().count(scope).await?;
             let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
             let memories = pluralize(memories, "memory", "memories");
             let message = format!(
-                "rows, index and journal agree: {memories}, {}{mended}",
+                "rows, index and journal agree: {memories}, {}{repaired}",
                 pluralize(counts.changes, "change", "changes")
             );
             return Ok(DoctorCheck::ok(name, message));
         }
-        let told: Vec<_> = problems.iter().take(MAX_LISTED_PROBLEMS).map(String::as_str).collect();
+        let listed: Vec<_> =
+            problems.iter().take(MAX_LISTED_PROBLEMS).map(String::as_str).collect();
         let hint = if self.repair {
-            "building the index again did not help; restore a backup or an export"
+            "rebuilding the index did not help; restore a backup or an export"
         } else {
-            "build the index again with `everlore doctor --repair`"
+            "rebuild the index with `everlore doctor --repair`"
         };
-        let faults = pluralize(problems.len(), "fault", "faults");
-        Ok(DoctorCheck::problem(name, format!("{faults}: {}{mended}", told.join("; ")), hint))
+        let count = pluralize(problems.len(), "fault", "faults");
+        Ok(DoctorCheck::problem(name, format!("{count}: {}{repaired}", listed.join("; ")), hint))
     }
 }
 
@@ -160,9 +162,9 @@ impl DoctorCheck {
         Self { hint: Some(hint.into()), ..Self::new(check, CheckStatus::Problem, message) }
     }
 
-    fn from_error(check: &str, failure: CliError) -> Self {
-        match failure {
-            CliError::Reported(told) => Self::problem(check, told.message, told.hint),
+    fn from_error(check: &str, error: CliError) -> Self {
+        match error {
+            CliError::Reported(report) => Self::problem(check, report.message, report.hint),
             CliError::BrokenPipe => Self::problem(check, "the stream ended", "try again"),
         }
     }
@@ -178,16 +180,16 @@ impl DoctorCheck {
     }
 }
 
-/// What SQLite itself says of the file.
-fn check_integrity(found: everlore::Result<Vec<String>>) -> DoctorCheck {
+/// Reports SQLite's own integrity check.
+fn check_integrity(faults: everlore::Result<Vec<String>>) -> DoctorCheck {
     let advice = "stop every everlore process, copy the home folder, export what can be read with `everlore memory \
         export`, and import it into a new home";
-    match found {
+    match faults {
         Ok(faults) => match faults.first() {
-            None => DoctorCheck::ok("integrity", "SQLite finds the file sound"),
+            None => DoctorCheck::ok("integrity", "SQLite finds no faults"),
             Some(first) => {
-                let faults = pluralize(faults.len(), "fault", "faults");
-                DoctorCheck::problem("integrity", format!("{faults}: {first}"), advice)
+                let count = pluralize(faults.len(), "fault", "faults");
+                DoctorCheck::problem("integrity", format!("{count}: {first}"), advice)
             }
         },
         Err(error) => DoctorCheck::problem("integrity", error.to_string(), advice),
@@ -211,44 +213,44 @@ fn check_home(cx: &CliContext) -> DoctorCheck {
             ),
         },
         Err(_) => {
-            DoctorCheck::ok("home", format!("{path} is not there yet; the first save makes it"))
+            DoctorCheck::ok("home", format!("{path} does not exist yet; the first save creates it"))
         }
     }
 }
 
-/// Writes as much as a save may need, and takes it away again.
+/// Writes a temporary file as large as a save may need.
 fn probe_write(home: &Path) -> io::Result<()> {
     let mut file = tempfile::tempfile_in(home)?;
     file.write_all(&[0; 256 * 1024])?;
     file.flush()
 }
 
-/// Whether others on this machine can read what is stored; with `repair` they no longer can.
+/// Checks that other users of this machine cannot read the home; `repair` makes it private.
 #[cfg(unix)]
 fn check_permissions(cx: &CliContext, repair: bool) -> Option<DoctorCheck> {
     use std::os::unix::fs::PermissionsExt;
-    let open =
+    let is_open =
         |path: &Path| fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);
     let close = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
     let (home, database) = (cx.home.as_path(), cx.database_path());
     if !home.is_dir() {
         return None;
     }
-    if repair && open(home) && close(home, 0o700).is_ok() && open(&database) {
-        // The second check below tells whether it worked.
+    if repair && is_open(home) && close(home, 0o700).is_ok() && is_open(&database) {
+        // The check below finds out if it worked.
         let _ = close(&database, 0o600);
     }
-    let exposed: Vec<_> = [home, &database].into_iter().filter(|path| open(path)).collect();
+    let exposed: Vec<_> = [home, &database].into_iter().filter(|path| is_open(path)).collect();
     Some(match exposed.first() {
-        // A closed folder protects what is in it.
+        // A private folder protects the files in it.
         None => DoctorCheck::ok("permissions", "only you can read the memories"),
         Some(first) if *first != home => {
             DoctorCheck::ok("permissions", "only you can read the memories")
         }
         Some(_) => DoctorCheck::problem(
             "permissions",
-            format!("others on this machine can look into {}", home.display()),
-            "close it with `everlore doctor --repair`",
+            format!("other users of this machine can read {}", home.display()),
+            "make it private with `everlore doctor --repair`",
         ),
     })
 }
@@ -276,16 +278,18 @@ fn check_settings(cx: &CliContext) -> Vec<DoctorCheck> {
     checks
 }
 
-/// The settings of agents that have their own.
+/// Checks the override files of agents.
 fn check_agent_settings(cx: &CliContext) -> Vec<DoctorCheck> {
-    let (files, found) = agent_settings::findings(cx);
-    let told = found.into_iter().map(|(problem, message)| match problem {
-        true => {
-            DoctorCheck::problem("agents", message, "mend the file, or delete it to use the home's")
+    let (files, findings) = agent_settings::findings(cx);
+    let check = |(is_problem, message): (bool, String)| {
+        if is_problem {
+            let hint = "fix the file, or delete it to use the settings of the home";
+            DoctorCheck::problem("agents", message, hint)
+        } else {
+            DoctorCheck::note("agents", message, "correct the name, or delete it")
         }
-        false => DoctorCheck::note("agents", message, "correct the name, or delete it"),
-    });
-    let mut checks: Vec<_> = told.collect();
+    };
+    let mut checks: Vec<_> = findings.into_iter().map(check).collect();
     if checks.is_empty() && files > 0 {
         let agents = pluralize(files, "agent", "agents");
         checks.push(DoctorCheck::ok("agents", format!("{agents} with settings of their own")));
@@ -293,14 +297,17 @@ fn check_agent_settings(cx: &CliContext) -> Vec<DoctorCheck> {
     checks
 }
 
-/// The files of the layers: readable, and within their budgets.
+/// Checks that the layer files are readable and within their budgets.
 fn check_layers(cx: &CliContext) -> Vec<DoctorCheck> {
-    let (files, found) = layer_findings(cx);
-    let told = found.into_iter().map(|finding| match finding.problem {
-        true => DoctorCheck::problem("layers", finding.message, finding.hint),
-        false => DoctorCheck::note("layers", finding.message, finding.hint),
-    });
-    let mut checks: Vec<_> = told.collect();
+    let (files, findings) = layer_findings(cx);
+    let check = |finding: LayerFinding| {
+        if finding.problem {
+            DoctorCheck::problem("layers", finding.message, finding.hint)
+        } else {
+            DoctorCheck::note("layers", finding.message, finding.hint)
+        }
+    };
+    let mut checks: Vec<_> = findings.into_iter().map(check).collect();
     if checks.is_empty() {
         checks.push(DoctorCheck::ok("layers", format!("{files}, all within their budgets")));
     }

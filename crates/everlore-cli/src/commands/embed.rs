@@ -1,4 +1,4 @@
-//! `everlore embed`: the vectors by which memories are found by meaning.
+//! `everlore embed`: the embeddings of memories.
 
 use clap::Subcommand;
 use everlore::{Config, engine::EmbedStatus, store::VectorCacheStatus};
@@ -11,26 +11,25 @@ use crate::{
     render::pluralize,
 };
 
-/// Look after the vectors by which memories are found by meaning
+/// Manage embeddings, the vectors by which recall finds memories by meaning
 #[derive(Debug, Subcommand)]
 pub(crate) enum EmbedCommand {
-    /// Show which model makes the vectors and how many are still to be made
+    /// Show the embedding model and how many vectors are missing
     Status,
-    /// Take the model of the settings into use and make all vectors anew
+    /// Switch to the embedding model of the settings and compute all vectors again
     Switch,
-    /// Make the vectors that are missing, and have a local model read what it has not read yet; can be stopped and run
-    /// again at any time
+    /// Compute missing vectors, of memories and of a local reranker; can be stopped and run again at any time
     Rebuild,
 }
 
 impl EmbedCommand {
-    /// Shows, or makes what is missing.
+    /// Switches the model or computes missing vectors, and prints the status.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         if let Self::Switch = self {
             engine.switch_embedding_model().await?;
         }
-        let (made, read) = match self {
+        let (embedded, reranked) = match self {
             Self::Status => (None, None),
             Self::Switch | Self::Rebuild => (
                 Some(backfill_embeddings(cx, out).await?),
@@ -39,14 +38,15 @@ impl EmbedCommand {
         };
         let status = engine.embed_status().await?;
         if out.is_json() {
-            let read = read.filter(|_| status.reranker.is_some());
-            out.json(&json!({ "status": status, "made": made, "read": read }))?;
+            let reranked = reranked.filter(|_| status.reranker.is_some());
+            out.json(&json!({ "status": status, "made": embedded, "read": reranked }))?;
         } else {
-            if let Some(made) = made {
-                out.line(&format!("{} made", pluralize(made, "vector", "vectors")))?;
+            if let Some(count) = embedded {
+                out.line(&format!("computed {}", pluralize(count, "vector", "vectors")))?;
             }
-            if let Some(read) = read.filter(|_| status.reranker.is_some()) {
-                out.line(&format!("{} read word by word", pluralize(read, "text", "texts")))?;
+            if let Some(count) = reranked.filter(|_| status.reranker.is_some()) {
+                let texts = pluralize(count, "text", "texts");
+                out.line(&format!("computed token vectors of {texts}"))?;
             }
             out.text(&render_status(&status, &cx.settings.config))?;
         }
@@ -58,22 +58,22 @@ async fn backfill_embeddings(cx: &CliContext, out: &Output) -> Result<usize> {
     let engine = cx.engine().await?;
     let waiting = engine.embed_status().await?.waiting;
     let bar = out.progress("embedding", Some(waiting));
-    let made = engine.backfill_embeddings(&mut |done| bar.set_position(done as u64)).await;
+    let embedded = engine.backfill_embeddings(&mut |done| bar.set_position(done as u64)).await;
     bar.finish_and_clear();
-    Ok(made?)
+    Ok(embedded?)
 }
 
-/// Has a local model read what it has not read yet.
+/// Computes the missing token vectors of a local reranker.
 async fn backfill_token_vectors(cx: &CliContext, out: &Output) -> Result<usize> {
     let engine = cx.engine().await?;
     let unread = engine.embed_status().await?.unread;
     if unread == 0 {
         return Ok(0);
     }
-    let bar = out.progress("reading", Some(unread));
-    let read = engine.backfill_token_vectors(&mut |done| bar.set_position(done as u64)).await;
+    let bar = out.progress("computing token vectors", Some(unread));
+    let reranked = engine.backfill_token_vectors(&mut |done| bar.set_position(done as u64)).await;
     bar.finish_and_clear();
-    Ok(read?)
+    Ok(reranked?)
 }
 
 fn render_status(status: &EmbedStatus, config: &Config) -> String {
@@ -81,12 +81,13 @@ fn render_status(status: &EmbedStatus, config: &Config) -> String {
         model.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
     };
     let mut lines = vec![
-        format!("model in use: {}", name(&status.in_use)),
+        format!("embedding model: {}", name(&status.in_use)),
         format!("memories with a vector: {}, without: {}", status.embedded, status.waiting),
     ];
     if let Some(reranker) = &status.reranker {
-        lines.push(format!("compared word by word: {reranker}"));
-        lines.push(format!("texts it has read: {}, not yet: {}", status.read, status.unread));
+        lines.push(format!("reranker: {reranker}"));
+        lines
+            .push(format!("texts with token vectors: {}, without: {}", status.read, status.unread));
     }
     if status.in_use.is_some() && status.model.is_some() && status.in_use != status.model {
         lines.push(format!(
@@ -94,12 +95,12 @@ fn render_status(status: &EmbedStatus, config: &Config) -> String {
             name(&status.model)
         ));
     } else if status.waiting > 0 && status.model.is_some() || status.unread > 0 {
-        lines.push("make those that are missing with `everlore embed rebuild`".to_owned());
+        lines.push("compute the missing ones with `everlore embed rebuild`".to_owned());
     }
     if status.model.is_none() && config.memory.long_term.vector_index {
         let config = &config.embedding;
         lines.push(format!(
-            "the settings name {}/{}, which was not asked yet: run `everlore embed switch`",
+            "the settings name {}/{}, which was never used: run `everlore embed switch`",
             config.provider.as_str(),
             config.model
         ));
@@ -108,11 +109,9 @@ fn render_status(status: &EmbedStatus, config: &Config) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What is kept of a model on another server, and how well that works.
+/// Renders the vector cache of a remote model with its hit rate.
 fn render_cache(cache: VectorCacheStatus) -> String {
     let VectorCacheStatus { entries, hits, misses } = cache;
     let share = 100.0 * hits as f64 / (hits + misses).max(1) as f64;
-    format!(
-        "kept vectors: {entries}; found {hits} times, not found {misses} times ({share:.1}% found)"
-    )
+    format!("cached query vectors: {entries}; {hits} hits, {misses} misses ({share:.1}% hits)")
 }

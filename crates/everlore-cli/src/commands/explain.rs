@@ -1,4 +1,4 @@
-//! Every number that made a score, for people.
+//! Explanations of recall for people: query intent, confidence, and the parts of each score.
 
 use everlore::{
     Hit, Recall,
@@ -12,95 +12,95 @@ use everlore::{
 use super::check_args::verdict_line;
 use crate::render::{indent, new_table, pluralize, render_table, sanitize};
 
-/// How the query was understood.
-pub(super) fn render_intent(found: &Recall) -> String {
-    let terms: Vec<_> = found.intent.terms.iter().map(render_term).collect();
+/// Renders the intent of a query and the confidence of the answer.
+pub(super) fn render_intent(recall: &Recall) -> String {
+    let terms: Vec<_> = recall.intent.terms.iter().map(render_term).collect();
     let terms = if terms.is_empty() { "no word".to_owned() } else { terms.join(", ") };
-    let reason = found.without_meaning.as_ref();
-    let words_alone = reason.map(|why| format!("by words alone: {why}\n")).unwrap_or_default();
+    let reason = recall.without_meaning.as_ref();
+    let words_only = reason.map(|reason| format!("by words only: {reason}\n")).unwrap_or_default();
     format!(
-        "looked up: {terms}{}{}; {}\n{words_alone}{}\n",
-        render_domain_terms(&found.intent),
-        render_query_signals(&found.intent),
-        pluralize(found.candidates, "candidate", "candidates"),
-        render_confidence(&found.judgement)
+        "looked up: {terms}{}{}; {}\n{words_only}{}\n",
+        render_domain_terms(&recall.intent),
+        render_query_signals(&recall.intent),
+        pluralize(recall.candidates, "candidate", "candidates"),
+        render_confidence(&recall.judgement)
     )
 }
 
-/// How sure recall is that the best memory answers, and why.
-pub(super) fn render_confidence(judgement: &ConfidenceEstimate) -> String {
-    let sure = format!("confidence {:.2}", judgement.confidence);
-    let why = match judgement.basis {
+/// Renders the confidence that the best memory answers the query, and its reasons.
+pub(super) fn render_confidence(estimate: &ConfidenceEstimate) -> String {
+    let confidence = format!("confidence {:.2}", estimate.confidence);
+    let reason = match estimate.basis {
         ConfidenceBasis::Nothing => "nothing was found".to_owned(),
         ConfidenceBasis::NoNeed => "the message needs no memory".to_owned(),
         ConfidenceBasis::Profile => "it asks who you are, and that is known".to_owned(),
         ConfidenceBasis::Period => "it asks for a time, and something was said then".to_owned(),
         ConfidenceBasis::Named => "it names the memory".to_owned(),
         ConfidenceBasis::Evidence => {
-            return format!("{sure}, because\n{}", render_features(judgement));
+            return format!("{confidence}, because\n{}", render_features(estimate));
         }
     };
-    format!("{sure}: {why}\n")
+    format!("{confidence}: {reason}\n")
 }
 
-/// Each part of the evidence with what it added to the odds.
-fn render_features(judgement: &ConfidenceEstimate) -> String {
-    let said = judgement.parts.iter().map(|part| (describe_feature(part), part.adds));
-    let intent = match judgement.intent {
-        added if added < 0.0 => Some(("the world answers such a question".to_owned(), added)),
+/// Renders each feature with what it adds to the log odds.
+fn render_features(estimate: &ConfidenceEstimate) -> String {
+    let features = estimate.parts.iter().map(|part| (describe_feature(part), part.adds));
+    let intent = match estimate.intent {
+        added if added < 0.0 => Some(("general knowledge answers the question".to_owned(), added)),
         added if added > 0.0 => {
-            Some(("it touches on your ways, and this is about you".to_owned(), added))
+            Some(("it is about your habits, and so is the memory".to_owned(), added))
         }
         _ => None,
     };
     let line = |(words, adds): (String, f64)| format!("   {adds:+.2} {words}\n");
-    said.chain(intent).filter(|(_, adds)| *adds != 0.0).map(line).collect()
+    features.chain(intent).filter(|(_, adds)| *adds != 0.0).map(line).collect()
 }
 
 fn describe_feature(part: &FeatureContribution) -> String {
     let percent = (part.value * 100.0).round();
     match part.name {
-        "usual" => "where every question begins".to_owned(),
-        "coverage" => format!("the best memory has {percent}% of what the words are worth"),
-        "matched" => format!("how rare the words that it has are together: {:.2}", part.value),
-        "strength" => format!("how strongly they match: {percent}% of what they could"),
-        "known" => format!("{percent}% of the words were ever said here"),
-        "meaning" => format!("its meaning is {:+.2} from what is usual", part.value),
-        "speaker" => "the one who is named speaks here".to_owned(),
-        "strangers" => format!("names that were never said here: {}", part.value),
-        "date" => "it was said in the time that is named".to_owned(),
-        "small" => format!("there are few memories: {percent}% of the way to one alone"),
+        "usual" => "base rate of all questions".to_owned(),
+        "coverage" => format!("the best memory covers {percent}% of the query terms by idf"),
+        "matched" => format!("summed idf of the matched terms: {:.2}", part.value),
+        "strength" => format!("strength of the match: {percent}% of the maximum"),
+        "known" => format!("{percent}% of the query terms occur in any memory"),
+        "meaning" => format!("semantic similarity is {:+.2} from the mean", part.value),
+        "speaker" => "the named person is the speaker".to_owned(),
+        "strangers" => format!("names that occur in no memory: {}", part.value),
+        "date" => "it falls into the named time".to_owned(),
+        "small" => format!("there are few memories: {percent}% of the way to a single one"),
         "coverage if small" => {
-            format!("so what the best one has of the words says more: {percent}%")
+            format!("coverage counts more among few memories: {percent}%")
         }
         other => other.to_owned(),
     }
 }
 
 fn render_term(term: &QueryTerm) -> String {
-    let others: Vec<_> = term.synonyms.iter().map(|(text, _)| text.as_str()).collect();
-    if others.is_empty() {
+    let synonyms: Vec<_> = term.synonyms.iter().map(|(text, _)| text.as_str()).collect();
+    if synonyms.is_empty() {
         return term.text.clone();
     }
-    format!("{} (or {})", term.text, others.join(", "))
+    format!("{} (or {})", term.text, synonyms.join(", "))
 }
 
-/// The words of a trade that it has.
+/// Renders the domain terms of the query.
 fn render_domain_terms(intent: &Intent) -> String {
-    let found = intent.domain_terms.iter();
-    found.map(|found| format!("; {}: {} × {}", found.domain, found.term, found.weight)).collect()
+    let terms = intent.domain_terms.iter();
+    terms.map(|term| format!("; {}: {} × {}", term.domain, term.term, term.weight)).collect()
 }
 
-/// What the query asks for beside its words.
+/// Renders the signals of the query beside its terms.
 fn render_query_signals(intent: &Intent) -> String {
-    let aim = match intent.aim {
-        QueryKind::Preference => "; after a preference",
-        QueryKind::Knowledge => "; after a fact",
-        QueryKind::Experience => "; after an experience",
-        QueryKind::Code => "; after something technical",
+    let kind = match intent.aim {
+        QueryKind::Preference => "; asks for a preference",
+        QueryKind::Knowledge => "; asks for a fact",
+        QueryKind::Experience => "; asks for an experience",
+        QueryKind::Code => "; asks for something technical",
         QueryKind::General => "",
     };
-    let signs = [
+    let signals = [
         (intent.identity != IdentityQuestion::None, "; about the user"),
         (intent.small_talk, "; small talk"),
         (!intent.small_talk && intent.need == MemoryNeed::Nothing, "; needs no memory"),
@@ -109,12 +109,12 @@ fn render_query_signals(intent: &Intent) -> String {
         (intent.sessions.is_some(), "; names a session"),
         (intent.asks_period, "; asks for all of that time"),
     ];
-    let signs = signs.iter().filter(|(shown, _)| *shown).map(|(_, sign)| (*sign).to_owned());
+    let signals = signals.iter().filter(|(set, _)| *set).map(|(_, signal)| (*signal).to_owned());
     let times = intent.times.iter().map(|(start, end)| format!("; from {start} to {end}"));
-    signs.chain(times).fold(aim.to_owned(), |all, sign| all + &sign)
+    signals.chain(times).fold(kind.to_owned(), |all, signal| all + &signal)
 }
 
-/// The terms of a hit as a table, then the two sums.
+/// Renders the terms of a hit as a table, then its signals and factors.
 pub(super) fn render_hit(hit: &Hit) -> String {
     let mut text = String::new();
     if !hit.signals.terms.is_empty() {
@@ -130,17 +130,17 @@ pub(super) fn render_hit(hit: &Hit) -> String {
     text + &render_signals(hit) + &render_factors(hit) + &render_check(hit)
 }
 
-/// What its check tells, and what that means for its place.
+/// Renders the result of a hit's check; a stale hit is ranked after fresh ones.
 fn render_check(hit: &Hit) -> String {
     let Some(check) = &hit.check else { return String::new() };
-    let moved = match check.verdict {
-        CheckStatus::Stale => "; it stands after those that hold",
+    let rank = match check.verdict {
+        CheckStatus::Stale => "; ranked after memories that hold",
         _ => "",
     };
-    format!("   check: {}{moved}\n", sanitize(&verdict_line(check)))
+    format!("   check: {}{rank}\n", sanitize(&verdict_line(check)))
 }
 
-/// Lexical and the boosts, added up.
+/// Renders the lexical score and the boosts, added up.
 fn render_signals(hit: &Hit) -> String {
     let signals = &hit.signals;
     let boosts = [
@@ -152,7 +152,7 @@ fn render_signals(hit: &Hit) -> String {
         ("session", signals.session),
         ("bridge", signals.bridge),
     ];
-    // Only a local model compares word by word.
+    // Only a local model reranks.
     let rerank = Some(("words", signals.rerank)).filter(|(_, value)| *value != 0.0);
     let boosts: String =
         boosts.iter().chain(&rerank).map(|(name, value)| format!(" + {name} {value:.2}")).collect();
@@ -162,10 +162,10 @@ fn render_signals(hit: &Hit) -> String {
     )
 }
 
-/// Relevance and what moves it, multiplied, then brought between 0 and 1.
+/// Renders the factors of the score, multiplied, then mapped to 0–1.
 fn render_factors(hit: &Hit) -> String {
     let factors = &hit.factors;
-    // Few hits are updates; the others need not tell that they are none.
+    // Few hits are updates, so a neutral factor is left out.
     let update = if factors.update == 1.0 {
         String::new()
     } else {

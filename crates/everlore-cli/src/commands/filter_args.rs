@@ -1,4 +1,4 @@
-//! Options that say which memories are meant, and how their values are read.
+//! Options that filter memories, and their value parsers.
 
 use clap::{
     Args, ValueEnum,
@@ -8,7 +8,7 @@ use everlore::{Kind, Status, store::MemoryFilter};
 
 use crate::times::{TimeSpec, parse_time_spec};
 
-/// Which memories are meant.
+/// Filter of memories.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FilterArgs {
     /// Only memories of this kind; may be repeated
@@ -31,22 +31,22 @@ pub(crate) struct FilterArgs {
     session: Option<String>,
 }
 
-/// A status, or any.
+/// Status of memories, or any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum StatusChoice {
-    /// What holds now
+    /// Current memories
     #[default]
     Active,
-    /// What was put away
+    /// Archived memories
     Archived,
-    /// What a newer memory replaced
+    /// Memories that a newer one replaced
     Superseded,
-    /// All of them
+    /// All memories
     Any,
 }
 
 impl FilterArgs {
-    /// The filter that the options make.
+    /// Returns the filter of the options.
     pub(crate) fn to_filter(&self) -> MemoryFilter {
         MemoryFilter {
             kinds: self.kind.clone(),
@@ -71,7 +71,7 @@ impl StatusChoice {
     }
 }
 
-/// Reads a kind; the names other systems use are accepted too.
+/// Returns the parser of kinds; it accepts the names of other systems too.
 pub(crate) fn kind_parser() -> impl TypedValueParser<Value = Kind> {
     let value = |kind: Kind| {
         let value = PossibleValue::new(kind.as_str());

@@ -1,4 +1,4 @@
-//! `everlore import`: brings in what other memory systems keep.
+//! `everlore import`: imports from other memory systems.
 
 use std::path::PathBuf;
 
@@ -15,34 +15,34 @@ use crate::{
     render::{pluralize, sanitize, shell_quote},
 };
 
-/// What was left out is told one by one up to here; `--json` tells more.
+/// Most skipped items that are listed; `--json` has all of them.
 const MAX_LISTED_SKIPS: usize = 20;
 
-/// Bring in what another memory system keeps
+/// Import memories from another memory system
 ///
-/// FORMAT is openclaw (a workspace), hermes (MEMORY.md and USER.md), claude (memory folders and CLAUDE.md), mcp-graph (the
-/// JSON lines of the MCP reference server), mem0 (an export), or auto. Importing the same again changes nothing; what
-/// changed there is updated here; what was forgotten here stays away. Nothing is written to the other system's files.
-/// What `everlore memory export` wrote is read by `everlore memory import`.
+/// FORMAT is openclaw (a workspace), hermes (MEMORY.md and USER.md), claude (memory folders and CLAUDE.md), mcp-graph
+/// (the JSON lines of the MCP reference server), mem0 (an export), or auto. Importing again updates what changed there
+/// and nothing else; forgotten memories do not come back. Nothing is written to the other system's files. For the
+/// output of `everlore memory export`, use `everlore memory import`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// Which system wrote it
+    /// The system that wrote it
     #[arg(value_name = "FORMAT", value_parser = parse_import_format)]
     format: ImportFormat,
     /// The folder or the file
     path: PathBuf,
-    /// Only say what would happen
+    /// Report what would happen, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Fill layers that nobody wrote yet (SOUL, USER, MEMORY) with those of the other system, as far as they fit
+    /// Fill empty layers (SOUL, USER, MEMORY) with those of the other system, as far as they fit
     #[arg(long)]
     layers: bool,
-    /// Give each user of an export a memory of its own, under its name
+    /// Import each user of an export into a separate memory, under the user's name
     #[arg(long)]
     map_users: bool,
 }
 
-/// A format, or none to tell it by what is there.
+/// Format; `None` to detect it.
 #[derive(Debug, Clone, Copy)]
 struct ImportFormat(Option<ExternalFormat>);
 
@@ -50,17 +50,17 @@ fn parse_import_format(text: &str) -> std::result::Result<ImportFormat, String> 
     if text == "auto" {
         return Ok(ImportFormat(None));
     }
-    let read = text.parse().map(|format| ImportFormat(Some(format)));
-    read.map_err(|error: everlore::Error| format!("{error}; {}", error.hint()))
+    let parsed = text.parse().map(|format| ImportFormat(Some(format)));
+    parsed.map_err(|error: everlore::Error| format!("{error}; {}", error.hint()))
 }
 
 impl ImportArgs {
-    /// Whether nothing is written.
+    /// Returns `true` if nothing is stored.
     pub(crate) fn is_read_only(&self) -> bool {
         self.dry_run
     }
 
-    /// Imports and tells what was done.
+    /// Imports and prints the summary.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let request = MigrationRequest {
             format: self.format.0,
@@ -71,14 +71,14 @@ impl ImportArgs {
         };
         let imported = cx.engine().await?.migrate(&cx.scope, &request).await?;
         let report = &imported.report;
-        let is_there = report.added() + report.updated + report.unchanged > 0
+        let found = report.added() + report.updated + report.unchanged > 0
             || imported.layers.iter().any(|layer| layer.written + layer.unchanged > 0);
         if out.is_json() {
             out.json(&imported)?;
         } else {
             print_import(&imported, cx, out)?;
         }
-        Ok(Exit::from_found(is_there))
+        Ok(Exit::from_found(found))
     }
 }
 
@@ -89,7 +89,7 @@ fn print_import(imported: &MigrationSummary, cx: &CliContext, out: &mut Output) 
         report.taken.iter().map(|taken| format!("{} {}", taken.count, taken.kind)).collect();
     let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
     out.line(&format!(
-        "{}: {would}taken {}{kinds}, updated {}, unchanged {}, left out {}",
+        "{}: {would}imported {}{kinds}, updated {}, unchanged {}, skipped {}",
         report.format,
         report.added(),
         report.updated,
@@ -110,23 +110,24 @@ fn print_import(imported: &MigrationSummary, cx: &CliContext, out: &mut Output) 
     }
     let Some(run) = report.run.as_ref().filter(|_| !imported.dry_run) else { return Ok(()) };
     for user in &imported.users {
-        let whose = match user == cx.scope.user() {
-            true => String::new(),
-            false => format!(" --user {}", shell_quote(user)),
+        let option = if user == cx.scope.user() {
+            String::new()
+        } else {
+            format!(" --user {}", shell_quote(user))
         };
-        out.line(&format!("undo with: everlore memory undo --run {run}{whose}"))?;
+        out.line(&format!("undo with: everlore memory undo --run {run}{option}"))?;
     }
     Ok(())
 }
 
 fn render_filled_layer(filled: &FilledLayer) -> String {
     let parts = pluralize(filled.written, "part", "parts");
-    let mut told = format!("layer {}: {parts} written", filled.layer);
+    let mut line = format!("layer {}: {parts} written", filled.layer);
     if filled.unchanged > 0 {
-        told += &format!(", {} there already", filled.unchanged);
+        line += &format!(", {} unchanged", filled.unchanged);
     }
     if let Some(reason) = &filled.reason {
-        told += &format!(", {} kept as memories instead: {reason}", filled.left_out);
+        line += &format!(", {} stored as memories instead: {reason}", filled.left_out);
     }
-    told
+    line
 }

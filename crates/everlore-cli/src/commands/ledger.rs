@@ -1,4 +1,4 @@
-//! `everlore ledger`: what background work cost, and what it may cost.
+//! `everlore ledger`: the cost of background work, and its caps.
 
 use clap::Args;
 use everlore::{engine::LedgerReport, store::ModelSpend};
@@ -10,13 +10,13 @@ use crate::{
     render::{new_table, pluralize, render_table},
 };
 
-/// Show what background work spent: tokens, time and cost by day and job
+/// Show the cost of background work: tokens, time and money by day and job
 ///
-/// Costs follow the prices in the section [memory_agent.budget] of the settings. Above the cap of a day, background work goes
-/// on by rules, without a model.
+/// Costs follow the prices in the section [memory_agent.budget] of the settings. Above the daily cap, background work
+/// continues by rules, without a model.
 #[derive(Debug, Args)]
 pub(crate) struct LedgerArgs {
-    /// How many days to show, today included
+    /// Number of days to show, including today
     #[arg(long, value_name = "NUMBER", default_value_t = 30)]
     days: u32,
 }
@@ -46,16 +46,16 @@ fn render_ledger(report: &LedgerReport) -> String {
         rows.add_row(row_cells("all", "", &report.total));
         text += &render_table(rows);
     }
-    let (today, next, may) = (&report.today, &report.next, &report.allowance);
+    let (today, next, allowance) = (&report.today, &report.next, &report.allowance);
     let left = |left: &Option<u64>| left.map_or("no cap".to_owned(), |left| format!("{left} left"));
     text += &format!(
         "today    {} and {:.4} by all agents and users ({}; {})\n",
         pluralize(today.tokens() as usize, "token", "tokens"),
         today.cost,
-        left(&may.tokens_left),
-        may.cost_left.map_or("no cap of cost".to_owned(), |left| format!("{left:.4} left")),
+        left(&allowance.tokens_left),
+        allowance.cost_left.map_or("no cap of cost".to_owned(), |left| format!("{left:.4} left")),
     );
-    if let Some(reason) = &may.reason {
+    if let Some(reason) = &allowance.reason {
         text += &format!("         {reason}\n");
     }
     text += &format!(
@@ -68,14 +68,14 @@ fn render_ledger(report: &LedgerReport) -> String {
     text
 }
 
-fn row_cells(day: &str, job: &str, spent: &ModelSpend) -> [String; 7] {
+fn row_cells(day: &str, job: &str, spend: &ModelSpend) -> [String; 7] {
     [
         day.to_owned(),
         job.to_owned(),
-        spent.calls.to_string(),
-        spent.read.to_string(),
-        spent.written.to_string(),
-        format!("{:.1} s", spent.millis as f64 / 1_000.0),
-        format!("{:.4}", spent.cost),
+        spend.calls.to_string(),
+        spend.read.to_string(),
+        spend.written.to_string(),
+        format!("{:.1} s", spend.millis as f64 / 1_000.0),
+        format!("{:.4}", spend.cost),
     ]
 }

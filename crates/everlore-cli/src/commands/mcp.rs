@@ -1,4 +1,4 @@
-//! `everlore mcp`: memory for one agent host, by the Model Context Protocol on standard input and output.
+//! `everlore mcp`: an MCP server for one agent host, on standard input and output.
 
 use std::sync::Arc;
 
@@ -13,38 +13,38 @@ use crate::{
     output::Output,
 };
 
-/// Answer over the Model Context Protocol, on standard input and output
+/// Run an MCP server on standard input and output
 ///
-/// An agent host starts it and ends it: it is not meant to be typed. docs/connect.md has what to paste for each host. A server
-/// on the same home may run meanwhile; over HTTP, `everlore serve` answers at /mcp.
+/// An agent host starts and ends it; docs/connect.md has the settings for each host. A server on the same home may run
+/// meanwhile; over HTTP, `everlore serve` answers at /mcp.
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
     #[command(flatten)]
     offer: ToolSetArgs,
-    /// Offer only what changes nothing
+    /// Offer only tools that change nothing
     #[arg(long)]
     read_only: bool,
 }
 
-/// Which tools are offered.
+/// Tool sets to offer.
 #[derive(Debug, Args)]
 pub(crate) struct ToolSetArgs {
-    /// The sets of tools that MCP offers, with commas between them
+    /// Tool sets that MCP offers, separated by commas
     #[arg(long = "tools", value_name = "SETS", value_delimiter = ',', default_value = "core", value_parser = ToolSet::ALL.map(ToolSet::as_str))]
     sets: Vec<String>,
 }
 
 impl ToolSetArgs {
-    /// The sets.
+    /// Parses the sets.
     pub(crate) fn tool_sets(&self) -> Result<Vec<ToolSet>> {
         Ok(self.sets.iter().map(|set| set.parse()).collect::<everlore::Result<_>>()?)
     }
 }
 
 impl McpArgs {
-    /// Answers until the input ends.
+    /// Serves until the input ends.
     pub(crate) async fn run(self, cx: &CliContext, _: &mut Output) -> Result<Exit> {
-        let desk = McpContext {
+        let context = McpContext {
             engine: cx.engine().await?.clone(),
             scope: cx.scope.clone(),
             home: cx.home.clone(),
@@ -53,7 +53,7 @@ impl McpArgs {
             may_write: !self.read_only,
             reach: check_args::check_reach(),
         };
-        McpServer::new(desk).serve_stdio().await?;
+        McpServer::new(context).serve_stdio().await?;
         Ok(Exit::Done)
     }
 }

@@ -1,4 +1,4 @@
-//! One file a command: its arguments, whose comments are its help, and one `run`.
+//! Commands, one file each: the arguments, whose doc comments are the help, and one `run`.
 
 pub(crate) mod filter_args;
 pub(crate) mod check_args;
@@ -39,6 +39,8 @@ pub(crate) mod serve;
 #[cfg(feature = "server")]
 pub(crate) mod mcp;
 
+use std::{future::ready, pin::Pin};
+
 use crate::{
     cli::CliCommand,
     cli_context::CliContext,
@@ -46,42 +48,50 @@ use crate::{
     output::Output,
 };
 
+/// Future of one command, boxed where the command is chosen: otherwise the state machines of all commands become one,
+/// which is compiled again for every runtime.
+pub(crate) type CommandFuture<'a> = Pin<Box<dyn Future<Output = Result<Exit>> + 'a>>;
+
 /// Runs a command.
-pub(crate) async fn run(command: CliCommand, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+pub(crate) fn run<'a>(
+    command: CliCommand,
+    cx: &'a CliContext,
+    out: &'a mut Output,
+) -> CommandFuture<'a> {
     match command {
-        CliCommand::Chat(args) => Box::pin(args.run(cx, out)).await,
-        CliCommand::Onboard(args) => Box::pin(args.run(cx, out)).await,
-        CliCommand::Remember(args) => args.run(cx, out).await,
-        CliCommand::Observe(args) => args.run(cx, out).await,
-        CliCommand::Ingest(args) => args.run(cx, out).await,
-        CliCommand::Import(args) => args.run(cx, out).await,
-        CliCommand::Recall(args) => args.run(cx, out).await,
-        CliCommand::Context(args) => args.run(cx, out).await,
-        CliCommand::Prompt(command) => command.run(cx, out).await,
-        CliCommand::Memory(command) => command.run(cx, out).await,
-        CliCommand::Tool(command) => command.run(cx, out).await,
-        CliCommand::Fs(command) => command.run(cx, out).await,
-        CliCommand::Layer(command) => command.run(cx, out),
-        CliCommand::Session(command) => command.run(cx, out).await,
-        CliCommand::Extract(args) => args.run(cx, out).await,
-        CliCommand::Quarantine(command) => command.run(cx, out).await,
-        CliCommand::Upkeep(args) => args.run(cx, out).await,
-        CliCommand::Ledger(args) => args.run(cx, out).await,
-        CliCommand::Vault(command) => command.run(cx, out).await,
-        CliCommand::Scopes(args) => args.run(cx, out).await,
-        CliCommand::Agent(command) => command.run(cx, out).await,
-        CliCommand::Embed(command) => command.run(cx, out).await,
-        CliCommand::Model(command) => command.run(cx, out).await,
+        CliCommand::Chat(args) => Box::pin(args.run(cx, out)),
+        CliCommand::Onboard(args) => Box::pin(args.run(cx, out)),
+        CliCommand::Remember(args) => Box::pin(args.run(cx, out)),
+        CliCommand::Observe(args) => Box::pin(args.run(cx, out)),
+        CliCommand::Ingest(args) => Box::pin(args.run(cx, out)),
+        CliCommand::Import(args) => Box::pin(args.run(cx, out)),
+        CliCommand::Recall(args) => Box::pin(args.run(cx, out)),
+        CliCommand::Context(args) => Box::pin(args.run(cx, out)),
+        CliCommand::Prompt(command) => Box::pin(command.run(cx, out)),
+        CliCommand::Memory(command) => command.run(cx, out),
+        CliCommand::Tool(command) => command.run(cx, out),
+        CliCommand::Fs(command) => command.run(cx, out),
+        CliCommand::Layer(command) => Box::pin(ready(command.run(cx, out))),
+        CliCommand::Session(command) => Box::pin(command.run(cx, out)),
+        CliCommand::Extract(args) => Box::pin(args.run(cx, out)),
+        CliCommand::Quarantine(command) => Box::pin(command.run(cx, out)),
+        CliCommand::Upkeep(args) => Box::pin(args.run(cx, out)),
+        CliCommand::Ledger(args) => Box::pin(args.run(cx, out)),
+        CliCommand::Vault(command) => command.run(cx, out),
+        CliCommand::Scopes(args) => Box::pin(args.run(cx, out)),
+        CliCommand::Agent(command) => Box::pin(command.run(cx, out)),
+        CliCommand::Embed(command) => Box::pin(command.run(cx, out)),
+        CliCommand::Model(command) => Box::pin(command.run(cx, out)),
         #[cfg(feature = "server")]
-        CliCommand::Serve(args) => args.run(cx, out).await,
+        CliCommand::Serve(args) => Box::pin(args.run(cx, out)),
         #[cfg(feature = "server")]
-        CliCommand::Mcp(args) => args.run(cx, out).await,
-        CliCommand::Connect(args) => args.run(cx, out),
-        CliCommand::Disconnect(args) => args.run(cx, out),
-        CliCommand::Hook(args) => args.run(cx, out).await,
-        CliCommand::Doctor(args) => args.run(cx, out).await,
-        CliCommand::Config(command) => command.run(cx, out),
-        CliCommand::Completions(args) => args.run(out),
-        CliCommand::Demo(args) => Box::pin(args.run(out)).await,
+        CliCommand::Mcp(args) => Box::pin(args.run(cx, out)),
+        CliCommand::Connect(args) => Box::pin(ready(args.run(cx, out))),
+        CliCommand::Disconnect(args) => Box::pin(ready(args.run(cx, out))),
+        CliCommand::Hook(args) => Box::pin(args.run(cx, out)),
+        CliCommand::Doctor(args) => Box::pin(args.run(cx, out)),
+        CliCommand::Config(command) => Box::pin(ready(command.run(cx, out))),
+        CliCommand::Completions(args) => Box::pin(ready(args.run(out))),
+        CliCommand::Demo(args) => Box::pin(args.run(out)),
     }
 }

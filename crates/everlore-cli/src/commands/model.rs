@@ -1,4 +1,4 @@
-//! `everlore model`: sentence encoders from folders of the user's.
+//! `everlore model`: local sentence encoders.
 
 use std::path::PathBuf;
 
@@ -13,24 +13,24 @@ use crate::{
 /// Use a local model, such as all-MiniLM-L6-v2, beside the built-in one
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
-    /// Check a model, bring it into eight bits and copy it into the home
+    /// Check a model, quantize it to eight bits and copy it into the home
     Add {
         /// A folder with config.json, model.safetensors, and vocab.txt or tokenizer.json
         path: PathBuf,
-        /// What to call it [default: the name of the folder]
+        /// Name of the model [default: the name of the folder]
         #[arg(long)]
         name: Option<String>,
     },
-    /// Run a model on a few sentences and say whether it works and how fast
+    /// Run a model on a few sentences and report if it works and how fast
     Check {
-        /// Which one [default: the one in use]
+        /// The model [default: the active one]
         name: Option<String>,
     },
-    /// Take a model into use, or `builtin` alone
+    /// Activate a model, or `builtin` alone
     Use {
-        /// Which one
+        /// The model
         name: String,
-        /// Use it for the vectors of whole texts, instead of comparing the best candidates word by word
+        /// Use it to embed whole texts, instead of reranking the best candidates by token vectors
         #[arg(long)]
         pooled: bool,
     },
@@ -38,14 +38,14 @@ pub(crate) enum ModelCommand {
     List,
     /// Delete a model from the home
     Remove {
-        /// Which one
+        /// The model
         name: String,
     },
 }
 
 #[cfg(not(feature = "local-model"))]
 impl ModelCommand {
-    /// Says how to get a program that can.
+    /// Fails with a hint how to build local models in.
     pub(crate) async fn run(self, _cx: &CliContext, _out: &mut Output) -> Result<Exit> {
         Err(crate::error::CliError::invalid(
             "this program was built without local models",
@@ -73,7 +73,7 @@ mod runs {
         render::{format_bytes, new_table, render_table},
     };
 
-    /// Sentences of which the first two of each three mean the same and the third does not.
+    /// Triples of sentences: the first two mean the same, the third does not.
     const SIMILARITY_TRIPLES: [[&str; 3]; 3] = [
         [
             "The doctor gave me medicine.",
@@ -92,11 +92,11 @@ mod runs {
         ],
     ];
 
-    /// Runs by which the time of a text is told; the quickest counts, since others only add to it.
+    /// Runs of the speed test; the fastest counts, since other processes only slow it down.
     const TIMED_RUNS: usize = 5;
 
     impl ModelCommand {
-        /// Looks after the models of the home.
+        /// Runs the command.
         pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
             let models = LocalModels::new(&cx.home);
             match self {
@@ -116,10 +116,10 @@ mod runs {
         name: Option<String>,
         out: &mut Output,
     ) -> Result<Exit> {
-        let named = || {
+        let folder_name = || {
             path.canonicalize().ok()?.file_name().map(|name| name.to_string_lossy().into_owned())
         };
-        let name = name.or_else(named).unwrap_or_default();
+        let name = name.or_else(folder_name).unwrap_or_default();
         check_name(&name)?;
         let folder = models.model_folder(&name);
         if folder.exists() {
@@ -140,7 +140,7 @@ mod runs {
         } else {
             out.line(&format!("added {name}: {} in {}", format_bytes(bytes), folder.display()))?;
             out.line(&format!(
-                "try it with `everlore model check {name}`, take it into use with `{next}`"
+                "test it with `everlore model check {name}`, activate it with `{next}`"
             ))?;
         }
         Ok(Exit::Done)
@@ -149,9 +149,9 @@ mod runs {
     fn check_model(models: &LocalModels, name: Option<String>, out: &mut Output) -> Result<Exit> {
         let name = match name {
             Some(name) => name,
-            None => models.active_model()?.map(|in_use| in_use.name).ok_or_else(|| {
+            None => models.active_model()?.map(|active| active.name).ok_or_else(|| {
                 CliError::invalid(
-                    "no local model is in use",
+                    "no local model is active",
                     "name one: everlore model check NAME; `everlore model list` shows all",
                 )
             })?,
@@ -160,27 +160,26 @@ mod runs {
         let start = Instant::now();
         model.preload()?;
         let load = start.elapsed();
-        let mut told = 0;
+        let mut correct = 0;
         for [one, other, third] in SIMILARITY_TRIPLES {
-            told += usize::from(cosine(&model, one, other)? > cosine(&model, one, third)?);
+            correct += usize::from(cosine(&model, one, other)? > cosine(&model, one, third)?);
         }
-        let each = fastest_run(&model)?;
-        let well = told == SIMILARITY_TRIPLES.len();
-        let (load_ms, text_ms) = (milliseconds(load), milliseconds(each));
+        let works = correct == SIMILARITY_TRIPLES.len();
+        let (load_ms, text_ms) = (milliseconds(load), milliseconds(fastest_run(&model)?));
         if out.is_json() {
             out.json(&json!({
-                "name": name, "model": model.id().to_string(), "works": well, "told_apart": told,
+                "name": name, "model": model.id().to_string(), "works": works, "told_apart": correct,
                 "of": SIMILARITY_TRIPLES.len(), "load_ms": load_ms, "text_ms": text_ms,
             }))?;
         } else {
-            let verdict = if well { "works" } else { "does not work: its vectors say nothing" };
+            let result = if works { "works" } else { "does not work: its vectors have no meaning" };
+            let triples = SIMILARITY_TRIPLES.len();
+            out.line(&format!("{name} {result} ({correct} of {triples} comparisons correct)"))?;
             out.line(&format!(
-                "{name} {verdict} ({told} of {} told apart)",
-                SIMILARITY_TRIPLES.len()
+                "loaded in {load_ms:.0} ms; {text_ms:.1} ms for a text of 20 words"
             ))?;
-            out.line(&format!("read in {load_ms:.0} ms; {text_ms:.1} ms for a text of 20 words"))?;
         }
-        Ok(Exit::from_success(well))
+        Ok(Exit::from_success(works))
     }
 
     fn cosine(model: &LocalModel, one: &str, other: &str) -> Result<f32> {
@@ -209,30 +208,30 @@ mod runs {
         out: &mut Output,
     ) -> Result<Exit> {
         let before = models.active_model()?;
-        let chosen = match name {
+        let active = match name {
             BUILTIN_MODEL => None,
             name => {
                 LocalModel::open(models.added_model_folder(name)?)?;
                 Some(ActiveModel { name: name.to_owned(), pooled })
             }
         };
-        models.set_active_model(chosen.as_ref())?;
+        models.set_active_model(active.as_ref())?;
         let was_pooled = before.as_ref().is_some_and(|before| before.pooled);
-        let next = match &chosen {
-            _ if pooled && chosen.is_some() || was_pooled => Some("everlore embed switch"),
+        let next = match &active {
+            _ if pooled && active.is_some() || was_pooled => Some("everlore embed switch"),
             Some(_) => Some("everlore embed rebuild"),
             None => None,
         };
         if out.is_json() {
-            out.json(&json!({ "in_use": chosen, "next": next }))?;
+            out.json(&json!({ "in_use": active, "next": next }))?;
         } else {
-            out.line(&format!("{name} is in use"))?;
+            out.line(&format!("{name} is active"))?;
             match next {
                 Some("everlore embed switch") => out.line(
-                    "make the vectors anew with `everlore embed switch`; until then memories are found by their words",
+                    "compute the vectors again with `everlore embed switch`; until then recall finds memories by words only",
                 )?,
                 Some(next) => out.line(&format!(
-                    "let it read what is stored with `{next}`, or it reads as questions come, which then take longer"
+                    "compute the token vectors with `{next}`; otherwise each recall computes missing ones and takes longer"
                 ))?,
                 None => {}
             }
@@ -241,25 +240,25 @@ mod runs {
     }
 
     fn list_models(models: &LocalModels, out: &mut Output) -> Result<Exit> {
-        let in_use = models.active_model()?;
-        let used = |name: &str| match &in_use {
-            Some(chosen) if chosen.name == name && chosen.pooled => "vectors of texts",
-            Some(chosen) if chosen.name == name => "words of the best candidates",
-            Some(chosen) if name == BUILTIN_MODEL && !chosen.pooled => "vectors of texts",
-            None if name == BUILTIN_MODEL => "vectors of texts",
+        let active = models.active_model()?;
+        let used_for = |name: &str| match &active {
+            Some(model) if model.name == name && model.pooled => "embedding",
+            Some(model) if model.name == name => "reranking",
+            Some(model) if name == BUILTIN_MODEL && !model.pooled => "embedding",
+            None if name == BUILTIN_MODEL => "embedding",
             _ => "",
         };
         let mut names = vec![BUILTIN_MODEL.to_owned()];
         names.extend(models.names()?);
         if out.is_json() {
-            let row = |name: &String| json!({ "name": name, "used_for": used(name) });
+            let row = |name: &String| json!({ "name": name, "used_for": used_for(name) });
             out.json(
-                &json!({ "models": names.iter().map(row).collect::<Vec<_>>(), "in_use": in_use }),
+                &json!({ "models": names.iter().map(row).collect::<Vec<_>>(), "in_use": active }),
             )?;
         } else {
             let mut rows = new_table(&["model", "used for"]);
             for name in &names {
-                rows.add_row([name, used(name)]);
+                rows.add_row([name, used_for(name)]);
             }
             out.text(&render_table(rows))?;
         }
@@ -268,10 +267,10 @@ mod runs {
 
     fn remove_model(models: &LocalModels, name: &str, out: &mut Output) -> Result<Exit> {
         let folder = models.added_model_folder(name)?;
-        if models.active_model()?.is_some_and(|in_use| in_use.name == name) {
+        if models.active_model()?.is_some_and(|active| active.name == name) {
             return Err(CliError::invalid(
-                format!("`{name}` is in use"),
-                "take another one into use first: everlore model use builtin",
+                format!("`{name}` is active"),
+                "activate another one first: everlore model use builtin",
             ));
         }
         fs::remove_dir_all(&folder)
@@ -279,7 +278,7 @@ mod runs {
         if out.is_json() {
             out.json(&json!({ "removed": name }))?;
         } else {
-            out.line(&format!("{name} is removed"))?;
+            out.line(&format!("removed: {name}"))?;
         }
         Ok(Exit::Done)
     }

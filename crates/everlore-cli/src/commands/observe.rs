@@ -1,7 +1,7 @@
-//! `everlore observe`: stores what is said, word for word, as it comes in.
+//! `everlore observe`: stores turns from standard input, word for word, as they arrive.
 //!
-//! A thread reads standard input; whatever lines have come in by the time the last ones are durable are stored
-//! together. So a slow conversation gets prompt answers and a large file shares its syncs.
+//! A thread reads standard input. All lines that arrived while the last batch was written make the next batch, so a
+//! slow conversation gets prompt answers and a large file shares its syncs.
 
 use std::{collections::BTreeSet, io, thread};
 
@@ -26,23 +26,23 @@ use crate::{
     times::parse_time_spec,
 };
 
-/// The most turns that are stored together: many share a sync, few enough that none waits long.
+/// Most turns of a batch: enough to share a sync, few enough that none waits long.
 const MAX_BATCH: usize = 512;
 
-/// The most bytes that are stored together: long turns need no company.
+/// Most bytes of a batch: long turns gain nothing from sharing a sync.
 const MAX_BATCH_BYTES: usize = 8 * 1024 * 1024;
 
-/// Store what is said, one turn a line, from standard input
+/// Store the turns of a conversation, one per line, from standard input
 ///
-/// A line is a JSON object {"text","session","speaker","role","time"}, of which only the text is needed, or plain text.
-/// Each stored turn is answered with a line {"id":…} once it is safe on disk, with "masked" if it held secrets; a line that cannot be stored with
-/// {"error":…,"line":N}. Empty lines are skipped.
+/// A line is a JSON object {"text","session","speaker","role","time"}, of which only the text is required, or plain
+/// text. Each stored turn is answered with a line {"id":…} once it is safe on disk, with "masked" if it held secrets; a
+/// line that cannot be stored is answered with {"error":…,"line":N}. Empty lines are skipped.
 #[derive(Debug, Args)]
 pub(crate) struct ObserveArgs {
     /// The conversation of turns that name none; a new one if left out
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
-    /// Who says turns that name nobody
+    /// The speaker of turns that name none
     #[arg(long, value_name = "NAME")]
     speaker: Option<String>,
     /// The role of turns that name none: user, assistant, system or tool
@@ -51,12 +51,12 @@ pub(crate) struct ObserveArgs {
     /// Take every line as plain text, even if it looks like JSON
     #[arg(long)]
     plain: bool,
-    /// Say that the conversations are over when the input ends, so that memories are drawn from them
+    /// End the conversations when the input ends, so that memories are extracted from them
     #[arg(long)]
     end: bool,
 }
 
-/// A turn as a line of JSON tells it.
+/// Turn as a JSON line.
 #[derive(Deserialize)]
 struct RawTurn {
     text: String,
@@ -66,7 +66,7 @@ struct RawTurn {
     time: Option<String>,
 }
 
-/// What is answered for a stored turn.
+/// Answer for a stored turn.
 #[derive(Clone, Serialize)]
 struct StoredTurnView {
     id: MemoryId,
@@ -74,7 +74,7 @@ struct StoredTurnView {
     masked: Vec<SecretKind>,
 }
 
-/// What became of one line.
+/// Outcome of one line.
 struct LineOutcome {
     number: usize,
     turn: Result<Turn>,
@@ -88,7 +88,7 @@ impl ObserveArgs {
             self.session = Some(new_session_name(cx));
         }
         let mut lines = spawn_line_reader();
-        let mut well = true;
+        let mut all_stored = true;
         let mut sessions = BTreeSet::new();
         while let Some(batch) = next_batch(&mut lines).await {
             let now = to_millisecond(cx.now().timestamp());
@@ -99,17 +99,17 @@ impl ObserveArgs {
             store_batch(cx, &mut outcomes).await;
             sessions.extend(outcomes.iter().filter_map(LineOutcome::stored_session));
             for outcome in outcomes {
-                well &= print_outcome(out, outcome)?;
+                all_stored &= print_outcome(out, outcome)?;
             }
             out.flush()?;
         }
         if self.end {
             end_sessions(cx, sessions).await?;
         }
-        Ok(Exit::from_success(well))
+        Ok(Exit::from_success(all_stored))
     }
 
-    /// Makes a line a turn; nothing if it is blank. A stream that cannot be read further is a failure of the whole.
+    /// Parses a line; `None` if it is blank. An error of the stream ends the command.
     fn parse_line(
         &self,
         line: Result<NumberedLine>,
@@ -119,7 +119,7 @@ impl ObserveArgs {
         let turn = match bytes.and_then(decode_utf8) {
             Ok(text) if text.trim().is_empty() => return Ok(None),
             Ok(text) => self.to_turn(text, now),
-            Err(failure) => Err(failure),
+            Err(error) => Err(error),
         };
         Ok(Some(LineOutcome { number, turn, saved: None }))
     }
@@ -148,35 +148,33 @@ impl ObserveArgs {
 }
 
 impl LineOutcome {
-    /// The conversation of a turn that was stored.
+    /// Returns the session of a turn that was stored.
     fn stored_session(&self) -> Option<String> {
         let stored = self.saved.as_ref().is_some_and(Result::is_ok);
         self.turn.as_ref().ok().filter(|_| stored)?.session.clone()
     }
 }
 
-/// Notes that conversations are over and draws memories from them where that takes no time.
+/// Marks sessions as ended, and extracts memories from them if that needs no model.
 async fn end_sessions(cx: &CliContext, sessions: BTreeSet<String>) -> Result<()> {
     let engine = cx.capture_engine().await?;
     for session in &sessions {
         engine.mark_session_ended(&cx.scope, session).await?;
     }
-    // A model takes its time: `everlore extract`, or whoever stays, asks it.
+    // A model is slow: `everlore extract`, or a process that keeps running, asks it.
     for session in sessions.iter().filter(|_| engine.captures_without_model(&cx.scope)) {
         extract_ended(&engine, &cx.scope, session).await?;
     }
     Ok(())
 }
 
-/// Stores the turns of a batch, all at once if possible.
+/// Stores the turns of a batch, all together if possible.
 async fn store_batch(cx: &CliContext, outcomes: &mut [LineOutcome]) {
     let turns: Vec<Turn> =
         outcomes.iter().filter_map(|line| line.turn.as_ref().ok().cloned()).collect();
     let mut saved = match store_turns(cx, &turns).await {
-        Err(failure) if !failure.is_storage() && turns.len() > 1 => {
-            store_one_by_one(cx, &turns).await
-        }
-        Err(failure) => vec![Err(failure); turns.len()],
+        Err(error) if !error.is_storage() && turns.len() > 1 => store_one_by_one(cx, &turns).await,
+        Err(error) => vec![Err(error); turns.len()],
         Ok(ids) => ids.into_iter().map(Ok).collect::<Vec<_>>(),
     }
     .into_iter();
@@ -185,7 +183,7 @@ async fn store_batch(cx: &CliContext, outcomes: &mut [LineOutcome]) {
     }
 }
 
-/// Stores each turn for itself, so that one that is refused does not keep the others out.
+/// Stores each turn by itself, so that a rejected one does not affect the others.
 async fn store_one_by_one(cx: &CliContext, turns: &[Turn]) -> Vec<Result<StoredTurnView>> {
     let mut saved = Vec::with_capacity(turns.len());
     for turn in turns {
@@ -195,33 +193,33 @@ async fn store_one_by_one(cx: &CliContext, turns: &[Turn]) -> Vec<Result<StoredT
     saved
 }
 
-/// Stores turns, all or nothing; what the disk refuses is kept beside the database.
+/// Stores turns, all or none; turns that the disk refuses go to the rescue log.
 async fn store_turns(cx: &CliContext, turns: &[Turn]) -> Result<Vec<StoredTurnView>> {
     let saved = async {
         let saved = cx.engine().await?.observe(&cx.scope, turns.to_vec()).await?;
         let stored = |saved: SavedMemory| StoredTurnView { id: saved.id, masked: saved.masked };
         Ok(saved.into_iter().map(stored).collect())
     };
-    saved.await.map_err(|failure: CliError| {
-        if !failure.is_storage() {
-            return failure;
+    saved.await.map_err(|error: CliError| {
+        if !error.is_storage() {
+            return error;
         }
         let lines: Vec<ExportLine> = turns.iter().cloned().map(ExportLine::Turn).collect();
-        rescue_log::rescue_lines(cx, lines, failure)
+        rescue_log::rescue_lines(cx, lines, error)
     })
 }
 
-/// Answers one line; false if it could not be stored.
+/// Prints the answer for a line; returns `false` if it was not stored.
 fn print_outcome(out: &mut Output, outcome: LineOutcome) -> Result<bool> {
-    let failure = match (outcome.turn, outcome.saved) {
+    let error = match (outcome.turn, outcome.saved) {
         (_, Some(Ok(stored))) => return out.json(&stored).map(|()| true),
-        (Err(failure), _) | (_, Some(Err(failure))) => failure,
+        (Err(error), _) | (_, Some(Err(error))) => error,
         (Ok(_), None) => CliError::new("store", "the turn was not stored", "try again"),
     };
-    match failure {
-        CliError::BrokenPipe => Err(failure),
-        CliError::Reported(told) => {
-            out.json(&json!({ "error": told, "line": outcome.number })).map(|()| false)
+    match error {
+        CliError::BrokenPipe => Err(error),
+        CliError::Reported(report) => {
+            out.json(&json!({ "error": report, "line": outcome.number })).map(|()| false)
         }
     }
 }
@@ -232,8 +230,8 @@ pub(crate) fn spawn_line_reader() -> mpsc::Receiver<Result<NumberedLine>> {
     thread::spawn(move || {
         let mut source = LineReader::new(io::stdin().lock());
         while let Some(line) = source.next_line().transpose() {
-            let last = line.is_err();
-            if sender.blocking_send(line).is_err() || last {
+            let is_last = line.is_err();
+            if sender.blocking_send(line).is_err() || is_last {
                 break;
             }
         }
@@ -241,7 +239,7 @@ pub(crate) fn spawn_line_reader() -> mpsc::Receiver<Result<NumberedLine>> {
     lines
 }
 
-/// The next line, and with it those that are already there.
+/// Waits for the next line and takes all others that have arrived.
 async fn next_batch(
     lines: &mut mpsc::Receiver<Result<NumberedLine>>,
 ) -> Option<Vec<Result<NumberedLine>>> {
@@ -259,7 +257,7 @@ async fn next_batch(
     Some(batch)
 }
 
-/// A name for a conversation that has none: when it began, and a few digits in case two begin at once.
+/// Returns a name for a new conversation: the time, and a few digits in case two begin at once.
 pub(crate) fn new_session_name(cx: &CliContext) -> String {
     let now = cx.now();
     let id = MemoryId::new(now.timestamp()).to_string();
@@ -276,9 +274,9 @@ fn decode_utf8(bytes: Vec<u8>) -> Result<String> {
     })
 }
 
-fn invalid_turn(why: &str) -> CliError {
+fn invalid_turn(reason: &str) -> CliError {
     CliError::invalid(
-        format!("the line is not a turn: {why}"),
+        format!("the line is not a turn: {reason}"),
         r#"write {"text":"…"} with "session", "speaker", "role" or "time" if you like, or use --plain"#,
     )
 }

@@ -1,4 +1,4 @@
-//! `everlore prompt`: the whole prompt, as a model gets it.
+//! `everlore prompt`: the complete prompt of a model.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use crate::{
     render,
 };
 
-/// See the whole prompt that a model gets
+/// Show the complete prompt of a model
 #[derive(Debug, Subcommand)]
 pub(crate) enum PromptCommand {
     Show(PromptShowArgs),
@@ -35,25 +35,25 @@ impl PromptCommand {
 
 /// Print exactly what a model would get in a conversation that begins now
 ///
-/// First what stays the same for the whole conversation: who the agent is, who the user is, its notes, the latest days, how
-/// to use the memory, the index of the vault, and the prompt of your own. Then, with a message, what is recalled for it.
-/// The characters and tokens of each part go to standard error.
+/// First the parts that stay the same for the whole conversation: who the agent is, who the user is, its notes, the
+/// latest days, how to use the memory, the index of the vault, and your own prompt. Then, with a message, the memories
+/// recalled for it. The characters and tokens of each part go to standard error.
 #[derive(Debug, Args)]
 pub(crate) struct PromptShowArgs {
-    /// A message of the user; without it, only what stays the same is printed
+    /// A message of the user; without it, only the stable parts are printed
     message: Vec<String>,
-    /// The prompt of your own, which comes last
+    /// Your own prompt, which comes last
     #[arg(long, value_name = "TEXT", default_value = "", conflicts_with = "base_file")]
     base: String,
-    /// A file with the prompt of your own
+    /// A file with your own prompt
     #[arg(long, value_name = "FILE")]
     base_file: Option<PathBuf>,
-    /// The most tokens of what is recalled [default: from the settings]
+    /// The most tokens of recalled memories [default: from the settings]
     #[arg(long, value_name = "TOKENS")]
     budget: Option<usize>,
 }
 
-/// The prompt for programs.
+/// Prompt for programs.
 #[derive(Serialize)]
 struct PromptView<'a> {
     text: &'a str,
@@ -77,8 +77,8 @@ impl PromptShowArgs {
             None => self.base,
         };
         let prompt = engine.preview_prompt(&cx.scope, &PromptRequest { base, language }).await?;
-        let usual = engine.settings(cx.scope.agent()).memory.inject.token_budget;
-        let budget = self.budget.unwrap_or(usual);
+        let default = engine.settings(cx.scope.agent()).memory.inject.token_budget;
+        let budget = self.budget.unwrap_or(default);
         let (turn, block) = match language {
             Some(_) => {
                 let request = engine.context_request(&cx.scope, message);
@@ -113,13 +113,12 @@ fn print_prompt(
     if !turn.text.is_empty() {
         out.line(&turn.text)?;
     }
-    let figures = render_sizes(prompt, block, (chars, tokens));
-    out.note(&figures);
+    out.note(&render_sizes(prompt, block, chars, tokens));
     Ok(Exit::from_found(!turn.text.is_empty()))
 }
 
-/// A line for each part.
-fn render_sizes(prompt: &Prompt, block: &MemoryBlock, (chars, tokens): (usize, usize)) -> String {
+/// Renders the size of each part.
+fn render_sizes(prompt: &Prompt, block: &MemoryBlock, chars: usize, tokens: usize) -> String {
     let mut rows: Vec<_> = prompt.parts.iter().map(part_row).collect();
     if !block.text.is_empty() {
         let memories = render::pluralize(block.entries.len(), "memory", "memories");

@@ -1,4 +1,4 @@
-//! `everlore quarantine`: statements that were not remembered, and why.
+//! `everlore quarantine`: drafts that the gate did not store, with their reasons.
 
 use clap::{Args, Subcommand};
 use everlore::{MemoryId, types::QuarantinedDraft};
@@ -12,16 +12,16 @@ use crate::{
     times::format_age,
 };
 
-/// Cells of a reason in a list.
+/// Width of the reason column.
 const REASON_CELLS: usize = 44;
 
-/// Cells of a statement in a list.
+/// Width of the statement column.
 const STATEMENT_CELLS: usize = 48;
 
-/// Statements drawn from conversations that were not remembered, each with its reason
+/// Manage statements that were extracted from conversations but not stored, each with its reason
 ///
-/// Nothing that is found in a conversation is dropped silently: what is quarantined wants a look, what is rejected seemed not
-/// worth one. Both are kept for a while, within the limits of the settings. An ID may be shortened.
+/// No extracted statement is dropped silently: a quarantined one should be reviewed, a rejected one seemed not worth
+/// it. Both are kept for a while, within the limits of the settings. An ID may be shortened.
 #[derive(Debug, Subcommand)]
 pub(crate) enum QuarantineCommand {
     List(QuarantineListArgs),
@@ -30,18 +30,18 @@ pub(crate) enum QuarantineCommand {
     Drop(QuarantineDropArgs),
 }
 
-/// List them, those that want a look first
+/// List the statements, those to review first
 #[derive(Debug, Args)]
 pub(crate) struct QuarantineListArgs {}
 
-/// Print one whole, with the turns that it was drawn from
+/// Print one statement in full, with the turns it was extracted from
 #[derive(Debug, Args)]
 pub(crate) struct QuarantineShowArgs {
     /// The statement
     id: String,
 }
 
-/// Remember them all the same, as approved by you
+/// Store statements after all, as approved by you
 #[derive(Debug, Args)]
 pub(crate) struct QuarantineRestoreArgs {
     /// The statements
@@ -49,7 +49,7 @@ pub(crate) struct QuarantineRestoreArgs {
     ids: Vec<String>,
 }
 
-/// Remove them for good
+/// Remove statements for good
 #[derive(Debug, Args)]
 pub(crate) struct QuarantineDropArgs {
     /// The statements
@@ -61,7 +61,7 @@ pub(crate) struct QuarantineDropArgs {
 }
 
 impl QuarantineCommand {
-    /// Whether it only looks.
+    /// Returns `true` for commands that only read.
     pub(crate) fn is_read_only(&self) -> bool {
         matches!(self, Self::List(_) | Self::Show(_))
     }
@@ -79,19 +79,19 @@ impl QuarantineCommand {
 
 impl QuarantineListArgs {
     async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let mut held = cx.engine().await?.quarantine(&cx.scope).await?;
-        held.sort_by_key(|held| std::cmp::Reverse((held.verdict, held.at, held.id())));
+        let mut drafts = cx.engine().await?.quarantine(&cx.scope).await?;
+        drafts.sort_by_key(|draft| std::cmp::Reverse((draft.verdict, draft.at, draft.id())));
         if out.is_json() {
-            out.json(&json!({ "drafts": held }))?;
-            return Ok(Exit::from_found(!held.is_empty()));
+            out.json(&json!({ "drafts": drafts }))?;
+            return Ok(Exit::from_found(!drafts.is_empty()));
         }
-        if held.is_empty() {
-            out.note("nothing is held");
+        if drafts.is_empty() {
+            out.note("the quarantine is empty");
             return Ok(Exit::NothingFound);
         }
-        let ids: Vec<_> = held.iter().map(QuarantinedDraft::id).collect();
+        let ids: Vec<_> = drafts.iter().map(QuarantinedDraft::id).collect();
         let mut rows = new_table(&["id", "verdict", "statement", "reason", "age"]);
-        for draft in &held {
+        for draft in &drafts {
             rows.add_row([
                 shorten_draft_id(draft.id(), &ids),
                 draft.verdict.as_str().to_owned(),
@@ -114,7 +114,7 @@ impl QuarantineShowArgs {
         }
         let session = draft.session.as_deref().unwrap_or("none");
         out.line(&format!("{} {}", out.bold(draft.verdict.as_str()), draft.id()))?;
-        out.line(&format!("because   {}", draft.reason))?;
+        out.line(&format!("reason    {}", draft.reason))?;
         out.line(&format!("kind      {}", draft.memory.kind))?;
         out.line(&format!("session   {}", sanitize(session)))?;
         out.line(&format!("run       {}", draft.run))?;
@@ -148,9 +148,10 @@ impl QuarantineRestoreArgs {
 impl QuarantineDropArgs {
     async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
-        let ids = match self.all {
-            true => engine.quarantine(&cx.scope).await?.iter().map(QuarantinedDraft::id).collect(),
-            false => resolve_ids(cx, &self.ids).await?,
+        let ids = if self.all {
+            engine.quarantine(&cx.scope).await?.iter().map(QuarantinedDraft::id).collect()
+        } else {
+            resolve_ids(cx, &self.ids).await?
         };
         let dropped = engine.drop_quarantined(&cx.scope, &ids).await?;
         if out.is_json() {
@@ -162,7 +163,7 @@ impl QuarantineDropArgs {
     }
 }
 
-/// The ids that names mean; all of them, before anything is done to one.
+/// Resolves ids and prefixes; all of them, before the command changes any draft.
 async fn resolve_ids(cx: &CliContext, names: &[String]) -> Result<Vec<MemoryId>> {
     let mut ids = Vec::new();
     for name in names {
@@ -175,13 +176,13 @@ async fn resolve_ids(cx: &CliContext, names: &[String]) -> Result<Vec<MemoryId>>
 
 async fn find_draft(cx: &CliContext, name: &str) -> Result<QuarantinedDraft> {
     let prefix = hex_digits(name);
-    let mut held = cx.engine().await?.quarantine(&cx.scope).await?;
-    held.retain(|held| hex_digits(&held.id().to_string()).starts_with(&prefix));
-    match held.len() {
-        1 => Ok(held.remove(0)),
+    let mut drafts = cx.engine().await?.quarantine(&cx.scope).await?;
+    drafts.retain(|draft| hex_digits(&draft.id().to_string()).starts_with(&prefix));
+    match drafts.len() {
+        1 => Ok(drafts.remove(0)),
         0 => Err(everlore::Error::invalid(
-            format!("no statement `{name}` is held"),
-            "list what there is with `everlore quarantine list`",
+            format!("there is no statement `{name}` in quarantine"),
+            "list all with `everlore quarantine list`",
         )
         .into()),
         count => Err(everlore::Error::AmbiguousId { prefix: name.to_owned(), count }.into()),
@@ -192,13 +193,13 @@ fn hex_digits(id: &str) -> String {
     id.trim().replace('-', "").to_lowercase()
 }
 
-/// The shortest beginning, eight characters at least, that tells an id from the others.
+/// Returns the shortest prefix, eight characters at least, that tells an id from the others.
 fn shorten_draft_id(id: MemoryId, all: &[MemoryId]) -> String {
     let text = id.to_string();
-    let is_alone = |length: &usize| {
-        let fits = |other: &&MemoryId| other.to_string().starts_with(&text[..*length]);
-        all.iter().filter(fits).count() == 1
+    let is_unique = |length: &usize| {
+        let shares = |other: &&MemoryId| other.to_string().starts_with(&text[..*length]);
+        all.iter().filter(shares).count() == 1
     };
-    let length = (8..text.len()).find(is_alone).unwrap_or(text.len());
+    let length = (8..text.len()).find(is_unique).unwrap_or(text.len());
     text[..length].trim_end_matches('-').to_owned()
 }

@@ -1,4 +1,4 @@
-//! `everlore recall`: finds what is worth knowing.
+//! `everlore recall`: finds memories for a query.
 
 use std::path::PathBuf;
 
@@ -22,13 +22,14 @@ use crate::{
     times::{TimeSpec, format_age, parse_time_spec},
 };
 
-/// Find what is worth knowing for a question, best first
+/// Find the memories that are relevant for a question, best first
 #[derive(Debug, Args)]
 pub(crate) struct RecallArgs {
-    /// What is asked; without it, or with `-`, it is read from standard input
+    /// The question; without it, or with `-`, it is read from standard input
     ///
-    /// The one word `calibrate` fits how sure recall is to your memories instead: it makes questions of them and puts them to
-    /// the half they were made from and to the other. `recall -- calibrate` looks for the word.
+    /// The single word `calibrate` fits the confidence of recall to your memories instead: it makes questions from them
+    /// and asks them of the half they were made from, and of the other half. `recall -- calibrate` searches for the
+    /// word.
     query: Vec<String>,
     /// The query after `--`, whatever it looks like
     #[arg(last = true, value_name = "QUERY", hide = true)]
@@ -41,30 +42,30 @@ pub(crate) struct RecallArgs {
     /// Leave out memories with a lower score, from 0 to 1
     #[arg(long, value_name = "SCORE", default_value_t = 0.0, hide_default_value = true)]
     min_score: f64,
-    /// Return nothing unless recall is this sure that the best memory answers, from 0 to 1
+    /// Return nothing if the confidence that the best memory answers is lower, from 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, hide_default_value = true)]
     min_confidence: f64,
-    /// Also use this list of the words of a trade (docs/configuration-guide.md); may be given more than once
+    /// Also use this domain vocabulary (docs/configuration-guide.md); may be repeated
     #[arg(long, value_name = "FILE")]
     domain: Vec<PathBuf>,
-    /// Ask among what was known at this time; a day is included
+    /// Search the memories as they were at this time; a day is included
     #[arg(long, value_name = "TIME", value_parser = parse_time_spec, conflicts_with = "why_not")]
     as_of: Option<TimeSpec>,
-    /// Show every number that made the score
+    /// Show the parts of each score
     #[arg(long)]
     explain: bool,
     /// With `calibrate`: only show what would change
     #[arg(long, conflicts_with = "reset")]
     dry_run: bool,
-    /// With `calibrate`: go back to what is shipped
+    /// With `calibrate`: go back to the shipped confidence
     #[arg(long)]
     reset: bool,
-    /// Say what kept this memory out of the answer
+    /// Explain why this memory was not returned
     #[arg(long, value_name = "ID")]
     why_not: Option<String>,
 }
 
-/// The answer for programs.
+/// Answer for programs.
 #[derive(Serialize)]
 struct RecallView<'a> {
     query: &'a str,
@@ -80,7 +81,7 @@ struct RecallView<'a> {
     intent: Option<&'a everlore::recall::Intent>,
 }
 
-/// A hit for programs.
+/// Hit for programs.
 #[derive(Serialize)]
 struct HitView<'a> {
     id: MemoryId,
@@ -115,33 +116,33 @@ struct ScoreView<'a> {
 }
 
 impl RecallArgs {
-    /// Recalls, or says why a memory is not recalled.
+    /// Recalls, calibrates, or explains why a memory is not recalled.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         if self.is_calibrate() {
             return calibrate::run(self.dry_run, self.reset, cx, out).await;
         }
         let engine = &self.engine_with_domains(cx).await?;
         let request = self.to_request(engine, cx, out)?;
-        if let Some(asked) = self.limit.filter(|asked| *asked > request.limit) {
+        if self.limit.is_some_and(|limit| limit > request.limit) {
             let most = request.limit;
-            out.note(&format!("note: {asked} are asked for, {most} at most are returned (memory.long_term.max_return)"));
+            out.note(&format!("note: at most {most} are returned (memory.long_term.max_return)"));
         }
         if let Some(name) = &self.why_not {
             return why_not::explain_recall(&request, name, engine, cx, out).await;
         }
-        let found = match self.as_of {
+        let recall = match self.as_of {
             Some(at) => engine.recall_as_of(&request, at.last_instant()).await?,
             None => engine.recall(&request).await?,
         };
         if out.is_json() {
-            out.json(&recall_view(&request.query, &found, self.explain))?;
+            out.json(&recall_view(&request.query, &recall, self.explain))?;
         } else {
-            print_recall(&found, self.explain, cx, out).await?;
+            print_recall(&recall, self.explain, cx, out).await?;
         }
-        Ok(Exit::from_found(!found.hits.is_empty()))
+        Ok(Exit::from_found(!recall.hits.is_empty()))
     }
 
-    /// The engine with the lists that were given.
+    /// Returns the engine with the domain vocabularies of `--domain`.
     async fn engine_with_domains(&self, cx: &CliContext) -> Result<Engine> {
         let mut domains = cx.engine().await?.domains().clone();
         for path in &self.domain {
@@ -149,10 +150,10 @@ impl RecallArgs {
                 read_domain(path).map_err(|(message, hint)| CliError::invalid(message, hint))?;
             domains = domains.with_list(list);
         }
-        Ok(cx.engine().await?.clone().with_domains(domains))
+        Ok(cx.engine().await?.clone().rebuild().domains(domains).build())
     }
 
-    /// Whether the one word `calibrate` stands alone.
+    /// Returns `true` if the query is the single word `calibrate`.
     fn is_calibrate(&self) -> bool {
         self.query == ["calibrate"] && self.literal.is_empty()
     }
@@ -165,7 +166,7 @@ impl RecallArgs {
     ) -> Result<RecallRequest> {
         if self.dry_run || self.reset {
             let message = "--dry-run and --reset go with `everlore recall calibrate`";
-            return Err(CliError::invalid(message, "leave them out to look something up"));
+            return Err(CliError::invalid(message, "leave them out to recall"));
         }
         for (option, share) in
             [("--min-score", self.min_score), ("--min-confidence", self.min_confidence)]
@@ -190,16 +191,16 @@ impl RecallArgs {
     }
 }
 
-fn recall_view<'a>(query: &'a str, found: &'a Recall, explained: bool) -> RecallView<'a> {
+fn recall_view<'a>(query: &'a str, recall: &'a Recall, explained: bool) -> RecallView<'a> {
     RecallView {
         query,
-        hits: found.hits.iter().map(|hit| hit_view(hit, explained)).collect(),
-        abstained: found.abstained,
-        confidence: found.confidence,
-        candidates: found.candidates,
-        without_meaning: found.without_meaning.as_deref(),
-        judgement: explained.then_some(&found.judgement),
-        intent: explained.then_some(&found.intent),
+        hits: recall.hits.iter().map(|hit| hit_view(hit, explained)).collect(),
+        abstained: recall.abstained,
+        confidence: recall.confidence,
+        candidates: recall.candidates,
+        without_meaning: recall.without_meaning.as_deref(),
+        judgement: explained.then_some(&recall.judgement),
+        intent: explained.then_some(&recall.intent),
     }
 }
 
@@ -228,22 +229,22 @@ fn hit_view(hit: &Hit, explained: bool) -> HitView<'_> {
 }
 
 async fn print_recall(
-    found: &Recall,
+    recall: &Recall,
     explained: bool,
     cx: &CliContext,
     out: &mut Output,
 ) -> Result<()> {
-    if found.hits.is_empty() {
+    if recall.hits.is_empty() {
         out.note("nothing found");
         return Ok(());
     }
     let now = cx.now();
-    let all: Vec<_> = found.hits.iter().map(|hit| hit.memory.id).collect();
+    let all: Vec<_> = recall.hits.iter().map(|hit| hit.memory.id).collect();
     let short = ids::shorten_ids(cx.engine().await?, &cx.scope, &all).await?;
     if explained {
-        out.text(&explain::render_intent(found))?;
+        out.text(&explain::render_intent(recall))?;
     }
-    for (number, (hit, id)) in found.hits.iter().zip(short).enumerate() {
+    for (number, (hit, id)) in recall.hits.iter().zip(short).enumerate() {
         if number > 0 {
             out.line("")?;
         }
@@ -257,22 +258,22 @@ async fn print_recall(
 
 fn print_hit(number: usize, hit: &Hit, id: &str, now: &Zoned, out: &mut Output) -> Result<()> {
     let memory = &hit.memory;
-    let mut facts = vec![memory.kind.to_string(), format_age(memory.at, now), id.to_owned()];
-    facts.extend(memory.source.session.as_deref().map(|name| sanitize(name).into_owned()));
+    let mut fields = vec![memory.kind.to_string(), format_age(memory.at, now), id.to_owned()];
+    fields.extend(memory.source.session.as_deref().map(|name| sanitize(name).into_owned()));
     if memory.status != everlore::Status::Active {
-        facts.push(memory.status.to_string());
+        fields.push(memory.status.to_string());
     }
     if hit.newer.is_some() {
-        facts.push("a newer memory says otherwise".to_owned());
+        fields.push("contradicted by a newer memory".to_owned());
     }
-    facts.extend(hit.check.as_ref().map(|check| sanitize(&verdict_line(check)).into_owned()));
+    fields.extend(hit.check.as_ref().map(|check| sanitize(&verdict_line(check)).into_owned()));
     let name = truncate_width(&memory_title(memory), TITLE_CELLS);
     out.line(&format!("{number}. {}  {} {:.2}", out.bold(&name), score_bar(hit.score), hit.score))?;
-    out.line(&out.dim(&format!("   {}", facts.join(" · "))))?;
+    out.line(&out.dim(&format!("   {}", fields.join(" · "))))?;
     out.line(&indent(&memory.content, 3))
 }
 
-/// A score as a bar of eight cells.
+/// Draws a score as a bar of eight cells.
 fn score_bar(score: f64) -> String {
     let full = (score * 8.0).round().clamp(0.0, 8.0) as usize;
     "█".repeat(full) + &"░".repeat(8 - full)

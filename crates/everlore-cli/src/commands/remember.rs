@@ -25,25 +25,25 @@ use crate::{
 pub(crate) struct RememberArgs {
     /// The text; without it, or with `-`, it is read from standard input
     text: Vec<String>,
-    /// What sort of statement it is; judged by the text if left out
+    /// The kind of memory; judged by the text if left out
     #[arg(long, value_name = "KIND", value_parser = kind_parser())]
     kind: Option<Kind>,
     /// A title; the beginning of the text if left out
     #[arg(long, value_name = "TITLE")]
     name: Option<String>,
-    /// One line that tells whether it matters
+    /// A one-line description, by which recall shows it in lists
     #[arg(long, value_name = "LINE")]
     description: Option<String>,
     /// A keyword; may be repeated
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// How much it matters, from 0 to 1
+    /// Importance, from 0 to 1
     #[arg(long, value_name = "NUMBER")]
     importance: Option<f64>,
     /// The conversation it came from
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
-    /// When it was said or became true; now if left out
+    /// The time at which it was said or became true; now if left out
     #[arg(long, value_name = "TIME", value_parser = parse_time_spec)]
     at: Option<TimeSpec>,
     /// Free data of yours, as a JSON object
@@ -56,7 +56,7 @@ pub(crate) struct RememberArgs {
     check: CheckArgs,
 }
 
-/// What was stored, and what it replaced.
+/// Stored memory, and the one it replaces.
 #[derive(Serialize)]
 struct RememberView<'a> {
     #[serde(flatten)]
@@ -66,23 +66,24 @@ struct RememberView<'a> {
 }
 
 impl RememberArgs {
-    /// Stores the text and says what was stored.
+    /// Stores the text and prints the memory.
     pub(crate) async fn run(mut self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let content = input::text_or_stdin(&std::mem::take(&mut self.text), out)?;
         let replaces = self.replaces.take();
-        let draft = self.into_draft(content, cx)?;
-        match save_draft(cx, &draft, replaces.as_deref()).await {
+        let request = self.into_request(content, cx)?;
+        match save(cx, &request, replaces.as_deref()).await {
             Ok((saved, replaces)) => print_saved(cx, out, &saved, replaces).await,
-            Err(failure) if failure.is_storage() => {
-                let line = ExportLine::Remember(Box::new(draft));
-                Err(rescue_log::rescue_lines(cx, vec![line], failure))
+            Err(error) if error.is_storage() => {
+                let line = ExportLine::Remember(Box::new(request));
+                Err(rescue_log::rescue_lines(cx, vec![line], error))
             }
-            Err(failure) => Err(failure),
+            Err(error) => Err(error),
         }
     }
 
-    /// The time is filled in here, so that it is right even if the text can only be saved later.
-    fn into_draft(self, content: String, cx: &CliContext) -> Result<RememberRequest> {
+    /// Returns the request with the current time, which stays right even if the text is saved later from the rescue
+    /// log.
+    fn into_request(self, content: String, cx: &CliContext) -> Result<RememberRequest> {
         let check = self.check.into_new_check()?;
         let at = self.at.map_or_else(|| cx.now().timestamp(), TimeSpec::start);
         Ok(RememberRequest {
@@ -101,9 +102,9 @@ impl RememberArgs {
     }
 }
 
-async fn save_draft(
+async fn save(
     cx: &CliContext,
-    draft: &RememberRequest,
+    request: &RememberRequest,
     replaces: Option<&str>,
 ) -> Result<(SavedMemory, Option<MemoryId>)> {
     let engine = cx.engine().await?;
@@ -111,7 +112,7 @@ async fn save_draft(
         Some(name) => Some(engine.resolve(&cx.scope, name).await?),
         None => None,
     };
-    let saved = engine.remember(&cx.scope, draft.clone()).await?;
+    let saved = engine.remember(&cx.scope, request.clone()).await?;
     if let Some(older) = older {
         engine.supersede(&cx.scope, older, saved.id).await.map_err(CliError::from)?;
     }
@@ -131,13 +132,13 @@ async fn print_saved(
     let engine = cx.engine().await?;
     let memory = engine.get(&cx.scope, saved.id).await?;
     let id = ids::shorten_id(engine, &cx.scope, saved.id).await?;
-    let did = if saved.receipt.known { "already known" } else { "remembered" };
+    let done = if saved.receipt.known { "already known" } else { "remembered" };
     let instead = match replaces {
         Some(older) => format!(", instead of {}", ids::shorten_id(engine, &cx.scope, older).await?),
         None => String::new(),
     };
     let name = truncate_width(&memory_title(&memory), TITLE_CELLS);
-    out.line(&format!("{did}: {} [{}] {name}{instead}", out.bold(&id), saved.kind))?;
+    out.line(&format!("{done}: {} [{}] {name}{instead}", out.bold(&id), saved.kind))?;
     if !saved.masked.is_empty() {
         out.line(&masked_note(&saved.masked))?;
     }

@@ -1,4 +1,4 @@
-//! `everlore scopes`: whose memories this home holds.
+//! `everlore scopes`: the agents and users of a home.
 
 use clap::Args;
 use everlore::store::Store;
@@ -20,15 +20,15 @@ impl ScopesArgs {
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let store = cx.store().await?;
         let mut listed = Vec::new();
-        for scope in store.scopes().await? {
-            let counts = store.count(&scope).await?;
+        for scope in store.admin().scopes().await? {
+            let counts = store.memories().count(&scope).await?;
             let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
             listed.push((scope, memories));
         }
         let found = Exit::from_found(!listed.is_empty());
         if out.is_json() {
-            let scope = |(scope, memories): &(everlore::Scope, usize)| json!({ "agent": scope.agent(), "user": scope.user(), "memories": memories });
-            out.json(&json!({ "scopes": listed.iter().map(scope).collect::<Vec<_>>() }))?;
+            let view = |(scope, memories): &(everlore::Scope, usize)| json!({ "agent": scope.agent(), "user": scope.user(), "memories": memories });
+            out.json(&json!({ "scopes": listed.iter().map(view).collect::<Vec<_>>() }))?;
         } else if listed.is_empty() {
             out.note("nothing is stored yet");
         } else {

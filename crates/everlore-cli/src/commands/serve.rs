@@ -1,12 +1,13 @@
-//! `everlore serve`: memory over HTTP, and the keys of those who may ask.
+//! `everlore serve`: the HTTP server, and its API keys.
 
 use std::{
     net::{IpAddr, SocketAddr},
     path::PathBuf,
+    time::Duration,
 };
 
 use clap::{Args, Subcommand};
-use everlore_server::{ApiKeys, KeyRole, Server, ServerOptions, TlsFiles};
+use everlore_server::{ApiKeys, KeyRole, Server, ServerOptions, Timeouts, TlsFiles};
 use serde_json::json;
 
 use crate::{
@@ -18,15 +19,20 @@ use crate::{
     times::format_age,
 };
 
-/// What shells expect of a program that was interrupted, and of one that was told to end.
+/// Exit code after SIGINT.
 const EXIT_INTERRUPTED: i32 = 130;
+
+/// Exit code after SIGTERM.
 #[cfg(unix)]
 const EXIT_TERMINATED: i32 = 143;
 
-/// Answer over HTTP, for agents and programs of this machine
+/// Environment variable by which tests shorten time limits, in milliseconds: `headers=500,body=500`.
+const TEST_TIMEOUTS_VAR: &str = "EVERLORE_TEST_TIMEOUTS";
+
+/// Run the HTTP server, for agents and programs of this machine
 ///
-/// Whoever asks needs the token in server.token in the home, or a key. /docs shows what can be asked. Ends with Ctrl+C, when
-/// all that is under way is answered; a second Ctrl+C ends it at once.
+/// Clients need the token in server.token of the home, or a key. /docs describes the API. Ctrl+C ends the server when
+/// all requests in flight are answered; a second Ctrl+C ends it at once.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct ServeArgs {
@@ -44,22 +50,22 @@ pub(crate) struct ListenArgs {
     /// The address to listen on [default: from the settings, 127.0.0.1]
     #[arg(long, value_name = "IP")]
     host: Option<IpAddr>,
-    /// Let others than this machine reach it, without TLS: what is sent can be read on the way
+    /// Accept other machines without TLS: traffic can be read on the way
     #[arg(long)]
     allow_remote: bool,
-    /// Speak TLS with the certificate in this PEM file, those that vouch for it after it [default: from the settings]
+    /// TLS certificate chain as PEM, the server's own certificate first [default: from the settings]
     #[arg(long, value_name = "FILE")]
     tls_cert: Option<PathBuf>,
     /// The private key of the certificate: PKCS#8, SEC1 or PKCS#1 as PEM [default: from the settings]
     #[arg(long, value_name = "FILE")]
     tls_key: Option<PathBuf>,
-    /// Another name by which the server may be called, such as that of a proxy in front of it; may be repeated
+    /// Another host name of the server, such as that of a reverse proxy; may be repeated
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
-    /// The most bytes of a request [default: from the settings]
+    /// The largest request body [default: from the settings]
     #[arg(long, value_name = "BYTES")]
     max_body: Option<usize>,
-    /// Requests that a key may make in a second [default: from the settings]
+    /// Requests per second and key [default: from the settings]
     #[arg(long, value_name = "NUMBER")]
     rate: Option<u32>,
     #[command(flatten)]
@@ -68,13 +74,13 @@ pub(crate) struct ListenArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServeCommand {
-    /// Say where the server of this home is
+    /// Print the address of the server of this home
     Status,
     #[command(subcommand)]
     Key(ServeKeyCommand),
 }
 
-/// Look after the keys of programs: each opens the memory of one agent and one user
+/// Manage API keys: each opens the memory of one agent and one user
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServeKeyCommand {
     Add(ServeKeyAddArgs),
@@ -82,12 +88,12 @@ pub(crate) enum ServeKeyCommand {
     Remove(ServeKeyRemoveArgs),
 }
 
-/// Make a key for the memory of --agent and --user; it is shown once
+/// Create a key for the memory of --agent and --user; it is shown once
 #[derive(Debug, Args)]
 pub(crate) struct ServeKeyAddArgs {
-    /// What the key is called in logs
+    /// The name of the key in logs
     name: String,
-    /// What it is good for: read looks, write saves and changes, admin also forgets, imports and does upkeep
+    /// Permissions: read; write also saves and changes; admin also forgets, imports and runs upkeep
     #[arg(long, value_name = "ROLE", value_parser = KeyRole::ALL.map(KeyRole::as_str), default_value = "write")]
     role: String,
 }
@@ -96,7 +102,7 @@ pub(crate) struct ServeKeyAddArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ServeKeyListArgs {}
 
-/// Remove a key; a running server refuses it from then on
+/// Remove a key; a running server rejects it from then on
 #[derive(Debug, Args)]
 pub(crate) struct ServeKeyRemoveArgs {
     /// The key
@@ -104,12 +110,12 @@ pub(crate) struct ServeKeyRemoveArgs {
 }
 
 impl ServeArgs {
-    /// Whether it answers, and does not just look after keys.
+    /// Returns `true` if it runs the server and does not only manage keys.
     pub(crate) fn runs_server(&self) -> bool {
         self.command.is_none()
     }
 
-    /// Serves, or looks after keys.
+    /// Runs the server, prints its status, or manages keys.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self.command {
             None => self.listen.run(cx, out).await,
@@ -124,7 +130,7 @@ fn print_status(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     let url = running.as_ref().map(everlore_server::ServerInfo::url);
     match (&running, &url) {
         _ if out.is_json() => {
-            out.json(&json!({ "url": url, "pid": running.as_ref().map(|one| one.pid) }))?
+            out.json(&json!({ "url": url, "pid": running.as_ref().map(|running| running.pid) }))?
         }
         (Some(running), Some(url)) => out.line(&format!("{url} (process {})", running.pid))?,
         _ => out.note("no server runs on this home; start one with `everlore serve`"),
@@ -133,9 +139,9 @@ fn print_status(cx: &CliContext, out: &mut Output) -> Result<Exit> {
 }
 
 impl ListenArgs {
-    /// Says where it listens, then answers until it is told to end.
+    /// Prints the address, then serves until a signal ends it.
     async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let ended = shutdown_signal()?;
+        let shutdown = shutdown_signal()?;
         let engine = cx.capture_engine().await?;
         let server = Server::bind(engine, self.server_options(cx)?).await?;
         let (url, token) = (server.info().url(), server.token_file());
@@ -146,7 +152,7 @@ impl ListenArgs {
             out.line(&format!("token: {}, API: {url}/docs", token.display()))?;
         }
         out.flush()?;
-        server.run(ended).await;
+        server.run(shutdown).await;
         Ok(Exit::Done)
     }
 
@@ -164,12 +170,13 @@ impl ListenArgs {
             max_body_bytes: self.max_body.unwrap_or(server.max_body_bytes),
             requests_per_second: self.rate.unwrap_or(server.requests_per_second),
             settings_digest: cx.settings.digest(),
+            timeouts: timeouts(),
             #[cfg(feature = "remote")]
             providers: crate::chat_model::providers(cx),
         })
     }
 
-    /// The files for TLS, if any are named.
+    /// Returns the TLS files; `None` serves plain HTTP.
     fn tls_files(&mut self, cx: &CliContext) -> Result<Option<TlsFiles>> {
         let server = &cx.settings.config.server;
         let cert = self.tls_cert.take().or_else(|| configured_path(&server.tls_cert, cx));
@@ -185,13 +192,31 @@ impl ListenArgs {
     }
 }
 
-/// A file that the settings name, if they do.
+/// Returns the default time limits, with those replaced that a test names.
+fn timeouts() -> Timeouts {
+    let mut timeouts = Timeouts::default();
+    let given = std::env::var(TEST_TIMEOUTS_VAR).unwrap_or_default();
+    for (name, millis) in given.split(',').filter_map(|pair| pair.split_once('=')) {
+        let limit = match name {
+            "headers" => &mut timeouts.headers,
+            "body" => &mut timeouts.body,
+            "tls_handshake" => &mut timeouts.tls_handshake,
+            "certificate_poll" => &mut timeouts.certificate_poll,
+            _ => continue,
+        };
+        *limit = millis.parse().map_or(*limit, Duration::from_millis);
+    }
+    timeouts
+}
+
+/// Returns a path of the settings, relative to the settings file; `None` if it is empty.
 fn configured_path(name: &str, cx: &CliContext) -> Option<PathBuf> {
     let folder = cx.settings.path.parent().unwrap_or(&cx.home);
     (!name.is_empty()).then(|| folder.join(name))
 }
 
-/// Comes when the user or the system wants the server to end. Signals are caught from here on, so none is missed.
+/// Returns a future that completes on SIGINT or SIGTERM. The handlers are installed at once, so that no signal is
+/// missed.
 fn shutdown_signal() -> Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {
@@ -204,7 +229,7 @@ fn shutdown_signal() -> Result<impl Future<Output = ()>> {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
-            // Who asks twice wants it now; what was acknowledged is on the disk.
+            // A second signal ends the process at once; acknowledged writes are on disk.
             tokio::spawn(async move {
                 let code = tokio::select! {
                     _ = interrupt.recv() => EXIT_INTERRUPTED,
@@ -216,7 +241,7 @@ fn shutdown_signal() -> Result<impl Future<Output = ()>> {
     }
     #[cfg(not(unix))]
     Ok(async {
-        // Without the signal the server runs until it is killed, which loses nothing.
+        // Without signals the server runs until it is killed, which loses nothing.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending().await
         }
@@ -238,9 +263,10 @@ impl ServeKeyCommand {
             Self::List(_) => list_keys(&keys, cx, out),
             Self::Remove(args) => {
                 keys.remove(&args.name)?;
-                match out.is_json() {
-                    true => out.json(&json!({ "removed": args.name }))?,
-                    false => out.line(&format!("removed: {}", args.name))?,
+                if out.is_json() {
+                    out.json(&json!({ "removed": args.name }))?
+                } else {
+                    out.line(&format!("removed: {}", args.name))?
                 }
                 Ok(Exit::Done)
             }
@@ -269,15 +295,20 @@ impl ServeKeyAddArgs {
 fn list_keys(keys: &ApiKeys, cx: &CliContext, out: &mut Output) -> Result<Exit> {
     let keys = keys.list()?;
     if out.is_json() {
-        let key = |key: &everlore_server::ApiKey| json!({ "name": key.name, "agent": key.scope.agent(), "user": key.scope.user(), "role": key.role, "created_at": key.created_at });
-        out.json(&json!({ "keys": keys.iter().map(key).collect::<Vec<_>>() }))?;
+        let view = |key: &everlore_server::ApiKey| {
+            json!({
+                "name": key.name, "agent": key.scope.agent(), "user": key.scope.user(),
+                "role": key.role, "created_at": key.created_at,
+            })
+        };
+        out.json(&json!({ "keys": keys.iter().map(view).collect::<Vec<_>>() }))?;
     } else if keys.is_empty() {
-        out.note("there are no keys; make one with `everlore serve key add NAME`");
+        out.note("there are no keys; create one with `everlore serve key add NAME`");
     } else {
-        let mut rows = new_table(&["key", "agent", "user", "role", "made"]);
+        let mut rows = new_table(&["key", "agent", "user", "role", "created"]);
         for key in keys.iter() {
-            let (scope, made) = (&key.scope, format_age(key.created_at, &cx.now()));
-            rows.add_row([&key.name, scope.agent(), scope.user(), key.role.as_str(), &made]);
+            let (scope, created) = (&key.scope, format_age(key.created_at, &cx.now()));
+            rows.add_row([&key.name, scope.agent(), scope.user(), key.role.as_str(), &created]);
         }
         out.text(&render_table(rows))?;
     }

@@ -1,4 +1,4 @@
-//! `everlore session`: what a conversation leaves behind.
+//! `everlore session`: ends conversations and records answers.
 
 use clap::{Args, Subcommand};
 use everlore::{
@@ -16,16 +16,16 @@ use crate::{
     render::pluralize,
 };
 
-/// Close conversations, and say what was answered in them
+/// End conversations, and record answers for usage
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionCommand {
     Answered(SessionAnsweredArgs),
     End(SessionEndArgs),
 }
 
-/// Tell what was answered, so that memories that were of use weigh more
+/// Record an answer, so that the memories it used gain weight
 ///
-/// The answer is compared with what `everlore context --session` told last in the conversation; it is not stored.
+/// The answer is compared with the last block of `everlore context --session` in the conversation; it is not stored.
 #[derive(Debug, Args)]
 pub(crate) struct SessionAnsweredArgs {
     /// The conversation, as given to `everlore context --session`
@@ -34,11 +34,11 @@ pub(crate) struct SessionAnsweredArgs {
     answer: Vec<String>,
 }
 
-/// Write what a conversation was about into the daily log
+/// End a conversation: write a summary into the daily log and extract memories
 ///
-/// A few sentences are chosen, word for word. Ending a conversation again changes nothing unless more was said. Days that
-/// no longer reach the prompt are put away and stay searchable. Memories are drawn from the conversation, by the model of the
-/// settings or by rules; what fails waits and is tried again.
+/// The summary is a few of its sentences, word for word. Ending a conversation again changes nothing unless it has new
+/// turns. Days that no longer go into the prompt are archived and stay searchable. The model of the settings, or rules,
+/// extract memories; what fails is retried later.
 #[derive(Debug, Args)]
 pub(crate) struct SessionEndArgs {
     /// The conversation, as given to `everlore observe --session`
@@ -56,31 +56,32 @@ impl SessionCommand {
 }
 
 impl SessionAnsweredArgs {
-    /// Compares and says what was used.
+    /// Records the answer and prints how many memories it used.
     async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let answer = input::text_or_stdin(&self.answer, out)?;
-        let answered = engine.record_answer(&cx.scope, &self.session, &answer).await?;
+        let usage = engine.record_answer(&cx.scope, &self.session, &answer).await?;
         if out.is_json() {
-            out.json(&answered)?;
-        } else if answered.told + answered.held_out == 0 {
-            out.note("nothing was told in this conversation that is still to be answered");
+            out.json(&usage)?;
+        } else if usage.told + usage.held_out == 0 {
+            out.note("no injected memory of this conversation waits for an answer");
         } else {
-            let told = pluralize(answered.told, "memory", "memories");
-            out.line(&format!("used: {} of {told}", answered.used.len()))?;
+            let injected = pluralize(usage.told, "memory", "memories");
+            out.line(&format!("used: {} of {injected}", usage.used.len()))?;
         }
-        Ok(Exit::from_found(answered.told + answered.held_out > 0))
+        Ok(Exit::from_found(usage.told + usage.held_out > 0))
     }
 }
 
 impl SessionEndArgs {
-    /// Writes the summary and puts old days away.
+    /// Writes the summary, archives old days, extracts memories, and runs upkeep if it is due.
     async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let ended = engine.end_session(&cx.scope, &self.session).await?;
         let archived = engine.archive_days(&cx.scope).await?;
-        let read = extract_ended(&cx.capture_engine().await?, &cx.scope, &self.session).await?;
-        // What needs a yes waits for `everlore upkeep`; a failure keeps nobody from ending a conversation.
+        let extractions =
+            extract_ended(&cx.capture_engine().await?, &cx.scope, &self.session).await?;
+        // Jobs that need a confirmation wait for `everlore upkeep`; an error does not prevent ending the conversation.
         let upkeep = match engine.upkeep_if_due(&cx.scope).await {
             Ok(report) => report,
             Err(error) => {
@@ -88,17 +89,17 @@ impl SessionEndArgs {
                 None
             }
         };
-        print_end(&SessionEndView { ended, archived, extractions: read, upkeep }, out)?;
+        print_end(&SessionEndView { ended, archived, extractions, upkeep }, out)?;
         Ok(Exit::Done)
     }
 }
 
-/// Ends a conversation as the command does.
+/// Ends a conversation as `everlore session end` does.
 pub(super) async fn end_session(cx: &CliContext, session: &str, out: &mut Output) -> Result<Exit> {
     SessionEndArgs { session: session.to_owned() }.run(cx, out).await
 }
 
-/// What was done at the end of a conversation.
+/// Answer of `everlore session end`.
 #[derive(Serialize)]
 struct SessionEndView {
     ended: SessionEnd,
@@ -107,21 +108,21 @@ struct SessionEndView {
     upkeep: Option<UpkeepReport>,
 }
 
-fn print_end(done: &SessionEndView, out: &mut Output) -> Result<()> {
+fn print_end(end: &SessionEndView, out: &mut Output) -> Result<()> {
     if out.is_json() {
-        return out.json(done);
+        return out.json(end);
     }
-    print_log(&done.ended, out)?;
-    if !done.archived.is_empty() {
-        out.line(&format!("put away: {}", pluralize(done.archived.len(), "day", "days")))?;
+    print_log(&end.ended, out)?;
+    if !end.archived.is_empty() {
+        out.line(&format!("archived: {}", pluralize(end.archived.len(), "day", "days")))?;
     }
-    for extraction in &done.extractions {
+    for extraction in &end.extractions {
         out.note(&summarize_extraction(extraction, false));
     }
-    for job in done.upkeep.iter().flat_map(UpkeepReport::stopped) {
+    for job in end.upkeep.iter().flat_map(UpkeepReport::stopped) {
         let reason = job.stopped.as_deref().unwrap_or_default();
         out.note(&format!(
-            "note: upkeep waits for a yes: {reason}; see `everlore upkeep --dry-run`"
+            "note: upkeep waits for a confirmation: {reason}; see `everlore upkeep --dry-run`"
         ));
     }
     Ok(())
@@ -142,7 +143,7 @@ fn print_log(ended: &SessionEnd, out: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Draws memories from a conversation that is over.
+/// Extracts memories from a conversation that has ended.
 pub(super) async fn extract_ended(
     engine: &Engine,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! `everlore upkeep`: the work between turns, by hand.
+//! `everlore upkeep`: runs the work between turns now.
 
 use std::io::{self, IsTerminal};
 
@@ -18,36 +18,35 @@ use crate::{
     },
 };
 
-/// The most memories of a job that are listed; `--json` has all of them.
+/// Most memories of a job that are listed; `--json` has all of them.
 const MAX_LISTED: usize = 20;
 
-/// Look after memories: weigh by use, put away, put together, tidy up
+/// Run upkeep: update weights, archive, merge duplicates, clean up
 ///
-/// Weights follow what answers used; what held until a time that is over, or weighs too little, is archived; what says the
-/// same is put together. Then old figures go, missing vectors are made and space is given back. Each job is a run that
-/// `everlore memory undo --run` takes back. A job that would touch more than a quarter of the memories asks first.
+/// Updates weights by usage, archives memories that have expired or weigh too little, and merges duplicates. Then
+/// prunes old statistics, computes missing vectors and compacts the database. Each job is a run that `everlore memory
+/// undo --run` undoes. A job that would change more than a quarter of the memories asks first.
 #[derive(Debug, Args)]
 pub(crate) struct UpkeepArgs {
-    /// Only show what would be done
+    /// Report what would be done, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask, even if more than a quarter of the memories is touched
+    /// Do not ask, even if more than a quarter of the memories is changed
     #[arg(short, long)]
     yes: bool,
 }
 
 impl UpkeepArgs {
-    /// Does the work and tells what was done.
+    /// Runs all jobs and prints their results.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let mut yes = self.yes;
         if !self.dry_run && !yes {
             let planned =
                 run_upkeep(engine, cx, out, &UpkeepRequest { dry_run: true, yes }).await?;
-            let objections: Vec<_> =
-                planned.stopped().filter_map(|job| job.stopped.clone()).collect();
-            yes = !objections.is_empty();
-            if yes && !confirm_objections(&objections, out)? {
+            let reasons: Vec<_> = planned.stopped().filter_map(|job| job.stopped.clone()).collect();
+            yes = !reasons.is_empty();
+            if yes && !confirm_large_jobs(&reasons, out)? {
                 out.note("nothing was done");
                 return Ok(Exit::Failed);
             }
@@ -81,15 +80,15 @@ async fn run_upkeep(
     Ok(report?)
 }
 
-fn confirm_objections(objections: &[String], out: &mut Output) -> Result<bool> {
-    let told = objections.join("; ");
+fn confirm_large_jobs(reasons: &[String], out: &mut Output) -> Result<bool> {
+    let reasons = reasons.join("; ");
     if !io::stdin().is_terminal() {
         return Err(CliError::invalid(
-            format!("{told}, and nobody can be asked here"),
-            "look at it with --dry-run, then repeat the command with --yes",
+            format!("{reasons}, which needs a confirmation, for which there is no terminal"),
+            "check it with --dry-run, then repeat the command with --yes",
         ));
     }
-    out.confirm(&format!("{told}. Go on?"))
+    out.confirm(&format!("{reasons}. Continue?"))
 }
 
 async fn print_job(
@@ -100,31 +99,30 @@ async fn print_job(
 ) -> Result<()> {
     let number = if dry_run { job.memories.len() } else { job.done as usize };
     let memories = || pluralize(number, "memory", "memories");
-    let did = match job.job {
-        UpkeepJob::Weigh => format!("{} weighed by use", memories()),
-        UpkeepJob::Expire => format!("{} over and archived", memories()),
-        UpkeepJob::Archive => format!("{} hardly worth anything and archived", memories()),
+    let done = match job.job {
+        UpkeepJob::Weigh => format!("{} weighed by usage", memories()),
+        UpkeepJob::Expire => format!("{} expired and archived", memories()),
+        UpkeepJob::Archive => format!("{} of low weight archived", memories()),
         UpkeepJob::Merge => {
-            let gone = job.memories.iter().filter(|one| one.superseded_by.is_some()).count();
-            format!(
-                "{} said the same as another and gave way",
-                pluralize(gone, "memory", "memories")
-            )
+            let merged = job.memories.iter().filter(|memory| memory.superseded_by.is_some());
+            format!("{} merged", pluralize(merged.count(), "duplicate", "duplicates"))
         }
-        UpkeepJob::Prune => format!("{} removed", pluralize(number, "old figure", "old figures")),
+        UpkeepJob::Prune => {
+            format!("{} removed", pluralize(number, "old statistic", "old statistics"))
+        }
         UpkeepJob::Embed => {
-            format!("{} made", pluralize(number, "missing vector", "missing vectors"))
+            format!("{} computed", pluralize(number, "missing vector", "missing vectors"))
         }
-        UpkeepJob::Vacuum => format!("{} given back", format_bytes(job.done)),
+        UpkeepJob::Vacuum => format!("{} freed", format_bytes(job.done)),
     };
     let run = job.run.as_ref().map(|run| format!(" (run {run})")).unwrap_or_default();
     let would = if dry_run { "would be: " } else { "" };
-    out.line(&format!("{:<8} {would}{did}{run}", job.job.as_str()))?;
+    out.line(&format!("{:<8} {would}{done}{run}", job.job.as_str()))?;
     if let Some(stopped) = &job.stopped {
-        out.line(&format!("         needs a yes: {stopped}"))?;
+        out.line(&format!("         needs a confirmation: {stopped}"))?;
     }
     if let Some(failed) = &job.failed {
-        out.line(&format!("         left for the next time: {failed}"))?;
+        out.line(&format!("         failed, retried next time: {failed}"))?;
     }
     out.text(&render_changed(job, cx).await?)
 }
@@ -134,12 +132,12 @@ async fn render_changed(job: &UpkeepJobReport, cx: &CliContext) -> Result<String
     if shown.is_empty() {
         return Ok(String::new());
     }
-    let all: Vec<_> = shown.iter().map(|one| one.id).collect();
+    let all: Vec<_> = shown.iter().map(|memory| memory.id).collect();
     let short = ids::shorten_ids(cx.engine().await?, &cx.scope, &all).await?;
     let mut rows = new_table(&[]);
-    for (one, id) in shown.iter().zip(short) {
-        let name = truncate_width(&sanitize(&one.name.replace('\n', " ")), TITLE_CELLS);
-        rows.add_row(["        ".to_owned(), id, name, format!("weight {:.2}", one.weight)]);
+    for (memory, id) in shown.iter().zip(short) {
+        let name = truncate_width(&sanitize(&memory.name.replace('\n', " ")), TITLE_CELLS);
+        rows.add_row(["        ".to_owned(), id, name, format!("weight {:.2}", memory.weight)]);
     }
     let more = job.memories.len() - shown.len();
     let more = if more > 0 { format!("         and {more} more\n") } else { String::new() };

@@ -1,4 +1,4 @@
-//! `--why-not`: what kept a memory out of an answer or a block, in a sentence (A12).
+//! `--why-not`: explains in a sentence why a memory is not in an answer or a block.
 
 use everlore::{Engine, MemoryId, RecallRequest, recall::WhyNot};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::{
     output::Output,
 };
 
-/// The answer for programs.
+/// Answer for programs.
 #[derive(Serialize)]
 struct WhyNotView<'a> {
     query: &'a str,
@@ -20,7 +20,7 @@ struct WhyNotView<'a> {
     reason: WhyNot,
 }
 
-/// Says what kept the memory out of the answer to the request.
+/// Explains why recall does not return the memory.
 pub(super) async fn explain_recall(
     request: &RecallRequest,
     name: &str,
@@ -33,7 +33,7 @@ pub(super) async fn explain_recall(
     print_reason(&request.query, id, why_not, out)
 }
 
-/// Says what kept the memory out of the block for the request.
+/// Explains why the block does not contain the memory.
 pub(super) async fn explain_block(
     request: &RecallRequest,
     budget: usize,

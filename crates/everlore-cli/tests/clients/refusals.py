@@ -54,7 +54,7 @@ for module, client, long, too_long in [
     (openai, openai_client, chat, openai.APIStatusError),
     (anthropic, anthropic_client, messages, anthropic.RequestTooLargeError),
 ]:
-    refused(module.AuthenticationError, lambda: client("wrong").models.list(), "there is no such token or key")
+    refused(module.AuthenticationError, lambda: client("wrong").models.list(), "unknown token or key")
     for headers, words in [(HOST, "this server is not called that"), (ORIGIN, "pages of other sites may not ask")]:
         told = refused(module.PermissionDeniedError, lambda: client(headers=headers).models.list(), words)
         kind = told.body["type"] if module is openai else told.body["error"]["type"]
@@ -67,7 +67,7 @@ def mem0(key=KEY, headers=None):
     return MemoryClient(host=URL, api_key=key, client=httpx.Client(headers=headers))
 
 
-refused(ValueError, lambda: mem0("wrong"), "there is no such token or key")
+refused(ValueError, lambda: mem0("wrong"), "unknown token or key")
 refused(ValueError, lambda: mem0(headers=HOST), "this server is not called that")
 refused(ValueError, lambda: mem0(headers=ORIGIN), "pages of other sites may not ask")
 print("mem0: key, host and origin are told")
@@ -79,7 +79,7 @@ def viking(key=KEY, headers=None):
     return client.ls("viking://")
 
 
-refused(UnauthenticatedError, lambda: viking("wrong"), "there is no such token or key")
+refused(UnauthenticatedError, lambda: viking("wrong"), "unknown token or key")
 refused(PermissionDeniedError, lambda: viking(headers=HOST), "this server is not called that")
 refused(PermissionDeniedError, lambda: viking(headers=ORIGIN), "pages of other sites may not ask")
 print("openviking: key, host and origin are told")

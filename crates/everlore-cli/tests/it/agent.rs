@@ -1,4 +1,4 @@
-//! `everlore agent`: agents and the settings that each has for itself, on the command line.
+//! `everlore agent`: agents and their overrides of settings.
 
 use std::fs;
 
@@ -36,9 +36,9 @@ fn settings_are_set_shown_and_removed_for_one_agent() {
         row("memory.inject.limit").contains('3') && row("memory.inject.limit").ends_with("agent")
     );
     assert!(row("recall.limit").ends_with("home"), "{}", shown.out);
-    let told = home.json(&["agent", "unset", "助手", "memory", "upkeep.hours"]);
-    assert_eq!(told["own"], json!({ "general": { "language": "zh" } }));
-    assert!(told["path"].as_str().unwrap().ends_with("settings.toml"));
+    let output = home.json(&["agent", "unset", "助手", "memory", "upkeep.hours"]);
+    assert_eq!(output["own"], json!({ "general": { "language": "zh" } }));
+    assert!(output["path"].as_str().unwrap().ends_with("settings.toml"));
     home.json(&["--agent", "助手", "remember", "茶"]);
     assert_eq!(home.json(&["agent", "reset", "助手"])["own"], json!({}));
     home.assert_healthy();
@@ -57,14 +57,14 @@ fn agents_are_listed_with_what_holds_for_them() {
         { "agent": "助手", "users": 1, "memories": 1, "enabled": false, "own_settings": true },
     ]);
     assert_eq!(agents, expected);
-    let told = home.run(&["agent", "list"]).out;
-    assert!(told.contains("its own") && told.contains("off"), "{told}");
+    let output = home.run(&["agent", "list"]).out;
+    assert!(output.contains("its own") && output.contains("off"), "{output}");
 }
 
 #[test]
 fn mistakes_are_told_and_nothing_is_written() {
     let home = TestHome::new();
-    for (args, told) in [
+    for (args, output) in [
         (&["agent", "set", "a", "memory.inject.limit=5000"][..], "must be from 0 to 1000"),
         (&["agent", "set", "a", "memory.inject.limti=5"], "did you mean `memory.inject.limit`?"),
         (&["agent", "set", "a", "memory.mask_secrets=false"], "cannot switch masking off"),
@@ -74,7 +74,7 @@ fn mistakes_are_told_and_nothing_is_written() {
         (&["agent", "unset", "a", "memory.enabeld"], "does not exist"),
     ] {
         let ran = home.run(args);
-        assert!(ran.code == 2 && ran.err.contains(told), "{args:?}: {ran:?}");
+        assert!(ran.code == 2 && ran.err.contains(output), "{args:?}: {ran:?}");
     }
     let left: Vec<_> =
         home.files().into_iter().filter(|(path, _)| path.ends_with("settings.toml")).collect();

@@ -1,4 +1,4 @@
-//! What every command answers, for programs and for people, in English and in Chinese.
+//! Answers of every command, for programs and for people, in English and in Chinese.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -113,9 +113,9 @@ fn an_explanation_shows_every_number_and_they_add_up() {
     let parts = ["relevance", "recency", "weight", "importance", "kind"];
     let product: f64 = parts.iter().map(|part| number(&factors[part])).product();
     assert!((product / (1.0 + product) - number(&hit["score"])).abs() < 1e-9, "{factors}");
-    let told = home.run(&["recall", "staging port", "--explain"]).out;
+    let output = home.run(&["recall", "staging port", "--explain"]).out;
     for word in ["idf", "frequency", "lexical", "fused", "relevance", "recency", "score"] {
-        assert!(told.contains(word), "{told}");
+        assert!(output.contains(word), "{output}");
     }
 }
 
@@ -194,11 +194,11 @@ fn looking_into_a_home_that_is_not_there_does_not_make_it() {
 }
 
 #[test]
-fn a_limit_above_the_most_is_told() {
+fn a_limit_above_the_maximum_is_reported() {
     let home = TestHome::new();
     home.remember("tea");
     let ran = home.run(&["--json", "recall", "tea", "--limit", "5000"]);
-    assert!(ran.code == 0 && ran.err.contains("100 at most are returned"), "{ran:?}");
+    assert!(ran.code == 0 && ran.err.contains("at most 100 are returned"), "{ran:?}");
 }
 
 #[test]

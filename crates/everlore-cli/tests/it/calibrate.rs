@@ -1,8 +1,8 @@
-//! `everlore recall calibrate`: fitted, kept for one scope, shown, taken back (A1).
+//! `everlore recall calibrate`: fitted, saved for one scope, shown, reset.
 
 use crate::home::{TestHome, turn_lines};
 
-/// A home with notes enough to learn from.
+/// Returns a home with enough notes to calibrate on.
 fn home() -> TestHome {
     let home = TestHome::new();
     let things = ["kettle", "piano", "violin", "bicycle", "telescope", "passport", "lantern"];
@@ -32,8 +32,8 @@ fn a_calibration_is_tried_kept_and_taken_back() {
     assert_eq!(found["calibration"], tried["calibration"]);
     assert_eq!(found["kept"], found["calibration"]["improves"]);
     assert_eq!(file.exists(), found["kept"] == true);
-    let told = home.run(&["recall", "calibrate"]).out;
-    assert!(told.contains("before") && told.contains("after"), "{told}");
+    let output = home.run(&["recall", "calibrate"]).out;
+    assert!(output.contains("before") && output.contains("after"), "{output}");
     assert_eq!(home.json(&["recall", "calibrate", "--reset"])["reset"], found["kept"]);
     assert_eq!(home.json(&["recall", "calibrate", "--reset"])["reset"], false);
 }
@@ -69,12 +69,12 @@ fn the_gate_says_why_in_plain_words() {
     let home = TestHome::new();
     let tea = home.remember("I drink green tea from Hangzhou every morning");
     let why = ["recall", "tea ceremony in Kyoto", "--min-confidence", "1", "--why-not", &tea];
-    let told = home.run(&why).out;
-    assert!(told.contains("names that were never said here: 1"), "{told}");
-    let told = home.run(&["context", "thanks for the tea!", "--why-not", &tea]).out;
-    assert!(told.contains("confidence"), "{told}");
-    let told = home.run(&["recall", "写一首关于 tea 的诗", "--explain"]).out;
-    assert!(told.contains("the message needs no memory"), "{told}");
+    let output = home.run(&why).out;
+    assert!(output.contains("names that occur in no memory: 1"), "{output}");
+    let output = home.run(&["context", "thanks for the tea!", "--why-not", &tea]).out;
+    assert!(output.contains("confidence"), "{output}");
+    let output = home.run(&["recall", "写一首关于 tea 的诗", "--explain"]).out;
+    assert!(output.contains("the message needs no memory"), "{output}");
     let answer = home.json(&["recall", "green tea", "--explain"]);
     assert_eq!(answer["judgement"]["parts"][1]["name"], "coverage");
 }

@@ -1,4 +1,4 @@
-//! From what was said to what is remembered, by commands.
+//! Capture by commands: from turns to memories.
 
 use serde_json::Value;
 
@@ -45,12 +45,12 @@ fn what_was_said_waits_until_it_is_read_and_a_reading_can_be_undone() {
     home.json(&["memory", "undo", "--run", run]);
     assert_eq!(kept_contents(&home), Vec::<String>::new());
     let again = home.run(&["extract"]);
-    assert_eq!((again.code, again.err.trim()), (0, "nothing waits: every turn was read"));
+    assert_eq!((again.code, again.err.trim()), (0, "nothing to extract: every turn was processed"));
     home.assert_healthy();
 }
 
 #[test]
-fn the_end_of_a_conversation_has_it_read() {
+fn the_end_of_a_conversation_extracts_memories() {
     let home = TestHome::new();
     observe(&home, "one", true, "我住在上海。\n");
     assert_eq!(kept_contents(&home), ["用户住在上海。"]);
@@ -59,7 +59,7 @@ fn the_end_of_a_conversation_has_it_read() {
     let ended = home.json(&["session", "end", "two"]);
     assert_eq!(draft_outcomes(&ended["extractions"][0]), [("added", "The user works at Nokia.")]);
     assert!(home.recall("Where do I work?").contains(&"The user works at Nokia.".to_owned()));
-    // Another user's conversations are not read unless all are asked for.
+    // Another user's conversations are extracted only with --all.
     let ran =
         home.run_with_input(&["observe", "--user", "bob", "--role", "user"], b"I like tea.\n");
     assert_eq!(ran.code, 0);
@@ -72,12 +72,15 @@ fn the_end_of_a_conversation_has_it_read() {
 #[test]
 fn what_is_not_remembered_can_be_looked_at_remembered_all_the_same_and_dropped() {
     let home = TestHome::new();
-    // Rules are sure of what they catch, so the bar is raised above them.
+    // Rules have a high confidence, so the threshold is raised above it.
     let strict = [("EVERLORE_MEMORY_AGENT__EXTRACT__MIN_CONFIDENCE", "0.9")];
     observe(&home, "monday", false, "I live in Boston. I like tea.\n我对花生过敏。\n");
     let output = home.command(&["extract"]).envs(strict).output().unwrap();
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.contains("quarantined: The user likes tea. (its confidence is 0.80"), "{told}");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        printed.contains("quarantined: The user likes tea. (its confidence is 0.80"),
+        "{printed}"
+    );
     assert_eq!(kept_contents(&home), Vec::<String>::new());
     let listed = home.json(&["quarantine", "list"]);
     let drafts = listed["drafts"].as_array().unwrap();
@@ -86,7 +89,7 @@ fn what_is_not_remembered_can_be_looked_at_remembered_all_the_same_and_dropped()
         drafts.iter().find(of).unwrap()["memory"]["id"].as_str().unwrap().to_owned()
     };
     let shown = home.run(&["quarantine", "show", &id("tea")]);
-    assert!(shown.out.contains("because   its confidence is 0.80, at least 0.90 is wanted"));
+    assert!(shown.out.contains("reason    its confidence is 0.80, at least 0.90 is wanted"));
     let restored = home.json(&["quarantine", "restore", &id("tea")]);
     assert_eq!(restored["memories"][0]["metadata"]["trust"], "approved");
     assert_eq!(kept_contents(&home), ["The user likes tea."]);
@@ -98,7 +101,7 @@ fn what_is_not_remembered_can_be_looked_at_remembered_all_the_same_and_dropped()
 }
 
 #[test]
-fn a_forgotten_turn_names_what_was_drawn_from_it() {
+fn a_forgotten_turn_names_the_memories_extracted_from_it() {
     let home = TestHome::new();
     let ran =
         home.run_with_input(&["observe", "--role", "user", "--end"], "我住在上海。\n".as_bytes());

@@ -1,4 +1,4 @@
-//! `everlore chat` without a terminal: piped, with options, from memory alone, and when things go wrong (X3, C7, F7).
+//! `everlore chat` without a terminal: piped, with options, from memory alone, and with errors.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::home::{CommandOutput, TestHome};
 
 const MODEL: &str = "scripted-chat";
 
-/// A provider by a script, and a home whose settings name it.
+/// Starts a mock provider, and returns a home whose settings name it.
 pub(crate) fn chat_home(chats: MockChat) -> (MockServer, TestHome) {
     let server = MockServer::start(chats);
     let home = TestHome::new();
@@ -23,7 +23,7 @@ pub(crate) fn chat_home(chats: MockChat) -> (MockServer, TestHome) {
     (server, home)
 }
 
-/// Everything that was stored as turns, the oldest first.
+/// Returns all stored turns, oldest first.
 pub(crate) fn turns(home: &TestHome) -> Vec<String> {
     let ran = home.run(&["--json", "memory", "list", "--kind", "turn", "--limit", "100"]);
     let listed = ran.json();
@@ -34,7 +34,7 @@ pub(crate) fn turns(home: &TestHome) -> Vec<String> {
     contents
 }
 
-/// What the model was asked, the messages after the system prompt.
+/// Returns the messages of a request after the system prompt.
 pub(crate) fn messages(server: &MockServer, request: usize) -> Vec<Value> {
     let body = server.requests()[request].json();
     body["messages"].as_array().unwrap()[1..].to_vec()
@@ -44,7 +44,7 @@ pub(crate) fn system(server: &MockServer, request: usize) -> String {
     server.requests()[request].json()["messages"][0]["content"].as_str().unwrap().to_owned()
 }
 
-/// What the log of the day says.
+/// Returns the daily log.
 pub(crate) fn log(home: &TestHome) -> String {
     home.run(&["layer", "show", "daily"]).out
 }
@@ -84,7 +84,7 @@ fn a_conversation_goes_on_under_its_name_and_its_prompt_stays_the_same() {
     let messages = messages(&server, 1);
     let texts: Vec<&str> = messages.iter().map(|one| one["content"].as_str().unwrap()).collect();
     assert_eq!(texts, ["My cat is called Momo.", "Nice name.", "And what is it called?"]);
-    // The log of the day may quote it; recall does not, because the model sees what was said.
+    // The daily log may quote it; recall does not, because the model sees the turn.
     let prompt = system(&server, 1);
     let recalled = prompt.split_once("<memory-context>").map_or("", |(_, block)| block);
     assert!(!recalled.contains("My cat is called Momo."), "{recalled}");
@@ -159,7 +159,7 @@ fn an_answer_that_breaks_off_is_stored_as_far_as_it_came() {
     );
     let ran = home.run(&["chat", "count"]);
     assert_eq!((ran.code, ran.out.as_str()), (2, "One two thre\n"), "{ran:?}");
-    assert!(ran.err.contains("the answer broke off"), "{ran:?}");
+    assert!(ran.err.contains("the answer was interrupted"), "{ran:?}");
     assert_eq!(turns(&home), ["count", "One two thre"]);
 }
 
@@ -178,8 +178,8 @@ fn a_process_that_is_killed_in_the_middle_of_an_answer_has_stored_the_question()
 #[test]
 fn from_memory_alone_it_quotes_what_is_stored_in_both_languages() {
     let home = TestHome::new();
-    let said = "{\"session\":\"monday\",\"speaker\":\"Ana\",\"text\":\"We moved the staging server to port 9443.\"}\n{\"session\":\"周二\",\"speaker\":\"小本\",\"text\":\"支付模块周三上线。\"}\n";
-    home.run_with_input(&["observe"], said.as_bytes());
+    let turns = "{\"session\":\"monday\",\"speaker\":\"Ana\",\"text\":\"We moved the staging server to port 9443.\"}\n{\"session\":\"周二\",\"speaker\":\"小本\",\"text\":\"支付模块周三上线。\"}\n";
+    home.run_with_input(&["observe"], turns.as_bytes());
     let ran = home.run(&["chat", "--offline", "Which port does the staging server use?"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(

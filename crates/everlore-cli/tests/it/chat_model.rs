@@ -1,4 +1,4 @@
-//! Language models of the settings: where their keys come from, and what the doctor says of them (C3, X8).
+//! Language models of the settings: the sources of their keys, and the doctor's check.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::home::{CommandOutput, TestHome};
 
 const KEY: &str = "sk-very-secret";
 
-/// A home whose settings name a language model of a server.
+/// Returns a home whose settings name a language model of a server.
 fn home(server: &MockServer, more: &str) -> TestHome {
     let home = TestHome::new();
     let settings = format!(
@@ -43,8 +43,8 @@ fn a_key_is_found_in_each_of_its_places_and_never_shown() {
     ] {
         let ran = doctor(&home(&server, more), variables);
         assert_eq!(ran.code, 0, "{more} {variables:?} {ran:?}");
-        let told = "language model: openai/scripted-chat of [chat] can be asked";
-        assert!(ran.out.contains(told) && !ran.out.contains(KEY), "{ran:?}");
+        let expected = "language model: openai/scripted-chat of [chat] is available";
+        assert!(ran.out.contains(expected) && !ran.out.contains(KEY), "{ran:?}");
     }
 }
 
@@ -57,9 +57,9 @@ fn a_key_can_be_kept_in_the_home_apart_from_the_settings() {
     assert!(refused.out.contains("asks for a key, and there is none"), "{refused:?}");
     assert!(refused.out.contains("put the key into the variable OPENAI_API_KEY"), "{refused:?}");
 
-    let kept = home.run_with_input(&["config", "key", "openai"], format!("{KEY}\n").as_bytes());
-    assert_eq!(kept.code, 0, "{kept:?}");
-    assert!(kept.out.contains("keys.toml") && !kept.out.contains(KEY), "{kept:?}");
+    let saved = home.run_with_input(&["config", "key", "openai"], format!("{KEY}\n").as_bytes());
+    assert_eq!(saved.code, 0, "{saved:?}");
+    assert!(saved.out.contains("keys.toml") && !saved.out.contains(KEY), "{saved:?}");
     assert_eq!(doctor(&home, &[]).code, 0);
     assert!(!home.run(&["config", "show"]).out.contains(KEY));
     let wrong = doctor(&home, &[("OPENAI_API_KEY", "sk-wrong")]);
@@ -71,17 +71,17 @@ fn a_key_can_be_kept_in_the_home_apart_from_the_settings() {
     let unknown = home.run_with_input(&["config", "key", "opnai"], KEY.as_bytes());
     assert!(unknown.code == 2 && unknown.err.contains("name one of openai"), "{unknown:?}");
     let empty = home.run_with_input(&["config", "key", "openai"], b"two words");
-    assert!(empty.code == 2 && empty.err.contains("that is no key"), "{empty:?}");
+    assert!(empty.code == 2 && empty.err.contains("the input is not a key"), "{empty:?}");
 }
 
 #[test]
-fn a_command_for_the_key_that_fails_is_told() {
+fn a_command_for_the_key_that_fails_is_reported() {
     let server = server();
     let failed = doctor(&home(&server, "key_command = \"exit 3\"\n"), &[]);
     assert!(failed.out.contains("key_command of [chat] failed"), "{failed:?}");
     let nothing = doctor(&home(&server, "key_command = \"true\"\n"), &[]);
     assert!(nothing.out.contains("printed nothing"), "{nothing:?}");
-    assert_eq!(server.requests().len(), 0, "without a key nobody is asked");
+    assert_eq!(server.requests().len(), 0, "without a key no request is sent");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `everlore chat` at a real terminal: answers as they come, tools, Ctrl+C, a new size, Chinese, and the end (X3, F7).
+//! `everlore chat` at a real terminal: streamed answers, tools, Ctrl+C, a new size, Chinese, and the end.
 
 use std::fs;
 
@@ -38,7 +38,7 @@ fn an_answer_is_seen_while_it_comes_rendered_and_the_end_is_summed_up() {
     terminal.wait_for_text("• The end.");
     terminal.wait_for_text("0 memories · 20 tokens read, 0 cached, 7 written");
     terminal.type_line("/quit");
-    terminal.wait_for_text("summing up the conversation");
+    terminal.wait_for_text("summarizing the conversation");
     terminal.wait_for_text("logged: 2 turns in");
     assert_eq!(terminal.wait_for_exit(), 0);
     assert!(log(&home).contains("- Anna heard a story about a kitchen"), "{}", log(&home));
@@ -82,7 +82,7 @@ fn ctrl_c_interrupts_an_answer_keeps_what_came_and_again_ends_the_conversation()
     server.await_held();
     terminal.wait_for_text("The first half");
     terminal.type_keys(CTRL_C);
-    terminal.wait_for_text("interrupted; what was said is stored");
+    terminal.wait_for_text("interrupted; the answer so far is stored");
     server.await_disconnect();
     terminal.type_line("go on");
     terminal.wait_for_text("Where was I?");
@@ -204,16 +204,19 @@ fn several_lines_make_one_message_and_earlier_ones_come_back_without_secrets() {
     server.await_requests(2);
     terminal.type_line("/quit");
     assert_eq!(terminal.wait_for_exit(), 0);
-    let kept = fs::read_to_string(home.path().join("chat_history.jsonl")).unwrap();
-    assert!(kept.contains("first line\\nsecond line") && !kept.contains("QpLmNv72"), "{kept}");
-    let asked = server.requests().len();
+    let history = fs::read_to_string(home.path().join("chat_history.jsonl")).unwrap();
+    assert!(
+        history.contains("first line\\nsecond line") && !history.contains("QpLmNv72"),
+        "{history}"
+    );
+    let requests = server.requests().len();
     let terminal = chat(&home);
     terminal.wait_for_prompt();
     terminal.type_keys(&format!("{UP}{UP}{UP}"));
     terminal.wait_for_text("second line");
     terminal.type_keys("\r");
-    server.await_requests(asked + 1);
-    assert_eq!(last_question(&server, asked), "first line\nsecond line");
+    server.await_requests(requests + 1);
+    assert_eq!(last_question(&server, requests), "first line\nsecond line");
     terminal.wait_for_prompt();
     terminal.type_keys(CTRL_D);
     assert_eq!(terminal.wait_for_exit(), 0);
@@ -242,7 +245,7 @@ fn the_commands_tell_what_is_remembered_recalled_and_spent() {
     terminal.type_line("/model scripted-chat");
     terminal.wait_for_text("openai/scripted-chat answers");
     terminal.type_line("/compact");
-    terminal.wait_for_text("there is nothing to sum up yet");
+    terminal.wait_for_text("there is nothing to summarize yet");
     terminal.type_line("/clear");
     terminal.wait_for_text("the conversation is cleared; memory stays");
     terminal.type_line("//not a command");
@@ -288,13 +291,13 @@ fn a_provider_that_is_away_is_told_and_the_conversation_goes_on() {
 fn from_memory_alone_works_at_a_terminal() {
     let home = TestHome::new();
     let terminal = TestTerminal::start(&home, &["chat", "--offline", "--session", "cats"], &[]);
-    terminal.wait_for_text("answers from memory alone · conversation cats");
+    terminal.wait_for_text("memory only, without a model · conversation cats");
     terminal.type_line("My cat is called Momo.");
     terminal.wait_for_text("Nothing is stored about that.");
     terminal.type_line("What is my cat called?");
     terminal.wait_for_text("│ My cat is called Momo.");
     terminal.type_line("/cost");
-    terminal.wait_for_text("no model takes part in this conversation");
+    terminal.wait_for_text("this conversation has no model");
     terminal.type_line("/quit");
     terminal.wait_for_text("logged: 2 turns");
     assert_eq!(terminal.wait_for_exit(), 0);

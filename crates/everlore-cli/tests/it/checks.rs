@@ -1,4 +1,4 @@
-//! Checks as people and programs meet them: set with an option, told by recall, show, list and verify (A11).
+//! Checks of memories: set by options, reported by recall, show, list and verify.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::home::TestHome;
 
-/// A home that waits long enough for any disk, with more settings of `[checks]`.
+/// Returns a home with timeouts long enough for any disk, and more settings of `[checks]`.
 pub(crate) fn patient_home(settings: &str) -> TestHome {
     let home = TestHome::new();
     everlore::files::atomic_file::create_private_folder(&home.path()).unwrap();
@@ -35,7 +35,7 @@ fn a_relative_path_is_taken_from_the_folder_and_recall_tells_when_it_is_gone() {
     assert!(check["why"].as_str().unwrap().ends_with("源/a.rs is gone"), "{check}");
     let ran = home.run(&["recall", "parser", "--explain"]);
     assert!(
-        ran.out.contains("stale: ") && ran.out.contains("stands after those that hold"),
+        ran.out.contains("stale: ") && ran.out.contains("ranked after memories that hold"),
         "{}",
         ran.out
     );

@@ -1,4 +1,4 @@
-//! Eight processes save and read on one home at the same time: everything survives, nobody is turned away.
+//! Eight processes save and read on one home at the same time: everything is stored, and no command fails.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -11,7 +11,7 @@ use crate::home::{CommandOutput, TestHome};
 
 const PROCESSES: usize = 8;
 const SAVES: usize = 500;
-/// Turns under way at a time: some wait for their answer, some are sent together.
+/// Turns in flight at a time: some wait for their answer, some are sent together.
 const WINDOW: usize = 10;
 
 #[test]
@@ -62,7 +62,7 @@ fn save_and_read(home: &TestHome, process: usize) {
     assert!(child.wait().unwrap().success());
 }
 
-/// What other commands do meanwhile.
+/// Runs other commands meanwhile.
 fn read(home: &TestHome, process: usize, answered: usize) {
     let last = word(process, answered - 1);
     let ran = home.run(&["--json", "recall", &last]);
@@ -82,7 +82,7 @@ fn accept(answer: &str) {
     assert!(answer.starts_with("{\"id\":"), "{answer}");
 }
 
-/// Answers as they come, read on a thread so that neither side waits for the other.
+/// Reads answers on a thread, so that neither side waits for the other.
 fn answers(child: &mut Child) -> mpsc::Receiver<String> {
     let (sender, answers) = mpsc::channel();
     let stdout = child.stdout.take().unwrap();
@@ -96,7 +96,7 @@ fn answers(child: &mut Child) -> mpsc::Receiver<String> {
     answers
 }
 
-/// A word that no other turn has and that no stemming changes.
+/// Returns a word that no other turn has and that no stemming changes.
 fn word(process: usize, number: usize) -> String {
     crate::kill::word(process * 10_000 + number)
 }

@@ -1,4 +1,4 @@
-//! Connecting agents: their files are edited as little as possible, and given back as they were.
+//! `everlore connect` and `disconnect`: settings of agents are edited in place and restored to the byte.
 
 use std::{
     fs,
@@ -8,6 +8,10 @@ use std::{
 use serde_json::Value;
 
 use crate::home::{CommandOutput, TestHome};
+
+const ZED_SETTINGS: &str = "// Zed settings\n{\n  // my favourite\n  \"theme\": \"dark\", // 暗色\n  \"context_servers\": {\n    // none yet\n  },\n}\n";
+
+const VSCODE_SERVERS: &str = "{\n\t\"inputs\": [], /* none */\n\t\"servers\": {\n\t\t\"other\": { \"command\": \"x\" }\n\t}\n}\n";
 
 const AGENTS: [&str; 9] = [
     "claude-code",
@@ -21,23 +25,23 @@ const AGENTS: [&str; 9] = [
     "claude-desktop",
 ];
 
-/// A user's folder with the settings of some agents, whose name has a blank and is Chinese.
+/// User with settings of agents, in a home folder whose name has a blank and Chinese characters.
 struct AgentUser {
     home: TestHome,
-    own: PathBuf,
+    folder: PathBuf,
 }
 
 impl AgentUser {
     fn new() -> Self {
         let home = TestHome::new();
-        let own = home.sibling("用户 user");
-        fs::create_dir_all(&own).unwrap();
-        Self { home, own }
+        let folder = home.sibling("用户 user");
+        fs::create_dir_all(&folder).unwrap();
+        Self { home, folder }
     }
 
     fn run(&self, args: &[&str]) -> CommandOutput {
         let mut command = self.home.command(args);
-        command.env("HOME", &self.own).env("USERPROFILE", &self.own);
+        command.env("HOME", &self.folder).env("USERPROFILE", &self.folder);
         CommandOutput::from(command.output().unwrap())
     }
 
@@ -48,18 +52,18 @@ impl AgentUser {
     }
 
     fn write(&self, name: &str, text: &str) {
-        let path = self.own.join(name);
+        let path = self.folder.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
     fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.own.join(name)).unwrap()
+        fs::read_to_string(self.folder.join(name)).unwrap()
     }
 
-    /// Every file below the user's folder.
+    /// Returns every file below the user's folder.
     fn files(&self) -> Vec<(PathBuf, String)> {
-        let mut files = files_below(&self.own);
+        let mut files = files_below(&self.folder);
         files.sort();
         files
     }
@@ -68,14 +72,17 @@ impl AgentUser {
 fn files_below(folder: &Path) -> Vec<(PathBuf, String)> {
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     paths
-        .flat_map(|path| match path.is_dir() {
-            true => files_below(&path),
-            false => vec![(path.clone(), fs::read_to_string(&path).unwrap())],
+        .flat_map(|path| {
+            if path.is_dir() {
+                files_below(&path)
+            } else {
+                vec![(path.clone(), fs::read_to_string(&path).unwrap())]
+            }
         })
         .collect()
 }
 
-/// Settings as people have them: other servers, other hooks, odd layouts.
+/// Settings as people have them: other servers, other hooks, odd layouts, comments.
 fn user_with_settings() -> AgentUser {
     let user = AgentUser::new();
     user.write(".claude.json", "{\n  \"numStartups\": 7,\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\"}\n  },\n  \"projects\": {}\n}");
@@ -88,6 +95,8 @@ fn user_with_settings() -> AgentUser {
     user.write(".cursor/mcp.json", "{}\n");
     user.write(".cursor/hooks.json", "{\n  \"version\": 1,\n  \"hooks\": {}\n}\n");
     user.write(".config/opencode/opencode.json", "{\r\n  \"theme\": \"dark\"\r\n}\r\n");
+    user.write(".config/zed/settings.json", ZED_SETTINGS);
+    user.write(".config/Code/User/mcp.json", VSCODE_SERVERS);
     user
 }
 
@@ -141,8 +150,8 @@ fn what_was_changed_meanwhile_stays() {
 fn the_hooks_that_are_written_can_be_called_as_they_are_written() {
     let user = user_with_settings();
     user.run_ok(&["connect", "claude-code", "codex", "gemini", "cursor"]);
-    let of = |name: &str| serde_json::from_str::<Value>(&user.read(name)).unwrap();
-    let claude = of(".claude/settings.json")["hooks"]["UserPromptSubmit"][0]["hooks"][0].clone();
+    let json = |name: &str| serde_json::from_str::<Value>(&user.read(name)).unwrap();
+    let claude = json(".claude/settings.json")["hooks"]["UserPromptSubmit"][0]["hooks"][0].clone();
     let words: Vec<String> =
         [vec![claude["command"].clone()], claude["args"].as_array().unwrap().clone()]
             .concat()
@@ -154,36 +163,63 @@ fn the_hooks_that_are_written_can_be_called_as_they_are_written() {
     let input = user.home.sibling("event.json");
     let event = r#"{"session_id":"s1","prompt":"On which port does the billing service listen?","text":"x","conversation_id":"c"}"#;
     fs::write(&input, event).unwrap();
-    let told = std::process::Command::new(&words[0])
+    let output = std::process::Command::new(&words[0])
         .args(&words[1..])
         .stdin(fs::File::open(&input).unwrap())
         .output()
         .unwrap();
-    assert!(String::from_utf8_lossy(&told.stdout).contains("5433"), "{told:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("5433"), "{output:?}");
     #[cfg(unix)]
     for (file, pointer) in [
         (".codex/hooks.json", "/hooks/UserPromptSubmit/0/hooks/0/command"),
         (".gemini/settings.json", "/hooks/BeforeAgent/0/hooks/0/command"),
         (".cursor/hooks.json", "/hooks/beforeSubmitPrompt/0/command"),
     ] {
-        let line = of(file).pointer(pointer).unwrap().as_str().unwrap().to_owned();
-        let told = std::process::Command::new("sh")
+        let line = json(file).pointer(pointer).unwrap().as_str().unwrap().to_owned();
+        let output = std::process::Command::new("sh")
             .args(["-c", &line])
             .stdin(fs::File::open(&input).unwrap())
             .output()
             .unwrap();
-        assert!(String::from_utf8_lossy(&told.stdout).contains("5433"), "{line}: {told:?}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("5433"), "{line}: {output:?}");
     }
 }
 
 #[test]
-fn a_file_with_comments_is_left_alone_and_what_to_paste_is_printed() {
+fn comments_stay_even_if_the_file_was_changed_meanwhile() {
+    let user = user_with_settings();
+    user.run_ok(&["connect", "zed", "vscode"]);
+    let zed = user.read(".config/zed/settings.json");
+    assert!(
+        zed.starts_with("// Zed settings\n{\n  // my favourite\n  \"theme\": \"dark\", // 暗色\n"),
+        "{zed}"
+    );
+    assert!(
+        zed.contains("  \"context_servers\": {\n    // none yet\n    \"everlore\": {\n"),
+        "{zed}"
+    );
+    let listed = user.run_ok(&["--json", "connect", "--list"]).json();
+    let connected =
+        listed["agents"].as_array().unwrap().iter().filter(|agent| agent["tools"] == true);
+    assert_eq!(
+        connected.map(|agent| agent["agent"].clone()).collect::<Vec<_>>(),
+        ["vscode", "zed"]
+    );
+    let change = |text: &str| text.replace("favourite", "favorite");
+    user.write(".config/zed/settings.json", &change(&zed));
+    user.run_ok(&["disconnect", "zed", "vscode"]);
+    assert_eq!(user.read(".config/zed/settings.json"), change(ZED_SETTINGS));
+    assert_eq!(user.read(".config/Code/User/mcp.json"), VSCODE_SERVERS);
+}
+
+#[test]
+fn a_broken_file_is_left_alone_and_what_to_paste_is_printed() {
     let user = AgentUser::new();
-    let text = "{\n  // my favourite\n  \"theme\": \"dark\",\n}\n";
+    let text = "{\n  // my favourite\n  \"theme\": \"dark\"\n";
     user.write(".config/zed/settings.json", text);
     let ran = user.run(&["connect", "zed"]);
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.err.contains("zed") && ran.out.contains("context_servers"), "{ran:?}");
+    assert!(ran.err.contains("cannot be parsed") && ran.out.contains("context_servers"), "{ran:?}");
     assert_eq!(user.read(".config/zed/settings.json"), text);
     let ran = user.run(&["disconnect", "zed"]);
     assert_eq!((ran.code, user.read(".config/zed/settings.json").as_str()), (2, text));

@@ -1,4 +1,4 @@
-//! Lists with the words of a trade: named in the settings or on the command line, told when they are wrong (Q6).
+//! Domain vocabularies: named in the settings or on the command line, and reported when they are invalid.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use crate::home::TestHome;
 
 const LIST: &str = "name = \"heart\"\n\n[[term]]\nterm = \"atrial fibrillation\"\nsynonyms = [\"AFib\", \"房颤\"]\nweight = 2.0\n";
 
-/// A home with two memories that only the list connects with the question.
+/// Returns a home with two memories that only the vocabulary connects with the question.
 fn home() -> TestHome {
     let home = TestHome::new();
     home.remember("AFib since May");
@@ -15,7 +15,7 @@ fn home() -> TestHome {
     home
 }
 
-/// The contents of the hits, sorted.
+/// Returns the contents of the hits, sorted.
 fn hits(home: &TestHome, args: &[&str]) -> Vec<String> {
     let ran = home.run(&[&["--json", "recall", "atrial fibrillation"], args].concat());
     let hits = ran.json()["hits"].as_array().unwrap().clone();
@@ -30,8 +30,8 @@ fn a_list_given_once_finds_what_no_common_word_would() {
     let home = home();
     assert!(hits(&home, &[]).is_empty());
     assert_eq!(hits(&home, &["--domain", "heart.toml"]), ["AFib since May", "房颤要长期服药"]);
-    let told = home.run(&["recall", "我的房颤", "--domain", "heart.toml", "--explain"]);
-    assert!(told.out.contains("heart: atrial fibrillation × 2"), "{told:?}");
+    let output = home.run(&["recall", "我的房颤", "--domain", "heart.toml", "--explain"]);
+    assert!(output.out.contains("heart: atrial fibrillation × 2"), "{output:?}");
 }
 
 #[test]

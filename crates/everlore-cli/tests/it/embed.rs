@@ -1,4 +1,4 @@
-//! Memories are found by meaning, and the vectors for that can be looked after (Q4).
+//! `everlore embed`, and recall by meaning.
 
 use crate::home::TestHome;
 
@@ -35,11 +35,11 @@ fn vectors_that_are_missing_are_made_later() {
     home.json(&["remember", "The physician prescribed antibiotics"]);
     let waiting = |home: &TestHome| home.json(&["embed", "status"])["status"]["waiting"].clone();
     assert_eq!(waiting(&home), 10);
-    let said = home.run(&["embed", "status"]).out;
+    let output = home.run(&["embed", "status"]).out;
     assert!(
-        said.contains("memories with a vector: 1, without: 10")
-            && said.contains("everlore embed rebuild"),
-        "{said}"
+        output.contains("memories with a vector: 1, without: 10")
+            && output.contains("everlore embed rebuild"),
+        "{output}"
     );
     assert_eq!(home.json(&["embed", "rebuild"])["made"], 10);
     assert_eq!(waiting(&home), 0);

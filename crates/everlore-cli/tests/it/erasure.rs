@@ -1,4 +1,4 @@
-//! After forgetting, no byte of the home holds the text (H2).
+//! After forgetting, no byte of the home holds the text.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use crate::home::{TestHome, turn_lines};
 const SECRET: &str = "xylocarpquokka";
 const CHINESE: &str = "魑魅魍魉饕餮";
 
-/// Which of the home's files hold any of these texts.
+/// Returns the home's files that hold any of these texts.
 fn traces(home: &TestHome, secrets: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for (path, bytes) in home.files() {
@@ -76,7 +76,7 @@ fn a_forgotten_turn_leaves_no_trace_in_the_daily_log_of_any_day() {
         observe("old", 5, other);
         home.json(&["session", "end", "old"]);
         let logged = home.run(&["layer", "show", "daily", "--day", "2026-03-05", "--json"]).json();
-        assert_eq!(logged["text"], "", "the day is put away at once: {logged}");
+        assert_eq!(logged["text"], "", "the day is archived at once: {logged}");
         assert!(traces(&home, &[secret]).iter().any(|file| file.contains("archive/2026-03-05.md")));
         let ran = home.run(&["memory", "forget", &turn, "--yes"]);
         assert!(ran.out.contains("the daily log of 2026-03-05 quoted it"), "{ran:?}");

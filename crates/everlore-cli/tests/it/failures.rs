@@ -1,4 +1,4 @@
-//! What goes wrong is told in plain words with what to do, as JSON where asked, with exit code 2.
+//! Errors: a plain message with a hint, as JSON if requested, with exit code 2.
 
 use std::{ffi::OsStr, fs, process::Stdio};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::home::{TestHome, turn_lines, write_file};
 
-/// Expects a failure as JSON and returns it.
+/// Expects an error as JSON and returns it.
 fn failure<S: AsRef<OsStr>>(home: &TestHome, args: &[S], input: &[u8]) -> Value {
     let ran = home.run_with_input(args, input);
     assert_eq!(ran.code, 2, "{ran:?}");
@@ -106,7 +106,7 @@ fn what_storage_refuses_is_kept_and_told_at_the_next_start() {
     let next = home.run(&["memory", "list"]);
     let note = next.err.lines().next().unwrap();
     assert!(
-        note.starts_with("note: an earlier save failed; bring it in with: everlore "),
+        note.starts_with("note: an earlier save failed; import its input with: everlore "),
         "{note}"
     );
     assert_eq!(home.run(&["doctor"]).code, 2);
@@ -117,7 +117,7 @@ fn what_storage_refuses_is_kept_and_told_at_the_next_start() {
     assert_eq!(home.recall("下午茶"), ["下午茶"]);
     assert!(!unsaved.exists());
 
-    // The other agent's goes to the other agent, by the command that the note gives.
+    // The other agent's input goes to the other agent, by the command in the note.
     let note = home.run(&["memory", "list"]).err;
     assert!(note.contains("--agent b --user default memory import "), "{note}");
     let command = note.trim().split_once("everlore ").unwrap().1;
@@ -128,7 +128,7 @@ fn what_storage_refuses_is_kept_and_told_at_the_next_start() {
         "of another agent"
     );
     assert_eq!(home.run(&["memory", "list"]).err, "");
-    // This test made the folder itself, open to others.
+    // This test created the folder itself, readable by others.
     assert_eq!(home.run(&["doctor", "--repair"]).code, 0);
     home.assert_healthy();
 }
@@ -137,10 +137,10 @@ fn what_storage_refuses_is_kept_and_told_at_the_next_start() {
 fn what_could_not_even_be_kept_is_told_once() {
     let home = TestHome::new();
     home.remember("tea");
-    // What a full disk leaves: there is room for a name, but not for a line.
+    // A full disk leaves an empty file: there is room for a name, but not for a line.
     write_file(&home.path().join("unsaved.jsonl"), "");
     let next = home.run(&["recall", "tea"]);
-    assert!(next.code == 0 && next.err.contains("could not be kept; give it again"), "{next:?}");
+    assert!(next.code == 0 && next.err.contains("its input is lost; enter it again"), "{next:?}");
     assert_eq!(home.run(&["recall", "tea"]).err, "");
 }
 
@@ -189,7 +189,7 @@ fn settings_come_from_the_file_then_the_environment_then_options() {
 fn a_database_of_a_newer_version_is_refused() {
     let home = TestHome::new();
     home.remember("tea");
-    // The schema's number stands at byte 60 of the file.
+    // The schema version is at byte 60 of the file.
     let path = home.path().join("everlore.db");
     let mut bytes = fs::read(&path).unwrap();
     bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());

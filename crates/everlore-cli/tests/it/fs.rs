@@ -1,19 +1,19 @@
-//! Memory as a tree of files, as people walk through it.
+//! `everlore fs`: memory as a tree of files.
 
 use crate::home::{TestHome, write_file};
 
 #[test]
 fn people_add_list_read_find_and_remove_in_both_languages() {
     let home = TestHome::new();
-    for (place, text, query) in [
+    for (folder, text, query) in [
         ("user/food", "I like green tea in the morning", "what do I drink in the morning"),
         ("user/饮食", "我早上喝龙井茶", "我早上喝什么"),
     ] {
-        let added = home.run(&["fs", "add", place, text]);
+        let added = home.run(&["fs", "add", folder, text]);
         assert_eq!(added.code, 0, "{added:?}");
         let uri = added.out.trim().strip_prefix("added: ").unwrap();
-        assert!(uri.starts_with(&format!("agent://default/{place}/")), "{uri}");
-        let listed = home.run(&["fs", "ls", place]);
+        assert!(uri.starts_with(&format!("agent://default/{folder}/")), "{uri}");
+        let listed = home.run(&["fs", "ls", folder]);
         assert!(listed.out.contains(text), "{listed:?}");
         for level in ["l0", "l1", "l2"] {
             let read = home.run(&["fs", "read", uri, "--level", level]);
@@ -89,8 +89,8 @@ fn what_is_wrong_is_told_with_what_to_do() {
         assert_eq!(ran.code, 2, "{args:?}: {ran:?}");
         assert!(ran.err.contains(word), "{args:?}: {ran:?}");
     }
-    let told = home.run(&["--json", "fs", "read", "user/fodo"]);
-    assert_eq!(told.json()["error"]["code"], "not_found");
+    let output = home.run(&["--json", "fs", "read", "user/fodo"]);
+    assert_eq!(output.json()["error"]["code"], "not_found");
 }
 
 #[test]
@@ -111,16 +111,19 @@ fn secrets_are_masked_before_the_short_forms_are_made() {
 #[test]
 fn a_folder_is_told_in_a_prompt_counted_and_given_data() {
     let home = TestHome::new();
-    for (place, other, text, query) in [
+    for (folder, other, text, query) in [
         ("user/food", "project", "I like green tea in the morning", "which tea do I like"),
         ("user/饮食", "project", "我早上喝龙井茶", "我早上喝什么茶"),
     ] {
-        let added = ["fs", "add", place, text, "--metadata", r#"{"from":"测试"}"#];
+        let added = ["fs", "add", folder, text, "--metadata", r#"{"from":"测试"}"#];
         let id = home.json(&added)["memory"]["id"].as_str().unwrap().to_owned();
         assert_eq!(home.json(&["memory", "show", &id])["metadata"]["from"], "测试");
-        let told = home.run(&["fs", "inject", query, "--in", place]);
-        assert_eq!(told.code, 0, "{told:?}");
-        assert!(told.out.starts_with("<memory-context>") && told.out.contains(text), "{told:?}");
+        let output = home.run(&["fs", "inject", query, "--in", folder]);
+        assert_eq!(output.code, 0, "{output:?}");
+        assert!(
+            output.out.starts_with("<memory-context>") && output.out.contains(text),
+            "{output:?}"
+        );
         home.run(&["fs", "add", other, "The release leaves on Tuesday"]);
         let nothing = home.run(&["fs", "inject", query, "--in", other]);
         assert_eq!((nothing.code, nothing.out.as_str()), (1, ""));
@@ -130,8 +133,8 @@ fn a_folder_is_told_in_a_prompt_counted_and_given_data() {
         (&status["memories"]["user"], &status["memories"]["project"]),
         (&2.into(), &1.into())
     );
-    let told = home.run(&["fs", "status"]).out;
-    assert!(told.contains("user         2\n") && told.contains("documents    0\n"), "{told}");
+    let output = home.run(&["fs", "status"]).out;
+    assert!(output.contains("user         2\n") && output.contains("documents    0\n"), "{output}");
     let refused = home.run(&["fs", "add", "user", "x", "--metadata", "[1]"]);
     assert_eq!(refused.code, 2, "{refused:?}");
 }

@@ -1,4 +1,4 @@
-//! A home in a temporary folder, and running the binary on it.
+//! Temporary home, and commands on it.
 
 use std::{
     ffi::OsStr,
@@ -10,12 +10,12 @@ use std::{
 
 use serde_json::Value;
 
-/// A home that goes away with the test.
+/// Home that is removed with the test.
 pub(crate) struct TestHome {
     folder: tempfile::TempDir,
 }
 
-/// How a command ended and what it said.
+/// Exit code and output of a command.
 #[derive(Debug)]
 pub(crate) struct CommandOutput {
     pub(crate) code: i32,
@@ -28,28 +28,28 @@ impl TestHome {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// A home in RAM where there is such a folder, for tests of processes that wait for each other thousands of times: a
-    /// slow disk would make them slow and prove nothing more.
+    /// Returns a home in RAM if the system has such a folder, for tests of processes that wait for each other thousands of times:
+    /// a slow disk would make them slow and prove nothing more.
     pub(crate) fn in_ram() -> Self {
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         Self { folder: folder.unwrap() }
     }
 
-    /// The folder given as `--home`; the first command makes it.
+    /// Returns the folder of `--home`; the first command creates it.
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("home")
     }
 
-    /// A path beside the home, for exports and the like.
+    /// Returns a path beside the home, for exports and the like.
     pub(crate) fn sibling(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// The binary on this home, with nothing of the developer's environment but the time zone set.
+    /// Returns the binary on this home, without the developer's environment and with a fixed time zone.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_everlore"));
         command.env_clear().env("TZ", "UTC").env("EVERLORE_HOME", self.path()).args(args);
-        // The developer's own folder is never looked into.
+        // The developer's home folder is never read.
         command.env("HOME", self.folder.path());
         command.current_dir(self.folder.path());
         command
@@ -59,7 +59,7 @@ impl TestHome {
         self.run_with_input(args, b"")
     }
 
-    /// Runs with this on standard input.
+    /// Runs a command with this on standard input.
     pub(crate) fn run_with_input<S: AsRef<OsStr>>(
         &self,
         args: &[S],
@@ -70,7 +70,7 @@ impl TestHome {
         let input = input.to_vec();
         // On a thread: a long input and a long answer must not wait for each other.
         let writer = std::thread::spawn(move || {
-            // A command that needs no input may be gone already.
+            // A command that needs no input may have ended already.
             let _ = stdin.write_all(&input);
         });
         let output = child.wait_with_output().unwrap();
@@ -78,14 +78,14 @@ impl TestHome {
         CommandOutput::from(output)
     }
 
-    /// Starts with all three streams piped.
+    /// Starts a command with all three streams piped.
     pub(crate) fn start<S: AsRef<OsStr>>(&self, args: &[S]) -> Child {
         let mut command = self.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()
     }
 
-    /// Runs with `--json`, expects exit code 0 and reads the answer.
+    /// Runs a command with `--json`, expects exit code 0 and returns the answer.
     pub(crate) fn json(&self, args: &[&str]) -> Value {
         let ran = self.run(&[&["--json"], args].concat());
         assert_eq!(ran.code, 0, "{args:?}: {ran:?}");
@@ -97,7 +97,7 @@ impl TestHome {
         self.json(&["remember", text])["id"].as_str().unwrap().to_owned()
     }
 
-    /// The contents that a query recalls, best first.
+    /// Returns the contents that a query recalls, best first.
     pub(crate) fn recall(&self, query: &str) -> Vec<String> {
         let ran = self.run(&["--json", "recall", "--", query]);
         assert!([0, 1].contains(&ran.code), "{query:?}: {ran:?}");
@@ -105,7 +105,7 @@ impl TestHome {
         hits.iter().map(|hit| hit["content"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Every file of the home with its bytes.
+    /// Returns every file of the home with its bytes.
     pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         files_below(&self.path())
             .into_iter()
@@ -113,7 +113,7 @@ impl TestHome {
             .collect()
     }
 
-    /// Fails unless the doctor finds everything well.
+    /// Fails if the doctor finds a problem.
     pub(crate) fn assert_healthy(&self) {
         let ran = self.run(&["--json", "doctor"]);
         assert_eq!((ran.code, &ran.json()["ok"]), (0, &Value::Bool(true)), "{ran:?}");
@@ -121,13 +121,13 @@ impl TestHome {
 }
 
 impl CommandOutput {
-    /// The one line of JSON on standard output.
+    /// Returns the one line of JSON on standard output.
     pub(crate) fn json(&self) -> Value {
         assert_eq!(self.out.lines().count(), 1, "{self:?}");
         serde_json::from_str(&self.out).unwrap()
     }
 
-    /// Every line of standard output as JSON.
+    /// Returns every line of standard output as JSON.
     pub(crate) fn lines(&self) -> Vec<Value> {
         self.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
@@ -145,13 +145,13 @@ impl From<Output> for CommandOutput {
     }
 }
 
-/// Every file below a folder.
+/// Returns every file below a folder.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
-/// Lines of JSON, one for each turn.
+/// Returns a JSON line for each turn.
 pub(crate) fn turn_lines<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     texts.into_iter().map(|text| serde_json::json!({ "text": text }).to_string() + "\n").collect()
 }

@@ -1,4 +1,4 @@
-//! `everlore import` as people run it: a workspace, a graph and an export (X2, H1, C9).
+//! `everlore import`: a workspace, a graph and an export.
 
 use std::{fs, path::Path};
 
@@ -12,7 +12,7 @@ fn put(folder: &Path, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// The report without what only a real run has.
+/// Returns the report without the fields that only a real run has.
 fn comparable(mut report: Value) -> Value {
     for key in ["run", "dry_run"] {
         report.as_object_mut().unwrap().remove(key).unwrap();
@@ -66,10 +66,12 @@ fn a_workspace_comes_in_as_foreseen_is_found_and_undone() {
 fn layers_of_a_workspace_reach_the_prompt() {
     let home = TestHome::new();
     let folder = workspace(&home);
-    let told = home.run(&["import", "openclaw", &folder, "--layers"]);
-    assert_eq!(told.code, 0, "{told:?}");
-    assert!(told.out.contains("layer soul: 1 part written"), "{told:?}");
-    assert!(told.out.contains("openclaw: taken 1 (1 session), updated 0, unchanged 0, left out 1"));
+    let ran = home.run(&["import", "openclaw", &folder, "--layers"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("layer soul: 1 part written"), "{ran:?}");
+    assert!(
+        ran.out.contains("openclaw: imported 1 (1 session), updated 0, unchanged 0, skipped 1")
+    );
     let prompt = home.run(&["prompt", "show"]).out;
     assert!(prompt.contains("Be brief.") && prompt.contains("小林，喜欢龙井茶。"), "{prompt}");
     let again = home.json(&["import", "openclaw", &folder, "--layers"]);
@@ -85,12 +87,9 @@ fn a_graph_with_hostile_text_stays_data_and_its_secrets_stay_out() {
     let folder = home.sibling("graph");
     put(&folder, "memory.jsonl", &format!("\u{feff}{line}\r\n{{\"type\":\"entity\",\"na\u{1b}"));
     let path = folder.join("memory.jsonl");
-    let told = home.run(&["import", "mcp-graph", path.to_str().unwrap()]);
-    assert_eq!((told.code, told.out.contains('\u{1b}')), (0, false), "{told:?}");
-    assert!(
-        told.out.contains("masked 1 secret") && told.out.contains("memory.jsonl:2: "),
-        "{told:?}"
-    );
+    let ran = home.run(&["import", "mcp-graph", path.to_str().unwrap()]);
+    assert_eq!((ran.code, ran.out.contains('\u{1b}')), (0, false), "{ran:?}");
+    assert!(ran.out.contains("masked 1 secret") && ran.out.contains("memory.jsonl:2: "), "{ran:?}");
     let block = home.run(&["context", "谁住在杭州？"]).out;
     assert_eq!(block.matches("</memory-context>").count(), 1, "{block}");
     assert!(

@@ -1,4 +1,4 @@
-//! `everlore ingest` on real folders: what is walked, what is told, what changes when files do (Q7).
+//! `everlore ingest` on real folders: files found, reports, and changes when files change.
 
 use std::{fs, path::Path};
 
@@ -8,7 +8,7 @@ use crate::home::{TestHome, write_file};
 
 const GUIDE: &str = "# Guide\n\n## Staging\nThe staging server listens on port 9443.\n\n## 备份\n每天凌晨三点备份到杭州机房。\n";
 
-/// A folder with documents of every sort beside a home.
+/// Returns a home with a folder of various documents beside it.
 fn filled() -> TestHome {
     let home = TestHome::new();
     let folder = home.sibling("docs");
@@ -189,17 +189,151 @@ fn what_was_forgotten_stays_forgotten() {
     assert_eq!(report["left_out"], 2, "{report}");
     assert!(!home.recall("staging port").iter().any(|text| text.contains("9443")));
     let bytes = |(_, bytes): (_, Vec<u8>)| bytes;
-    let kept: Vec<u8> = home.files().into_iter().flat_map(bytes).collect();
-    assert!(!kept.windows(4).any(|window| window == b"9443"), "the text lies in a file");
+    let stored: Vec<u8> = home.files().into_iter().flat_map(bytes).collect();
+    assert!(!stored.windows(4).any(|window| window == b"9443"), "the text is in a file");
+}
+
+/// Makes a folder `docs` with these files and returns the paths that `ingest` finds there, without `docs/`.
+fn ingested(home: &TestHome, files: &[(&str, &str)], args: &[&str]) -> Vec<String> {
+    for (name, text) in files {
+        let path = home.sibling("docs").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        write_file(&path, text);
+    }
+    let ran = home.run(&[&["--json", "ingest", "--dry-run"], args].concat());
+    paths(&ran.json()).iter().map(|path| path.trim_start_matches("docs/").to_owned()).collect()
+}
+
+#[test]
+fn gitignore_files_count_at_every_depth() {
+    let home = TestHome::new();
+    let files = [
+        (".gitignore", "*.log\n/top.md\n"),
+        ("a.md", "x"),
+        ("top.md", "x"),
+        ("inner/.gitignore", "!keep.log\n*.tmp\n/b.md\n"),
+        ("inner/keep.log", "x"),
+        ("inner/other.log", "x"),
+        ("inner/b.md", "x"),
+        ("inner/x.tmp", "x"),
+        ("inner/deep/b.md", "x"),
+        ("inner/deep/top.md", "x"),
+        ("inner/deep/y.tmp", "x"),
+        ("outer.tmp", "x"),
+    ];
+    let expected = ["a.md", "outer.tmp", "inner/keep.log", "inner/deep/b.md", "inner/deep/top.md"];
+    assert_eq!(ingested(&home, &files, &["docs"]), expected);
+}
+
+#[test]
+fn a_negated_rule_brings_files_back_but_not_from_an_ignored_folder() {
+    let home = TestHome::new();
+    let files = [
+        (".gitignore", "*.txt\n!notes.txt\nbuild/\n!build/kept.md\n!.hidden.md\n"),
+        ("notes.txt", "x"),
+        ("other.txt", "x"),
+        ("build/kept.md", "x"),
+        (".hidden.md", "x"),
+    ];
+    assert_eq!(ingested(&home, &files, &["docs"]), ["notes.txt"]);
+}
+
+#[test]
+fn escapes_and_rules_for_folders_only_are_read_as_git_reads_them() {
+    let home = TestHome::new();
+    let files = [
+        (".gitignore", "# a comment\n\\#draft.md\n\\!odd.md\nbuild/\n第*章.md\n"),
+        ("#draft.md", "x"),
+        ("!odd.md", "x"),
+        ("a comment", "x"),
+        ("build", "a file, no folder"),
+        ("sub/build/x.md", "x"),
+        ("第一章.md", "x"),
+        ("第一节.md", "x"),
+    ];
+    assert_eq!(ingested(&home, &files, &["docs"]), ["a comment", "build", "第一节.md"]);
+}
+
+#[test]
+fn rules_of_the_repository_above_count_and_those_of_other_folders_do_not() {
+    let home = TestHome::new();
+    let files = [
+        ("../.gitignore", "a.md\n"),
+        ("a.md", "x"),
+        ("repo/.git/info/exclude", "private.md\n"),
+        ("repo/.gitignore", "*.log\n"),
+        ("repo/guide/a.md", "x"),
+        ("repo/guide/private.md", "x"),
+        ("repo/guide/x.log", "x"),
+    ];
+    assert_eq!(ingested(&home, &files, &["docs/repo/guide"]), ["repo/guide/a.md"]);
+    let all = ["a.md", "repo/guide/a.md"];
+    assert_eq!(ingested(&home, &[], &["docs"]), all, "no repository, so nothing above counts");
+}
+
+#[test]
+fn a_broken_gitignore_is_passed_over() {
+    let home = TestHome::new();
+    let files = [(".gitignore", "[z-a]\n*.log\n"), ("a.md", "x"), ("b.log", "x")];
+    assert_eq!(ingested(&home, &files, &["docs"]), ["a.md"]);
+}
+
+#[test]
+fn patterns_of_the_command_line_count_characters() {
+    let home = TestHome::new();
+    let files = [("第一章.md", "x"), ("第十二章.md", "x"), ("sub/第二章.md", "x")];
+    let found = ingested(&home, &files, &["docs", "--include", "第?章.md"]);
+    assert_eq!(found, ["第一章.md", "sub/第二章.md"]);
+    let ran = home.run(&["ingest", "docs", "--include", ""]);
+    assert!(ran.code == 2 && ran.err.contains("the pattern is empty"), "{ran:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_not_unicode_are_left_out() {
+    use std::os::unix::ffi::OsStrExt;
+    let home = TestHome::new();
+    let files = [("a.md", "x"), (".gitignore", "b*\n")];
+    let odd = |name: &[u8]| home.sibling("docs").join(std::ffi::OsStr::from_bytes(name));
+    fs::create_dir_all(odd(b"folder-\xff")).unwrap();
+    fs::write(odd(b"caf\xe9.md"), "x").unwrap();
+    fs::write(odd(b"b\xff.md"), "x").unwrap();
+    fs::write(odd(b"folder-\xff/x.md"), "x").unwrap();
+    assert_eq!(ingested(&home, &files, &["docs"]), ["a.md"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_read_is_reported_and_the_rest_is_ingested() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = TestHome::new();
+    let closed = home.sibling("docs/closed");
+    fs::create_dir_all(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o0)).unwrap();
+    if fs::read_dir(&closed).is_ok() {
+        return; // The superuser may read every folder.
+    }
+    write_file(&home.sibling("docs/a.md"), "x");
+    let ran = home.run(&["--json", "ingest", "docs"]);
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!((ran.code, paths(&ran.json())), (2, vec!["docs/closed", "docs/a.md"]), "{ran:?}");
 }
 
 #[cfg(unix)]
 #[test]
 fn links_are_not_followed() {
     let home = filled();
-    std::os::unix::fs::symlink(home.sibling("docs"), home.sibling("docs/sub/loop")).unwrap();
+    let link = |to: &str, at: &str| {
+        std::os::unix::fs::symlink(home.sibling(to), home.sibling(at)).unwrap()
+    };
     write_file(&home.sibling("outside.md"), "secret words");
-    std::os::unix::fs::symlink(home.sibling("outside.md"), home.sibling("docs/link.md")).unwrap();
-    assert_eq!(paths(&home.json(&["ingest", "docs"])).len(), 5);
+    link("docs", "docs/sub/loop");
+    link("outside.md", "docs/link.md");
+    link("nowhere.md", "docs/broken.md");
+    let report = home.json(&["ingest", "docs"]);
+    assert_eq!((paths(&report).len(), &report["failed"]), (5, &0.into()), "{report}");
     assert!(Path::new(&home.sibling("docs/sub/loop")).exists());
+    // A link that was named is what it points at.
+    link("docs/sub", "named");
+    assert_eq!(paths(&home.json(&["ingest", "named"])), ["named/load.rs", "named/page.html"]);
 }

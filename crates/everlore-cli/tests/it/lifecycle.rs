@@ -1,4 +1,4 @@
-//! The life of memories as people and programs see it: told, used, weighed, put away, put together.
+//! Life of memories: injected, used, weighed, archived, merged.
 
 use crate::home::TestHome;
 
@@ -15,10 +15,10 @@ fn a_conversation_leaves_weights_and_figures_behind() {
         let home = TestHome::new();
         let id = home.remember(memory);
         let sure = ["--limit", "5", "--session", "s1"];
-        let mut asked = home.command(&[&["--json", "context", query], &sure[..]].concat());
-        asked.env("EVERLORE_RECALL__MIN_CONFIDENCE", "0");
-        let told = asked.output().unwrap();
-        assert!(told.status.success(), "{told:?}");
+        let mut command = home.command(&[&["--json", "context", query], &sure[..]].concat());
+        command.env("EVERLORE_RECALL__MIN_CONFIDENCE", "0");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
         let answered = home.json(&["session", "answered", "s1", answer]);
         assert_eq!((&answered["told"], &answered["used"][0]), (&1.into(), &id.as_str().into()));
         let again = home.run(&["session", "answered", "s1", answer]);
@@ -26,14 +26,14 @@ fn a_conversation_leaves_weights_and_figures_behind() {
 
         let stats = home.json(&["memory", "stats"]);
         assert_eq!((&stats["usage"]["used"], &stats["usage"]["answered"]), (&1.into(), &1.into()));
-        let said = home.run(&["memory", "stats"]).out;
+        let output = home.run(&["memory", "stats"]).out;
         assert!(
-            said.contains(
-                "told        1 memory to prompts; of those with an answer 1 of 1 used (100%)"
+            output.contains(
+                "injected    1 memory into prompts; of those with an answer 1 of 1 used (100%)"
             ),
-            "{said}"
+            "{output}"
         );
-        assert!(said.contains("upkeep      never"), "{said}");
+        assert!(output.contains("upkeep      never"), "{output}");
 
         let done = home.json(&["upkeep"]);
         assert_eq!(
@@ -57,15 +57,15 @@ fn looking_leaves_no_trace() {
     home.run(&["prompt", "show", "我的狗叫什么名字？"]);
     home.run(&["recall", "狗"]);
     assert_eq!(home.json(&["memory", "stats"])["usage"]["told"], 0);
-    assert!(home.run(&["memory", "stats"]).out.contains("told        nothing yet"));
+    assert!(home.run(&["memory", "stats"]).out.contains("injected    nothing yet"));
 }
 
 #[test]
 fn a_weight_is_set_and_let_go_by_hand() {
     let home = TestHome::new();
     let (tea, dog) = (home.remember("I like tea"), home.remember("用户的狗叫小黑"));
-    let said = home.run(&["memory", "weight", &tea, "3"]).out;
-    assert!(said.starts_with("weighs 3 and stays so: "), "{said}");
+    let output = home.run(&["memory", "weight", &tea, "3"]).out;
+    assert!(output.starts_with("weight 3 (pinned): "), "{output}");
     home.json(&["memory", "weight", &dog, "1.7"]);
     let core = home.json(&["memory", "list", "--core"]);
     let ids: Vec<_> = core["memories"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
@@ -89,19 +89,18 @@ fn upkeep_shows_asks_does_and_can_be_undone() {
     }
     let shown = home.run(&["upkeep", "--dry-run"]);
     assert!(
-        shown.out.contains("archive  would be: 2 memories hardly worth anything and archived"),
+        shown.out.contains("archive  would be: 2 memories of low weight archived"),
         "{shown:?}"
     );
     assert!(
-        shown.out.contains("needs a yes: archive would touch 2 of 4 memories, more than a quarter"),
+        shown.out.contains(
+            "needs a confirmation: archive would touch 2 of 4 memories, more than a quarter"
+        ),
         "{shown:?}"
     );
     let refused = home.run(&["upkeep"]);
     assert_eq!(refused.code, 2, "{refused:?}");
-    assert!(
-        refused.err.contains("more than a quarter, and nobody can be asked here"),
-        "{refused:?}"
-    );
+    assert!(refused.err.contains("more than a quarter, which needs a confirmation"), "{refused:?}");
     assert!(refused.err.contains("--yes"), "{refused:?}");
     assert_eq!(home.run(&["memory", "list", "--archived"]).code, 1, "nothing was done");
 
@@ -121,9 +120,9 @@ fn upkeep_shows_asks_does_and_can_be_undone() {
 fn the_ledger_says_what_was_spent_and_what_is_left() {
     let home = TestHome::new();
     home.run_with_input(&["observe", "--session", "s"], "我喜欢喝茶\nI like tea\n".as_bytes());
-    let said = home.run(&["ledger"]).out;
-    assert!(said.starts_with("nothing was spent\ntoday    0 tokens and 0.0000 by all agents and users (no cap; no cap of cost)"), "{said}");
-    assert!(said.contains("next     an extraction of 2 turns would read about 12"), "{said}");
+    let output = home.run(&["ledger"]).out;
+    assert!(output.starts_with("nothing was spent\ntoday    0 tokens and 0.0000 by all agents and users (no cap; no cap of cost)"), "{output}");
+    assert!(output.contains("next     an extraction of 2 turns would read about 12"), "{output}");
     let mut capped = home.command(&["--json", "ledger", "--days", "7"]);
     capped.env("EVERLORE_MEMORY_AGENT__BUDGET__DAILY_TOKENS", "5000");
     let output = capped.output().unwrap();

@@ -1,8 +1,11 @@
-//! Tests of the `everlore` binary as people and programs run it: one process a command, in homes of their own.
+//! Tests of the `everlore` binary as people and programs run it: one process per command, in temporary homes.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
 
 mod home;
+mod random;
+#[cfg(feature = "server")]
+mod skipped;
 mod transcript;
 mod answers;
 mod why_not;

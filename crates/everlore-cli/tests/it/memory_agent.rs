@@ -1,5 +1,4 @@
-//! A model reads conversations, by commands: what it is asked, what is kept, what it costs, and what happens when it
-//! fails (C2, C3, C6, A6).
+//! Extraction by a model: requests, stored memories, costs, and failures.
 
 use std::fs;
 
@@ -11,7 +10,7 @@ use crate::{chat::system, home::TestHome, terminal::TestTerminal};
 
 const MODEL: &str = "openai/scripted-chat";
 
-/// A provider by a script, and a home where its model reads conversations; `more` goes on in that section.
+/// Starts a mock provider, and returns a home whose settings use it for extraction; `more` is appended to that section.
 fn capture_home(chats: MockChat, more: &str) -> (MockServer, TestHome) {
     let server = MockServer::start(chats);
     let home = TestHome::new();
@@ -30,31 +29,31 @@ fn observe(home: &TestHome, session: &str, lines: &[&str]) {
     assert_eq!(ran.code, 0, "{ran:?}");
 }
 
-/// Everything that is remembered beside turns: kind and content.
+/// Returns kind and content of all memories but turns.
 fn kept_memories(home: &TestHome) -> Vec<(String, String)> {
     let listed = home.run(&["--json", "memory", "list", "--limit", "100"]).json();
     let memories = listed["memories"].as_array().unwrap_or_else(|| panic!("{listed}")).iter();
     let text = |memory: &Value, key: &str| memory[key].as_str().unwrap().to_owned();
-    let mut kept: Vec<_> =
+    let mut memories: Vec<_> =
         memories.map(|memory| (text(memory, "kind"), text(memory, "content"))).collect();
-    kept.retain(|(kind, _)| kind != "turn");
-    kept.sort();
-    kept
+    memories.retain(|(kind, _)| kind != "turn");
+    memories.sort();
+    memories
 }
 
-/// A conversation with what a model makes of it.
+/// Conversation with the memories that a model extracts.
 struct ExtractionCase {
     prompt: &'static str,
-    said: [&'static str; 3],
+    text: [&'static str; 3],
     answer: Value,
-    kept: [(&'static str, &'static str); 3],
+    memories: [(&'static str, &'static str); 3],
 }
 
 fn cases() -> [ExtractionCase; 2] {
     [
         ExtractionCase {
             prompt: "You read a conversation",
-            said: [
+            text: [
                 "I moved to Lisbon last month.",
                 "The build failed until I cleared the cache.",
                 "I have written Rust for ten years.",
@@ -72,7 +71,7 @@ fn cases() -> [ExtractionCase; 2] {
                     "confidence": 0.8, "turns": [3],
                 }],
             }),
-            kept: [
+            memories: [
                 ("experience", "Problem: The build failed.\nSolution: Clearing the cache."),
                 ("user", "The user knows Rust well."),
                 ("user", "The user lives in Lisbon."),
@@ -80,7 +79,7 @@ fn cases() -> [ExtractionCase; 2] {
         },
         ExtractionCase {
             prompt: "你阅读用户与助手之间的一段对话",
-            said: ["我上个月搬到了里斯本。", "清掉缓存之后构建才成功。", "我写 Rust 十年了。"],
+            text: ["我上个月搬到了里斯本。", "清掉缓存之后构建才成功。", "我写 Rust 十年了。"],
             answer: json!({
                 "memories": [{
                     "statement": "用户住在里斯本。", "kind": "user", "confidence": 0.9, "turns": [1],
@@ -94,7 +93,7 @@ fn cases() -> [ExtractionCase; 2] {
                     "turns": [3],
                 }],
             }),
-            kept: [
+            memories: [
                 ("experience", "问题：构建失败。\n解决：清掉缓存。"),
                 ("user", "用户住在里斯本。"),
                 ("user", "用户精通 Rust。"),
@@ -106,16 +105,19 @@ fn cases() -> [ExtractionCase; 2] {
 #[test]
 fn a_model_reads_what_waits_in_its_language_and_all_of_it_can_be_taken_back() {
     for case in cases() {
-        let said = ModelResponse::text(&case.answer.to_string()).with_usage(700, 0, 90);
-        let (server, home) = capture_home(MockChat::new().then(said), "");
-        observe(&home, "monday", &case.said);
+        let text = ModelResponse::text(&case.answer.to_string()).with_usage(700, 0, 90);
+        let (server, home) = capture_home(MockChat::new().then(text), "");
+        observe(&home, "monday", &case.text);
         assert_eq!(server.requests().len(), 0, "a stream of turns waits for no model");
         assert_eq!(home.json(&["memory", "status"])["turns"], 3);
         let done = home.json(&["extract"])["extractions"][0].clone();
         assert_eq!((&done["by"], &done["turns"]), (&json!(MODEL), &json!(3)), "{done}");
         assert_eq!((&done["tokens"], &done["note"]), (&json!(790), &Value::Null), "{done}");
-        let expected: Vec<_> =
-            case.kept.iter().map(|(kind, text)| ((*kind).to_owned(), (*text).to_owned())).collect();
+        let expected: Vec<_> = case
+            .memories
+            .iter()
+            .map(|(kind, text)| ((*kind).to_owned(), (*text).to_owned()))
+            .collect();
         assert_eq!(kept_memories(&home), expected);
         assert!(system(&server, 0).starts_with(case.prompt), "{}", system(&server, 0));
         assert_eq!(home.json(&["memory", "status"])["turns"], 0);
@@ -136,7 +138,7 @@ fn the_end_of_a_session_has_the_model_read_it() {
     for case in cases() {
         let (server, home) = capture_home(MockChat::new().says(&case.answer.to_string()), "");
         let args = ["observe", "--role", "user", "--plain", "--session", "monday"];
-        home.run_with_input(&args, (case.said.join("\n") + "\n").as_bytes());
+        home.run_with_input(&args, (case.text.join("\n") + "\n").as_bytes());
         let ended = home.json(&["session", "end", "monday"]);
         assert_eq!(ended["extractions"][0]["by"], MODEL, "{ended}");
         assert_eq!((kept_memories(&home).len(), server.requests().len()), (3, 1));
@@ -146,15 +148,15 @@ fn the_end_of_a_session_has_the_model_read_it() {
 
 #[test]
 fn above_the_cap_of_a_day_rules_read_and_say_so() {
-    let said = ModelResponse::text("{\"memories\": []}").with_usage(900, 0, 200);
+    let text = ModelResponse::text("{\"memories\": []}").with_usage(900, 0, 200);
     let (server, home) =
-        capture_home(MockChat::new().then(said), "[memory_agent.budget]\ndaily_tokens = 1000\n");
+        capture_home(MockChat::new().then(text), "[memory_agent.budget]\ndaily_tokens = 1000\n");
     observe(&home, "monday", &["The weather is fine today."]);
     assert_eq!(home.json(&["extract"])["extractions"][0]["by"], MODEL);
-    for (said, expected) in
+    for (text, expected) in
         [("I live in Boston.", "The user lives in Boston."), ("我对花生过敏。", "用户对花生过敏。")]
     {
-        observe(&home, said, &[said]);
+        observe(&home, text, &[text]);
         let done = home.json(&["extract"])["extractions"][0].clone();
         let note = done["note"].as_str().unwrap();
         assert_eq!((&done["by"], &done["tokens"]), (&json!("rules"), &json!(0)), "{done}");
@@ -162,8 +164,8 @@ fn above_the_cap_of_a_day_rules_read_and_say_so() {
         assert!(kept_memories(&home).contains(&("user".to_owned(), expected.to_owned())), "{done}");
     }
     observe(&home, "shown", &["I like tea."]);
-    let told = home.run(&["extract"]);
-    assert!(told.err.contains("note: ") && told.err.contains("1100"), "{told:?}");
+    let ran = home.run(&["extract"]);
+    assert!(ran.err.contains("note: ") && ran.err.contains("1100"), "{ran:?}");
     let ledger = home.run(&["ledger"]);
     assert!(ledger.out.contains("0 left"), "{ledger:?}");
     assert_eq!(server.requests().len(), 1);
@@ -177,9 +179,9 @@ fn an_answer_that_cannot_be_used_is_asked_for_again_and_after_three_rules_read()
         .says("{\"memories\": [{\"statement\": \"x\", \"kind\": \"user\", \"confidence\": 7, \"turns\": [1]}]}");
     let (server, home) = capture_home(chats, "");
     observe(&home, "monday", &["I live in Boston.", "我对花生过敏。"]);
-    for asked in 1..=3 {
+    for request in 1..=3 {
         let failed = home.run(&["extract"]);
-        assert_eq!((failed.code, server.requests().len()), (2, asked), "{failed:?}");
+        assert_eq!((failed.code, server.requests().len()), (2, request), "{failed:?}");
         assert!(failed.out.contains("cannot be used") && failed.out.contains("the turns wait"));
         assert_eq!(
             (kept_memories(&home).len(), &home.json(&["memory", "status"])["turns"]),
@@ -207,9 +209,9 @@ fn a_provider_that_is_down_leaves_everything_waiting() {
     assert!(status["waiting"][0]["error"].as_str().unwrap().contains("cannot be reached"));
 }
 
-/// A model that talks, sums up, and finds this in what was said.
+/// Returns a model that chats, summarizes, and extracts these memories.
 fn chat_script(found: &'static str, marker: &'static str) -> MockChat {
-    MockChat::new().otherwise(move |asked| match (asked.json, asked.last_user_message()) {
+    MockChat::new().otherwise(move |request| match (request.json, request.last_user_message()) {
         (true, Some(data)) if data.contains(marker) => ModelResponse::text(
             &json!({ "memories": [
                 { "statement": found, "kind": "user", "confidence": 0.9, "turns": [1] },
@@ -221,7 +223,7 @@ fn chat_script(found: &'static str, marker: &'static str) -> MockChat {
     })
 }
 
-/// The system prompt of the last request that was no reading.
+/// Returns the system prompt of the last request that was no extraction.
 fn last_chat_prompt(server: &MockServer, question: &str) -> String {
     let requests = server.requests();
     let is_talk = |index: &usize| {
@@ -243,10 +245,10 @@ fn a_chat_that_is_piped_is_read_at_its_end_and_the_next_one_knows() {
         ),
         ("我妹妹小安在波尔图养羊驼。", "用户的妹妹小安在波尔图养羊驼。", "我妹妹小安养什么？"),
     ];
-    for (said, found, question) in cases {
-        let (server, home) = capture_home(chat_script(found, said), "");
+    for (text, found, question) in cases {
+        let (server, home) = capture_home(chat_script(found, text), "");
         let ran =
-            home.run_with_input(&["chat", "--session", "one"], format!("{said}\n").as_bytes());
+            home.run_with_input(&["chat", "--session", "one"], format!("{text}\n").as_bytes());
         assert_eq!((ran.code, ran.out.as_str()), (0, "OK.\n"), "{ran:?}");
         assert_eq!(kept_memories(&home), [("user".to_owned(), found.to_owned())], "{ran:?}");
         let later =
@@ -285,10 +287,10 @@ fn the_persona_for_demonstrations_shows_the_whole_loop() {
         ),
         ("我的房东叫王先生。", "用户说：“我的房东叫王先生。”", "我的房东叫什么？"),
     ];
-    for (said, expected, question) in cases {
+    for (text, expected, question) in cases {
         let (_server, home) = capture_home(MockChat::new().otherwise(persona), "");
         let ran =
-            home.run_with_input(&["chat", "--session", "one"], format!("{said}\n").as_bytes());
+            home.run_with_input(&["chat", "--session", "one"], format!("{text}\n").as_bytes());
         assert_eq!(ran.code, 0, "{ran:?}");
         assert_eq!(kept_memories(&home), [("user".to_owned(), expected.to_owned())], "{ran:?}");
         let later =

@@ -1,4 +1,4 @@
-//! The tool `memory` works on the vault: its files in the form of memories are memories, all others are notes.
+//! The tool `memory` on the vault: files in the form of memories are memories, all others are notes.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn page(name: &str, text: &str) -> String {
     format!("---\nname: {name}\ndescription: about {name}\ntype: user\n---\n\n{text}\n")
 }
 
-/// Kind and text of all memories.
+/// Returns kind and text of all memories.
 fn memories(home: &TestHome) -> Vec<(String, String)> {
     let listed = home.run(&["--json", "memory", "list"]).json();
     let text = |memory: &Value, key: &str| memory[key].as_str().unwrap().trim().to_owned();
@@ -36,11 +36,11 @@ fn a_page_that_an_agent_creates_changes_and_deletes_is_one_memory() {
     ] {
         let home = TestHome::new();
         let path = format!("/memories/user_{name}.md");
-        let said = memory(
+        let result = memory(
             &home,
             &json!({"command": "create", "path": path, "file_text": page(name, first)}),
         );
-        assert_eq!(said, format!("File created successfully at: {path}"));
+        assert_eq!(result, format!("File created successfully at: {path}"));
         assert_eq!(memories(&home), [user(first)]);
         let edit =
             json!({"command": "str_replace", "path": path, "old_str": first, "new_str": second});
@@ -93,9 +93,9 @@ fn an_agent_sees_what_was_saved_and_edits_what_a_person_edited() {
     );
     let save = json!({"action": "create", "type": "feedback", "content": "回答要简短"}).to_string();
     assert_eq!(home.run(&["tool", "call", "memory_save", &save]).code, 0);
-    let seen = memory(&home, &json!({"command": "view", "path": "/memories"}));
-    assert!(seen.contains("/memories/feedback_回答要简短.md"), "{seen}");
-    assert!(seen.contains("/memories/MEMORY.md") && !seen.contains(".everlore"), "{seen}");
+    let listing = memory(&home, &json!({"command": "view", "path": "/memories"}));
+    assert!(listing.contains("/memories/feedback_回答要简短.md"), "{listing}");
+    assert!(listing.contains("/memories/MEMORY.md") && !listing.contains(".everlore"), "{listing}");
     fs::write(home.path().join("vault/user_tea.md"), page("tea", "Ann drinks oolong.")).unwrap();
     memory(
         &home,
@@ -104,7 +104,7 @@ fn an_agent_sees_what_was_saved_and_edits_what_a_person_edited() {
     assert!(memories(&home).contains(&user("Ann drinks pu'er.")));
     let history = home.json(&["memory", "history"]).to_string();
     assert!(history.contains("Ann drinks oolong."), "what a person wrote is in the journal");
-    // The index is no memory, whoever changes it.
+    // The index is no memory, even if it is edited.
     memory(
         &home,
         &json!({"command": "insert", "path": "/memories/MEMORY.md", "insert_line": 0, "insert_text": "# Mine"}),
@@ -124,10 +124,10 @@ fn a_note_that_becomes_a_page_is_one_memory_and_a_page_that_breaks_is_told() {
     );
     assert_eq!(memories(&home), [user("Ann drinks tea.")]);
     let broken = json!({"command": "str_replace", "path": path, "old_str": "type: user", "new_str": "type: tea"});
-    let said = memory(&home, &broken);
+    let result = memory(&home, &broken);
     assert!(
-        said.contains("Note: what tea.md says now is not stored as a memory: `tea` is no type"),
-        "{said}"
+        result.contains("Note: what tea.md says now is not stored as a memory: `tea` is no type"),
+        "{result}"
     );
     assert_eq!(memories(&home), [user("Ann drinks tea.")]);
     memory(&home, &json!({"command": "rename", "old_path": path, "new_path": "/memories/old.md"}));

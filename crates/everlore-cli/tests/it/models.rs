@@ -1,4 +1,4 @@
-//! Local models can be added, tried, taken into use and removed (Q4), here with a tiny one that the test makes.
+//! `everlore model`: a tiny local model is added, checked, activated and removed.
 
 use std::{fs, path::Path};
 
@@ -77,8 +77,11 @@ fn a_model_is_added_taken_into_use_and_removed() {
 
     let texts = ["My puppy learned to swim", "The staging port is 9443", "我喜欢龙井茶"];
     texts.iter().for_each(|text| drop(home.remember(text)));
-    let said = home.run(&["model", "use", "tiny"]).out;
-    assert!(said.contains("tiny is in use") && said.contains("everlore embed rebuild"), "{said}");
+    let output = home.run(&["model", "use", "tiny"]).out;
+    assert!(
+        output.contains("tiny is active") && output.contains("everlore embed rebuild"),
+        "{output}"
+    );
     let status = home.json(&["embed", "status"]);
     assert_eq!((&status["status"]["read"], &status["status"]["unread"]), (&0.into(), &3.into()));
     assert_eq!(home.json(&["embed", "rebuild"])["read"], 3);
@@ -89,11 +92,11 @@ fn a_model_is_added_taken_into_use_and_removed() {
     assert_eq!(listed["in_use"], serde_json::json!({ "name": "tiny", "pooled": false }));
 
     let used = home.run(&["model", "remove", "tiny"]);
-    assert!(used.code == 2 && used.err.contains("`tiny` is in use"), "{used:?}");
+    assert!(used.code == 2 && used.err.contains("`tiny` is active"), "{used:?}");
     assert_eq!(home.json(&["model", "use", "builtin"])["in_use"], serde_json::Value::Null);
     assert_eq!(home.json(&["model", "remove", "tiny"])["removed"], "tiny");
-    let gone = home.run(&["model", "use", "tiny"]);
-    assert!(gone.code == 2 && gone.err.contains("there is no model `tiny`"), "{gone:?}");
+    let missing = home.run(&["model", "use", "tiny"]);
+    assert!(missing.code == 2 && missing.err.contains("there is no model `tiny`"), "{missing:?}");
     assert!(!home.recall("staging port").is_empty());
 }
 
@@ -114,7 +117,7 @@ fn a_model_can_make_the_vectors_of_whole_texts() {
 }
 
 #[test]
-fn what_is_no_model_is_refused_and_leaves_nothing() {
+fn a_folder_without_a_model_is_rejected_and_leaves_nothing() {
     let home = TestHome::new();
     let ran = home.run(&["model", "add", home.sibling("nowhere").to_str().unwrap(), "--name", "x"]);
     assert!(ran.code == 2 && ran.err.contains("there is no tokenizer.json"), "{ran:?}");
@@ -125,7 +128,7 @@ fn what_is_no_model_is_refused_and_leaves_nothing() {
         assert!(ran.code == 2 && ran.err.contains("cannot be the name of a model"), "{ran:?}");
     }
     let ran = home.run(&["model", "check"]);
-    assert!(ran.code == 2 && ran.err.contains("no local model is in use"), "{ran:?}");
+    assert!(ran.code == 2 && ran.err.contains("no local model is active"), "{ran:?}");
     assert!(!home.path().join("models").exists());
 }
 

@@ -1,4 +1,4 @@
-//! `observe` as a long-running partner: prompt answers, and speed when there is much to do.
+//! `everlore observe` as a long-running process: prompt answers, and speed with many turns.
 
 use std::io::{BufRead, BufReader, Write};
 
@@ -14,7 +14,7 @@ fn each_turn_is_answered_before_the_next_is_said() {
         writeln!(stdin, "turn number {number}").unwrap();
         let answer = answers.next().unwrap().unwrap();
         let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
-        // Another process finds it as soon as it is answered.
+        // Another process finds it as soon as it is acknowledged.
         let id = answer["id"].as_str().unwrap();
         if number % 5 == 0 {
             assert_eq!(

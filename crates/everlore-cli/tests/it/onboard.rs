@@ -1,4 +1,4 @@
-//! `everlore onboard`: from start to end at a real terminal, with steps left out, twice; and by options alone (X4).
+//! `everlore onboard`: at a real terminal from start to end, with steps skipped, twice; and by options alone.
 
 use std::fs;
 
@@ -129,8 +129,8 @@ fn options_alone_do_the_same_and_keep_comments() {
         "耐心、细致",
     ];
     let ran = home.run(&args);
-    let told = ran.json();
-    assert_eq!((ran.code, &told["check"]["ok"]), (0, &json!(true)), "{ran:?}");
+    let output = ran.json();
+    assert_eq!((ran.code, &output["check"]["ok"]), (0, &json!(true)), "{ran:?}");
     assert!(settings(&home).starts_with(before), "{}", settings(&home));
     assert!(soul(&home).contains("## 名字\n\n我叫小爱。"), "{}", soul(&home));
     let again = home.run(&args).json();
@@ -169,9 +169,9 @@ fn what_cannot_work_is_told_and_changes_nothing() {
     assert!(ran.out.contains("nothing was written") && ran.out.contains("--no-check"), "{ran:?}");
     let chinese = home.run(&[&args[..], &["--language", "zh", "--name", "小爱"]].concat());
     assert!(chinese.code == 2 && chinese.out.contains("什么都没有写入"), "{chinese:?}");
-    let told = home.run(&[&["--json"], &args[..]].concat());
-    assert_eq!((told.code, &told.json()["settings"]), (2, &json!([])), "{told:?}");
-    assert_eq!(told.json()["check"]["ok"], false, "{told:?}");
+    let output = home.run(&[&["--json"], &args[..]].concat());
+    assert_eq!((output.code, &output.json()["settings"]), (2, &json!([])), "{output:?}");
+    assert_eq!(output.json()["check"]["ok"], false, "{output:?}");
     assert_eq!((settings(&home), soul(&home)), (String::new(), String::new()));
     let ran = home.run(&[&args[..], &["--no-check"]].concat());
     assert_eq!(ran.code, 0, "{ran:?}");

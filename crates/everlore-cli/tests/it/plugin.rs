@@ -1,4 +1,4 @@
-//! The folder that makes Everlore a plugin of Claude Code: its shape, and that it calls what `connect` would.
+//! The Claude Code plugin in `integrations/`: its files, and that its hooks are those of `everlore connect`.
 
 use std::{
     fs,
@@ -29,7 +29,7 @@ fn the_plugin_and_its_marketplace_name_each_other() {
         (&plugin["name"], &"./".into())
     );
     for key in plugin.as_object().unwrap().keys() {
-        let known = [
+        let hosts = [
             "name",
             "version",
             "description",
@@ -39,7 +39,7 @@ fn the_plugin_and_its_marketplace_name_each_other() {
             "license",
             "keywords",
         ];
-        assert!(known.contains(&key.as_str()), "{key}");
+        assert!(hosts.contains(&key.as_str()), "{key}");
     }
 }
 
@@ -48,7 +48,7 @@ fn the_plugin_calls_what_connect_would_write() {
     let home = TestHome::new();
     let folder = home.sibling("p");
     let mut command = home.command(&["--json", "connect", "claude-code", "--print", "--project"]);
-    // The usual home, so that no option is needed for it.
+    // The default home, so that no option is needed for it.
     let output =
         command.arg(&folder).env("EVERLORE_HOME", home.sibling(".everlore")).output().unwrap();
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();

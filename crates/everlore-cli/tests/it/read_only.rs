@@ -1,4 +1,4 @@
-//! Homes that can only be read, as on a disk that is or of another user: reading works, writing is refused (Q1, H3).
+//! Read-only homes, on a read-only disk or of another user: reading works, writing is rejected.
 
 use std::{
     fs,
@@ -15,24 +15,25 @@ use serde_json::{Value, json};
 
 use crate::home::{CommandOutput, TestHome};
 
-/// A user with no rights to anything, by convention.
+/// Numeric id of the user `nobody`.
 const NOBODY: u32 = 65_534;
 
-/// A home that whoever runs commands in this test can read and not write.
+/// Home that the commands of this test can read but not write.
 struct ReadOnlyHome {
     home: TestHome,
-    /// The program, where somebody without rights finds it.
+    /// Copy of the program that an unprivileged user can run.
     program: PathBuf,
     is_root: bool,
 }
 
 impl ReadOnlyHome {
-    /// Closes a home. No right stops the owner of everything, who therefore asks as nobody.
+    /// Makes a home read-only. Permissions do not stop root, so a test run as root starts its commands as `nobody`.
     fn new(home: TestHome) -> Self {
         let is_root = fs::metadata(home.path()).unwrap().uid() == 0;
-        let program = match is_root {
-            false => PathBuf::from(env!("CARGO_BIN_EXE_everlore")),
-            true => home.sibling("everlore"),
+        let program = if is_root {
+            home.sibling("everlore")
+        } else {
+            PathBuf::from(env!("CARGO_BIN_EXE_everlore"))
         };
         if is_root {
             let built = env!("CARGO_BIN_EXE_everlore");
@@ -61,7 +62,7 @@ impl ReadOnlyHome {
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // What needs no input may be gone already.
+        // A command that needs no input may have ended already.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         CommandOutput::from(child.wait_with_output().unwrap())
     }
@@ -73,7 +74,7 @@ impl ReadOnlyHome {
 
 impl Drop for ReadOnlyHome {
     fn drop(&mut self) {
-        // So that the folder can go away.
+        // So that the temporary folder can be removed.
         for_each_below(&self.home.path(), &|path| {
             set_mode(path, if path.is_dir() { 0o755 } else { 0o644 })
         });
@@ -84,7 +85,7 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// A folder and all below it: a folder last, when it is to be closed to nobody yet.
+/// Returns a folder and everything below it, each folder after its content.
 fn for_each_below(path: &Path, change: &dyn Fn(&Path)) {
     if path.is_dir() {
         set_mode(path, 0o755);
@@ -123,7 +124,7 @@ fn everything_that_reads_works_and_says_once_that_nothing_is_noted() {
     ] {
         let ran = fixed.run(args);
         assert!(ran.code == 0 && ran.out.contains(words), "{args:?}: {ran:?}");
-        assert_eq!(ran.err.matches("can only be read from here").count(), 1, "{args:?}: {ran:?}");
+        assert_eq!(ran.err.matches("is read-only here").count(), 1, "{args:?}: {ran:?}");
     }
     assert_eq!(fixed.home.files(), before);
 }
@@ -162,12 +163,12 @@ fn tools_that_read_work_over_mcp() {
                 "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
             } } })
     };
-    let asked = format!(
+    let script = format!(
         "{}\n{}\n",
         call(1, "memory_recall", json!({ "query": "我的猫叫什么" })),
         call(2, "memory_save", json!({ "content": "I sail." }))
     );
-    let ran = fixed.run_with_input(&["mcp"], &asked);
+    let ran = fixed.run_with_input(&["mcp"], &script);
     let answer = |id: u32| ran.lines().into_iter().find(|line| line["id"] == id).unwrap();
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(answer(1).to_string().contains("小白"), "{ran:?}");
@@ -186,7 +187,7 @@ fn what_a_server_just_saved_is_seen_beside_it() {
     let ran = fixed.run(&["recall", "what is the pilot boat called"]);
     assert!(ran.code == 0 && ran.out.contains("Otter"), "{ran:?}");
     drop(server);
-    // It was killed, and what it saved is still only in the log.
+    // The process was killed, so its writes are still only in the write-ahead log.
     let ran = fixed.run(&["recall", "what is the pilot boat called"]);
     assert!(ran.code == 0 && ran.out.contains("Otter"), "{ran:?}");
 }

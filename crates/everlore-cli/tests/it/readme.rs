@@ -1,13 +1,13 @@
-//! Everything the README shows is done: its commands are run and answer as it says.
+//! The README is executed: its commands run and print what it shows.
 
 use std::{fs, path::Path, process::Command};
 
 use crate::home::TestHome;
 
-/// What the README calls the home.
+/// Home as the README writes it.
 const HOME: &str = "~/.everlore";
 
-/// A command of the README with what it answers.
+/// Command of the README with the lines it should print.
 struct ReadmeCommand {
     command: String,
     answer: Vec<String>,
@@ -19,9 +19,9 @@ fn the_commands_of_the_readme_answer_as_it_says() {
     let shown = readme_commands(&readme());
     assert!(shown.len() >= 10, "the README shows {} commands", shown.len());
     for ReadmeCommand { command, answer } in shown {
-        let told = run(&home, &command);
-        assert!(!told.is_empty() || answer.is_empty(), "`{command}` says nothing");
-        assert_output(&normalize(&told), &normalize(&answer.join("\n")), &command);
+        let printed = run(&home, &command);
+        assert!(!printed.is_empty() || answer.is_empty(), "`{command}` says nothing");
+        assert_output(&normalize(&printed), &normalize(&answer.join("\n")), &command);
     }
 }
 
@@ -36,7 +36,7 @@ fn the_readme_names_both_make_targets() {
 
 #[test]
 fn the_files_that_the_readme_links_to_exist() {
-    // What a command prints may have links of its own.
+    // Output of a command may contain links.
     let readme: String = readme().split("```").step_by(2).collect();
     let links: Vec<_> =
         readme.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
@@ -54,7 +54,7 @@ fn readme() -> String {
     fs::read_to_string(root().join("README.md")).unwrap()
 }
 
-/// The commands after `$ ` in the blocks marked `console`.
+/// Returns the commands after `$ ` in the blocks marked `console`.
 fn readme_commands(readme: &str) -> Vec<ReadmeCommand> {
     let mut all: Vec<ReadmeCommand> = Vec::new();
     for block in readme.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
@@ -71,18 +71,22 @@ fn readme_commands(readme: &str) -> Vec<ReadmeCommand> {
     all
 }
 
-/// Each passage between lines of three dots is told, in this order, the first at the beginning and the last at the end.
-fn assert_output(told: &str, shown: &str, command: &str) {
+/// Checks that the passages between lines of three dots are printed in this order, the first at the beginning and the
+/// last at the end.
+fn assert_output(printed: &str, shown: &str, command: &str) {
     let passages: Vec<&str> =
         shown.split("...").map(|passage| passage.trim_matches('\n')).collect();
     let [first, .., last] = &passages[..] else {
-        return assert_eq!(told, shown, "`{command}` answers something else");
+        return assert_eq!(printed, shown, "`{command}` answers something else");
     };
-    assert!(told.starts_with(first) && told.ends_with(last), "`{command}` answers:\n{told}");
-    let mut rest = told;
+    assert!(
+        printed.starts_with(first) && printed.ends_with(last),
+        "`{command}` answers:\n{printed}"
+    );
+    let mut rest = printed;
     for passage in passages {
         let at =
-            rest.find(passage).unwrap_or_else(|| panic!("`{command}` lacks {passage}:\n{told}"));
+            rest.find(passage).unwrap_or_else(|| panic!("`{command}` lacks {passage}:\n{printed}"));
         rest = &rest[at + passage.len()..];
     }
 }
@@ -91,9 +95,9 @@ fn assert_output(told: &str, shown: &str, command: &str) {
 fn run(home: &TestHome, command: &str) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_everlore"));
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", binary.parent().unwrap().display());
-    let place = home.path().display().to_string();
+    let home_path = home.path().display().to_string();
     let output = Command::new("sh")
-        .args(["-c", &command.replace(HOME, &place)])
+        .args(["-c", &command.replace(HOME, &home_path)])
         .current_dir(home.sibling(""))
         .env_clear()
         .env("PATH", path)
@@ -103,10 +107,10 @@ fn run(home: &TestHome, command: &str) -> String {
         .unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code().is_some_and(|code| code < 2), "`{command}` fails: {error}");
-    String::from_utf8(output.stdout).unwrap().replace(&place, HOME)
+    String::from_utf8(output.stdout).unwrap().replace(&home_path, HOME)
 }
 
-/// The text without what differs from day to day: ids, runs, times, scores and how blanks line up.
+/// Removes what differs from day to day: ids, runs, times, scores and alignment.
 fn normalize(text: &str) -> String {
     let word = |word: &str| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -126,7 +130,7 @@ fn normalize(text: &str) -> String {
     text.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// An id inside JSON is no word of its own.
+/// Returns `true` for the characters of an id, which in JSON is no separate word.
 fn without_ids(word: &str) -> String {
     if word.starts_with("{\"id\":\"") { "{\"id\":\"…\"}".to_owned() } else { word.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! A model on another server, chosen in the settings: switching to it, going on without it, and forgetting (Q4, H2).
+//! A remote embedding model: switching to it, working without it, and forgetting.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::home::{CommandOutput, TestHome};
 const TEXTS: [&str; 3] =
     ["Adopted a puppy on Sunday", "我养了一只小狗叫豆豆", "staging runs on 9443"];
 
-/// A home whose settings name the model of a server. Time limits are long, so that a busy machine fails no test.
+/// Returns a home whose settings name a remote model. Timeouts are long, so that a busy machine fails no test.
 fn home(base_url: &str, provider: &str) -> TestHome {
     let home = TestHome::new();
     fs::create_dir_all(home.path()).unwrap();
@@ -38,12 +38,10 @@ fn a_model_of_the_settings_is_switched_to_and_used() {
         home.json(&["remember", text]);
     }
     assert_eq!(server.requests().len(), 0, "it is asked only when it is switched to");
-    let said = home.run(&["embed", "status"]).out;
+    let output = home.run(&["embed", "status"]).out;
     assert!(
-        said.contains(
-            "openai/scripted-embed, which was not asked yet: run `everlore embed switch`"
-        ),
-        "{said}"
+        output.contains("openai/scripted-embed, which was never used: run `everlore embed switch`"),
+        "{output}"
     );
 
     let refused = with_key(&home, "sk-wrong", &["embed", "switch"]);
@@ -63,8 +61,8 @@ fn a_model_of_the_settings_is_switched_to_and_used() {
     let status = home.json(&["embed", "status"])["status"].clone();
     assert_eq!((&status["embedded"], &status["waiting"]), (&json!(4), &json!(0)), "{status}");
     assert_eq!(status["cache"]["entries"], 6, "{status}");
-    let said = home.run(&["embed", "status"]).out;
-    assert!(said.contains("kept vectors: 6; found 0 times, not found 6 times"), "{said}");
+    let output = home.run(&["embed", "status"]).out;
+    assert!(output.contains("cached query vectors: 6; 0 hits, 6 misses"), "{output}");
     home.assert_healthy();
 }
 
@@ -84,7 +82,7 @@ fn without_its_server_everything_works_by_words_and_vectors_come_later() {
     assert_eq!(found["hits"][0]["content"], TEXTS[1]);
     assert!(found["without_meaning"].as_str().unwrap().contains("cannot be reached"), "{found}");
     let explained = home.run(&["recall", "--explain", "Sunday puppy"]).out;
-    assert!(explained.contains("by words alone: 127.0.0.1"), "{explained}");
+    assert!(explained.contains("by words only: 127.0.0.1"), "{explained}");
     let failed = home.run(&["embed", "rebuild"]);
     assert!(failed.code == 2 && failed.err.contains("check that the server runs"), "{failed:?}");
 
@@ -107,7 +105,7 @@ fn a_server_that_never_answers_holds_up_no_save() {
     fs::write(home.path().join("config.toml"), hasty).unwrap();
     let silent = MockServer::start(|_: &HttpRequest| HttpResponse::json(200, &json!({})).held());
     let mut command = home.command(&["--json", "remember", TEXTS[0]]);
-    // Would wait for ever if the save did.
+    // This would hang if the save waited for the model.
     let saved: CommandOutput =
         command.env("EVERLORE_EMBEDDING__BASE_URL", silent.url()).output().unwrap().into();
     assert_eq!(saved.code, 0, "{saved:?}");
@@ -142,13 +140,13 @@ fn settings_that_cannot_work_are_told_before_anything_is_done() {
         let home = home("http://127.0.0.1:1", "ollama");
         let path = home.path().join("config.toml");
         let name = setting.split(' ').next().unwrap();
-        let kept: Vec<_> = fs::read_to_string(&path)
+        let lines: Vec<_> = fs::read_to_string(&path)
             .unwrap()
             .lines()
             .filter(|line| !line.starts_with(name))
             .map(str::to_owned)
             .collect();
-        fs::write(&path, format!("{}\n{setting}\n", kept.join("\n"))).unwrap();
+        fs::write(&path, format!("{}\n{setting}\n", lines.join("\n"))).unwrap();
         let ran = home.run(&["remember", "tea"]);
         assert!(ran.code == 2 && ran.err.contains(what), "{setting}: {ran:?}");
     }

@@ -1,4 +1,4 @@
-//! The doctor finds what is wrong with a home and mends what can be mended.
+//! `everlore doctor` finds and repairs damage of a home.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use crate::home::{TestHome, turn_lines};
 
-/// A home with memories both in the tail of the index and in its blocks.
+/// Returns a home with memories both in the tail of the index and in its blocks.
 fn filled() -> TestHome {
     let home = TestHome::new();
     let texts: Vec<String> = (0..300).map(|number| format!("turn {number} 第{number}句")).collect();
@@ -32,7 +32,7 @@ fn an_index_that_lost_entries_is_built_again() {
         assert!(found.out.contains("doctor --repair"), "{found:?}");
         let repaired = home.run(&["doctor", "--repair"]);
         assert!(
-            repaired.code == 0 && repaired.out.contains("built again"),
+            repaired.code == 0 && repaired.out.contains("the index was rebuilt"),
             "{damage}: {repaired:?}"
         );
         home.assert_healthy();

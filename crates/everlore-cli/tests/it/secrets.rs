@@ -1,4 +1,4 @@
-//! What is secret is in no byte of the home, whichever way it came in (C9).
+//! No byte of the home holds a secret, whichever way it came in.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::home::{TestHome, turn_lines};
 
-/// Values that are made here, so that no scanner takes this file for a leak.
+/// Returns secrets that are assembled here, so that no scanner takes this file for a leak.
 fn values() -> [String; 3] {
     [
         format!("ghp_{}", "a1B2c3D4e5F6".repeat(3)),
@@ -30,8 +30,8 @@ fn traces(home: &TestHome) -> Vec<String> {
 fn a_secret_is_masked_before_anything_is_written_and_the_answer_says_so() {
     let home = TestHome::new();
     let [token, password, card] = values();
-    let told = home.run(&["remember", &format!("the deploy token is {token}")]);
-    assert!(told.out.contains("masked 1 secret (token): the value was not stored"), "{}", told.out);
+    let ran = home.run(&["remember", &format!("the deploy token is {token}")]);
+    assert!(ran.out.contains("masked 1 secret (token): the value was not stored"), "{}", ran.out);
     let saved = home.json(&[
         "remember",
         &format!("我的密码是{password}，别告诉别人"),
@@ -45,15 +45,15 @@ fn a_secret_is_masked_before_anything_is_written_and_the_answer_says_so() {
     assert_eq!(saved["masked"], json!(["password", "card number", "token", "password"]));
     let stored = home.json(&["memory", "show", saved["id"].as_str().unwrap()]);
     assert_eq!(stored["content"], "我的密码是[secret: password]，别告诉别人");
-    let heard = home.run_with_input(
+    let answers = home.run_with_input(
         &["observe", "--session", "s"],
         turn_lines([format!("my card is {card}").as_str(), "nothing special"]).as_bytes(),
     );
-    let heard: Vec<_> = heard.out.lines().collect();
-    assert!(heard[0].contains(r#""masked":["card number"]"#) && !heard[1].contains("masked"));
+    let answers: Vec<_> = answers.out.lines().collect();
+    assert!(answers[0].contains(r#""masked":["card number"]"#) && !answers[1].contains("masked"));
     let edited = home.remember("a harmless note");
-    let told = home.run(&["memory", "edit", &edited, "--content", &format!("口令是 {password}")]);
-    assert!(told.out.contains("masked 1 secret (password)"), "{}", told.out);
+    let ran = home.run(&["memory", "edit", &edited, "--content", &format!("口令是 {password}")]);
+    assert!(ran.out.contains("masked 1 secret (password)"), "{}", ran.out);
 
     assert_eq!(traces(&home), [""; 0]);
     assert_eq!(home.recall("deploy").len(), 1);
@@ -76,8 +76,8 @@ fn imports_and_documents_are_masked_too() {
     let document = outside.path().join("ops.md");
     fs::write(&document, format!("# Ops\n\nThe staging token is {token}.\n\n密码：{password}\n"))
         .unwrap();
-    let told = home.run(&["ingest", document.to_str().unwrap()]);
-    assert!(told.out.contains("masked 2 secrets"), "{}", told.out);
+    let ran = home.run(&["ingest", document.to_str().unwrap()]);
+    assert!(ran.out.contains("masked 2 secrets"), "{}", ran.out);
     assert_eq!(traces(&home), [""; 0]);
     let again = home.json(&["memory", "import", file.to_str().unwrap()]);
     assert_eq!((&again["added"], &again["unchanged"]), (&json!(0), &json!(2)));
@@ -104,27 +104,33 @@ fn call(home: &TestHome, tool: &str, input: &serde_json::Value) -> String {
 fn layers_and_the_memory_directory_are_masked_too() {
     let home = TestHome::new();
     let [token, password, card] = values();
-    let told = home.run(&["layer", "add", "user", "Work", &format!("the deploy token is {token}")]);
+    let ran = home.run(&["layer", "add", "user", "Work", &format!("the deploy token is {token}")]);
     assert!(
-        told.err.contains("note: masked 1 secret (token): the value was not written"),
-        "{told:?}"
+        ran.err.contains("note: masked 1 secret (token): the value was not written"),
+        "{ran:?}"
     );
     home.run(&["layer", "add", "user", "账号", "口令待定"]);
-    let told =
+    let ran =
         home.run(&["layer", "replace", "user", "账号", "口令待定", &format!("口令是 {password}")]);
-    assert!(told.err.contains("masked 1 secret (password)"), "{told:?}");
-    let said = call(
+    assert!(ran.err.contains("masked 1 secret (password)"), "{ran:?}");
+    let result = call(
         &home,
         "memory_add",
         &json!({"file": "memory", "section": "卡", "content": format!("卡号 {card}")}),
     );
-    assert!(said.contains("masked 1 secret (card number): the value was not written."), "{said}");
-    let said = call(
+    assert!(
+        result.contains("masked 1 secret (card number): the value was not written."),
+        "{result}"
+    );
+    let result = call(
         &home,
         "memory",
         &json!({"command": "create", "path": "/memories/ops.md", "file_text": format!("token {token}\n密码：\n")}),
     );
-    assert!(said.contains("Note: masked 1 secret (token): the value was not written."), "{said}");
+    assert!(
+        result.contains("Note: masked 1 secret (token): the value was not written."),
+        "{result}"
+    );
     call(
         &home,
         "memory",
@@ -162,13 +168,13 @@ fn a_summary_of_turns_from_a_time_without_masking_is_masked() {
     let [token, password, _] = values();
     fs::create_dir_all(home.path()).unwrap();
     fs::write(home.path().join("config.toml"), "[memory]\nmask_secrets = false\n").unwrap();
-    let said = [
+    let result = [
         format!("Please remember that the deploy token is {token}."),
         format!("服务器的密码是{password}，请记住。"),
     ];
     home.run_with_input(
         &["observe", "--session", "s"],
-        turn_lines(said.iter().map(String::as_str)).as_bytes(),
+        turn_lines(result.iter().map(String::as_str)).as_bytes(),
     );
     fs::remove_file(home.path().join("config.toml")).unwrap();
     let ended = home.json(&["session", "end", "s"]);
@@ -178,7 +184,8 @@ fn a_summary_of_turns_from_a_time_without_masking_is_masked() {
     assert!(!text.contains(&token) && !text.contains(&password), "{text}");
 }
 
-/// The value stays where a person typed it, and goes nowhere else; neither side is changed for it again and again.
+/// Checks that a secret stays where a person typed it and goes nowhere else, and that a sync changes neither side
+/// again.
 #[test]
 fn a_secret_typed_into_a_vault_stays_in_that_file_alone() {
     for text in ["The deploy token is ", "部署口令是 "] {
@@ -193,15 +200,15 @@ fn a_secret_typed_into_a_vault_stays_in_that_file_alone() {
             )
         };
         fs::write(&file, page("")).unwrap();
-        let told = home.run(&["vault", "sync"]);
-        assert!(told.out.contains("masked in memory, and still in the file"), "{told:?}");
+        let ran = home.run(&["vault", "sync"]);
+        assert!(ran.out.contains("masked in memory, and still in the file"), "{ran:?}");
         let in_file_alone = || {
             let traces = traces(&home);
             assert!(traces.len() == 1 && traces[0].ends_with("user_ops.md"), "{traces:?}");
         };
         in_file_alone();
         assert_eq!(home.run(&["vault", "status"]).code, 1, "nothing is left to do");
-        // Edited again, and compared anew without the record of the last time.
+        // Edited again, and compared without the record of the last sync.
         fs::write(&file, page("More.\n")).unwrap();
         assert!(home.run(&["vault", "sync"]).out.contains("masked in memory"));
         fs::remove_dir_all(home.path().join("vault/.everlore")).unwrap();

@@ -1,5 +1,5 @@
-//! A real terminal for the binary: what is typed goes in, what a person would see comes out. Nothing here sleeps: tests wait
-//! for what is on the screen.
+//! A pseudo-terminal for the binary: input is typed, and the screen is read. Nothing here sleeps: tests wait for text
+//! on the screen.
 
 use std::{
     io::{Read, Write},
@@ -17,22 +17,22 @@ use pty_process::{Size, blocking};
 
 use crate::home::TestHome;
 
-/// Far longer than anything takes that a test waits for.
+/// Longer than any condition takes that a test waits for.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Keys.
+/// Key codes.
 pub(crate) const CTRL_C: &str = "\u{3}";
 pub(crate) const CTRL_D: &str = "\u{4}";
 pub(crate) const BACKSPACE: &str = "\u{7f}";
 pub(crate) const UP: &str = "\u{1b}[A";
 pub(crate) const ENTER: &str = "\r";
 
-/// A terminal with the binary in it.
+/// Terminal that runs the binary.
 pub(crate) struct TestTerminal {
     pty: Arc<blocking::Pty>,
     child: Child,
     shared: Arc<SharedScreen>,
-    /// How many bytes were printed when something was typed last: what was on the screen then is no answer to it.
+    /// Bytes printed before the last input: text that was on the screen then is no answer to it.
     typed_at: AtomicUsize,
 }
 
@@ -43,7 +43,7 @@ struct SharedScreen {
 
 struct ScreenState {
     parser: vt100::Parser,
-    /// How many bytes were printed so far.
+    /// Bytes printed so far.
     printed: usize,
     closed: bool,
 }
@@ -76,7 +76,7 @@ impl TestTerminal {
         Self { pty, child, shared, typed_at: AtomicUsize::new(0) }
     }
 
-    /// Types.
+    /// Types a text.
     pub(crate) fn type_keys(&self, keys: &str) {
         let printed = self.shared.state.lock().unwrap().printed;
         self.typed_at.store(printed, Ordering::Relaxed);
@@ -95,12 +95,12 @@ impl TestTerminal {
         self.wait_for_screen(text, |screen| screen.contents().contains(text));
     }
 
-    /// Waits until a line is asked for and nothing is typed yet.
+    /// Waits for an empty prompt.
     pub(crate) fn wait_for_prompt(&self) {
         self.wait_for_question("›");
     }
 
-    /// Waits until the cursor stands behind a question, and nothing is typed yet.
+    /// Waits until the cursor is right after a question.
     pub(crate) fn wait_for_question(&self, question: &str) {
         let typed_at = self.typed_at.load(Ordering::Relaxed);
         self.wait_state(question, |state| {
@@ -111,12 +111,12 @@ impl TestTerminal {
         });
     }
 
-    /// What is on the screen now.
+    /// Returns the text on the screen.
     pub(crate) fn screen(&self) -> String {
         self.shared.state.lock().unwrap().parser.screen().contents()
     }
 
-    /// Whether a text on the screen is bold from its first to its last character.
+    /// Returns `true` if a text on the screen is bold from its first to its last character.
     pub(crate) fn is_bold(&self, text: &str) -> bool {
         let state = self.shared.state.lock().unwrap();
         let screen = state.parser.screen();
@@ -127,13 +127,13 @@ impl TestTerminal {
         (column..column + text.len()).all(cell)
     }
 
-    /// Makes the terminal wider or narrower.
+    /// Resizes the terminal.
     pub(crate) fn resize(&self, rows: u16, columns: u16) {
         self.pty.resize(Size::new(rows, columns)).unwrap();
         self.shared.state.lock().unwrap().parser.set_size(cells(rows), cells(columns));
     }
 
-    /// Waits for the end and returns the exit code.
+    /// Waits for the process to end and returns its exit code.
     pub(crate) fn wait_for_exit(mut self) -> i32 {
         let state = self.shared.state.lock().unwrap();
         let (state, waited) =

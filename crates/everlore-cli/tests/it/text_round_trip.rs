@@ -1,4 +1,4 @@
-//! Text in every language and every shape is found again or refused clearly.
+//! Text in every language and shape is found again or rejected with a clear error.
 
 use crate::home::{TestHome, turn_lines};
 

@@ -1,4 +1,4 @@
-//! Tools by hand: listed, shown, called, refused, killed in the middle, and forgotten.
+//! `everlore tool`: listed, shown, called, rejected, killed in the middle, and forgotten.
 
 use std::{
     fs,
@@ -14,14 +14,14 @@ fn call(home: &TestHome, name: &str, input: &Value) -> CommandOutput {
     home.run(&["tool", "call", name, &input.to_string()])
 }
 
-/// The text of a call that goes well.
+/// Calls a tool and returns its text; fails on an error.
 fn ok(home: &TestHome, name: &str, input: &Value) -> String {
     let ran = call(home, name, input);
     assert!(ran.code == 0 && ran.err.is_empty(), "{ran:?}");
     ran.out.trim_end_matches('\n').to_owned()
 }
 
-/// What the tool `memory` keeps.
+/// Returns the folder of the tool `memory`.
 fn folder(home: &TestHome) -> PathBuf {
     home.path().join("vault")
 }
@@ -62,12 +62,12 @@ fn tools_are_listed_and_shown() {
 #[test]
 fn a_tool_is_called_from_an_argument_or_from_standard_input() {
     let home = TestHome::new();
-    let said = ok(
+    let result = ok(
         &home,
         "memory_save",
         &json!({"action": "create", "type": "user", "content": "我喜欢喝龙井茶"}),
     );
-    assert!(said.starts_with("Saved: [user] 我喜欢喝龙井茶 (id "), "{said}");
+    assert!(result.starts_with("Saved: [user] 我喜欢喝龙井茶 (id "), "{result}");
     let input = json!({"query": "喝什么茶？"}).to_string();
     for args in [["tool", "call", "memory_recall", "-"], ["tool", "call", "memory_recall", &input]]
     {
@@ -76,7 +76,7 @@ fn a_tool_is_called_from_an_argument_or_from_standard_input() {
     }
     let whole = home.json(&["tool", "call", "memory_recall", &input]);
     assert_eq!((&whole["is_error"], &whole["structured"]["found"]), (&json!(false), &json!(true)));
-    // The same memory by the other commands, journaled as the agent's.
+    // Other commands see the same memory, journaled as the agent's.
     let history = home.json(&["memory", "history"]);
     let entry = &history["changes"][0];
     assert_eq!(
@@ -133,15 +133,15 @@ fn each_agent_and_user_has_a_folder_and_memories_of_its_own() {
             home.run(&["--agent", agent, "--user", user, "tool", "call", name, &input.to_string()])
                 .out
         };
-        let own = format!("the parrot of {agent} and {user}");
+        let text = format!("the parrot of {agent} and {user}");
         assert!(
             run("memory", json!({"command": "view", "path": "/memories/own.md"}))
-                .ends_with(&format!("\t{own}\n"))
+                .ends_with(&format!("\t{text}\n"))
         );
         let recalled = run("memory_recall", json!({"query": "Whose parrot is it?"}));
-        assert!(recalled.starts_with("1 memory ") && recalled.contains(&own), "{recalled}");
+        assert!(recalled.starts_with("1 memory ") && recalled.contains(&text), "{recalled}");
     }
-    // Folders that a file system which ignores case would take for one are told apart.
+    // Folder names that differ only in case are kept apart, even on a case-insensitive file system.
     let folders: Vec<String> = fs::read_dir(home.path().join("agents"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap().to_lowercase())
@@ -150,7 +150,7 @@ fn each_agent_and_user_has_a_folder_and_memories_of_its_own() {
     home.assert_healthy();
 }
 
-/// Every file below a folder with its bytes.
+/// Returns every file below a folder with its bytes.
 fn files_below(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let each = |path: PathBuf| {
@@ -251,7 +251,7 @@ fn a_kill_in_the_middle_leaves_the_old_or_the_new_file() {
         let mut child = home.start(&["tool", "call", "memory", "-"]);
         let started = Instant::now();
         serde_json::to_writer(child.stdin.take().unwrap(), &input).unwrap();
-        // Each round is cut at another moment, from its beginning to its usual end.
+        // Each round is killed at another moment, from its beginning to its usual end.
         while started.elapsed() < whole * round / KILLS {
             std::hint::spin_loop();
         }
@@ -262,7 +262,7 @@ fn a_kill_in_the_middle_leaves_the_old_or_the_new_file() {
         assert!(whole, "round {round}: torn after {} bytes", found.len());
         now = found.chars().next().unwrap();
     }
-    // What the kills left over does not stand in the way, and is gone after the next change.
+    // Temporary files of the killed processes do no harm, and the next change removes them.
     let insert = json!({"command": "insert", "path": "/memories/big.md", "insert_line": 0, "insert_text": "on"});
     ok(&home, "memory", &insert);
     assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);

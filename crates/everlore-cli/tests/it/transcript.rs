@@ -1,8 +1,8 @@
-//! Commands with their answers as a text to compare with a stored one; what differs from run to run is replaced.
+//! Transcript of commands with their answers, for snapshots; what differs from run to run is replaced.
 
 use crate::home::TestHome;
 
-/// A record of commands run on one home.
+/// Transcript of commands on one home.
 pub(crate) struct CommandTranscript<'a> {
     home: &'a TestHome,
     text: String,
@@ -19,7 +19,7 @@ impl<'a> CommandTranscript<'a> {
         self.run_with_input(args, "")
     }
 
-    /// The same with this on standard input.
+    /// Runs a command with this on standard input.
     pub(crate) fn run_with_input(&mut self, args: &[&str], input: &str) -> &mut Self {
         let named: Vec<String> = args.iter().map(|arg| self.expand_ids(arg)).collect();
         let ran = self.home.run_with_input(&named, input.as_bytes());
@@ -32,7 +32,7 @@ impl<'a> CommandTranscript<'a> {
         self
     }
 
-    /// The transcript without what differs from run to run.
+    /// Returns the transcript without what differs from run to run.
     pub(crate) fn redacted(&self) -> String {
         let home = self.home.path().display().to_string();
         let mut text = self.text.replace(&home, "[home]");
@@ -55,7 +55,7 @@ impl<'a> CommandTranscript<'a> {
         }
     }
 
-    /// Numbers every id in the order in which they were made, so that shortened ones are known too.
+    /// Numbers every id in the order of creation, so that shortened ones are recognised too.
     fn learn_ids(&mut self) {
         let journal = self.home.run(&["--json", "memory", "history", "--limit", "1000"]);
         let changes = journal.json()["changes"].as_array().unwrap().clone();
@@ -78,26 +78,26 @@ fn is_id_character(c: char) -> bool {
     c.is_ascii_hexdigit() || c == '-'
 }
 
-/// Moments of the test run; what a test gives itself lies years before.
+/// Replaces times of the test run; times that a test sets itself are years earlier.
 fn time(run: &str) -> Option<String> {
     if run.len() == 5 && run.get(2..3) == Some(":") {
         return Some("[clock]".to_owned());
     }
     let year: u32 = run.get(..4)?.parse().ok()?;
     let shape: String = run.chars().map(|c| if c.is_ascii_digit() { 'd' } else { c }).collect();
-    let known = ["dddd-dd-dd", "dddd-dd-ddTdd:dd:ddZ"].contains(&shape.as_str())
+    let is_time = ["dddd-dd-dd", "dddd-dd-ddTdd:dd:ddZ"].contains(&shape.as_str())
         || shape.starts_with("dddd-dd-ddTdd:dd:dd.d");
-    (year >= 2025 && known).then(|| "[time]".to_owned())
+    (year >= 2025 && is_time).then(|| "[time]".to_owned())
 }
 
-/// Fractions, sizes and the like; small counts stay.
+/// Replaces fractions, sizes and the like; small counts stay.
 fn number(run: &str) -> Option<String> {
     let fraction = run.contains('.') && !run.ends_with('.') && run.parse::<f64>().is_ok();
     let large = run.len() >= 5 && run.parse::<u64>().is_ok();
     (fraction || large).then(|| "[n]".to_owned())
 }
 
-/// Replaces the longest runs of such characters where `with` has something better.
+/// Replaces the longest runs of matching characters for which `with` returns something.
 fn replace_runs(
     text: &str,
     of: impl Fn(char) -> bool,
@@ -115,7 +115,7 @@ fn replace_runs(
     replaced + rest
 }
 
-/// Columns are as wide as ids are long, which differs: gaps are made alike.
+/// Equalizes gaps between columns, whose width depends on the ids.
 fn single_gaps(line: &str) -> String {
     let inner = line.trim_start();
     let indent = &line[..line.len() - inner.len()];

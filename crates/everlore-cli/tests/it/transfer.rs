@@ -1,4 +1,4 @@
-//! Export and import: an equal round trip, damaged lines told before anything is stored (L5).
+//! Export and import: a lossless round trip, and damaged lines reported before anything is stored.
 
 use std::fs;
 
@@ -26,7 +26,7 @@ fn filled() -> TestHome {
     home
 }
 
-/// The lines of an export without its header, which tells the time.
+/// Returns the lines of an export without its header, which holds the time.
 fn exported(home: &TestHome, args: &[&str]) -> Vec<Value> {
     let mut lines = home.run(&[&["memory", "export"], args].concat()).lines();
     assert!(lines.remove(0)["everlore_export"].is_number());
@@ -103,8 +103,8 @@ fn damaged_lines_are_told_by_number_and_nothing_is_stored_unless_asked() {
     assert_eq!((&dry["added"], &dry["dry_run"]), (&2.into(), &true.into()), "{dry}");
     assert_eq!(home.json(&["memory", "stats"])["changes"], 0);
 
-    let kept = import(&home, &["--keep-going"], &path).json();
-    assert_eq!((&kept["added"], &kept["rejected"]), (&2.into(), &4.into()), "{kept}");
+    let imported = import(&home, &["--keep-going"], &path).json();
+    assert_eq!((&imported["added"], &imported["rejected"]), (&2.into(), &4.into()), "{imported}");
     assert_eq!(home.recall("good").len(), 2);
 }
 

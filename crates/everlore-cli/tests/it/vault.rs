@@ -1,9 +1,8 @@
-//! `everlore vault` on real folders: git, a watcher, kills, undo and erasure (D8, H2).
+//! `everlore vault` on real folders: git, a watcher, kills, undo and erasure.
 
 use std::{
     collections::BTreeSet,
     fs,
-    hash::{BuildHasher, RandomState},
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, Command},
@@ -12,9 +11,9 @@ use std::{
 
 use serde_json::Value;
 
-use crate::home::TestHome;
+use crate::{home::TestHome, random::TestRandom};
 
-/// How long a condition may take to come true before a test gives up.
+/// Time after which a test gives up waiting for a condition.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 fn page(name: &str, text: &str) -> String {
@@ -41,10 +40,10 @@ fn contents(home: &TestHome) -> Vec<String> {
 fn a_vault_is_made_synced_listed_and_undone() {
     let home = TestHome::new();
     home.remember("I like 龙井茶");
-    let made = home.json(&["vault", "init"]);
-    let folder = PathBuf::from(made["folder"].as_str().unwrap());
-    assert!(folder.ends_with("vault"), "{made}");
-    assert_eq!(sync_steps(&made), [("written".to_owned(), "user_i_like_龙井茶.md".to_owned())]);
+    let created = home.json(&["vault", "init"]);
+    let folder = PathBuf::from(created["folder"].as_str().unwrap());
+    assert!(folder.ends_with("vault"), "{created}");
+    assert_eq!(sync_steps(&created), [("written".to_owned(), "user_i_like_龙井茶.md".to_owned())]);
     fs::write(folder.join("user_role.md"), page("Role", "I am a nurse")).unwrap();
     let status = home.run(&["vault", "status"]);
     assert_eq!((status.code, status.out.lines().count()), (0, 2), "{status:?}");
@@ -141,7 +140,7 @@ fn a_change_of_one_memory_touches_two_files_in_git_and_a_checkout_brings_back_th
     let changed = git(&folder, &["status", "--porcelain"]);
     assert_eq!(changed.lines().count(), 2, "{changed}");
     let lines = git(&folder, &["diff", "--numstat"]);
-    // One line of the index; of the page its description and text, and its time if a second has passed.
+    // One line of the index; description and text of the page, and its time if a second has passed.
     let few = |line: &&str| ["1\t1\t", "2\t2\t", "3\t3\t"].iter().any(|few| line.starts_with(few));
     assert_eq!(lines.lines().filter(few).count(), 2, "{lines}");
     git(&folder, &["commit", "-qam", "second"]);
@@ -155,7 +154,7 @@ fn a_change_of_one_memory_touches_two_files_in_git_and_a_checkout_brings_back_th
     );
 }
 
-/// A watcher that is ended with the test.
+/// Watcher that ends with the test.
 struct VaultWatcher(Child);
 
 impl Drop for VaultWatcher {
@@ -213,33 +212,32 @@ fn a_sync_that_is_killed_at_any_moment_is_finished_by_the_next() {
     for number in 0..20 {
         home.remember(&format!("my memory number {number}"));
     }
-    let seed = RandomState::new().hash_one("vault");
-    let mut spins = seed % 100_000;
+    let mut random = TestRandom::new();
     for _ in 0..40 {
         let mut child = home.start(&["vault", "sync", "notes"]);
         let start = Instant::now();
-        while start.elapsed() < Duration::from_micros(spins) {
+        // Another moment each time, within the time that a sync takes.
+        let delay = Duration::from_micros(random.below(150_000) as u64);
+        while start.elapsed() < delay {
             std::hint::spin_loop();
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        // Another moment each time, within the time that a sync takes.
-        spins = (spins.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(seed) >> 13) % 150_000;
     }
     home.json(&["vault", "sync", "notes"]);
     let report = home.json(&["vault", "sync", "notes"]);
-    assert_eq!(sync_steps(&report), [], "seed {seed}");
+    assert_eq!(sync_steps(&report), []);
     let stored = contents(&home);
     let distinct: BTreeSet<_> = stored.iter().collect();
     assert_eq!(
         (stored.len(), distinct.len()),
         (FILES + 20, FILES + 20),
-        "seed {seed}: nothing twice, nothing lost"
+        "nothing twice, nothing lost"
     );
     let files =
         walk(&folder).into_iter().filter(|path| path.extension().is_some_and(|end| end == "md"));
-    assert_eq!(files.count(), FILES + 20 + 1, "seed {seed}");
+    assert_eq!(files.count(), FILES + 20 + 1);
     let index = fs::read_to_string(folder.join("MEMORY.md")).unwrap();
-    assert_eq!(index.lines().count(), FILES + 20, "seed {seed}");
+    assert_eq!(index.lines().count(), FILES + 20);
     home.assert_healthy();
 }

@@ -1,11 +1,10 @@
-//! Why something was not recalled or not told: the filter, the term, the score, the limit, the gate, the budget or the
-//! settings (A12).
+//! `--why-not`: the filter, the term, the score, the limit, the confidence, the budget or the settings.
 
 use serde_json::Value;
 
 use crate::home::TestHome;
 
-/// The reason that a command gives for leaving the memory out, and its sentence.
+/// Returns the reason that a command gives for leaving the memory out, and its sentence.
 fn reason(home: &TestHome, id: &str, args: &[&str]) -> (String, String) {
     let answer = home.json(&[args, &["--why-not", id]].concat());
     assert_eq!(answer["id"], id);
@@ -18,20 +17,20 @@ fn every_way_of_being_left_out_has_its_sentence() {
     let home = TestHome::new();
     let tea = home.remember("I drink green tea from Hangzhou every morning before work");
     home.remember("green tea, green tea, green tea");
-    let told = |args: &[&str]| reason(&home, &tea, args);
+    let explain = |args: &[&str]| reason(&home, &tea, args);
 
-    assert_eq!(told(&["recall", "green tea"]).0, "returned");
+    assert_eq!(explain(&["recall", "green tea"]).0, "returned");
     assert_eq!(
-        told(&["recall", "green tea", "--kind", "project"]),
+        explain(&["recall", "green tea", "--kind", "project"]),
         ("filter".to_owned(), "its kind is user, which --kind leaves out".to_owned())
     );
-    assert_eq!(told(&["recall", "green tea", "--until", "2020-01-01"]).0, "filter");
-    assert!(told(&["recall", "量子"]).1.contains("looked up by 量, 子, 量子"));
-    assert_eq!(told(&["recall", "green tea", "--min-score", "0.99"]).0, "score");
-    let (reason, sentence) = told(&["recall", "green tea", "--limit", "1"]);
+    assert_eq!(explain(&["recall", "green tea", "--until", "2020-01-01"]).0, "filter");
+    assert!(explain(&["recall", "量子"]).1.contains("looked up by 量, 子, 量子"));
+    assert_eq!(explain(&["recall", "green tea", "--min-score", "0.99"]).0, "score");
+    let (reason, sentence) = explain(&["recall", "green tea", "--limit", "1"]);
     assert_eq!(reason, "rank");
     assert!(sentence.contains("number 2") && sentence.contains("--limit 2"), "{sentence}");
-    let (reason, sentence) = told(&["recall", "tea ceremony in Kyoto", "--min-confidence", "1"]);
+    let (reason, sentence) = explain(&["recall", "tea ceremony in Kyoto", "--min-confidence", "1"]);
     assert_eq!(reason, "gate");
     assert!(sentence.contains("1.00 is needed"), "{sentence}");
 }
@@ -40,8 +39,8 @@ fn every_way_of_being_left_out_has_its_sentence() {
 fn a_block_leaves_out_by_its_budget_and_by_the_settings() {
     let home = TestHome::new();
     let tea = home.remember("I drink green tea from Hangzhou every morning");
-    let asked = ["context", "Hangzhou green tea morning"];
-    let with = |more: &[&str]| reason(&home, &tea, &[&asked, more].concat());
+    let command = ["context", "Hangzhou green tea morning"];
+    let with = |more: &[&str]| reason(&home, &tea, &[&command, more].concat());
     assert_eq!(with(&[]).1, "it is in the block, in full");
     let (reason_given, sentence) = with(&["--budget", "10"]);
     assert_eq!(reason_given, "budget");
@@ -59,6 +58,6 @@ fn a_block_leaves_out_by_its_budget_and_by_the_settings() {
 fn an_explanation_says_how_the_query_was_understood() {
     let home = TestHome::new();
     home.remember("I drink green tea");
-    let told = home.run(&["recall", "who am I?", "--explain"]).out;
-    assert!(told.contains("about the user"), "{told}");
+    let explain = home.run(&["recall", "who am I?", "--explain"]).out;
+    assert!(explain.contains("about the user"), "{explain}");
 }

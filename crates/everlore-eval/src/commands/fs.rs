@@ -89,7 +89,7 @@ async fn measure(args: &FsArgs) -> Result<Vec<Vec<String>>> {
         Ok(())
     };
     rows.push(row(&format!("find in one of {TOPICS} folders"), &homes, args.calls, find).await?);
-    engine.store().close().await;
+    engine.store().admin().close().await;
     Ok(rows)
 }
 

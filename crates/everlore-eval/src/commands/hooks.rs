@@ -211,7 +211,8 @@ fn load(home: &Path, total: u32) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let store = Arc::new(SqliteStore::open(home.join("everlore.db")).await?);
-        let engine = Engine::new(store.clone()).with_embedder(Arc::new(BuiltinEmbedder::new()));
+        let engine =
+            Engine::builder(store.clone()).embedder(Arc::new(BuiltinEmbedder::new())).build();
         for from in (0..total).step_by(BATCH as usize) {
             let turn = |position| {
                 let memory = corpus.memory(i64::from(position), 0, position);
@@ -221,7 +222,7 @@ fn load(home: &Path, total: u32) -> Result<()> {
             let turns = (from..total.min(from + BATCH)).map(turn).collect();
             engine.observe(&Scope::default(), turns).await?;
         }
-        store.close().await;
+        store.admin().close().await;
         Ok(())
     })
 }

@@ -78,8 +78,9 @@ pub(crate) fn run(args: &LifeArgs) -> Result<()> {
 fn load_and_measure(path: &Path, args: &LifeArgs) -> Result<Vec<(&'static str, SampleStats)>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let engine = Engine::new(Arc::new(SqliteStore::open(path).await?))
-            .with_embedder(Arc::new(BuiltinEmbedder::new()));
+        let engine = Engine::builder(Arc::new(SqliteStore::open(path).await?))
+            .embedder(Arc::new(BuiltinEmbedder::new()))
+            .build();
         let (corpus, scope) = (Corpus::new(args.total, 1), Scope::default());
         load(&engine, &scope, &corpus, args.total).await?;
         measure(&engine, &scope, &corpus, args).await

@@ -84,9 +84,9 @@ fn fill(home: &Path, corpus: &Corpus, total: u32) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let store = Arc::new(SqliteStore::open(home.join("everlore.db")).await?);
-        let engine = Engine::new(store).with_embedder(Arc::new(BuiltinEmbedder::new()));
+        let engine = Engine::builder(store).embedder(Arc::new(BuiltinEmbedder::new())).build();
         load(&engine, &Scope::default(), corpus, total).await?;
-        engine.store().close().await;
+        engine.store().admin().close().await;
         Ok(())
     })
 }

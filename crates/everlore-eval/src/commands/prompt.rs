@@ -129,9 +129,10 @@ impl PromptFixture {
         let scope =
             *corpus.scopes_of(ScopeClass::Large).first().context("there is no large scope")?;
         let store = Arc::new(SqliteStore::open(home.path().join("everlore.db")).await?);
-        let engine = Engine::new(store)
-            .with_embedder(Arc::new(BuiltinEmbedder::new()))
-            .with_home(home.path());
+        let engine = Engine::builder(store)
+            .embedder(Arc::new(BuiltinEmbedder::new()))
+            .home(home.path())
+            .build();
         let fixture = Self { engine, home, corpus, scope };
         fixture.remember(args.memories).await?;
         fixture.write_layers()?;

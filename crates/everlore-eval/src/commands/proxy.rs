@@ -19,7 +19,7 @@ use everlore::{
     store::SqliteStore,
 };
 use everlore_mock_llm::{MockChat, MockServer as Provider, ModelResponse};
-use everlore_server::{Providers, Server, ServerOptions};
+use everlore_server::{Providers, Server, ServerOptions, Timeouts};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -109,10 +109,11 @@ async fn fill_engine(home: &Path, corpus: &Corpus, scope: u32, memories: u32) ->
     let mut config = Config::default();
     // Every question gets memories: the most expensive case.
     (config.recall.min_confidence, config.recall.floor) = (0.0, 0.0);
-    let engine = Engine::new(store)
-        .with_embedder(Arc::new(BuiltinEmbedder::new()))
-        .with_home(home)
-        .with_config(config);
+    let engine = Engine::builder(store)
+        .embedder(Arc::new(BuiltinEmbedder::new()))
+        .home(home)
+        .config(config)
+        .build();
     let turn = |position| {
         let memory = corpus.memory(i64::from(position), scope, position);
         let session = Some(format!("session-{}", memory.session));
@@ -150,6 +151,7 @@ fn options(home: &Path, provider: &Provider) -> Result<ServerOptions> {
         requests_per_second: u32::MAX,
         mcp_tools: Vec::new(),
         settings_digest: String::new(),
+        timeouts: Timeouts::default(),
         providers: Providers { openai: relay.map(Arc::new), ..Providers::default() },
     })
 }

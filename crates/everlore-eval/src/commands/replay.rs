@@ -8,7 +8,7 @@ use everlore::{
     config::{EmbeddingConfig, EmbeddingProvider},
     engine::ExtractRequest,
     llm::{Proxies, remote::EmbeddingEndpoint},
-    store::{SqliteStore, Store, VectorCache, VectorCacheStatus},
+    store::{SqliteStore, Store, VectorCacheStatus},
     types::Role,
 };
 use everlore_mock_llm::{MockEmbeddings, MockServer};
@@ -106,7 +106,7 @@ fn measure(args: &ReplayArgs) -> Result<Vec<ReplayPass>> {
                 asked: requested_texts(&server) - requested,
                 seconds: begun.elapsed().as_secs_f64(),
             });
-            store.close().await;
+            store.admin().close().await;
         }
         Ok(passes)
     })
@@ -122,12 +122,13 @@ async fn open(path: &Path, server: &MockServer) -> Result<(Engine, Arc<SqliteSto
     };
     let endpoint = EmbeddingEndpoint::new(&config, None, &Proxies::default())?;
     let store = Arc::new(SqliteStore::open(path).await?);
-    let cache = (Arc::clone(&store) as Arc<dyn VectorCache>, config.cache_entries);
-    let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>).with_remote_embedder(
-        Arc::new(endpoint.document_embedder(DIMENSIONS)),
-        Arc::new(endpoint.query_embedder(DIMENSIONS)),
-        Some(cache),
-    );
+    let engine = Engine::builder(Arc::clone(&store) as Arc<dyn Store>)
+        .remote_embedder(
+            Arc::new(endpoint.document_embedder(DIMENSIONS)),
+            Arc::new(endpoint.query_embedder(DIMENSIONS)),
+            config.cache_entries,
+        )
+        .build();
     Ok((engine, store))
 }
 

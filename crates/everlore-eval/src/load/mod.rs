@@ -13,6 +13,7 @@ use std::{
 
 use anyhow::Result;
 use client::LoadClient;
+use everlore::internal::lock;
 use serde_json::json;
 pub(crate) use server::ServerProcess;
 
@@ -73,7 +74,7 @@ pub(crate) fn run(
             let (ran, over, corpus) = (&ran, &over, &corpus);
             scope.spawn(move || {
                 let own = run_client(server, load, number as u64, corpus, over);
-                let mut ran = ran.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut ran = lock(ran);
                 ran.times.extend(own.times);
                 ran.saved.extend(own.saved);
                 ran.failed.extend(own.failed);
@@ -83,7 +84,7 @@ pub(crate) fn run(
         for _ in 0..MEMORY_READINGS {
             std::thread::sleep(length / MEMORY_READINGS);
             let memory = server.memory_bytes().unwrap_or(0);
-            ran.lock().unwrap_or_else(PoisonError::into_inner).memory.push(memory);
+            lock(&ran).memory.push(memory);
         }
         over.store(true, Ordering::Relaxed);
     });

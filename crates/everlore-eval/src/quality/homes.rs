@@ -116,8 +116,9 @@ async fn ask_homes(
 
 /// Creates an engine with the memories of a home.
 async fn fill_engine(scope: &Scope, memories: &[(&str, &str)]) -> Result<Engine> {
-    let engine =
-        Engine::new(Arc::new(RamStore::default())).with_embedder(Arc::new(BuiltinEmbedder::new()));
+    let engine = Engine::builder(Arc::new(RamStore::default()))
+        .embedder(Arc::new(BuiltinEmbedder::new()))
+        .build();
     for (how, text) in memories {
         match how.split_once('/') {
             Some((session, _)) => {

@@ -107,9 +107,11 @@ impl EngineRetriever {
         config.memory.long_term.max_return = usize::MAX;
         let embedder = local.embedder();
         let engine =
-            Engine::new(Arc::new(store)).with_config(config).with_embedder(embedder.clone());
+            Engine::builder(Arc::new(store)).config(config).embedder(embedder.clone()).build();
         let engine = match &local {
-            LocalModelUse::Reranker(model) => engine.with_reranker(Arc::new(model.clone())),
+            LocalModelUse::Reranker(model) => {
+                engine.rebuild().reranker(Arc::new(model.clone())).build()
+            }
             LocalModelUse::None | LocalModelUse::Embedder(_) => engine,
         };
         Ok(Self { engine, embedder, local, runtime, rows, newest, _folder: folder })
@@ -159,8 +161,8 @@ impl EngineRetriever {
         let mut config = self.engine.config().clone();
         // Every row may be a fact.
         config.memory_agent.extract.max_facts = 1_000;
-        self.engine = self.engine.clone().with_config(config);
-        let scopes = self.runtime.block_on(self.engine.store().scopes())?;
+        self.engine = self.engine.clone().rebuild().config(config).build();
+        let scopes = self.runtime.block_on(self.engine.store().admin().scopes())?;
         let mut drafts = 0;
         for scope in scopes {
             let done =
@@ -174,7 +176,7 @@ impl EngineRetriever {
     pub(super) fn configure(&mut self, change: impl FnOnce(&mut RecallConfig)) {
         let mut config = self.engine.config().clone();
         change(&mut config.recall);
-        self.engine = self.engine.clone().with_config(config);
+        self.engine = self.engine.clone().rebuild().config(config).build();
     }
 
     /// Calibrates the gate on the rows of a scope; `None` if they are too few.
@@ -190,7 +192,7 @@ impl EngineRetriever {
     pub(crate) fn set_rerank(&mut self, weight: f64) {
         let mut config = self.engine.config().clone();
         config.recall.rerank = weight;
-        self.engine = self.engine.clone().with_config(config);
+        self.engine = self.engine.clone().rebuild().config(config).build();
     }
 
     /// Runs a query.
@@ -220,13 +222,15 @@ impl EngineRetriever {
         let terms: Vec<TermHash> = words.map(|word| TermHash::of(word)).collect();
         let store = self.engine.store();
         let model = Some(self.embedder.model());
-        let postings = || Ok(self.runtime.block_on(store.postings(&scope, &terms, model))?);
+        let postings =
+            || Ok(self.runtime.block_on(store.index().postings(&scope, &terms, model))?);
         let (_, index) = timed(postings)?;
         let embed = || Ok(self.runtime.block_on(self.embedder.embed(&[question.text]))?);
         let (_, embedding) = timed(embed)?;
         let addresses: Vec<_> = recall.hits.iter().map(|hit| hit.address).collect();
-        let (_, rows) =
-            timed(|| Ok(self.runtime.block_on(store.by_address(&scope, &addresses))?))?;
+        let (_, rows) = timed(|| {
+            Ok(self.runtime.block_on(store.memories().by_address(&scope, &addresses))?)
+        })?;
         let asking = match &self.local {
             LocalModelUse::Reranker(model) => {
                 let words: Vec<_> =

@@ -67,7 +67,7 @@ impl ScaleSubject for EngineSubject {
 
     fn reopen(&mut self) -> Result<()> {
         if let Some(engine) = self.engine.take() {
-            self.runtime.block_on(engine.store().close());
+            self.runtime.block_on(engine.store().admin().close());
         }
         self.engine = Some(self.runtime.block_on(open(&self.path))?);
         Ok(())
@@ -80,7 +80,7 @@ impl ScaleSubject for EngineSubject {
 
 async fn open(path: &Path) -> Result<Engine> {
     let store = Arc::new(SqliteStore::open(path).await?);
-    Ok(Engine::new(store).with_embedder(Arc::new(BuiltinEmbedder::new())))
+    Ok(Engine::builder(store).embedder(Arc::new(BuiltinEmbedder::new())).build())
 }
 
 fn scope(number: u32) -> Result<Scope> {

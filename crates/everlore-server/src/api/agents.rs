@@ -1,4 +1,4 @@
-//! Agents, and the settings that their memory works by.
+//! Agents, and the settings of the home.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,17 @@ pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/agents", get(list)).route("/v1/settings", get(settings))
 }
 
-/// List the agents with their users: all of them for the owner, its own for a key
-#[utoipa::path(get, path = "/v1/agents", tag = "agents", responses((status = 200, description = "Name, users and number of memories of each, whether memory is on, and whether it has settings of its own", body = Object)))]
+/// List agents with their users: all of them for the owner, its own for a key
+#[utoipa::path(get, path = "/v1/agents", tag = "agents", responses((status = 200, description = "Users and number of memories of each agent, whether memory is enabled, and whether it has overrides", body = Object)))]
 pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResult<Value> {
     params.finish()?;
     let engine = access.engine();
-    let open = match &access.caller.bound_scope {
-        Some(only) => vec![only.clone()],
-        None => engine.store().scopes().await?,
+    let scopes = match &access.caller.bound_scope {
+        Some(bound) => vec![bound.clone()],
+        None => engine.scopes().await?,
     };
     let mut agents = BTreeMap::<String, Vec<Value>>::new();
-    for scope in open {
+    for scope in scopes {
         let counts = engine.count(&scope).await?;
         let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
         let user = json!({ "user": scope.user(), "memories": memories });
@@ -36,14 +36,14 @@ pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResu
         .into_iter()
         .map(|(agent, users)| {
             let enabled = engine.settings(&agent).memory.enabled;
-            let own = engine.has_own_settings(&agent);
-            json!({ "agent": agent, "users": users, "enabled": enabled, "own_settings": own })
+            let has_overrides = engine.has_own_settings(&agent);
+            json!({ "agent": agent, "users": users, "enabled": enabled, "own_settings": has_overrides })
         })
         .collect();
     Ok(JsonResponse::ok(json!({ "agents": agents })))
 }
 
-/// Read the settings that memory works by, secrets hidden; they come from config.toml and hold for agents that have none of their own
+/// Show the settings of config.toml, without secrets; agents may override them
 #[utoipa::path(get, path = "/v1/settings", tag = "agents", responses((status = 200, description = "The sections memory, recall and memory_agent", body = Object)))]
 pub(super) async fn settings(Reader(access): Reader, params: QueryParams) -> ApiResult<Value> {
     params.finish()?;

@@ -1,4 +1,4 @@
-//! From turns to memories, by hand: extraction, what is held, and what it cost.
+//! Capture by request: extraction, quarantine and ledger.
 
 use axum::{
     Router,
@@ -12,7 +12,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::schema;
 use crate::{
     app::App,
     auth::{Admin, Reader, Writer},
@@ -21,10 +20,10 @@ use crate::{
     response::{ApiResult, JsonResponse},
 };
 
-/// The most days of the ledger: ten years.
+/// Longest ledger: ten years.
 const MAX_DAYS: u32 = 3_660;
 
-/// Days of the ledger, unless more are asked for.
+/// Days of the ledger by default.
 const DEFAULT_DAYS: u32 = 30;
 
 pub(super) fn routes() -> Router<App> {
@@ -36,8 +35,8 @@ pub(super) fn routes() -> Router<App> {
         .route("/v1/ledger", get(ledger))
 }
 
-/// Say which conversations wait to be read
-#[utoipa::path(get, path = "/v1/extract", tag = "capture", responses((status = 200, description = "The conversations, the turns that wait, and how many drafts are held", body = Object)))]
+/// List the sessions with turns that were not captured yet
+#[utoipa::path(get, path = "/v1/extract", tag = "capture", responses((status = 200, description = "Pending sessions and turns, and the number of quarantined drafts", body = Object)))]
 pub(super) async fn waiting(
     Reader(access): Reader,
     params: QueryParams,
@@ -46,45 +45,45 @@ pub(super) async fn waiting(
     Ok(JsonResponse::ok(access.engine().capture_status(&access.scope).await?))
 }
 
-/// What to read.
+/// Options of an extraction.
 #[derive(Deserialize, ToSchema, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ExtractBody {
-    /// Only this conversation.
+    /// Only this session.
     session: Option<String>,
-    /// Only say what would be done.
+    /// Report what would be extracted, and store nothing.
     dry_run: bool,
 }
 
-/// Draw memories from what was said, without waiting for it to happen by itself
-#[utoipa::path(post, path = "/v1/extract", tag = "capture", request_body = ExtractBody, responses((status = 200, description = "What became of what was found, by conversation", body = Object)))]
+/// Extract memories from observed turns now, without waiting for the worker
+#[utoipa::path(post, path = "/v1/extract", tag = "capture", request_body = ExtractBody, responses((status = 200, description = "Fate of each draft, by session", body = Object)))]
 pub(super) async fn extract(
     Writer(access): Writer,
     JsonBody(ExtractBody { session, dry_run }, _): JsonBody<ExtractBody>,
 ) -> ApiResult<Value> {
     let request = ExtractRequest { session, dry_run };
-    let done = access.engine().extract(&access.scope, &request).await?;
-    Ok(JsonResponse::ok(json!({ "extractions": done })))
+    let reports = access.engine().extract(&access.scope, &request).await?;
+    Ok(JsonResponse::ok(json!({ "extractions": reports })))
 }
 
-/// List statements that were found and not remembered, each with its reason
-#[utoipa::path(get, path = "/v1/quarantine", tag = "capture", responses((status = 200, description = "Those that want a look first", body = Object)))]
+/// List quarantined drafts: extracted and not stored, each with its reason
+#[utoipa::path(get, path = "/v1/quarantine", tag = "capture", responses((status = 200, description = "Drafts, those for review first", body = Object)))]
 pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResult<Value> {
     params.finish()?;
-    let mut held = access.engine().quarantine(&access.scope).await?;
-    held.sort_by_key(|held| std::cmp::Reverse((held.verdict, held.at, held.id())));
-    Ok(JsonResponse::ok(json!({ "drafts": held })))
+    let mut drafts = access.engine().quarantine(&access.scope).await?;
+    drafts.sort_by_key(|draft| std::cmp::Reverse((draft.verdict, draft.at, draft.id())));
+    Ok(JsonResponse::ok(json!({ "drafts": drafts })))
 }
 
-/// Look at one of them
-#[utoipa::path(get, path = "/v1/quarantine/{id}", tag = "capture", params(("id" = String, Path, description = "The draft, by its whole id")), responses((status = 200, description = "The draft", body = Object)))]
+/// Show a quarantined draft
+#[utoipa::path(get, path = "/v1/quarantine/{id}", tag = "capture", params(("id" = String, Path, description = "Full id of the draft")), responses((status = 200, description = "The draft", body = Object)))]
 pub(super) async fn show(Reader(access): Reader, PathParam(name): PathParam) -> ApiResult<Value> {
-    let held = access.engine().quarantined_draft(&access.scope, name.parse()?).await?;
-    Ok(JsonResponse::ok(json!(held)))
+    let draft = access.engine().quarantined_draft(&access.scope, name.parse()?).await?;
+    Ok(JsonResponse::ok(json!(draft)))
 }
 
-/// Remember it all the same
-#[utoipa::path(post, path = "/v1/quarantine/{id}/restore", tag = "capture", params(("id" = String, Path, description = "The draft, by its whole id")), responses((status = 200, description = "The memory", body = schema::Memory)))]
+/// Store a quarantined draft as a memory
+#[utoipa::path(post, path = "/v1/quarantine/{id}/restore", tag = "capture", params(("id" = String, Path, description = "Full id of the draft")), responses((status = 200, description = "The memory", body = Memory)))]
 pub(super) async fn restore(
     Writer(access): Writer,
     PathParam(name): PathParam,
@@ -92,20 +91,20 @@ pub(super) async fn restore(
     Ok(JsonResponse::ok(access.engine().restore_quarantined(&access.scope, name.parse()?).await?))
 }
 
-/// Remove it for good
-#[utoipa::path(delete, path = "/v1/quarantine/{id}", tag = "capture", params(("id" = String, Path, description = "The draft, by its whole id")), responses((status = 200, description = "Its id", body = Object)))]
+/// Remove a quarantined draft for good
+#[utoipa::path(delete, path = "/v1/quarantine/{id}", tag = "capture", params(("id" = String, Path, description = "Full id of the draft")), responses((status = 200, description = "Its id", body = Object)))]
 pub(super) async fn drop_held(
     Admin(access): Admin,
     PathParam(name): PathParam,
 ) -> ApiResult<Value> {
     let (engine, id): (_, MemoryId) = (access.engine(), name.parse()?);
-    let held = engine.quarantined_draft(&access.scope, id).await?;
-    engine.drop_quarantined(&access.scope, &[held.id()]).await?;
+    let draft = engine.quarantined_draft(&access.scope, id).await?;
+    engine.drop_quarantined(&access.scope, &[draft.id()]).await?;
     Ok(JsonResponse::ok(json!({ "id": id })))
 }
 
-/// What background work spent, by day and job, and what it may spend
-#[utoipa::path(get, path = "/v1/ledger", tag = "capture", params(("days" = Option<u32>, Query, description = "How many days, today included; 30 if left out")), responses((status = 200, description = "Tokens, time and cost", body = Object)))]
+/// Show the cost of background work by day and job, and its daily limit
+#[utoipa::path(get, path = "/v1/ledger", tag = "capture", params(("days" = Option<u32>, Query, description = "Number of days, today included; 30 by default")), responses((status = 200, description = "Tokens, time and cost", body = Object)))]
 pub(super) async fn ledger(
     Reader(access): Reader,
     mut params: QueryParams,

@@ -1,4 +1,4 @@
-//! Checks of memories over HTTP: who may set which, and what they tell.
+//! Checks of memories over HTTP: permission to set them, and their results.
 
 use axum::{Router, http::StatusCode, routing::post};
 use everlore::{
@@ -9,7 +9,6 @@ use everlore::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{check_schema, schema};
 use crate::{
     app::App,
     auth::{Access, Reader},
@@ -22,40 +21,38 @@ pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/memories/verify", post(verify))
 }
 
-/// A memory, with what its check tells now.
+/// Memory with the result of its check.
 #[derive(Serialize, ToSchema)]
-pub(super) struct Checked {
+pub(super) struct CheckedMemory {
     #[serde(flatten)]
-    #[schema(value_type = schema::Memory)]
     memory: Memory,
-    /// What its check tells now, if it has one and was asked for.
+    /// Result of its check, if it has one and the request asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<check_schema::Verified>)]
     check: Option<CheckResult>,
 }
 
-impl Checked {
-    /// The memory, verified.
+impl CheckedMemory {
+    /// Verifies the check of a memory.
     pub(super) async fn verified(engine: &Engine, memory: Memory) -> Self {
         let check = engine.verify_memory(&memory).await;
         Self { memory, check }
     }
 
-    /// The memory alone.
+    /// Wraps a memory without verifying it.
     pub(super) fn unverified(memory: Memory) -> Self {
         Self { memory, check: None }
     }
 }
 
-/// The memories, verified.
-pub(super) async fn verify_memories(engine: &Engine, memories: Vec<Memory>) -> Vec<Checked> {
+/// Verifies the checks of several memories.
+pub(super) async fn verify_memories(engine: &Engine, memories: Vec<Memory>) -> Vec<CheckedMemory> {
     let verified =
         engine.verify_memories(&memories.iter().collect::<Vec<_>>(), NAMED_CHECK_TIMEOUT).await;
     let each = memories.into_iter().zip(verified);
-    each.map(|(memory, check)| Checked { memory, check }).collect()
+    each.map(|(memory, check)| CheckedMemory { memory, check }).collect()
 }
 
-/// Refuses checks that look at this machine to everyone but its owner: their answers tell what files there are.
+/// Allows checks that probe this machine to its owner only: their results reveal which files exist.
 pub(super) fn require_check_permission(
     access: &Access,
     check: Option<&NewCheck>,
@@ -66,31 +63,34 @@ pub(super) fn require_check_permission(
     Err(Problem::new(
         StatusCode::FORBIDDEN,
         "role",
-        "checks of files and commands are set by the owner only",
-        "use until or days with a key, or the token of the owner, which is in server.token in the home",
+        "only the owner may set checks of files and commands",
+        "use until or days with a key, or the owner's token from server.token in the home",
     ))
 }
 
-/// What verifying a whole scope found.
+/// Result of verifying a whole scope.
 #[derive(Serialize, ToSchema)]
-pub(super) struct Report {
-    /// How many memories have a check.
+pub(super) struct VerifyReport {
+    /// Memories that have a check.
     checked: usize,
-    /// Of these, those that hold.
+    /// Memories whose check passed.
     fresh: usize,
-    /// Those that do not.
+    /// Memories whose check failed.
     stale: usize,
-    /// Those of which nothing was found out.
+    /// Memories whose check gave no result.
     unverifiable: usize,
-    /// Those that are not fresh, the oldest first; all if all were asked for.
-    memories: Vec<Checked>,
+    /// Memories that are not fresh, oldest first; with `all` every checked memory.
+    memories: Vec<CheckedMemory>,
 }
 
 /// Verify all memories that have a check
 #[utoipa::path(post, path = "/v1/memories/verify", tag = "memories", params(
-    ("all" = Option<bool>, Query, description = "Also list those that hold"),
-), responses((status = 200, description = "What was found", body = Report)))]
-pub(super) async fn verify(Reader(access): Reader, mut params: QueryParams) -> ApiResult<Report> {
+    ("all" = Option<bool>, Query, description = "Also list fresh memories"),
+), responses((status = 200, description = "Counts, and the memories that are not fresh", body = VerifyReport)))]
+pub(super) async fn verify(
+    Reader(access): Reader,
+    mut params: QueryParams,
+) -> ApiResult<VerifyReport> {
     let all = params.optional("all")?.unwrap_or(false);
     params.finish()?;
     let verified = access.engine().verify_all(&access.scope).await?;
@@ -99,6 +99,7 @@ pub(super) async fn verify(Reader(access): Reader, mut params: QueryParams) -> A
     let checked = verified.len();
     let listed =
         verified.into_iter().filter(|(_, check)| all || check.verdict != CheckStatus::Fresh);
-    let memories = listed.map(|(memory, check)| Checked { memory, check: Some(check) }).collect();
-    Ok(JsonResponse::ok(Report { checked, fresh, stale, unverifiable, memories }))
+    let memories =
+        listed.map(|(memory, check)| CheckedMemory { memory, check: Some(check) }).collect();
+    Ok(JsonResponse::ok(VerifyReport { checked, fresh, stale, unverifiable, memories }))
 }

@@ -1,4 +1,4 @@
-//! What changes, as it happens: server-sent events that follow the journal.
+//! Server-sent events that follow the journal.
 
 use std::{io, time::Duration};
 
@@ -21,24 +21,24 @@ use crate::{
     problem::Problem,
 };
 
-/// How often the journal is looked at: other processes write to it too, and nobody tells.
+/// Interval between two reads of the journal. Other processes write to it as well, without a notification.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// A comment after so many looks without a change keeps the connection open: every 15 seconds.
+/// Reads without a change until a comment keeps the connection open: every 15 seconds.
 const KEEPALIVE_POLLS: u32 = 60;
 
-/// Lines of the journal that are told at a look; who is further behind hears the rest at the next ones.
+/// Entries sent after one read; a client that is further behind gets the rest after the next reads.
 const MAX_LINES: usize = 500;
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/events", get(events))
 }
 
-/// Hear of changes as they happen, as server-sent events
+/// Follow changes as server-sent events
 ///
-/// Each event tells number, time, who, why, what was done and the id; never the text. After a break, `Last-Event-ID` goes on
-/// where it was, so that nothing is missed.
-#[utoipa::path(get, path = "/v1/events", tag = "events", params(("Last-Event-ID" = Option<u64>, Header, description = "Go on after this change")), responses((status = 200, description = "Events without an end", body = String, content_type = "text/event-stream")))]
+/// An event has the sequence number, time, actor, reason, operation and id of a change; never its text. A client that
+/// reconnects with `Last-Event-ID` misses nothing.
+#[utoipa::path(get, path = "/v1/events", tag = "events", params(("Last-Event-ID" = Option<u64>, Header, description = "Continue after this change")), responses((status = 200, description = "Endless stream of events", body = String, content_type = "text/event-stream")))]
 pub(super) async fn events(
     Reader(access): Reader,
     params: QueryParams,
@@ -48,7 +48,10 @@ pub(super) async fn events(
     let after = match headers.get("last-event-id") {
         Some(given) => {
             given.to_str().ok().and_then(|given| given.parse().ok()).ok_or_else(|| {
-                Problem::invalid("the Last-Event-ID is no number", "send the id of the last event")
+                Problem::invalid(
+                    "the Last-Event-ID is not a number",
+                    "send the id of the last event",
+                )
             })?
         }
         None => newest_seq(&access).await?,
@@ -60,40 +63,41 @@ pub(super) async fn events(
 }
 
 async fn newest_seq(access: &Access) -> Result<u64, Problem> {
-    let last = JournalQuery { limit: Some(1), ..JournalQuery::default() };
-    let last = access.engine().history(&access.scope, &last).await?;
-    Ok(last.first().map_or(0, |line| line.seq))
+    let newest = JournalQuery { limit: Some(1), ..JournalQuery::default() };
+    let newest = access.engine().history(&access.scope, &newest).await?;
+    Ok(newest.first().map_or(0, |entry| entry.seq))
 }
 
-/// Sends what is new until the listener goes away or the server ends.
+/// Sends new entries until the client disconnects or the server ends.
 async fn stream_events(access: Access, mut after: u64, sender: mpsc::Sender<io::Result<Bytes>>) {
-    let (mut closing, mut quiet) = (access.app.shutting_down.subscribe(), KEEPALIVE_POLLS);
+    let (mut shutting_down, mut idle_polls) =
+        (access.app.shutting_down.subscribe(), KEEPALIVE_POLLS);
     loop {
         let text = match entries_after(&access, after).await {
-            Ok(lines) => {
-                after = lines.last().map_or(after, |line| line.seq);
-                lines.iter().map(sse_event).collect::<String>()
+            Ok(entries) => {
+                after = entries.last().map_or(after, |entry| entry.seq);
+                entries.iter().map(sse_event).collect::<String>()
             }
             Err(problem) => {
                 tracing::warn!(problem.code, "events broke off");
                 return;
             }
         };
-        quiet = if text.is_empty() { quiet + 1 } else { 0 };
-        let text = if quiet > KEEPALIVE_POLLS { ":\n\n".to_owned() } else { text };
-        quiet = if quiet > KEEPALIVE_POLLS { 0 } else { quiet };
+        idle_polls = if text.is_empty() { idle_polls + 1 } else { 0 };
+        let text = if idle_polls > KEEPALIVE_POLLS { ":\n\n".to_owned() } else { text };
+        idle_polls = if idle_polls > KEEPALIVE_POLLS { 0 } else { idle_polls };
         if !text.is_empty() && sender.send(Ok(text.into())).await.is_err() {
             return;
         }
         tokio::select! {
             () = tokio::time::sleep(POLL_INTERVAL) => {}
-            _ = closing.wait_for(|closing| *closing) => return,
+            _ = shutting_down.wait_for(|shutting_down| *shutting_down) => return,
             () = sender.closed() => return,
         }
     }
 }
 
-/// The lines after one, oldest first.
+/// Returns the entries after one, oldest first.
 async fn entries_after(access: &Access, after: u64) -> Result<Vec<JournalEntry>, Problem> {
     let newest = newest_seq(access).await?;
     let end = newest.min(after + MAX_LINES as u64);
@@ -102,9 +106,9 @@ async fn entries_after(access: &Access, after: u64) -> Result<Vec<JournalEntry>,
     }
     let limit = Some((end - after) as usize);
     let query = JournalQuery { before: Some(end + 1), limit, ..JournalQuery::default() };
-    let mut lines = access.engine().history(&access.scope, &query).await?;
-    lines.reverse();
-    Ok(lines)
+    let mut entries = access.engine().history(&access.scope, &query).await?;
+    entries.reverse();
+    Ok(entries)
 }
 
 fn sse_event(JournalEntry { seq, at, actor, cause, run, op, id, .. }: &JournalEntry) -> String {

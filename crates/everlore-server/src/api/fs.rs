@@ -1,4 +1,4 @@
-//! Memory as a tree of files, by `agent://` uris.
+//! Memory as a virtual file tree of `agent://` uris.
 
 use axum::{
     Router,
@@ -9,14 +9,14 @@ use everlore::{
     engine::fs::{
         DEFAULT_PAGE_SIZE, FsAddReport, FsAddRequest, FsFindReport, FsFindRequest, FsGrepReport,
         FsGrepRequest, FsInjectRequest, FsListRequest, FsListing, FsRemoveReport, FsRemoveRequest,
-        FsStat, FsStatus, FsText, FsTier, FsTree, FsTreeRequest, MAX_PAGE_SIZE,
+        FsStat, FsStatus, FsText, FsTree, FsTreeRequest, MAX_PAGE_SIZE,
     },
+    types::Tier,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::schema;
 use crate::{
     app::App,
     auth::{Reader, Writer},
@@ -26,10 +26,10 @@ use crate::{
     response::{ApiResult, JsonResponse},
 };
 
-/// Levels of folders that a tree shows, unless more are asked for.
+/// Folder levels of a tree by default.
 const DEFAULT_DEPTH: usize = 3;
 
-/// Hits of a search, unless more are asked for.
+/// Hits of a search by default.
 const DEFAULT_HITS: usize = 10;
 
 pub(super) fn routes() -> Router<App> {
@@ -45,30 +45,29 @@ pub(super) fn routes() -> Router<App> {
         .route("/v1/fs/status", get(status))
 }
 
-/// Where; the root if left out.
+/// Reads the `uri` parameter; the root by default.
 fn uri(params: &mut QueryParams) -> Result<String, Problem> {
     Ok(params.optional("uri")?.unwrap_or_default())
 }
 
-fn limit(params: &mut QueryParams, otherwise: usize) -> Result<usize, Problem> {
-    Ok(params.in_range("limit", 1..=MAX_PAGE_SIZE)?.unwrap_or(otherwise))
+fn limit(params: &mut QueryParams, default: usize) -> Result<usize, Problem> {
+    Ok(params.in_range("limit", 1..=MAX_PAGE_SIZE)?.unwrap_or(default))
 }
 
-/// A level by its name; the words that people type for it are for the command line.
-fn level(params: &mut QueryParams) -> Result<FsTier, Problem> {
-    let Some(name) = params.optional::<String>("level")? else { return Ok(FsTier::default()) };
-    let found =
-        [FsTier::L0, FsTier::L1, FsTier::L2].into_iter().find(|level| level.as_str() == name);
-    found.ok_or_else(|| Problem::invalid("there is no such `level`", "use l0, l1 or l2"))
+/// Reads the `level` parameter by its exact name; the command line accepts more spellings.
+fn level(params: &mut QueryParams) -> Result<Tier, Problem> {
+    let Some(name) = params.optional::<String>("level")? else { return Ok(Tier::default()) };
+    let tier = [Tier::L0, Tier::L1, Tier::L2].into_iter().find(|tier| tier.as_str() == name);
+    tier.ok_or_else(|| Problem::invalid("unknown `level`", "use l0, l1 or l2"))
 }
 
 /// List a folder
 #[utoipa::path(get, path = "/v1/fs/ls", tag = "fs", params(
-    ("uri" = Option<String>, Query, description = "The folder: agent://…, viking://…, or a path from the root; the root if left out"),
-    ("after" = Option<String>, Query, description = "Go on after this, the `next` of the page before"),
-    ("limit" = Option<usize>, Query, description = "The most entries, 100 if left out, 1000 at most"),
-    ("all" = Option<bool>, Query, description = "Also what is archived or superseded"),
-), responses((status = 200, description = "A page", body = schema::FsListing)))]
+    ("uri" = Option<String>, Query, description = "Folder: agent://…, viking://…, or a path from the root; the root by default"),
+    ("after" = Option<String>, Query, description = "Continue after this entry: `next` of the previous page"),
+    ("limit" = Option<usize>, Query, description = "Largest number of entries; 100 by default, at most 1000"),
+    ("all" = Option<bool>, Query, description = "Include archived and superseded memories"),
+), responses((status = 200, description = "A page", body = FsListing)))]
 pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsListing> {
     let request = FsListRequest {
         uri: uri(&mut params)?,
@@ -80,13 +79,13 @@ pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> Api
     Ok(JsonResponse::ok(access.engine().fs_list(&access.scope, &request).await?))
 }
 
-/// List a folder and the folders in it
+/// List a folder and its subfolders
 #[utoipa::path(get, path = "/v1/fs/tree", tag = "fs", params(
-    ("uri" = Option<String>, Query, description = "The folder; the root if left out"),
-    ("depth" = Option<usize>, Query, description = "How many levels, 3 if left out, 1000 at most"),
-    ("limit" = Option<usize>, Query, description = "The most entries, 100 if left out, 1000 at most"),
-    ("all" = Option<bool>, Query, description = "Also what is archived or superseded"),
-), responses((status = 200, description = "Each entry before those in it", body = schema::FsTree)))]
+    ("uri" = Option<String>, Query, description = "Folder; the root by default"),
+    ("depth" = Option<usize>, Query, description = "Folder levels; 3 by default, at most 1000"),
+    ("limit" = Option<usize>, Query, description = "Largest number of entries; 100 by default, at most 1000"),
+    ("all" = Option<bool>, Query, description = "Include archived and superseded memories"),
+), responses((status = 200, description = "Entries, each folder before its contents", body = FsTree)))]
 pub(super) async fn tree(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsTree> {
     let request = FsTreeRequest {
         uri: uri(&mut params)?,
@@ -99,35 +98,35 @@ pub(super) async fn tree(Reader(access): Reader, mut params: QueryParams) -> Api
     Ok(JsonResponse::ok(access.engine().fs_tree(&access.scope, &request).await?))
 }
 
-/// Read something at a level
+/// Read a file or a folder at a level of detail
 #[utoipa::path(get, path = "/v1/fs/read", tag = "fs", params(
-    ("uri" = String, Query, description = "What to read"),
-    ("level" = Option<String>, Query, description = "l0 (one line), l1 (overview) or l2 (all of it), which it is if left out"),
-), responses((status = 200, description = "The text", body = schema::FsText)))]
+    ("uri" = String, Query, description = "File or folder to read"),
+    ("level" = Option<String>, Query, description = "l0 (one line), l1 (overview) or l2 (full text, the default)"),
+), responses((status = 200, description = "The text", body = FsText)))]
 pub(super) async fn read(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsText> {
     let (uri, level) = (params.required::<String>("uri")?, level(&mut params)?);
     params.finish()?;
     Ok(JsonResponse::ok(access.engine().fs_read(&access.scope, &uri, level).await?))
 }
 
-/// Say what something is, without reading it
+/// Describe an entry without reading it
 #[utoipa::path(get, path = "/v1/fs/stat", tag = "fs", params(
-    ("uri" = Option<String>, Query, description = "What to look at; the root if left out"),
-), responses((status = 200, description = "What is known of it", body = schema::FsItem)))]
+    ("uri" = Option<String>, Query, description = "Entry to describe; the root by default"),
+), responses((status = 200, description = "The entry, with the number of its children", body = FsStat)))]
 pub(super) async fn stat(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsStat> {
     let uri = uri(&mut params)?;
     params.finish()?;
     Ok(JsonResponse::ok(access.engine().fs_stat(&access.scope, &uri).await?))
 }
 
-/// Find in a folder by meaning
+/// Search a folder by meaning
 #[utoipa::path(get, path = "/v1/fs/find", tag = "fs", params(
-    ("query" = String, Query, description = "What is asked"),
-    ("uri" = Option<String>, Query, description = "Where; everywhere if left out"),
-    ("limit" = Option<usize>, Query, description = "The most hits, 10 if left out, 1000 at most"),
-    ("min_score" = Option<f64>, Query, description = "Hits with a lower score, from 0 to 1, are left out"),
-    ("explain" = Option<bool>, Query, description = "Also say every number that made the scores"),
-), responses((status = 200, description = "Best first", body = schema::FsFinding)))]
+    ("query" = String, Query, description = "Query in natural language"),
+    ("uri" = Option<String>, Query, description = "Folder to search; the root by default"),
+    ("limit" = Option<usize>, Query, description = "Largest number of hits; 10 by default, at most 1000"),
+    ("min_score" = Option<f64>, Query, description = "Lowest score of a hit, from 0 to 1"),
+    ("explain" = Option<bool>, Query, description = "Include every number that made the scores"),
+), responses((status = 200, description = "Hits, best first", body = FsFindReport)))]
 pub(super) async fn find(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -143,14 +142,14 @@ pub(super) async fn find(
     Ok(JsonResponse::ok(access.engine().fs_find(&access.scope, &request).await?))
 }
 
-/// Find lines in a folder by text
+/// Search a folder for lines of text
 #[utoipa::path(get, path = "/v1/fs/grep", tag = "fs", params(
-    ("pattern" = String, Query, description = "The text, or a regular expression"),
-    ("uri" = Option<String>, Query, description = "Where; everywhere if left out"),
-    ("regex" = Option<bool>, Query, description = "Whether the pattern is a regular expression"),
-    ("ignore_case" = Option<bool>, Query, description = "Whether capitals matter not"),
-    ("limit" = Option<usize>, Query, description = "The most lines, 100 if left out, 1000 at most"),
-), responses((status = 200, description = "Lines with their uris and numbers", body = schema::FsGrepped)))]
+    ("pattern" = String, Query, description = "Text or regular expression"),
+    ("uri" = Option<String>, Query, description = "Folder to search; the root by default"),
+    ("regex" = Option<bool>, Query, description = "Treat the pattern as a regular expression"),
+    ("ignore_case" = Option<bool>, Query, description = "Ignore upper and lower case"),
+    ("limit" = Option<usize>, Query, description = "Largest number of lines; 100 by default, at most 1000"),
+), responses((status = 200, description = "Matching lines with their uris and line numbers", body = FsGrepReport)))]
 pub(super) async fn grep(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -166,13 +165,13 @@ pub(super) async fn grep(
     Ok(JsonResponse::ok(access.engine().fs_grep(&access.scope, &request).await?))
 }
 
-/// Make the block to append to a system prompt, of what a folder holds; its text is empty if nothing is worth telling
+/// Build the memory block for a system prompt from a folder; its text is empty if nothing is relevant
 #[utoipa::path(get, path = "/v1/fs/inject", tag = "fs", params(
-    ("query" = String, Query, description = "What the agent is about to answer"),
-    ("uri" = Option<String>, Query, description = "Where; everywhere if left out"),
-    ("limit" = Option<usize>, Query, description = "The most memories, by the settings if left out, 1000 at most"),
-    ("budget" = Option<usize>, Query, description = "The most tokens, by the settings if left out"),
-), responses((status = 200, description = "The block, with what is in it and why", body = schema::Block)))]
+    ("query" = String, Query, description = "Message that the agent is about to answer"),
+    ("uri" = Option<String>, Query, description = "Folder to search; the root by default"),
+    ("limit" = Option<usize>, Query, description = "Largest number of memories, at most 1000; from the settings by default"),
+    ("budget" = Option<usize>, Query, description = "Token budget; from the settings by default"),
+), responses((status = 200, description = "The block and its entries", body = MemoryBlock)))]
 pub(super) async fn inject(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -187,49 +186,49 @@ pub(super) async fn inject(
     Ok(JsonResponse::ok(access.engine().fs_inject(&access.scope, &request).await?))
 }
 
-/// Say how much is held of the agent and the user
-#[utoipa::path(get, path = "/v1/fs/status", tag = "fs", responses((status = 200, description = "Counts", body = schema::FsStatus)))]
+/// Count the contents of the tree
+#[utoipa::path(get, path = "/v1/fs/status", tag = "fs", responses((status = 200, description = "Counts", body = FsStatus)))]
 pub(super) async fn status(Reader(access): Reader, params: QueryParams) -> ApiResult<FsStatus> {
     params.finish()?;
     Ok(JsonResponse::ok(access.engine().fs_status(&access.scope).await?))
 }
 
-/// Something to add.
+/// Text to add to the tree.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct AddBody {
-    /// Where: a kind such as `user`, with a category such as `user/food`, or the path of a document in `resources`.
+pub(super) struct FsAddBody {
+    /// Target: a kind such as `user`, with a category such as `user/food`, or the path of a document in `resources`.
     uri: String,
-    /// The text.
+    /// Text of the memory or document.
     content: String,
-    /// A title for a memory; the beginning of its text if left out.
+    /// Title of a memory; the beginning of its text by default.
     name: Option<String>,
     /// Keywords.
     #[serde(default)]
     tags: Vec<String>,
-    /// Free data of the caller, for a memory.
+    /// Custom metadata of a memory.
     #[serde(default)]
     #[schema(value_type = Object)]
     metadata: Map<String, Value>,
 }
 
-/// Save a text as a memory or a document
-#[utoipa::path(post, path = "/v1/fs", tag = "fs", request_body = AddBody, responses((status = 200, description = "Where it stands", body = schema::FsAdded)))]
+/// Save a text as a memory or as a document
+#[utoipa::path(post, path = "/v1/fs", tag = "fs", request_body = FsAddBody, responses((status = 200, description = "Uri and report of the saved text", body = FsAddReport)))]
 pub(super) async fn add(
     Writer(access): Writer,
-    JsonBody(body, _): JsonBody<AddBody>,
+    JsonBody(body, _): JsonBody<FsAddBody>,
 ) -> ApiResult<FsAddReport> {
-    let AddBody { uri, content, name, tags, metadata } = body;
+    let FsAddBody { uri, content, name, tags, metadata } = body;
     let request = FsAddRequest { uri, bytes: content.into_bytes(), name, tags, metadata };
     Ok(JsonResponse::ok(access.engine().fs_add(&access.scope, request).await?))
 }
 
-/// Remove a memory, a document, a conversation, or a folder of such; the journal keeps it, so that this can be undone
+/// Remove a memory, a document, a session or a folder; the journal keeps it, so that this can be undone
 #[utoipa::path(delete, path = "/v1/fs", tag = "fs", params(
-    ("uri" = String, Query, description = "What to remove"),
-    ("recursive" = Option<bool>, Query, description = "Also a folder with all that is in it"),
-    ("dry_run" = Option<bool>, Query, description = "Only say what would be removed"),
-), responses((status = 200, description = "How many memories that were, and the runs to undo", body = schema::FsRemoved)))]
+    ("uri" = String, Query, description = "Entry to remove"),
+    ("recursive" = Option<bool>, Query, description = "Remove a folder with all its contents"),
+    ("dry_run" = Option<bool>, Query, description = "Report what would be removed, and remove nothing"),
+), responses((status = 200, description = "Number of removed memories, and the runs to undo", body = FsRemoveReport)))]
 pub(super) async fn remove(
     Writer(access): Writer,
     mut params: QueryParams,

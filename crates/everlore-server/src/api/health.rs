@@ -1,4 +1,4 @@
-//! Whether the server lives, whether it can work, and its figures.
+//! Liveness, readiness and metrics.
 
 use std::time::Duration;
 
@@ -18,57 +18,60 @@ use crate::{
     response::{ApiResult, JsonResponse},
 };
 
-/// The longest that the store may take to answer before the server counts as not ready.
+/// Longest wait for the store before the server counts as not ready.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
-/// The routes that need no key. The figures are for the owner, and are routed with the closed ones.
+/// Returns the routes without authentication.
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/health", get(health)).route("/ready", get(ready))
 }
 
-/// The figures, behind the token.
+/// Returns the metrics route, which needs the owner's token.
 pub(super) fn metrics_routes() -> Router<App> {
     Router::new().route("/metrics", get(metrics))
 }
 
-/// Whether the server lives
-#[utoipa::path(get, path = "/health", tag = "server", security(()), responses((status = 200, description = "It does", body = Object)))]
+/// Check that the server is alive
+#[utoipa::path(get, path = "/health", tag = "server", security(()), responses((status = 200, description = "The server is alive", body = Object)))]
 pub(super) async fn health() -> JsonResponse<Value> {
     JsonResponse::ok(json!({ "status": "ok" }))
 }
 
-/// Whether the server can answer: its store reads, and it is not about to end
+/// Check that the server can answer: its store reads, and it is not shutting down
 #[utoipa::path(get, path = "/ready", tag = "server", security(()), responses(
-    (status = 200, description = "It can", body = Object),
-    (status = 503, description = "It cannot", body = ProblemBody, content_type = "application/problem+json"),
+    (status = 200, description = "The server is ready", body = Object),
+    (status = 503, description = "The server is not ready", body = ProblemBody, content_type = "application/problem+json"),
 ))]
 pub(super) async fn ready(State(app): State<App>) -> ApiResult<Value> {
-    let read = tokio::time::timeout(MAX_WAIT, app.engine.store().embedding_model()).await;
+    let read = tokio::time::timeout(MAX_WAIT, app.engine.ping_store()).await;
     match (read, *app.shutting_down.borrow()) {
         (Ok(Ok(_)), false) => Ok(JsonResponse::ok(json!({ "status": "ready" }))),
-        (_, closing) => {
-            let title =
-                if closing { "the server is about to end" } else { "the store does not answer" };
+        (_, shutting_down) => {
+            let title = if shutting_down {
+                "the server is shutting down"
+            } else {
+                "the store does not answer"
+            };
             Err(Problem::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "not_ready",
                 title,
-                "ask again in a moment",
+                "try again in a moment",
             ))
         }
     }
 }
 
-/// Figures in the text format of Prometheus; for the owner only
-#[utoipa::path(get, path = "/metrics", tag = "server", responses((status = 200, description = "The figures", body = String, content_type = "text/plain")))]
+/// Metrics in the Prometheus text format; for the owner only
+#[utoipa::path(get, path = "/metrics", tag = "server", responses((status = 200, description = "The metrics", body = String, content_type = "text/plain")))]
 pub(super) async fn metrics(
     State(app): State<App>,
     Reader(access): Reader,
 ) -> Result<Response, Problem> {
     access.require_owner()?;
-    let paused = u8::from(app.engine.embedder_outage().is_some());
+    let is_open = u8::from(app.engine.embedder_outage().is_some());
     let text = app.metrics.render(app.started.elapsed())
-        + "# HELP everlore_embedding_paused Whether recall goes by words because the embedding server failed.\n"
-        + &format!("# TYPE everlore_embedding_paused gauge\neverlore_embedding_paused {paused}\n");
+        + "# HELP everlore_embedding_paused 1 while recall goes by words alone because the embedding server failed.\n"
+        + &format!("# TYPE everlore_embedding_paused gauge\neverlore_embedding_paused {is_open}\n");
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }

@@ -1,4 +1,4 @@
-//! What was changed, and taking it back.
+//! Journal of changes, and undo.
 
 use axum::{
     Router,
@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::schema;
 use crate::{
     app::App,
     auth::{Access, Reader, Writer},
@@ -18,10 +17,10 @@ use crate::{
     response::{ApiResult, JsonResponse},
 };
 
-/// The most lines of a page.
+/// Largest page.
 const MAX_PAGE: usize = 1_000;
 
-/// Lines of a page, unless more are asked for.
+/// Page size by default.
 const DEFAULT_PAGE: usize = 50;
 
 pub(super) fn routes() -> Router<App> {
@@ -31,37 +30,39 @@ pub(super) fn routes() -> Router<App> {
         .route("/v1/undo", post(undo))
 }
 
-/// Lines of the journal, the newest first.
+/// Journal entries, newest first.
 #[derive(Serialize, ToSchema)]
-pub(super) struct History {
-    #[schema(value_type = Vec<schema::Entry>)]
+pub(super) struct JournalPage {
     changes: Vec<JournalEntry>,
-    /// What to give as `before` for the next page; nothing if this is the last one.
+    /// Value of `before` for the next page; null on the last page.
     next: Option<u64>,
 }
 
-/// What was changed in one memory, the newest first
+/// List the changes of one memory, newest first
 #[utoipa::path(get, path = "/v1/memories/{id}/history", tag = "history", params(
-    ("id" = String, Path, description = "The memory, by its whole id"),
-    ("limit" = Option<usize>, Query, description = "The most lines, 50 if left out, 1000 at most"),
-    ("before" = Option<u64>, Query, description = "Go on before this line, the `next` of the page before"),
-), responses((status = 200, description = "A page", body = History)))]
+    ("id" = String, Path, description = "Full id of the memory"),
+    ("limit" = Option<usize>, Query, description = "Largest number of entries; 50 by default, at most 1000"),
+    ("before" = Option<u64>, Query, description = "Continue before this entry: `next` of the previous page"),
+), responses((status = 200, description = "A page", body = JournalPage)))]
 pub(super) async fn of_memory(
     Reader(access): Reader,
     PathParam(name): PathParam,
     params: QueryParams,
-) -> ApiResult<History> {
+) -> ApiResult<JournalPage> {
     let query = JournalQuery { id: Some(name.parse()?), ..JournalQuery::default() };
     history_page(&access, query, params).await
 }
 
-/// What was changed, the newest first
+/// List all changes, newest first
 #[utoipa::path(get, path = "/v1/history", tag = "history", params(
-    ("run" = Option<String>, Query, description = "Only this run, such as one import"),
-    ("limit" = Option<usize>, Query, description = "The most lines, 50 if left out, 1000 at most"),
-    ("before" = Option<u64>, Query, description = "Go on before this line, the `next` of the page before"),
-), responses((status = 200, description = "A page", body = History)))]
-pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> ApiResult<History> {
+    ("run" = Option<String>, Query, description = "Only this run, such as an import"),
+    ("limit" = Option<usize>, Query, description = "Largest number of entries; 50 by default, at most 1000"),
+    ("before" = Option<u64>, Query, description = "Continue before this entry: `next` of the previous page"),
+), responses((status = 200, description = "A page", body = JournalPage)))]
+pub(super) async fn list(
+    Reader(access): Reader,
+    mut params: QueryParams,
+) -> ApiResult<JournalPage> {
     let query = JournalQuery { run: params.optional("run")?, ..JournalQuery::default() };
     history_page(&access, query, params).await
 }
@@ -70,44 +71,45 @@ async fn history_page(
     access: &Access,
     query: JournalQuery,
     mut params: QueryParams,
-) -> ApiResult<History> {
+) -> ApiResult<JournalPage> {
     let limit = params.in_range("limit", 1..=MAX_PAGE)?.unwrap_or(DEFAULT_PAGE);
-    // Numbers of the journal are those that a database can hold.
+    // Sequence numbers are database integers.
     let before = params.in_range("before", 0..=i64::MAX as u64)?;
     params.finish()?;
     let query = JournalQuery { before, limit: Some(limit + 1), ..query };
     let mut changes = access.engine().history(&access.scope, &query).await?;
-    let more = changes.len() > limit;
+    let has_more = changes.len() > limit;
     changes.truncate(limit);
-    let next = changes.last().filter(|_| more).map(|line| line.seq);
-    Ok(JsonResponse::ok(History { changes, next }))
+    let next = changes.last().filter(|_| has_more).map(|entry| entry.seq);
+    Ok(JsonResponse::ok(JournalPage { changes, next }))
 }
 
-/// What to take back: one of both.
+/// Change or run to undo: exactly one of both.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UndoBody {
-    /// The number of a change.
+    /// Sequence number of a change.
     #[serde(default, deserialize_with = "whole_number")]
+    #[schema(format = "uint64", maximum = 18_446_744_073_709_551_615_u64)]
     seq: Option<u64>,
-    /// A run, all of it.
+    /// Run whose changes are all undone.
     run: Option<String>,
 }
 
-/// Take a change back, or all changes of a run; this can be undone too
-#[utoipa::path(post, path = "/v1/undo", tag = "history", request_body = UndoBody, responses((status = 200, description = "The numbers of the changes that were taken back", body = Object)))]
+/// Undo a change, or all changes of a run; this can be undone too
+#[utoipa::path(post, path = "/v1/undo", tag = "history", request_body = UndoBody, responses((status = 200, description = "Sequence numbers of the undone changes", body = Object)))]
 pub(super) async fn undo(
     Writer(access): Writer,
-    JsonBody(what, _): JsonBody<UndoBody>,
+    JsonBody(body, _): JsonBody<UndoBody>,
 ) -> ApiResult<Value> {
-    let what = match what {
+    let target = match body {
         UndoBody { seq: Some(seq), run: None } => UndoTarget::Change(seq),
         UndoBody { seq: None, run: Some(run) } => UndoTarget::Run(run),
         _ => {
-            let detail = "give either seq or run";
-            return Err(Error::invalid("it is not clear what to undo", detail).into());
+            let hint = "give either seq or run";
+            return Err(Error::invalid("nothing to undo is named", hint).into());
         }
     };
-    let undone = access.engine().undo(&access.scope, &what).await?;
+    let undone = access.engine().undo(&access.scope, &target).await?;
     Ok(JsonResponse::ok(json!({ "undone": undone })))
 }

@@ -1,4 +1,4 @@
-//! The layered files: who the agent is, who the user is, notes, and the day.
+//! Layered files: who the agent is (SOUL), who the user is (USER), notes (MEMORY) and the day (DAILY).
 
 use axum::{Router, response::Response, routing::get};
 use everlore::files::layers::{Layer, LayerEdit, LayerSize, LayerText, SectionSize};
@@ -18,24 +18,21 @@ pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/layers", get(list)).route("/v1/layers/{layer}", get(show).patch(edit))
 }
 
-/// A layer. Where it lies on the disk is the owner's business.
+/// Layer without its path: the location on disk concerns only the owner.
 #[derive(Serialize, ToSchema)]
 pub(super) struct LayerView {
     /// soul, user, memory or daily.
-    #[schema(value_type = String)]
     layer: Layer,
-    /// What it says; empty if there is no such file.
+    /// Text of the file; empty if there is no file.
     text: String,
-    /// How much of its budget that takes.
-    #[schema(value_type = Object)]
+    /// Characters of the text, and its budget.
     usage: LayerSize,
-    /// Its sections, each with its title and characters.
-    #[schema(value_type = Vec<Object>)]
+    /// Sections with their titles and sizes.
     sections: Vec<SectionSize>,
-    /// The number of the change, after one.
+    /// Number of the change in the layer's history, after an edit.
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<u64>,
-    /// What the one who asked for it should know.
+    /// Hint for the caller, such as a file that is almost full.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
@@ -60,7 +57,7 @@ pub(super) async fn list(Reader(access): Reader) -> ApiResult<AllLayers> {
     Ok(JsonResponse::ok(AllLayers { layers }))
 }
 
-/// Read one layer; of the daily log, today's file
+/// Read one layer; for daily, today's file
 #[utoipa::path(get, path = "/v1/layers/{layer}", tag = "layers", params(("layer" = String, Path, description = "soul, user, memory or daily")), responses((status = 200, description = "The layer", body = LayerView)))]
 pub(super) async fn show(
     Reader(access): Reader,
@@ -71,49 +68,49 @@ pub(super) async fn show(
 }
 
 fn layer_response(layer: LayerView) -> Response {
-    with_etag(&text_etag(&layer.text), Ok(JsonResponse::ok(layer)))
+    with_etag(&text_etag(&layer.text), JsonResponse::ok(layer))
 }
 
-/// What to do with a layer: `action` is add, replace, remove or write.
+/// Edit of a layer: `action` is add, replace, remove or write.
 #[derive(Deserialize, ToSchema)]
 #[serde(tag = "action", rename_all = "lowercase", deny_unknown_fields)]
 pub(super) enum LayerBody {
-    /// Appends to a section, which is made if there is none.
+    /// Appends to a section, and creates the section if there is none.
     Add {
-        /// Its title.
+        /// Title of the section.
         section: String,
-        /// What to append.
+        /// Text to append.
         content: String,
     },
     /// Replaces a text that occurs exactly once in a section.
     Replace {
-        /// Its title.
+        /// Title of the section.
         section: String,
-        /// The exact text to replace.
+        /// Exact text to replace.
         old: String,
-        /// What stands there then.
+        /// Text in its place.
         new: String,
     },
     /// Removes a section.
     Remove {
-        /// Its title.
+        /// Title of the section.
         section: String,
     },
-    /// Replaces the whole file, if it still says what it did.
+    /// Replaces the whole file if it is unchanged since it was read.
     Write {
-        /// What it said when it was read.
+        /// Text as it was read.
         before: String,
-        /// What it says then.
+        /// New text.
         text: String,
     },
 }
 
-/// Change one section of a layer, or all of it
-#[utoipa::path(patch, path = "/v1/layers/{layer}", tag = "layers", request_body = LayerBody, params(("If-Match" = Option<String>, Header, description = "The ETag of what was seen: if it was changed since, nothing is done (412)"), ("layer" = String, Path, description = "soul, user, memory or daily")), responses((status = 200, description = "The layer as it is now", body = LayerView)))]
+/// Edit one section of a layer, or all of it
+#[utoipa::path(patch, path = "/v1/layers/{layer}", tag = "layers", request_body = LayerBody, params(("If-Match" = Option<String>, Header, description = "ETag of the version that was read; the request fails with 412 if it has changed since"), ("layer" = String, Path, description = "soul, user, memory or daily")), responses((status = 200, description = "The layer after the change", body = LayerView)))]
 pub(super) async fn edit(
     Writer(access): Writer,
     PathParam(name): PathParam,
-    matching: IfMatch,
+    if_match: IfMatch,
     JsonBody(body, _): JsonBody<LayerBody>,
 ) -> Result<Response, Problem> {
     let edit = match body {
@@ -122,12 +119,16 @@ pub(super) async fn edit(
         LayerBody::Remove { section } => LayerEdit::Remove { section },
         LayerBody::Write { before, text } => LayerEdit::Write { before, text },
     };
-    let (actor, meant) = (access.author().actor, matching.clone());
-    let is_expected = move |text: &str| meant.allows(&text_etag(text));
-    let done = access
+    let (actor, expected) = (access.author().actor, if_match.clone());
+    let is_expected = move |text: &str| expected.allows(&text_etag(text));
+    let change = access
         .engine()
         .edit_layer_if(&access.scope, name.parse()?, edit, actor, is_expected)
         .await
-        .map_err(|error| matching.to_problem(error))?;
-    Ok(layer_response(LayerView { change: done.change, note: done.note, ..layer_view(done.layer) }))
+        .map_err(|error| if_match.to_problem(error))?;
+    Ok(layer_response(LayerView {
+        change: change.change,
+        note: change.note,
+        ..layer_view(change.layer)
+    }))
 }

@@ -1,4 +1,4 @@
-//! Memories: save, list, look at, change, remove.
+//! Memory routes: save, list, show, edit, delete, archive, weigh, forget.
 
 use axum::{
     Router,
@@ -16,10 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::{
-    checks::{Checked, require_check_permission, verify_memories},
-    schema,
-};
+use super::checks::{CheckedMemory, require_check_permission, verify_memories};
 use crate::{
     app::App,
     auth::{Access, Admin, Reader, Writer},
@@ -31,10 +28,10 @@ use crate::{
     response::{ApiResult, JsonResponse},
 };
 
-/// The most memories of a page: each may be large.
+/// Largest page: each memory may be large.
 const MAX_PAGE: usize = 1_000;
 
-/// Memories of a page, unless more are asked for.
+/// Page size by default.
 const DEFAULT_PAGE: usize = 50;
 
 pub(super) fn routes() -> Router<App> {
@@ -47,29 +44,28 @@ pub(super) fn routes() -> Router<App> {
         .route("/v1/memories/{id}/forget", post(forget))
 }
 
-/// A page of memories.
+/// Page of memories.
 #[derive(Serialize, ToSchema)]
-pub(super) struct Listed {
-    memories: Vec<Checked>,
-    /// What to give as `after` for the next page; nothing if this is the last one.
-    #[schema(value_type = Option<String>)]
+pub(super) struct MemoryPage {
+    memories: Vec<CheckedMemory>,
+    /// Value of `after` for the next page; null on the last page.
     next: Option<MemoryId>,
 }
 
-/// List memories, the newest first
+/// List memories, newest first
 #[utoipa::path(get, path = "/v1/memories", tag = "memories", params(
     ("kind" = Option<Vec<String>>, Query, description = "Of one of these kinds; may be repeated"),
     ("status" = Option<Vec<String>>, Query, description = "With one of these statuses; may be repeated"),
     ("tag" = Option<Vec<String>>, Query, description = "With all of these tags; may be repeated"),
-    ("session" = Option<String>, Query, description = "Of this conversation"),
-    ("since" = Option<String>, Query, description = "Said at or after this moment (RFC 3339)"),
-    ("until" = Option<String>, Query, description = "Said before this moment (RFC 3339)"),
-    ("limit" = Option<usize>, Query, description = "The most memories, 50 if left out, 1000 at most"),
-    ("after" = Option<String>, Query, description = "Go on after this memory, the `next` of the page before"),
-    ("order" = Option<String>, Query, description = "newest (first) or oldest (first)"),
-    ("verify" = Option<bool>, Query, description = "Also say what the checks of memories tell now"),
-), responses((status = 200, description = "A page", body = Listed)))]
-pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> ApiResult<Listed> {
+    ("session" = Option<String>, Query, description = "Of this session"),
+    ("since" = Option<String>, Query, description = "At or after this time (RFC 3339)"),
+    ("until" = Option<String>, Query, description = "Before this time (RFC 3339)"),
+    ("limit" = Option<usize>, Query, description = "Largest number of memories; 50 by default, at most 1000"),
+    ("after" = Option<String>, Query, description = "Continue after this memory: `next` of the previous page"),
+    ("order" = Option<String>, Query, description = "newest or oldest first"),
+    ("verify" = Option<bool>, Query, description = "Verify the checks of the memories"),
+), responses((status = 200, description = "A page", body = MemoryPage)))]
+pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> ApiResult<MemoryPage> {
     let after: Option<String> = params.optional("after")?;
     let limit = params.in_range("limit", 1..=MAX_PAGE)?.unwrap_or(DEFAULT_PAGE);
     let order = order(params.optional::<String>("order")?.as_deref())?;
@@ -81,17 +77,18 @@ pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> Api
         Some(name) => Some(engine.resolve(&access.scope, &name).await?),
         None => None,
     };
-    // One more than asked for tells whether there is more.
+    // One more than requested tells whether there is another page.
     let page = ListQuery { filter, after, order, limit: limit + 1 };
     let mut memories = engine.list(&access.scope, &page).await?;
     let more = memories.len() > limit;
     memories.truncate(limit);
     let next = memories.last().filter(|_| more).map(|memory| memory.id);
-    let memories = match verify {
-        true => verify_memories(&engine, memories).await,
-        false => memories.into_iter().map(Checked::unverified).collect(),
+    let memories = if verify {
+        verify_memories(&engine, memories).await
+    } else {
+        memories.into_iter().map(CheckedMemory::unverified).collect()
     };
-    Ok(JsonResponse::ok(Listed { memories, next }))
+    Ok(JsonResponse::ok(MemoryPage { memories, next }))
 }
 
 fn filter(params: &mut QueryParams) -> Result<MemoryFilter, Problem> {
@@ -110,17 +107,17 @@ fn order(name: Option<&str>) -> Result<ListOrder, Problem> {
     match name {
         None | Some("newest") => Ok(ListOrder::NewestFirst),
         Some("oldest") => Ok(ListOrder::OldestFirst),
-        Some(_) => Err(Problem::invalid("there is no such order", "use newest or oldest")),
+        Some(_) => Err(Problem::invalid("unknown order", "use newest or oldest")),
     }
 }
 
-/// Save a statement, or renew it if the same is known
+/// Save a statement, or renew the memory that already says the same
 ///
-/// Answers 201 for a new memory and 200 for one that was known. With an Idempotency-Key it is saved once, however often it
+/// Answers 201 for a new memory and 200 for one that existed. With an Idempotency-Key it is saved once, however often it
 /// is sent.
-#[utoipa::path(post, path = "/v1/memories", tag = "memories", request_body = schema::Remember, params(
-    ("Idempotency-Key" = Option<String>, Header, description = "A name for this request: sent again, it is not done again"),
-), responses((status = 201, description = "It is durable and can be found", body = schema::Saved), (status = 200, description = "It was known", body = schema::Saved)))]
+#[utoipa::path(post, path = "/v1/memories", tag = "memories", request_body = RememberRequest, params(
+    ("Idempotency-Key" = Option<String>, Header, description = "Key of this request: repeating it does not repeat the write"),
+), responses((status = 201, description = "Stored, durable and indexed", body = SavedMemory), (status = 200, description = "The same memory existed and was renewed", body = SavedMemory)))]
 pub(super) async fn save(
     Writer(access): Writer,
     key: IdempotencyKey,
@@ -141,8 +138,8 @@ fn saved_response(saved: SavedMemory) -> JsonResponse<SavedMemory> {
     JsonResponse(status, saved)
 }
 
-/// Look at one memory
-#[utoipa::path(get, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "An id, or a beginning that only one memory has")), responses((status = 200, description = "The memory, and what its check tells now", body = Checked)))]
+/// Show one memory
+#[utoipa::path(get, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "Id, or a prefix of it that is unique")), responses((status = 200, description = "The memory with the result of its check", body = CheckedMemory)))]
 pub(super) async fn show(
     Reader(access): Reader,
     PathParam(name): PathParam,
@@ -155,7 +152,7 @@ pub(super) async fn show(
 
 async fn memory_response(engine: &everlore::Engine, memory: Memory) -> Response {
     let tag = memory_etag(&memory);
-    with_etag(&tag, Ok(JsonResponse::ok(Checked::verified(engine, memory).await)))
+    with_etag(&tag, JsonResponse::ok(CheckedMemory::verified(engine, memory).await))
 }
 
 async fn resolve(access: &Access, name: &str) -> Result<(everlore::Engine, MemoryId), Problem> {
@@ -164,8 +161,8 @@ async fn resolve(access: &Access, name: &str) -> Result<(everlore::Engine, Memor
     Ok((engine, id))
 }
 
-/// Change a memory; what is left out stays as it is
-#[utoipa::path(patch, path = "/v1/memories/{id}", tag = "memories", request_body = schema::Edit, params(("If-Match" = Option<String>, Header, description = "The ETag of what was seen: if it was changed since, nothing is done (412)"), ("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = Checked)))]
+/// Edit a memory; omitted fields stay as they are
+#[utoipa::path(patch, path = "/v1/memories/{id}", tag = "memories", request_body = MemoryEdit, params(("If-Match" = Option<String>, Header, description = "ETag of the version that was read; the request fails with 412 if it has changed since"), ("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory after the change", body = CheckedMemory)))]
 pub(super) async fn edit(
     Writer(access): Writer,
     PathParam(name): PathParam,
@@ -179,16 +176,16 @@ pub(super) async fn edit(
     Ok(memory_response(&engine, edited.map_err(|error| matching.to_problem(error))?).await)
 }
 
-/// Remove a memory; the journal keeps it, so that this can be undone
-#[utoipa::path(delete, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "Its id, and the number to undo", body = Object)))]
+/// Delete a memory; the journal keeps it, so that this can be undone
+#[utoipa::path(delete, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "Its id and the sequence number to undo", body = Object)))]
 pub(super) async fn delete(Writer(access): Writer, PathParam(name): PathParam) -> ApiResult<Value> {
     let (engine, id) = resolve(&access, &name).await?;
     let seq = engine.delete(&access.scope, id).await?;
     Ok(JsonResponse::ok(json!({ "id": id, "seq": seq })))
 }
 
-/// Put a memory away: it is kept, but left out of recall
-#[utoipa::path(post, path = "/v1/memories/{id}/archive", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
+/// Archive a memory: it is kept, but left out of recall
+#[utoipa::path(post, path = "/v1/memories/{id}/archive", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory after the change", body = Memory)))]
 pub(super) async fn archive(
     Writer(access): Writer,
     PathParam(name): PathParam,
@@ -197,8 +194,8 @@ pub(super) async fn archive(
     Ok(JsonResponse::ok(engine.archive(&access.scope, id).await?))
 }
 
-/// Bring back a memory that was archived or superseded
-#[utoipa::path(post, path = "/v1/memories/{id}/restore", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = schema::Memory)))]
+/// Restore an archived or superseded memory
+#[utoipa::path(post, path = "/v1/memories/{id}/restore", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory after the change", body = Memory)))]
 pub(super) async fn restore(
     Writer(access): Writer,
     PathParam(name): PathParam,
@@ -207,35 +204,36 @@ pub(super) async fn restore(
     Ok(JsonResponse::ok(engine.restore(&access.scope, id).await?))
 }
 
-/// What a memory is to be worth.
+/// New weight of a memory.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Weight {
-    /// From 0 to 10; neither use nor time moves it then. Nothing lets it begin anew at 1.
+pub(super) struct WeightBody {
+    /// From 0 to 10, fixed from then on; null resets it to 1 and lets use and time change it again.
+    #[schema(minimum = 0, maximum = 10)]
     weight: Option<f64>,
 }
 
-/// Set what a memory is worth
-#[utoipa::path(put, path = "/v1/memories/{id}/weight", tag = "memories", request_body = Weight, params(("If-Match" = Option<String>, Header, description = "The ETag of what was seen: if it was changed since, nothing is done (412)"), ("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory as it is now", body = Checked)))]
+/// Set the weight of a memory
+#[utoipa::path(put, path = "/v1/memories/{id}/weight", tag = "memories", request_body = WeightBody, params(("If-Match" = Option<String>, Header, description = "ETag of the version that was read; the request fails with 412 if it has changed since"), ("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory after the change", body = CheckedMemory)))]
 pub(super) async fn weigh(
     Writer(access): Writer,
     PathParam(name): PathParam,
     matching: IfMatch,
-    JsonBody(to, _): JsonBody<Weight>,
+    JsonBody(body, _): JsonBody<WeightBody>,
 ) -> Result<Response, Problem> {
     let (engine, id) = resolve(&access, &name).await?;
-    // A weight is set without touching anything else, so that a change in between loses nothing.
+    // Setting a weight changes nothing else, so a concurrent edit is not lost.
     if !matching.allows(&memory_etag(&engine.get(&access.scope, id).await?)) {
         return Err(precondition_failed(&format!("memory `{id}`")));
     }
-    let weighed = engine.set_weight(&access.scope, id, to.weight).await?;
-    Ok(memory_response(&engine, weighed).await)
+    let updated = engine.set_weight(&access.scope, id, body.weight).await?;
+    Ok(memory_response(&engine, updated).await)
 }
 
-/// Remove a memory and every trace of what it said, for good
+/// Remove a memory and every trace of its content for good
 ///
-/// Takes the whole id, also of a memory that was deleted before.
-#[utoipa::path(post, path = "/v1/memories/{id}/forget", tag = "memories", params(("id" = String, Path, description = "The memory, by its whole id")), responses((status = 200, description = "What was removed from where", body = Object)))]
+/// Takes the full id, also of a memory that was deleted before.
+#[utoipa::path(post, path = "/v1/memories/{id}/forget", tag = "memories", params(("id" = String, Path, description = "Full id of the memory")), responses((status = 200, description = "What was removed, by place", body = Object)))]
 pub(super) async fn forget(
     Admin(access): Admin,
     PathParam(name): PathParam,

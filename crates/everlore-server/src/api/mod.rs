@@ -1,10 +1,8 @@
-//! The routes, one file a noun, and the description that is made of them.
+//! Routes, one file per noun, and their OpenAPI description.
 //!
-//! A route is a handler with `#[utoipa::path]`, named in its file's `routes` and in [`ApiDoc`]; a test compares both.
-//! What speaks other protocols (MCP, other systems' routes, the proxy) is merged into [`router`] beside these.
+//! A route is a handler with `#[utoipa::path]`, named in its file's `routes` and in [`ApiDoc`]; a test compares both. The
+//! routes of other protocols (MCP, the proxy, compatible systems) are merged into [`router`] beside these.
 
-mod schema;
-mod check_schema;
 mod openapi_constraints;
 mod health;
 mod memories;
@@ -45,25 +43,22 @@ use utoipa::{
 use crate::{
     app::App,
     auth::authenticate,
-    docs_page,
+    compat, docs_page,
     error_format::format_errors,
     host_guard::check_host_and_origin,
-    mcp, mem0,
-    openviking::{self, translate_headers},
+    mcp,
     problem::{Problem, ProblemBody},
     response::JsonResponse,
     trace::trace_request,
 };
 
-/// Everything that is answered.
+/// Builds the router of the whole server.
 pub(crate) fn router(app: App) -> Router {
     let authorized = from_fn_with_state(app.clone(), authenticate);
-    let closed = authenticated_routes().route_layer(authorized.clone());
-    let viking =
-        openviking::routes().route_layer(authorized).route_layer(from_fn(translate_headers));
-    let open =
+    let authenticated = authenticated_routes().route_layer(authorized);
+    let public =
         health::routes().merge(docs_page::routes()).route("/v1/openapi.json", get(serve_openapi));
-    let routes = closed.merge(mem0::router(app.clone())).merge(open).merge(viking);
+    let routes = compat::add_routes(authenticated.merge(public), &app);
     #[cfg(feature = "remote")]
     let routes = routes.merge(crate::proxy::routes(&app));
     routes
@@ -75,7 +70,7 @@ pub(crate) fn router(app: App) -> Router {
         .with_state(app)
 }
 
-/// What wants a token or a key.
+/// Returns the routes that need a token or a key.
 fn authenticated_routes() -> Router<App> {
     Router::new()
         .merge(memories::routes())
@@ -130,7 +125,7 @@ fn authenticated_routes() -> Router<App> {
 )]
 struct ApiDoc;
 
-/// What all routes have in common: names for programs, the token or a key, whose memory is meant, and problems.
+/// Adds what all routes share: operation ids, authentication, scope parameters and problems.
 struct ApiModifier;
 
 impl Modify for ApiModifier {
@@ -155,28 +150,28 @@ fn complete_operation(path: &str, operation: &mut Operation) {
         .description("What went wrong")
         .content("application/problem+json", problem);
     operation.responses.responses.insert("default".to_owned(), problem.build().into());
-    // Where the path names the agent, whose user asks does not matter.
+    // Where the path names the agent, the user does not matter.
     if !path.starts_with("/v1/") || path.contains("{agent}") {
         return;
     }
     let parameters = operation.parameters.get_or_insert_default();
-    for (name, what) in
-        [("agent", "The agent whose memory is meant"), ("user", "The user whose memory is meant")]
+    for (name, description) in
+        [("agent", "Agent whose memory is meant"), ("user", "User whose memory is meant")]
     {
         let text = ObjectBuilder::new().schema_type(Type::String);
         let parameter = ParameterBuilder::new()
             .name(name)
             .parameter_in(ParameterIn::Query)
-            .description(Some(format!("{what}; that of the key or of the settings if left out")))
+            .description(Some(format!("{description}; that of the key or the settings by default")))
             .schema(Some(text));
         parameters.push(parameter.build().into());
     }
 }
 
-/// The description of the API as OpenAPI 3.1.
+/// Returns the OpenAPI 3.1 description of the API.
 pub fn openapi() -> Value {
     let mut api = ApiDoc::openapi();
-    api.merge(mem0::openapi());
+    compat::extend_openapi(&mut api);
     #[cfg(feature = "remote")]
     api.merge(crate::proxy::api_doc());
     let mut api = json!(api);
@@ -195,7 +190,7 @@ fn unknown_route() -> Problem {
         StatusCode::NOT_FOUND,
         "no_route",
         "there is nothing at this path",
-        "see /docs for what there is",
+        "see /docs for the routes",
     )
 }
 
@@ -203,8 +198,8 @@ fn method_not_allowed() -> Problem {
     Problem::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "no_method",
-        "this path does not take this method",
-        "see /docs for what it takes",
+        "this path does not support this method",
+        "see /docs for its methods",
     )
 }
 
@@ -214,6 +209,7 @@ mod tests {
 
     use super::*;
 
+    #[cfg(all(feature = "remote", feature = "mem0"))]
     #[test]
     fn the_description_is_what_it_was() {
         insta::assert_json_snapshot!(openapi());
@@ -241,6 +237,7 @@ mod tests {
             include_str!("agents.rs"),
             include_str!("settings.rs"),
             include_str!("health.rs"),
+            #[cfg(feature = "remote")]
             include_str!("../proxy/routes.rs"),
         ];
         let routed: BTreeSet<String> = sources
@@ -249,6 +246,7 @@ mod tests {
             .map(|rest| rest.split('"').nth(1).unwrap().replace("{*", "{"))
             .collect();
         let mut api = ApiDoc::openapi();
+        #[cfg(feature = "remote")]
         api.merge(crate::proxy::api_doc());
         let described: BTreeSet<String> = api.paths.paths.keys().cloned().collect();
         assert_eq!(routed, described);

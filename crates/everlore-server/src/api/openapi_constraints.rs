@@ -1,18 +1,23 @@
-//! Says exactly what requests may hold: names, ranges and words that the types alone do not tell the description.
+//! OpenAPI details that the types do not carry: the query and path parameters, which handlers parse by hand, ranges of
+//! engine fields, and the settings of an agent.
 
 use everlore::{Kind, Status, tools::ToolSet};
 use serde_json::{Map, Value, json};
 
-/// A plain name: no slash, no control character, no dot in front, no blanks around it.
+/// Plain name: no slash, no control character, no leading dot, no blanks around it.
 const NAME: &str = r"^[^\s./\\\u0000-\u001f\u007f-\u009f]([^/\\\u0000-\u001f\u007f-\u009f]*[^\s/\\\u0000-\u001f\u007f-\u009f])?$";
 
-/// An id, the beginning of one, or a uri.
+/// Id, beginning of an id, or uri.
 const ID: &str = r"^([0-9A-Fa-f-]{1,36}|agent://.+)$";
 
-/// A place in the tree: a uri, or a path from its root.
+/// Uri of the tree, or a path from its root.
 const URI: &str = r"^[^\\\u0000-\u001f\u007f-\u009f]*$";
 
-/// Completes a description.
+/// Fields that every response has, although old records may lack them.
+const REQUIRED_FIELDS: [(&str, &str); 4] =
+    [("Memory", "name"), ("Memory", "description"), ("Memory", "tags"), ("JournalEntry", "cost")];
+
+/// Adds the details to a description.
 pub(super) fn add_constraints(api: &mut Value) {
     for (path, item) in objects(&mut api["paths"]) {
         for (_, operation) in objects(item) {
@@ -22,39 +27,42 @@ pub(super) fn add_constraints(api: &mut Value) {
                     parameter["schema"] = schema;
                 }
             }
-            let lines = operation.pointer_mut("/requestBody/content/application~1x-ndjson");
-            if let Some(lines) = lines {
-                // Lines are text, whatever they say.
-                lines["schema"] = json!({});
+            let ndjson = operation.pointer_mut("/requestBody/content/application~1x-ndjson");
+            if let Some(ndjson) = ndjson {
+                // Each line is JSON of its own; the body as a whole has no JSON schema.
+                ndjson["schema"] = json!({});
             }
         }
     }
     constrain_settings(api);
-    let asked = request_schemas(api);
-    for (name, schema) in objects(&mut api["components"]["schemas"]) {
-        if asked.contains(&name) {
-            forbid_unknown_fields(schema);
-        }
-        for (of, field, facts) in field_constraints() {
-            if of == name {
-                extend(&mut schema["properties"][field], &facts);
-            }
-        }
+    let schemas = &mut api["components"]["schemas"];
+    for (name, field, facts) in field_constraints() {
+        extend(&mut schemas[name]["properties"][field], &facts);
+    }
+    for (name, field) in REQUIRED_FIELDS {
+        let schema = &mut schemas[name];
+        schema["required"].as_array_mut().into_iter().for_each(|fields| fields.push(json!(field)));
+    }
+    let remember = &mut schemas["RememberRequest"];
+    remember["required"] = json!(["content"]);
+    remember["properties"]["content"].as_object_mut().map(|content| content.remove("default"));
+    for variant in schemas["LayerBody"]["oneOf"].as_array_mut().into_iter().flatten() {
+        variant["additionalProperties"] = json!(false);
     }
 }
 
-/// The settings of an agent as they are: each with the type of its default, and in a patch null too.
+/// Describes the settings of an agent from the defaults: each has the type of its default; in a patch it may be null.
 fn constrain_settings(api: &mut Value) {
-    let all = Value::Object(everlore::Config::default().overridable_values());
+    let defaults = Value::Object(everlore::Config::default().overridable_values());
     for (name, is_patch) in [("SettingsBody", false), ("SettingsPatch", true)] {
         let schema = &mut api["components"]["schemas"][name];
-        let shape = setting_schema(&all);
+        let shape = setting_schema(&defaults);
         extend(schema, &if is_patch { nullable(shape, true) } else { shape });
     }
 }
 
-fn setting_schema(value: &Value) -> Value {
-    let kind = match value {
+fn setting_schema(default: &Value) -> Value {
+    let kind = match default {
         Value::Object(fields) => {
             let fields = fields.iter().map(|(name, value)| (name.clone(), setting_schema(value)));
             let fields: Map<String, Value> = fields.collect();
@@ -68,12 +76,12 @@ fn setting_schema(value: &Value) -> Value {
     json!({ "type": kind })
 }
 
-/// The same with null in place of everything but the whole.
-fn nullable(mut schema: Value, is_whole: bool) -> Value {
+/// Allows null for every field, and for the schema itself unless it is the root.
+fn nullable(mut schema: Value, is_root: bool) -> Value {
     for (_, field) in schema.get_mut("properties").into_iter().flat_map(objects) {
         *field = nullable(field.take(), false);
     }
-    if !is_whole {
+    if !is_root {
         schema["type"] = json!([schema["type"].take(), "null"]);
     }
     schema
@@ -83,9 +91,10 @@ fn objects(value: &mut Value) -> impl Iterator<Item = (String, &mut Value)> {
     value.as_object_mut().into_iter().flatten().map(|(name, value)| (name.clone(), value))
 }
 
+/// Returns the schema of a parameter by its name. Routes of mem0 end with a slash or have no version, and share only paging.
 fn parameter_schema(path: &str, parameter: &Value) -> Option<Value> {
-    let is_ours = path.starts_with("/v1/") || path.starts_with("/anthropic/");
-    let is_mem0 = !is_ours || path.ends_with('/');
+    let is_own = path.starts_with("/v1/") || path.starts_with("/anthropic/");
+    let is_mem0 = !is_own || path.ends_with('/');
     Some(match parameter["name"].as_str()? {
         "page" => positive_up_to(u32::MAX.into()),
         "page_size" | "top_k" | "limit" => positive_up_to(1_000),
@@ -109,16 +118,16 @@ fn pattern_string(pattern: &str) -> Value {
     json!({ "type": "string", "pattern": pattern })
 }
 
-fn enum_array(words: &[&str]) -> Value {
-    let one = json!({ "type": "string", "enum": words });
-    json!({ "type": "array", "items": one })
+fn enum_array(names: &[&str]) -> Value {
+    let item = json!({ "type": "string", "enum": names });
+    json!({ "type": "array", "items": item })
 }
 
-fn positive_up_to(most: u64) -> Value {
-    json!({ "type": "integer", "minimum": 1, "maximum": most })
+fn positive_up_to(max: u64) -> Value {
+    json!({ "type": "integer", "minimum": 1, "maximum": max })
 }
 
-/// What a parameter takes that means the same on every route of ours.
+/// Returns the schema of a parameter that means the same on each of our routes.
 fn common_parameter(name: &str) -> Option<Value> {
     Some(match name {
         "level" => json!({ "type": "string", "enum": ["l0", "l1", "l2"] }),
@@ -139,14 +148,12 @@ fn common_parameter(name: &str) -> Option<Value> {
         "before" => json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX }),
         "days" => positive_up_to(3_660),
         "verify" | "journal" | "dry_run" | "keep_going" | "all" | "regex" | "ignore_case"
-        | "recursive" => {
-            json!({ "type": "boolean" })
-        }
+        | "recursive" => json!({ "type": "boolean" }),
         _ => return None,
     })
 }
 
-/// A place in the tree, with one that there is.
+/// Returns the schema of a uri, with an example that every home has.
 fn uri_schema(example: Option<&str>) -> Value {
     let mut schema = json!({ "type": "string", "maxLength": 4_096, "pattern": URI });
     if let Some(example) = example {
@@ -155,79 +162,19 @@ fn uri_schema(example: Option<&str>) -> Value {
     schema
 }
 
-/// The names of the schemas of bodies, and of what they are made of.
-fn request_schemas(api: &Value) -> Vec<String> {
-    let mut found = Vec::new();
-    for item in api["paths"].as_object().into_iter().flat_map(Map::values) {
-        for operation in item.as_object().into_iter().flat_map(Map::values) {
-            collect_references(&operation["requestBody"], &mut found);
-        }
-    }
-    let mut next = 0;
-    while next < found.len() {
-        let schema = &api["components"]["schemas"][&found[next]];
-        collect_references(schema, &mut found);
-        next += 1;
-    }
-    found
-}
-
-fn collect_references(value: &Value, found: &mut Vec<String>) {
-    match value {
-        Value::Object(fields) => {
-            let name = fields.get("$ref").and_then(Value::as_str);
-            let name = name.and_then(|name| name.rsplit('/').next()).map(str::to_owned);
-            if let Some(name) = name.filter(|name| !found.contains(name)) {
-                found.push(name);
-            }
-            fields.values().for_each(|value| collect_references(value, found));
-        }
-        Value::Array(values) => values.iter().for_each(|value| collect_references(value, found)),
-        _ => {}
-    }
-}
-
-/// What is not named is refused, and numbers fit into a word of the machine.
-fn forbid_unknown_fields(schema: &mut Value) {
-    let variants = schema.get_mut("oneOf").and_then(Value::as_array_mut);
-    variants.into_iter().flatten().for_each(forbid_unknown_fields);
-    let Some(properties) = schema.get_mut("properties") else { return };
-    for (_, property) in objects(properties) {
-        let types = property["type"].to_string();
-        if types.contains("integer") {
-            property["maximum"] = json!(u64::MAX);
-            property.as_object_mut().map(|property| property.remove("format"));
-        }
-    }
-    schema["additionalProperties"] = json!(false);
-}
-
-/// What fields must be like beyond their type.
-fn field_constraints() -> Vec<(&'static str, &'static str, Value)> {
-    let (share, time) = (json!({ "minimum": 0, "maximum": 1 }), json!({ "format": "date-time" }));
-    let (weight, some) = (json!({ "minimum": 0, "maximum": 10 }), json!({ "minLength": 1 }));
-    vec![
-        ("Remember", "content", some.clone()),
-        ("Remember", "importance", share.clone()),
-        ("Remember", "confidence", share.clone()),
-        ("Remember", "at", time.clone()),
-        ("Edit", "content", some.clone()),
-        ("Edit", "importance", share.clone()),
-        ("Edit", "weight", weight.clone()),
+/// Ranges that the engine checks itself; request types of the server carry theirs as attributes.
+fn field_constraints() -> [(&'static str, &'static str, Value); 8] {
+    let fraction = json!({ "minimum": 0, "maximum": 1 });
+    let non_empty = json!({ "minLength": 1 });
+    [
+        ("RememberRequest", "content", non_empty.clone()),
+        ("RememberRequest", "importance", fraction.clone()),
+        ("RememberRequest", "confidence", fraction.clone()),
+        ("MemoryEdit", "content", non_empty),
+        ("MemoryEdit", "importance", fraction),
+        ("MemoryEdit", "weight", json!({ "minimum": 0, "maximum": 10 })),
         ("NewCheck", "days", json!({ "minimum": 1, "maximum": 36_500 })),
-        ("Weight", "weight", weight),
-        ("Turn", "text", some.clone()),
-        ("Turn", "time", time.clone()),
-        ("Turns", "turns", json!({ "maxItems": 1_000 })),
-        ("RecallBody", "min_score", share.clone()),
-        ("RecallBody", "min_confidence", share),
-        ("RecallBody", "as_of", time.clone()),
-        ("ContextBody", "seen_since", time.clone()),
-        ("Filter", "since", time.clone()),
-        ("Filter", "until", time.clone()),
-        ("Filter", "turns_until", time),
-        ("FileBody", "name", some),
-        ("AddBody", "uri", uri_schema(Some("user/food"))),
+        ("FsAddBody", "uri", uri_schema(Some("user/food"))),
     ]
 }
 
@@ -242,11 +189,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_fact_is_about_a_field_that_there_is() {
+    fn every_constraint_is_about_a_field_that_exists() {
         let api = super::super::openapi();
-        for (of, field, _) in field_constraints() {
-            let schema = &api["components"]["schemas"][of]["properties"][field];
-            assert!(schema.get("type").is_some() || schema.get("oneOf").is_some(), "{of}.{field}");
+        for (name, field, _) in field_constraints() {
+            let schema = &api["components"]["schemas"][name]["properties"][field];
+            assert!(schema.get("type").is_some(), "{name}.{field}");
+        }
+    }
+
+    #[test]
+    fn no_request_body_takes_unknown_fields_or_unbounded_integers() {
+        let api = super::super::openapi();
+        let schemas = &api["components"]["schemas"];
+        let bodies = ["RememberRequest", "MemoryEdit", "MemoryFilter", "NewCheck"];
+        let own = schemas.as_object().unwrap().keys().map(String::as_str);
+        let own = own.filter(|name| name.ends_with("Body") && *name != "LayerBody");
+        for name in own.chain(bodies) {
+            let schema = &schemas[name];
+            assert_eq!(schema["additionalProperties"], false, "{name}");
+            for (field, property) in schema["properties"].as_object().unwrap() {
+                let is_integer = property["type"].to_string().contains("integer");
+                assert!(!is_integer || property["maximum"].is_u64(), "{name}.{field}");
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Recall, and the block for a prompt.
+//! Recall, and the memory block of a prompt.
 
 use std::sync::Arc;
 
@@ -15,7 +15,6 @@ use everlore::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{check_schema, schema};
 use crate::{
     app::App,
     auth::{Access, KeyRole, Reader},
@@ -28,62 +27,63 @@ pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/recall", post(recall)).route("/v1/context", post(context))
 }
 
-/// What to look for. Only the query is needed.
+/// Recall request. Only the query is required.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecallBody {
-    /// What the agent is about to answer.
+    /// Message that the agent is about to answer.
     query: String,
-    /// Which memories may be returned.
-    #[schema(value_type = Option<schema::Filter>)]
+    /// Memories that may be returned.
     filter: Option<MemoryFilter>,
-    /// The most hits; from the settings if left out.
+    /// Largest number of hits; from the settings by default.
     #[serde(default, deserialize_with = "whole_number")]
+    #[schema(maximum = 18_446_744_073_709_551_615_usize)]
     limit: Option<usize>,
-    /// Hits with a lower score, from 0 to 1, are left out.
+    /// Lowest score of a hit, from 0 to 1.
     #[serde(default)]
+    #[schema(minimum = 0, maximum = 1)]
     min_score: f64,
-    /// How sure recall must be, from 0 to 1; below, nothing is returned.
+    /// Lowest confidence, from 0 to 1; below it nothing is returned.
     #[serde(default)]
+    #[schema(minimum = 0, maximum = 1)]
     min_confidence: f64,
-    /// What was known at this moment (RFC 3339).
-    #[schema(value_type = Option<String>)]
+    /// Recall from the memories as they were at this time (RFC 3339).
     as_of: Option<Timestamp>,
-    /// Also say every number that made the scores.
+    /// Include every number that made the scores.
     #[serde(default)]
     explain: bool,
-    /// Also say why this memory, by id or uri, is not in the answer.
+    /// Explain why this memory (id or uri) is not in the answer.
     why_not: Option<String>,
 }
 
-/// What was found, best first.
+/// Hits of a query, best first.
 #[derive(Serialize, ToSchema)]
-pub(super) struct Found {
-    hits: Vec<HitView>,
-    /// Whether nothing was good enough.
+pub(super) struct RecallResponse {
+    hits: Vec<RecallHit>,
+    /// `true` if nothing was good enough.
     abstained: bool,
-    /// How probable it is that the best hit answers the query.
+    /// Probability that the best hit answers the query.
     confidence: f64,
-    /// How many memories had anything in common with the query.
+    /// Memories that have anything in common with the query.
     candidates: usize,
-    /// Why words alone decided, if a model was asked and did not answer.
+    /// Reason why recall went by words alone: the embedding model was asked and did not answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     without_meaning: Option<String>,
-    /// How the query was understood, if explained.
+    /// Analysis of the query, if explained.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     intent: Option<Intent>,
-    /// Why it is so sure, if explained.
+    /// Features behind the confidence, if explained.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     judgement: Option<ConfidenceEstimate>,
-    /// What kept a memory out, if asked.
+    /// Reason why the memory named in `why_not` is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     why_not: Option<WhyNotReport>,
 }
 
-/// What kept a memory out of an answer, in words and figures.
+/// Reason why a memory is missing from an answer, as a sentence and as figures.
 #[derive(Serialize)]
 pub(super) struct WhyNotReport {
     id: MemoryId,
@@ -99,42 +99,41 @@ impl WhyNotReport {
     }
 }
 
-/// A memory with its score for the query.
+/// Memory with its score for the query.
 #[derive(Serialize, ToSchema)]
-pub(super) struct HitView {
+pub(super) struct RecallHit {
     #[serde(flatten)]
-    #[schema(value_type = schema::Memory)]
     memory: Memory,
-    /// Its worth for this query, from 0 to 1.
+    /// Relevance to this query, from 0 to 1.
     score: f64,
-    /// A newer memory that says otherwise.
+    /// Newer memory that contradicts it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     newer: Option<MemoryId>,
-    /// What its check tells now, if it has one.
+    /// Result of its check, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<check_schema::Verified>)]
     check: Option<CheckResult>,
-    /// What spoke for it, if explained.
+    /// Signals that found it, if explained.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
     signals: Option<HitSignals>,
-    /// What its score was multiplied with, if explained.
+    /// Factors of its score, if explained.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
     factors: Option<ScoreFactors>,
 }
 
-/// Find what is worth knowing, best first
-#[utoipa::path(post, path = "/v1/recall", tag = "recall", request_body = RecallBody, responses((status = 200, description = "What was found", body = Found)))]
+/// Recall memories for a query, best first
+#[utoipa::path(post, path = "/v1/recall", tag = "recall", request_body = RecallBody, responses((status = 200, description = "Hits and confidence", body = RecallResponse)))]
 pub(super) async fn recall(
     Reader(access): Reader,
     JsonBody(body, _): JsonBody<RecallBody>,
-) -> ApiResult<Found> {
+) -> ApiResult<RecallResponse> {
     let (engine, explained) = (access.engine(), body.explain);
-    for (name, share) in [("min_score", body.min_score), ("min_confidence", body.min_confidence)] {
-        if !(0.0..=1.0).contains(&share) {
-            return Err(Problem::invalid(format!("`{name}` is {share}"), "it goes from 0 to 1"));
+    for (name, fraction) in [("min_score", body.min_score), ("min_confidence", body.min_confidence)]
+    {
+        if !(0.0..=1.0).contains(&fraction) {
+            return Err(Problem::invalid(
+                format!("`{name}` is {fraction}"),
+                "give a number from 0 to 1",
+            ));
         }
     }
     let request = engine.request(&access.scope, body.query);
@@ -145,25 +144,25 @@ pub(super) async fn recall(
         min_confidence: body.min_confidence,
         ..request
     };
-    let found = match body.as_of {
+    let recalled = match body.as_of {
         Some(_) if body.why_not.is_some() => return Err(why_not_with_as_of()),
         Some(at) => engine.recall_as_of(&request, at).await?,
         None => engine.recall(&request).await?,
     };
-    let mut found = recall_response(found, explained);
+    let mut response = recall_response(recalled, explained);
     if let Some(name) = &body.why_not {
         let id = engine.resolve(&access.scope, name).await?;
-        found.why_not = Some(WhyNotReport::new(id, engine.why_not(&request, id).await?));
+        response.why_not = Some(WhyNotReport::new(id, engine.why_not(&request, id).await?));
     }
-    Ok(JsonResponse::ok(found))
+    Ok(JsonResponse::ok(response))
 }
 
 fn why_not_with_as_of() -> Problem {
-    Error::invalid("`why_not` is told of now", "leave out `as_of`, or `why_not`").into()
+    Error::invalid("`why_not` cannot be combined with `as_of`", "leave out one of them").into()
 }
 
-fn recall_response(found: Recall, explained: bool) -> Found {
-    let hit = |Hit { memory, score, newer, check, signals, factors, .. }| HitView {
+fn recall_response(recalled: Recall, explained: bool) -> RecallResponse {
+    let hit = |Hit { memory, score, newer, check, signals, factors, .. }| RecallHit {
         memory,
         score,
         newer,
@@ -171,80 +170,80 @@ fn recall_response(found: Recall, explained: bool) -> Found {
         signals: explained.then_some(signals),
         factors: explained.then_some(factors),
     };
-    Found {
-        hits: found.hits.into_iter().map(hit).collect(),
-        abstained: found.abstained,
-        confidence: found.confidence,
-        candidates: found.candidates,
-        without_meaning: found.without_meaning,
-        intent: explained.then_some(found.intent),
-        judgement: explained.then_some(found.judgement),
+    RecallResponse {
+        hits: recalled.hits.into_iter().map(hit).collect(),
+        abstained: recalled.abstained,
+        confidence: recalled.confidence,
+        candidates: recalled.candidates,
+        without_meaning: recalled.without_meaning,
+        intent: explained.then_some(recalled.intent),
+        judgement: explained.then_some(recalled.judgement),
         why_not: None,
     }
 }
 
-/// What the model is about to answer. Only the query is needed.
+/// Context request. Only the query is required.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ContextBody {
-    /// The message that the agent is about to answer.
+    /// Message that the agent is about to answer.
     query: String,
-    /// The most tokens; from the settings if left out.
+    /// Token budget of the block; from the settings by default.
     #[serde(default, deserialize_with = "whole_number")]
+    #[schema(maximum = 18_446_744_073_709_551_615_usize)]
     budget: Option<usize>,
-    /// The most memories; from the settings if left out.
+    /// Largest number of memories; from the settings by default.
     #[serde(default, deserialize_with = "whole_number")]
+    #[schema(maximum = 18_446_744_073_709_551_615_usize)]
     limit: Option<usize>,
-    /// The conversation: what is told in it is written down, so that what was of use can be learned. Needs the role write.
+    /// Session: injected memories are recorded for it, so that upkeep learns which were of use. Needs the role write.
     session: Option<String>,
-    /// Since when the model still sees what is said in that conversation (RFC 3339): it is not told again.
-    #[schema(value_type = Option<String>)]
+    /// Time (RFC 3339) from which on the model still sees the turns of that session; they are not injected again.
     seen_since: Option<Timestamp>,
-    /// Also give the part of the prompt that stays the same for the conversation, with figures; needs `session`.
+    /// Include the stable part of the system prompt, with its sizes; needs `session`.
     #[serde(default)]
     stable: bool,
-    /// Also say why this memory, by id or uri, is not in the block.
+    /// Explain why this memory (id or uri) is not in the block.
     why_not: Option<String>,
 }
 
-/// A block, and what was asked about it.
+/// Memory block, and the parts that the request asks for.
 #[derive(Serialize, ToSchema)]
-pub(super) struct Context {
+pub(super) struct ContextResponse {
     #[serde(flatten)]
-    #[schema(value_type = schema::Block)]
     block: MemoryBlock,
-    /// What to begin the system prompt with: the same to the byte for as long as the conversation goes on, if asked for.
+    /// Beginning of the system prompt, byte for byte the same during a session, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     stable: Option<String>,
-    /// What a provider's cache of the prompt can use, if asked for.
+    /// Sizes that tell how much of the prompt a provider can cache, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<PromptBytes>,
-    /// What kept a memory out, if asked.
+    /// Reason why the memory named in `why_not` is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     why_not: Option<WhyNotReport>,
 }
 
-/// What a provider's cache of a prompt can use (A8).
+/// Sizes that tell how much of a prompt a provider can cache.
 #[derive(Serialize, ToSchema)]
 pub(super) struct PromptBytes {
-    /// The bytes of the part that stays the same.
+    /// Bytes of the stable part.
     stable_bytes: usize,
-    /// A digest of them.
+    /// Digest of the stable part.
     stable_fingerprint: String,
-    /// How many of those of the turn before are no longer there; none at the first turn.
+    /// Bytes of the previous turn's stable part that changed; absent on the first turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     changed_bytes: Option<usize>,
-    /// The bytes that this turn adds after them.
+    /// Bytes that this turn adds after the stable part.
     turn_bytes: usize,
 }
 
-/// Make the block to append to a system prompt; its text is empty if nothing is worth telling
-#[utoipa::path(post, path = "/v1/context", tag = "recall", request_body = ContextBody, responses((status = 200, description = "The block", body = Context)))]
+/// Build the memory block for a system prompt; its text is empty if nothing is relevant
+#[utoipa::path(post, path = "/v1/context", tag = "recall", request_body = ContextBody, responses((status = 200, description = "The block", body = ContextResponse)))]
 pub(super) async fn context(
     Reader(access): Reader,
     JsonBody(body, _): JsonBody<ContextBody>,
-) -> ApiResult<Context> {
+) -> ApiResult<ContextResponse> {
     let engine = access.engine();
     let request = engine.context_request(&access.scope, body.query);
     let visible = body.session.clone().zip(body.seen_since);
@@ -260,8 +259,8 @@ pub(super) async fn context(
         }
     };
     if body.stable && body.session.is_none() {
-        let title = "`stable` is what stays the same for a conversation";
-        return Err(Error::invalid(title, "name the conversation in `session`").into());
+        let title = "`stable` needs a session";
+        return Err(Error::invalid(title, "name it in `session`").into());
     }
     let block = match &body.session {
         None => engine.context(&request, budget).await?,
@@ -270,15 +269,15 @@ pub(super) async fn context(
             engine.inject(&request, budget, session).await?
         }
     };
-    let context = Context { block, stable: None, bytes: None, why_not };
+    let context = ContextResponse { block, stable: None, bytes: None, why_not };
     Ok(JsonResponse::ok(match body.session.filter(|_| body.stable) {
         Some(session) => context.with_stable(&access, &session, &request.query).await?,
         None => context,
     }))
 }
 
-impl Context {
-    /// The same, with what the conversation began with.
+impl ContextResponse {
+    /// Adds the stable part of the session's prompt.
     async fn with_stable(
         self,
         access: &Access,
@@ -299,7 +298,7 @@ impl Context {
     }
 }
 
-/// What a conversation began with, made when it is first asked for and kept from then on, and whether that is now.
+/// Returns the prompt that a session began with, built and cached on first use, and `true` if that is now.
 async fn session_prompt(
     access: &Access,
     session: &str,

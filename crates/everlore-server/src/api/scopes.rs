@@ -1,4 +1,4 @@
-//! Whose memories there are.
+//! Scopes that have memories.
 
 use axum::{Router, routing::get};
 use serde_json::{Value, json};
@@ -13,16 +13,16 @@ pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/scopes", get(list))
 }
 
-/// List the agents and users: all of them for the owner, its own for a key
-#[utoipa::path(get, path = "/v1/scopes", tag = "scopes", responses((status = 200, description = "Agent, user and number of memories of each", body = Object)))]
+/// List agents and users: all of them for the owner, its own for a key
+#[utoipa::path(get, path = "/v1/scopes", tag = "scopes", responses((status = 200, description = "Agent, user and number of memories of each scope", body = Object)))]
 pub(super) async fn list(Reader(access): Reader) -> ApiResult<Value> {
     let engine = access.engine();
-    let open = match &access.caller.bound_scope {
-        Some(only) => vec![only.clone()],
-        None => engine.store().scopes().await?,
+    let scopes = match &access.caller.bound_scope {
+        Some(bound) => vec![bound.clone()],
+        None => engine.scopes().await?,
     };
     let mut listed = Vec::new();
-    for scope in open {
+    for scope in scopes {
         let counts = engine.count(&scope).await?;
         let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
         listed.push(json!({ "agent": scope.agent(), "user": scope.user(), "memories": memories }));

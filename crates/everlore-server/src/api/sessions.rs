@@ -1,7 +1,7 @@
-//! Conversations: what was answered in them, and their end.
+//! Sessions: their answers and their end.
 
 use axum::{Router, routing::post};
-use everlore::engine::AnswerUsage as Used;
+use everlore::engine::AnswerUsage;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -19,13 +19,13 @@ pub(super) fn routes() -> Router<App> {
         .route("/v1/sessions/{session}/answered", post(answered))
 }
 
-/// Write what a conversation was about into the daily log; doing so again changes nothing
-#[utoipa::path(post, path = "/v1/sessions/{session}/end", tag = "sessions", params(("session" = String, Path, description = "The conversation, as its turns name it")), responses((status = 200, description = "The day, the turns, and what upkeep did if it was due", body = Object)))]
+/// End a session: write its summary into the daily log; repeating this changes nothing
+#[utoipa::path(post, path = "/v1/sessions/{session}/end", tag = "sessions", params(("session" = String, Path, description = "Session of the turns")), responses((status = 200, description = "The day, the number of turns, and the upkeep report if upkeep was due", body = Object)))]
 pub(super) async fn end(Writer(access): Writer, PathParam(session): PathParam) -> ApiResult<Value> {
     let (engine, scope) = (access.engine(), &access.scope);
     let ended = engine.end_session(scope, &session).await?;
     let archived = engine.archive_days(scope).await?;
-    // What needs a yes waits for `POST /v1/upkeep`; a failure keeps nobody from ending a conversation.
+    // Jobs that need a confirmation wait for `POST /v1/upkeep`; a failed upkeep must not fail the end of a session.
     let upkeep = engine.upkeep_if_due(scope).await.unwrap_or_else(|error| {
         tracing::warn!(%error, "upkeep failed");
         None
@@ -40,21 +40,21 @@ pub(super) async fn end(Writer(access): Writer, PathParam(session): PathParam) -
     })))
 }
 
-/// What was answered.
+/// Answer of the agent.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AnswerBody {
-    /// The answer; it is compared and not stored.
+    /// Text of the answer; compared with the injected memories and not stored.
     answer: String,
 }
 
-/// Tell what was answered, so that memories that were of use weigh more
-#[utoipa::path(post, path = "/v1/sessions/{session}/answered", tag = "sessions", request_body = AnswerBody, params(("session" = String, Path, description = "The conversation, as given to /v1/context")), responses((status = 200, description = "How many memories were told, and which were used", body = Object)))]
+/// Report the agent's answer, so that memories that were of use gain weight
+#[utoipa::path(post, path = "/v1/sessions/{session}/answered", tag = "sessions", request_body = AnswerBody, params(("session" = String, Path, description = "Session given to /v1/context")), responses((status = 200, description = "Number of injected memories, and those that were used", body = Object)))]
 pub(super) async fn answered(
     Writer(access): Writer,
     PathParam(session): PathParam,
     JsonBody(body, _): JsonBody<AnswerBody>,
-) -> ApiResult<Used> {
+) -> ApiResult<AnswerUsage> {
     Ok(JsonResponse::ok(
         access.engine().record_answer(&access.scope, &session, &body.answer).await?,
     ))

@@ -1,4 +1,4 @@
-//! How much is stored.
+//! Counts of a scope.
 
 use axum::{Router, routing::get};
 use serde_json::{Value, json};
@@ -13,8 +13,8 @@ pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/stats", get(stats))
 }
 
-/// Count memories by kind and status, changes, and what was of use
-#[utoipa::path(get, path = "/v1/stats", tag = "stats", responses((status = 200, description = "The counts of this agent and user", body = Object)))]
+/// Count memories by kind and status, journal entries, and usage
+#[utoipa::path(get, path = "/v1/stats", tag = "stats", responses((status = 200, description = "Counts of this agent and user", body = Object)))]
 pub(super) async fn stats(Reader(access): Reader) -> ApiResult<Value> {
     let (engine, scope) = (access.engine(), &access.scope);
     let counts = engine.count(scope).await?;

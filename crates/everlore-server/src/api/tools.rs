@@ -1,4 +1,4 @@
-//! The tools of agents: the registry of the engine, called over HTTP.
+//! Agent tools: the engine's registry over HTTP.
 
 use axum::{
     Router,
@@ -15,7 +15,6 @@ use everlore::{
 };
 use serde_json::{Value, json};
 
-use super::schema;
 use crate::{
     app::App,
     auth::{KeyRole, Reader},
@@ -30,7 +29,7 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// List the tools, with their schemas
-#[utoipa::path(get, path = "/v1/tools", tag = "tools", params(("set" = Option<Vec<String>>, Query, description = "Only those of this set: core, layers, anthropic, fs, graph or search; may be repeated")), responses((status = 200, description = "The tools, always in the same order", body = Object)))]
+#[utoipa::path(get, path = "/v1/tools", tag = "tools", params(("set" = Option<Vec<String>>, Query, description = "Tool set: core, layers, anthropic, fs, graph or search; may be repeated")), responses((status = 200, description = "The tools, always in the same order", body = Object)))]
 pub(super) async fn list(Reader(_): Reader, mut params: QueryParams) -> ApiResult<Value> {
     let sets: Vec<ToolSet> = params.repeated("set")?;
     params.finish()?;
@@ -39,14 +38,14 @@ pub(super) async fn list(Reader(_): Reader, mut params: QueryParams) -> ApiResul
     Ok(JsonResponse::ok(json!({ "tools": specs })))
 }
 
-/// Call a tool as an agent would
+/// Call a tool as an agent does
 ///
-/// The body is its input. What goes wrong inside the tool is told in the answer, with `is_error`. Tools that change
-/// something need the role write.
+/// The body is the tool's input. An error inside the tool is part of the response, with `is_error`. Tools that write need
+/// the role write.
 #[utoipa::path(post, path = "/v1/tools/{name}", tag = "tools", request_body = Object, params(
-    ("name" = String, Path, description = "The tool"),
-    ("session" = Option<String>, Query, description = "The conversation in which it is called"),
-), responses((status = 200, description = "What the tool answers", body = schema::ToolAnswer)))]
+    ("name" = String, Path, description = "Name of the tool"),
+    ("session" = Option<String>, Query, description = "Session in which it is called"),
+), responses((status = 200, description = "Result of the tool", body = ToolResult)))]
 pub(super) async fn call(
     Reader(access): Reader,
     PathParam(name): PathParam,

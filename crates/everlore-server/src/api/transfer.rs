@@ -1,4 +1,4 @@
-//! Everything out as lines, and lines in.
+//! Export and import as JSON Lines.
 
 use std::{
     fs::File,
@@ -24,22 +24,22 @@ use tokio::sync::mpsc;
 use crate::{
     app::App,
     auth::{Access, Admin, Reader},
-    body::{MAX_BODY_TIME, body_error, body_too_slow, check_content_type},
+    body::{body_error, body_too_slow, check_content_type},
     params::QueryParams,
     problem::Problem,
     response::{ApiResult, JsonResponse},
 };
 
-/// Lines of JSON.
+/// Media type of JSON Lines.
 const NDJSON: &str = "application/x-ndjson";
 
-/// The most bytes of an import: it is kept on the disk until it is checked.
+/// Largest import; it is spooled to disk until it is checked.
 const MAX_IMPORT_BYTES: usize = 4 * 1024 * 1024 * 1024;
 
-/// Bytes of an export that are sent at once.
+/// Chunk size of an export.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Chunks that wait for a slow reader.
+/// Chunks that wait for a slow client.
 const MAX_QUEUED_CHUNKS: usize = 8;
 
 pub(super) fn routes() -> Router<App> {
@@ -48,8 +48,8 @@ pub(super) fn routes() -> Router<App> {
 
 /// Stream all memories as JSON Lines, or with `journal` every change
 ///
-/// What breaks off without the end of the stream is not whole.
-#[utoipa::path(get, path = "/v1/export", tag = "transfer", params(("journal" = Option<bool>, Query, description = "Every change instead, from which the memories follow")), responses((status = 200, description = "A header, then a line each", body = String, content_type = "application/x-ndjson")))]
+/// A response that breaks off without the end of the stream is incomplete.
+#[utoipa::path(get, path = "/v1/export", tag = "transfer", params(("journal" = Option<bool>, Query, description = "Export the journal instead, from which the memories follow")), responses((status = 200, description = "A header line, then one line per record", body = String, content_type = "application/x-ndjson")))]
 pub(super) async fn export(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -63,16 +63,16 @@ pub(super) async fn export(
 }
 
 async fn write_export(access: Access, journal: bool, sender: mpsc::Sender<io::Result<Bytes>>) {
-    let mut to = BufWriter::with_capacity(CHUNK_BYTES, ChannelWriter(sender.clone()));
-    let exported = access.engine().export(&access.scope, journal, &mut to, &mut |_| {}).await;
+    let mut writer = BufWriter::with_capacity(CHUNK_BYTES, ChannelWriter(sender.clone()));
+    let exported = access.engine().export(&access.scope, journal, &mut writer, &mut |_| {}).await;
     if let Err(error) = exported {
         tracing::warn!(%error, "an export broke off");
-        // The reader learns it from a stream that has no end; one that went away need not.
+        // A missing end of the stream tells the client that it broke off; a client that left needs no answer.
         let _ = sender.send(Err(io::Error::other("the export failed"))).await;
     }
 }
 
-/// Sends what is written, and waits while the reader is slow.
+/// Writer that sends what is written, and waits for a slow client.
 struct ChannelWriter(mpsc::Sender<io::Result<Bytes>>);
 
 impl Write for ChannelWriter {
@@ -87,7 +87,7 @@ impl Write for ChannelWriter {
     }
 }
 
-/// What was sent, as a body.
+/// Response body fed by a channel.
 pub(super) struct ChannelBody(pub(super) mpsc::Receiver<io::Result<Bytes>>);
 
 impl HttpBody for ChannelBody {
@@ -102,14 +102,14 @@ impl HttpBody for ChannelBody {
     }
 }
 
-/// Read memories from JSON Lines, after checking all of them
+/// Import memories from JSON Lines, after checking all of them
 ///
-/// Takes what /v1/export gives, and lines as /v1/memories and /v1/turns know them. Importing the same again changes
-/// nothing, so an import that was cut off is resumed by repeating it.
+/// Takes the output of /v1/export, and lines in the format of /v1/memories and /v1/turns. Importing the same lines again
+/// changes nothing, so an interrupted import is resumed by repeating it.
 #[utoipa::path(post, path = "/v1/import", tag = "transfer", request_body(content = String, content_type = "application/x-ndjson"), params(
-    ("dry_run" = Option<bool>, Query, description = "Only say what would happen"),
-    ("keep_going" = Option<bool>, Query, description = "Leave damaged lines out and import the rest"),
-), responses((status = 200, description = "How many were added, updated, unchanged and rejected", body = Object)))]
+    ("dry_run" = Option<bool>, Query, description = "Report what would happen, and import nothing"),
+    ("keep_going" = Option<bool>, Query, description = "Skip damaged lines and import the rest"),
+), responses((status = 200, description = "Number of added, updated, unchanged and rejected lines", body = Object)))]
 pub(super) async fn import(
     Admin(access): Admin,
     mut params: QueryParams,
@@ -119,8 +119,8 @@ pub(super) async fn import(
     params.finish()?;
     check_content_type(request.headers(), NDJSON)?;
     let mut file = spool_body(request.into_body(), &access).await?;
-    let checking = ImportOptions { keep_going: true, dry_run: true, keep_secrets: false };
-    let checked = import_file(&mut file, checking, &access).await?;
+    let check_options = ImportOptions { keep_going: true, dry_run: true, keep_secrets: false };
+    let checked = import_file(&mut file, check_options, &access).await?;
     if checked.rejected > 0 && !keep_going {
         return Err(rejected_lines(&checked));
     }
@@ -131,13 +131,13 @@ pub(super) async fn import(
     Ok(JsonResponse::ok(import_file(&mut file, options, &access).await?))
 }
 
-/// The body as a file without a name, which goes away by itself.
+/// Spools the body into an unnamed temporary file, which the system removes when it is closed.
 async fn spool_body(body: Body, access: &Access) -> Result<File, Problem> {
     let failed = |error: io::Error| Problem::internal(&error);
     let mut file = tempfile::tempfile_in(&access.app.options.home).map_err(failed)?;
     let mut body = Limited::new(body, MAX_IMPORT_BYTES);
     loop {
-        match tokio::time::timeout(MAX_BODY_TIME, body.frame()).await {
+        match tokio::time::timeout(access.app.options.timeouts.body, body.frame()).await {
             Err(_) => return Err(body_too_slow()),
             Ok(None) => return Ok(file),
             Ok(Some(Err(error))) => return Err(body_error(&*error, MAX_IMPORT_BYTES)),
@@ -160,14 +160,14 @@ async fn import_file(
 }
 
 fn rejected_lines(report: &ImportReport) -> Problem {
-    let title = format!("{} lines cannot be imported, so nothing was", report.rejected);
+    let title = format!("{} lines cannot be imported, so nothing was imported", report.rejected);
     Problem {
         more: Some(Box::new(json!({ "rejections": report.rejections }))),
         ..Problem::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "invalid",
             title,
-            "mend them, or import the rest with ?keep_going=true",
+            "correct them, or import the rest with ?keep_going=true",
         )
     }
 }

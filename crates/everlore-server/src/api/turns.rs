@@ -9,7 +9,6 @@ use everlore::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::schema;
 use crate::{
     app::App,
     auth::{Access, Writer},
@@ -19,29 +18,28 @@ use crate::{
     response::{ApiResult, JsonResponse},
 };
 
-/// The most turns of a batch: a long conversation, and no more than one write should hold.
+/// Largest batch: a long session, and no more than one write should hold.
 const MAX_TURNS: usize = 1_000;
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/turns", post(observe)).route("/v1/turns/batch", post(observe_batch))
 }
 
-/// One message of a conversation. Only the text is needed.
+/// Turn of a session. Only the text is required.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Turn)]
 pub(super) struct TurnBody {
-    /// What was said.
+    /// Text of the message.
+    #[schema(min_length = 1)]
     text: String,
-    /// The conversation.
+    /// Session of the turn.
     session: Option<String>,
-    /// Who said it, by name.
+    /// Name of the speaker.
     speaker: Option<String>,
-    /// Who said it, by role.
-    #[schema(value_type = Option<schema::Role>)]
+    /// Role of the speaker.
     role: Option<Role>,
-    /// When (RFC 3339); now if left out.
-    #[schema(value_type = Option<String>)]
+    /// Time of the turn (RFC 3339); now by default.
     time: Option<Timestamp>,
 }
 
@@ -51,24 +49,24 @@ impl From<TurnBody> for Turn {
     }
 }
 
-/// Several turns, in the order they were said.
+/// Several turns, in their order.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Turns {
+pub(super) struct TurnBatch {
+    #[schema(max_items = 1000)]
     turns: Vec<TurnBody>,
 }
 
-/// What was stored, in the same order.
+/// Stored turns, in the same order.
 #[derive(Serialize, ToSchema)]
 pub(super) struct SavedTurns {
-    #[schema(value_type = Vec<schema::Saved>)]
     saved: Vec<SavedMemory>,
 }
 
-/// Store what was said, word for word
+/// Store a turn, word for word
 #[utoipa::path(post, path = "/v1/turns", tag = "turns", request_body = TurnBody, params(
-    ("Idempotency-Key" = Option<String>, Header, description = "A name for this request: sent again, it is not done again"),
-), responses((status = 201, description = "It is durable and can be found", body = schema::Saved)))]
+    ("Idempotency-Key" = Option<String>, Header, description = "Key of this request: repeating it does not repeat the write"),
+), responses((status = 201, description = "Stored, durable and indexed", body = SavedMemory)))]
 pub(super) async fn observe(
     Writer(access): Writer,
     key: IdempotencyKey,
@@ -81,17 +79,17 @@ pub(super) async fn observe(
 }
 
 /// Store several turns, all or none
-#[utoipa::path(post, path = "/v1/turns/batch", tag = "turns", request_body = Turns, params(
-    ("Idempotency-Key" = Option<String>, Header, description = "A name for this request: sent again, it is not done again"),
-), responses((status = 201, description = "They are durable and can be found", body = SavedTurns)))]
+#[utoipa::path(post, path = "/v1/turns/batch", tag = "turns", request_body = TurnBatch, params(
+    ("Idempotency-Key" = Option<String>, Header, description = "Key of this request: repeating it does not repeat the write"),
+), responses((status = 201, description = "Stored, durable and indexed", body = SavedTurns)))]
 pub(super) async fn observe_batch(
     Writer(access): Writer,
     key: IdempotencyKey,
-    JsonBody(Turns { turns }, bytes): JsonBody<Turns>,
+    JsonBody(TurnBatch { turns }, bytes): JsonBody<TurnBatch>,
 ) -> ApiResult<SavedTurns> {
     if turns.len() > MAX_TURNS {
-        let title = format!("a batch holds {MAX_TURNS} turns at most");
-        return Err(Problem::invalid(title, "send them in parts"));
+        let title = format!("a batch holds at most {MAX_TURNS} turns");
+        return Err(Problem::invalid(title, "split the batch"));
     }
     let turns = turns.into_iter().map(Turn::from).collect();
     let saved = observe_once(&access, key, turns, &bytes).await?;

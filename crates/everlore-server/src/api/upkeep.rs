@@ -1,4 +1,4 @@
-//! The work between turns, on demand.
+//! Upkeep on request: the work between turns.
 
 use axum::{Router, routing::post};
 use everlore::engine::{UpkeepReport, UpkeepRequest};
@@ -16,19 +16,19 @@ pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/upkeep", post(upkeep))
 }
 
-/// How upkeep is done.
+/// Options of upkeep.
 #[derive(Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
 pub(super) struct UpkeepBody {
-    /// Only say what would be done.
+    /// Report what would be done, and change nothing.
     dry_run: bool,
-    /// Also do what touches more than a quarter of the memories.
+    /// Confirm jobs that change more than a quarter of the memories.
     yes: bool,
 }
 
-/// Look after memories: weigh by use, put away, put together, tidy up
-#[utoipa::path(post, path = "/v1/upkeep", tag = "upkeep", request_body = UpkeepBody, responses((status = 200, description = "What each job did; those that wait for a yes say why", body = Object)))]
+/// Run upkeep: update weights from use, archive, consolidate, clean up
+#[utoipa::path(post, path = "/v1/upkeep", tag = "upkeep", request_body = UpkeepBody, responses((status = 200, description = "Report of each job; one that needs a confirmation says why", body = Object)))]
 pub(super) async fn upkeep(
     Admin(access): Admin,
     JsonBody(body, _): JsonBody<UpkeepBody>,

@@ -1,4 +1,4 @@
-//! The vault: a markdown file for each memory of some kinds, in the home, kept equal to what is stored.
+//! Vault: a markdown file for each memory of some kinds, in the home, synchronized with the store.
 
 use std::path::Path;
 
@@ -12,7 +12,9 @@ use everlore::{
     files::{
         atomic_file::create_private_folder,
         home::vault_folder,
-        vault::{INDEX_FILE, VaultListing, VaultNote, list as listed, sanitize_file_name, save},
+        vault::{
+            INDEX_FILE, VaultListing, VaultNote, list as list_files, sanitize_file_name, save,
+        },
     },
     store::directory::{SyncReport, SyncRequest},
     text::secrets,
@@ -20,7 +22,6 @@ use everlore::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::schema;
 use crate::{
     app::App,
     auth::{Access, Reader, Writer},
@@ -31,7 +32,7 @@ use crate::{
     response::{ApiResult, JsonResponse},
 };
 
-/// The most files of a list.
+/// Largest list.
 const MAX_FILES: usize = 1_000;
 
 pub(super) fn routes() -> Router<App> {
@@ -41,8 +42,8 @@ pub(super) fn routes() -> Router<App> {
         .route("/v1/vault/sync", post(sync))
 }
 
-/// List the files of the vault, the newest first, and those that are no memories
-#[utoipa::path(get, path = "/v1/vault", tag = "vault", params(("limit" = Option<usize>, Query, description = "The most files, 1000 if left out")), responses((status = 200, description = "File, kind, name, description and time of each", body = Object)))]
+/// List the files of the vault, newest first, and those that are not memories
+#[utoipa::path(get, path = "/v1/vault", tag = "vault", params(("limit" = Option<usize>, Query, description = "Largest number of files; 1000 by default")), responses((status = 200, description = "File, kind, name, description and time of each", body = Object)))]
 pub(super) async fn list(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -50,24 +51,26 @@ pub(super) async fn list(
     let limit = params.in_range("limit", 1..=MAX_FILES)?.unwrap_or(MAX_FILES);
     params.finish()?;
     let folder = vault_folder(&access.app.options.home, &access.scope);
-    let files = run_blocking(move || match folder.is_dir() {
-        true => listed(&folder, Some(limit)),
-        false => Ok(VaultListing { entries: Vec::new(), skipped: Vec::new(), left_out: 0 }),
+    let files = run_blocking(move || {
+        if folder.is_dir() {
+            return list_files(&folder, Some(limit));
+        }
+        Ok(VaultListing { entries: Vec::new(), skipped: Vec::new(), left_out: 0 })
     });
     Ok(JsonResponse::ok(files.await?))
 }
 
-/// One file of the vault.
+/// File of the vault.
 #[derive(Serialize, ToSchema)]
-pub(super) struct File {
-    /// Its name.
+pub(super) struct VaultFile {
+    /// File name.
     file: String,
-    /// What it says, front matter included.
+    /// Text of the file, front matter included.
     text: String,
 }
 
 /// Read a file of the vault
-#[utoipa::path(get, path = "/v1/vault/{file}", tag = "vault", params(("file" = String, Path, description = "The name of a file, or MEMORY.md")), responses((status = 200, description = "The file", body = File)))]
+#[utoipa::path(get, path = "/v1/vault/{file}", tag = "vault", params(("file" = String, Path, description = "File name, or MEMORY.md")), responses((status = 200, description = "The file", body = VaultFile)))]
 pub(super) async fn show(
     Reader(access): Reader,
     PathParam(name): PathParam,
@@ -76,11 +79,11 @@ pub(super) async fn show(
     params.finish()?;
     let folder = vault_folder(&access.app.options.home, &access.scope);
     let file = run_blocking(move || read_vault_file(&folder, &name)).await?;
-    Ok(with_etag(&text_etag(&file.text), Ok(JsonResponse::ok(file))))
+    Ok(with_etag(&text_etag(&file.text), JsonResponse::ok(file)))
 }
 
-/// A plain file of the folder itself; links lead nowhere.
-fn read_vault_file(folder: &Path, name: &str) -> everlore::Result<File> {
+/// Reads a regular file of the folder itself; symbolic links are not followed.
+fn read_vault_file(folder: &Path, name: &str) -> everlore::Result<VaultFile> {
     let none = || Error::not_found("file", name);
     let is_own = name == INDEX_FILE || sanitize_file_name(name).is_ok_and(|file| file == name);
     let file = is_own.then(|| name.to_owned()).ok_or_else(none)?;
@@ -91,39 +94,39 @@ fn read_vault_file(folder: &Path, name: &str) -> everlore::Result<File> {
     }
     let text =
         std::fs::read_to_string(&path).map_err(|error| Error::io("a file of the vault", error))?;
-    Ok(File { file, text })
+    Ok(VaultFile { file, text })
 }
 
-/// A memory as a file.
+/// Memory to write as a file.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct FileBody {
-    /// What sort of statement it is.
-    #[schema(value_type = schema::Kind)]
+pub(super) struct VaultFileBody {
+    /// Kind of the memory.
     kind: Kind,
-    /// Its title.
+    /// Title.
+    #[schema(min_length = 1)]
     name: String,
-    /// The line that tells whether it matters.
+    /// One line that says when the memory matters.
     #[serde(default)]
     description: String,
-    /// The text.
+    /// Text of the memory.
     content: String,
 }
 
-/// Write a file of the vault, make it a memory, and link it in MEMORY.md
+/// Write a file of the vault, sync it into a memory, and link it in MEMORY.md
 ///
-/// Keys and comments of a file that is there stay.
-#[utoipa::path(put, path = "/v1/vault/{file}", tag = "vault", request_body = FileBody, params(("file" = String, Path, description = "The name of the file, ending in .md")), responses((status = 200, description = "What the sync did", body = Object)))]
+/// Other keys and comments of an existing file stay.
+#[utoipa::path(put, path = "/v1/vault/{file}", tag = "vault", request_body = VaultFileBody, params(("file" = String, Path, description = "File name, ending in .md")), responses((status = 200, description = "Report of the sync", body = Object)))]
 pub(super) async fn write(
     Writer(access): Writer,
     PathParam(file): PathParam,
-    JsonBody(body, _): JsonBody<FileBody>,
+    JsonBody(body, _): JsonBody<VaultFileBody>,
 ) -> ApiResult<SyncReport> {
     if !file.ends_with(".md") || body.kind == Kind::Turn {
-        let detail = "choose another kind than turn, and a name that ends in .md";
-        return Err(Error::invalid("this cannot be a file of the vault", detail).into());
+        let hint = "choose another kind than turn, and a name that ends in .md";
+        return Err(Error::invalid("this cannot be a vault file", hint).into());
     }
-    let FileBody { kind, mut name, mut description, mut content } = body;
+    let VaultFileBody { kind, mut name, mut description, mut content } = body;
     let engine = access.engine();
     if engine.settings(access.scope.agent()).memory.mask_secrets {
         secrets::mask_all([&mut name, &mut description, &mut content]);
@@ -138,26 +141,25 @@ pub(super) async fn write(
     Ok(JsonResponse::ok(engine.sync_vault(&request).await?))
 }
 
-/// How a sync is done.
+/// Options of a sync.
 #[derive(Deserialize, ToSchema, Default)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct SyncBody {
-    /// Which kinds get files; those of the last time if left out.
-    #[schema(value_type = Vec<schema::Kind>)]
+pub(super) struct VaultSyncBody {
+    /// Kinds that get files; those of the previous sync by default.
     kinds: Vec<Kind>,
-    /// Only say what would happen.
+    /// Report what would happen, and change nothing.
     dry_run: bool,
 }
 
-/// Make files and memories say the same; where both were edited, both are kept
-#[utoipa::path(post, path = "/v1/vault/sync", tag = "vault", request_body = SyncBody, responses((status = 200, description = "What was done to each file", body = Object)))]
+/// Sync files and memories; where both were edited, both versions are kept
+#[utoipa::path(post, path = "/v1/vault/sync", tag = "vault", request_body = VaultSyncBody, responses((status = 200, description = "Report for each file", body = Object)))]
 pub(super) async fn sync(
     Writer(access): Writer,
-    JsonBody(SyncBody { kinds, dry_run }, _): JsonBody<SyncBody>,
+    JsonBody(VaultSyncBody { kinds, dry_run }, _): JsonBody<VaultSyncBody>,
 ) -> ApiResult<SyncReport> {
     if kinds.contains(&Kind::Turn) {
-        let detail = "take them out with GET /v1/export";
-        return Err(Error::invalid("turns of a conversation are not kept in files", detail).into());
+        let hint = "export them with GET /v1/export";
+        return Err(Error::invalid("turns have no vault files", hint).into());
     }
     let request = SyncRequest {
         kinds,
@@ -167,17 +169,17 @@ pub(super) async fn sync(
     Ok(JsonResponse::ok(access.engine().sync_vault(&request).await?))
 }
 
-/// The folder, which only the owner of the home may read.
+/// Creates the vault folder, which only the owner of the home may read.
 fn create_vault_folder(access: &Access) -> Result<std::path::PathBuf, Problem> {
     let folder = vault_folder(&access.app.options.home, &access.scope);
     create_private_folder(&folder).map_err(|error| Problem::internal(&error))?;
     Ok(folder)
 }
 
-/// Does what waits for the disk where it holds up nobody.
+/// Runs file access on the blocking thread pool.
 async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> everlore::Result<T> + Send + 'static,
 ) -> Result<T, Problem> {
-    let done = tokio::task::spawn_blocking(work).await;
-    Ok(done.map_err(|error| Problem::internal(&error))??)
+    let result = tokio::task::spawn_blocking(work).await;
+    Ok(result.map_err(|error| Problem::internal(&error))??)
 }

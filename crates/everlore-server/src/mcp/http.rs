@@ -1,4 +1,4 @@
-//! MCP over HTTP, at one address: every request stands alone, so that there is no session to steal or to run out of.
+//! MCP over HTTP at `/mcp`. Every request stands alone, so there is no session to hijack or to exhaust.
 
 use std::sync::Arc;
 
@@ -24,12 +24,12 @@ use crate::{
     problem::Problem,
 };
 
-/// Where it is.
+/// Returns the MCP route.
 pub(crate) fn routes() -> Router<App> {
     Router::new().route("/mcp", any(handle_message))
 }
 
-/// Answers one message, for the scope and with the rights of whoever sent it.
+/// Answers one message, with the scope and the role of its caller.
 async fn handle_message(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -39,13 +39,13 @@ async fn handle_message(
     params.finish()?;
     let max_bytes = access.app.options.max_body_bytes;
     let (parts, body) = request.into_parts();
-    let body: Full<Bytes> = Full::new(read_body(body, max_bytes).await?);
+    let body: Full<Bytes> = Full::new(read_body(body, &access.app.options).await?);
     let mcp = McpServer::new(mcp_context(&access, sets));
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_max_request_body_bytes(max_bytes)
-        // Names and origins are checked before, for every route alike.
+        // `host_guard` has checked host and origin already.
         .disable_allowed_hosts();
     let service = StreamableHttpService::new(
         move || Ok(mcp.clone()),
@@ -55,10 +55,10 @@ async fn handle_message(
     Ok(service.handle(Request::from_parts(parts, body)).await.map(Body::new))
 }
 
-/// The sets that the address asks for; those of the server if it asks for none.
+/// Returns the tool sets that the address names; those of the server by default.
 fn requested_sets(params: &mut QueryParams, access: &Access) -> Result<Vec<ToolSet>, Problem> {
-    let asked: Vec<String> = params.repeated("tools")?;
-    let names = asked.iter().flat_map(|names| names.split(',')).map(str::trim);
+    let requested: Vec<String> = params.repeated("tools")?;
+    let names = requested.iter().flat_map(|names| names.split(',')).map(str::trim);
     let sets: Result<Vec<ToolSet>, _> = names.map(str::parse).collect();
     let sets = sets.map_err(|error: everlore::Error| {
         Problem::invalid(format!("`tools` cannot be read: {error}"), error.hint())

@@ -1,8 +1,7 @@
-//! The Model Context Protocol: the tools, resources and prompts of one agent and user, over stdio and HTTP.
+//! Model Context Protocol: tools, resources and prompts of one agent and user, over stdio and HTTP.
 //!
-//! [`McpServer`] answers for one [`McpContext`]: whose memory it is, which tools are offered, and whether anything may be changed. Both
-//! eras of the protocol are spoken, with a handshake (2025-11-25 and before) and without (2026-07-28); which one, each
-//! request says.
+//! [`McpServer`] answers for one [`McpContext`]: a scope, the offered tools, and the permission to write. It speaks both
+//! eras of the protocol, with a handshake (2025-11-25 and before) and without (2026-07-28); each request tells which.
 
 mod http;
 mod prompts;
@@ -36,29 +35,29 @@ use serde_json::{Map, Value};
 
 pub(crate) use http::routes;
 
-/// How long a client may keep a list of ours: it only changes with the program or its options.
+/// Time for which a client may cache our lists: they change only with the program or its options.
 const LIST_TTL_MS: u64 = 300_000;
 
-/// Whose memory is worked with, and how far.
+/// Scope and permissions of an MCP server.
 pub struct McpContext {
-    /// The memories.
+    /// Engine of the home.
     pub engine: Engine,
-    /// Whose they are.
+    /// Scope of every request.
     pub scope: Scope,
-    /// The folder that holds everything.
+    /// Home folder.
     pub home: PathBuf,
-    /// Every tool there is.
+    /// Registry of all tools.
     pub tools: Arc<ToolRegistry>,
-    /// The sets that are offered.
+    /// Tool sets that are offered.
     pub tool_sets: Vec<ToolSet>,
-    /// Whether anything may be changed.
+    /// Permission to write.
     pub may_write: bool,
-    /// What checks that are set may be about.
+    /// Kinds of checks that may be set.
     pub reach: CheckPermission,
 }
 
 impl McpContext {
-    /// The tools that are offered, always in the same order.
+    /// Returns the offered tools, always in the same order.
     fn offered_tools(&self) -> impl Iterator<Item = &ToolSpec> {
         let may = |spec: &&ToolSpec| self.may_write || spec.annotations.read_only_hint;
         self.tools.specs().filter(|spec| self.tool_sets.contains(&spec.set)).filter(may)
@@ -84,30 +83,31 @@ impl McpContext {
     }
 }
 
-/// The server, for one desk.
+/// MCP server for one context.
 #[derive(Clone)]
 pub struct McpServer(Arc<McpContext>);
 
 impl McpServer {
-    /// Answers for this desk.
-    pub fn new(desk: McpContext) -> Self {
-        Self(Arc::new(desk))
+    /// Creates a server for this context.
+    pub fn new(context: McpContext) -> Self {
+        Self(Arc::new(context))
     }
 
-    /// The tool of this name, if it is offered.
+    /// Returns the tool of this name, if it is offered.
     fn find_tool(&self, name: &str) -> Result<&ToolSpec, ErrorData> {
-        let known = |spec: &&ToolSpec| spec.name == name && self.0.tool_sets.contains(&spec.set);
-        self.0.tools.specs().find(known).ok_or_else(|| {
+        let is_offered =
+            |spec: &&ToolSpec| spec.name == name && self.0.tool_sets.contains(&spec.set);
+        self.0.tools.specs().find(is_offered).ok_or_else(|| {
             let names: Vec<&str> = self.0.offered_tools().map(|spec| spec.name).collect();
-            let told: String = name.chars().take(100).collect();
+            let name: String = name.chars().take(100).collect();
             let message =
-                format!("there is no tool `{told}` here; the tools are {}", names.join(", "));
+                format!("there is no tool `{name}` here; the tools are {}", names.join(", "));
             ErrorData::invalid_params(message, None)
         })
     }
 }
 
-/// A list that says who gives it and how long it lasts, in the era that knows such hints.
+/// Adds server information and a time to live to a list, in the era that knows such hints.
 macro_rules! with_cache_hints {
     ($list:expr, $cx:expr) => {{
         let mut list = $list;
@@ -131,8 +131,8 @@ impl ServerHandler for McpServer {
 
     async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let versions = self.supported_protocol_versions().into_owned();
-        let found = DiscoverResult::from_server_info(versions, self.get_info());
-        Ok(found.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+        let result = DiscoverResult::from_server_info(versions, self.get_info());
+        Ok(result.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
     async fn list_tools(
@@ -150,16 +150,15 @@ impl ServerHandler for McpServer {
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let spec = self.find_tool(&request.name)?;
-        let answer = match self.0.may_write || spec.annotations.read_only_hint {
-            true => {
-                let input = request.arguments.unwrap_or_default();
-                self.0.call_tool(spec.name, Value::Object(input)).await
-            }
-            false => ToolResult::error(
+        let result = if self.0.may_write || spec.annotations.read_only_hint {
+            let input = request.arguments.unwrap_or_default();
+            self.0.call_tool(spec.name, Value::Object(input)).await
+        } else {
+            ToolResult::error(
                 "This key may only read, so nothing was changed. Ask the user for a key with the role write.",
-            ),
+            )
         };
-        let mut result = to_call_result(answer);
+        let mut result = to_call_result(result);
         result.meta = server_info_meta(&cx);
         Ok(result.into())
     }
@@ -188,7 +187,7 @@ impl ServerHandler for McpServer {
         request: ReadResourceRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        // Memories change at any time, so what is read is never kept.
+        // Memories change at any time, so a read is not cacheable.
         let mut read = ReadResourceResult::new(vec![resources::read(&self.0, &request.uri).await?]);
         read.meta = server_info_meta(&cx);
         Ok(read.into())
@@ -208,30 +207,31 @@ impl ServerHandler for McpServer {
         cx: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        let mut made: GetPromptResult = prompts::get(&self.0, &request.name, &arguments).await?;
-        made.meta = server_info_meta(&cx);
-        Ok(made.into())
+        let mut prompt: GetPromptResult = prompts::get(&self.0, &request.name, &arguments).await?;
+        prompt.meta = server_info_meta(&cx);
+        Ok(prompt.into())
     }
 }
 
 fn implementation() -> Implementation {
-    let mut own = Implementation::new("everlore", env!("CARGO_PKG_VERSION"));
-    own.title = Some("Everlore".to_owned());
-    own.description = Some("Long-term memory for agents, in English and Chinese".to_owned());
-    own
+    let mut implementation = Implementation::new("everlore", env!("CARGO_PKG_VERSION"));
+    implementation.title = Some("Everlore".to_owned());
+    implementation.description =
+        Some("Long-term memory for agents, in English and Chinese".to_owned());
+    implementation
 }
 
-/// Whether a request is of the era without a handshake.
+/// Returns `true` for a request of the era without a handshake.
 fn is_stateless(cx: &RequestContext<RoleServer>) -> bool {
     let version = cx.protocol_version();
     version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
-/// Who answers: without a handshake, every answer says so.
+/// Returns the server information that every response carries in the era without a handshake.
 fn server_info_meta(cx: &RequestContext<RoleServer>) -> Option<MetaObject> {
-    let own = is_stateless(cx).then(|| serde_json::to_value(implementation()).ok()).flatten()?;
+    let info = is_stateless(cx).then(|| serde_json::to_value(implementation()).ok()).flatten()?;
     let mut meta = MetaObject::new();
-    meta.insert("io.modelcontextprotocol/serverInfo".to_owned(), own);
+    meta.insert("io.modelcontextprotocol/serverInfo".to_owned(), info);
     Some(meta)
 }
 
@@ -252,9 +252,9 @@ fn object(schema: &Value) -> Map<String, Value> {
     schema.as_object().cloned().unwrap_or_default()
 }
 
-/// An answer for models and for programs.
-fn to_call_result(answer: ToolResult) -> CallToolResult {
-    let ToolResult { text, structured, is_error } = answer;
+/// Converts a tool result for models and for programs.
+fn to_call_result(result: ToolResult) -> CallToolResult {
+    let ToolResult { text, structured, is_error } = result;
     let content = vec![ContentBlock::text(text)];
     if is_error {
         return CallToolResult::error(content);
@@ -269,9 +269,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instructions_fit_into_what_hosts_read_and_name_every_tool_of_the_core() {
+    fn instructions_fit_into_2_kb_and_name_every_core_tool() {
         for text in [include_str!("instructions_en.md"), include_str!("instructions_zh.md")] {
-            assert!(text.len() < 2_048, "hosts cut what is longer than 2 KB");
+            assert!(text.len() < 2_048, "hosts cut longer instructions");
             for spec in ToolRegistry::for_sets(&[ToolSet::Core]).specs() {
                 assert!(text.contains(spec.name), "{}", spec.name);
             }

@@ -1,4 +1,4 @@
-//! Prompts that a person picks, such as a slash command: recall, remember, reflect. English or Chinese, as they ask.
+//! Prompts that a person picks as slash commands: recall, remember, reflect; in English or Chinese.
 
 use everlore::text::language::{Language, detect_language};
 use rmcp::{
@@ -9,11 +9,11 @@ use serde_json::{Map, Value, json};
 
 use super::McpContext;
 
-/// Always in the same order.
+/// Lists the prompts, always in the same order.
 pub(super) fn list() -> Vec<Prompt> {
     let query = argument("query", "What to recall, in your own words", true);
     let text = argument("text", "What to remember, in your own words", true);
-    let language = argument("language", "en or zh; en if left out", false);
+    let language = argument("language", "en or zh; en by default", false);
     vec![
         prompt("recall", "Recall", "Answer a question from memory", query),
         prompt("remember", "Remember", "Save something to memory", text),
@@ -34,20 +34,20 @@ fn argument(name: &str, about: &str, required: bool) -> PromptArgument {
     PromptArgument::new(name).with_description(about).with_required(required)
 }
 
-/// A prompt with its arguments filled in.
+/// Returns a prompt with its arguments filled in.
 pub(super) async fn get(
-    desk: &McpContext,
+    context: &McpContext,
     name: &str,
     arguments: &Map<String, Value>,
 ) -> Result<GetPromptResult, ErrorData> {
     let text = match name {
-        "recall" => recall(desk, required_argument(arguments, "query")?).await,
+        "recall" => recall(context, required_argument(arguments, "query")?).await,
         "remember" => remember(required_argument(arguments, "text")?),
         "reflect" => reflect(arguments)?.to_owned(),
         _ => {
-            let told: String = name.chars().take(100).collect();
+            let name: String = name.chars().take(100).collect();
             let message =
-                format!("there is no prompt `{told}`; the prompts are recall, remember, reflect");
+                format!("there is no prompt `{name}`; the prompts are recall, remember, reflect");
             return Err(ErrorData::invalid_params(message, None));
         }
     };
@@ -60,19 +60,19 @@ fn required_argument<'a>(
 ) -> Result<&'a str, ErrorData> {
     let text = arguments.get(name).and_then(Value::as_str).map(str::trim);
     text.filter(|text| !text.is_empty()).ok_or_else(|| {
-        ErrorData::invalid_params(format!("the argument `{name}` is missing: give it a text"), None)
+        ErrorData::invalid_params(format!("the argument `{name}` is missing: give a text"), None)
     })
 }
 
-/// The question with what is known about it, so that the model need not ask again.
-async fn recall(desk: &McpContext, query: &str) -> String {
-    let known = desk.call_tool("memory_recall", json!({ "query": query })).await.text;
+/// Renders the question together with the recalled memories, so that the model need not recall them again.
+async fn recall(context: &McpContext, query: &str) -> String {
+    let memories = context.call_tool("memory_recall", json!({ "query": query })).await.text;
     match detect_language(query) {
         Language::Chinese => format!(
-            "{query}\n\n根据长期记忆回答上面的问题。下面是找到的内容；不够时用 memory_timeline 和 memory_get 查看更多。说明每一点来自哪一天；记忆里没有的就直说。\n\n{known}"
+            "{query}\n\n根据长期记忆回答上面的问题。下面是找到的内容；不够时用 memory_timeline 和 memory_get 查看更多。说明每一点来自哪一天；记忆里没有的就直说。\n\n{memories}"
         ),
         _ => format!(
-            "{query}\n\nAnswer this from long-term memory. What was found follows; look further with memory_timeline and memory_get if it is not enough. Say from which day each point is, and say so if memory does not tell.\n\n{known}"
+            "{query}\n\nAnswer this from long-term memory. The recalled memories follow; look further with memory_timeline and memory_get if they are not enough. Name the day of each point, and say so if memory has no answer.\n\n{memories}"
         ),
     }
 }
@@ -97,8 +97,8 @@ fn reflect(arguments: &Map<String, Value>) -> Result<&'static str, ErrorData> {
             "回顾这次会话。关于我自己、我的纠正、偏好或决定，有哪些一个月后仍然重要、而任何文件里都没有？有什么是好不容易才弄清楚的？对每一点：先查是否已知，变了的就更新，新的就保存；一条记忆只说一件事，写明原因和具体日期。只在今天有用的不要保存。最后逐行列出保存了什么、略去了什么。",
         ),
         other => {
-            let told: String = other.chars().take(20).collect();
-            let message = format!("the argument `language` is `{told}`: use en or zh");
+            let language: String = other.chars().take(20).collect();
+            let message = format!("the argument `language` is `{language}`: use en or zh");
             Err(ErrorData::invalid_params(message, None))
         }
     }

@@ -1,4 +1,4 @@
-//! What a client can attach without a model asking for it: the layers, the context, what is new, and each memory.
+//! Resources that a client can attach without a tool call: layers, context, recent memories, and each memory.
 
 use everlore::{
     files::layers::Layer,
@@ -23,23 +23,23 @@ const GRAPH_URI: &str = "memory://knowledge-graph";
 const MARKDOWN: &str = "text/markdown";
 const JSON: &str = "application/json";
 
-/// As many as one looks through.
+/// Memories of the recent list: as many as a person looks through.
 const RECENT_COUNT: usize = 20;
 
-/// What can be read by name, always in the same order.
-pub(super) fn list(desk: &McpContext) -> Vec<Resource> {
-    let own = [
+/// Lists the fixed resources, always in the same order.
+pub(super) fn list(context: &McpContext) -> Vec<Resource> {
+    let fixed = [
         (
             CONTEXT_URI,
             "context",
             "Context",
-            "What a conversation begins with: who you are, who the user is, notes, the latest days",
+            "Beginning of a session: who you are, who the user is, notes, the latest days",
         ),
         (
             RECENT_URI,
             "recent",
             "Recent memories",
-            "The memories that were stored last, a line each, with their ids",
+            "The latest memories, one line each, with their ids",
         ),
         (
             "memory://layers/soul",
@@ -54,7 +54,7 @@ pub(super) fn list(desk: &McpContext) -> Vec<Resource> {
     let resource = |(uri, name, title, about): (&str, &str, &str, &str)| {
         Resource::new(uri, name).with_title(title).with_description(about).with_mime_type(MARKDOWN)
     };
-    let graph = desk.tool_sets.contains(&ToolSet::Graph).then(|| {
+    let graph = context.tool_sets.contains(&ToolSet::Graph).then(|| {
         Resource::new(GRAPH_URI, "knowledge-graph")
             .with_title("Knowledge graph")
             .with_description(
@@ -62,10 +62,10 @@ pub(super) fn list(desk: &McpContext) -> Vec<Resource> {
             )
             .with_mime_type(JSON)
     });
-    own.into_iter().map(resource).chain(graph).collect()
+    fixed.into_iter().map(resource).chain(graph).collect()
 }
 
-/// What can be read by filling in a name.
+/// Lists the resource templates.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
     vec![
         ResourceTemplate::new("memory://layers/{name}", "layer")
@@ -74,24 +74,24 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
             .with_mime_type(MARKDOWN),
         ResourceTemplate::new("memory://memories/{id}", "memory")
             .with_title("Memory")
-            .with_description("A memory whole, by its id or a unique beginning of it")
+            .with_description("A full memory, by its id or a unique prefix of it")
             .with_mime_type(MARKDOWN),
     ]
 }
 
-/// What a resource says now.
-pub(super) async fn read(desk: &McpContext, uri: &str) -> Result<ResourceContents, ErrorData> {
-    let is_graph = uri == GRAPH_URI && desk.tool_sets.contains(&ToolSet::Graph);
+/// Reads a resource.
+pub(super) async fn read(context: &McpContext, uri: &str) -> Result<ResourceContents, ErrorData> {
+    let is_graph = uri == GRAPH_URI && context.tool_sets.contains(&ToolSet::Graph);
     let text = if uri == CONTEXT_URI {
-        Some(desk.call_tool("memory_context", json!({})).await.text)
+        Some(context.call_tool("memory_context", json!({})).await.text)
     } else if uri == RECENT_URI {
-        Some(recent(desk).await?)
+        Some(recent(context).await?)
     } else if is_graph {
-        Some(desk.call_tool("read_graph", json!({})).await.text)
+        Some(context.call_tool("read_graph", json!({})).await.text)
     } else if let Some(name) = uri.strip_prefix(LAYERS_PREFIX) {
-        layer(desk, name).await?
+        layer(context, name).await?
     } else if let Some(id) = uri.strip_prefix(MEMORIES_PREFIX) {
-        memory(desk, id).await
+        memory(context, id).await
     } else {
         None
     };
@@ -100,46 +100,46 @@ pub(super) async fn read(desk: &McpContext, uri: &str) -> Result<ResourceContent
     Ok(ResourceContents::text(text, uri).with_mime_type(kind))
 }
 
-async fn layer(desk: &McpContext, name: &str) -> Result<Option<String>, ErrorData> {
+async fn layer(context: &McpContext, name: &str) -> Result<Option<String>, ErrorData> {
     let Some(layer) = Layer::ALL.into_iter().find(|layer| layer.as_str() == name) else {
         return Ok(None);
     };
-    let read = desk.engine.read_layer(&desk.scope, layer).await;
+    let read = context.engine.read_layer(&context.scope, layer).await;
     read.map(|read| Some(read.text)).map_err(|error| internal_error(&error))
 }
 
-async fn memory(desk: &McpContext, id: &str) -> Option<String> {
-    let got = desk.call_tool("memory_get", json!({ "ids": [id] })).await;
-    let found = got.structured["memories"].as_array().is_some_and(|found| !found.is_empty());
-    found.then_some(got.text)
+async fn memory(context: &McpContext, id: &str) -> Option<String> {
+    let result = context.call_tool("memory_get", json!({ "ids": [id] })).await;
+    let memories = result.structured["memories"].as_array();
+    memories.is_some_and(|memories| !memories.is_empty()).then_some(result.text)
 }
 
-async fn recent(desk: &McpContext) -> Result<String, ErrorData> {
+async fn recent(context: &McpContext) -> Result<String, ErrorData> {
     let filter = MemoryFilter { statuses: vec![Status::Active], ..MemoryFilter::default() };
     let page =
         ListQuery { filter, after: None, order: ListOrder::NewestFirst, limit: RECENT_COUNT };
     let newest =
-        desk.engine.list(&desk.scope, &page).await.map_err(|error| internal_error(&error))?;
-    let now = desk.engine.now();
+        context.engine.list(&context.scope, &page).await.map_err(|error| internal_error(&error))?;
+    let now = context.engine.now();
     let lines: Vec<String> = newest
         .iter()
         .map(|memory| format!("- {}", everlore::tools::memory_line(memory, &now)))
         .collect();
-    Ok(match lines.is_empty() {
-        true => "Nothing is stored yet.".to_owned(),
-        false => lines.join("\n"),
-    })
+    if lines.is_empty() {
+        return Ok("Nothing is stored yet.".to_owned());
+    }
+    Ok(lines.join("\n"))
 }
 
 fn not_found(uri: &str) -> ErrorData {
-    let told: String = uri.chars().take(200).collect();
+    let uri: String = uri.chars().take(200).collect();
     let message = format!(
-        "there is no resource {told}; resources/list names those there are, memory_recall gives ids of memories"
+        "there is no resource {uri}; resources/list names the resources, memory_recall finds ids of memories"
     );
-    ErrorData::resource_not_found(message, Some(json!({ "uri": told })))
+    ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
 }
 
-/// What broke is for the log; it may name files.
+/// Logs the error, which may name files, and returns a plain one.
 fn internal_error(error: &everlore::Error) -> ErrorData {
     tracing::error!(%error, "a resource could not be read");
     ErrorData::internal_error("memory could not be read; try again", None)

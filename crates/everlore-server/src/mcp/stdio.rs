@@ -9,12 +9,12 @@ use rmcp::{
 
 use super::McpServer;
 
-/// The longest message. Who sends one is the one who started this process, and what is longer is dropped without an answer:
-/// far more than any tool takes, so that they are told by the tool.
+/// Longest message; a longer one is dropped without an answer. The sender is the process that started this one, and the
+/// limit is far above that of any tool, whose error it gets instead.
 const MAX_LINE_BYTES: usize = 256 * 1024 * 1024;
 
 impl McpServer {
-    /// Answers until the input ends. What was asked before is answered; nothing else is written to standard output.
+    /// Answers until the input ends, also the last requests. Nothing else is written to standard output.
     pub async fn serve_stdio(self) -> Result<()> {
         let failed = |error: std::io::Error| Error::io("answering over standard output", error);
         let (input, output) = stdio_pipes();
@@ -25,7 +25,7 @@ impl McpServer {
                 let ended = running.waiting().await;
                 ended.map(drop).map_err(|error| failed(std::io::Error::other(error)))
             }
-            // The client went away before it said anything: nothing was asked, so nothing failed.
+            // The client left before its first request, so nothing failed.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(failed(std::io::Error::other(error))),
         }

@@ -1,7 +1,7 @@
-//! What was said is kept once the answer has ended, however it did: the question and as much of the answer as came.
+//! Capture: the question and the received part of the answer become turns once the response has ended, however it ended.
 //!
-//! Clients send a conversation again with every question, again when they try again, and again while the model works with
-//! tools. What stands in the journal under the digest of its place and words is not stored again.
+//! Clients send the whole conversation with every question, with every retry, and while the model works with tools. A turn
+//! whose position and text the journal already knows by a digest is not stored again.
 
 use everlore::{
     Scope, Turn,
@@ -16,78 +16,76 @@ use super::{
     session::{MemoryMode, ProxySession, short_digest},
 };
 
-/// An exchange that is under way.
+/// Exchange in progress: a user message and its answer.
 pub(super) struct Exchange {
     pub(super) session: ProxySession,
     pub(super) request: ProxiedRequest,
-    /// When it was asked.
+    /// Time of the request.
     pub(super) at: Timestamp,
 }
 
 impl Exchange {
-    /// Keeps what was said, and writes down what the answer used. Nobody waits for it, so what fails is told to the log.
-    pub(super) async fn store(self, heard: ProxiedReply) {
+    /// Stores both turns, and records which memories the answer used. No client waits for it, so errors go to the log.
+    pub(super) async fn store(self, reply: ProxiedReply) {
         let ProxySession { access, session, mode } = &self.session;
-        if let Some(id) = &heard.id {
+        if let Some(id) = &reply.id {
             access.app.proxy.reply_sessions.put(reply_key(&access.scope, id), session.clone());
         }
         if *mode < MemoryMode::Full {
             return;
         }
-        let ended = access.app.engine.now().timestamp();
-        let answer = strip_injected_blocks(&heard.text).into_owned();
-        let place: Vec<&str> = self.request.preceding.iter().map(String::as_str).collect();
-        let question = [&place[..], &[&self.request.question]].concat();
-        let said = [&question[..], &[&answer]].concat();
-        self.store_turn(Role::User, &self.request.question, self.at, &question).await;
-        self.store_turn(Role::Assistant, &answer, ended.max(self.at), &said).await;
-        if heard.is_done {
-            let used = access.engine().record_answer(&access.scope, session, &answer).await;
-            if let Err(error) = used {
-                tracing::warn!(%error, "what an answer used is not written down");
+        let ended_at = access.app.engine.now().timestamp();
+        let answer = strip_injected_blocks(&reply.text).into_owned();
+        let preceding: Vec<&str> = self.request.preceding.iter().map(String::as_str).collect();
+        let up_to_question = [&preceding[..], &[&self.request.question]].concat();
+        let up_to_answer = [&up_to_question[..], &[&answer]].concat();
+        self.store_turn(Role::User, &self.request.question, self.at, &up_to_question).await;
+        self.store_turn(Role::Assistant, &answer, ended_at.max(self.at), &up_to_answer).await;
+        if reply.is_done {
+            let usage = access.engine().record_answer(&access.scope, session, &answer).await;
+            if let Err(error) = usage {
+                tracing::warn!(%error, "the usage of an answer was not recorded");
             }
         }
     }
 
-    async fn store_turn(&self, role: Role, text: &str, at: Timestamp, place: &[&str]) {
+    /// Stores a turn, unless the journal has one with the same texts up to it.
+    async fn store_turn(&self, role: Role, text: &str, at: Timestamp, texts_up_to: &[&str]) {
         let ProxySession { access, session, .. } = &self.session;
         if text.is_empty() {
             return;
         }
-        let who = if role == Role::User { "user" } else { "assistant" };
-        let names = [access.scope.agent(), access.scope.user(), session, who];
-        let run = format!("proxy-{}", short_digest(&[&names[..], place].concat()));
-        let _begun = access.app.proxy.begin_capture(&run).await;
-        let stored = async {
-            let query =
-                JournalQuery { run: Some(run.clone()), limit: Some(1), ..JournalQuery::default() };
-            if !access.app.engine.history(&access.scope, &query).await?.is_empty() {
-                return Ok(());
-            }
-            let cause = Some("observe by the proxy".to_owned());
-            let author = ChangeAuthor { reason: cause, run: Some(run.clone()), ..access.author() };
-            let turn = Turn {
-                text: text.to_owned(),
-                session: Some(session.clone()),
-                speaker: None,
-                role: Some(role),
-                time: Some(at),
-            };
-            access
-                .app
-                .engine
-                .on_behalf_of(author)
-                .observe(&access.scope, vec![turn])
-                .await
-                .map(drop)
+        let speaker = if role == Role::User { "user" } else { "assistant" };
+        let names = [access.scope.agent(), access.scope.user(), session, speaker];
+        let run = format!("proxy-{}", short_digest(&[&names[..], texts_up_to].concat()));
+        let _guard = access.app.proxy.begin_capture(&run).await;
+        let turn = Turn {
+            text: text.to_owned(),
+            session: Some(session.clone()),
+            speaker: None,
+            role: Some(role),
+            time: Some(at),
         };
-        if let Err(error) = stored.await as everlore::Result<()> {
-            tracing::warn!(%error, "a turn could not be kept");
+        if let Err(error) = self.observe_once(&run, turn).await {
+            tracing::warn!(%error, "a turn could not be stored");
         }
+    }
+
+    async fn observe_once(&self, run: &str, turn: Turn) -> everlore::Result<()> {
+        let access = &self.session.access;
+        let (engine, scope) = (&access.app.engine, &access.scope);
+        let run = Some(run.to_owned());
+        let query = JournalQuery { run: run.clone(), limit: Some(1), ..JournalQuery::default() };
+        if !engine.history(scope, &query).await?.is_empty() {
+            return Ok(());
+        }
+        let reason = Some("observe by the proxy".to_owned());
+        let author = ChangeAuthor { reason, run, ..access.author() };
+        engine.on_behalf_of(author).observe(scope, vec![turn]).await.map(drop)
     }
 }
 
-/// By what an answer of a scope is found again.
-pub(super) fn reply_key(scope: &Scope, answer: &str) -> String {
-    format!("{scope}\n{answer}")
+/// Returns the cache key of a response: its id within the scope.
+pub(super) fn reply_key(scope: &Scope, response_id: &str) -> String {
+    format!("{scope}\n{response_id}")
 }

@@ -1,8 +1,8 @@
-//! The three ways in which programs hold conversations: where each is asked, and how a text stands in its messages.
+//! Chat APIs that the proxy relays: their paths, and the text parts of their messages.
 
 use everlore::llm::remote::ClientProtocol;
 
-/// A way to hold a conversation.
+/// Chat API of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChatApi {
     /// OpenAI's chat completions.
@@ -14,7 +14,7 @@ pub(super) enum ChatApi {
 }
 
 impl ChatApi {
-    /// Whose protocol it belongs to.
+    /// Returns the protocol that the API belongs to.
     pub(super) fn protocol(self) -> ClientProtocol {
         match self {
             Self::Chat | Self::Responses => ClientProtocol::Openai,
@@ -22,7 +22,7 @@ impl ChatApi {
         }
     }
 
-    /// Where a provider is asked, below its address.
+    /// Returns the path below a provider's base address.
     pub(super) fn path(self) -> &'static str {
         match self {
             Self::Chat => "/chat/completions",
@@ -31,7 +31,7 @@ impl ChatApi {
         }
     }
 
-    /// What a part of a user's message is called that holds a text.
+    /// Returns the `type` of a text part in a user message.
     pub(super) fn text_part(self) -> &'static str {
         match self {
             Self::Chat | Self::Messages => "text",

@@ -1,4 +1,4 @@
-//! Vectors of the built-in model, as OpenAI's clients ask for them.
+//! Embeddings of the built-in model, in the shape of OpenAI's API.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use everlore::llm::{BuiltinEmbedder, Embedder};
@@ -6,41 +6,38 @@ use serde_json::{Value, json};
 
 use crate::problem::Problem;
 
-/// The name of the built-in model for clients.
+/// Name of the built-in model for clients.
 pub(super) const BUILTIN_MODEL: &str = "everlore-builtin";
 
-/// The most texts at once, as OpenAI has it.
+/// Largest number of texts, as in OpenAI's API.
 const MAX_TEXTS: usize = 2_048;
 
-/// Answers a request for vectors.
+/// Answers an embedding request.
 pub(super) async fn embed(body: &[u8]) -> Result<Value, Problem> {
     let body: Value = serde_json::from_slice(body).map_err(|error| {
         Problem::invalid(format!("the body is not JSON: {error}"), "send {\"input\": \"…\"}")
     })?;
     let (model, texts) = (BuiltinEmbedder::new(), input_texts(&body["input"])?);
     let size = model.model().dimensions;
-    if body["dimensions"].as_u64().is_some_and(|asked| asked != size as u64) {
+    if body["dimensions"].as_u64().is_some_and(|wanted| wanted != size as u64) {
         return Err(Problem::invalid(
-            format!("{BUILTIN_MODEL} makes {size} numbers"),
-            "leave `dimensions` out",
+            format!("{BUILTIN_MODEL} has {size} dimensions"),
+            "leave out `dimensions`",
         ));
     }
-    if let Some(place) = texts.iter().position(|text| !model.understands(text)) {
+    if let Some(index) = texts.iter().position(|text| !model.understands(text)) {
         return Err(Problem::invalid(
             format!(
-                "{BUILTIN_MODEL} understands English only, and input {place} is something else"
+                "{BUILTIN_MODEL} understands only English, and input {index} is in another language"
             ),
-            "set a provider in the section [embedding] of the settings; recall itself needs none",
+            "set a provider in section [embedding] of the settings; recall itself needs none",
         ));
     }
     let base64 = match body["encoding_format"].as_str() {
         None | Some("float") => false,
         Some("base64") => true,
         Some(_) => {
-            return Err(Problem::invalid(
-                "there is no such `encoding_format`",
-                "use float or base64",
-            ));
+            return Err(Problem::invalid("unknown `encoding_format`", "use float or base64"));
         }
     };
     let vectors = model.embed(&texts).await?;
@@ -55,24 +52,25 @@ pub(super) async fn embed(body: &[u8]) -> Result<Value, Problem> {
     Ok(json!({ "object": "list", "data": data, "model": BUILTIN_MODEL, "usage": usage }))
 }
 
-/// The texts of a request: one, or a list.
+/// Returns the texts of a request: one, or a list.
 fn input_texts(input: &Value) -> Result<Vec<&str>, Problem> {
-    let wrong = |title: &str| Problem::invalid(title, "give `input` as a text or a list of texts");
+    let invalid =
+        |title: &str| Problem::invalid(title, "give `input` as a text or a list of texts");
     let texts: Vec<&str> = match input {
         Value::String(text) => vec![text],
         Value::Array(list) => {
             list.iter().map(Value::as_str).collect::<Option<_>>().ok_or_else(|| {
-                wrong("`input` holds what is no text; numbers of tokens are those of another model")
+                invalid("`input` must hold texts; token numbers belong to another model")
             })?
         }
-        _ => return Err(wrong("there is no `input`")),
+        _ => return Err(invalid("there is no `input`")),
     };
     match texts.len() {
-        0 => Err(wrong("`input` is empty")),
+        0 => Err(invalid("`input` is empty")),
         1..=MAX_TEXTS => Ok(texts),
         _ => Err(Problem::invalid(
             format!("`input` has more than {MAX_TEXTS} texts"),
-            "send them in parts",
+            "split the request",
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! What memory adds to a question: within a limit of time, and never at the price of the answer.
+//! Recall for a proxied question: within a time limit, and never at the cost of the answer.
 
 use std::time::Duration;
 
@@ -14,32 +14,32 @@ use super::{
     session::{MemoryMode, ProxySession},
 };
 
-/// Somebody waits for the answer: what is not found by then is left out. A model on another server that makes the vector of
-/// the question has 0.3 seconds by default.
+/// Longest recall: the client waits, so a slower one is left out. A remote embedder of the query has 0.3 seconds by
+/// default.
 const MAX_RECALL_TIME: Duration = Duration::from_secs(2);
 
-/// Of a longer question its end is looked up, where people ask after what they pasted.
+/// Longest query; of a longer question the end is used, where people ask about what they pasted.
 const MAX_QUERY_CHARS: usize = 4_000;
 
-/// What came of asking memory.
+/// Outcome of recall for a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum InjectionOutcome {
-    /// This is to be told.
+    /// A block to inject.
     Block(MemoryBlock),
-    /// It was asked, and knows nothing of worth.
+    /// Nothing relevant.
     Nothing,
-    /// It was not asked, because it is switched off, for this request or by the settings.
+    /// Not recalled: memory is off, for this request or by the settings.
     Off,
-    /// It was not asked, because the model is at work with its tools.
+    /// Not recalled: the model is in a tool loop.
     ToolLoop,
-    /// It was not asked, because the request could not be read.
+    /// Not recalled: the request could not be parsed.
     Unparsed,
-    /// It failed, or was too slow.
+    /// Recall failed or was too slow.
     Failed,
 }
 
 impl InjectionOutcome {
-    /// The word for it in a header.
+    /// Returns the value of the response header.
     pub(super) fn as_str(&self) -> &'static str {
         match self {
             Self::Block(_) => "added",
@@ -52,62 +52,62 @@ impl InjectionOutcome {
     }
 }
 
-/// Asks memory about the question of a request.
+/// Recalls for the question of a request.
 pub(super) async fn recall_for_request(
-    identity: &ProxySession,
-    asked: Option<&ProxiedRequest>,
+    session: &ProxySession,
+    request: Option<&ProxiedRequest>,
 ) -> InjectionOutcome {
-    let Some(asked) = asked else { return InjectionOutcome::Unparsed };
-    if identity.mode == MemoryMode::Off {
+    let Some(request) = request else { return InjectionOutcome::Unparsed };
+    if session.mode == MemoryMode::Off {
         return InjectionOutcome::Off;
     }
-    if asked.in_tool_loop {
+    if request.in_tool_loop {
         return InjectionOutcome::ToolLoop;
     }
-    match tokio::time::timeout(MAX_RECALL_TIME, recall_block(identity, asked)).await {
+    match tokio::time::timeout(MAX_RECALL_TIME, recall_block(session, request)).await {
         Ok(Ok(block)) if block.text.is_empty() => InjectionOutcome::Nothing,
         Ok(Ok(block)) => InjectionOutcome::Block(block),
         Ok(Err(error)) => {
-            tracing::warn!(%error, "memory failed; the request goes on without");
+            tracing::warn!(%error, "recall failed; the request goes on without memory");
             InjectionOutcome::Failed
         }
         Err(_) => {
-            tracing::warn!("memory was too slow; the request goes on without");
+            tracing::warn!("recall was too slow; the request goes on without memory");
             InjectionOutcome::Failed
         }
     }
 }
 
 async fn recall_block(
-    identity: &ProxySession,
-    asked: &ProxiedRequest,
+    session: &ProxySession,
+    proxied: &ProxiedRequest,
 ) -> everlore::Result<MemoryBlock> {
-    let (engine, scope) = (identity.access.engine(), &identity.access.scope);
+    let (engine, scope) = (session.access.engine(), &session.access.scope);
     let budget = engine.settings(scope.agent()).memory.inject.token_budget;
-    // What the conversation still holds need not be told.
-    let goes_on = asked.message_count > 1 || asked.previous_response.is_some();
-    let turns_until = if goes_on { session_start(identity).await? } else { None };
+    // The client still sends the turns of this session, so they are not injected.
+    let has_history = proxied.message_count > 1 || proxied.previous_response.is_some();
+    let turns_until = if has_history { session_start(session).await? } else { None };
     let filter = MemoryFilter { turns_until, ..MemoryFilter::default() };
-    let request = engine.context_request(scope, query_tail(&asked.question));
-    let texts = asked.transcript.iter().map(|text| Fingerprint::of(text)).collect();
-    let seen = turns_until.map(|since| VisibleContext {
-        session: identity.session.clone(),
+    let request = engine.context_request(scope, query_tail(&proxied.question));
+    let texts = proxied.transcript.iter().map(|text| Fingerprint::of(text)).collect();
+    let visible = turns_until.map(|since| VisibleContext {
+        session: session.session.clone(),
         since,
         texts: Some(texts),
     });
-    let request = RecallRequest { filter, visible: seen, ..request };
-    match identity.mode {
-        MemoryMode::Full => engine.inject(&request, budget, &identity.session).await,
+    let request = RecallRequest { filter, visible, ..request };
+    match session.mode {
+        MemoryMode::Full => engine.inject(&request, budget, &session.session).await,
         MemoryMode::Read | MemoryMode::Off => engine.context(&request, budget).await,
     }
 }
 
-/// When the first turn of the conversation was said.
+/// Returns the time of the first turn of a session.
 async fn session_start(identity: &ProxySession) -> everlore::Result<Option<Timestamp>> {
     let (access, session) = (&identity.access, &identity.session);
-    let known = &access.app.proxy.session_starts;
+    let session_starts = &access.app.proxy.session_starts;
     let key = format!("{}\n{session}", access.scope);
-    if let Some(at) = known.get(&key) {
+    if let Some(at) = session_starts.get(&key) {
         return Ok(Some(at));
     }
     let filter = MemoryFilter {
@@ -119,7 +119,7 @@ async fn session_start(identity: &ProxySession) -> everlore::Result<Option<Times
     let first = access.app.engine.list(&access.scope, &page).await?;
     let at = first.first().map(|turn| turn.at);
     if let Some(at) = at {
-        known.put(key, at);
+        session_starts.put(key, at);
     }
     Ok(at)
 }
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_long_text_the_end_is_looked_up() {
+    fn the_end_of_a_long_text_is_the_query() {
         assert_eq!(query_tail("茶？"), "茶？");
         assert_eq!(query_tail(""), "");
         let long = "茶".repeat(MAX_QUERY_CHARS) + "吗？";

@@ -1,9 +1,9 @@
-//! The memory proxy: the addresses of OpenAI and Anthropic, behind which a model remembers.
+//! Memory proxy: the APIs of OpenAI and Anthropic with memory behind them.
 //!
-//! A conversation goes through [`converse`]: `asked.rs` reads it, `identity.rs` finds whose it is, `memory.rs` asks memory,
-//! the block is put into the bytes after the user's last words, the provider answers, and `pass.rs` hands its bytes on as
-//! they come. When they have ended, `heard.rs` reads the copy and `capture.rs` keeps what was said. Whatever memory does,
-//! the request goes on.
+//! A chat request goes through [`relay_chat`]: `request.rs` parses it, `session.rs` finds its scope and session,
+//! `inject.rs` recalls, the block is inserted into the bytes after the user's last message, the provider answers, and
+//! `stream.rs` relays its bytes as they arrive. At their end `response.rs` parses the copy and `capture.rs` stores the turns.
+//! Whatever memory does, the request goes on.
 
 mod chat_api;
 mod request;
@@ -21,7 +21,7 @@ mod openapi;
 use std::{
     collections::HashSet,
     pin::pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use axum::{
@@ -60,79 +60,80 @@ use crate::{
     fifo_cache::FifoCache,
     params::SCOPE_PARAMS,
     problem::Problem,
+    response::BoxFuture,
+    sync::lock,
     trace::ClientPresence,
 };
 
-/// A client that goes away is told nothing; logs call it so.
+/// Logged status when the client disconnects (nginx's 499).
 const CLIENT_CLOSED_REQUEST: u16 = 499;
 
-/// Who answers what is passed on.
+/// Model providers that requests are relayed to.
 #[derive(Debug, Clone, Default)]
 pub struct Providers {
-    /// Who is asked as OpenAI is.
+    /// Provider for OpenAI's API.
     pub openai: Option<Arc<Upstream>>,
-    /// Who is asked as Anthropic is.
+    /// Provider for Anthropic's API.
     pub anthropic: Option<Arc<Upstream>>,
-    /// Who makes vectors; the first one where this is none.
+    /// Provider for embeddings; `openai` if there is none.
     pub embedding: Option<Arc<Upstream>>,
 }
 
-/// What requests have in common.
+/// State that the proxy keeps between requests.
 #[derive(Default)]
 pub(crate) struct ProxyState {
-    /// When conversations began.
+    /// Time of the first turn of each session.
     session_starts: FifoCache<Timestamp>,
-    /// What conversations began with when they were last passed on.
+    /// Prefix of each session's last request.
     prefixes: FifoCache<PrefixDigest>,
-    /// The conversations of answers, where the provider keeps what was said.
+    /// Sessions by response id, where the provider stores the conversation.
     reply_sessions: FifoCache<String>,
-    /// What is being kept now.
+    /// Captures in progress.
     in_progress: Mutex<HashSet<String>>,
-    /// Told whenever something is kept.
+    /// Notified whenever a capture ends.
     finished: Notify,
     capture_tasks: Mutex<JoinSet<()>>,
 }
 
 impl ProxyState {
-    /// Marks something as being kept, once nobody else keeps it: what comes after it must not be kept before.
+    /// Begins a capture once no other task has it in progress: a later turn must not be stored before an earlier one.
     async fn begin_capture<'a>(&'a self, run: &'a str) -> CaptureGuard<'a> {
         loop {
-            let mut kept = pin!(self.finished.notified());
-            // From here on no end is missed.
-            kept.as_mut().enable();
+            let mut finished = pin!(self.finished.notified());
+            // From here on no notification is missed.
+            finished.as_mut().enable();
             match self.try_begin_capture(run) {
                 Some(begun) => return begun,
-                None => kept.await,
+                None => finished.await,
             }
         }
     }
 
-    /// The same; none if it is being kept already.
+    /// Begins a capture; `None` if it is in progress already.
     fn try_begin_capture<'a>(&'a self, run: &'a str) -> Option<CaptureGuard<'a>> {
-        let mut under_way = self.in_progress.lock().unwrap_or_else(PoisonError::into_inner);
-        // Made only if it is new: one that is dropped here would wait for the lock that is held here.
-        under_way.insert(run.to_owned()).then(|| CaptureGuard { proxy: self, run })
+        let mut in_progress = lock(&self.in_progress);
+        // Created only if new: dropping a guard here would wait for the lock that is held here.
+        in_progress.insert(run.to_owned()).then(|| CaptureGuard { proxy: self, run })
     }
 
-    /// Does something while nobody waits for it.
+    /// Spawns work that no request waits for.
     fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
-        let mut captures = self.capture_tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut captures = lock(&self.capture_tasks);
         while captures.try_join_next().is_some() {}
-        // A body may be dropped when the runtime is gone; then there is nobody to do it.
+        // A body may be dropped after the end of the runtime; then nothing is left to run it.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             captures.spawn_on(work, &runtime);
         }
     }
 
-    /// Waits until everything is kept.
+    /// Waits for all captures.
     pub(crate) async fn flush(&self) {
-        let mut left =
-            std::mem::take(&mut *self.capture_tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut left = std::mem::take(&mut *lock(&self.capture_tasks));
         while left.join_next().await.is_some() {}
     }
 }
 
-/// Something that is being kept.
+/// Capture in progress.
 struct CaptureGuard<'a> {
     proxy: &'a ProxyState,
     run: &'a str,
@@ -140,80 +141,94 @@ struct CaptureGuard<'a> {
 
 impl Drop for CaptureGuard<'_> {
     fn drop(&mut self) {
-        let mut under_way = self.proxy.in_progress.lock().unwrap_or_else(PoisonError::into_inner);
-        under_way.remove(self.run);
-        drop(under_way);
+        let mut in_progress = lock(&self.proxy.in_progress);
+        in_progress.remove(self.run);
+        drop(in_progress);
         self.proxy.finished.notify_waiters();
     }
 }
 
-/// Passes a conversation on to its provider, with what memory knows, and keeps what is said.
-async fn relay_chat(wire: ChatApi, access: Access, request: Request) -> Result<Response, Problem> {
-    let relay = relay_for(&access.app, wire.protocol())?;
+/// Relays a chat request to its provider with recalled memories, and captures the exchange.
+fn relay_chat(
+    api: ChatApi,
+    access: Access,
+    request: Request,
+) -> BoxFuture<'static, Result<Response, Problem>> {
+    Box::pin(relay_chat_once(api, access, request))
+}
+
+async fn relay_chat_once(
+    api: ChatApi,
+    access: Access,
+    request: Request,
+) -> Result<Response, Problem> {
+    let upstream = upstream_for(&access.app, api.protocol())?;
     let (parts, body) = read_request(&access, request).await?;
     check_spending(&access, &parts)?;
-    let asked = std::str::from_utf8(&body).ok().and_then(|text| ProxiedRequest::parse(wire, text));
-    let identity = ProxySession::identify(&access, &parts.headers, asked.as_ref())?;
+    let proxied = std::str::from_utf8(&body).ok().and_then(|text| ProxiedRequest::parse(api, text));
+    let session = ProxySession::identify(&access, &parts.headers, proxied.as_ref())?;
     let at = access.app.engine.now().timestamp();
-    let added = recall_for_request(&identity, asked.as_ref()).await;
-    let prefix =
-        asked.as_ref().and_then(|asked| CachePrefix::record(asked, &identity, &added, &body));
-    let sent = asked.as_ref().map(|asked| edit_body(wire, asked, &added, &relay, &body));
-    let path = with_query(wire.path(), parts.uri.query());
-    let reply = send_to_provider(&relay, &parts, &path, sent.unwrap_or(body)).await?;
-    let kept = asked.filter(|_| reply.status.is_success()).map(|asked| {
-        capture_response(wire, &reply, Exchange { session: identity.clone(), request: asked, at })
+    let injection = recall_for_request(&session, proxied.as_ref()).await;
+    let prefix = proxied
+        .as_ref()
+        .and_then(|proxied| CachePrefix::record(proxied, &session, &injection, &body));
+    let sent =
+        proxied.as_ref().map(|proxied| edit_body(api, proxied, &injection, &upstream, &body));
+    let path = with_query(api.path(), parts.uri.query());
+    let reply = send_to_provider(&upstream, &parts, &path, sent.unwrap_or(body)).await?;
+    let capture = proxied.filter(|_| reply.status.is_success()).map(|proxied| {
+        capture_response(api, &reply, Exchange { session: session.clone(), request: proxied, at })
     });
-    let mut response = client_response(reply, kept);
-    write_memory_headers(&added, &identity.session, response.headers_mut());
+    let mut response = client_response(reply, capture);
+    write_memory_headers(&injection, &session.session, response.headers_mut());
     if let Some(prefix) = prefix {
         prefix.write_headers(response.headers_mut());
     }
-    response.extensions_mut().insert(identity.access);
+    response.extensions_mut().insert(session.access);
     Ok(response)
 }
 
-/// Passes anything else on.
+/// Relays any other request.
 async fn relay_request(
-    relay: &Upstream,
+    upstream: &Upstream,
     path: &str,
     parts: &Parts,
     body: Bytes,
 ) -> Result<UpstreamResponse, Problem> {
-    send_to_provider(relay, parts, &with_query(path, parts.uri.query()), body).await
+    send_to_provider(upstream, parts, &with_query(path, parts.uri.query()), body).await
 }
 
-/// The request's own body, whole.
+/// Reads the whole body of a request.
 async fn read_request(access: &Access, request: Request) -> Result<(Parts, Bytes), Problem> {
     let (parts, body) = request.into_parts();
     if parts.method != Method::GET {
         check_content_type(&parts.headers, "application/json")?;
     }
-    let body = read_body(body, access.app.options.max_body_bytes).await?;
+    let body = read_body(body, &access.app.options).await?;
     Ok((parts, body))
 }
 
-/// Who may only look does not spend the owner's money: they need a key of the provider.
+/// Requires the role write, unless the client brings its own provider key: a reader must not spend the owner's money.
 fn check_spending(access: &Access, parts: &Parts) -> Result<(), Problem> {
     let (_, has_own_key) = provider_headers(&parts.headers);
     if has_own_key { Ok(()) } else { access.require_role(KeyRole::Write) }
 }
 
-/// Asks the provider, as long as the client waits.
+/// Sends a request to the provider, for as long as the client stays connected.
 async fn send_to_provider(
-    relay: &Upstream,
+    upstream: &Upstream,
     parts: &Parts,
     path: &str,
     body: Bytes,
 ) -> Result<UpstreamResponse, Problem> {
     let (headers, own_key) = provider_headers(&parts.headers);
-    let sent = relay.send(parts.method.clone(), path, headers, own_key, body);
-    let Some(mut waiting) = parts.extensions.get::<ClientPresence>().cloned() else {
+    let sent = upstream.send(parts.method.clone(), path, headers, own_key, body);
+    let Some(mut presence) = parts.extensions.get::<ClientPresence>().cloned() else {
         return Ok(sent.await?);
     };
     tokio::select! {
         reply = sent => Ok(reply.map_err(provider_unreachable)?),
-        () = waiting.disconnected() => Err(client_closed()),
+        () = presence.disconnected() => Err(client_closed()),
     }
 }
 
@@ -224,99 +239,94 @@ fn provider_unreachable(error: Error) -> Problem {
 
 fn client_closed() -> Problem {
     let status = StatusCode::from_u16(CLIENT_CLOSED_REQUEST).unwrap_or(StatusCode::BAD_REQUEST);
-    Problem::new(status, "gone", "the client went away", "nobody reads this")
+    Problem::new(status, "gone", "the client disconnected", "send the request again")
 }
 
-/// Who is asked in a tongue.
-fn relay_for(app: &App, tongue: ClientProtocol) -> Result<Arc<Upstream>, Problem> {
+/// Returns the provider for a protocol.
+fn upstream_for(app: &App, protocol: ClientProtocol) -> Result<Arc<Upstream>, Problem> {
     let providers = &app.options.providers;
-    let (relay, detail) = match tongue {
+    let (upstream, detail) = match protocol {
         ClientProtocol::Openai => (
             &providers.openai,
-            "set provider, model and the key in the section [chat] of the settings, or run `everlore onboard`, then start the server again",
+            "set provider, model and key in section [chat] of the settings, or run `everlore onboard`, then restart the server",
         ),
         ClientProtocol::Anthropic => (
             &providers.anthropic,
-            "set provider = \"anthropic\", model and the key in the section [chat] of the settings, then start the server again",
+            "set provider = \"anthropic\", model and key in section [chat] of the settings, then restart the server",
         ),
     };
-    relay.clone().ok_or_else(|| {
-        let title = "no provider of language models that can be asked in this way is set";
+    upstream.clone().ok_or_else(|| {
+        let title = "no model provider is configured for this protocol";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "no_provider", title, detail)
     })
 }
 
-/// The body with what memory knows, and with the model of the settings where the client leaves it to them.
+/// Inserts the memory block into the body, and the configured model where the client leaves the choice to the settings.
 fn edit_body(
-    wire: ChatApi,
-    asked: &ProxiedRequest,
-    added: &InjectionOutcome,
-    relay: &Upstream,
+    api: ChatApi,
+    request: &ProxiedRequest,
+    injection: &InjectionOutcome,
+    upstream: &Upstream,
     body: &Bytes,
 ) -> Bytes {
     let Ok(mut text) = std::str::from_utf8(body).map(str::to_owned) else { return body.clone() };
-    let chosen = asked
+    let configured = request
         .model
         .as_ref()
-        .filter(|(name, _)| name == CONFIGURED_MODEL && !relay.model().is_empty());
-    let block = match added {
-        InjectionOutcome::Block(block) => asked.insert_text(wire, &text, &block.text),
+        .filter(|(name, _)| name == CONFIGURED_MODEL && !upstream.model().is_empty());
+    let block = match injection {
+        InjectionOutcome::Block(block) => request.insert_text(api, &text, &block.text),
         _ => None,
     };
-    let shift = |range: &std::ops::Range<usize>, grown: usize| match asked.is_after_insertion(range)
-    {
-        true => range.start + grown..range.end + grown,
-        false => range.clone(),
+    let shift = |range: &std::ops::Range<usize>, grown: usize| {
+        let by = if request.is_after_insertion(range) { grown } else { 0 };
+        range.start + by..range.end + by
     };
     let grown = block.as_ref().map_or(0, |block| block.len() - text.len());
     text = block.unwrap_or(text);
-    if let Some((_, range)) = chosen {
-        text.replace_range(shift(range, grown), &Value::from(relay.model()).to_string());
+    if let Some((_, range)) = configured {
+        text.replace_range(shift(range, grown), &Value::from(upstream.model()).to_string());
     }
     Bytes::from(text)
 }
 
-/// The path with the client's query, without what chose whose memory is meant.
+/// Appends the client's query to a path, without the scope parameters.
 fn with_query(path: &str, query: Option<&str>) -> String {
     let ours = |pair: &&str| !SCOPE_PARAMS.iter().any(|name| pair.split('=').next() == Some(name));
-    let kept: Vec<&str> = query.unwrap_or_default().split('&').filter(ours).collect();
-    match kept.join("&") {
+    let params: Vec<&str> = query.unwrap_or_default().split('&').filter(ours).collect();
+    match params.join("&") {
         empty if empty.is_empty() => path.to_owned(),
         query => format!("{path}?{query}"),
     }
 }
 
-/// What is done when the answer has gone by.
-fn capture_response(
-    wire: ChatApi,
-    reply: &UpstreamResponse,
-    exchange: Exchange,
-) -> ResponseCapture {
+/// Returns the capture that stores the exchange at the end of the response.
+fn capture_response(api: ChatApi, reply: &UpstreamResponse, exchange: Exchange) -> ResponseCapture {
     let kind = reply.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let is_stream = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
     let app = exchange.session.access.app.clone();
     ResponseCapture::new(move |bytes| {
         app.clone()
             .proxy
-            .spawn(async move { exchange.store(parse_reply(wire, is_stream, &bytes)).await });
+            .spawn(async move { exchange.store(parse_reply(api, is_stream, &bytes)).await });
     })
 }
 
-/// Says what was added, in figures and ids.
-fn write_memory_headers(added: &InjectionOutcome, session: &str, headers: &mut HeaderMap) {
-    let mut say = |name: &'static str, value: &str| {
+/// Reports the injected memories in response headers.
+fn write_memory_headers(injection: &InjectionOutcome, session: &str, headers: &mut HeaderMap) {
+    let mut set = |name: &'static str, value: &str| {
         // Names may be in any script; a header takes their bytes.
         if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
             headers.insert(name, value);
         }
     };
-    say("x-everlore-memory", added.as_str());
-    say("x-everlore-session", session);
-    if let InjectionOutcome::Block(block) = added {
+    set("x-everlore-memory", injection.as_str());
+    set("x-everlore-session", session);
+    if let InjectionOutcome::Block(block) = injection {
         let ids: Vec<String> = block.entries.iter().map(|entry| entry.id.to_string()).collect();
-        say("x-everlore-memory-count", &ids.len().to_string());
-        say("x-everlore-memory-tokens", &block.tokens.to_string());
-        say("x-everlore-memory-ids", &ids.join(","));
+        set("x-everlore-memory-count", &ids.len().to_string());
+        set("x-everlore-memory-tokens", &block.tokens.to_string());
+        set("x-everlore-memory-ids", &ids.join(","));
     }
 }
 
@@ -327,7 +337,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_being_kept_is_not_begun_again_until_it_is_done() {
+    async fn a_capture_in_progress_is_not_begun_again_until_it_ends() {
         let proxy = ProxyState::default();
         let begun = proxy.begin_capture("one").await;
         assert!(
@@ -341,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_goes_on_without_whose_memory_is_meant() {
+    fn a_query_is_relayed_without_the_scope() {
         assert_eq!(with_query("/p", None), "/p");
         assert_eq!(with_query("/p", Some("agent=a&user=b")), "/p");
         assert_eq!(with_query("/p", Some("beta=true&user=b&x=%20")), "/p?beta=true&x=%20");

@@ -1,4 +1,4 @@
-//! The models that clients can name: those of the provider, and ours.
+//! Models that clients can name: the provider's and ours.
 
 use axum::{
     body::Body,
@@ -12,34 +12,35 @@ use serde_json::{Value, json};
 use super::{embeddings::BUILTIN_MODEL, stream::client_response};
 use crate::{problem::Problem, response::JsonResponse};
 
-/// The name by which clients ask for the model of the settings.
+/// Name by which clients ask for the configured model.
 pub(super) const CONFIGURED_MODEL: &str = "everlore";
 
-/// A list of models is far shorter.
+/// Longest model list; real ones are far shorter.
 const MAX_LIST_BYTES: usize = 8 << 20;
 
-/// Our models in the words of a protocol; the one of the settings only where there is one.
-pub(super) fn own_models(tongue: ClientProtocol, relay: Option<&Upstream>) -> Vec<Value> {
+/// Lists our models in the shape of a protocol; the configured one only if there is one.
+pub(super) fn own_models(protocol: ClientProtocol, upstream: Option<&Upstream>) -> Vec<Value> {
     let openai =
         |id: &str| json!({ "id": id, "object": "model", "created": 0, "owned_by": "everlore" });
-    let chosen = relay.filter(|relay| !relay.model().is_empty());
-    match tongue {
-        ClientProtocol::Openai => chosen
+    let configured = upstream.filter(|upstream| !upstream.model().is_empty());
+    match protocol {
+        ClientProtocol::Openai => configured
             .map(|_| openai(CONFIGURED_MODEL))
             .into_iter()
             .chain([openai(BUILTIN_MODEL)])
             .collect(),
         ClientProtocol::Anthropic => {
-            let name =
-                |relay: &Upstream| format!("{} (the model of everlore's settings)", relay.model());
-            let made = "1970-01-01T00:00:00Z";
-            let model = |relay| json!({ "type": "model", "id": CONFIGURED_MODEL, "display_name": name(relay), "created_at": made });
-            chosen.map(model).into_iter().collect()
+            let name = |upstream: &Upstream| {
+                format!("{} (the model of everlore's settings)", upstream.model())
+            };
+            let created_at = "1970-01-01T00:00:00Z";
+            let model = |upstream| json!({ "type": "model", "id": CONFIGURED_MODEL, "display_name": name(upstream), "created_at": created_at });
+            configured.map(model).into_iter().collect()
         }
     }
 }
 
-/// The list of a provider with ours at its end; what is no list is passed on as it is.
+/// Appends our models to a provider's list; relays anything else as it is.
 pub(super) async fn append_own_models(
     reply: UpstreamResponse,
     ours: Vec<Value>,
@@ -61,10 +62,10 @@ pub(super) async fn append_own_models(
     Ok(JsonResponse::ok(list).into_response())
 }
 
-/// The list where there is no provider.
-pub(super) fn own_model_list(tongue: ClientProtocol) -> Value {
-    let models = own_models(tongue, None);
-    match tongue {
+/// Returns the model list where there is no provider.
+pub(super) fn own_model_list(protocol: ClientProtocol) -> Value {
+    let models = own_models(protocol, None);
+    match protocol {
         ClientProtocol::Openai => json!({ "object": "list", "data": models }),
         ClientProtocol::Anthropic => {
             json!({ "data": models, "has_more": false, "first_id": null, "last_id": null })
@@ -72,12 +73,12 @@ pub(super) fn own_model_list(tongue: ClientProtocol) -> Value {
     }
 }
 
-/// The model that a path names, if it is ours.
+/// Returns the model that a path names, if it is ours.
 pub(super) fn find_own_model(
     path: &str,
-    tongue: ClientProtocol,
-    relay: Option<&Upstream>,
+    protocol: ClientProtocol,
+    upstream: Option<&Upstream>,
 ) -> Option<Value> {
     let name = path.rsplit('/').next()?;
-    own_models(tongue, relay).into_iter().find(|model| model["id"] == name)
+    own_models(protocol, upstream).into_iter().find(|model| model["id"] == name)
 }

@@ -1,7 +1,7 @@
-//! What a program asks a model, as far as memory must know it, and the places in the bytes where something may be put in.
+//! Parsing a chat request as far as memory needs it, with byte positions for insertion.
 //!
-//! The body is never written anew: fields that nobody here knows, the order of all of them, numbers and blanks stay as they
-//! came, and with them what the provider keeps in its cache.
+//! The body is never serialized again: unknown fields, field order, numbers and blanks stay as they are, and with them the
+//! provider's prompt cache.
 
 use std::ops::Range;
 
@@ -11,41 +11,41 @@ use serde_json::{Value, value::RawValue};
 
 use super::chat_api::ChatApi;
 
-/// So many messages before a question tell it from the same words elsewhere in a conversation.
+/// Messages before a question that distinguish it from the same words elsewhere in a conversation.
 const CONTEXT_MESSAGES: usize = 2;
 
-/// A request to a model.
+/// Chat request of a client.
 #[derive(Debug, Default)]
 pub(super) struct ProxiedRequest {
-    /// The model, and where its name stands with its quotes.
+    /// Model name, and its byte range including the quotes.
     pub(super) model: Option<(String, Range<usize>)>,
-    /// What the user said last, without blocks; empty if nothing.
+    /// Last user message, without injected blocks; empty if there is none.
     pub(super) question: String,
-    /// What the user said first.
+    /// First user message.
     pub(super) first_message: String,
-    /// Everything that the user and the model said.
+    /// All messages of the user and the model.
     pub(super) transcript: Vec<String>,
-    /// What was said just before the question.
+    /// Messages just before the question.
     pub(super) preceding: Vec<String>,
-    /// How many messages there are.
+    /// Number of messages.
     pub(super) message_count: usize,
-    /// Whether the model is at work: it called tools since the question and is told what they answered.
+    /// Set in a tool loop: the model called tools since the question, and the request has their results.
     pub(super) in_tool_loop: bool,
-    /// Whom the body names as the user.
+    /// User that the body names.
     pub(super) user: Option<String>,
-    /// The conversation, if the body names it.
+    /// Session that the body names.
     pub(super) session: Option<String>,
-    /// The answer that this one follows, where the provider keeps the conversation.
+    /// Response that the request continues, where the provider stores the conversation.
     pub(super) previous_response: Option<String>,
     insertion: Option<InsertionPoint>,
 }
 
-/// Where a text can be added to what the user said last.
+/// Position where text can be added to the last user message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum InsertionPoint {
-    /// Inside a text, before its closing quote.
+    /// Inside a string, before its closing quote.
     Text(usize),
-    /// In a list of parts, before its end.
+    /// In an array of parts, before its end.
     Part { at: usize, is_first: bool },
 }
 
@@ -67,7 +67,7 @@ struct RawRequest<'a> {
     previous_response_id: Option<&'a RawValue>,
 }
 
-/// A message, or what stands among messages.
+/// Message, or another item of the array.
 #[derive(Deserialize)]
 struct RawMessage<'a> {
     #[serde(borrow)]
@@ -78,7 +78,7 @@ struct RawMessage<'a> {
     content: Option<&'a RawValue>,
 }
 
-/// Who is heard in an item.
+/// Author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MessageAuthor {
     User,
@@ -88,28 +88,28 @@ enum MessageAuthor {
 }
 
 impl ProxiedRequest {
-    /// Reads a body; none if it is not what the protocol says, which the provider may say in its own words.
-    pub(super) fn parse(wire: ChatApi, text: &str) -> Option<Self> {
+    /// Parses a body; `None` if it does not fit the protocol, which the provider reports in its own words.
+    pub(super) fn parse(api: ChatApi, text: &str) -> Option<Self> {
         let body: RawRequest<'_> = serde_json::from_str(text).ok()?;
-        let mut asked = Self {
+        let mut request = Self {
             model: body.model.and_then(|raw| Some((json_string(raw)?, byte_range(text, raw)))),
             user: body.user.and_then(json_string),
             previous_response: body.previous_response_id.and_then(json_string),
             ..Self::default()
         };
-        asked.read_ids(&body);
-        let said = if wire == ChatApi::Responses { body.input } else { body.messages }?;
-        match json_string(said) {
-            Some(question) if wire == ChatApi::Responses => {
-                asked.read_single_input(text, said, &question)
+        request.read_ids(&body);
+        let messages = if api == ChatApi::Responses { body.input } else { body.messages }?;
+        match json_string(messages) {
+            Some(question) if api == ChatApi::Responses => {
+                request.read_single_input(text, messages, &question)
             }
-            _ => asked.read_messages(wire, text, said)?,
+            _ => request.read_messages(api, text, messages)?,
         }
-        Some(asked)
+        Some(request)
     }
 
-    /// The body with a text added to what the user said last.
-    pub(super) fn insert_text(&self, wire: ChatApi, body: &str, added: &str) -> Option<String> {
+    /// Returns the body with a text added to the last user message.
+    pub(super) fn insert_text(&self, api: ChatApi, body: &str, added: &str) -> Option<String> {
         let quoted = |text: &str| Value::from(text).to_string();
         let (at, put) = match self.insertion? {
             InsertionPoint::Text(at) => {
@@ -118,63 +118,63 @@ impl ProxiedRequest {
             }
             InsertionPoint::Part { at, is_first } => {
                 let comma = if is_first { "" } else { "," };
-                let kind = wire.text_part();
+                let kind = api.text_part();
                 (at, format!(r#"{comma}{{"type":"{kind}","text":{}}}"#, quoted(added)))
             }
         };
         Some([&body[..at], &put, &body[at..]].concat())
     }
 
-    /// The bytes of the body before that place.
+    /// Returns the bytes of the body before the insertion point.
     pub(super) fn prefix_bytes(&self) -> Option<usize> {
-        self.insertion.map(|place| {
-            let (InsertionPoint::Text(at) | InsertionPoint::Part { at, .. }) = place;
+        self.insertion.map(|point| {
+            let (InsertionPoint::Text(at) | InsertionPoint::Part { at, .. }) = point;
             at
         })
     }
 
-    /// Whether a part of the body stands after the place where a text is added.
+    /// Returns `true` if a range of the body lies after the insertion point.
     pub(super) fn is_after_insertion(&self, range: &Range<usize>) -> bool {
         self.prefix_bytes().is_some_and(|at| range.start >= at)
     }
 
-    fn read_single_input(&mut self, text: &str, said: &RawValue, question: &str) {
+    fn read_single_input(&mut self, text: &str, input: &RawValue, question: &str) {
         self.question = strip_injected_blocks(question).into_owned();
         self.first_message.clone_from(&self.question);
         self.message_count = 1;
-        self.insertion = insertion_point(text, said);
+        self.insertion = insertion_point(text, input);
     }
 
-    fn read_messages(&mut self, wire: ChatApi, text: &str, said: &RawValue) -> Option<()> {
-        let raw: Vec<&RawValue> = serde_json::from_str(said.get()).ok()?;
+    fn read_messages(&mut self, api: ChatApi, text: &str, messages: &RawValue) -> Option<()> {
+        let raw: Vec<&RawValue> = serde_json::from_str(messages.get()).ok()?;
         let items: Vec<RawMessage<'_>> =
             raw.iter().map(|raw| serde_json::from_str(raw.get()).ok()).collect::<Option<_>>()?;
-        let voices: Vec<MessageAuthor> = items.iter().map(|item| item.author(wire)).collect();
+        let authors: Vec<MessageAuthor> = items.iter().map(|item| item.author(api)).collect();
         self.message_count = items.len();
-        let own = |voice: &MessageAuthor| *voice == MessageAuthor::User;
-        let (Some(first), Some(last)) = (voices.iter().position(own), voices.iter().rposition(own))
-        else {
-            self.in_tool_loop = voices.last() == Some(&MessageAuthor::Tool);
+        let is_user = |author: &MessageAuthor| *author == MessageAuthor::User;
+        let first = authors.iter().position(is_user);
+        let (Some(first), Some(last)) = (first, authors.iter().rposition(is_user)) else {
+            self.in_tool_loop = authors.last() == Some(&MessageAuthor::Tool);
             return Some(());
         };
-        let talk = items.iter().zip(&voices);
-        let talk =
-            talk.filter(|(_, voice)| matches!(voice, MessageAuthor::User | MessageAuthor::Model));
-        self.transcript = talk.map(|(item, _)| item.text()).collect();
+        let is_spoken =
+            |author: &MessageAuthor| matches!(author, MessageAuthor::User | MessageAuthor::Model);
+        let spoken = items.iter().zip(&authors).filter(|(_, author)| is_spoken(author));
+        self.transcript = spoken.map(|(item, _)| item.text()).collect();
         self.first_message = items[first].text();
         self.question = items[last].text();
         self.preceding = items[last.saturating_sub(CONTEXT_MESSAGES)..last]
             .iter()
-            .zip(&voices[last.saturating_sub(CONTEXT_MESSAGES)..last])
-            .filter(|(_, voice)| matches!(voice, MessageAuthor::User | MessageAuthor::Model))
+            .zip(&authors[last.saturating_sub(CONTEXT_MESSAGES)..last])
+            .filter(|(_, author)| is_spoken(author))
             .map(|(item, _)| item.text())
             .collect();
-        self.in_tool_loop = voices[last..].contains(&MessageAuthor::Tool);
+        self.in_tool_loop = authors[last..].contains(&MessageAuthor::Tool);
         self.insertion = items[last].content.and_then(|content| insertion_point(text, content));
         Some(())
     }
 
-    /// The user and the conversation, where the body names them in one of the usual ways.
+    /// Reads user and session from the usual fields.
     fn read_ids(&mut self, body: &RawRequest<'_>) {
         let value =
             |raw: Option<&RawValue>| raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
@@ -189,14 +189,14 @@ impl ProxiedRequest {
         self.session = named.into_iter().find_map(Value::as_str).map(str::to_owned);
         let Some(id) = metadata["user_id"].as_str() else { return };
         match session_from_user_id(id) {
-            // It names a machine and a conversation and no user.
+            // It names a machine and a session, and no user.
             Some(session) => self.session = self.session.take().or(Some(session)),
             None => self.user = self.user.take().or_else(|| Some(id.to_owned())),
         }
     }
 }
 
-/// The conversation in what Claude Code sends as the user.
+/// Returns the session in the `user_id` of Claude Code.
 fn session_from_user_id(id: &str) -> Option<String> {
     if id.starts_with('{') {
         let value: Value = serde_json::from_str(id).ok()?;
@@ -207,12 +207,12 @@ fn session_from_user_id(id: &str) -> Option<String> {
 }
 
 impl RawMessage<'_> {
-    fn author(&self, wire: ChatApi) -> MessageAuthor {
+    fn author(&self, api: ChatApi) -> MessageAuthor {
         let (role, kind) = (self.role.and_then(json_string), self.kind.and_then(json_string));
         match (role.as_deref(), kind.as_deref()) {
             (Some("tool" | "function"), _) => MessageAuthor::Tool,
             (None, Some(kind)) if kind.ends_with("_output") => MessageAuthor::Tool,
-            (Some("user"), _) if wire == ChatApi::Messages && self.has_tool_result() => {
+            (Some("user"), _) if api == ChatApi::Messages && self.has_tool_result() => {
                 MessageAuthor::Tool
             }
             (Some("user"), _) => MessageAuthor::User,
@@ -232,9 +232,9 @@ impl RawMessage<'_> {
         content.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
     }
 
-    /// What was said, without pictures and blocks.
+    /// Returns the text, without images and injected blocks.
     fn text(&self) -> String {
-        let said = match self.content.and_then(json_string) {
+        let text = match self.content.and_then(json_string) {
             Some(text) => text,
             None => {
                 let parts = self.parts();
@@ -243,7 +243,7 @@ impl RawMessage<'_> {
                 texts.join("\n")
             }
         };
-        strip_injected_blocks(&said).into_owned()
+        strip_injected_blocks(&text).into_owned()
     }
 }
 
@@ -251,7 +251,7 @@ fn json_string(raw: &RawValue) -> Option<String> {
     serde_json::from_str(raw.get()).ok()
 }
 
-/// Where a part stands in the text that it is borrowed from.
+/// Returns the byte range of a part in the text that it borrows from.
 fn byte_range(whole: &str, part: &RawValue) -> Range<usize> {
     let start = part.get().as_ptr() as usize - whole.as_ptr() as usize;
     start..start + part.get().len()
@@ -273,64 +273,64 @@ fn insertion_point(whole: &str, content: &RawValue) -> Option<InsertionPoint> {
 mod tests {
     use super::*;
 
-    fn read(wire: ChatApi, body: &str) -> ProxiedRequest {
-        ProxiedRequest::parse(wire, body).unwrap()
+    fn read(api: ChatApi, body: &str) -> ProxiedRequest {
+        ProxiedRequest::parse(api, body).unwrap()
     }
 
     #[test]
     fn a_text_is_put_after_the_last_words_of_the_user_and_nothing_else_changes() {
         let body = r#"{ "z":1.50, "messages" : [ {"role":"system","content":"S"}, {"role":"user","content":"早上好"},
             {"role":"assistant","content":"a"}, {"content":"My \"dog\"?\n","role":"user","x":[]} ], "tools":[{"b":1,"a":2}], "big":123456789012345678901234567890 }"#;
-        let asked = read(ChatApi::Chat, body);
+        let request = read(ChatApi::Chat, body);
         assert_eq!(
-            (asked.question.as_str(), asked.first_message.as_str()),
+            (request.question.as_str(), request.first_message.as_str()),
             ("My \"dog\"?", "早上好")
         );
-        assert_eq!(asked.preceding, ["早上好", "a"]);
-        let added = asked.insert_text(ChatApi::Chat, body, "<m>\n茶 \"x\"</m>").unwrap();
+        assert_eq!(request.preceding, ["早上好", "a"]);
+        let with_text = request.insert_text(ChatApi::Chat, body, "<m>\n茶 \"x\"</m>").unwrap();
         let expected = body.replace("dog\\\"?\\n\"", "dog\\\"?\\n\\n\\n<m>\\n茶 \\\"x\\\"</m>\"");
-        assert_eq!(added, expected);
+        assert_eq!(with_text, expected);
     }
 
     #[test]
     fn a_list_of_parts_gets_one_more() {
-        for (wire, kind) in [
+        for (api, kind) in [
             (ChatApi::Chat, "text"),
             (ChatApi::Messages, "text"),
             (ChatApi::Responses, "input_text"),
         ] {
-            let field = if wire == ChatApi::Responses { "input" } else { "messages" };
+            let field = if api == ChatApi::Responses { "input" } else { "messages" };
             let body = format!(
                 r#"{{"{field}":[{{"role":"user","content":[{{"type":"{kind}","text":"茶？","cache_control":{{}}}} ]}}]}}"#
             );
-            let asked = read(wire, &body);
-            assert_eq!(asked.question, "茶？");
-            let added = asked.insert_text(wire, &body, "B").unwrap();
+            let request = read(api, &body);
+            assert_eq!(request.question, "茶？");
+            let with_text = request.insert_text(api, &body, "B").unwrap();
             assert_eq!(
-                added,
+                with_text,
                 body.replace(" ]}", &format!(r#" ,{{"type":"{kind}","text":"B"}}]}}"#))
             );
         }
         let empty = r#"{"messages":[{"role":"user","content":[]}]}"#;
-        let added = read(ChatApi::Chat, empty).insert_text(ChatApi::Chat, empty, "B").unwrap();
+        let with_text = read(ChatApi::Chat, empty).insert_text(ChatApi::Chat, empty, "B").unwrap();
         assert_eq!(
-            added,
+            with_text,
             r#"{"messages":[{"role":"user","content":[{"type":"text","text":"B"}]}]}"#
         );
     }
 
     #[test]
-    fn a_tool_loop_is_known_on_every_wire() {
+    fn a_tool_loop_is_recognized_in_every_api() {
         let chat = r#"{"messages":[{"role":"user","content":"q"},{"role":"assistant","tool_calls":[]},{"role":"tool","content":"r"}]}"#;
         let messages = r#"{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[]},
             {"role":"user","content":[{"type":"tool_result","content":"r"},{"type":"text","text":"<system-reminder>x</system-reminder>"}]}]}"#;
         let responses = r#"{"input":[{"role":"user","content":"q"},{"type":"function_call"},{"type":"function_call_output","output":"r"}]}"#;
-        for (wire, body) in
+        for (api, body) in
             [(ChatApi::Chat, chat), (ChatApi::Messages, messages), (ChatApi::Responses, responses)]
         {
-            let asked = read(wire, body);
-            assert!(asked.in_tool_loop, "{body}");
-            assert_eq!(asked.question, "q");
+            let request = read(api, body);
+            assert!(request.in_tool_loop, "{body}");
+            assert_eq!(request.question, "q");
         }
         let only =
             read(ChatApi::Responses, r#"{"input":[{"type":"function_call_output","output":"r"}]}"#);
@@ -340,10 +340,10 @@ mod tests {
     }
 
     #[test]
-    fn users_and_conversations_are_found_where_programs_put_them() {
-        let names = |wire, body| {
-            let asked = read(wire, body);
-            (asked.user, asked.session)
+    fn users_and_sessions_are_found_where_clients_put_them() {
+        let names = |api, body| {
+            let request = read(api, body);
+            (request.user, request.session)
         };
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_conversation_is_left_to_the_provider() {
+    fn other_bodies_are_left_to_the_provider() {
         for body in [
             "",
             "[]",

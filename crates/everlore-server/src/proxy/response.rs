@@ -1,42 +1,42 @@
-//! What a model answered, read from the bytes that went by: as far as they came.
+//! Parsing the answer of a model from the relayed bytes, as far as they arrived.
 
 use everlore::llm::remote::{FrameDecoder, Framing};
 use serde_json::Value;
 
 use super::chat_api::ChatApi;
 
-/// An answer.
+/// Answer of a model.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ProxiedReply {
-    /// Its text.
+    /// Text of the answer.
     pub(super) text: String,
-    /// What the provider calls it.
+    /// Id that the provider gave it.
     pub(super) id: Option<String>,
-    /// Whether the model had said everything: it was not cut off and waits for no tool.
+    /// Set when the model finished: it was not cut off and waits for no tool.
     pub(super) is_done: bool,
 }
 
-/// Reads an answer: a stream of events, or one value.
-pub(super) fn parse_reply(wire: ChatApi, is_stream: bool, bytes: &[u8]) -> ProxiedReply {
-    let mut heard = ProxiedReply::default();
+/// Parses an answer: a stream of events, or one JSON value.
+pub(super) fn parse_reply(api: ChatApi, is_stream: bool, bytes: &[u8]) -> ProxiedReply {
+    let mut reply = ProxiedReply::default();
     for value in json_values(is_stream, bytes) {
-        match wire {
-            ChatApi::Chat => heard.read_chat(&value),
-            ChatApi::Messages => heard.read_messages(&value),
-            ChatApi::Responses => heard.read_responses(&value),
+        match api {
+            ChatApi::Chat => reply.read_chat(&value),
+            ChatApi::Messages => reply.read_messages(&value),
+            ChatApi::Responses => reply.read_responses(&value),
         }
     }
-    heard
+    reply
 }
 
 fn json_values(is_stream: bool, bytes: &[u8]) -> Vec<Value> {
     if !is_stream {
         return serde_json::from_slice(bytes).into_iter().collect();
     }
-    let mut splitter = FrameDecoder::new(Framing::Events);
-    // What is too long to be an answer is none.
-    let mut events = splitter.feed(bytes).unwrap_or_default();
-    events.extend(splitter.finish());
+    let mut decoder = FrameDecoder::new(Framing::Events);
+    // A frame that is too long is no answer.
+    let mut events = decoder.feed(bytes).unwrap_or_default();
+    events.extend(decoder.finish());
     events.iter().filter_map(|event| serde_json::from_str(event).ok()).collect()
 }
 
@@ -52,7 +52,7 @@ impl ProxiedReply {
     fn read_chat(&mut self, value: &Value) {
         self.set_id(&value["id"]);
         let choices = value["choices"].as_array().into_iter().flatten();
-        // A program that asks for several answers shows one.
+        // A client that asks for several answers shows the first one.
         for choice in choices.filter(|choice| choice["index"].as_u64().unwrap_or(0) == 0) {
             self.push_text(&choice["delta"]["content"]);
             self.push_text(&choice["message"]["content"]);
@@ -103,7 +103,7 @@ impl ProxiedReply {
     }
 }
 
-/// Whether the output waits for tools.
+/// Returns `true` if the output has tool calls.
 fn has_tool_calls(output: &Value) -> bool {
     let items = output.as_array().into_iter().flatten();
     items
@@ -115,12 +115,12 @@ fn has_tool_calls(output: &Value) -> bool {
 mod tests {
     use super::*;
 
-    fn stream(wire: ChatApi, events: &[&str]) -> ProxiedReply {
+    fn stream(api: ChatApi, events: &[&str]) -> ProxiedReply {
         let bytes: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-        parse_reply(wire, true, bytes.as_bytes())
+        parse_reply(api, true, bytes.as_bytes())
     }
 
-    fn said(text: &str, id: &str, is_done: bool) -> ProxiedReply {
+    fn reply(text: &str, id: &str, is_done: bool) -> ProxiedReply {
         ProxiedReply { text: text.to_owned(), id: Some(id.to_owned()), is_done }
     }
 
@@ -134,10 +134,10 @@ mod tests {
             r#"{"id":"c1","choices":[],"usage":{}}"#,
             "[DONE]",
         ];
-        assert_eq!(stream(ChatApi::Chat, &events), said("龙井茶", "c1", true));
-        assert_eq!(stream(ChatApi::Chat, &events[..3]), said("龙井茶", "c1", false), "cut off");
+        assert_eq!(stream(ChatApi::Chat, &events), reply("龙井茶", "c1", true));
+        assert_eq!(stream(ChatApi::Chat, &events[..3]), reply("龙井茶", "c1", false), "cut off");
         let whole = r#"{"id":"c2","choices":[{"message":{"content":null,"tool_calls":[{}]},"finish_reason":"tool_calls"}]}"#;
-        assert_eq!(parse_reply(ChatApi::Chat, false, whole.as_bytes()), said("", "c2", false));
+        assert_eq!(parse_reply(ChatApi::Chat, false, whole.as_bytes()), reply("", "c2", false));
     }
 
     #[test]
@@ -149,9 +149,12 @@ mod tests {
             r#"{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"Hi"}}"#,
             r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#,
         ];
-        assert_eq!(stream(ChatApi::Messages, &events), said("Hi", "m1", true));
+        assert_eq!(stream(ChatApi::Messages, &events), reply("Hi", "m1", true));
         let whole = r#"{"type":"message","id":"m2","content":[{"type":"text","text":"a"},{"type":"tool_use"}],"stop_reason":"tool_use"}"#;
-        assert_eq!(parse_reply(ChatApi::Messages, false, whole.as_bytes()), said("a", "m2", false));
+        assert_eq!(
+            parse_reply(ChatApi::Messages, false, whole.as_bytes()),
+            reply("a", "m2", false)
+        );
     }
 
     #[test]
@@ -163,20 +166,20 @@ mod tests {
             r#"{"type":"response.output_text.done","text":"你好"}"#,
             r#"{"type":"response.completed","response":{"output":[{"type":"message"}]}}"#,
         ];
-        assert_eq!(stream(ChatApi::Responses, &events), said("你好", "r1", true));
+        assert_eq!(stream(ChatApi::Responses, &events), reply("你好", "r1", true));
         let whole = r#"{"object":"response","id":"r2","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"x"}]},{"type":"function_call"}]}"#;
         assert_eq!(
             parse_reply(ChatApi::Responses, false, whole.as_bytes()),
-            said("x", "r2", false)
+            reply("x", "r2", false)
         );
     }
 
     #[test]
-    fn what_is_no_answer_says_nothing() {
+    fn anything_else_gives_an_empty_reply() {
         for bytes in [&b""[..], b"\xff\xfe", b"data: {\n\n", b"{\"error\":{}}"] {
-            for wire in [ChatApi::Chat, ChatApi::Messages, ChatApi::Responses] {
-                assert_eq!(parse_reply(wire, true, bytes).text, "");
-                assert_eq!(parse_reply(wire, false, bytes), ProxiedReply::default());
+            for api in [ChatApi::Chat, ChatApi::Messages, ChatApi::Responses] {
+                assert_eq!(parse_reply(api, true, bytes).text, "");
+                assert_eq!(parse_reply(api, false, bytes), ProxiedReply::default());
             }
         }
     }

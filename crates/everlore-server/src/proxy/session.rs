@@ -1,4 +1,4 @@
-//! Whose conversation it is, which one, and what memory may do in it: by headers, then by what the body says.
+//! Scope, session and memory mode of a proxied request: from headers, then from the body.
 
 use axum::http::HeaderMap;
 use everlore::Scope;
@@ -12,54 +12,55 @@ use crate::{
 };
 
 pub(super) const USER_HEADERS: [&str; 2] = ["x-memory-user", "x-sm-user-id"];
-/// A project is kept apart like an agent until it has a layer of its own.
+/// A project counts as an agent.
 pub(super) const AGENT_HEADERS: [&str; 2] = ["x-memory-agent", "x-memory-project"];
 pub(super) const SESSION_HEADERS: [&str; 2] = ["x-memory-session", "x-sm-conversation-id"];
 pub(super) const MODE_HEADER: &str = "x-memory-mode";
 
-/// A longer name of a conversation is used by its digest.
+/// Longest session name; a longer one is replaced by its digest.
 const MAX_SESSION_CHARS: usize = 100;
 
-/// What memory does in a conversation.
+/// Use of memory in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum MemoryMode {
-    /// Nothing.
+    /// No memory.
     Off,
-    /// Tells what it knows.
+    /// Recall only.
     Read,
-    /// And keeps what is said.
+    /// Recall and capture.
     Full,
 }
 
-/// A conversation.
+/// Session of a proxied request.
 #[derive(Clone)]
 pub(super) struct ProxySession {
-    /// Whose memory.
+    /// Caller and scope.
     pub(super) access: Access,
-    /// Its name.
+    /// Name of the session.
     pub(super) session: String,
-    /// What memory does.
+    /// Use of memory.
     pub(super) mode: MemoryMode,
 }
 
 impl ProxySession {
-    /// Who speaks in which conversation.
+    /// Identifies the session of a request.
     pub(super) fn identify(
         access: &Access,
         headers: &HeaderMap,
-        asked: Option<&ProxiedRequest>,
+        request: Option<&ProxiedRequest>,
     ) -> Result<Self, Problem> {
         let agent = first_header(headers, &AGENT_HEADERS)?;
-        // A key stands for its user, whatever a program tells its provider about them.
-        let told = asked.filter(|_| access.caller.bound_scope.is_none());
-        let told = told.and_then(|asked| asked.user.as_deref()).map(as_user_name);
-        let user = first_header(headers, &USER_HEADERS)?.or(told);
+        // A key stands for its user, whatever the client tells its provider about them.
+        let user_in_body = request.filter(|_| access.caller.bound_scope.is_none());
+        let user_in_body =
+            user_in_body.and_then(|request| request.user.as_deref()).map(as_user_name);
+        let user = first_header(headers, &USER_HEADERS)?.or(user_in_body);
         let access = access.with_scope(agent.as_deref(), user.as_deref())?;
         let session = first_header(headers, &SESSION_HEADERS)?
-            .or_else(|| asked.and_then(|asked| asked.session.clone()))
-            .or_else(|| previous_session(&access, asked?.previous_response.as_deref()?))
+            .or_else(|| request.and_then(|request| request.session.clone()))
+            .or_else(|| previous_session(&access, request?.previous_response.as_deref()?))
             .unwrap_or_else(|| {
-                session_from_first_message(asked.map_or("", |asked| &asked.first_message))
+                session_from_first_message(request.map_or("", |request| &request.first_message))
             });
         Ok(Self {
             mode: memory_mode(headers, &access)?,
@@ -69,7 +70,7 @@ impl ProxySession {
     }
 }
 
-/// What a body calls its user, as a name of a memory: ids may hold what no name can, and stay apart by their digest.
+/// Turns the user of a body into a scope name; one that is no valid name is replaced by its digest.
 fn as_user_name(user: &str) -> String {
     match Scope::new("default", user) {
         Ok(_) => user.to_owned(),
@@ -77,43 +78,43 @@ fn as_user_name(user: &str) -> String {
     }
 }
 
-/// The conversation of the answer that a request follows.
-fn previous_session(access: &Access, answer: &str) -> Option<String> {
-    access.app.proxy.reply_sessions.get(&reply_key(&access.scope, answer))
+/// Returns the session of the response that a request follows.
+fn previous_session(access: &Access, response_id: &str) -> Option<String> {
+    access.app.proxy.reply_sessions.get(&reply_key(&access.scope, response_id))
 }
 
 fn memory_mode(headers: &HeaderMap, access: &Access) -> Result<MemoryMode, Problem> {
-    let asked = match first_header(headers, &[MODE_HEADER])?.as_deref() {
+    let requested = match first_header(headers, &[MODE_HEADER])?.as_deref() {
         None | Some("full") => MemoryMode::Full,
         Some("read") => MemoryMode::Read,
         Some("off") => MemoryMode::Off,
         Some(_) => {
             return Err(Problem::invalid(
-                format!("{MODE_HEADER} has no such value"),
+                format!("unknown value of {MODE_HEADER}"),
                 "use off, read or full",
             ));
         }
     };
     let allowed =
         if access.caller.role >= KeyRole::Write { MemoryMode::Full } else { MemoryMode::Read };
-    let on = access.app.engine.settings(access.scope.agent()).memory.enabled;
-    Ok(if on { asked.min(allowed) } else { MemoryMode::Off })
+    let enabled = access.app.engine.settings(access.scope.agent()).memory.enabled;
+    Ok(if enabled { requested.min(allowed) } else { MemoryMode::Off })
 }
 
-/// The first of these headers that is there.
+/// Returns the first of these headers that is present.
 fn first_header(headers: &HeaderMap, names: &[&str]) -> Result<Option<String>, Problem> {
     let Some((name, value)) = names.iter().find_map(|name| Some((name, headers.get(*name)?)))
     else {
         return Ok(None);
     };
-    // Clients send names in other scripts as their plain bytes.
+    // Clients send names in other scripts as plain bytes.
     let text = std::str::from_utf8(value.as_bytes()).map_err(|_| {
         Problem::invalid(format!("the header {name} is not UTF-8"), "send it as UTF-8")
     })?;
     Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
 }
 
-/// The name of a conversation that has none: clients send all of it each time, so its beginning tells it.
+/// Names a session by its first message: clients send the whole conversation each time.
 fn session_from_first_message(first: &str) -> String {
     format!("chat-{}", short_digest(&[first]))
 }
@@ -124,7 +125,7 @@ fn bounded_session_name(session: String) -> String {
     if fits { session } else { session_from_first_message(&session) }
 }
 
-/// A short digest of texts.
+/// Returns a short digest of several texts.
 pub(super) fn short_digest(parts: &[&str]) -> String {
     let mut digest = Sha256::new();
     for part in parts {

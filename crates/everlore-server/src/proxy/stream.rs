@@ -1,4 +1,4 @@
-//! Bytes that go by: which headers travel, and a body that is handed on as it comes while a copy is kept to be read later.
+//! Relaying bytes: the headers that travel, and a body that is relayed as it arrives while a copy is captured.
 
 use std::{
     pin::Pin,
@@ -15,7 +15,7 @@ use hyper::body::{Frame, Incoming, SizeHint};
 
 use crate::auth::{KEY_HEADER, authorization_value};
 
-/// A longer answer is passed on like any other, and not kept: it is no conversation.
+/// Largest captured response; a longer one is relayed and not captured, because it is no conversation.
 const MAX_CAPTURED_BYTES: usize = 16 << 20;
 
 /// Headers that belong to one connection.
@@ -30,7 +30,7 @@ const HOP_BY_HOP_HEADERS: [HeaderName; 8] = [
     header::UPGRADE,
 ];
 
-/// Headers of a client that are for us, or that say more about it than a provider need know.
+/// Headers of a client that are meant for us, or that tell a provider more than it needs to know.
 const STRIPPED_HEADERS: [HeaderName; 9] = [
     header::HOST,
     header::CONTENT_LENGTH,
@@ -45,42 +45,48 @@ const STRIPPED_HEADERS: [HeaderName; 9] = [
 const STRIPPED_PREFIXES: [&str; 6] =
     ["x-everlore-", "x-memory-", "x-sm-", "x-supermemory-", "x-forwarded-", "sec-"];
 
-/// The headers for the provider, and whether the client has a key of its own there.
+/// Returns the headers for the provider, and `true` if the client brings its own provider key.
 pub(super) fn provider_headers(headers: &HeaderMap) -> (HeaderMap, bool) {
     let mut sent = HeaderMap::with_capacity(headers.len());
     for (name, value) in headers {
-        let kept = !HOP_BY_HOP_HEADERS.contains(name)
+        let is_relayed = !HOP_BY_HOP_HEADERS.contains(name)
             && !STRIPPED_HEADERS.contains(name)
             && !STRIPPED_PREFIXES.iter().any(|prefix| name.as_str().starts_with(prefix));
-        if kept {
+        if is_relayed {
             sent.append(name, value.clone());
         }
     }
-    // What is read here must not be compressed.
+    // The response is parsed here, so it must not be compressed.
     sent.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    let own = client_provider_keys(headers);
-    let has_own = !own.is_empty();
-    sent.extend(own.into_iter().map(|(name, value)| (Some(name), value)));
+    let client_keys = client_provider_keys(headers);
+    let has_own = !client_keys.is_empty();
+    sent.extend(client_keys.into_iter().map(|(name, value)| (Some(name), value)));
     (sent, has_own)
 }
 
-/// The client's keys for the provider: there are some if ours has a header of its own.
+/// Returns the client's provider keys: present if our key has a header of its own.
 fn client_provider_keys(headers: &HeaderMap) -> Vec<(HeaderName, HeaderValue)> {
     let Some(ours) = headers.get(KEY_HEADER) else { return Vec::new() };
     let is_ours = |secret: &[u8]| secret.trim_ascii() == ours.as_bytes().trim_ascii();
     let names = [header::AUTHORIZATION, HeaderName::from_static("x-api-key")];
     let given = names.into_iter().filter_map(|name| Some((headers.get(&name)?.clone(), name)));
-    let theirs = given.filter(|(value, name)| match *name == header::AUTHORIZATION {
-        true => !authorization_value(headers, &["bearer"])
-            .is_some_and(|secret| is_ours(secret.as_bytes())),
-        false => !is_ours(value.as_bytes()),
+    let theirs = given.filter(|(value, name)| {
+        if *name == header::AUTHORIZATION {
+            let token = authorization_value(headers, &["bearer"]);
+            !token.is_some_and(|token| is_ours(token.as_bytes()))
+        } else {
+            !is_ours(value.as_bytes())
+        }
     });
     theirs.map(|(value, name)| (name, value)).collect()
 }
 
-/// The provider's answer for the client: status, headers and bytes as they came. `kept` gets a copy of the bytes in the end.
-pub(super) fn client_response(reply: UpstreamResponse, kept: Option<ResponseCapture>) -> Response {
-    let mut response = Response::new(Body::new(TeeBody { body: reply.body, capture: kept }));
+/// Relays the provider's response: status, headers and bytes as they arrive. `capture` gets a copy of the bytes at the end.
+pub(super) fn client_response(
+    reply: UpstreamResponse,
+    capture: Option<ResponseCapture>,
+) -> Response {
+    let mut response = Response::new(Body::new(TeeBody { body: reply.body, capture }));
     *response.status_mut() = reply.status;
     for (name, value) in &reply.headers {
         if !HOP_BY_HOP_HEADERS.contains(name) && *name != header::SET_COOKIE {
@@ -90,10 +96,10 @@ pub(super) fn client_response(reply: UpstreamResponse, kept: Option<ResponseCapt
     response
 }
 
-/// What is to be done with the bytes of an answer when it has ended.
+/// Capture of a response, which runs at its end.
 pub(super) type ResponseCapture = CaptureBuffer<Box<dyn FnOnce(Vec<u8>) + Send>>;
 
-/// The bytes so far.
+/// Bytes received so far.
 pub(super) struct CaptureBuffer<F> {
     bytes: Vec<Bytes>,
     size: usize,
@@ -101,8 +107,8 @@ pub(super) struct CaptureBuffer<F> {
 }
 
 impl ResponseCapture {
-    pub(super) fn new(then: impl FnOnce(Vec<u8>) + Send + 'static) -> Self {
-        Self { bytes: Vec::new(), size: 0, on_end: Box::new(then) }
+    pub(super) fn new(on_end: impl FnOnce(Vec<u8>) + Send + 'static) -> Self {
+        Self { bytes: Vec::new(), size: 0, on_end: Box::new(on_end) }
     }
 
     fn add(&mut self, bytes: &Bytes) {
@@ -119,7 +125,7 @@ impl ResponseCapture {
     }
 }
 
-/// A body on its way. Dropping it, as when the client goes away, ends the provider's request.
+/// Body in transit. Dropping it, as when the client disconnects, ends the provider's request.
 struct TeeBody {
     body: Incoming,
     capture: Option<ResponseCapture>,
@@ -135,9 +141,9 @@ impl hyper::body::Body for TeeBody {
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(cx);
         if let Poll::Ready(Some(Ok(frame))) = &polled
-            && let (Some(bytes), Some(kept)) = (frame.data_ref(), &mut self.capture)
+            && let (Some(bytes), Some(capture)) = (frame.data_ref(), &mut self.capture)
         {
-            kept.add(bytes);
+            capture.add(bytes);
         }
         polled
     }
@@ -153,8 +159,8 @@ impl hyper::body::Body for TeeBody {
 
 impl Drop for TeeBody {
     fn drop(&mut self) {
-        if let Some(kept) = self.capture.take() {
-            kept.finish();
+        if let Some(capture) = self.capture.take() {
+            capture.finish();
         }
     }
 }
@@ -168,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_is_told_nothing_that_is_meant_for_us() {
+    fn headers_meant_for_us_do_not_reach_the_provider() {
         let (sent, own) = provider_headers(&headers(&[
             ("host", "localhost"),
             ("authorization", "Bearer el-secret"),
@@ -193,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_may_bring_its_own_key_and_ours_never_travels() {
+    fn a_client_may_bring_its_own_key_and_ours_is_never_relayed() {
         let given = [("x-everlore-key", "el-1"), ("authorization", "Bearer sk-theirs")];
         let (sent, own) = provider_headers(&headers(&given));
         assert!(

@@ -1,5 +1,5 @@
-//! What was said so far, in exchanges: a question with everything that answered it. Only whole exchanges are left out, so
-//! that a tool's answer never stands without its call.
+//! Chat history in exchanges: a question with everything that answered it. Only whole exchanges are dropped, so that a
+//! tool result never stands without its call.
 
 use crate::{
     llm::ChatMessage,
@@ -7,25 +7,25 @@ use crate::{
     types::{Memory, Role, Timestamp},
 };
 
-/// What a provider wraps around a message.
+/// Tokens that a provider adds to each message.
 const MESSAGE_OVERHEAD_TOKENS: usize = 4;
 
-/// A question and what answered it.
+/// User message and everything that answered it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Exchange {
-    /// Its number in the conversation.
+    /// Sequence number in the session.
     pub(super) number: usize,
-    /// When the question was asked.
+    /// Time of the question.
     pub(super) asked_at: Timestamp,
-    /// The question first.
+    /// Messages, the question first.
     pub(super) messages: Vec<ChatMessage>,
 }
 
-/// The exchanges that a model still sees.
+/// Exchanges that the model still sees.
 #[derive(Debug, Default)]
 pub(super) struct ChatHistory {
     exchanges: Vec<Exchange>,
-    /// The number of the next exchange.
+    /// Number of the next exchange.
     next_number: usize,
 }
 
@@ -34,15 +34,15 @@ impl Exchange {
         self.messages.iter().map(tokens).sum()
     }
 
-    /// What the user said.
+    /// Returns the user's text.
     pub(super) fn question(&self) -> &str {
         self.messages.iter().find_map(ChatMessage::user_text).unwrap_or_default()
     }
 
-    /// What the model said, its parts between tool calls joined.
+    /// Returns the model's text, its parts between tool calls joined.
     pub(super) fn answer(&self) -> String {
-        let said = self.messages.iter().filter_map(ChatMessage::assistant_text);
-        said.collect::<Vec<_>>().join("\n\n")
+        let texts = self.messages.iter().filter_map(ChatMessage::assistant_text);
+        texts.collect::<Vec<_>>().join("\n\n")
     }
 }
 
@@ -60,7 +60,7 @@ impl ChatMessage {
 }
 
 impl ChatHistory {
-    /// The exchanges of a conversation that is taken up again.
+    /// Rebuilds the exchanges of a resumed session.
     pub(super) fn from_turns(turns: &[Memory]) -> Self {
         let mut history = Self::default();
         for turn in turns {
@@ -73,7 +73,7 @@ impl ChatHistory {
                 _ => {}
             }
         }
-        // A question that nobody answered is not asked again unasked.
+        // An unanswered question is not sent again.
         history.exchanges.retain(|exchange| exchange.messages.len() > 1);
         history
     }
@@ -85,63 +85,63 @@ impl ChatHistory {
         self.next_number += 1;
     }
 
-    /// Adds to the exchange that goes on.
+    /// Adds a message to the current exchange.
     pub(super) fn push(&mut self, message: ChatMessage) {
         if let Some(exchange) = self.exchanges.last_mut() {
             exchange.messages.push(message);
         }
     }
 
-    /// Takes the exchange back that goes on.
+    /// Removes the current exchange.
     pub(super) fn discard_last(&mut self) {
         self.exchanges.pop();
     }
 
-    /// The exchange that goes on, or the last one.
+    /// Returns the current or last exchange.
     pub(super) fn last(&self) -> Option<&Exchange> {
         self.exchanges.last()
     }
 
-    /// All of them, the oldest first.
+    /// Returns all exchanges, oldest first.
     pub(super) fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
     }
 
-    /// How many messages there are.
+    /// Returns the number of messages.
     pub(super) fn message_count(&self) -> usize {
         self.exchanges.iter().map(|exchange| exchange.messages.len()).sum()
     }
 
-    /// The most tokens that a model counts for all of them.
+    /// Returns an upper estimate of the tokens of all messages.
     pub(super) fn tokens(&self) -> usize {
         self.exchanges.iter().map(Exchange::tokens).sum()
     }
 
-    /// Leaves out the oldest exchanges until at most so many messages are left before the one that goes on.
+    /// Drops the oldest exchanges until at most `max_messages` messages precede the current one.
     pub(super) fn limit_messages(&mut self, max_messages: usize) {
         self.drop_oldest(|exchange| exchange.messages.len(), max_messages);
     }
 
-    /// Takes the oldest exchanges out, so that those that stay have at most so many tokens. The last one stays anyhow.
+    /// Removes and returns the oldest exchanges so that the rest has at most `max_tokens`. The last one always stays.
     pub(super) fn take_older(&mut self, max_tokens: usize) -> Vec<Exchange> {
         self.drop_oldest(Exchange::tokens, max_tokens)
     }
 
-    /// Forgets what was said; numbers go on.
+    /// Removes all exchanges; numbering continues.
     pub(super) fn clear(&mut self) {
         self.exchanges.clear();
     }
 
-    fn drop_oldest(&mut self, size: impl Fn(&Exchange) -> usize, most: usize) -> Vec<Exchange> {
+    fn drop_oldest(&mut self, size: impl Fn(&Exchange) -> usize, max: usize) -> Vec<Exchange> {
         let mut used = 0;
         let fits = |exchange: &&Exchange| {
             used += size(exchange);
-            used <= most
+            used <= max
         };
         let last = usize::from(!self.exchanges.is_empty());
         let before = &self.exchanges[..self.exchanges.len() - last];
-        let kept = before.iter().rev().take_while(fits).count();
-        self.exchanges.drain(..before.len() - kept).collect()
+        let kept_count = before.iter().rev().take_while(fits).count();
+        self.exchanges.drain(..before.len() - kept_count).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a message gets beside the prompt: the conversation that the model no longer sees, and what memory knows (I1, I3, I4).
+//! Context injected for one message: earlier exchanges that the model no longer sees, and recalled memories.
 
 use serde::Serialize;
 
@@ -16,32 +16,32 @@ use crate::{
     types::MemoryId,
 };
 
-/// The part of the budget that short-term items may take: what lasts needs room as well.
+/// Divisor of the budget for short-term items: they may use 1/2, the rest is for long-term memories.
 const SHORT_TERM_DIVISOR: usize = 2;
 
 const OPEN_TAG: &str = "<conversation-so-far>";
 const CLOSE_TAG: &str = "</conversation-so-far>";
 
-/// What was added to the prompt for one message, and why.
+/// Context added to the prompt for one message, and its origin.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct InjectedContext {
-    /// All of it, as a model gets it; empty if nothing was.
+    /// Text as the model gets it; empty if there is none.
     pub text: String,
-    /// The most tokens a model counts for it.
+    /// Upper estimate of its tokens.
     pub tokens: usize,
-    /// How many short-term items are in it.
+    /// Number of short-term items in it.
     pub short_term: usize,
-    /// Whether a summary of the conversation is in it.
+    /// Set when it contains a summary of the session.
     pub summary: bool,
-    /// The long-term memories in it, the best first, each with its score and the words by which it was found.
+    /// Long-term memories in it, best first, each with its score and matched terms.
     pub memories: Vec<MemoryBlockEntry>,
     /// Memories that did not fit.
     pub left_out: Vec<MemoryId>,
-    /// Whether the settings keep the first message of a conversation free of memories, and this was it.
+    /// Set when the settings keep the first message free of memories, and this was it.
     pub first_round: bool,
 }
 
-/// The part of the conversation that the model no longer sees, in words.
+/// Rendered part of the session that the model no longer sees.
 #[derive(Default)]
 struct EarlierContext {
     text: String,
@@ -50,22 +50,22 @@ struct EarlierContext {
 }
 
 impl ChatSession {
-    /// What memory knows about a question; none if the settings keep it from being asked.
+    /// Recalls memories for a question; `None` if the settings switch recall off.
     ///
-    /// It is asked before the question is stored: a question is no answer to itself, and in a small memory its own words
-    /// would change which words are rare.
+    /// Runs before the question is stored: a question is no answer to itself, and in a small memory its own words would
+    /// change which words are rare.
     pub(super) async fn recall(&mut self, question: &str) -> Result<Option<MemoryBlock>> {
         let settings = self.engine.settings(self.scope.agent());
         let (enabled, inject) = (settings.memory.enabled, settings.memory.inject.clone());
         if !enabled || inject.first_round_empty && self.user_message_count == 0 {
             return Ok(None);
         }
-        let spoken_for = self.earlier_context(&inject, inject.token_budget, question).await.tokens;
-        let left = inject.token_budget.saturating_sub(spoken_for);
-        self.engine.inject(&self.recall_request(question), left, &self.session).await.map(Some)
+        let reserved = self.earlier_context(&inject, inject.token_budget, question).await.tokens;
+        let budget = inject.token_budget.saturating_sub(reserved);
+        self.engine.inject(&self.recall_request(question), budget, &self.session).await.map(Some)
     }
 
-    /// What is added to the prompt for a question. Nothing of it is kept in the history.
+    /// Builds the context for a question. It never enters the history.
     pub(super) async fn inject(
         &mut self,
         question: &str,
@@ -77,11 +77,11 @@ impl ChatSession {
         };
         let inject = self.engine.settings(self.scope.agent()).memory.inject.clone();
         let room = inject.token_budget.saturating_sub(block.tokens);
-        let so_far = self.earlier_context(&inject, room, question).await;
-        combine_context(so_far, !self.earlier_summary.is_empty(), block)
+        let earlier = self.earlier_context(&inject, room, question).await;
+        combine_context(earlier, !self.earlier_summary.is_empty(), block)
     }
 
-    /// The language of what is written around recollections.
+    /// Returns the language of the text around memories.
     pub(super) fn language(&self, text: &str) -> Language {
         match self.engine.settings(self.scope.agent()).general.language {
             LanguageChoice::Auto => detect_language(text),
@@ -90,17 +90,13 @@ impl ChatSession {
         }
     }
 
-    /// Memory is asked about everything but the turns that the model sees anyway, and what was drawn from them.
+    /// Builds a recall request that excludes the turns in the history and what was extracted from them.
     fn recall_request(&self, question: &str) -> RecallRequest {
-        let seen_since = self.history.exchanges().first().map(|exchange| exchange.asked_at);
-        let filter = MemoryFilter { turns_until: seen_since, ..MemoryFilter::default() };
+        let visible_since = self.history.exchanges().first().map(|exchange| exchange.asked_at);
+        let filter = MemoryFilter { turns_until: visible_since, ..MemoryFilter::default() };
         let session = self.session.clone();
-        let seen = seen_since.map(|since| VisibleContext { session, since, texts: None });
-        RecallRequest {
-            filter,
-            visible: seen,
-            ..self.engine.context_request(&self.scope, question)
-        }
+        let visible = visible_since.map(|since| VisibleContext { session, since, texts: None });
+        RecallRequest { filter, visible, ..self.engine.context_request(&self.scope, question) }
     }
 
     async fn earlier_context(
@@ -111,7 +107,7 @@ impl ChatSession {
     ) -> EarlierContext {
         let first = self.history.exchanges().first().map_or(usize::MAX, |exchange| exchange.number);
         let mut room = room.min(inject.token_budget / SHORT_TERM_DIVISOR);
-        let mut told = Vec::new();
+        let mut texts = Vec::new();
         for item in self.short_term.latest_before(first, inject.short_term_count).into_iter().rev()
         {
             self.cost.summaries += item.apply_rewrite().await;
@@ -121,14 +117,14 @@ impl ChatSession {
                 break;
             }
             room -= tokens;
-            told.push(text);
+            texts.push(text);
         }
-        told.reverse();
-        render_earlier_context(&self.earlier_summary, &told, self.language(question))
+        texts.reverse();
+        render_earlier_context(&self.earlier_summary, &texts, self.language(question))
     }
 }
 
-/// The summary and the latest items in one block that they cannot close; nothing if there is neither.
+/// Renders summary and items in a block that they cannot close; empty if there is neither.
 fn render_earlier_context(summary: &str, items: &[String], language: Language) -> EarlierContext {
     if summary.is_empty() && items.is_empty() {
         return EarlierContext::default();
@@ -151,13 +147,13 @@ fn render_earlier_context(summary: &str, items: &[String], language: Language) -
     EarlierContext { tokens: estimate_tokens(&text), items: items.len(), text }
 }
 
-fn combine_context(so_far: EarlierContext, summary: bool, block: MemoryBlock) -> InjectedContext {
-    let texts = [so_far.text, block.text];
+fn combine_context(earlier: EarlierContext, summary: bool, block: MemoryBlock) -> InjectedContext {
+    let texts = [earlier.text, block.text];
     let text = texts.iter().filter(|text| !text.is_empty()).map(String::as_str).collect::<Vec<_>>();
     InjectedContext {
         text: text.join("\n\n"),
-        tokens: so_far.tokens + block.tokens,
-        short_term: so_far.items,
+        tokens: earlier.tokens + block.tokens,
+        short_term: earlier.items,
         summary,
         memories: block.entries,
         left_out: block.left_out,

@@ -1,8 +1,8 @@
-//! Conversations with a model that remembers: memory is asked, the turn is stored, then the model answers and calls tools;
-//! the answer is stored as far as it came, and which memories it used is written down.
+//! Chat sessions with long-term memory: recall, store the user's turn, run the model's tool loop, store the answer as
+//! far as it was received, and record which memories it used.
 //!
-//! The prompt is made once and stays the same to the byte. What a message recalls is added for that message only and never
-//! becomes part of what was said. What the model no longer sees is summed up; the turns themselves stay stored.
+//! The system prompt is built once and stays byte-identical. Context recalled for a message is added for that message
+//! only and never enters the history. Exchanges that leave the history are summarized; their turns stay stored.
 
 mod history;
 mod short_term;
@@ -38,28 +38,29 @@ use crate::{
     ingest::Turn,
     llm::{ChatModel, TokenUsage},
     recall::MemoryBlock,
+    sync::BoxFuture,
     text::language::Language,
     tools::ToolRegistry,
     types::{Role, Scope, Timestamp},
 };
 
-/// What a conversation begins with.
+/// Options of a chat session.
 pub struct ChatSessionOptions {
-    /// Whose memory it is.
+    /// Owner of the memory.
     pub scope: Scope,
-    /// Its name; one that was used before is taken up again.
+    /// Session name; an existing session is resumed.
     pub session: String,
-    /// The caller's own prompt, which comes last.
+    /// Caller's own system prompt, which comes last.
     pub caller_prompt: String,
-    /// Its language, if it is known.
+    /// Language of the session, if known.
     pub language: Option<Language>,
-    /// What the model may call.
+    /// Tools that the model may call.
     pub tools: ToolRegistry,
-    /// The folder that the agent keeps for itself, if it has one.
+    /// Folder of the agent's own notes, if it has one.
     pub folder: Option<MemoryFolder>,
 }
 
-/// A conversation of a user with a model.
+/// Chat of a user with a model.
 pub struct ChatSession {
     engine: Engine,
     scope: Scope,
@@ -69,24 +70,24 @@ pub struct ChatSession {
     folder: Option<MemoryFolder>,
     prompt: String,
     history: ChatHistory,
-    /// How many messages of the user there were.
+    /// Number of user messages.
     user_message_count: usize,
     short_term: ShortTermMemory,
-    /// What was said before the history begins.
+    /// Summary of the exchanges that left the history.
     earlier_summary: String,
     injected: InjectedContext,
     cost: ChatSessionCost,
     clock: MonotonicClock,
 }
 
-/// The moments at which something was said, each later than the one before: what was said before a question is told by time.
+/// Strictly increasing clock for turns: recall orders a question and the turns before it by time.
 #[derive(Default)]
 struct MonotonicClock {
     last: Option<Zoned>,
 }
 
 impl MonotonicClock {
-    /// Now, or a millisecond after the last one.
+    /// Returns now, or a millisecond after the last instant.
     fn next_instant(&mut self, engine: &Engine) -> Zoned {
         let millisecond = SignedDuration::from_millis(1);
         let after = self.last.as_ref().map(|last| last.saturating_add(millisecond));
@@ -96,44 +97,44 @@ impl MonotonicClock {
     }
 }
 
-/// What happens while a model answers.
+/// Event while a model answers.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ChatEvent<'a> {
-    /// The older part of the conversation was summed up.
+    /// The older exchanges were summarized.
     Compacted(&'a CompactionReport),
-    /// What was added to the prompt for this message.
+    /// Context was added to the prompt for this message.
     Injected(&'a InjectedContext),
-    /// More of the answer.
+    /// Next part of the answer.
     Text(&'a str),
-    /// A tool begins.
+    /// A tool call begins.
     ToolStarted {
-        /// Its name.
+        /// Name of the tool.
         name: &'a str,
-        /// What it is given.
+        /// Arguments of the call.
         arguments: &'a Value,
     },
-    /// A tool is done.
+    /// A tool call is done.
     ToolFinished {
-        /// Its name.
+        /// Name of the tool.
         name: &'a str,
-        /// What it says.
+        /// Text of the result.
         text: &'a str,
-        /// Whether it failed.
+        /// Set when the call failed.
         failed: bool,
     },
 }
 
-/// What a conversation cost so far.
+/// Cost of a session so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct ChatSessionCost {
-    /// How many answers there were.
+    /// Number of answers.
     pub answers: usize,
-    /// What they took.
+    /// Token usage of the answers.
     pub answered: TokenUsage,
-    /// What summaries took.
+    /// Token usage of summaries.
     pub summaries: TokenUsage,
-    /// The tokens that were recalled for all messages together, as estimated here.
+    /// Estimated tokens of the context injected for all messages.
     pub injected: usize,
 }
 
@@ -144,103 +145,116 @@ impl std::ops::AddAssign for TokenUsage {
 }
 
 impl ChatSession {
-    /// Begins a conversation, or takes up one that was had before.
-    pub async fn open(
-        engine: &Engine,
+    /// Opens a session, or resumes one of the same name.
+    pub fn open<'a>(
+        engine: &'a Engine,
         model: Arc<dyn ChatModel>,
-        opening: ChatSessionOptions,
-    ) -> Result<Self> {
-        let ChatSessionOptions { scope, session, caller_prompt: base, language, tools, folder } =
-            opening;
-        let prompt = engine.begin_prompt(&scope, &PromptRequest { base, language }).await?;
-        let turns = engine.session_turns(&scope, &session).await?;
-        let history = ChatHistory::from_turns(&turns);
-        let mut short_term =
-            ShortTermMemory::new(&engine.settings(scope.agent()).memory.short_term);
-        for exchange in history.exchanges() {
-            short_term.push(exchange);
-        }
-        let mut taken_up = Self {
-            engine: engine.clone(),
-            prompt: prompt.text(),
-            scope,
-            session,
-            model,
-            tools,
-            folder,
-            user_message_count: history.exchanges().len(),
-            history,
-            short_term,
-            earlier_summary: String::new(),
-            injected: InjectedContext::default(),
-            cost: ChatSessionCost::default(),
-            clock: MonotonicClock::default(),
-        };
-        // What does not fit is told as short-term items; a model is not asked before anything was said.
-        taken_up.history.take_older(taken_up.compaction_trigger() / KEEP_DIVISOR);
-        Ok(taken_up)
+        options: ChatSessionOptions,
+    ) -> BoxFuture<'a, Result<Self>> {
+        Box::pin(async move {
+            let ChatSessionOptions { scope, session, caller_prompt: base, language, tools, folder } =
+                options;
+            let prompt = engine.begin_prompt(&scope, &PromptRequest { base, language }).await?;
+            let turns = engine.session_turns(&scope, &session).await?;
+            let history = ChatHistory::from_turns(&turns);
+            let mut short_term =
+                ShortTermMemory::new(&engine.settings(scope.agent()).memory.short_term);
+            for exchange in history.exchanges() {
+                short_term.push(exchange);
+            }
+            let mut chat = Self {
+                engine: engine.clone(),
+                prompt: prompt.text(),
+                scope,
+                session,
+                model,
+                tools,
+                folder,
+                user_message_count: history.exchanges().len(),
+                history,
+                short_term,
+                earlier_summary: String::new(),
+                injected: InjectedContext::default(),
+                cost: ChatSessionCost::default(),
+                clock: MonotonicClock::default(),
+            };
+            // What does not fit is injected as short-term items; the model is not called before the first message.
+            chat.history.take_older(chat.compaction_trigger() / KEEP_DIVISOR);
+            Ok(chat)
+        })
     }
 
-    /// Says something and hears the answer. The message is on disk before the model is asked; `interrupt` ends the answer,
-    /// of which is stored what came.
+    /// Sends a message and returns the reply. The message is durable before the model is called; `interrupt` ends the
+    /// answer, whose received part is stored.
     pub async fn send(
         &mut self,
         text: &str,
-        hear: &mut (dyn FnMut(ChatEvent<'_>) + Send),
+        on_event: &mut (dyn FnMut(ChatEvent<'_>) + Send),
         interrupt: impl Future<Output = ()> + Send,
     ) -> Result<ChatReply> {
-        let mut interrupt = pin!(interrupt);
-        let asked_at = self.clock.next_instant(&self.engine).timestamp();
-        let recalled = self.recall(text).await;
-        self.store_turn(Role::User, text, asked_at).await?;
-        let recalled = recalled?;
-        self.compact_if_needed(hear, interrupt.as_mut()).await;
-        self.history.begin_exchange(asked_at, text.to_owned());
-        self.user_message_count += 1;
-        self.history.limit_messages(self.engine.settings(self.scope.agent()).memory.max_history);
-        let mut answered =
-            self.inject_and_reply(text, recalled.clone(), hear, interrupt.as_mut()).await;
-        if matches!(answered, Err(Error::ContextTooLong { .. }))
-            && self.compact_all(hear, interrupt.as_mut()).await
-        {
-            answered = self.inject_and_reply(text, recalled, hear, interrupt).await;
-        }
-        let mut reply = match answered {
-            Ok(reply) => reply,
-            Err(error) => {
-                self.history.discard_last();
-                return Err(error);
-            }
-        };
-        self.cost.add_reply(&reply, &self.injected);
-        self.finish_reply(&mut reply).await;
-        Ok(reply)
+        self.send_interruptible(text, on_event, pin!(interrupt)).await
     }
 
-    /// Asks the model, with what is recalled and what it no longer sees.
+    fn send_interruptible<'a>(
+        &'a mut self,
+        text: &'a str,
+        on_event: EventSink<'a>,
+        mut interrupt: Interrupt<'a>,
+    ) -> BoxFuture<'a, Result<ChatReply>> {
+        Box::pin(async move {
+            let asked_at = self.clock.next_instant(&self.engine).timestamp();
+            let recalled = self.recall(text).await;
+            self.store_turn(Role::User, text, asked_at).await?;
+            let recalled = recalled?;
+            self.compact_if_needed(on_event, interrupt.as_mut()).await;
+            self.history.begin_exchange(asked_at, text.to_owned());
+            self.user_message_count += 1;
+            self.history
+                .limit_messages(self.engine.settings(self.scope.agent()).memory.max_history);
+            let mut answered =
+                self.inject_and_reply(text, recalled.clone(), on_event, interrupt.as_mut()).await;
+            if matches!(answered, Err(Error::ContextTooLong { .. }))
+                && self.compact_all(on_event, interrupt.as_mut()).await
+            {
+                answered = self.inject_and_reply(text, recalled, on_event, interrupt).await;
+            }
+            let mut reply = match answered {
+                Ok(reply) => reply,
+                Err(error) => {
+                    self.history.discard_last();
+                    return Err(error);
+                }
+            };
+            self.cost.add_reply(&reply, &self.injected);
+            self.finish_reply(&mut reply).await;
+            Ok(reply)
+        })
+    }
+
+    /// Injects context into the prompt and runs the tool loop.
     async fn inject_and_reply(
         &mut self,
         question: &str,
         recalled: Option<MemoryBlock>,
-        hear: EventSink<'_>,
+        on_event: EventSink<'_>,
         interrupt: Interrupt<'_>,
     ) -> Result<ChatReply> {
         self.injected = self.inject(question, recalled).await;
-        hear(ChatEvent::Injected(&self.injected));
+        on_event(ChatEvent::Injected(&self.injected));
         let context = self.injected.text.clone();
-        self.run_tool_loop(&context, hear, interrupt).await
+        self.run_tool_loop(&context, on_event, interrupt).await
     }
 
-    /// Stores the answer and keeps the exchange.
+    /// Stores the answer, adds the exchange to short-term memory and starts the usage check.
     async fn finish_reply(&mut self, reply: &mut ChatReply) {
-        let said_at = self.clock.next_instant(&self.engine).timestamp();
+        let answered_at = self.clock.next_instant(&self.engine).timestamp();
         let stored = match reply.text.trim() {
             "" => Ok(()),
-            text => self.store_turn(Role::Assistant, text, said_at).await,
+            text => self.store_turn(Role::Assistant, text, answered_at).await,
         };
         reply.store_error = stored.err();
         match self.history.last() {
-            // Nothing was said and nothing done: the question is not sent again unanswered.
+            // Neither text nor tool calls: the question is not sent again unanswered.
             Some(exchange) if exchange.messages.len() == 1 => self.history.discard_last(),
             Some(exchange) => self.short_term.push(exchange),
             None => {}
@@ -251,7 +265,7 @@ impl ChatSession {
         self.rewrite_items();
     }
 
-    /// Stores a turn, word for word; nothing if memory is switched off.
+    /// Stores a turn verbatim; does nothing if memory is switched off.
     async fn store_turn(&self, role: Role, text: &str, at: Timestamp) -> Result<()> {
         if !self.engine.settings(self.scope.agent()).memory.enabled {
             return Ok(());
@@ -266,37 +280,49 @@ impl ChatSession {
         self.engine.observe(&self.scope, vec![turn]).await.map(drop)
     }
 
-    /// Ends the conversation: what it was about goes into the log of the day, in the model's words if it answers and else
-    /// in its own (F7). Nothing if nothing was said.
+    /// Ends the session and logs a summary of it in the daily log, written by the model or, if it fails, extracted from
+    /// the turns. Returns `None` if no message was sent.
     pub async fn end(
         &mut self,
         interrupt: impl Future<Output = ()> + Send,
     ) -> Result<Option<SessionEnd>> {
-        let said = !self.history.exchanges().is_empty() || !self.earlier_summary.is_empty();
-        if !said || !self.engine.settings(self.scope.agent()).memory.enabled {
-            return self.end_without_model().await;
-        }
-        let text = summary::transcript(&self.earlier_summary, self.history.exchanges());
-        let account = self.metered_model();
-        let told = tokio::select! {
-            biased;
-            () = interrupt => None,
-            (lines, told) = account.summarize(&text, Engine::MAX_SUMMARY_CHARS) => {
-                self.cost.summaries += told.tokens;
-                lines
-            }
-        };
-        let ended =
-            self.engine.end_session_with_summary(&self.scope, &self.session, told.as_deref());
-        ended.await.map(Some)
+        self.end_interruptible(pin!(interrupt)).await
     }
 
-    /// The same without asking the model.
+    fn end_interruptible<'a>(
+        &'a mut self,
+        interrupt: Interrupt<'a>,
+    ) -> BoxFuture<'a, Result<Option<SessionEnd>>> {
+        Box::pin(async move {
+            let is_empty = self.history.exchanges().is_empty() && self.earlier_summary.is_empty();
+            if is_empty || !self.engine.settings(self.scope.agent()).memory.enabled {
+                return self.end_without_model().await;
+            }
+            let text = summary::transcript(&self.earlier_summary, self.history.exchanges());
+            let model = self.metered_model();
+            let summary = tokio::select! {
+                biased;
+                () = interrupt => None,
+                (lines, summary) = model.summarize(&text, Engine::MAX_SUMMARY_CHARS) => {
+                    self.cost.summaries += summary.tokens;
+                    lines
+                }
+            };
+            let ended = self.engine.end_session_with_summary(
+                &self.scope,
+                &self.session,
+                summary.as_deref(),
+            );
+            ended.await.map(Some)
+        })
+    }
+
+    /// Ends the session without calling the model.
     pub async fn end_without_model(&self) -> Result<Option<SessionEnd>> {
         end_session(&self.engine, &self.scope, &self.session).await
     }
 
-    /// Forgets what was said in this conversation; what is stored stays.
+    /// Clears the session's context; stored turns stay.
     pub fn clear(&mut self) {
         self.history.clear();
         self.user_message_count = 0;
@@ -305,42 +331,42 @@ impl ChatSession {
         self.injected = InjectedContext::default();
     }
 
-    /// What was added to the prompt for the last message.
+    /// Returns the context injected for the last message.
     pub fn injected(&self) -> &InjectedContext {
         &self.injected
     }
 
-    /// What it cost so far.
+    /// Returns the cost so far.
     pub fn cost(&self) -> ChatSessionCost {
         self.cost
     }
 
-    /// The tokens and the messages that are sent again with the next message.
+    /// Returns the tokens and the messages that are sent again with the next message.
     pub fn history_size(&self) -> (usize, usize) {
         (self.history.tokens(), self.history.message_count())
     }
 
-    /// The part of the prompt that stays the same.
+    /// Returns the system prompt, which stays the same for the session.
     pub fn prompt(&self) -> &str {
         &self.prompt
     }
 
-    /// Its name.
+    /// Returns the session name.
     pub fn session(&self) -> &str {
         &self.session
     }
 
-    /// Who answers.
+    /// Returns the model.
     pub fn model(&self) -> &dyn ChatModel {
         &*self.model
     }
 
-    /// Lets another model answer from now on.
+    /// Replaces the model for the following messages.
     pub fn set_model(&mut self, model: Arc<dyn ChatModel>) {
         self.model = model;
     }
 
-    /// Who sums up, on whose account.
+    /// Returns the model with its ledger account, for summaries.
     fn metered_model(&self) -> summary::MeteredModel {
         let (scope, model) = (self.scope.clone(), Arc::clone(&self.model));
         summary::MeteredModel { engine: self.engine.clone(), scope, model }
@@ -359,7 +385,7 @@ impl ChatSessionCost {
     }
 }
 
-/// Logs a conversation, if anything of it is stored.
+/// Logs a session, if any of its turns are stored.
 async fn end_session(engine: &Engine, scope: &Scope, session: &str) -> Result<Option<SessionEnd>> {
     if !engine.settings(scope.agent()).memory.enabled {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Answers from memory alone: what is stored about a question, quoted with who said it and when.
+//! Offline sessions: answers that quote stored memories, with speaker and date, without a model.
 
 use jiff::Zoned;
 use serde::Serialize;
@@ -10,6 +10,7 @@ use crate::{
     error::Result,
     ingest::Turn,
     recall::{Hit, RecallRequest},
+    sync::BoxFuture,
     text::{
         age::Age,
         language::{Language, detect_language},
@@ -17,10 +18,10 @@ use crate::{
     types::{Kind, Memory, MemoryId, Role, Scope},
 };
 
-/// Hits that are looked at beside those that are quoted: earlier questions are found as well and are no answers.
+/// Hits fetched beyond those quoted: recall also finds earlier questions, which are no answers.
 const EXTRA_HITS: usize = 10;
 
-/// A conversation without a model.
+/// Session without a model.
 pub struct OfflineSession {
     engine: Engine,
     scope: Scope,
@@ -28,59 +29,62 @@ pub struct OfflineSession {
     clock: MonotonicClock,
 }
 
-/// Something stored that answers a question.
+/// Stored memory that answers a question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MemoryQuote {
-    /// The memory.
+    /// Id of the memory.
     pub id: MemoryId,
-    /// Its uri.
+    /// Uri of the memory.
     pub uri: String,
-    /// What sort of memory it is.
+    /// Kind of the memory.
     pub kind: Kind,
-    /// What it says.
+    /// Text of the memory.
     pub text: String,
-    /// Who said it, when and where, in words.
+    /// Speaker, date and session in words.
     pub source: String,
-    /// Its worth for the question, from 0 to 1.
+    /// Score for the question, from 0 to 1.
     pub score: f64,
 }
 
-/// The answer to one message.
+/// Answer to one message.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OfflineAnswer {
-    /// All of it in words, as markdown.
+    /// Complete answer as markdown.
     pub text: String,
-    /// What is quoted, the best first.
+    /// Quoted memories, best first.
     pub quotes: Vec<MemoryQuote>,
 }
 
 impl OfflineSession {
-    /// A conversation of this name.
+    /// Creates a session of this name.
     pub fn new(engine: &Engine, scope: &Scope, session: &str) -> Self {
         let (engine, scope, session) = (engine.clone(), scope.clone(), session.to_owned());
         Self { engine, scope, session, clock: MonotonicClock::default() }
     }
 
-    /// Stores a message and answers with what is stored about it. The answer itself is not stored: it is nothing new.
-    pub async fn send(&mut self, text: &str) -> Result<OfflineAnswer> {
-        let now = self.clock.next_instant(&self.engine);
-        let remembers = self.engine.settings(self.scope.agent()).memory.enabled;
-        // A question is no answer to itself, so memory is asked first.
-        let hits = match remembers {
-            true => self.engine.recall(&self.request(text)).await.map(|found| found.hits),
-            false => Ok(Vec::new()),
-        };
-        if remembers {
-            self.engine.observe(&self.scope, vec![self.turn(text, &now)]).await?;
-        }
-        let (hits, language) = (hits?, self.language(text));
-        let limit = self.engine.settings(self.scope.agent()).memory.inject.limit;
-        let answers = hits.iter().filter(|hit| !is_question(hit)).take(limit);
-        let quotes: Vec<MemoryQuote> = answers.map(|hit| quote(hit, &now, language)).collect();
-        Ok(OfflineAnswer { text: render_quotes(&quotes, language), quotes })
+    /// Stores a message and answers with stored memories. The answer is not stored: it contains nothing new.
+    pub fn send<'a>(&'a mut self, text: &'a str) -> BoxFuture<'a, Result<OfflineAnswer>> {
+        Box::pin(async move {
+            let now = self.clock.next_instant(&self.engine);
+            let enabled = self.engine.settings(self.scope.agent()).memory.enabled;
+            // A question is no answer to itself, so recall runs first.
+            let hits = if enabled {
+                self.engine.recall(&self.request(text)).await.map(|recall| recall.hits)
+            } else {
+                Ok(Vec::new())
+            };
+            if enabled {
+                self.engine.observe(&self.scope, vec![self.turn(text, &now)]).await?;
+            }
+            let (hits, language) = (hits?, self.language(text));
+            let limit = self.engine.settings(self.scope.agent()).memory.inject.limit;
+            let answers = hits.iter().filter(|hit| !is_question(hit)).take(limit);
+            let quotes: Vec<MemoryQuote> = answers.map(|hit| quote(hit, &now, language)).collect();
+            Ok(OfflineAnswer { text: render_quotes(&quotes, language), quotes })
+        })
     }
 
-    /// Ends it: what it was about goes into the log of the day. Nothing if nothing was said.
+    /// Ends the session and logs a summary of it in the daily log. Returns `None` if no message was sent.
     pub async fn end(&self) -> Result<Option<SessionEnd>> {
         end_session(&self.engine, &self.scope, &self.session).await
     }
@@ -95,7 +99,7 @@ impl OfflineSession {
         }
     }
 
-    /// Hits that are far behind the best are kept: that one may be an earlier question.
+    /// Builds a recall request without a score floor: the best hit may be an earlier question.
     fn request(&self, text: &str) -> RecallRequest {
         let request = self.engine.context_request(&self.scope, text);
         RecallRequest { limit: request.limit + EXTRA_HITS, floor: 0.0, ..request }
@@ -110,11 +114,11 @@ impl OfflineSession {
     }
 }
 
-/// Whether a turn only asks.
+/// Returns `true` if the hit is a turn that only asks.
 fn is_question(hit: &Hit) -> bool {
     let memory = &hit.memory;
-    let asked = memory.content.trim_end().ends_with(['?', '？', '吗', '呢']);
-    memory.kind == Kind::Turn && memory.source.role != Some(Role::Assistant) && asked
+    let asks = memory.content.trim_end().ends_with(['?', '？', '吗', '呢']);
+    memory.kind == Kind::Turn && memory.source.role != Some(Role::Assistant) && asks
 }
 
 fn quote(hit: &Hit, now: &Zoned, language: Language) -> MemoryQuote {
@@ -129,7 +133,7 @@ fn quote(hit: &Hit, now: &Zoned, language: Language) -> MemoryQuote {
     }
 }
 
-/// `you, 2026-03-02 (yesterday), conversation monday`.
+/// Formats the source, such as `you, 2026-03-02 (yesterday), conversation monday`.
 fn source_line(hit: &Hit, now: &Zoned, language: Language) -> String {
     let (memory, chinese) = (&hit.memory, language == Language::Chinese);
     let Age { day, days } = Age::new(memory.at, now);
@@ -151,19 +155,16 @@ fn source_line(hit: &Hit, now: &Zoned, language: Language) -> String {
         (days, true) => format!("{days} 天前"),
     };
     let when = if chinese { format!("{day}（{age}）") } else { format!("{day} ({age})") };
-    let session = memory.source.session.as_ref().map(|session| match chinese {
-        false => format!("conversation {session}"),
-        true => format!("会话 {session}"),
+    let session = memory.source.session.as_ref().map(|session| {
+        if chinese { format!("会话 {session}") } else { format!("conversation {session}") }
     });
-    let outdated = hit.newer.map(|_| match chinese {
-        false => "a newer memory says otherwise".to_owned(),
-        true => "已有更新的说法".to_owned(),
-    });
+    let outdated = if chinese { "已有更新的说法" } else { "a newer memory says otherwise" };
+    let outdated = hit.newer.map(|_| outdated.to_owned());
     let parts: Vec<String> = [by, Some(when), session, outdated].into_iter().flatten().collect();
     parts.join(if chinese { "，" } else { ", " })
 }
 
-/// Whether a memory is called by the beginning of what it says, which tells nothing more.
+/// Returns `true` if the memory's name is the beginning of its text and adds nothing.
 fn name_repeats_content(memory: &Memory) -> bool {
     memory.content.trim().starts_with(memory.name.trim_end_matches('…').trim_end())
 }
@@ -171,10 +172,12 @@ fn name_repeats_content(memory: &Memory) -> bool {
 fn render_quotes(quotes: &[MemoryQuote], language: Language) -> String {
     let chinese = language == Language::Chinese;
     if quotes.is_empty() {
-        return match chinese {
-            false => "Nothing is stored about that. What you said is kept.".to_owned(),
-            true => "没有存过与此有关的内容。你说的话已经记下。".to_owned(),
+        let none = if chinese {
+            "没有存过与此有关的内容。你说的话已经记下。"
+        } else {
+            "Nothing is stored about that. What you said is kept."
         };
+        return none.to_owned();
     }
     let opening = if chinese { "记忆中有这些：" } else { "This is stored:" };
     let quoted = quotes.iter().map(|quote| {

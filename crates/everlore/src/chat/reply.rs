@@ -1,4 +1,4 @@
-//! One answer: the model speaks, calls tools, is told what they say, and speaks again, until it is done or stopped.
+//! Tool loop of one reply: the model answers and calls tools until it stops, is interrupted or fails.
 
 use std::pin::Pin;
 
@@ -11,46 +11,46 @@ use crate::{
     tools::{ToolContext, ToolResult},
 };
 
-/// More rounds of tools than this lead nowhere: the model is told to answer, and then stopped.
+/// Tool rounds per reply. In the last one the model is told to answer, and then it is stopped.
 const MAX_TOOL_ROUNDS: usize = 8;
 
-/// A tool's answer is cut here: a conversation holds many of them.
+/// Longest tool result in the history, which holds many of them.
 const MAX_RESULT_CHARS: usize = 20_000;
 
-/// How an answer ended.
+/// Way in which a reply ended.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReplyOutcome {
-    /// All was said.
+    /// The answer is complete.
     Done,
-    /// The limit of an answer was reached.
+    /// The answer reached its token limit.
     Length,
-    /// The provider did not let the model say more.
+    /// The provider refused or cut off the answer.
     Refused,
-    /// It was interrupted.
+    /// The caller interrupted it.
     Interrupted,
-    /// The model called tools without end.
+    /// The model kept calling tools.
     TooManyRounds,
     /// The model failed after it had begun.
     Failed(Error),
 }
 
-/// An answer, as far as it came.
+/// Reply, as far as it was received.
 #[derive(Debug)]
 pub struct ChatReply {
-    /// What the model said, its parts between tool calls joined.
+    /// Text of the model, its parts between tool calls joined.
     pub text: String,
-    /// How it ended.
+    /// Way in which it ended.
     pub outcome: ReplyOutcome,
-    /// What it cost.
+    /// Token usage.
     pub tokens: TokenUsage,
-    /// How many tools were called.
+    /// Number of tool calls.
     pub tool_calls: usize,
-    /// Why it could not be stored, if it could not.
+    /// Error that prevented storing the answer.
     pub store_error: Option<Error>,
 }
 
-/// What was heard of one round.
+/// Output of one model call.
 #[derive(Default)]
 struct RoundOutput {
     text: String,
@@ -58,38 +58,39 @@ struct RoundOutput {
     stop: Option<StopReason>,
 }
 
-/// Something that comes true when the caller wants an answer to end.
+/// Future that completes when the caller wants the answer to end.
 pub(super) type Interrupt<'a> = Pin<&'a mut (dyn Future<Output = ()> + Send)>;
 
-/// The one who is told what happens.
+/// Callback for the events of a reply.
 pub(super) type EventSink<'a> = &'a mut (dyn FnMut(ChatEvent<'_>) + Send);
 
 impl ChatSession {
-    /// Asks the model and calls the tools that it wants. What it says and what the tools answer goes to the history, as far
-    /// as it came; a failure before the first word is an error.
+    /// Runs the tool loop. Messages and tool results enter the history as far as they were received; a failure before
+    /// the first word is an error.
     pub(super) async fn run_tool_loop(
         &mut self,
         context: &str,
-        hear: EventSink<'_>,
+        on_event: EventSink<'_>,
         mut interrupt: Interrupt<'_>,
     ) -> Result<ChatReply> {
         let mut reply = ChatReply::new();
         for round in 0..=MAX_TOOL_ROUNDS {
             let request = self.request(context);
-            let (heard, end) =
-                self.run_round(&request, &mut reply.tokens, hear, interrupt.as_mut()).await;
-            let calls = if end.is_none() { heard.calls } else { Vec::new() };
-            reply.append_text(&heard.text);
-            self.push_assistant_message(heard.text, &calls);
+            let (output, end) =
+                self.run_round(&request, &mut reply.tokens, on_event, interrupt.as_mut()).await;
+            let calls = if end.is_none() { output.calls } else { Vec::new() };
+            reply.append_text(&output.text);
+            self.push_assistant_message(output.text, &calls);
             if let Some(end) = end {
                 return reply.finish(end);
             }
             if calls.is_empty() {
-                return reply
-                    .finish(heard.stop.map_or(ReplyOutcome::Done, ReplyOutcome::from_stop_reason));
+                return reply.finish(
+                    output.stop.map_or(ReplyOutcome::Done, ReplyOutcome::from_stop_reason),
+                );
             }
             reply.tool_calls += calls.len();
-            if self.call_tools(calls, round, hear, interrupt.as_mut()).await {
+            if self.call_tools(calls, round, on_event, interrupt.as_mut()).await {
                 return reply.finish(ReplyOutcome::Interrupted);
             }
         }
@@ -116,23 +117,23 @@ impl ChatSession {
         }
     }
 
-    /// Hears the model until it stops; says what ended it early, if anything did.
+    /// Calls the model once and returns its output, with the outcome if the call ended early.
     async fn run_round(
         &self,
         request: &ChatRequest,
         tokens: &mut TokenUsage,
-        hear: EventSink<'_>,
+        on_event: EventSink<'_>,
         interrupt: Interrupt<'_>,
     ) -> (RoundOutput, Option<ReplyOutcome>) {
-        let mut heard = RoundOutput::default();
+        let mut output = RoundOutput::default();
         let end = tokio::select! {
             biased;
             () = interrupt => Some(ReplyOutcome::Interrupted),
-            listened = consume_stream(&*self.model, request, &mut heard, tokens, hear) => {
-                listened.err().map(ReplyOutcome::Failed)
+            streamed = consume_stream(&*self.model, request, &mut output, tokens, on_event) => {
+                streamed.err().map(ReplyOutcome::Failed)
             }
         };
-        (heard, end)
+        (output, end)
     }
 
     fn push_assistant_message(&mut self, text: String, calls: &[ToolCall]) {
@@ -141,65 +142,65 @@ impl ChatSession {
         }
     }
 
-    /// Calls the tools one after the other; each call gets an answer, even if it was not made. True if interrupted.
+    /// Calls tools in order. Every call gets a result, even if it was not run. Returns `true` if interrupted.
     async fn call_tools(
         &mut self,
         calls: Vec<ToolCall>,
         round: usize,
-        hear: EventSink<'_>,
+        on_event: EventSink<'_>,
         mut interrupt: Interrupt<'_>,
     ) -> bool {
         let mut stopped = false;
         for call in calls {
-            // A tool that has begun is not stopped in the middle of a change.
+            // A running tool is not stopped in the middle of a change.
             stopped = stopped || is_ready(interrupt.as_mut()).await;
-            let answer = match (stopped, round >= MAX_TOOL_ROUNDS - 1) {
+            let result = match (stopped, round >= MAX_TOOL_ROUNDS - 1) {
                 (true, _) => ToolResult::error("The user interrupted; the tool was not called."),
                 (false, true) => ToolResult::error(
                     "Too many tools were called for one answer. Answer now with what you have.",
                 ),
-                (false, false) => self.call_tool(&call, hear).await,
+                (false, false) => self.call_tool(&call, on_event).await,
             };
-            let (text, failed) = (truncate_result(answer.text), answer.is_error);
+            let (text, failed) = (truncate_result(result.text), result.is_error);
             self.history.push(ChatMessage::Tool { call: call.id, name: call.name, text, failed });
         }
         stopped
     }
 
-    async fn call_tool(&self, call: &ToolCall, hear: EventSink<'_>) -> ToolResult {
-        hear(ChatEvent::ToolStarted { name: &call.name, arguments: &call.arguments });
+    async fn call_tool(&self, call: &ToolCall, on_event: EventSink<'_>) -> ToolResult {
+        on_event(ChatEvent::ToolStarted { name: &call.name, arguments: &call.arguments });
         let context = ToolContext {
             session: Some(&self.session),
             folder: self.folder.as_ref(),
             ..ToolContext::new(&self.engine, &self.scope)
         };
-        let answer = self.tools.call(&call.name, call.arguments.clone(), &context).await;
-        hear(ChatEvent::ToolFinished {
+        let result = self.tools.call(&call.name, call.arguments.clone(), &context).await;
+        on_event(ChatEvent::ToolFinished {
             name: &call.name,
-            text: &answer.text,
-            failed: answer.is_error,
+            text: &result.text,
+            failed: result.is_error,
         });
-        answer
+        result
     }
 }
 
 async fn consume_stream(
     model: &dyn ChatModel,
     request: &ChatRequest,
-    heard: &mut RoundOutput,
+    output: &mut RoundOutput,
     spent: &mut TokenUsage,
-    hear: EventSink<'_>,
+    on_event: EventSink<'_>,
 ) -> Result<()> {
-    let mut answer = model.chat(request).await?;
-    while let Some(piece) = answer.next_chunk().await? {
-        match piece {
+    let mut stream = model.chat(request).await?;
+    while let Some(chunk) = stream.next_chunk().await? {
+        match chunk {
             ChatChunk::Text(text) => {
-                hear(ChatEvent::Text(&text));
-                heard.text += &text;
+                on_event(ChatEvent::Text(&text));
+                output.text += &text;
             }
-            ChatChunk::ToolCall(call) => heard.calls.push(call),
+            ChatChunk::ToolCall(call) => output.calls.push(call),
             ChatChunk::End { stop, tokens } => {
-                heard.stop = Some(stop);
+                output.stop = Some(stop);
                 *spent = add_usage(*spent, tokens);
             }
         }
@@ -207,7 +208,7 @@ async fn consume_stream(
     Ok(())
 }
 
-/// Whether a future has come true by now.
+/// Returns `true` if a future is ready now.
 async fn is_ready(future: Interrupt<'_>) -> bool {
     tokio::select! {
         biased;
@@ -216,7 +217,7 @@ async fn is_ready(future: Interrupt<'_>) -> bool {
     }
 }
 
-/// Both together.
+/// Adds token counts.
 pub(super) fn add_usage(one: TokenUsage, other: TokenUsage) -> TokenUsage {
     TokenUsage {
         read: one.read + other.read,
@@ -241,7 +242,7 @@ impl ReplyOutcome {
         }
     }
 
-    /// A short, stable word for programs.
+    /// Returns a short, stable identifier for programs.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Done => "done",

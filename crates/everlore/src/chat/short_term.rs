@@ -1,6 +1,6 @@
-//! Short-term memory: an item for each exchange, the latest of them kept, long ones in a compressed form (C7).
+//! Short-term memory: one item per exchange, the latest of them kept, long ones compressed.
 //!
-//! An exchange that the model still sees needs no item; the items of those that it no longer sees are put into the prompt.
+//! Items of exchanges that left the history are injected into the prompt; exchanges in the history need none.
 
 use std::collections::VecDeque;
 
@@ -16,20 +16,20 @@ use crate::{
     text::{language::detect_language, tokens::estimate_tokens},
 };
 
-/// One exchange, short.
+/// Condensed exchange.
 #[derive(Debug)]
 pub(super) struct ShortTermItem {
-    /// The number of its exchange.
+    /// Number of the exchange.
     pub(super) number: usize,
-    /// What was said, or what is left of it.
+    /// Verbatim or condensed text.
     pub(super) text: String,
-    /// All that was said, if the text is shorter and a model could do better.
+    /// Verbatim text, if the item is condensed and a model could do better.
     pub(super) full_text: Option<String>,
-    /// The model that is at it.
+    /// Running model rewrite.
     pub(super) rewrite: Option<JoinHandle<(Option<String>, TokenUsage)>>,
 }
 
-/// The latest exchanges of a conversation.
+/// Latest exchanges of a session.
 #[derive(Debug)]
 pub(super) struct ShortTermMemory {
     items: VecDeque<ShortTermItem>,
@@ -41,19 +41,20 @@ impl ShortTermMemory {
         Self { items: VecDeque::new(), config: config.clone() }
     }
 
-    /// Keeps an exchange; the oldest item goes if there are too many.
+    /// Adds an exchange; the oldest item goes if there are too many.
     pub(super) fn push(&mut self, exchange: &Exchange) {
-        let whole = render_exchange(exchange);
-        let is_long = estimate_tokens(&whole) > self.config.compression_threshold;
-        let text = match is_long {
-            true => condense(exchange, self.config.compression_threshold),
-            false => whole.clone(),
+        let full_text = render_exchange(exchange);
+        let is_long = estimate_tokens(&full_text) > self.config.compression_threshold;
+        let text = if is_long {
+            condense(exchange, self.config.compression_threshold)
+        } else {
+            full_text.clone()
         };
-        let whole = is_long.then_some(whole);
+        let full_text = is_long.then_some(full_text);
         self.items.push_back(ShortTermItem {
             number: exchange.number,
             text,
-            full_text: whole,
+            full_text,
             rewrite: None,
         });
         while self.items.len() > self.config.max_items {
@@ -61,7 +62,7 @@ impl ShortTermMemory {
         }
     }
 
-    /// The latest items of exchanges before `first`, the oldest first.
+    /// Returns the latest items of exchanges before `first`, oldest first.
     pub(super) fn latest_before(&mut self, first: usize, count: usize) -> Vec<&mut ShortTermItem> {
         let older = self.items.iter_mut().rev().filter(|item| item.number < first);
         let mut chosen: Vec<_> = older.take(count).collect();
@@ -69,24 +70,24 @@ impl ShortTermMemory {
         chosen
     }
 
-    /// The most tokens of an item.
+    /// Returns the token limit of an item.
     pub(super) fn max_item_tokens(&self) -> usize {
         self.config.compression_threshold
     }
 
-    /// Forgets everything.
+    /// Removes all items.
     pub(super) fn clear(&mut self) {
         self.items.clear();
     }
 }
 
 impl ShortTermItem {
-    /// Takes over what a model made of it, if it is done, and says what that took.
+    /// Applies the model's rewrite if it is finished, and returns its token usage.
     pub(super) async fn apply_rewrite(&mut self) -> TokenUsage {
-        let Some(better) = self.rewrite.take_if(|better| better.is_finished()) else {
+        let Some(rewrite) = self.rewrite.take_if(|rewrite| rewrite.is_finished()) else {
             return TokenUsage::default();
         };
-        let (text, tokens) = better.await.unwrap_or_default();
+        let (text, tokens) = rewrite.await.unwrap_or_default();
         self.text = text.unwrap_or_else(|| std::mem::take(&mut self.text));
         tokens
     }
@@ -94,9 +95,10 @@ impl ShortTermItem {
 
 fn render_exchange(exchange: &Exchange) -> String {
     let (question, answer) = (exchange.question(), exchange.answer());
-    let by = SpeakerLabels::for_language(detect_language(question));
-    match answer.is_empty() {
-        true => format!("{}: {question}", by.user),
-        false => format!("{}: {question}\n{}: {answer}", by.user, by.assistant),
+    let labels = SpeakerLabels::for_language(detect_language(question));
+    if answer.is_empty() {
+        format!("{}: {question}", labels.user)
+    } else {
+        format!("{}: {question}\n{}: {answer}", labels.user, labels.assistant)
     }
 }

@@ -1,4 +1,4 @@
-//! Making much short: by the model of the conversation, and by choosing sentences where there is none or it fails.
+//! Session summaries: by the session's model, or extractive where there is none or it fails.
 
 use std::{sync::Arc, time::Instant};
 
@@ -15,21 +15,19 @@ use crate::{
     types::Scope,
 };
 
-/// What summaries are called in the ledger.
+/// Ledger label of summaries.
 const LEDGER_JOB: &str = "summary";
 
-/// Exchanges that are summed up together where there is no model: a few sentences for each few exchanges keep what a long
-/// conversation was about from its beginning to its end.
+/// Exchanges per extractive summary: a few sentences for each few exchanges cover a long session from beginning to end.
 const EXCHANGES_PER_SUMMARY: usize = 4;
 
-/// The characters of one such summary.
+/// Characters of one extractive summary.
 const CHARS_PER_SUMMARY: usize = 400;
 
-/// A model that is asked for so many characters may write this many tokens: every character of Chinese may be one, and some
-/// models think first.
+/// Output tokens allowed per requested character: every Chinese character may be a token, and some models reason first.
 const TOKENS_PER_CHAR: u32 = 2;
 
-/// What the two are called in a text for a model or a log.
+/// Speaker labels in a transcript.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SpeakerLabels {
     pub(super) user: &'static str,
@@ -37,7 +35,7 @@ pub(super) struct SpeakerLabels {
 }
 
 impl SpeakerLabels {
-    /// In a language.
+    /// Returns the labels in a language.
     pub(super) fn for_language(language: Language) -> Self {
         match language {
             Language::Chinese => Self { user: "用户", assistant: "助手" },
@@ -46,21 +44,20 @@ impl SpeakerLabels {
     }
 }
 
-/// Lines, and who wrote them.
+/// Summary of exchanges and its origin.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct ExchangeSummary {
-    /// The lines; empty if nothing was worth one.
+    /// Lines of the summary; empty if nothing was worth one.
     pub(super) text: String,
-    /// Whether the model wrote them.
+    /// Set when the model wrote it.
     pub(super) by_model: bool,
-    /// What the model read and wrote.
+    /// Token usage of the model.
     pub(super) tokens: TokenUsage,
-    /// Why the model did not write it, if it was asked.
+    /// Reason why the model did not write it, if it was called.
     pub(super) failure: Option<String>,
 }
 
-/// A model that is asked on somebody's account: what it takes is written into the ledger, and above the cap of the day it
-/// is not asked (A6).
+/// Model whose token usage goes to a scope's ledger; it is not called beyond the daily cap.
 #[derive(Clone)]
 pub(super) struct MeteredModel {
     pub(super) engine: Engine,
@@ -69,9 +66,9 @@ pub(super) struct MeteredModel {
 }
 
 impl MeteredModel {
-    /// Asks the model to sum texts up in at most so many characters; none if what it says is of no use.
+    /// Summarizes a text in at most `max_chars` characters; `None` if the model's answer is of no use.
     ///
-    /// This is the one place where a conversation asks its model for anything but an answer.
+    /// Besides replies, this is the only place where a session calls its model.
     pub(super) async fn summarize(
         &self,
         text: &str,
@@ -89,8 +86,8 @@ impl MeteredModel {
         match self.complete_metered(&request).await {
             Ok(ChatResponse { text, tokens, .. }) => {
                 let lines = truncate_lines(&to_list_lines(&text), max_chars);
-                let told = ExchangeSummary { tokens, ..ExchangeSummary::default() };
-                ((!lines.is_empty()).then_some(lines), told)
+                let summary = ExchangeSummary { tokens, ..ExchangeSummary::default() };
+                ((!lines.is_empty()).then_some(lines), summary)
             }
             Err(why) => failed(why),
         }
@@ -103,31 +100,31 @@ impl MeteredModel {
         if let Some(reason) = allowance.reason.filter(|_| !allowance.allowed) {
             return Err(reason);
         }
-        let begun = Instant::now();
-        let answered = complete(&**model, request).await.map_err(|error| error.to_string())?;
+        let started = Instant::now();
+        let response = complete(&**model, request).await.map_err(|error| error.to_string())?;
         if let Err(error) =
-            engine.record_spending(scope, LEDGER_JOB, answered.tokens, begun.elapsed()).await
+            engine.record_spending(scope, LEDGER_JOB, response.tokens, started.elapsed()).await
         {
-            tracing::warn!("{error}: what a summary took is not in the ledger");
+            tracing::warn!("{error}: the token usage of a summary is not in the ledger");
         }
-        Ok(answered)
+        Ok(response)
     }
 }
 
-/// The exchanges and what was summed up before them, short: by the model, else by sentences.
+/// Summarizes exchanges together with the summary before them: by the model, or extractively.
 pub(super) async fn summarize_exchanges(
-    account: Option<&MeteredModel>,
+    model: Option<&MeteredModel>,
     before: &str,
     exchanges: &[Exchange],
     max_chars: usize,
 ) -> ExchangeSummary {
     let mut summary = ExchangeSummary::default();
-    if let Some(account) = account {
-        let (lines, told) = account.summarize(&transcript(before, exchanges), max_chars).await;
+    if let Some(model) = model {
+        let (lines, attempt) = model.summarize(&transcript(before, exchanges), max_chars).await;
         if let Some(text) = lines {
-            return ExchangeSummary { text, by_model: true, ..told };
+            return ExchangeSummary { text, by_model: true, ..attempt };
         }
-        summary = told;
+        summary = attempt;
     }
     let parts = exchanges.chunks(EXCHANGES_PER_SUMMARY).map(extract_sentences);
     let lines: Vec<String> =
@@ -135,15 +132,15 @@ pub(super) async fn summarize_exchanges(
     ExchangeSummary { text: latest_lines(&lines.join("\n"), max_chars), ..summary }
 }
 
-/// One exchange in at most so many tokens, in its own sentences.
+/// Condenses one exchange to at most `max_tokens`, in its own sentences.
 pub(super) fn condense(exchange: &Exchange, max_tokens: usize) -> String {
     let answer = exchange.answer();
-    let said = speaker_texts(exchange, &answer);
+    let utterances = speaker_texts(exchange, &answer);
     let whole = format!("{}\n{answer}", exchange.question());
-    // As many characters as the tokens are of all, which the margin of the estimate keeps below the limit.
+    // Characters in proportion to the tokens; the margin of the estimate keeps the result below the limit.
     let mut room = whole.chars().count() * max_tokens / estimate_tokens(&whole).max(1);
     loop {
-        let text = match summarize(&said, room) {
+        let text = match summarize(&utterances, room) {
             lines if lines.is_empty() => whole.chars().take(room).collect(),
             lines => lines,
         };
@@ -154,15 +151,21 @@ pub(super) fn condense(exchange: &Exchange, max_tokens: usize) -> String {
     }
 }
 
-/// Exchanges as a model reads them.
+/// Renders exchanges as a transcript for a model.
 pub(super) fn transcript(before: &str, exchanges: &[Exchange]) -> String {
     let lines = exchanges.iter().map(|exchange| {
-        let by = SpeakerLabels::for_language(detect_language(exchange.question()));
-        format!("{}: {}\n\n{}: {}", by.user, exchange.question(), by.assistant, exchange.answer())
+        let labels = SpeakerLabels::for_language(detect_language(exchange.question()));
+        format!(
+            "{}: {}\n\n{}: {}",
+            labels.user,
+            exchange.question(),
+            labels.assistant,
+            exchange.answer()
+        )
     });
     let text = lines.collect::<Vec<_>>().join("\n\n");
     let text = if before.is_empty() { text } else { format!("{before}\n\n{text}") };
-    // What is summed up may reach a file.
+    // The summary may be written to a file.
     mask(&text).0.into_owned()
 }
 
@@ -182,14 +185,14 @@ fn speaker_texts<'a>(exchange: &'a Exchange, answer: &'a str) -> [Utterance<'a>;
     ]
 }
 
-/// The last lines that fit: what was said long ago goes first.
+/// Returns the last lines that fit: the oldest content goes first.
 fn latest_lines(text: &str, max_chars: usize) -> String {
-    let backwards: Vec<&str> = text.lines().rev().collect();
-    let kept = truncate_lines(&backwards.join("\n"), max_chars);
-    kept.lines().rev().collect::<Vec<_>>().join("\n")
+    let reversed: Vec<&str> = text.lines().rev().collect();
+    let fitting = truncate_lines(&reversed.join("\n"), max_chars);
+    fitting.lines().rev().collect::<Vec<_>>().join("\n")
 }
 
-/// What a model wrote as lines of a list, none of which can pass for a heading or a fence.
+/// Turns model output into list items, none of which can pass for a heading or a fence.
 fn to_list_lines(text: &str) -> String {
     let bare = |line: &str| {
         let line = line.trim().trim_start_matches(['#', '-', '*', '>', '`', '~', ' ', '•']);

@@ -1,4 +1,4 @@
-//! Conversations with a model that follows a script, in RAM and in a home of their own.
+//! Tests of chat sessions with a scripted model, in RAM and with a home of their own.
 
 use std::{
     collections::VecDeque,
@@ -20,19 +20,19 @@ use crate::{
     types::{Kind, Memory},
 };
 
-/// What the model does next.
+/// Next action of the model.
 enum ScriptStep {
     Say(&'static str),
     Call(&'static str, Value),
     Fail(&'static str),
     TooLong,
-    /// Tells that it was reached, and says nothing more.
+    /// Signals that it was reached, and sends nothing more.
     Wait,
 }
 
 use ScriptStep::{Call, Fail, Say, TooLong, Wait};
 
-/// Answers by a script, notes what it is asked, and what was stored by then.
+/// Model that answers by a script, and records its requests and the turns stored at that time.
 struct ScriptedModel {
     engine: Engine,
     rounds: Mutex<VecDeque<Vec<ScriptStep>>>,
@@ -104,7 +104,7 @@ fn too_long() -> Error {
     Error::ContextTooLong { message: "it is too long".to_owned(), hint: "shorten it".to_owned() }
 }
 
-/// A conversation, its model, and its home.
+/// Session with its model and home.
 struct ChatFixture {
     engine: Engine,
     model: Arc<ScriptedModel>,
@@ -119,7 +119,7 @@ fn scope() -> Scope {
 fn engine(config: Config) -> (Engine, tempfile::TempDir) {
     let home = tempfile::tempdir().unwrap();
     let engine = Engine::new(Arc::new(RamStore::default()));
-    (engine.with_config(config).with_home(home.path()), home)
+    (engine.rebuild().config(config).home(home.path()).build(), home)
 }
 
 async fn fixture(config: Config, rounds: Vec<Vec<ScriptStep>>) -> ChatFixture {
@@ -131,12 +131,12 @@ async fn fixture(config: Config, rounds: Vec<Vec<ScriptStep>>) -> ChatFixture {
         stored: Mutex::default(),
         reached: Arc::default(),
     });
-    let talk = open(&engine, &model, "monday").await;
-    ChatFixture { engine, model, session: talk, _home: home }
+    let session = open(&engine, &model, "monday").await;
+    ChatFixture { engine, model, session, _home: home }
 }
 
 async fn open(engine: &Engine, model: &Arc<ScriptedModel>, session: &str) -> ChatSession {
-    let opening = ChatSessionOptions {
+    let options = ChatSessionOptions {
         scope: scope(),
         session: session.to_owned(),
         caller_prompt: "Be brief.".to_owned(),
@@ -144,7 +144,7 @@ async fn open(engine: &Engine, model: &Arc<ScriptedModel>, session: &str) -> Cha
         tools: ToolRegistry::all(),
         folder: None,
     };
-    ChatSession::open(engine, Arc::clone(model) as Arc<dyn ChatModel>, opening).await.unwrap()
+    ChatSession::open(engine, Arc::clone(model) as Arc<dyn ChatModel>, options).await.unwrap()
 }
 
 impl ChatFixture {
@@ -169,7 +169,7 @@ async fn turns_of(engine: &Engine) -> Vec<Memory> {
     engine.session_turns(&scope(), "monday").await.unwrap()
 }
 
-/// Each call has its answer right after it, and no answer stands alone.
+/// Checks that each call is followed by its result, and that no result stands alone.
 fn assert_paired(messages: &[ChatMessage]) {
     let mut open: Vec<&str> = Vec::new();
     for message in messages {
@@ -193,48 +193,48 @@ fn with(change: impl FnOnce(&mut Config)) -> Config {
 
 #[tokio::test]
 async fn what_the_user_says_is_stored_before_the_model_is_asked_and_the_answer_word_for_word() {
-    let mut stage =
+    let mut chat =
         fixture(Config::default(), vec![vec![Say("Noted, "), Say("Anna. 好的。")]]).await;
-    let reply = stage.say("My landlord is called Bento.").await;
+    let reply = chat.say("My landlord is called Bento.").await;
     assert_eq!((reply.text.as_str(), reply.outcome.as_str()), ("Noted, Anna. 好的。", "done"));
-    assert_eq!(*stage.model.stored.lock().unwrap(), [["My landlord is called Bento."]]);
-    assert_eq!(stage.turns().await, ["My landlord is called Bento.", "Noted, Anna. 好的。"]);
-    let roles: Vec<_> = turns_of(&stage.engine).await.iter().map(|t| t.source.role).collect();
+    assert_eq!(*chat.model.stored.lock().unwrap(), [["My landlord is called Bento."]]);
+    assert_eq!(chat.turns().await, ["My landlord is called Bento.", "Noted, Anna. 好的。"]);
+    let roles: Vec<_> = turns_of(&chat.engine).await.iter().map(|t| t.source.role).collect();
     assert_eq!(roles, [Some(Role::User), Some(Role::Assistant)]);
 }
 
 #[tokio::test]
 async fn the_prompt_stays_the_same_to_the_byte_and_recollections_are_never_part_of_what_was_said() {
-    let mut stage = fixture(Config::default(), vec![]).await;
+    let mut chat = fixture(Config::default(), vec![]).await;
     let tea =
         crate::RememberRequest { content: "我喜欢喝龙井茶".into(), ..Default::default() };
-    stage.engine.remember(&scope(), tea).await.unwrap();
-    stage.say("我喜欢喝什么茶？").await;
-    stage.say("thanks, that's all!").await;
-    let asked = stage.requests();
-    assert_eq!(asked[0].system, asked[1].system);
-    assert!(asked[0].system.ends_with("Be brief."), "{}", asked[0].system);
-    assert!(asked[0].context.contains("我喜欢喝龙井茶"), "{}", asked[0].context);
-    assert_eq!(asked[1].context, "");
-    assert!(!format!("{:?}", asked[1].messages).contains("龙井"), "{:?}", asked[1].messages);
-    let texts = stage.turns().await.join("\n");
+    chat.engine.remember(&scope(), tea).await.unwrap();
+    chat.say("我喜欢喝什么茶？").await;
+    chat.say("thanks, that's all!").await;
+    let requests = chat.requests();
+    assert_eq!(requests[0].system, requests[1].system);
+    assert!(requests[0].system.ends_with("Be brief."), "{}", requests[0].system);
+    assert!(requests[0].context.contains("我喜欢喝龙井茶"), "{}", requests[0].context);
+    assert_eq!(requests[1].context, "");
+    assert!(!format!("{:?}", requests[1].messages).contains("龙井"), "{:?}", requests[1].messages);
+    let texts = chat.turns().await.join("\n");
     assert!(!texts.contains("memory-context") && !texts.contains("龙井"), "{texts}");
 }
 
 #[tokio::test]
 async fn what_the_model_still_sees_is_not_recalled_and_after_clear_it_is() {
-    let mut stage = fixture(Config::default(), vec![]).await;
-    stage.say("The staging server listens on port 9443.").await;
-    stage.say("Which port does the staging server use?").await;
-    assert_eq!(stage.last_request().context, "", "it is among the messages");
-    assert_eq!(stage.last_request().messages.len(), 3);
-    let mut stage = self::fixture(Config::default(), vec![]).await;
-    stage.say("The staging server listens on port 9443.").await;
-    stage.session.clear();
-    stage.say("Which port does the staging server use?").await;
-    assert_eq!(stage.last_request().messages.len(), 1, "the conversation is cleared");
-    assert!(stage.last_request().context.contains("port 9443"), "memory is not");
-    assert!(!stage.session.injected().memories[0].terms.is_empty(), "and says why");
+    let mut chat = fixture(Config::default(), vec![]).await;
+    chat.say("The staging server listens on port 9443.").await;
+    chat.say("Which port does the staging server use?").await;
+    assert_eq!(chat.last_request().context, "", "it is among the messages");
+    assert_eq!(chat.last_request().messages.len(), 3);
+    let mut chat = self::fixture(Config::default(), vec![]).await;
+    chat.say("The staging server listens on port 9443.").await;
+    chat.session.clear();
+    chat.say("Which port does the staging server use?").await;
+    assert_eq!(chat.last_request().messages.len(), 1, "the conversation is cleared");
+    assert!(chat.last_request().context.contains("port 9443"), "memory is not");
+    assert!(!chat.session.injected().memories[0].terms.is_empty(), "and says why");
 }
 
 #[tokio::test]
@@ -242,19 +242,23 @@ async fn a_tool_is_called_its_answer_is_data_and_the_model_goes_on() {
     let save = json!({ "action": "create", "name": "landlord", "type": "user",
         "content": "The landlord is called Bento." });
     let rounds = vec![vec![Say("One moment."), Call("memory_save", save)], vec![Say("Saved.")]];
-    let mut stage = fixture(Config::default(), rounds).await;
-    let mut seen = Vec::new();
-    let reply = stage
+    let mut chat = fixture(Config::default(), rounds).await;
+    let mut events = Vec::new();
+    let reply = chat
         .session
-        .send("Remember my landlord Bento", &mut |event| seen.push(format!("{event:?}")), pending())
+        .send(
+            "Remember my landlord Bento",
+            &mut |event| events.push(format!("{event:?}")),
+            pending(),
+        )
         .await
         .unwrap();
     assert_eq!((reply.text.as_str(), reply.tool_calls), ("One moment.\n\nSaved.", 1));
     assert_eq!(reply.tokens, TokenUsage { read: 200, cached: 80, written: 20 });
     let kinds: Vec<&str> =
-        seen.iter().map(|event| event.split([' ', '(']).next().unwrap()).collect();
-    assert_eq!(kinds, ["Injected", "Text", "Calling", "Called", "Text"], "{seen:?}");
-    let messages = stage.last_request().messages;
+        events.iter().map(|event| event.split([' ', '(']).next().unwrap()).collect();
+    assert_eq!(kinds, ["Injected", "Text", "ToolStarted", "ToolFinished", "Text"], "{events:?}");
+    let messages = chat.last_request().messages;
     assert_paired(&messages);
     assert!(matches!(&messages[2], ChatMessage::Tool { failed: false, .. }), "{messages:?}");
     let page = ListQuery {
@@ -263,7 +267,7 @@ async fn a_tool_is_called_its_answer_is_data_and_the_model_goes_on() {
         order: ListOrder::OldestFirst,
         limit: 9,
     };
-    let saved = stage.engine.list(&scope(), &page).await.unwrap();
+    let saved = chat.engine.list(&scope(), &page).await.unwrap();
     assert_eq!(saved[0].content, "The landlord is called Bento.");
     assert_eq!(saved[0].source.session.as_deref(), Some("monday"));
 }
@@ -274,9 +278,9 @@ async fn a_tool_that_does_not_exist_or_is_called_wrongly_is_answered_and_not_fat
         vec![Call("memory_delete_all", json!({})), Call("memory_save", json!("rm -rf"))],
         vec![Say("Sorry.")],
     ];
-    let mut stage = fixture(Config::default(), rounds).await;
-    assert_eq!(stage.say("tidy up").await.text, "Sorry.");
-    let messages = stage.last_request().messages;
+    let mut chat = fixture(Config::default(), rounds).await;
+    assert_eq!(chat.say("tidy up").await.text, "Sorry.");
+    let messages = chat.last_request().messages;
     assert_paired(&messages);
     for message in &messages[2..] {
         assert!(matches!(message, ChatMessage::Tool { failed: true, .. }), "{message:?}");
@@ -286,51 +290,51 @@ async fn a_tool_that_does_not_exist_or_is_called_wrongly_is_answered_and_not_fat
 #[tokio::test]
 async fn a_model_that_calls_tools_without_end_is_told_to_answer_and_then_stopped() {
     let recall = || vec![Call("memory_recall", json!({ "query": "tea" }))];
-    let mut stage = fixture(Config::default(), (0..50).map(|_| recall()).collect()).await;
-    let reply = stage.say("tea?").await;
+    let mut chat = fixture(Config::default(), (0..50).map(|_| recall()).collect()).await;
+    let reply = chat.say("tea?").await;
     assert!(matches!(reply.outcome, ReplyOutcome::TooManyRounds), "{reply:?}");
-    let asked = stage.requests();
-    assert_eq!(asked.len(), 9, "bounded");
-    assert!(format!("{:?}", asked[8].messages).contains("Answer now with what you have"));
-    stage.model.rounds.lock().unwrap().clear();
-    stage.say("and now?").await;
-    assert_paired(&stage.last_request().messages);
+    let requests = chat.requests();
+    assert_eq!(requests.len(), 9, "bounded");
+    assert!(format!("{:?}", requests[8].messages).contains("Answer now with what you have"));
+    chat.model.rounds.lock().unwrap().clear();
+    chat.say("and now?").await;
+    assert_paired(&chat.last_request().messages);
 }
 
 #[tokio::test]
 async fn an_interrupted_answer_is_stored_as_far_as_it_came_and_the_conversation_goes_on() {
     let rounds = vec![vec![Say("The first half, "), Wait], vec![Say("The rest.")]];
-    let mut stage = fixture(Config::default(), rounds).await;
-    let reached = Arc::clone(&stage.model.reached);
-    let reply = stage
+    let mut chat = fixture(Config::default(), rounds).await;
+    let reached = Arc::clone(&chat.model.reached);
+    let reply = chat
         .session
         .send("Tell me all", &mut |_| {}, async move { reached.notified().await })
         .await;
     let reply = reply.unwrap();
     assert!(matches!(reply.outcome, ReplyOutcome::Interrupted), "{reply:?}");
-    assert_eq!(stage.turns().await, ["Tell me all", "The first half,"]);
-    stage.say("go on").await;
-    let texts: Vec<_> = stage.last_request().messages.iter().map(|m| format!("{m:?}")).collect();
+    assert_eq!(chat.turns().await, ["Tell me all", "The first half,"]);
+    chat.say("go on").await;
+    let texts: Vec<_> = chat.last_request().messages.iter().map(|m| format!("{m:?}")).collect();
     assert!(texts[1].contains("The first half"), "{texts:?}");
-    assert_eq!(stage.turns().await.len(), 4);
+    assert_eq!(chat.turns().await.len(), 4);
 }
 
 #[tokio::test]
 async fn an_interruption_between_tools_leaves_every_call_answered() {
     let recall = || Call("memory_recall", json!({ "query": "tea" }));
-    let mut stage = fixture(Config::default(), vec![vec![recall(), recall()]]).await;
+    let mut chat = fixture(Config::default(), vec![vec![recall(), recall()]]).await;
     let calling = Arc::new(Notify::new());
-    let heard = Arc::clone(&calling);
-    let mut hear = move |event: ChatEvent<'_>| {
+    let started = Arc::clone(&calling);
+    let mut on_event = move |event: ChatEvent<'_>| {
         if matches!(event, ChatEvent::ToolStarted { .. }) {
-            heard.notify_one();
+            started.notify_one();
         }
     };
     let interrupt = async move { calling.notified().await };
-    let reply = stage.session.send("tea?", &mut hear, interrupt).await.unwrap();
+    let reply = chat.session.send("tea?", &mut on_event, interrupt).await.unwrap();
     assert!(matches!(reply.outcome, ReplyOutcome::Interrupted), "{reply:?}");
-    stage.say("well?").await;
-    let messages = stage.last_request().messages;
+    chat.say("well?").await;
+    let messages = chat.last_request().messages;
     assert_paired(&messages);
     assert!(format!("{:?}", messages[3]).contains("interrupted"), "{messages:?}");
 }
@@ -342,28 +346,28 @@ async fn a_model_that_fails_loses_nothing_and_half_an_answer_is_kept() {
         vec![Say("half of "), Say("it"), Fail("the stream was cut")],
         vec![Say("fine")],
     ];
-    let mut stage = fixture(Config::default(), rounds).await;
-    let failed = stage.session.send("first", &mut |_| {}, pending()).await.unwrap_err();
+    let mut chat = fixture(Config::default(), rounds).await;
+    let failed = chat.session.send("first", &mut |_| {}, pending()).await.unwrap_err();
     assert_eq!(failed.to_string(), "the key is wrong");
-    let reply = stage.say("second").await;
+    let reply = chat.say("second").await;
     let ReplyOutcome::Failed(error) = &reply.outcome else { panic!("{reply:?}") };
     assert_eq!(
         (error.to_string().as_str(), reply.text.as_str()),
         ("the stream was cut", "half of it")
     );
-    stage.say("third").await;
-    assert_eq!(stage.turns().await, ["first", "second", "half of it", "third", "fine"]);
-    let messages = stage.last_request().messages;
+    chat.say("third").await;
+    assert_eq!(chat.turns().await, ["first", "second", "half of it", "third", "fine"]);
+    let messages = chat.last_request().messages;
     assert_eq!(messages.len(), 3, "what got no answer is not sent again: {messages:?}");
 }
 
 #[tokio::test]
 async fn an_answer_that_says_nothing_is_no_turn() {
-    let mut stage = fixture(Config::default(), vec![vec![Say(" \n")], vec![Say("hello")]]).await;
-    assert_eq!(stage.say("anyone there?").await.text, "");
-    stage.say("hello?").await;
-    assert_eq!(stage.turns().await, ["anyone there?", "hello?", "hello"]);
-    assert_eq!(stage.last_request().messages.len(), 1);
+    let mut chat = fixture(Config::default(), vec![vec![Say(" \n")], vec![Say("hello")]]).await;
+    assert_eq!(chat.say("anyone there?").await.text, "");
+    chat.say("hello?").await;
+    assert_eq!(chat.turns().await, ["anyone there?", "hello?", "hello"]);
+    assert_eq!(chat.last_request().messages.len(), 1);
 }
 
 #[tokio::test]
@@ -373,21 +377,21 @@ async fn short_term_items_tell_what_left_the_messages_and_only_that() {
         config.memory.inject.short_term_count = 2;
         config.memory.inject.long_term_trigger = InjectTrigger::Never;
     });
-    let mut stage = fixture(config, vec![]).await;
+    let mut chat = fixture(config, vec![]).await;
     for text in ["My cat is Momo.", "我的狗叫旺财。", "My bird is Kiki.", "我的鱼叫小红。"]
     {
-        stage.say(text).await;
+        chat.say(text).await;
     }
-    let asked = stage.last_request();
-    assert_eq!(asked.messages.len(), 3, "two before the question");
-    let context = &asked.context;
+    let requests = chat.last_request();
+    assert_eq!(requests.messages.len(), 3, "two before the question");
+    let context = &requests.context;
     assert!(context.contains("user: My cat is Momo.\n  assistant: ok"), "{context}");
     assert!(context.contains("用户: 我的狗叫旺财。"), "{context}");
     assert!(!context.contains("Kiki"), "the model sees it anyway: {context}");
     assert!(context.starts_with("<conversation-so-far>\n本次对话"), "{context}");
-    assert_eq!(stage.session.injected().short_term, 2);
-    stage.say("And my horse is Bolt.").await;
-    let context = stage.last_request().context;
+    assert_eq!(chat.session.injected().short_term, 2);
+    chat.say("And my horse is Bolt.").await;
+    let context = chat.last_request().context;
     assert!(!context.contains("Momo") && context.contains("Kiki"), "the latest two: {context}");
     assert!(context.contains("The latest exchanges of it:"), "{context}");
 }
@@ -399,42 +403,42 @@ async fn a_long_exchange_is_compressed_by_its_sentences_and_then_by_the_model() 
         config.memory.short_term.compression_threshold = 60;
         config.memory.inject.long_term_trigger = InjectTrigger::Never;
     });
-    let mut stage = fixture(config, vec![]).await;
+    let mut chat = fixture(config, vec![]).await;
     let long = "The release of the payment module is on March 14. ".to_owned()
         + &"We talked about many other things that matter less than that. ".repeat(20);
-    stage.say(&long).await;
-    stage.model.rounds.lock().unwrap().push_back(vec![Say("ok")]);
-    stage.model.rounds.lock().unwrap().push_back(vec![Say("- payment module: March 14")]);
-    stage.say("hm").await;
-    let first = stage.last_request().context;
+    chat.say(&long).await;
+    chat.model.rounds.lock().unwrap().push_back(vec![Say("ok")]);
+    chat.model.rounds.lock().unwrap().push_back(vec![Say("- payment module: March 14")]);
+    chat.say("hm").await;
+    let first = chat.last_request().context;
     assert!(estimate_tokens(&first) < 120, "{first}");
     assert!(first.contains("March 14") || first.contains("payment"), "{first}");
-    // The model works on it while nobody waits; it is done when it was asked and let go on.
-    while stage.requests().len() < 3 {
+    // The model rewrites it in the background; the rewrite is done after one more poll.
+    while chat.requests().len() < 3 {
         tokio::task::yield_now().await;
     }
     tokio::task::yield_now().await;
-    stage.say("and?").await;
-    let second = stage.last_request().context;
+    chat.say("and?").await;
+    let second = chat.last_request().context;
     assert!(second.contains("  - payment module: March 14"), "{second}");
-    assert!(stage.session.cost().summaries.read > 0);
+    assert!(chat.session.cost().summaries.read > 0);
 }
 
 #[tokio::test]
 async fn the_first_round_stays_empty_where_the_settings_say_so() {
     let config = with(|config| config.memory.inject.first_round_empty = true);
-    let mut stage = fixture(config, vec![]).await;
+    let mut chat = fixture(config, vec![]).await;
     let cat =
         crate::RememberRequest { content: "My cat is called Momo".into(), ..Default::default() };
-    stage.engine.remember(&scope(), cat).await.unwrap();
-    stage.say("What is my cat called?").await;
-    assert_eq!(stage.last_request().context, "");
-    assert!(stage.session.injected().first_round);
-    stage.say("What is my cat called?").await;
-    assert!(stage.last_request().context.contains("Momo"));
-    stage.session.clear();
-    stage.say("What is my cat called?").await;
-    assert_eq!(stage.last_request().context, "", "another conversation begins");
+    chat.engine.remember(&scope(), cat).await.unwrap();
+    chat.say("What is my cat called?").await;
+    assert_eq!(chat.last_request().context, "");
+    assert!(chat.session.injected().first_round);
+    chat.say("What is my cat called?").await;
+    assert!(chat.last_request().context.contains("Momo"));
+    chat.session.clear();
+    chat.say("What is my cat called?").await;
+    assert_eq!(chat.last_request().context, "", "another conversation begins");
 }
 
 fn long_session_config() -> Config {
@@ -457,33 +461,33 @@ async fn a_long_conversation_is_summed_up_by_the_model_and_no_turn_is_lost() {
         vec![Say("# Kitchen\n- kitchen by April 1\n- </conversation-so-far> budget 4000")],
         vec![Say("fine")],
     ];
-    let mut stage = fixture(long_session_config(), rounds).await;
-    stage.say(LONG).await;
-    stage.say("ok then").await;
-    // The latest exchange stays whole, however long it is; the next message sums it up.
+    let mut chat = fixture(long_session_config(), rounds).await;
+    chat.say(LONG).await;
+    chat.say("ok then").await;
+    // The latest exchange stays whole, however long it is; the next message summarizes it.
     let mut compacted = None;
-    stage.model.rounds.lock().unwrap().push_front(vec![Say("- kitchen by April 1")]);
-    let mut hear = |event: ChatEvent<'_>| {
-        if let ChatEvent::Compacted(done) = event {
-            compacted = Some(done.clone());
+    chat.model.rounds.lock().unwrap().push_front(vec![Say("- kitchen by April 1")]);
+    let mut on_event = |event: ChatEvent<'_>| {
+        if let ChatEvent::Compacted(report) = event {
+            compacted = Some(report.clone());
         }
     };
-    stage.session.send("what now?", &mut hear, pending()).await.unwrap();
+    chat.session.send("what now?", &mut on_event, pending()).await.unwrap();
     let compacted = compacted.unwrap();
     assert!(compacted.by_model && compacted.exchanges == 1, "{compacted:?}");
     assert!(compacted.after < compacted.before, "{compacted:?}");
-    let asked = stage.last_request();
-    assert_paired(&asked.messages);
-    assert!(asked.context.contains("  - kitchen by April 1"), "{}", asked.context);
-    assert_eq!(asked.context.matches("</conversation-so-far>").count(), 1, "{}", asked.context);
-    assert_eq!(stage.requests()[0].system, asked.system, "the prompt stays as it was");
-    assert_eq!(stage.turns().await[0], LONG, "what was said stays stored");
-    assert_eq!(stage.turns().await.len(), 6);
+    let request = chat.last_request();
+    assert_paired(&request.messages);
+    assert!(request.context.contains("  - kitchen by April 1"), "{}", request.context);
+    assert_eq!(request.context.matches("</conversation-so-far>").count(), 1, "{}", request.context);
+    assert_eq!(chat.requests()[0].system, request.system, "the prompt stays as it was");
+    assert_eq!(chat.turns().await[0], LONG, "what was said stays stored");
+    assert_eq!(chat.turns().await.len(), 6);
 }
 
 #[tokio::test]
 async fn a_model_that_cannot_sum_up_is_stood_in_for_by_sentences_in_both_languages() {
-    for (said, kept) in [
+    for (text, expected) in [
         (LONG, "April 1"),
         (
             "我们在杭州的新房子四月一日之前要装好厨房，预算是四万元。房东王先生希望三月底之前看到方案，他喜欢收邮件，不喜欢打电话。新房子在西湖区，厨房朝南，还需要买冰箱、烤箱和洗碗机，三月十四日搬家。",
@@ -491,15 +495,15 @@ async fn a_model_that_cannot_sum_up_is_stood_in_for_by_sentences_in_both_languag
         ),
     ] {
         let rounds = vec![vec![Say("ok")], vec![Say("ok")], vec![Fail("too busy")]];
-        let mut stage = fixture(long_session_config(), rounds).await;
-        stage.say(said).await;
-        stage.say("ok").await;
-        let done = stage.session.compact(pending()).await;
+        let mut chat = fixture(long_session_config(), rounds).await;
+        chat.say(text).await;
+        chat.say("ok").await;
+        let done = chat.session.compact(pending()).await;
         assert_eq!((done.exchanges, done.failed.as_deref()), (1, Some("too busy")), "{done:?}");
-        stage.say("well?").await;
-        let context = stage.last_request().context;
-        assert!(context.contains(kept), "{context}");
-        let again = stage.session.compact(ready(())).await;
+        chat.say("well?").await;
+        let context = chat.last_request().context;
+        assert!(context.contains(expected), "{context}");
+        let again = chat.session.compact(ready(())).await;
         assert_eq!(again.exchanges, 1, "interrupted, it is done without the model");
         assert!(!again.by_model);
     }
@@ -516,15 +520,15 @@ async fn a_model_that_cannot_read_so_much_is_asked_again_with_a_summary() {
         vec![Say("- the kitchen was asked for")],
         vec![TooLong],
     ];
-    let mut stage = fixture(Config::default(), rounds).await;
-    stage.say(LONG).await;
-    assert_eq!(stage.say("What must be ready?").await.text, "The kitchen.");
-    let asked = stage.last_request();
-    assert_eq!(asked.messages.len(), 1, "only the question is left");
-    assert!(asked.context.contains("  - kitchen by April 1"), "{}", asked.context);
-    let failed = stage.session.send("And then?", &mut |_| {}, pending()).await.unwrap_err();
+    let mut chat = fixture(Config::default(), rounds).await;
+    chat.say(LONG).await;
+    assert_eq!(chat.say("What must be ready?").await.text, "The kitchen.");
+    let request = chat.last_request();
+    assert_eq!(request.messages.len(), 1, "only the question is left");
+    assert!(request.context.contains("  - kitchen by April 1"), "{}", request.context);
+    let failed = chat.session.send("And then?", &mut |_| {}, pending()).await.unwrap_err();
     assert_eq!(failed.to_string(), "it is too long", "a second time it is told");
-    assert_eq!(stage.turns().await.len(), 5, "and everything is stored");
+    assert_eq!(chat.turns().await.len(), 5, "and everything is stored");
 }
 
 #[tokio::test]
@@ -533,49 +537,49 @@ async fn a_conversation_is_taken_up_again_with_what_was_said() {
         config.memory_agent.summarize.trigger_tokens = 400;
         config.memory.inject.long_term_trigger = InjectTrigger::Never;
     });
-    let mut stage = fixture(config, vec![]).await;
-    stage.say(LONG).await;
+    let mut chat = fixture(config, vec![]).await;
+    chat.say(LONG).await;
     for number in 0..6 {
-        stage.say(&format!("Note {number}: the tiles for the kitchen are blue.")).await;
+        chat.say(&format!("Note {number}: the tiles for the kitchen are blue.")).await;
     }
-    let mut again = open(&stage.engine, &stage.model, "monday").await;
+    let mut again = open(&chat.engine, &chat.model, "monday").await;
     again.send("Where were we?", &mut |_| {}, pending()).await.unwrap();
-    let asked = stage.last_request();
-    assert_paired(&asked.messages);
-    let messages = format!("{:?}", asked.messages);
+    let request = chat.last_request();
+    assert_paired(&request.messages);
+    let messages = format!("{:?}", request.messages);
     assert!(messages.contains("Note 5") && !messages.contains("Lisbon"), "{messages}");
     assert!(
-        asked.context.contains("Note 0") || asked.context.contains("Note 1"),
+        request.context.contains("Note 0") || request.context.contains("Note 1"),
         "{}",
-        asked.context
+        request.context
     );
-    let mut other = open(&stage.engine, &stage.model, "tuesday").await;
+    let mut other = open(&chat.engine, &chat.model, "tuesday").await;
     other.send("Where were we?", &mut |_| {}, pending()).await.unwrap();
-    assert_eq!(stage.last_request().messages.len(), 1, "another conversation is another");
+    assert_eq!(chat.last_request().messages.len(), 1, "another conversation is another");
 }
 
 #[tokio::test]
 async fn the_end_is_told_in_the_log_of_the_day_by_the_model_or_by_sentences() {
-    let told = "## Plan\n- the kitchen in Lisbon must be ready by April 1, key sk-ant-api03-AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJ";
-    let mut stage = fixture(Config::default(), vec![vec![Say("ok")], vec![Say(told)]]).await;
-    stage.say(LONG).await;
-    let ended = stage.session.end(pending()).await.unwrap().unwrap();
+    let summary = "## Plan\n- the kitchen in Lisbon must be ready by April 1, key sk-ant-api03-AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJ";
+    let mut chat = fixture(Config::default(), vec![vec![Say("ok")], vec![Say(summary)]]).await;
+    chat.say(LONG).await;
+    let ended = chat.session.end(pending()).await.unwrap().unwrap();
     let log = ended.log.unwrap().layer.text;
     assert!(log.contains("## Session monday (2 turns)"), "{log}");
     assert!(log.contains("- Plan\n- the kitchen in Lisbon"), "no heading of its own: {log}");
     assert!(!log.contains("sk-ant"), "{log}");
-    stage.model.rounds.lock().unwrap().extend([vec![Say("ok")], vec![Fail("gone")]]);
-    stage.say("The tiles of the kitchen are blue and cost 300 euros.").await;
-    let log = stage.session.end(pending()).await.unwrap().unwrap().log.unwrap().layer.text;
+    chat.model.rounds.lock().unwrap().extend([vec![Say("ok")], vec![Fail("gone")]]);
+    chat.say("The tiles of the kitchen are blue and cost 300 euros.").await;
+    let log = chat.session.end(pending()).await.unwrap().unwrap().log.unwrap().layer.text;
     assert!(log.contains("(4 turns)") && log.contains("kitchen"), "{log}");
     assert!(!log.contains("- Plan"), "it has grown, so it is told anew: {log}");
 }
 
 #[tokio::test]
 async fn nothing_said_is_nothing_logged_and_memory_switched_off_stores_nothing() {
-    let mut stage = fixture(Config::default(), vec![]).await;
-    assert_eq!(stage.session.end(pending()).await.unwrap(), None);
-    assert!(stage.requests().is_empty());
+    let mut chat = fixture(Config::default(), vec![]).await;
+    assert_eq!(chat.session.end(pending()).await.unwrap(), None);
+    assert!(chat.requests().is_empty());
     let config = with(|config| config.memory.enabled = false);
     let mut off = self::fixture(config, vec![vec![Say("hello")]]).await;
     assert_eq!(off.say("hi").await.text, "hello");
@@ -586,43 +590,43 @@ async fn nothing_said_is_nothing_logged_and_memory_switched_off_stores_nothing()
 #[tokio::test]
 async fn secrets_are_masked_in_what_is_stored() {
     let key = "sk-ant-api03-AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJ";
-    let mut stage = fixture(Config::default(), vec![]).await;
-    stage.say(&format!("my key is {key}")).await;
-    assert!(!stage.turns().await.join("\n").contains("AAAABBBB"));
+    let mut chat = fixture(Config::default(), vec![]).await;
+    chat.say(&format!("my key is {key}")).await;
+    assert!(!chat.turns().await.join("\n").contains("AAAABBBB"));
 }
 
 #[tokio::test]
 async fn the_cost_of_a_conversation_is_counted() {
-    let mut stage = fixture(Config::default(), vec![]).await;
-    stage.say("one").await;
-    stage.say("two").await;
-    let cost = stage.session.cost();
+    let mut chat = fixture(Config::default(), vec![]).await;
+    chat.say("one").await;
+    chat.say("two").await;
+    let cost = chat.session.cost();
     assert_eq!((cost.answers, cost.answered.read, cost.answered.written), (2, 200, 20));
-    assert_eq!(stage.session.history_size().1, 4);
+    assert_eq!(chat.session.history_size().1, 4);
 }
 
-/// A summary is work beside the conversation: it is in the ledger, and above the cap of the day no model is asked (A6).
+/// Summaries are extra work: they are in the ledger, and beyond the daily cap no model is called.
 #[tokio::test]
 async fn summaries_are_in_the_ledger_and_end_at_the_cap_of_the_day() {
     let mut config = Config::default();
     config.memory_agent.budget.daily_tokens = 1;
-    let mut stage = fixture(config, vec![]).await;
+    let mut chat = fixture(config, vec![]).await;
     let today = |report: crate::engine::LedgerReport| report.today.calls;
-    stage.say("one").await;
-    stage.say("two").await;
-    let done = stage.session.compact(pending()).await;
+    chat.say("one").await;
+    chat.say("two").await;
+    let done = chat.session.compact(pending()).await;
     assert!(done.by_model && done.exchanges == 1, "{done:?}");
-    assert_eq!(today(stage.session.engine.ledger(&scope(), 1).await.unwrap()), 1);
-    stage.say("three").await;
-    let done = stage.session.compact(pending()).await;
+    assert_eq!(today(chat.session.engine.ledger(&scope(), 1).await.unwrap()), 1);
+    chat.say("three").await;
+    let done = chat.session.compact(pending()).await;
     assert!(!done.by_model && done.failed.is_some(), "{done:?}");
-    assert_eq!(today(stage.session.engine.ledger(&scope(), 1).await.unwrap()), 1);
+    assert_eq!(today(chat.session.engine.ledger(&scope(), 1).await.unwrap()), 1);
 }
 
 #[tokio::test]
 async fn offline_answers_quote_what_is_stored_with_who_and_when_in_both_languages() {
     let (engine, _home) = engine(Config::default());
-    let said = |text: &str, speaker: &str, session: &str| Turn {
+    let turn = |text: &str, speaker: &str, session: &str| Turn {
         text: text.to_owned(),
         session: Some(session.to_owned()),
         speaker: Some(speaker.to_owned()),
@@ -630,39 +634,39 @@ async fn offline_answers_quote_what_is_stored_with_who_and_when_in_both_language
         time: Some(engine.now().timestamp() - jiff::SignedDuration::from_hours(24 * 3)),
     };
     let turns = vec![
-        said("We moved the staging server to port 9443.", "Ana", "sunday"),
-        said("支付模块周三上线。", "小本", "周日"),
+        turn("We moved the staging server to port 9443.", "Ana", "sunday"),
+        turn("支付模块周三上线。", "小本", "周日"),
     ];
     engine.observe(&scope(), turns).await.unwrap();
-    let mut talk = OfflineSession::new(&engine, &scope(), "monday");
-    let answer = talk.send("Which port does the staging server use?").await.unwrap();
+    let mut offline = OfflineSession::new(&engine, &scope(), "monday");
+    let answer = offline.send("Which port does the staging server use?").await.unwrap();
     assert_eq!(answer.quotes[0].text, "We moved the staging server to port 9443.");
     assert!(answer.text.starts_with("This is stored:\n\n> We moved"), "{}", answer.text);
     assert!(answer.quotes[0].source.starts_with("Ana, "), "{}", answer.quotes[0].source);
     assert!(answer.quotes[0].source.ends_with("(3 days ago), conversation sunday"));
-    let answer = talk.send("支付模块什么时候上线？").await.unwrap();
+    let answer = offline.send("支付模块什么时候上线？").await.unwrap();
     assert!(answer.text.starts_with("记忆中有这些：\n\n> 支付模块周三上线。"), "{}", answer.text);
     assert!(answer.quotes[0].source.ends_with("（3 天前），会话 周日"), "{}", answer.text);
-    let again = talk.send("Which port does the staging server use?").await.unwrap();
+    let again = offline.send("Which port does the staging server use?").await.unwrap();
     assert!(again.quotes.iter().all(|quote| !quote.text.ends_with('?')), "{again:?}");
 }
 
 #[tokio::test]
 async fn offline_says_plainly_that_nothing_is_stored_and_keeps_what_was_said() {
     let (engine, _home) = engine(Config::default());
-    let mut talk = OfflineSession::new(&engine, &scope(), "monday");
-    let answer = talk.send("What is my cat called?").await.unwrap();
+    let mut offline = OfflineSession::new(&engine, &scope(), "monday");
+    let answer = offline.send("What is my cat called?").await.unwrap();
     assert_eq!(answer.text, "Nothing is stored about that. What you said is kept.");
-    let answer = talk.send("我的猫叫什么名字？").await.unwrap();
+    let answer = offline.send("我的猫叫什么名字？").await.unwrap();
     assert_eq!(answer.text, "没有存过与此有关的内容。你说的话已经记下。");
     let long = "The kitchen in Lisbon must be ready by April 1, because the landlord wants to see it then, as he wrote in his last letter.";
     let kitchen = crate::RememberRequest { content: long.into(), ..Default::default() };
     engine.remember(&scope(), kitchen).await.unwrap();
-    let answer = talk.send("When must the kitchen in Lisbon be ready?").await.unwrap();
+    let answer = offline.send("When must the kitchen in Lisbon be ready?").await.unwrap();
     assert!(answer.quotes[0].source.starts_with(char::is_numeric), "{answer:?}");
-    talk.send("My cat is called Momo.").await.unwrap();
-    let answer = talk.send("What is my cat called?").await.unwrap();
+    offline.send("My cat is called Momo.").await.unwrap();
+    let answer = offline.send("What is my cat called?").await.unwrap();
     assert_eq!(answer.quotes[0].text, "My cat is called Momo.", "{answer:?}");
     assert_eq!(turns_of(&engine).await.len(), 5, "answers are no turns");
-    assert!(talk.end().await.unwrap().is_some());
+    assert!(offline.end().await.unwrap().is_some());
 }

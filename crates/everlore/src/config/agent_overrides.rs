@@ -1,4 +1,4 @@
-//! The settings of one agent: some of those of the home, laid over them by a file of its own.
+//! Overrides of one agent: a file of its own over some settings of the home.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::error::Result;
 
-/// What an agent may have for itself. The rest is the home's: models, keys, prices and the server.
+/// Sections that an agent may override. The rest belongs to the home: models, keys, prices and the server.
 const OVERRIDABLE: [&str; 9] = [
     "general.language",
     "memory",
@@ -21,24 +21,24 @@ const OVERRIDABLE: [&str; 9] = [
     "upkeep",
 ];
 
-/// What agents share all the same: one index, lists that are read at the start, one ledger.
+/// Settings in those sections that all agents share: one index, lists that are read at the start, one ledger.
 const SHARED_BY_AGENTS: [&str; 3] =
     ["memory.long_term.vector_index", "recall.domains", "upkeep.ledger_days"];
 
-/// What holds for an agent.
+/// Settings of one agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentConfig {
-    /// All settings; where a value cannot be used, that of the home.
+    /// All settings; the home's value where the agent's is unusable.
     pub config: Config,
-    /// Those that are its own, such as `memory.inject.limit`.
+    /// Overridden settings, such as `memory.inject.limit`.
     pub overridden: Vec<String>,
-    /// What was given and is ignored.
+    /// Settings that were given and are ignored.
     pub warnings: Vec<ConfigWarning>,
-    /// Values that cannot be used.
+    /// Unusable values.
     pub errors: Vec<ConfigError>,
 }
 
-/// Whether an agent may have a setting for itself.
+/// Returns `true` if an agent may override the setting.
 pub fn is_overridable(path: &str) -> bool {
     let below = |section: &&str| {
         path.strip_prefix(*section).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -47,16 +47,16 @@ pub fn is_overridable(path: &str) -> bool {
 }
 
 impl Config {
-    /// Lays the text of an agent's own settings over these. An error if it is not TOML.
+    /// Overlays the text of an agent's own settings. An error if it is not TOML.
     pub fn for_agent(&self, text: &str) -> Result<AgentConfig> {
         let mut reader = ConfigOverlay::new(self)?.allowing_only(is_overridable);
         reader.apply_file(text)?;
         let config = reader.to_config()?;
-        let (mut faults, own) = (reader.errors, reader.overridden);
-        faults.extend(unsafe_overrides(&config, &own));
+        let (mut errors, overridden) = (reader.errors, reader.overridden);
+        errors.extend(unsafe_overrides(&config, &overridden));
         let checked = config.validate();
-        let is_its_own = |key: &str| own.iter().any(|own| own == key);
-        faults.extend(checked.into_iter().filter(|problem| is_its_own(problem.key)).map(
+        let is_overridden = |key: &str| overridden.iter().any(|path| path == key);
+        errors.extend(checked.into_iter().filter(|problem| is_overridden(problem.key)).map(
             |problem| ConfigError {
                 location: None,
                 key: problem.key.to_owned(),
@@ -64,41 +64,41 @@ impl Config {
             },
         ));
         let config =
-            if faults.is_empty() { config } else { self.for_agent_skipping(text, &faults)? };
-        Ok(AgentConfig { config, overridden: own, warnings: reader.warnings, errors: faults })
+            if errors.is_empty() { config } else { self.for_agent_skipping(text, &errors)? };
+        Ok(AgentConfig { config, overridden, warnings: reader.warnings, errors })
     }
 
-    /// What a text says beside its faults.
-    fn for_agent_skipping(&self, text: &str, faults: &[ConfigError]) -> Result<Self> {
-        let faulty = faults.iter().map(|fault| fault.key.clone()).collect();
+    /// Overlays a text without its faulty settings.
+    fn for_agent_skipping(&self, text: &str, errors: &[ConfigError]) -> Result<Self> {
+        let faulty = errors.iter().map(|error| error.key.clone()).collect();
         let mut reader = ConfigOverlay::new(self)?.allowing_only(is_overridable).skipping(faulty);
         reader.apply_file(text)?;
         reader.to_config()
     }
 
-    /// The settings that an agent may have for itself, by sections.
+    /// Returns the settings that an agent may override, by sections.
     pub fn overridable_values(&self) -> Map<String, Value> {
         self.select(&is_overridable)
     }
 
-    /// Some settings, by sections.
-    pub(super) fn select(&self, is_chosen: &dyn Fn(&str) -> bool) -> Map<String, Value> {
+    /// Returns some settings, by sections.
+    pub(super) fn select(&self, is_selected: &dyn Fn(&str) -> bool) -> Map<String, Value> {
         match serde_json::to_value(self) {
-            Ok(Value::Object(all)) => chosen(all, "", is_chosen),
+            Ok(Value::Object(all)) => select_values(all, "", is_selected),
             _ => Map::new(),
         }
     }
 }
 
 impl AgentConfig {
-    /// Its own settings, by sections.
+    /// Returns the overridden settings, by sections.
     pub fn overrides(&self) -> Map<String, Value> {
-        self.config.select(&|path| self.overridden.iter().any(|own| own == path))
+        self.config.select(&|path| self.overridden.iter().any(|overridden| overridden == path))
     }
 }
 
-/// What may only be changed to the safe side: an agent neither keeps secrets nor calls a model where others do not.
-fn unsafe_overrides(config: &Config, own: &[String]) -> Vec<ConfigError> {
+/// Lists overrides to the unsafe side: an agent must not store secrets or call a model where the home does not.
+fn unsafe_overrides(config: &Config, overridden: &[String]) -> Vec<ConfigError> {
     let rules = [
         (
             "memory.mask_secrets",
@@ -111,36 +111,36 @@ fn unsafe_overrides(config: &Config, own: &[String]) -> Vec<ConfigError> {
             "may only be false for one agent: a model is set for all in config.toml",
         ),
     ];
-    let is_own = |key: &str| own.iter().any(|own| own == key);
-    let broken = rules.into_iter().filter(|(key, is_safe, _)| !is_safe && is_own(key));
-    let fault = |(key, _, why): (&str, _, &str)| ConfigError {
+    let is_overridden = |key: &str| overridden.iter().any(|path| path == key);
+    let broken = rules.into_iter().filter(|(key, is_safe, _)| !is_safe && is_overridden(key));
+    let error = |(key, _, why): (&str, _, &str)| ConfigError {
         location: None,
         key: key.into(),
         message: why.into(),
     };
-    broken.map(fault).collect()
+    broken.map(error).collect()
 }
 
-fn chosen(
+fn select_values(
     from: Map<String, Value>,
     above: &str,
-    is_chosen: &dyn Fn(&str) -> bool,
+    is_selected: &dyn Fn(&str) -> bool,
 ) -> Map<String, Value> {
-    let mut found = Map::new();
+    let mut selected = Map::new();
     for (key, value) in from {
         let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
         match value {
             Value::Object(inner) => {
-                let inner = chosen(inner, &path, is_chosen);
+                let inner = select_values(inner, &path, is_selected);
                 if !inner.is_empty() {
-                    found.insert(key, Value::Object(inner));
+                    selected.insert(key, Value::Object(inner));
                 }
             }
-            value if is_chosen(&path) => {
-                found.insert(key, value);
+            value if is_selected(&path) => {
+                selected.insert(key, value);
             }
             _ => {}
         }
     }
-    found
+    selected
 }

@@ -1,4 +1,4 @@
-//! What an agent may have for itself, and how its file is changed.
+//! Tests of an agent's overrides and of changes to its file.
 
 use serde_json::{Value, json};
 
@@ -9,8 +9,8 @@ fn agent_config(text: &str) -> AgentConfig {
     Config::default().for_agent(text).unwrap()
 }
 
-fn error_messages(laid: &AgentConfig) -> Vec<String> {
-    laid.errors.iter().map(ToString::to_string).collect()
+fn error_messages(agent: &AgentConfig) -> Vec<String> {
+    agent.errors.iter().map(ToString::to_string).collect()
 }
 
 fn merge(text: &str, patch: &Value) -> Result<String, Vec<(String, String)>> {
@@ -33,27 +33,27 @@ fn apply_patch(text: &str, change: &AgentConfigPatch) -> Result<String, Vec<(Str
 fn what_an_agent_says_is_laid_over_what_the_home_says() {
     let mut home = Config::default();
     (home.memory.inject.limit, home.recall.limit) = (7, 9);
-    let laid = home.for_agent("[memory]\nenabled = false\n[memory.inject]\nlimit = 3\n").unwrap();
-    assert_eq!((laid.config.memory.enabled, laid.config.memory.inject.limit), (false, 3));
-    assert_eq!(laid.config.recall.limit, 9, "what it does not say is the home's");
+    let agent = home.for_agent("[memory]\nenabled = false\n[memory.inject]\nlimit = 3\n").unwrap();
+    assert_eq!((agent.config.memory.enabled, agent.config.memory.inject.limit), (false, 3));
+    assert_eq!(agent.config.recall.limit, 9, "what it does not say is the home's");
     assert_eq!(
-        laid.overrides(),
+        agent.overrides(),
         *json!({ "memory": { "enabled": false, "inject": { "limit": 3 } } }).as_object().unwrap()
     );
-    assert_eq!((laid.errors, laid.warnings), (vec![], vec![]));
+    assert_eq!((agent.errors, agent.warnings), (vec![], vec![]));
 }
 
 #[test]
 fn models_keys_and_the_server_are_the_homes() {
     let text = "[server]\nport = 1\n[memory_agent]\napi_key = \"sk-1\"\nbase_url = \"http://x\"\n\
                 [chat]\nmodel = \"x\"\n[memory.long_term]\nvector_index = false\n[recall]\ndomains = [\"x\"]\n";
-    let laid = agent_config(text);
-    assert_eq!((laid.config, laid.overridden), (Config::default(), vec![]));
-    let told: Vec<_> = laid.warnings.iter().map(ToString::to_string).collect();
+    let agent = agent_config(text);
+    assert_eq!((agent.config, agent.overridden), (Config::default(), vec![]));
+    let messages: Vec<_> = agent.warnings.iter().map(ToString::to_string).collect();
     let expected =
         "line 2: `server.port` holds for all agents; set it in config.toml, so it is ignored here";
-    assert_eq!(told.len(), 6, "{told:#?}");
-    assert!(told.iter().any(|told| told == expected), "{told:#?}");
+    assert_eq!(messages.len(), 6, "{messages:#?}");
+    assert!(messages.iter().any(|messages| messages == expected), "{messages:#?}");
     for path in ["memory_agents", "memory_agent.provider", "general.agent", "upkeep.ledger_days"] {
         assert!(!is_overridable(path), "{path}");
     }
@@ -74,16 +74,16 @@ fn an_agent_cannot_switch_masking_off_or_a_model_on() {
 #[test]
 fn what_cannot_be_used_is_told_with_its_place_and_the_rest_holds() {
     let text = "[memory]\nenabled = false\nmax_history = \"many\"\n[memory.inject]\nlimit = 5000\n[prompt]\ngiude = false\n";
-    let laid = agent_config(text);
+    let agent = agent_config(text);
     assert_eq!(
-        error_messages(&laid),
+        error_messages(&agent),
         [
             "line 3: `memory.max_history`: expected a whole number, 0 or more, found text",
             "the setting `memory.inject.limit` is 5000, but must be from 0 to 1000"
         ]
     );
-    assert_eq!((laid.config.memory.enabled, laid.config.memory.inject.limit), (false, 5));
-    assert_eq!(laid.warnings[0].nearest.as_deref(), Some("prompt.guide"));
+    assert_eq!((agent.config.memory.enabled, agent.config.memory.inject.limit), (false, 5));
+    assert_eq!(agent.warnings[0].nearest.as_deref(), Some("prompt.guide"));
     assert!(Config::default().for_agent("[memory\n").is_err());
 }
 
@@ -91,8 +91,8 @@ fn what_cannot_be_used_is_told_with_its_place_and_the_rest_holds() {
 fn a_secret_of_the_home_survives_an_agents_settings() {
     let (home, _) = Config::parse("[memory_agent]\napi_key = \"sk-秘密\"\n").unwrap();
     for text in ["", "memory.enabled = false", "memory.inject.limit = 5000"] {
-        let laid = home.for_agent(text).unwrap();
-        assert_eq!(laid.config.memory_agent.api_key.reveal(), "sk-秘密");
+        let agent = home.for_agent(text).unwrap();
+        assert_eq!(agent.config.memory_agent.api_key.reveal(), "sk-秘密");
     }
     assert!(!json!(home.overridable_values()).to_string().contains("sk-"));
 }
@@ -153,8 +153,8 @@ fn every_mistake_of_a_change_is_named_and_nothing_is_written() {
 #[test]
 fn null_removes_in_a_patch_and_is_refused_where_all_is_replaced() {
     let text = "memory.enabled = false\nold_name = 1\n";
-    let gone = merge(text, &json!({ "memory": null, "old_name": null })).unwrap();
-    assert_eq!(agent_config(&gone).overridden, Vec::<String>::new());
+    let emptied = merge(text, &json!({ "memory": null, "old_name": null })).unwrap();
+    assert_eq!(agent_config(&emptied).overridden, Vec::<String>::new());
     assert_eq!(merge("", &json!({ "prompt": { "index": null } })).unwrap().lines().count(), 1);
     assert_eq!(merge("", &json!({ "promt": null })).unwrap_err()[0].0, "promt");
     assert_eq!(replace("", &json!({ "memory": null })).unwrap_err()[0].0, "memory");
@@ -167,7 +167,7 @@ fn all_settings_of_an_agent_can_be_set_at_once_and_read_again() {
     let found = agent_config(&text);
     assert_eq!(Value::Object(found.overrides()), all);
     assert_eq!(found.config, Config::default());
-    // As a program writes it that knows one kind of number.
+    // As written by a program that knows one kind of number.
     let text =
         replace("", &json!({ "memory": { "inject": { "limit": 4.0 } }, "recall": { "k1": 1 } }));
     let found = agent_config(&text.unwrap());

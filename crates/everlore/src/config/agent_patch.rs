@@ -1,4 +1,4 @@
-//! Changes of an agent's own settings: what the file says afterwards, with comments and order as they were.
+//! Changes of an agent's overrides that keep the comments and the order of the file.
 
 use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike};
@@ -6,21 +6,21 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike};
 use super::{Config, overlay::value_at};
 use crate::error::{Error, Result};
 
-/// The first line of a new file.
+/// First line of a new file.
 const FILE_HEADER: &str =
     "# Settings of this agent alone; all others come from config.toml in the home.\n";
 
-/// A change of an agent's own settings, by sections as in the file.
+/// Change of an agent's overrides, by sections as in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AgentConfigPatch {
-    /// These and no others.
+    /// Replaces all overrides.
     Replace(Map<String, Value>),
-    /// These beside those that there are; null removes a setting or a section (RFC 7396).
+    /// Merges with the present ones; null removes a setting or a section (RFC 7396).
     Merge(Map<String, Value>),
 }
 
 impl AgentConfigPatch {
-    /// Settings by their dotted names, such as `memory.inject.limit`; none removes one.
+    /// Creates a merge of settings by their dotted names, such as `memory.inject.limit`; `None` removes one.
     pub fn from_paths(paths: impl IntoIterator<Item = (String, Option<Value>)>) -> Self {
         let mut merged = Map::new();
         for (path, value) in paths {
@@ -44,10 +44,10 @@ fn insert_at_path(into: &mut Map<String, Value>, path: &str, value: Value) {
     }
 }
 
-/// One setting, or a section that goes.
+/// Edit of one setting, or removal of a section.
 struct SettingEdit {
     path: Vec<String>,
-    /// None removes it.
+    /// New value; `None` removes the setting.
     value: Option<toml_edit::Value>,
 }
 
@@ -58,13 +58,13 @@ impl SettingEdit {
 }
 
 impl Config {
-    /// The text of an agent's own settings after a change of it, which can be used as it is.
+    /// Returns the text of an agent's overrides after a change, valid as it is.
     pub fn patch_agent_config(&self, text: &str, change: &AgentConfigPatch) -> Result<String> {
-        let (before, given) = match change {
-            AgentConfigPatch::Replace(given) => ("", given),
-            AgentConfigPatch::Merge(given) => (text, given),
+        let (before, values) = match change {
+            AgentConfigPatch::Replace(values) => ("", values),
+            AgentConfigPatch::Merge(values) => (text, values),
         };
-        // What cannot be read is told with its line.
+        // An unreadable file is reported with its line.
         self.for_agent(before)?;
         let mut document: DocumentMut = before.parse().map_err(unreadable)?;
         if before.trim().is_empty() {
@@ -72,31 +72,28 @@ impl Config {
         }
         let mut known = toml::Table::try_from(self).map_err(unreadable)?;
         let mut edits = Vec::new();
-        collect_edits(&mut known, given, &mut Vec::new(), &mut edits);
+        collect_edits(&mut known, values, &mut Vec::new(), &mut edits);
         let mut problems = Vec::new();
         for edit in &edits {
             problems.extend(edit.apply(&mut document, &mut known, change));
         }
         let text = render_document(document);
         problems.extend(self.find_problems(&text, &edits)?);
-        match problems.is_empty() {
-            true => Ok(text),
-            false => Err(Error::InvalidConfig { problems }),
-        }
+        if problems.is_empty() { Ok(text) } else { Err(Error::InvalidConfig { problems }) }
     }
 
-    /// What is wrong with a text, and which of the edits name nothing.
+    /// Returns the problems of a text, and the edits that name no setting.
     fn find_problems(&self, text: &str, edits: &[SettingEdit]) -> Result<Vec<(String, String)>> {
-        let laid = self.for_agent(text)?;
-        let faults = laid.errors.into_iter().map(|fault| (fault.key, fault.message));
+        let patched = self.for_agent(text)?;
+        let errors = patched.errors.into_iter().map(|error| (error.key, error.message));
         let is_meant = |key: &String| edits.iter().any(|edit| edit.key() == *key);
-        let ignored = laid.warnings.iter().filter(|warning| is_meant(&warning.key));
+        let ignored = patched.warnings.iter().filter(|warning| is_meant(&warning.key));
         let ignored = ignored.map(|warning| (warning.key.clone(), warning.message()));
-        Ok(faults.chain(ignored).collect())
+        Ok(errors.chain(ignored).collect())
     }
 }
 
-/// The head of a file without settings stands at its end; it goes to the top.
+/// Moves the comment of a file without settings from its end to the top.
 fn render_document(mut document: DocumentMut) -> String {
     let head = document.trailing().as_str() == Some(FILE_HEADER);
     if !head {
@@ -106,14 +103,14 @@ fn render_document(mut document: DocumentMut) -> String {
     format!("{FILE_HEADER}{document}")
 }
 
-/// The settings that a change names, one by one.
+/// Collects the settings that a change names, one by one.
 fn collect_edits(
     known: &mut toml::Table,
-    given: &Map<String, Value>,
+    values: &Map<String, Value>,
     above: &mut Vec<String>,
     edits: &mut Vec<SettingEdit>,
 ) {
-    for (key, value) in given {
+    for (key, value) in values {
         above.push(key.clone());
         let is_section = matches!(value_at(known, &above.join(".")), Some(toml::Value::Table(_)));
         match value {
@@ -129,7 +126,7 @@ fn collect_edits(
     }
 }
 
-/// Lists and sections stay empty: no setting of an agent is one, and so they are refused as what they are.
+/// Converts a value; lists and sections become empty: no setting of an agent is one, so they are refused by their type.
 fn to_toml_value(value: &Value) -> toml_edit::Value {
     match value {
         Value::Bool(is) => (*is).into(),
@@ -140,7 +137,7 @@ fn to_toml_value(value: &Value) -> toml_edit::Value {
     }
 }
 
-/// A whole number also where a program writes it as 5.0.
+/// Converts a number; a program may write a whole number as 5.0.
 fn to_toml_number(number: &serde_json::Number) -> toml_edit::Value {
     let float = number.as_f64().unwrap_or(f64::NAN);
     let is_whole = float.fract() == 0.0 && float.abs() < 1e15;
@@ -152,7 +149,7 @@ fn to_toml_number(number: &serde_json::Number) -> toml_edit::Value {
 }
 
 impl SettingEdit {
-    /// Makes the change; says what is wrong with it.
+    /// Applies the change, or returns its problem.
     fn apply(
         &self,
         document: &mut DocumentMut,
@@ -180,7 +177,7 @@ impl SettingEdit {
     }
 }
 
-/// Sets a value; sections are made where there are none, and the comment behind a value stays.
+/// Sets a value; missing sections are created, and the comment behind a value stays.
 fn set_value(document: &mut DocumentMut, sections: &[String], name: &str, value: toml_edit::Value) {
     let mut table: &mut dyn TableLike = document.as_table_mut();
     for section in sections {
@@ -203,14 +200,14 @@ fn set_value(document: &mut DocumentMut, sections: &[String], name: &str, value:
     }
 }
 
-/// A section whose heading is written only if there is something in it.
+/// Creates a section whose heading is written only if it has a setting.
 fn new_section() -> Item {
     let mut table = Table::new();
     table.set_implicit(true);
     Item::Table(table)
 }
 
-/// Removes a setting or a section. Says whether it was there.
+/// Removes a setting or a section. Returns `true` if it was there.
 fn remove_value(table: &mut dyn TableLike, sections: &[String], name: &str) -> bool {
     match sections.split_first() {
         None => table.remove(name).is_some(),

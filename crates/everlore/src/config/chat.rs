@@ -1,4 +1,4 @@
-//! Settings of `[chat]`, the model that talks, and which model the sections together mean.
+//! Settings of `[chat]`, and the model that the sections choose together.
 
 use std::time::Duration;
 
@@ -11,62 +11,61 @@ use super::{
     validate::{InvalidSetting, check_range},
 };
 
-/// The language model that talks in `everlore chat`. What is not set here is taken from `[memory_agent]`.
+/// Language model of `everlore chat`. Settings that are not given here are taken from `[memory_agent]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChatConfig {
-    /// Who serves the model, named as in `[memory_agent]`; empty for the same.
+    /// Provider of the model, named as in `[memory_agent]`; empty for the same.
     pub provider: String,
-    /// The model's name, as its provider spells it; empty for the same.
+    /// Model name as its provider spells it; empty for the same.
     pub model: String,
-    /// The address of the provider; empty for the provider's own.
+    /// Address of the provider; empty for the provider's own.
     pub base_url: String,
-    /// The key that the provider asks for. Better kept in the provider's variable, such as OPENAI_API_KEY. It is
-    /// never shown.
+    /// Key for the provider. Better in the provider's variable, such as OPENAI_API_KEY. It is never shown.
     pub api_key: SecretString,
-    /// A command that prints the key, such as "pass show openai". It is used where no key is set.
+    /// Command that prints the key, such as "pass show openai". It is run if no key is set.
     pub key_command: String,
-    /// How long the model may be silent, before its answer and within it. From 1 second to 1 hour.
+    /// Longest silence of the model, before its answer and within it. From 1 second to 1 hour.
     #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
     pub timeout: Duration,
-    /// How freely the model chooses its words. From -1 to 2; below 0 it is left to the provider.
+    /// Sampling temperature. From -1 to 2; below 0 the provider decides.
     pub temperature: f64,
-    /// The most tokens of an answer. From 0 to 1000000; 0 leaves it to the provider.
+    /// Most tokens of an answer. From 0 to 1000000; with 0 the provider decides.
     pub max_tokens: u32,
 }
 
-/// A language model as the settings choose it.
+/// Language model that the settings choose.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelSettings {
-    /// Who serves it.
+    /// Provider.
     pub provider: String,
-    /// Its name there.
+    /// Model name.
     pub model: String,
-    /// Where it is; empty for the provider's own address.
+    /// Address; empty for the provider's own.
     pub base_url: String,
-    /// The key; empty if the settings hold none.
+    /// Key; empty if the settings have none.
     pub api_key: SecretString,
-    /// Where the key is, or should be put, as the user is told.
+    /// Place for the key, as messages to the user name it.
     pub key_location: String,
-    /// The command that prints the key; empty for none.
+    /// Command that prints the key; empty for none.
     pub key_command: String,
-    /// How long it may be silent.
+    /// Longest silence.
     pub timeout: Duration,
-    /// How freely it chooses its words.
+    /// Sampling temperature.
     pub temperature: Option<f32>,
-    /// The most tokens of an answer.
+    /// Most tokens of an answer.
     pub max_tokens: Option<u32>,
-    /// The section of the settings that chose it.
+    /// Section of the settings that chose it.
     pub section: &'static str,
 }
 
 impl Config {
-    /// The model that reads conversations and writes memories; none unless `[memory_agent]` is enabled.
+    /// Returns the model that captures memories; `None` unless `[memory_agent]` is enabled.
     pub fn memory_model(&self) -> Option<ModelSettings> {
         self.memory_agent.enabled.then(|| self.memory_agent.model_settings())
     }
 
-    /// The model that talks: that of `[chat]`, or that of `[memory_agent]` where `[chat]` names none.
+    /// Returns the chat model: that of `[chat]`, or that of `[memory_agent]` if `[chat]` names none.
     pub fn chat_model(&self) -> Option<ModelSettings> {
         let chat = &self.chat;
         if chat.provider.trim().is_empty() && chat.model.trim().is_empty() {
@@ -94,7 +93,8 @@ impl MemoryAgentConfig {
 }
 
 impl ChatConfig {
-    /// What is set here over another section's. Address and key belong to a provider, so another one starts without.
+    /// Overlays these settings on another section's. Address and key belong to a provider, so another provider starts
+    /// without them.
     fn apply_over(&self, mut base: ModelSettings) -> ModelSettings {
         let provider = self.provider.trim();
         if !provider.is_empty() && provider != base.provider {
@@ -102,15 +102,15 @@ impl ChatConfig {
             (base.base_url, base.key_command) = (String::new(), String::new());
             base.api_key = SecretString::default();
         }
-        let given = |own: &str, other: String| match own.trim() {
+        let own_or = |own: &str, other: String| match own.trim() {
             "" => other,
             own => own.to_owned(),
         };
         base.section = "chat";
         base.key_location = key_location(&base.provider, "chat");
-        base.model = given(&self.model, base.model);
-        base.base_url = given(&self.base_url, base.base_url);
-        base.key_command = given(&self.key_command, base.key_command);
+        base.model = own_or(&self.model, base.model);
+        base.base_url = own_or(&self.base_url, base.base_url);
+        base.key_command = own_or(&self.key_command, base.key_command);
         if !self.api_key.reveal().is_empty() {
             base.api_key = self.api_key.clone();
         }
@@ -146,7 +146,7 @@ impl ChatConfig {
     }
 }
 
-/// Complains about a provider that nobody knows.
+/// Returns a problem if no provider has this name.
 pub(super) fn validate_provider(key: &'static str, name: &str) -> Option<InvalidSetting> {
     let known = chat_provider(name).is_some();
     (!known).then(|| {
@@ -154,7 +154,7 @@ pub(super) fn validate_provider(key: &'static str, name: &str) -> Option<Invalid
     })
 }
 
-/// Where the key of a provider should be put.
+/// Returns the place for a provider's key.
 fn key_location(provider: &str, section: &str) -> String {
     let variable = chat_provider(provider).and_then(|known| known.key_variables.first());
     match variable {
@@ -164,7 +164,7 @@ fn key_location(provider: &str, section: &str) -> String {
 }
 
 impl Default for ChatConfig {
-    /// A model that thinks first may well say nothing for a minute.
+    /// A reasoning model may be silent for a minute before it answers.
     fn default() -> Self {
         Self {
             provider: String::new(),
@@ -229,10 +229,11 @@ mod tests {
     #[test]
     fn a_provider_that_nobody_knows_is_told_with_the_names_of_those_there_are() {
         let (config, _) = Config::parse("[chat]\nprovider = \"opnai\"\n").unwrap();
-        let told: Vec<String> = config.validate().iter().map(ToString::to_string).collect();
+        let messages: Vec<String> = config.validate().iter().map(ToString::to_string).collect();
         assert!(
-            told[0].contains("`chat.provider` is \"opnai\", but must be one of openai, anthropic")
+            messages[0]
+                .contains("`chat.provider` is \"opnai\", but must be one of openai, anthropic")
         );
-        assert!(told[1].contains("`chat.model` must be set"), "{told:?}");
+        assert!(messages[1].contains("`chat.model` must be set"), "{messages:?}");
     }
 }

@@ -1,16 +1,17 @@
-//! Settings of `[checks]`: how memories are verified when they are recalled.
+//! Settings of `[checks]`: verification of memories during recall.
 
 use serde::{Deserialize, Serialize};
 
 use super::{InvalidSetting, validate::check_range};
 
-/// How memories that carry a check are verified when they are recalled (docs/checks.md).
+/// Verification of memories that carry a check, during recall (docs/checks.md).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChecksConfig {
-    /// Whether checks may run commands. Only those that a person set are ever run.
+    /// `true` lets checks run commands. Only commands that a person set are ever run.
     pub commands: bool,
-    /// The most milliseconds that a recall waits for files to be looked at; what takes longer counts as unverifiable.
+    /// Most milliseconds that a recall waits for checks of files; a slower check counts as unverifiable. From 1 to
+    /// 60000.
     pub time_limit_ms: u64,
 }
 
@@ -22,7 +23,7 @@ impl ChecksConfig {
 
 impl Default for ChecksConfig {
     fn default() -> Self {
-        // A look at a local disk takes far less, and a turn that waits so much longer is not noticed.
+        // A check on a local disk takes far less, and nobody notices a turn that waits this much longer.
         Self { commands: false, time_limit_ms: 20 }
     }
 }

@@ -1,4 +1,4 @@
-//! Settings of `[embedding]`: the model by which memories are found by meaning.
+//! Settings of `[embedding]`: the embedding model for recall by meaning.
 
 use std::time::Duration;
 
@@ -9,80 +9,82 @@ use super::{
     validate::{InvalidSetting, check_range},
 };
 
-/// The model by which memories are found by meaning. After a change, `everlore embed switch` makes all vectors anew.
+/// Embedding model, by which recall finds memories by meaning. After a change, `everlore embed switch` computes all
+/// vectors anew.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EmbeddingConfig {
-    /// Who makes the vectors: "builtin" (in the program, English, no network), "openai" (and everything that speaks
-    /// its protocol) or "ollama".
+    /// Provider of the vectors: "builtin" (in the program, English, no network), "openai" (and every server with its
+    /// protocol) or "ollama".
     pub provider: EmbeddingProvider,
-    /// The model's name, as its provider spells it, such as "text-embedding-3-small" or "nomic-embed-text".
+    /// Model name as its provider spells it, such as "text-embedding-3-small" or "nomic-embed-text".
     pub model: String,
-    /// The address of the provider; empty for https://api.openai.com/v1 or http://127.0.0.1:11434.
+    /// Address of the provider; empty for https://api.openai.com/v1 or http://127.0.0.1:11434.
     pub base_url: String,
-    /// The environment variable that holds the key. One that is not set means no key.
+    /// Environment variable with the key. A variable that is not set means no key.
     pub api_key_env: String,
-    /// The key itself, if no variable holds it. It is never shown.
+    /// Key, if no variable has it. It is never shown.
     pub api_key: SecretString,
-    /// How many numbers a vector has. From 0 to 8192; 0 takes what the model gives. Some models can shorten theirs.
+    /// Dimensions of a vector. From 0 to 8192; 0 takes what the model gives. Some models can shorten theirs.
     pub dimensions: usize,
-    /// How vectors travel: "float" (every server knows it) or "base64" (shorter; OpenAI and some others know it).
+    /// Encoding of vectors in transit: "float" (every server knows it) or "base64" (shorter; OpenAI and some others
+    /// know it).
     pub encoding: VectorEncoding,
-    /// Put in front of every memory, for models that ask for it, such as "search_document: ".
+    /// Prefix of every memory, for models that need one, such as "search_document: ".
     pub text_prefix: String,
-    /// Put in front of every question, for models that ask for it, such as "search_query: ".
+    /// Prefix of every question, for models that need one, such as "search_query: ".
     pub query_prefix: String,
-    /// How similar a memory must be to a question to be offered where no word matches. From 0 to 1. Models whose
-    /// unrelated texts look alike need more than the default. The built-in model has its own.
+    /// Least similarity to the question at which a memory without a matching word is offered. From 0 to 1. Models that
+    /// rate unrelated texts as similar need more than the default. The built-in model has its own.
     pub least_similarity: f64,
-    /// The most texts in one request. From 1 to 2048.
+    /// Most texts in one request. From 1 to 2048.
     pub batch: usize,
-    /// The most characters in one request; a longer text goes alone. From 1000 to 10000000.
+    /// Most characters in one request; a longer text goes alone. From 1000 to 10000000.
     pub batch_chars: usize,
-    /// How long a request for memories may take, such as "30s". From 1 second to 1 hour.
+    /// Timeout of a request for memories, such as "30s". From 1 second to 1 hour.
     #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
     pub timeout: Duration,
-    /// How often a request of `embed switch` or `embed rebuild` is repeated when the server is busy or away. From 0 to
-    /// 20. Other commands ask once.
+    /// Retries of a request of `embed switch` or `embed rebuild` when the server is busy or away. From 0 to 20. Other
+    /// commands ask once.
     pub retries: u32,
-    /// How long a recall waits for the vector of its question before it goes by words alone. From 0 to 1 minute.
+    /// Time that a recall waits for the vector of its question before it ranks by words alone. From 0 to 1 minute.
     #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
     pub query_limit: Duration,
-    /// How long a command that saved something stays to make its vectors, after it has answered. From 0 to 1 minute;
-    /// what is not made then is made after the next save or by `everlore embed rebuild`.
+    /// Time that a command stays after a save to compute its vectors, once it has answered. From 0 to 1 minute; missing
+    /// vectors are computed after the next save or by `everlore embed rebuild`.
     #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
     pub linger: Duration,
-    /// How many vectors are kept so that the same text is not asked for twice; those unused for longest go first. From
-    /// 0 to 10000000; 0 keeps none. One takes as many bytes as it has numbers.
+    /// Cached vectors, so that the same text is not requested twice; those unused for longest are dropped first. From 0
+    /// to 10000000; 0 caches none. A vector takes one byte a dimension.
     pub cache_entries: usize,
 }
 
-/// Who makes vectors.
+/// Provider of vectors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EmbeddingProvider {
-    /// The model in the program.
+    /// Model in the program.
     #[default]
     Builtin,
-    /// A server that speaks OpenAI's protocol.
+    /// Server with OpenAI's protocol.
     Openai,
-    /// A server of Ollama.
+    /// Ollama server.
     Ollama,
 }
 
-/// How vectors travel.
+/// Encoding of vectors in transit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VectorEncoding {
-    /// As numbers.
+    /// Numbers.
     #[default]
     Float,
-    /// As the bytes of the numbers.
+    /// Bytes of the numbers.
     Base64,
 }
 
 impl EmbeddingProvider {
-    /// The name as written in the settings.
+    /// Returns the name as written in the settings.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Builtin => "builtin",
@@ -120,9 +122,9 @@ impl EmbeddingConfig {
 }
 
 impl Default for EmbeddingConfig {
-    /// 64 texts are answered within a second or two by servers small and large, and 100,000 characters stay below the
-    /// 300,000 tokens that OpenAI takes at once even where every character is a token. A question that is not answered
-    /// in 300 milliseconds costs the conversation more than words alone do.
+    /// Servers small and large answer 64 texts within a second or two, and 100,000 characters stay below the 300,000
+    /// tokens that OpenAI takes at once even where every character is a token. A question without an answer after 300
+    /// milliseconds costs the conversation more than ranking by words alone.
     fn default() -> Self {
         Self {
             provider: EmbeddingProvider::Builtin,

@@ -4,23 +4,22 @@ use serde::{Deserialize, Serialize};
 
 use super::validate::{InvalidSetting, check_range};
 
-/// The layered files of an agent: SOUL.md, USER.md, MEMORY.md and the daily log. A budget is in characters; a change that
-/// would exceed it is refused, and a file that someone made longer by hand is cut at its end in the prompt only.
+/// Layered files of an agent: SOUL.md, USER.md, MEMORY.md and the daily log. A budget is in characters; a change that
+/// would exceed it is refused. A file that a person made longer by hand is cut at its end, in the prompt only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LayersConfig {
-    /// The most characters of SOUL.md, who the agent is. From 100 to 100000.
+    /// Most characters of SOUL.md, which says who the agent is. From 100 to 100000.
     pub soul_chars: usize,
-    /// The most characters of USER.md, who the user is. From 100 to 100000.
+    /// Most characters of USER.md, which says who the user is. From 100 to 100000.
     pub user_chars: usize,
-    /// The most characters of MEMORY.md, the agent's notes. From 100 to 100000.
+    /// Most characters of MEMORY.md, the agent's notes. From 100 to 100000.
     pub memory_chars: usize,
-    /// The most characters of one day of the daily log. From 100 to 100000.
+    /// Most characters of one day of the daily log. From 100 to 100000.
     pub daily_chars: usize,
-    /// How many days of the daily log reach the prompt, today included; older ones are put away and stay searchable.
-    /// From 1 to 31.
+    /// Days of the daily log in the prompt, today included; older days are archived and stay searchable. From 1 to 31.
     pub daily_days: usize,
-    /// Whether agents may not change SOUL.md. People still can.
+    /// `true` keeps agents from changing SOUL.md. People still can.
     pub soul_read_only: bool,
 }
 

@@ -4,22 +4,22 @@ use serde::{Deserialize, Serialize};
 
 use super::validate::{InvalidSetting, check_range};
 
-/// What is remembered and how much of it reaches the prompt.
+/// Storage of memories, and how much of them reaches the prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryConfig {
-    /// Whether anything is remembered and recalled at all. When false, nothing is stored and nothing is injected.
+    /// `true` stores and recalls memories. With `false` nothing is stored and nothing is injected.
     pub enabled: bool,
-    /// Whether keys, tokens, passwords, card and identity numbers are masked before anything is written. What is masked cannot
-    /// be brought back.
+    /// `true` masks keys, tokens, passwords, card and identity numbers before anything is written. Masked text cannot
+    /// be restored.
     pub mask_secrets: bool,
-    /// How many of the latest messages of a conversation are sent to the model again, in whole exchanges. From 0 to 10000.
+    /// Latest messages of a conversation that are sent to the model again, in whole exchanges. From 0 to 10000.
     pub max_history: usize,
-    /// The latest exchanges.
+    /// Latest exchanges.
     pub short_term: ShortTermConfig,
-    /// What lasts.
+    /// Memories beyond a conversation.
     pub long_term: LongTermConfig,
-    /// What is put into the prompt.
+    /// Injection into the prompt.
     pub inject: InjectConfig,
 }
 
@@ -27,63 +27,63 @@ pub struct MemoryConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ShortTermConfig {
-    /// How many items are kept; the oldest goes first. From 1 to 10000.
+    /// Most items; the oldest is dropped first. From 1 to 10000.
     pub max_items: usize,
-    /// An item of more tokens than this is kept in a compressed form. From 16 to 1000000.
+    /// Tokens above which an item is compressed. From 16 to 1000000.
     pub compression_threshold: usize,
 }
 
-/// Long-term memory: what lasts beyond a conversation.
+/// Long-term memory: memories beyond a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LongTermConfig {
-    /// Whether memories are kept and recalled beyond the conversation they come from.
+    /// `true` stores and recalls memories beyond the conversation they come from.
     pub enabled: bool,
-    /// Whether memories are also found by their meaning, where no word matches. After a change, `everlore embed rebuild`
-    /// makes what is missing.
+    /// `true` also finds memories by meaning, where no word matches. After a change, `everlore embed rebuild` computes
+    /// missing vectors.
     pub vector_index: bool,
-    /// The most memories one recall returns, however many are asked for. From 1 to 1000.
+    /// Most memories of one recall, whatever it asks for. From 1 to 1000.
     pub max_return: usize,
-    /// `upkeep` and `memory clean` archive memories whose weight is below this: kept, but left out of recall. A fresh memory weighs
-    /// 1. From 0 to 1; 0 archives nothing.
+    /// Weight below which `upkeep` and `memory clean` archive a memory: stored, but left out of recall. A fresh memory
+    /// weighs 1. From 0 to 1; 0 archives nothing.
     pub archive_threshold: f64,
-    /// From this weight on a memory is one of the core: listed by `memory list --core`. Use leads from 1 towards 2. From 0
-    /// to 10.
+    /// Weight from which a memory belongs to the core: `memory list --core` lists it. Use raises a weight from 1
+    /// towards 2. From 0 to 10.
     pub core_threshold: f64,
 }
 
-/// What is put into the prompt before the model answers, and when.
+/// Memories in the prompt before the model answers: when and how many.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InjectConfig {
-    /// Whether the first message of a conversation gets no memories.
+    /// `true` gives the first message of a conversation no memories.
     pub first_round_empty: bool,
-    /// How many short-term items are injected, of exchanges that the model no longer sees. From 0 to 1000.
+    /// Short-term items that are injected, from exchanges that the model no longer sees. From 0 to 1000.
     pub short_term_count: usize,
-    /// When long-term memories are injected: "always", "keywords" (only for messages that ask about the past or name
-    /// something technical) or "never".
+    /// Messages that long-term memories are injected for: "always", "keywords" (only messages that ask about the past
+    /// or name something technical) or "never".
     pub long_term_trigger: InjectTrigger,
-    /// A message of fewer characters gets no memories. From 0 to 1000.
+    /// Characters below which a message gets no memories. From 0 to 1000.
     pub min_query_length: usize,
-    /// The most tokens that injected memories may take. From 50 to 1000000.
+    /// Token budget of injected memories. From 50 to 1000000.
     pub token_budget: usize,
-    /// The most long-term memories that are injected. From 0 to 1000.
+    /// Most long-term memories that are injected. From 0 to 1000.
     pub limit: usize,
-    /// The share of memories that are left out of prompts at random, a conversation at a time, to measure whether they are
-    /// of use: `memory stats` compares. From 0, for none, to 0.5.
+    /// Holdout: share of memories left out of prompts at random, a conversation at a time, to measure their use;
+    /// `memory stats` compares. From 0, for none, to 0.5.
     pub holdout: f64,
 }
 
-/// When long-term memories are injected.
+/// Messages that long-term memories are injected for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InjectTrigger {
-    /// For every message.
+    /// Every message.
     #[default]
     Always,
-    /// For messages that ask about the past or name something technical.
+    /// Messages that ask about the past or name something technical.
     Keywords,
-    /// For no message.
+    /// No message.
     Never,
 }
 
@@ -147,7 +147,7 @@ impl Default for LongTermConfig {
 }
 
 impl Default for InjectConfig {
-    /// Two characters are the shortest message worth a search: in Chinese they are a word.
+    /// A message of one character is searched for too: in Chinese it may be a word.
     fn default() -> Self {
         Self {
             first_round_empty: false,

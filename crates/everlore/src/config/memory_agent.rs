@@ -1,4 +1,4 @@
-//! Settings of `[memory_agent]`: the language model that reads conversations and writes memories.
+//! Settings of `[memory_agent]`: the language model that captures memories from conversations.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,86 +10,86 @@ use super::{
     validate::{InvalidSetting, check_range},
 };
 
-/// What stands in for a secret wherever settings are shown.
+/// Stand-in for a secret wherever settings are shown.
 const REDACTED: &str = "[hidden]";
 
-/// The language model that reads conversations and proposes memories. Without one, rules do.
+/// Language model that reads conversations and proposes memories. Without one, rules do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryAgentConfig {
-    /// Whether a language model is used. When false, no model is ever called.
+    /// `true` uses a language model. With `false` no model is ever called.
     pub enabled: bool,
-    /// Who serves the model: "openai" (with `base_url` everything that speaks its protocol), "anthropic", "gemini",
+    /// Provider of the model: "openai" (with `base_url` every server with its protocol), "anthropic", "gemini",
     /// "ollama", "deepseek", "qwen", "moonshot", "zhipu", "openrouter", "mistral", "vllm" or "lmstudio".
     pub provider: String,
-    /// The model's name, as its provider spells it.
+    /// Model name as its provider spells it.
     pub model: String,
-    /// The key that the provider asks for. Better kept in the provider's variable, such as OPENAI_API_KEY, or in
-    /// EVERLORE_MEMORY_AGENT__API_KEY than written here. It is never shown.
+    /// Key for the provider. Better in the provider's variable, such as OPENAI_API_KEY, or in
+    /// EVERLORE_MEMORY_AGENT__API_KEY than here. It is never shown.
     pub api_key: SecretString,
-    /// A command that prints the key, such as "pass show openai". It is used where no key is set.
+    /// Command that prints the key, such as "pass show openai". It is run if no key is set.
     pub key_command: String,
-    /// The address of the provider; empty for the provider's own.
+    /// Address of the provider; empty for the provider's own.
     pub base_url: String,
-    /// How long the model may be silent, before its answer and within it, such as "30s" or "2m". From 1 second to 1
-    /// hour.
+    /// Longest silence of the model, before its answer and within it, such as "30s" or "2m". From 1 second to 1 hour.
     #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
     pub timeout: Duration,
-    /// How memories are drawn from a conversation.
+    /// Extraction of memories from a conversation.
     pub extract: ExtractConfig,
-    /// How long conversations are shortened.
+    /// Summaries of long conversations.
     pub summarize: SummarizeConfig,
-    /// What background work may cost.
+    /// Cost limits of background work.
     pub budget: BudgetConfig,
 }
 
-/// How memories are drawn from a conversation.
+/// Extraction of memories from a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ExtractConfig {
-    /// After how many exchanges memories are drawn from them. From 1 to 100.
+    /// Exchanges after which memories are extracted from them. From 1 to 100.
     pub batch_size: usize,
-    /// The most memories taken from one batch. From 1 to 1000.
+    /// Most memories from one batch. From 1 to 1000.
     pub max_facts: usize,
-    /// How sure the model must be of a memory for it to be kept. From 0 to 1.
+    /// Least confidence of the model at which a memory is stored. From 0 to 1.
     pub min_confidence: f64,
-    /// Whether memories get tags from the model.
+    /// `true` lets the model tag memories.
     pub auto_tag: bool,
-    /// After how long a silence a conversation is read even if less was said, such as "10m". From 1 second to 1 week.
+    /// Silence after which a conversation is captured even if it is shorter than a batch, such as "10m". From 1 second
+    /// to 1 week.
     #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
     pub quiet: Duration,
-    /// The most statements that are held in quarantine for each agent and user. From 1 to 100000.
+    /// Most drafts in quarantine for each agent and user. From 1 to 100000.
     pub max_held: usize,
-    /// After how many days statements leave the quarantine. From 1 to 3650.
+    /// Days after which drafts leave the quarantine. From 1 to 3650.
     pub held_days: usize,
 }
 
-/// How long conversations are shortened.
+/// Summaries of long conversations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SummarizeConfig {
-    /// Whether long conversations are summarised.
+    /// `true` summarizes long conversations.
     pub enabled: bool,
-    /// How many tokens a conversation must have to be summarised. From 100 to 10000000.
+    /// Tokens from which a conversation is summarized. From 100 to 10000000.
     pub trigger_tokens: usize,
 }
 
-/// What background work may cost. Above a cap it goes on without a model, by rules, until the next day.
+/// Cost limits of background work. Above a cap it goes on by rules, without a model, until the next day.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BudgetConfig {
-    /// The most tokens a day, read and written, for all agents and users together; 0 for no cap.
+    /// Most tokens a day, read and written, for all agents and users together; 0 for no cap.
     pub daily_tokens: u64,
-    /// The most a day may cost, in the currency of the prices; 0 for no cap.
+    /// Highest cost of a day, in the currency of the prices; 0 for no cap.
     pub daily_cost: f64,
-    /// The price of a million tokens that the model reads.
+    /// Price of a million tokens that the model reads.
     pub price_read: f64,
-    /// The price of a million tokens that the model writes.
+    /// Price of a million tokens that the model writes.
     pub price_written: f64,
 }
 
 impl BudgetConfig {
-    /// What so many tokens cost.
+    /// Returns the cost of these tokens.
     pub fn cost(&self, read: u64, written: u64) -> f64 {
         (read as f64 * self.price_read + written as f64 * self.price_written) / 1e6
     }
@@ -113,23 +113,23 @@ impl BudgetConfig {
     }
 }
 
-/// A text that is never shown: printing it or writing it out gives a stand-in.
+/// Text that is never shown: `Debug` and serialization give a stand-in.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct SecretString(String);
 
 impl SecretString {
-    /// Keeps `text` from being shown.
+    /// Wraps `text` so that it is not shown.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text itself, for the one place that must send it.
+    /// Returns the text, for the request that must send it.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// Shown settings that are read back carry the stand-in: no provider would accept it.
+    /// Refuses the stand-in, which settings that were shown and read back carry: no provider would accept it.
     pub(super) fn validate(&self, key: &'static str) -> Option<InvalidSetting> {
         let stand_in = self.reveal() == REDACTED;
         stand_in.then(|| InvalidSetting::new(key, "is the stand-in for a hidden key, not a key"))

@@ -1,8 +1,9 @@
-//! Every setting, its default and its limits, in one tree of structs.
+//! All settings, their defaults and their limits, as one tree of structs.
 //!
-//! The comments here are what people read: `config.example.toml` and `docs/reference/configuration.md` are made from them
-//! by a test. File < environment < flags: [`Config::parse`] reads a file's text, [`Config::with_env`] lays variables
-//! over it, and the caller lays its flags over both. Nothing in this module opens a file or reads the environment.
+//! The comments here are user documentation: a test generates `config.example.toml` and
+//! `docs/reference/configuration.md` from them. File < environment < flags: [`Config::parse`] reads the text of a file,
+//! [`Config::with_env`] overlays variables, and the caller overlays its flags. Nothing in this module opens a file or
+//! reads the environment.
 
 mod memory;
 mod memory_agent;
@@ -55,48 +56,47 @@ use overlay::ConfigOverlay;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Config {
-    /// Who is talking, and in which language.
+    /// Default agent and user, and the language.
     pub general: GeneralConfig,
-    /// What is remembered and how much of it reaches the prompt.
+    /// Storage of memories, and how much of them reaches the prompt.
     pub memory: MemoryConfig,
-    /// The files SOUL, USER, MEMORY and DAILY.
+    /// Layered files SOUL, USER, MEMORY and DAILY.
     pub layers: LayersConfig,
-    /// What stands in a prompt beside the layers.
+    /// Parts of a prompt beside the layers.
     pub prompt: PromptConfig,
-    /// How recall ranks.
+    /// Ranking of recall.
     pub recall: RecallConfig,
-    /// The model by which memories are found by meaning.
+    /// Embedding model for recall by meaning.
     pub embedding: EmbeddingConfig,
-    /// The language model that reads conversations.
+    /// Language model that captures conversations.
     pub memory_agent: MemoryAgentConfig,
-    /// The language model that talks.
+    /// Language model of `everlore chat`.
     pub chat: ChatConfig,
-    /// The work between turns.
+    /// Work between turns.
     pub upkeep: UpkeepConfig,
-    /// How memories are verified when they are recalled.
+    /// Verification of memories during recall.
     pub checks: ChecksConfig,
     /// Memory over HTTP.
     pub server: ServerConfig,
 }
 
-/// Whose memory is used when a command names nobody, and the language of what Everlore writes itself.
+/// Agent and user of a command that names none, and the language of the texts that Everlore writes into prompts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GeneralConfig {
-    /// The agent whose memory is used.
+    /// Agent whose memory is used.
     pub agent: String,
-    /// The user whom the memory is about.
+    /// User that the memory is about.
     pub user: String,
-    /// The language of guides and notes put into prompts: "auto" follows the conversation, "en" is English, "zh" is
-    /// Chinese.
+    /// Language of guides and notes in prompts: "auto" follows the conversation, "en" is English, "zh" is Chinese.
     pub language: LanguageChoice,
 }
 
-/// Which language Everlore writes in.
+/// Language of the texts that Everlore writes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LanguageChoice {
-    /// The language of the conversation.
+    /// Language of the conversation.
     #[default]
     Auto,
     /// English.
@@ -106,17 +106,17 @@ pub enum LanguageChoice {
 }
 
 impl Config {
-    /// Reads the text of a TOML file over the defaults.
+    /// Parses the text of a TOML file over the defaults.
     ///
-    /// A setting that does not exist is reported and ignored, so that a file written for another version still works.
-    /// A value of the wrong type is an error that names the line.
+    /// A setting that does not exist is reported and ignored, so that a file written for another version still works. A
+    /// value of the wrong type is an error that names the line.
     pub fn parse(text: &str) -> Result<(Self, Vec<ConfigWarning>)> {
         let mut reader = ConfigOverlay::new(&Self::default())?;
         reader.apply_file(text)?;
         reader.finish()
     }
 
-    /// Lays environment variables over these settings: `EVERLORE_MEMORY__INJECT__LIMIT=3` sets `memory.inject.limit`.
+    /// Overlays environment variables: `EVERLORE_MEMORY__INJECT__LIMIT=3` sets `memory.inject.limit`.
     ///
     /// An empty variable counts as not set. An `EVERLORE_` variable that names no setting is reported.
     pub fn with_env(
@@ -143,7 +143,7 @@ impl Config {
         problems
     }
 
-    /// Writes all settings as TOML, with all keys hidden.
+    /// Returns all settings as TOML, with keys hidden.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("settings are sections of plain values")
     }

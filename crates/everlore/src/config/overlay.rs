@@ -1,4 +1,4 @@
-//! Lays settings from a file or from the environment over others, one by one, so that a mistake is named by its place.
+//! Overlay of settings from a file or the environment, one by one, so that an error names its location.
 
 use std::fmt::{self, Display};
 
@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use super::{Config, SecretString};
 use crate::error::{Error, Result};
 
-/// What every variable of ours starts with.
+/// Prefix of all our variables.
 const ENV_PREFIX: &str = "EVERLORE_";
 
 /// Variables that the command line reads itself.
@@ -22,21 +22,21 @@ const CLI_VARIABLES: [&str; 6] = [
     "EVERLORE_TOKEN",
 ];
 
-/// A setting that was given but does not exist, or not there. It is ignored.
+/// Setting that does not exist, or cannot be set there. It is ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigWarning {
-    /// Where it was given.
+    /// Location of the setting.
     pub location: ConfigLocation,
-    /// Its name as understood, such as `memory.inject.limits`.
+    /// Name as understood, such as `memory.inject.limits`.
     pub key: String,
-    /// The setting that was probably meant.
+    /// Existing setting that was probably meant.
     pub nearest: Option<String>,
-    /// Whether it exists, but holds for all agents and cannot be set for one.
+    /// Set if the setting exists but is shared by all agents.
     pub is_shared: bool,
 }
 
 impl ConfigWarning {
-    /// What is wrong with it, without its place and name.
+    /// Returns the problem without its location and name.
     pub fn message(&self) -> String {
         match (&self.nearest, self.is_shared) {
             (_, true) => "holds for all agents; set it in config.toml".to_owned(),
@@ -46,40 +46,40 @@ impl ConfigWarning {
     }
 }
 
-/// A value that does not fit its setting.
+/// Value that does not fit its setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
-    /// Where it was given, if one place is to blame.
+    /// Location of the value, if there is one.
     pub location: Option<ConfigLocation>,
-    /// The setting.
+    /// Setting.
     pub key: String,
-    /// What is wrong with it.
+    /// Problem.
     pub message: String,
 }
 
 impl Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.location {
-            Some(place) => write!(f, "{place}: `{}`: {}", self.key, self.message),
+            Some(location) => write!(f, "{location}: `{}`: {}", self.key, self.message),
             None => write!(f, "the setting `{}` {}", self.key, self.message),
         }
     }
 }
 
-/// Where a setting was given.
+/// Location of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigLocation {
-    /// The line of the file, counted from 1.
+    /// Line of the file, from 1.
     Line(usize),
-    /// The name of an environment variable.
+    /// Environment variable.
     Variable(String),
 }
 
 impl Display for ConfigWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_shared {
-            let (place, key) = (&self.location, &self.key);
-            return write!(f, "{place}: `{key}` {}, so it is ignored here", self.message());
+            let (location, key) = (&self.location, &self.key);
+            return write!(f, "{location}: `{key}` {}, so it is ignored here", self.message());
         }
         write!(f, "{}: there is no setting `{}`, so it is ignored", self.location, self.key)?;
         match &self.nearest {
@@ -98,18 +98,18 @@ impl Display for ConfigLocation {
     }
 }
 
-/// Settings while others are laid over them.
+/// Settings while others are overlaid.
 ///
 /// Invariant: `settings` holds every setting there is, so a path it lacks is unknown.
 pub(super) struct ConfigOverlay {
     settings: Table,
-    /// Which settings may be laid over the others.
+    /// Filter of the settings that may be overlaid.
     is_allowed: fn(&str) -> bool,
-    /// Those that are left as they are.
+    /// Settings that keep their value.
     skipped: Vec<String>,
     pub(super) warnings: Vec<ConfigWarning>,
     pub(super) errors: Vec<ConfigError>,
-    /// The settings that were laid over the others.
+    /// Settings that were overlaid.
     pub(super) overridden: Vec<String>,
 }
 
@@ -119,40 +119,40 @@ impl ConfigOverlay {
         let settings = Table::try_from(base).map_err(|cause| {
             Error::invalid(format!("the settings cannot be read: {cause}"), "use smaller numbers")
         })?;
-        let (warnings, faults, laid) = (Vec::new(), Vec::new(), Vec::new());
-        let mut reader = Self {
+        let (warnings, errors, overridden) = (Vec::new(), Vec::new(), Vec::new());
+        let mut overlay = Self {
             settings,
             is_allowed: |_| true,
             skipped: Vec::new(),
             warnings,
-            errors: faults,
-            overridden: laid,
+            errors,
+            overridden,
         };
-        reader.restore_secret("memory_agent.api_key", &base.memory_agent.api_key);
-        reader.restore_secret("embedding.api_key", &base.embedding.api_key);
-        reader.restore_secret("chat.api_key", &base.chat.api_key);
-        Ok(reader)
+        overlay.restore_secret("memory_agent.api_key", &base.memory_agent.api_key);
+        overlay.restore_secret("embedding.api_key", &base.embedding.api_key);
+        overlay.restore_secret("chat.api_key", &base.chat.api_key);
+        Ok(overlay)
     }
 
-    /// The same, with only some settings laid over the others.
-    pub(super) fn allowing_only(self, may: fn(&str) -> bool) -> Self {
-        Self { is_allowed: may, ..self }
+    /// Restricts the overlay to some settings.
+    pub(super) fn allowing_only(self, is_allowed: fn(&str) -> bool) -> Self {
+        Self { is_allowed, ..self }
     }
 
-    /// The same, with these left as they are.
-    pub(super) fn skipping(self, left: Vec<String>) -> Self {
-        Self { skipped: left, ..self }
+    /// Keeps the values of these settings.
+    pub(super) fn skipping(self, skipped: Vec<String>) -> Self {
+        Self { skipped, ..self }
     }
 
-    /// Lays the text of a TOML file over the settings.
+    /// Overlays the text of a TOML file.
     pub(super) fn apply_file(&mut self, text: &str) -> Result<()> {
-        let places = DeTable::parse(text).map_err(|cause| syntax_error(text, &cause))?;
+        let spans = DeTable::parse(text).map_err(|cause| syntax_error(text, &cause))?;
         let values = text.parse::<Table>().map_err(|cause| syntax_error(text, &cause))?;
-        self.apply_section(text, "", places.get_ref(), values);
+        self.apply_section(text, "", spans.get_ref(), values);
         Ok(())
     }
 
-    /// Lays environment variables over the settings.
+    /// Overlays environment variables.
     pub(super) fn apply_env(&mut self, vars: impl IntoIterator<Item = (String, String)>) {
         let ours = |name: &str| name.starts_with(ENV_PREFIX) && !CLI_VARIABLES.contains(&name);
         for (name, text) in vars.into_iter().filter(|(name, text)| ours(name) && !text.is_empty()) {
@@ -160,35 +160,35 @@ impl ConfigOverlay {
         }
     }
 
-    /// Gives back the settings and what was reported on the way; an error if a value does not fit.
+    /// Returns the settings and the warnings; an error if a value does not fit.
     pub(super) fn finish(self) -> Result<(Config, Vec<ConfigWarning>)> {
         match self.errors.first() {
             None => Ok((self.to_config()?, self.warnings)),
-            Some(fault) => Err(Error::invalid(fault.to_string(), error_hint(fault))),
+            Some(error) => Err(Error::invalid(error.to_string(), error_hint(error))),
         }
     }
 
-    /// The settings, with those that did not fit left out.
+    /// Returns the settings without the values that did not fit.
     pub(super) fn to_config(&self) -> Result<Config> {
         Config::deserialize(self.settings.clone()).map_err(|cause| {
             Error::invalid(cause.message(), "see config.example.toml for every setting")
         })
     }
 
-    /// Writing settings out hides a key; here it must be kept.
+    /// Puts a key back that serialization has hidden.
     fn restore_secret(&mut self, path: &str, secret: &SecretString) {
         if let Some(key) = value_at(&mut self.settings, path) {
             *key = Value::String(secret.reveal().to_owned());
         }
     }
 
-    fn apply_section(&mut self, text: &str, above: &str, places: &DeTable<'_>, values: Table) {
+    fn apply_section(&mut self, text: &str, above: &str, spans: &DeTable<'_>, values: Table) {
         for (key, value) in values {
-            let Some((name, inner)) = places.get_key_value(key.as_str()) else { continue };
+            let Some((name, inner)) = spans.get_key_value(key.as_str()) else { continue };
             let path = if above.is_empty() { key } else { format!("{above}.{key}") };
             match (value_at(&mut self.settings, &path), value, inner.get_ref().as_table()) {
-                (Some(Value::Table(_)), Value::Table(values), Some(places)) => {
-                    self.apply_section(text, &path, places, values);
+                (Some(Value::Table(_)), Value::Table(values), Some(spans)) => {
+                    self.apply_section(text, &path, spans, values);
                 }
                 (_, value, _) => {
                     self.set(
@@ -213,7 +213,7 @@ impl ConfigOverlay {
             Some(Value::Integer(_)) => {
                 text.parse().map(Value::Integer).unwrap_or(Value::String(text))
             }
-            // A list is given as a path would be: its parts between commas.
+            // A list is given like a path variable: its parts between commas.
             Some(Value::Array(_)) => Value::Array(
                 text.split(',').map(|part| Value::String(part.trim().to_owned())).collect(),
             ),
@@ -223,15 +223,14 @@ impl ConfigOverlay {
         self.set(ConfigLocation::Variable(name), path, value);
     }
 
-    /// Sets one setting and checks at once that the whole still fits the structs: a failure is this setting's, which then
-    /// keeps its value.
-    fn set(&mut self, place: ConfigLocation, path: String, value: Value) {
+    /// Sets one setting and checks at once that the whole still fits the structs: a failure is this setting's, which
+    /// then keeps its value.
+    fn set(&mut self, location: ConfigLocation, path: String, value: Value) {
         let Some(slot) = value_at(&mut self.settings, &path) else {
-            return self.warn_unknown(place, path);
+            return self.warn_unknown(location, path);
         };
         if !(self.is_allowed)(&path) {
-            let warning =
-                ConfigWarning { location: place, key: path, nearest: None, is_shared: true };
+            let warning = ConfigWarning { location, key: path, nearest: None, is_shared: true };
             return self.warnings.push(warning);
         }
         if self.skipped.contains(&path) {
@@ -246,17 +245,17 @@ impl ConfigOverlay {
         if let Some(slot) = value_at(&mut self.settings, &path) {
             *slot = before;
         }
-        self.errors.push(ConfigError { location: Some(place), key: path, message });
+        self.errors.push(ConfigError { location: Some(location), key: path, message });
     }
 
-    fn warn_unknown(&mut self, place: ConfigLocation, key: String) {
+    fn warn_unknown(&mut self, location: ConfigLocation, key: String) {
         let nearest =
             nearest_path(&self.settings, &key).filter(|nearest| (self.is_allowed)(nearest));
-        self.warnings.push(ConfigWarning { location: place, key, nearest, is_shared: false });
+        self.warnings.push(ConfigWarning { location, key, nearest, is_shared: false });
     }
 }
 
-/// The value at a dotted path.
+/// Returns the value at a dotted path.
 pub(super) fn value_at<'a>(settings: &'a mut Table, path: &str) -> Option<&'a mut Value> {
     match path.split_once('.') {
         None => settings.get_mut(path),
@@ -264,7 +263,7 @@ pub(super) fn value_at<'a>(settings: &'a mut Table, path: &str) -> Option<&'a mu
     }
 }
 
-/// The existing path that was probably meant: the same name elsewhere, or a name a few letters away.
+/// Returns the existing path that was probably meant: the same name elsewhere, or a name a few letters away.
 fn nearest_path(settings: &Table, path: &str) -> Option<String> {
     let name = last_segment(path);
     let most = (name.chars().count() / 3).max(1);
@@ -287,7 +286,7 @@ fn last_segment(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }
 
-/// Every path there is, sections included.
+/// Returns every path there is, sections included.
 fn all_paths(settings: &Table, above: &str) -> Vec<String> {
     let mut all = Vec::new();
     for (key, value) in settings {
@@ -304,7 +303,7 @@ fn line_number(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// Only the message is passed on: the parser's full text quotes the line, which may hold a key.
+/// Passes on only the message: the parser's full text quotes the line, which may contain a key.
 fn syntax_error(text: &str, cause: &toml::de::Error) -> Error {
     let line = cause.span().map_or(1, |span| line_number(text, span.start));
     Error::invalid(
@@ -313,16 +312,13 @@ fn syntax_error(text: &str, cause: &toml::de::Error) -> Error {
     )
 }
 
-/// Says what does not fit. Where both sides are text, the parser knows better which texts are allowed.
+/// Describes a type error. Where both sides are text, the parser's message lists the allowed ones.
 fn type_mismatch(expected: &str, found: &str, cause: &str) -> String {
-    match expected == found {
-        true => cause.to_owned(),
-        false => format!("expected {expected}, found {found}"),
-    }
+    if expected == found { cause.to_owned() } else { format!("expected {expected}, found {found}") }
 }
 
-fn error_hint(fault: &ConfigError) -> &'static str {
-    match fault.location {
+fn error_hint(error: &ConfigError) -> &'static str {
+    match error.location {
         Some(ConfigLocation::Variable(_)) => "change the variable or unset it",
         _ => "change the value or delete the line to use the default",
     }

@@ -1,6 +1,6 @@
-//! Who serves language models: how each is spoken to, where it is, and which variable usually holds its key.
+//! Providers of language models: protocol, address, and the variable that usually has the key.
 
-/// How a server is spoken to.
+/// Wire protocol of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChatProtocol {
     /// OpenAI's chat completions, which many servers speak.
@@ -9,28 +9,28 @@ pub enum ChatProtocol {
     Anthropic,
     /// Gemini's contents.
     Gemini,
-    /// Ollama's own.
+    /// Ollama's own protocol.
     Ollama,
 }
 
-/// A provider of language models by the name that the settings give it.
+/// Provider of language models by its name in the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChatProvider {
-    /// The name in the settings.
+    /// Name in the settings.
     pub name: &'static str,
-    /// How it is spoken to.
+    /// Wire protocol.
     pub protocol: ChatProtocol,
-    /// Where it is unless the settings say otherwise.
+    /// Default address.
     pub base_url: &'static str,
-    /// The variables that usually hold its key, the first one first; none for servers that ask for no key.
+    /// Variables that usually have its key, the preferred one first; empty for servers without a key.
     pub key_variables: &'static [&'static str],
-    /// How one that runs on this machine is started; empty for the others.
+    /// Command that starts it on this machine; empty for remote providers.
     pub start_command: &'static str,
 }
 
 use ChatProtocol::{Anthropic, Gemini, Ollama, Openai};
 
-/// All providers that have a name. Every other server that speaks OpenAI's protocol is `openai` with a `base_url`.
+/// All named providers. Every other server with OpenAI's protocol is `openai` with a `base_url`.
 pub const CHAT_PROVIDERS: [ChatProvider; 12] = [
     hosted("openai", Openai, "https://api.openai.com/v1", &["OPENAI_API_KEY"]),
     hosted("anthropic", Anthropic, "https://api.anthropic.com", &["ANTHROPIC_API_KEY"]),
@@ -56,12 +56,12 @@ pub const CHAT_PROVIDERS: [ChatProvider; 12] = [
     local("lmstudio", Openai, "http://127.0.0.1:1234/v1", "`lms server start`"),
 ];
 
-/// The provider of this name.
+/// Returns the provider of this name.
 pub fn chat_provider(name: &str) -> Option<&'static ChatProvider> {
     CHAT_PROVIDERS.iter().find(|known| known.name == name.trim())
 }
 
-/// All names with commas between, to say what can be chosen.
+/// Returns all names with commas between, for messages.
 pub(super) fn provider_names() -> String {
     CHAT_PROVIDERS.map(|known| known.name).join(", ")
 }

@@ -1,75 +1,75 @@
-//! Settings of `[recall]`: every constant of the ranking formula.
+//! Settings of `[recall]`: all constants of the ranking formula.
 
 use serde::{Deserialize, Serialize};
 
 use super::validate::{InvalidSetting, check_range};
 
-/// How recall ranks. The defaults were chosen by measuring; change them only with a measurement at hand.
+/// Ranking of recall. The defaults were chosen by measurement; change them only with a measurement at hand.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecallConfig {
-    /// How many memories a recall returns when it is not told. From 1 to 1000.
+    /// Memories that a recall returns unless it asks for another number. From 1 to 1000.
     pub limit: usize,
-    /// Files with the words of a trade, their synonyms and weights (see docs/configuration-guide.md). A path is taken
-    /// from the folder of the settings file.
+    /// Files with domain vocabulary: terms, their synonyms and weights (see docs/configuration-guide.md). A relative
+    /// path starts at the folder of the settings file.
     pub domains: Vec<String>,
-    /// How much a word that is repeated in a memory adds (BM25's k1). From 0 to 10; 0 counts each word once.
+    /// Saturation of repeated terms (BM25's k1). From 0 to 10; 0 counts each term once.
     pub k1: f64,
-    /// How much long memories are held back (BM25's b). From 0 to 1; 0 ignores length.
+    /// Length normalization: how much long memories lose (BM25's b). From 0 to 1; 0 ignores length.
     pub b: f64,
-    /// What a word is worth in a memory's name. From 0 to 100.
+    /// Weight of a term in a memory's name. From 0 to 100.
     pub name: f64,
-    /// What a word is worth in a memory's description. From 0 to 100.
+    /// Weight of a term in a memory's description. From 0 to 100.
     pub description: f64,
-    /// What a word is worth in a memory's content. From 0 to 100.
+    /// Weight of a term in a memory's content. From 0 to 100.
     pub content: f64,
-    /// What a word is worth in a memory's tags. From 0 to 100.
+    /// Weight of a term in a memory's tags. From 0 to 100.
     pub tags: f64,
-    /// What a word is worth in the name of the speaker of a turn. From 0 to 100.
+    /// Weight of a term in the name of a turn's speaker. From 0 to 100.
     pub speaker: f64,
-    /// What a word of an earlier turn of the session is worth, divided by its distance. From 0 to 1; 0 ignores them.
+    /// Weight of a term in an earlier turn of the session, divided by its distance. From 0 to 1; 0 ignores them.
     pub neighbour: f64,
-    /// What a word of a later turn is worth, divided by its distance: less, because a question tells more of its answer
-    /// than an answer of its question. From 0 to 1; 0 ignores them.
+    /// Weight of a term in a later turn, divided by its distance: lower, because a question says more about its answer
+    /// than an answer about its question. From 0 to 1; 0 ignores them.
     pub later_neighbour: f64,
-    /// How many turns before and after count as neighbours. From 0 to 10.
+    /// Turns before and after that count as neighbours. From 0 to 10.
     pub neighbour_span: usize,
-    /// What a single Chinese, Japanese or Korean character is worth beside pairs of them. From 0 to 1.
+    /// Weight of a single Chinese, Japanese or Korean character beside pairs of them. From 0 to 1.
     pub single_character: f64,
-    /// What a synonym is worth beside the word itself. From 0 to 1; 0 ignores synonyms.
+    /// Weight of a synonym beside the term itself. From 0 to 1; 0 ignores synonyms.
     pub synonym: f64,
-    /// What similarity in meaning is worth beside words; half of it where a local model compares word by word. From 0 to
-    /// 10; 0 ignores it.
+    /// Weight of similarity in meaning beside terms; half of it where a local model reranks. From 0 to 10; 0 ignores
+    /// it.
     pub semantic: f64,
-    /// What comparing the best memories with the query word by word is worth, where a local model is in use. From 0 to 10; 0
+    /// Weight of reranking, where a local model compares the best memories with the query word by word. From 0 to 10; 0
     /// leaves it out.
     pub rerank: f64,
-    /// How many of the best memories a local model compares with the query word by word. From 1 to 300.
+    /// Best memories that a local model reranks. From 1 to 300.
     pub rerank_depth: usize,
-    /// Added to turns of the one speaker whom the query names. From 0 to 100.
+    /// Boost of turns whose speaker is the only one the query names. From 0 to 100.
     pub speaker_boost: f64,
-    /// Added to texts that name a time, when the query asks when. From 0 to 100.
+    /// Boost of texts with a time, when the query asks when. From 0 to 100.
     pub when_boost: f64,
-    /// Added to texts of the time that the query names. From 0 to 100.
+    /// Boost of texts from the time that the query names. From 0 to 100.
     pub date_boost: f64,
-    /// Added to texts that share rare words with the best ones: what the query means but does not name. From 0 to 100;
-    /// 0 ignores it.
+    /// Boost of texts that share rare terms with the best ones: a second hop to what the query means but does not name.
+    /// From 0 to 100; 0 ignores it.
     pub bridge: f64,
-    /// The share of a session's best score that its other turns receive. From 0 to 1.
+    /// Share of a session's best score that its other turns receive. From 0 to 1.
     pub session_prior: f64,
-    /// After how many days a memory's freshness is halved. From 1 to 36500.
+    /// Days after which a memory's freshness is halved. From 1 to 36500.
     pub recency_half_life_days: f64,
-    /// The most of a score that freshness may move. From 0 to 1.
+    /// Largest share of a score that freshness may move. From 0 to 1.
     pub recency_share: f64,
-    /// The most of a score that the stored weight may move. From 0 to 1.
+    /// Largest share of a score that the stored weight may move. From 0 to 1.
     pub weight_share: f64,
-    /// The most of a score that importance may move. From 0 to 1.
+    /// Largest share of a score that importance may move. From 0 to 1.
     pub importance_share: f64,
-    /// How sure recall must be that a memory answers the query for it to be injected. From 0 to 1; 0 injects anything
-    /// that matches.
+    /// Least confidence that a memory answers the query at which it is injected. From 0 to 1; 0 injects anything that
+    /// matches.
     pub min_confidence: f64,
-    /// A memory is injected only if its relevance is at least this share of the best one's. From 0 to 1; 0 injects
-    /// anything that matches.
+    /// Least relevance of an injected memory, as a share of the best one's. From 0 to 1; 0 injects anything that
+    /// matches.
     pub floor: f64,
 }
 

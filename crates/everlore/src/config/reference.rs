@@ -1,5 +1,5 @@
-//! Makes `config.example.toml` and `docs/reference/configuration.md` from the comments on the structs, and fails when the
-//! files differ from them.
+//! Generates `config.example.toml` and `docs/reference/configuration.md` from the comments on the structs, and fails if
+//! the files differ.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use toml::Value;
 
 use super::{Config, SecretString};
 
-/// The files whose structs are settings.
+/// Sources of the settings structs.
 const SOURCES: [&str; 11] = [
     include_str!("mod.rs"),
     include_str!("embedding.rs"),
@@ -49,7 +49,7 @@ An agent may override some of these settings, and a list of domain terms is a fi
 default, as a file to copy from.
 ";
 
-/// One `[section]` with the settings directly in it.
+/// `[section]` with the settings directly in it.
 struct SectionDoc {
     path: String,
     about: String,
@@ -151,7 +151,7 @@ fn comment_lines(text: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// All sections in the order of the structs.
+/// Returns all sections in the order of the structs.
 fn sections() -> Vec<SectionDoc> {
     let defaults = Value::try_from(Config::default()).unwrap();
     let mut all = Vec::new();
@@ -184,7 +184,7 @@ struct FieldDoc {
     about: String,
 }
 
-/// The comment on a struct and its documented fields, read from our own source.
+/// Returns the comment on a struct and its documented fields, read from our own source.
 fn struct_docs(type_name: &str) -> (String, Vec<FieldDoc>) {
     let opening = format!("pub struct {type_name} {{\n");
     let (above, body) = SOURCES.iter().find_map(|source| source.split_once(&opening)).unwrap();

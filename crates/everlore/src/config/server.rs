@@ -6,35 +6,36 @@ use serde::{Deserialize, Serialize};
 
 use super::validate::{InvalidSetting, check_range};
 
-/// `everlore serve`. Its options go before these settings.
+/// `everlore serve`. Its options take precedence over these settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerConfig {
-    /// The address to listen on. Others than this machine are let in with TLS, or by `everlore serve --allow-remote`.
+    /// Address to listen on. An address beyond this machine needs TLS or `everlore serve --allow-remote`.
     pub host: String,
-    /// The port. From 0 to 65535; 0 for any that is free.
+    /// Port. From 0 to 65535; 0 takes any free one.
     pub port: u16,
-    /// A PEM file with the certificate for TLS, those that vouch for it after it. Empty for plain HTTP. A path is taken from
-    /// the folder of the settings file.
+    /// PEM file with the TLS certificate, followed by its chain. Empty for plain HTTP. A relative path starts at the
+    /// folder of the settings file.
     pub tls_cert: String,
-    /// A PEM file with the private key of the certificate, closed to others. A path is taken from the folder of the settings file.
+    /// PEM file with the private key of the certificate, not readable by others. A relative path starts at the folder
+    /// of the settings file.
     pub tls_key: String,
-    /// Names by which it may be called beside localhost, its address and those of the certificate. With TLS the first is told to
-    /// agents.
+    /// Host names that requests may use beside localhost, the address and the names of the certificate. With TLS,
+    /// agents are given the first one.
     pub names: Vec<String>,
-    /// The most bytes of a request. From 1024 to 1073741824.
+    /// Most bytes of a request. From 1024 to 1073741824.
     pub max_body_bytes: usize,
-    /// Requests that a key may make in a second. From 1 to 1000000.
+    /// Rate limit: requests a second for each key. From 1 to 1000000.
     pub requests_per_second: u32,
 }
 
 impl ServerConfig {
-    /// The address to listen on; this machine's own where it cannot be read, which a check tells.
+    /// Returns the address to listen on; this machine's own if it cannot be parsed, which `validate` reports.
     pub fn address(&self) -> IpAddr {
         self.host.trim().parse().unwrap_or(Ipv4Addr::LOCALHOST.into())
     }
 
-    /// Where clients will find it.
+    /// Returns the URL for clients.
     pub fn url(&self) -> String {
         let address = SocketAddr::new(self.address(), self.port);
         match (self.tls_cert.is_empty(), self.names.first()) {
@@ -75,7 +76,7 @@ impl Default for ServerConfig {
             tls_cert: String::new(),
             tls_key: String::new(),
             names: Vec::new(),
-            // A memory of 4 MiB fits, however its JSON is written.
+            // A memory of 4 MiB fits, whatever escapes its JSON has.
             max_body_bytes: 32 * 1024 * 1024,
             // Far above any agent, below what floods a disk.
             requests_per_second: 1_000,

@@ -1,4 +1,4 @@
-//! Reading, overriding, checking and showing settings.
+//! Tests of reading, overriding, validating and showing settings.
 
 use std::time::Duration;
 
@@ -320,9 +320,9 @@ fn hours_caps_and_shares_that_cannot_be_are_told() {
     config.upkeep.every = std::time::Duration::from_secs(1);
     config.memory.inject.holdout = 0.9;
     config.memory_agent.budget.daily_cost = 1.0;
-    let told: Vec<_> = config.validate().into_iter().map(|problem| problem.key).collect();
+    let keys: Vec<_> = config.validate().into_iter().map(|problem| problem.key).collect();
     assert_eq!(
-        told,
+        keys,
         ["memory.inject.holdout", "memory_agent.budget.daily_cost", "upkeep.every", "upkeep.hours"]
     );
     config.memory_agent.budget.price_read = 0.25;

@@ -6,32 +6,32 @@ use serde::{Deserialize, Serialize};
 
 use super::validate::{InvalidSetting, check_range};
 
-/// The work between turns: weights follow use, what is over or hardly worth anything is put away, what says the same is put
-/// together, old figures go. Every change can be undone by its run.
+/// Work between turns: weights follow use, memories that expired or lost their worth are archived, duplicates are
+/// merged, old figures are deleted. Every change can be undone by its run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UpkeepConfig {
-    /// Whether it is done on its own, at the end of a conversation and by programs that stay. `everlore upkeep` does it
-    /// at any time.
+    /// `true` runs upkeep by itself, at the end of a conversation and in long-running programs. `everlore upkeep` runs
+    /// it at any time.
     pub enabled: bool,
-    /// How long to wait from one time to the next, such as "1d" or "12h". From 1 minute to 366 days.
+    /// Interval between two runs, such as "1d" or "12h". From 1 minute to 366 days.
     #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
     pub every: Duration,
-    /// The hours of the day in which it may be done on its own, such as "2-5" or "22-6", by the clock of the user; empty for
+    /// Hours of the day in which upkeep may run by itself, such as "2-5" or "22-6", in the user's time zone; empty for
     /// any.
     pub hours: String,
-    /// Whether memories that say the same are put together.
+    /// `true` merges memories with the same meaning.
     pub merge: bool,
-    /// For how many days it is kept what was put into prompts. From 1 to 3660.
+    /// Days for which the usage log is kept: which memories went into prompts. From 1 to 3660.
     pub usage_days: u32,
-    /// The most lines that are kept of what was put into prompts, for each agent and user. From 100 to 10000000.
+    /// Most lines of the usage log for each agent and user. From 100 to 10000000.
     pub usage_lines: usize,
-    /// For how many days it is kept what background work cost. From 1 to 3660.
+    /// Days for which the ledger is kept: what background work cost. From 1 to 3660.
     pub ledger_days: u32,
 }
 
 impl UpkeepConfig {
-    /// Whether it may be done in this hour, from 0 to 23.
+    /// Returns `true` if upkeep may run by itself in this hour, from 0 to 23.
     pub fn may_run_at(&self, hour: i8) -> bool {
         match self.parse_hours() {
             None | Some(None) => true,
@@ -40,7 +40,7 @@ impl UpkeepConfig {
         }
     }
 
-    /// The hours, none for any; nothing at all if they cannot be read.
+    /// Parses the hours: `Some(None)` for any, `None` if they cannot be parsed.
     fn parse_hours(&self) -> Option<Option<(i8, i8)>> {
         if self.hours.trim().is_empty() {
             return Some(None);
@@ -72,7 +72,7 @@ impl UpkeepConfig {
 }
 
 impl Default for UpkeepConfig {
-    /// Half a year of use is enough to tell what is of use; fifty thousand lines are ten memories a prompt, a hundred
+    /// Half a year of use shows which memories are useful; fifty thousand lines are ten memories a prompt, a hundred
     /// prompts a day, for fifty days, and take about 10 MB.
     fn default() -> Self {
         Self {

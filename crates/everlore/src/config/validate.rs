@@ -1,14 +1,14 @@
-//! Values that cannot be right, told in words.
+//! Validation of values, with messages in words.
 
 use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 
-/// A setting whose value cannot be used.
+/// Setting with an unusable value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidSetting {
-    /// The setting, such as `recall.b`.
+    /// Setting, such as `recall.b`.
     pub key: &'static str,
-    /// What is wrong with it, such as "is 1.5, but must be from 0 to 1".
+    /// Problem, such as "is 1.5, but must be from 0 to 1".
     pub message: String,
 }
 
@@ -24,7 +24,7 @@ impl Display for InvalidSetting {
     }
 }
 
-/// Complains when `value` is outside `range`. Not-a-number is outside every range.
+/// Returns a problem if `value` is outside `range`. Not-a-number is outside every range.
 pub(super) fn check_range<T>(
     key: &'static str,
     value: T,

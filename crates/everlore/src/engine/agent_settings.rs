@@ -1,4 +1,4 @@
-//! The settings of each agent: those of the home, with the agent's own laid over them.
+//! Agent settings: the settings of the home with the agent's overrides applied.
 
 use std::{
     collections::HashMap,
@@ -9,66 +9,67 @@ use std::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Engine, layers::run_blocking};
+use super::Engine;
 use crate::{
     config::{AgentConfig, AgentConfigPatch, Config},
     error::{Error, Result},
     files::agent_settings::{AgentSettingsFile, FileStamp},
+    sync::run_blocking,
     types::Scope,
 };
 
-/// What is known of the files of agents that have one.
+/// Cache of the settings files of agents that have one.
 #[derive(Default)]
 pub(super) struct AgentSettingsCache(RwLock<HashMap<String, CachedAgentSettings>>);
 
-/// A file as it was last looked at.
+/// Settings file as last read.
 #[derive(Clone)]
 struct CachedAgentSettings {
-    /// Its state, or why it could not be looked at.
+    /// File stamp, or the error of reading it.
     stamp: Result<FileStamp, String>,
-    /// What holds for the agent.
+    /// Settings in force for the agent.
     config: Arc<Config>,
-    /// Whether nothing that could be read was seen yet: then the agent remembers nothing, because it may have been told not
-    /// to.
+    /// Set until the file has been readable once: until then the agent remembers nothing, because the file may forbid
+    /// it.
     never_loaded: bool,
-    /// Why what the file says now does not hold.
+    /// Reason why the file's current content is not in force.
     problem: Option<Arc<str>>,
 }
 
-/// The settings of an agent, for those who look at them.
+/// Settings of an agent, for display and editing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AgentSettings {
-    /// The agent.
+    /// Agent name.
     pub agent: String,
-    /// What holds for it, by sections: everything that an agent may have for itself.
+    /// Settings in force, by section: everything that an agent may override.
     pub settings: Map<String, Value>,
-    /// What of it is its own.
+    /// The agent's overrides.
     pub own: Map<String, Value>,
-    /// What its file says and is ignored.
+    /// Warnings about ignored entries of its file.
     pub warnings: Vec<String>,
-    /// Why what its file says does not hold.
+    /// Reason why its file is not in force.
     pub problem: Option<String>,
-    /// The file, whether it exists or not.
+    /// Path of the file, which need not exist.
     #[serde(skip)]
     pub path: PathBuf,
-    /// What the file says.
+    /// Text of the file.
     #[serde(skip)]
     pub text: String,
 }
 
 impl Engine {
-    /// What holds for an agent now. Its file is looked at, and read only if it was changed; while it cannot be used, what
-    /// it said before holds.
+    /// Returns the settings in force for an agent. Checks the agent's file and reads it only if it changed; while the
+    /// file is unusable, its previous content stays in force.
     pub fn settings(&self, agent: &str) -> Arc<Config> {
         self.cached_settings(agent).map_or_else(|| Arc::clone(&self.config), |known| known.config)
     }
 
-    /// Whether an agent has settings of its own.
+    /// Returns `true` if the agent has a settings file of its own.
     pub fn has_own_settings(&self, agent: &str) -> bool {
         self.cached_settings(agent).is_some()
     }
 
-    /// Refuses to remember where the settings say so.
+    /// Fails if the settings disable memory for the agent of a scope.
     pub(super) fn check_enabled(&self, scope: &Scope) -> Result<()> {
         let agent = scope.agent();
         let Some(known) = self.cached_settings(agent) else {
@@ -83,7 +84,8 @@ impl Engine {
         }
     }
 
-    /// The settings of an agent and where they come from.
+    /// Returns an agent's settings, its overrides, and the problems of its file. Fails if the agent's name is invalid
+    /// or the engine has no home.
     pub async fn agent_settings(&self, agent: &str) -> Result<AgentSettings> {
         let (engine, agent) = (self.clone(), agent.to_owned());
         run_blocking(move || {
@@ -93,7 +95,8 @@ impl Engine {
         .await
     }
 
-    /// Changes an agent's own settings, if they are still what the caller expects. They hold from the next use on.
+    /// Patches an agent's overrides and returns its settings; they take effect at the next use. Fails with
+    /// [`Error::Conflict`] if `is_expected` rejects the current settings, or if the patch is invalid.
     pub async fn change_agent_settings(
         &self,
         agent: &str,
@@ -105,7 +108,8 @@ impl Engine {
         self.write_settings(agent, make, is_expected).await
     }
 
-    /// Removes all of an agent's own settings, so that those of the home hold.
+    /// Removes all overrides of an agent, so that the settings of the home apply, and returns its settings. Fails with
+    /// [`Error::Conflict`] if `is_expected` rejects the current settings.
     pub async fn reset_agent_settings(
         &self,
         agent: &str,
@@ -124,10 +128,11 @@ impl Engine {
         run_blocking(move || {
             let file = engine.settings_file(&agent)?;
             file.update(|before| {
-                let seen = engine.describe_settings(&agent, Ok(before.map(str::to_owned)))?;
-                match is_expected(&seen) {
-                    true => make(&seen.text),
-                    false => Err(Error::Conflict { what: format!("the settings of {agent}") }),
+                let current = engine.describe_settings(&agent, Ok(before.map(str::to_owned)))?;
+                if is_expected(&current) {
+                    make(&current.text)
+                } else {
+                    Err(Error::Conflict { what: format!("the settings of {agent}") })
                 }
             })?;
             engine.settings_cache.forget(&agent);
@@ -139,12 +144,12 @@ impl Engine {
     fn settings_file(&self, agent: &str) -> Result<AgentSettingsFile> {
         let scope = Scope::new(agent, Scope::default().user())?;
         let home = self.home.as_ref().ok_or_else(|| {
-            Error::invalid("there is no home folder", "open the engine with `Engine::with_home`")
+            Error::invalid("there is no home folder", "build the engine with `EngineBuilder::home`")
         })?;
         Ok(AgentSettingsFile::for_agent(home, scope.agent()))
     }
 
-    /// What holds for an agent whose file says this.
+    /// Returns the settings of an agent whose file contains `text`.
     fn describe_settings(
         &self,
         agent: &str,
@@ -156,25 +161,27 @@ impl Engine {
             Ok(text) => (text.unwrap_or_default(), None),
             Err(error) => (String::new(), Some(reason(&error))),
         };
-        let laid = self.config.for_agent(&text);
-        let (own, warnings) = laid.as_ref().map_or_else(
+        let overlay = self.config.for_agent(&text);
+        let (own, warnings) = overlay.as_ref().map_or_else(
             |_| Default::default(),
-            |laid| (laid.overrides(), laid.warnings.iter().map(ToString::to_string).collect()),
+            |overlay| {
+                (overlay.overrides(), overlay.warnings.iter().map(ToString::to_string).collect())
+            },
         );
-        let fault = match &laid {
-            Ok(laid) => laid.errors.first().map(ToString::to_string),
+        let fault = match &overlay {
+            Ok(overlay) => overlay.errors.first().map(ToString::to_string),
             Err(error) => Some(reason(error)),
         };
         let problem = problem.or(fault);
-        let settings = match (&problem, known, laid) {
-            (None, _, Ok(laid)) => laid.config.overridable_values(),
+        let settings = match (&problem, known, overlay) {
+            (None, _, Ok(overlay)) => overlay.config.overridable_values(),
             (_, Some(known), _) => known.config.overridable_values(),
             _ => self.config.overridable_values(),
         };
         Ok(AgentSettings { agent: agent.to_owned(), settings, own, warnings, problem, path, text })
     }
 
-    /// What is known of an agent's file; none if it has none.
+    /// Returns the cached settings of an agent, reloaded if its file changed; `None` if it has no file.
     fn cached_settings(&self, agent: &str) -> Option<CachedAgentSettings> {
         let file = AgentSettingsFile::for_agent(self.home.as_ref()?, agent);
         let stamp = match file.stamp() {
@@ -192,7 +199,7 @@ impl Engine {
         }
     }
 
-    /// Reads a file that was changed, and says once what is wrong with it.
+    /// Reads a changed file and logs its problems once.
     fn load_settings(
         &self,
         agent: &str,
@@ -202,7 +209,7 @@ impl Engine {
     ) -> CachedAgentSettings {
         let path = file.path().display();
         let read = file.read().and_then(|text| self.config.for_agent(&text.unwrap_or_default()));
-        for warning in read.iter().flat_map(|laid| &laid.warnings) {
+        for warning in read.iter().flat_map(|overlay| &overlay.warnings) {
             tracing::warn!(agent, "{path}: {warning}");
         }
         let known = resolve_settings(&self.config, read, stamp, before);
@@ -218,7 +225,7 @@ impl Engine {
     }
 }
 
-/// What holds, by what the file says and by what it said before.
+/// Returns the settings in force, given the file's content now and before.
 fn resolve_settings(
     home: &Config,
     read: Result<AgentConfig>,
@@ -226,18 +233,18 @@ fn resolve_settings(
     before: Option<CachedAgentSettings>,
 ) -> CachedAgentSettings {
     let before = before.filter(|known| !known.never_loaded).map(|known| known.config);
-    let is_blind = read.is_err() && before.is_none();
-    let trouble = match &read {
-        Ok(laid) => laid.errors.first().map(|fault| fault.to_string().into()),
+    let never_loaded = read.is_err() && before.is_none();
+    let problem = match &read {
+        Ok(overlay) => overlay.errors.first().map(|fault| fault.to_string().into()),
         Err(error) => Some(reason(error).into()),
     };
     let config = match (read, before) {
-        (Ok(laid), _) if laid.errors.is_empty() => Arc::new(laid.config),
+        (Ok(overlay), _) if overlay.errors.is_empty() => Arc::new(overlay.config),
         (_, Some(before)) => before,
-        (Ok(laid), None) => Arc::new(laid.config),
+        (Ok(overlay), None) => Arc::new(overlay.config),
         (Err(_), None) => Arc::new(with_memory_disabled(home)),
     };
-    CachedAgentSettings { stamp, config, never_loaded: is_blind, problem: trouble }
+    CachedAgentSettings { stamp, config, never_loaded, problem }
 }
 
 impl AgentSettingsCache {
@@ -249,7 +256,7 @@ impl AgentSettingsCache {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(agent.to_owned(), known);
     }
 
-    /// Most agents have no file: nobody waits for a lock that is not needed.
+    /// Removes an agent. Most agents have no file, so the write lock is taken only if there is an entry.
     fn forget(&self, agent: &str) {
         if self.get(agent).is_some() {
             self.0.write().unwrap_or_else(PoisonError::into_inner).remove(agent);
@@ -257,7 +264,7 @@ impl AgentSettingsCache {
     }
 }
 
-/// The settings of a home, with nothing remembered and nothing told.
+/// Returns the settings with memory disabled.
 fn with_memory_disabled(config: &Config) -> Config {
     let mut config = config.clone();
     config.memory.enabled = false;
@@ -280,7 +287,7 @@ fn check_memory_enabled(config: &Config, agent: Option<&str>) -> Result<()> {
     })
 }
 
-/// What went wrong, without where: that is the owner's business.
+/// Returns the error without the path, which only the owner should see.
 fn reason(error: &Error) -> String {
     match error {
         Error::Io { source, .. } => format!("the file cannot be read: {source}"),

@@ -1,55 +1,58 @@
-//! Forgetting: a memory, every trace of what it said, drafts that were drawn from it, and what the daily log quotes of it (H2).
+//! Forgetting: erases a memory, every trace of its text, the drafts extracted from it, and its quotes in the daily
+//! log.
 
 use std::collections::HashSet;
 
 use jiff::civil::Date;
 use serde::Serialize;
 
-use super::{Engine, SCAN_PAGE, layers::run_blocking};
+use super::{Engine, SCAN_PAGE};
 use crate::{
     error::Result,
     files::layers::{EditContext, ForgottenDay, LayerForgetReceipt, remove_quotes},
     ingest,
     store::{JournalQuery, ListOrder, ListQuery, MemoryFilter, source_turn_term},
+    sync::run_blocking,
     text::{secrets::mask, summary::quotable_sentences},
     types::{Actor, Change, ErasureReceipt, Kind, Memory, MemoryId, Scope, WriteBatch},
 };
 
-/// What an erasure did.
+/// Report of an erasure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ForgetReport {
-    /// The memory that is gone.
+    /// Erased memory.
     pub id: MemoryId,
-    /// The journal's number of the erasure.
+    /// Journal number of the erasure.
     pub seq: u64,
-    /// What was removed from where.
+    /// Removed records, by place.
     pub removed: ErasureReceipt,
-    /// Memories that were drawn from it and are still there: a person may have approved them.
+    /// Memories extracted from it, which remain: a person may have approved them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub derived: Vec<MemoryId>,
-    /// The days of the log that quoted it.
+    /// Days of the daily log that quoted it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub daily: Vec<RedactedDay>,
-    /// The days of the log that still tell of its conversation, with the titles of the sections. A summary may say in
-    /// other words what was forgotten; a person has to look.
+    /// Days of the daily log that still mention its session, with section titles. A summary may paraphrase what was
+    /// forgotten; a person has to check.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub summaries: Vec<(Date, String)>,
 }
 
-/// A day of the log from which sentences were removed.
+/// Day of the daily log that lost sentences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct RedactedDay {
-    /// The day.
+    /// Date.
     pub day: Date,
-    /// From which files.
+    /// Files that lost sentences.
     #[serde(flatten)]
     pub removed: LayerForgetReceipt,
-    /// Whether the memory that the day became was made anew without them.
+    /// Set when the memory made from the day was rewritten without the sentences.
     pub memory: bool,
 }
 
 impl Engine {
-    /// Removes a memory; the journal keeps it, so that this can be undone. Returns the journal's number.
+    /// Deletes a memory and returns the journal number. The journal keeps the memory, so [`Engine::undo`] can bring it
+    /// back. Fails if the scope has no such memory.
     pub async fn delete(&self, scope: &Scope, id: MemoryId) -> Result<u64> {
         let write = WriteBatch::new(
             scope,
@@ -61,15 +64,17 @@ impl Engine {
         Ok(self.store.apply(write).await?[0].seq)
     }
 
-    /// Removes a memory and every trace of what it said, for good.
+    /// Erases a memory and every trace of its text, for good.
     ///
-    /// Drafts that were drawn from it go too, and sentences of it in the daily log; a day that was put away goes with the
-    /// memory that was made from it. Memories that were drawn from it are only named.
+    /// Erases drafts extracted from it as well, and its sentences in the daily log; an archived day goes with the
+    /// memory made from it. Memories extracted from it remain: the report names them. Fails if the scope never had the
+    /// memory, or if the store or a layer file fails.
     pub async fn forget(&self, scope: &Scope, id: MemoryId) -> Result<ForgetReport> {
         let states = self.all_versions(scope, id).await?;
         let day = states.first().and_then(ingest::daily_log_date).filter(|_| self.home.is_some());
         let derived = self.derived_memories(scope, id).await?;
-        // The log comes first: if this is cut short, the memory is still there to be forgotten.
+        // The log comes first: after an interruption the memory still exists, and forgetting it again completes the
+        // erasure.
         let daily = match day {
             Some(_) => Vec::new(),
             None => self.redact_daily_log(scope, &states).await?,
@@ -84,17 +89,17 @@ impl Engine {
         Ok(ForgetReport { id, seq: applied.seq, removed, derived, daily, summaries })
     }
 
-    /// The memories that were drawn from a turn.
+    /// Returns the memories extracted from a turn.
     pub async fn derived_memories(&self, scope: &Scope, turn: MemoryId) -> Result<Vec<MemoryId>> {
-        let segments = self.store.postings(scope, &[source_turn_term(turn)], None).await?;
-        let places: Vec<_> = segments
+        let segments = self.store.index().postings(scope, &[source_turn_term(turn)], None).await?;
+        let addresses: Vec<_> = segments
             .iter()
             .flat_map(|segment| {
                 segment.postings[0].iter().map(move |it| (segment, it.doc as usize))
             })
             .map(|(segment, doc)| segment.docs.address(doc))
             .collect();
-        let found = self.store.by_address(scope, &places).await?;
+        let found = self.store.memories().by_address(scope, &addresses).await?;
         Ok(found.into_iter().map(|(_, memory)| memory.id).collect())
     }
 
@@ -102,17 +107,17 @@ impl Engine {
         WriteBatch::new(scope, Actor::Person, "forget", self.now().timestamp(), changes)
     }
 
-    /// All that a memory ever said, the latest first, even if it was deleted.
+    /// Returns every version of a memory, latest first, even of a deleted one.
     async fn all_versions(&self, scope: &Scope, id: MemoryId) -> Result<Vec<Memory>> {
         let mut states: Vec<_> =
-            self.store.get(scope, &[id]).await?.into_iter().flatten().collect();
+            self.store.memories().get(scope, &[id]).await?.into_iter().flatten().collect();
         let own = JournalQuery { id: Some(id), ..JournalQuery::default() };
-        let before = self.store.journal(scope, &own).await?;
+        let before = self.store.journal().entries(scope, &own).await?;
         states.extend(before.into_iter().filter_map(|entry| entry.before).map(|before| *before));
         Ok(states)
     }
 
-    /// Takes the sentences of a memory out of every day of the log, whether it is a file or has become a memory.
+    /// Removes a memory's sentences from every day of the log, be it a file or already a memory.
     async fn redact_daily_log(&self, scope: &Scope, states: &[Memory]) -> Result<Vec<RedactedDay>> {
         let quotes: HashSet<String> = states.iter().flat_map(memory_sentences).collect();
         if self.home.is_none() || quotes.is_empty() {
@@ -136,7 +141,7 @@ impl Engine {
         Ok(days)
     }
 
-    /// Makes the memory of a day anew without what is forgotten, if it says it or may have said it.
+    /// Rewrites the memory of a day without `quotes` if any of its versions contains them.
     async fn redact_day_memory(
         &self,
         scope: &Scope,
@@ -161,14 +166,14 @@ impl Engine {
         Ok(())
     }
 
-    /// The memories that days of the log became.
+    /// Returns the memories made from days of the log.
     async fn day_memories(&self, scope: &Scope) -> Result<Vec<Memory>> {
         let filter = MemoryFilter { kinds: vec![Kind::Session], ..MemoryFilter::default() };
         let mut page =
             ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: SCAN_PAGE };
         let mut days = Vec::new();
         loop {
-            let found = self.store.list(scope, &page).await?;
+            let found = self.store.memories().list(scope, &page).await?;
             let Some(last) = found.last() else { return Ok(days) };
             page.after = Some(last.id);
             days.extend(
@@ -177,7 +182,7 @@ impl Engine {
         }
     }
 
-    /// Memories of days that were put away and quoted it, of which only the journal knows any more.
+    /// Returns memories of archived days that contained a quote and that only the journal still knows.
     async fn deleted_days(
         &self,
         scope: &Scope,
@@ -191,7 +196,7 @@ impl Engine {
         let mut page = JournalQuery { limit: Some(SCAN_PAGE), ..JournalQuery::default() };
         let mut deleted = HashSet::new();
         while !sought.is_empty() {
-            let lines = self.store.journal(scope, &page).await?;
+            let lines = self.store.journal().entries(scope, &page).await?;
             let Some(last) = lines.last() else { break };
             page.before = Some(last.seq);
             let images = lines.iter().filter_map(|line| line.before.as_deref());
@@ -203,7 +208,7 @@ impl Engine {
         Ok(deleted.into_iter().collect())
     }
 
-    /// Where the log still tells of the conversation that a memory is from.
+    /// Returns the days of the log that still mention the session of a memory.
     async fn days_mentioning_session(
         &self,
         scope: &Scope,
@@ -216,7 +221,7 @@ impl Engine {
     }
 }
 
-/// The sentences that a summary may have taken from a memory, with secrets and without.
+/// Returns the sentences that a summary may have quoted from a memory, with secrets masked and unmasked.
 fn memory_sentences(memory: &Memory) -> Vec<String> {
     let (masked, _) = mask(&memory.content);
     quotable_sentences(&memory.content).chain(quotable_sentences(&masked)).collect()

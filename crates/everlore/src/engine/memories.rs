@@ -1,4 +1,4 @@
-//! Finding memories by what they are called, and listing them.
+//! Lookup and listing of memories: by id, id prefix or URI, by filter, and through the journal.
 
 use jiff::Zoned;
 
@@ -11,7 +11,8 @@ use crate::{
 };
 
 impl Engine {
-    /// The id that a whole id, a unique beginning of one, or a uri names.
+    /// Returns the id that `name` stands for: a whole id, a unique prefix of one, or a URI. Fails if `name` is no id,
+    /// matches nothing, or matches more than one memory.
     pub async fn resolve(&self, scope: &Scope, name: &str) -> Result<MemoryId> {
         if name.contains("://") {
             return self.resolve_uri(scope, name).await;
@@ -24,7 +25,7 @@ impl Engine {
             ));
         }
         // A third match would change nothing.
-        let found = self.store.find(scope, &MemoryKey::IdPrefix(digits), 100).await?;
+        let found = self.store.memories().find(scope, &MemoryKey::IdPrefix(digits), 100).await?;
         match &found[..] {
             [] => Err(Error::not_found("memory", name)),
             [memory] => Ok(memory.id),
@@ -33,23 +34,24 @@ impl Engine {
     }
 
     async fn resolve_uri(&self, scope: &Scope, uri: &str) -> Result<MemoryId> {
-        let found = self.store.find(scope, &MemoryKey::Uri(uri.to_owned()), 1).await?;
+        let found = self.store.memories().find(scope, &MemoryKey::Uri(uri.to_owned()), 1).await?;
         if let Some(memory) = found.first() {
             return Ok(memory.id);
         }
-        // The uri of a turn ends with its id.
+        // The URI of a turn ends with its id.
         let id = uri.rsplit('/').next().and_then(|last| last.parse().ok());
         let id: MemoryId = id.ok_or_else(|| Error::not_found("memory", uri))?;
-        let memory = self.store.get(scope, &[id]).await?.pop().flatten();
+        let memory = self.store.memories().get(scope, &[id]).await?.pop().flatten();
         memory
             .filter(|memory| memory.uri == uri)
             .map(|_| id)
             .ok_or_else(|| Error::not_found("memory", uri))
     }
 
-    /// A memory.
+    /// Returns a memory. Fails if the scope has none with this id.
     pub async fn get(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
         self.store
+            .memories()
             .get(scope, &[id])
             .await?
             .pop()
@@ -57,26 +59,26 @@ impl Engine {
             .ok_or_else(|| Error::not_found("memory", id))
     }
 
-    /// The memories a filter lets through.
+    /// Returns one page of the memories that match a filter.
     pub async fn list(&self, scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>> {
-        self.store.list(scope, page).await
+        self.store.memories().list(scope, page).await
     }
 
-    /// Recalls as deep as the request says, beyond the settings' limit of hits: for callers who leave some of them out.
+    /// Recalls up to the request's own limit, beyond the settings' limit of hits, for callers that drop some hits.
     pub async fn recall_unlimited(&self, request: &RecallRequest, now: &Zoned) -> Result<Recall> {
-        let asking = self.cached_embedder(&request.scope, now.timestamp());
+        let embedder = self.cached_embedder(&request.scope, now.timestamp());
         let settings = self.settings(request.scope.agent());
-        let means = self.recall_deps(&request.scope, &settings, asking.as_ref(), now);
-        recall::recall(means, request).await
+        let deps = self.recall_deps(&request.scope, &settings, embedder.as_ref(), now);
+        recall::recall(deps, request).await
     }
 
-    /// What happened, newest first.
+    /// Returns journal entries, newest first.
     pub async fn history(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<JournalEntry>> {
-        self.store.journal(scope, query).await
+        self.store.journal().entries(scope, query).await
     }
 
-    /// How many memories there are.
+    /// Returns the number of memories by kind and status.
     pub async fn count(&self, scope: &Scope) -> Result<ScopeCounts> {
-        self.store.count(scope).await
+        self.store.memories().count(scope).await
     }
 }

@@ -1,29 +1,17 @@
-//! The engine: owns the store, the settings and the clock, and is the way in for everything else.
+//! The engine: owns the store, the settings and the clock, and is the entry point for library, CLI and server.
 
-mod embed_on_write;
-mod cached_embedder;
-mod recall;
-mod circuit_breaker;
-mod embedding_backfill;
-mod capture_queue;
-mod uri_index;
-mod export;
-mod migrate;
-mod documents;
+mod builder;
 mod agent_settings;
-mod layers;
-mod vault;
-mod prompt;
 mod memories;
-mod timeline;
-mod forget;
-mod quarantine;
-mod calibration;
+mod reads;
 mod capture;
-mod extract;
-mod overviews;
-mod worker;
+mod recall;
+mod prompt;
 mod lifecycle;
+mod embedding;
+mod files;
+mod forget;
+mod delete_many;
 mod checks;
 pub mod fs;
 
@@ -32,51 +20,48 @@ use std::{collections::HashMap, path::PathBuf, sync::Arc};
 use jiff::{Zoned, tz::TimeZone};
 use tokio::sync::Notify;
 
-use self::{
-    circuit_breaker::CircuitBreaker, embed_on_write::EmbedOnWrite,
-    embedding_backfill::EmbeddingBackfill,
-};
+pub use crate::embed::OpenCircuit;
 pub use agent_settings::AgentSettings;
-pub use calibration::{Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES};
-pub use capture::{CaptureStatus, ExtractRequest, ExtractionReport};
+pub use builder::EngineBuilder;
+pub use capture::{BackgroundWorker, CaptureStatus, ExtractRequest, ExtractionReport};
 pub use checks::NAMED_CHECK_TIMEOUT;
-pub use circuit_breaker::OpenCircuit;
-pub use embed_on_write::EmbedStatus;
-pub use export::ExportReport;
+pub use embedding::EmbedStatus;
+pub use files::{
+    ArchivedDay, ExportReport, FilledLayer, MigrationRequest, MigrationSummary, SessionEnd,
+};
 pub use forget::{ForgetReport, RedactedDay};
-pub use layers::{ArchivedDay, SessionEnd};
 pub use lifecycle::{
     Allowance, AnswerUsage, CleanupReport, ExtractionPreview, LedgerReport, TouchedMemory,
     UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest, UsageStats,
 };
-pub use migrate::{FilledLayer, MigrationRequest, MigrationSummary};
 pub use prompt::PromptRequest;
-pub use timeline::TimelineRequest;
-pub use worker::BackgroundWorker;
+pub use recall::{Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES, TimelineRequest};
 
 use crate::{
     config::Config,
+    embed::{CircuitBreaker, EmbeddingBackfill},
     error::Result,
     ingest::{self, MemoryEdit, RememberRequest, SavedMemory, Turn, UndoTarget},
     llm::{ChatModel, Embedder, Reranker},
     recall::{ConfidenceTuning, Domains},
-    store::{Store, VectorCache},
-    types::{ChangeAuthor, Memory, MemoryId, Scope, Timestamp, to_millisecond},
+    store::Store,
+    types::{ChangeAuthor, Clock, Memory, MemoryId, Scope, to_millisecond},
 };
 
-/// Memories read at a time when all are looked at: bounds what is held.
+/// Page size of scans over all memories; bounds the memory that a scan holds.
 const SCAN_PAGE: usize = 1_000;
 
-/// Memory for agents, on any store.
+/// Long-term memory for agents, on any [`Store`]. Cloning is cheap: clones share the store, caches and background
+/// work.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> everlore::Result<()> {
 /// use std::sync::Arc;
-/// use everlore::{Engine, RecallRequest, Remember, Scope, store::RamStore};
+/// use everlore::{Engine, RememberRequest, Scope, store::RamStore};
 ///
 /// let engine = Engine::new(Arc::new(RamStore::default()));
 /// let scope = Scope::new("assistant", "wang")?;
-/// engine.remember(&scope, Remember { content: "我喜欢喝龙井茶".into(), ..Remember::default() }).await?;
+/// engine.remember(&scope, RememberRequest::new("我喜欢喝龙井茶")).await?;
 /// let answer = engine.recall(&engine.request(&scope, "喝什么茶？")).await?;
 /// assert_eq!(answer.hits[0].memory.content, "我喜欢喝龙井茶");
 /// # Ok(()) }
@@ -84,141 +69,64 @@ const SCAN_PAGE: usize = 1_000;
 #[derive(Clone)]
 pub struct Engine {
     store: Arc<dyn Store>,
-    /// The model of memories, with what it takes to make vectors.
+    /// Embedder of memories and the backfill of missing vectors; `None` without an embedding model.
     backfill: Option<Arc<EmbeddingBackfill>>,
-    /// The model of questions.
+    /// Embedder of queries.
     query_embedder: Option<Arc<dyn Embedder>>,
-    /// Whether a model of questions on another server answers.
+    /// Circuit breaker of a remote query embedder.
     breaker: Arc<CircuitBreaker>,
-    /// What compares texts word by word.
+    /// Late-interaction reranker, which compares texts token by token.
     reranker: Option<Arc<dyn Reranker>>,
     config: Arc<Config>,
     settings_cache: Arc<agent_settings::AgentSettingsCache>,
     author: ChangeAuthor,
     domains: Arc<Domains>,
-    clock: fn() -> Timestamp,
+    clock: Clock,
     zone: TimeZone,
     home: Option<PathBuf>,
-    /// How sure recall should be in scopes that were calibrated.
+    /// Confidence tunings of calibrated scopes.
     tunings: HashMap<Scope, ConfidenceTuning>,
     usage_tasks: Arc<lifecycle::UsageTasks>,
-    /// The model that talks and reads conversations.
+    /// Chat model that reads conversations.
     chat: Option<Arc<dyn ChatModel>>,
-    /// Tells the worker that something came in.
+    /// Wakes the background worker when turns arrive.
     worker_wakeup: Arc<Notify>,
     check_verifier: Arc<checks::CheckVerifier>,
+    /// Parts that built this engine, for [`Engine::rebuild`].
+    parts: Arc<EngineBuilder>,
 }
 
 impl Engine {
-    /// An engine with default settings that tells days by UTC.
-    pub fn new(store: Arc<dyn Store>) -> Self {
-        Self {
-            store,
-            backfill: None,
-            query_embedder: None,
-            breaker: Arc::default(),
-            reranker: None,
-            config: Arc::default(),
-            settings_cache: Arc::default(),
-            author: ChangeAuthor::PERSON,
-            domains: Arc::default(),
-            clock: Timestamp::now,
-            zone: TimeZone::UTC,
-            home: None,
-            tunings: HashMap::new(),
-            usage_tasks: Arc::default(),
-            chat: None,
-            worker_wakeup: Arc::default(),
-            check_verifier: Arc::default(),
-        }
-    }
-
-    /// The same with a model that tells how near two texts are in meaning. It makes vectors at every save, so it must be
-    /// fast and near.
-    #[must_use]
-    pub fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Self {
-        let questions = Arc::clone(&embedder);
-        let filler = EmbeddingBackfill::new(
-            Arc::clone(&self.store),
-            Arc::clone(&embedder),
-            None,
-            self.clock,
-        );
-        let store = Arc::new(EmbedOnWrite::Inline { store: self.store, embedder });
-        Self { store, backfill: Some(Arc::new(filler)), query_embedder: Some(questions), ..self }
-    }
-
-    /// The same with a model on another server. Saves do not wait for it: vectors are made meanwhile, or later. What it
-    /// said is kept in `cache`, up to the number of vectors given.
-    #[must_use]
-    pub fn with_remote_embedder(
-        self,
-        memories: Arc<dyn Embedder>,
-        questions: Arc<dyn Embedder>,
-        cache: Option<(Arc<dyn VectorCache>, usize)>,
-    ) -> Self {
-        let filler = Arc::new(EmbeddingBackfill::new(self.store, memories, cache, self.clock));
-        let store = Arc::new(EmbedOnWrite::Deferred(Arc::clone(&filler)));
-        Self { store, backfill: Some(filler), query_embedder: Some(questions), ..self }
-    }
-
-    /// The same with a model that compares the best candidates with a question word by word.
-    #[must_use]
-    pub fn with_reranker(self, reranker: Arc<dyn Reranker>) -> Self {
-        Self { reranker: Some(reranker), ..self }
-    }
-
-    /// The same with these settings.
-    #[must_use]
-    pub fn with_config(self, config: Config) -> Self {
-        Self { config: Arc::new(config), settings_cache: Arc::default(), ..self }
-    }
-
-    /// The same with these words of a trade.
-    #[must_use]
-    pub fn with_domains(self, domains: Domains) -> Self {
-        Self { domains: Arc::new(domains), ..self }
-    }
-
-    /// The same in the time zone of the user, by which "yesterday" is told.
-    #[must_use]
-    pub fn with_zone(self, zone: TimeZone) -> Self {
-        Self { zone, ..self }
-    }
-
-    /// The same with another clock, for tests and for replaying the past.
-    #[must_use]
-    pub fn with_clock(self, clock: fn() -> Timestamp) -> Self {
-        Self { clock, ..self }
-    }
-
-    /// The same, with what it remembers, edits and deletes journaled as this one's doing.
+    /// Returns this engine acting for `author`: the journal names the author in what it remembers, edits and deletes.
     #[must_use]
     pub fn on_behalf_of(&self, author: ChangeAuthor) -> Self {
         Self { author, ..self.clone() }
     }
 
-    /// The settings of the home; what holds for an agent is told by [`Engine::settings`].
+    /// Returns the settings of the home. [`Engine::settings`] returns those in force for an agent.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Its words of a trade.
+    /// Returns the domain vocabularies.
     pub fn domains(&self) -> &Domains {
         &self.domains
     }
 
-    /// Its store.
+    /// Returns the store.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
-    /// The time, in the zone of the user.
+    /// Returns the current time in the user's time zone.
     pub fn now(&self) -> Zoned {
         to_millisecond((self.clock)()).to_zoned(self.zone.clone())
     }
 
-    /// Stores a statement, or renews it if the same is known.
+    /// Stores a statement, or renews the memory that already says the same. Masks secrets first if the settings say
+    /// so.
+    ///
+    /// Fails if memory is disabled for the agent, if the request is invalid, or if the store fails.
     pub async fn remember(
         &self,
         scope: &Scope,
@@ -232,7 +140,10 @@ impl Engine {
         Ok(SavedMemory { masked, ..saved })
     }
 
-    /// Stores what was said, word for word, all or nothing.
+    /// Stores turns verbatim, all or none, and wakes the background worker. Masks secrets first if the settings say
+    /// so.
+    ///
+    /// Fails if memory is disabled for the agent, if a turn is invalid, or if the store fails.
     pub async fn observe(&self, scope: &Scope, mut turns: Vec<Turn>) -> Result<Vec<SavedMemory>> {
         self.check_enabled(scope)?;
         let masks = self.masks_secrets(scope);
@@ -248,12 +159,12 @@ impl Engine {
         Ok(saved.into_iter().zip(masked).map(with).collect())
     }
 
-    /// Whether secrets are masked before anything is written.
+    /// Returns `true` if the settings mask secrets before any write.
     pub(super) fn masks_secrets(&self, scope: &Scope) -> bool {
         self.settings(scope.agent()).memory.mask_secrets
     }
 
-    /// Changes a memory and returns it as it is now.
+    /// Edits a memory and returns its new state. Fails if the scope has no such memory or the edit is invalid.
     pub async fn edit(&self, scope: &Scope, id: MemoryId, edit: &MemoryEdit) -> Result<Memory> {
         let mut edit = edit.clone();
         if self.masks_secrets(scope) {
@@ -264,12 +175,14 @@ impl Engine {
             .await
     }
 
-    /// Marks a memory as replaced by another.
+    /// Marks memory `id` as superseded by memory `by` and returns it. Fails if the scope lacks either, or if the two
+    /// would replace each other.
     pub async fn supersede(&self, scope: &Scope, id: MemoryId, by: MemoryId) -> Result<Memory> {
         ingest::supersede(&*self.store, scope, id, by, self.now().timestamp()).await
     }
 
-    /// Takes changes back and returns their numbers.
+    /// Undoes changes, all or none, and returns their journal numbers. Fails if there is nothing to undo, or if a
+    /// later change conflicts with it.
     pub async fn undo(&self, scope: &Scope, what: &UndoTarget) -> Result<Vec<u64>> {
         ingest::undo(&*self.store, scope, what, self.now().timestamp()).await
     }

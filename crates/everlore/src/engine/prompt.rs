@@ -1,8 +1,8 @@
-//! The prompt of a conversation: made once when it begins, with what each turn recalls added at its end.
+//! Prompt of a conversation: assembled once at the start; each turn appends what it recalls.
 
 use std::{io, path::PathBuf};
 
-use super::{Engine, layers::run_blocking};
+use super::Engine;
 use crate::{
     config::LanguageChoice,
     error::{Error, Result},
@@ -13,28 +13,30 @@ use crate::{
     },
     prompt::{Prompt, PromptSources, TurnPrompt, guide},
     recall::{MemoryBlock, RecallRequest},
+    sync::run_blocking,
     text::language::{Language, detect_language},
     types::Scope,
 };
 
-/// The files in a home's folder `prompts` that stand for the guide, by language; the last for any.
+/// Files in a home's folder `prompts` that replace the guide, by language; [`ANY_GUIDE_FILE`] replaces it for any.
 const GUIDE_FILES: [&str; 2] = ["guide_en.md", "guide_zh.md"];
 const ANY_GUIDE_FILE: &str = "guide.md";
 
-/// What a conversation begins with.
+/// Request for the prompt of a new conversation.
 #[derive(Debug, Clone, Default)]
 pub struct PromptRequest {
-    /// The caller's own prompt, which comes last.
+    /// The caller's own prompt, placed last.
     pub base: String,
-    /// The language of the conversation, if it is known; the layers tell it otherwise.
+    /// Language of the conversation; `None` detects it from the layers.
     pub language: Option<Language>,
 }
 
 impl Engine {
-    /// The part of the prompt that stays the same for a conversation that begins now. Keep it and ask no more: what is
-    /// saved meanwhile reaches the next conversation, and the provider's cache of the prompt holds (A8).
+    /// Returns the stable part of the prompt for a conversation that starts now. Call it once per conversation: later
+    /// saves reach the next conversation, and the provider's prompt cache stays valid.
     ///
-    /// Days of the log that no longer reach it are put away now.
+    /// Archives the days of the log that no longer reach the prompt. Fails if a layer, guide or index file cannot be
+    /// read.
     pub async fn begin_prompt(&self, scope: &Scope, request: &PromptRequest) -> Result<Prompt> {
         let (prompt, has_old_days) = self.build_prompt(scope, request).await?;
         if has_old_days {
@@ -43,13 +45,13 @@ impl Engine {
         Ok(prompt)
     }
 
-    /// The prompt that a conversation would begin with. Nothing is changed.
+    /// Returns the prompt that a conversation would start with. Changes nothing. Fails if a file cannot be read.
     pub async fn preview_prompt(&self, scope: &Scope, request: &PromptRequest) -> Result<Prompt> {
         Ok(self.build_prompt(scope, request).await?.0)
     }
 
-    /// The prompt, and whether the log has days that no longer reach it. All files are read in one go, so that it waits for
-    /// another thread once.
+    /// Returns the prompt, and `true` if the log has days that no longer reach it. One blocking task reads all files,
+    /// so that the caller waits for another thread once.
     async fn build_prompt(&self, scope: &Scope, request: &PromptRequest) -> Result<(Prompt, bool)> {
         let base = request.base.clone();
         let settings = self.settings(scope.agent());
@@ -64,17 +66,15 @@ impl Engine {
             let (layers, has_old_days) = engine.layers_for_prompt(&scope)?;
             let language = prompt_language(settings.general.language, language, &layers);
             let guide = settings.prompt.guide.then(|| engine.guide(language)).transpose()?;
-            let index = match settings.prompt.index {
-                true => engine.vault_index(&scope, language)?,
-                false => None,
-            };
+            let index =
+                if settings.prompt.index { engine.vault_index(&scope, language)? } else { None };
             let sources = PromptSources { layers, guide, index, base };
             Ok((Prompt::assemble(&sources), has_old_days))
         })
         .await
     }
 
-    /// The layers as a prompt shows them, and whether the log has days that it no longer does.
+    /// Returns the layers for a prompt, and `true` if the log has days that no longer reach it.
     fn layers_for_prompt(&self, scope: &Scope) -> Result<(LayerSnapshot, bool)> {
         if self.home.is_none() {
             return Ok((LayerSnapshot::default(), false));
@@ -83,7 +83,8 @@ impl Engine {
         Ok((layers.snapshot(today)?, layers.has_old_days(today)))
     }
 
-    /// The prompt of one turn: what was made at the beginning, then what is recalled for the message.
+    /// Returns the prompt of one turn: the conversation's prompt, then the block recalled for the message within
+    /// `budget` tokens. Fails if recall fails.
     pub async fn turn_prompt(
         &self,
         prompt: &Prompt,
@@ -94,20 +95,20 @@ impl Engine {
         Ok((prompt.for_turn(&block), block))
     }
 
-    /// The guide as the home has it, or as it comes with the engine.
+    /// Returns the home's guide, or the built-in one.
     fn guide(&self, language: Language) -> Result<String> {
         let own = GUIDE_FILES[usize::from(language == Language::Chinese)];
         self.prompt_file([own, ANY_GUIDE_FILE], guide(language))
     }
 
-    /// The first of these files that the home has in its folder `prompts`, or what comes with the engine.
+    /// Returns the first of these files in the home's folder `prompts`, or the built-in text.
     pub(super) fn prompt_file(&self, names: [&str; 2], builtin: &str) -> Result<String> {
         let Some(home) = &self.home else { return Ok(builtin.to_owned()) };
         let files = names.map(|name| home.join("prompts").join(name));
         Ok(read_first_existing(&files)?.unwrap_or_else(|| builtin.to_owned()))
     }
 
-    /// What a prompt shows of the vault's index; nothing if the scope has no vault.
+    /// Returns the prompt's view of the vault index; `None` if the scope has no vault.
     fn vault_index(&self, scope: &Scope, language: Language) -> Result<Option<VaultIndexView>> {
         let Some(home) = &self.home else { return Ok(None) };
         let text = read_first_existing(&[vault_folder(home, scope).join(INDEX_FILE)])?;
@@ -117,21 +118,21 @@ impl Engine {
 
 fn prompt_language(
     set: LanguageChoice,
-    asked: Option<Language>,
+    requested: Option<Language>,
     layers: &LayerSnapshot,
 ) -> Language {
     match set {
         LanguageChoice::En => Language::English,
         LanguageChoice::Zh => Language::Chinese,
-        LanguageChoice::Auto => asked.unwrap_or_else(|| {
+        LanguageChoice::Auto => requested.unwrap_or_else(|| {
             let known = [&layers.user, &layers.memory, &layers.soul];
-            let said = known.into_iter().find(|view| !view.text.is_empty());
-            said.map_or(Language::English, |view| detect_language(&view.text))
+            let first = known.into_iter().find(|view| !view.text.is_empty());
+            first.map_or(Language::English, |view| detect_language(&view.text))
         }),
     }
 }
 
-/// The text of the first file there is.
+/// Returns the text of the first file that exists.
 fn read_first_existing(files: &[PathBuf]) -> Result<Option<String>> {
     for file in files {
         match std::fs::read_to_string(file) {

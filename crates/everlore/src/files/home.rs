@@ -16,18 +16,20 @@ const MAX_NAME_BYTES: usize = 200;
 
 /// The folder of an agent.
 pub fn agent_folder(home: &Path, agent: &str) -> PathBuf {
-    match agent == Scope::default().agent() {
-        true => home.to_owned(),
-        false => home.join("agents").join(folder_name(agent)),
+    if agent == Scope::default().agent() {
+        home.to_owned()
+    } else {
+        home.join("agents").join(folder_name(agent))
     }
 }
 
 /// The folder of what an agent keeps about a user.
 pub fn scope_folder(home: &Path, scope: &Scope) -> PathBuf {
     let agent = agent_folder(home, scope.agent());
-    match scope.user() == Scope::default().user() {
-        true => agent,
-        false => agent.join("users").join(folder_name(scope.user())),
+    if scope.user() == Scope::default().user() {
+        agent
+    } else {
+        agent.join("users").join(folder_name(scope.user()))
     }
 }
 

@@ -6,6 +6,7 @@
 pub mod atomic_file;
 pub mod home;
 pub mod agent_settings;
+mod markdown;
 pub mod documents;
 pub mod sections;
 pub mod layers;

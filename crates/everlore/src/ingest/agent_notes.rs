@@ -1,4 +1,4 @@
-//! The files that an agent keeps for itself, as memories: recalled, journaled and erased like any other.
+//! Agent notes: files of an agent's memory folder as memories, recalled, journaled and erased like any other.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,6 +8,7 @@ use crate::{
     error::{Error, Result},
     files::memory_folder::FileChange,
     store::{MemoryKey, Store},
+    sync::BoxFuture,
     text::tiers::refresh_overview,
     types::{
         Actor, Change, ChangeAuthor, Fingerprint, Kind, MAX_NAME_CHARS, Memory, MemoryId,
@@ -15,58 +16,61 @@ use crate::{
     },
 };
 
-/// Another writer may come first; each new beginning means that one of them got through.
+/// Retries after a conflict with another writer; each conflict means that one of them succeeded.
 const MAX_ATTEMPTS: usize = 1_000;
 
-/// What such a memory keeps in its metadata.
+/// Metadata of a note's memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentNote {
-    /// The path of the file, from `/memories`.
+    /// Path of the file, beginning with `/memories`.
     pub file: String,
-    /// The memories that it was while it had other paths, newest first.
+    /// Memories of the file under its earlier paths, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<MemoryId>,
 }
 
-/// Which file a memory is, if it is one.
+/// Returns the note that a memory stands for, if it is one.
 pub fn agent_note(memory: &Memory) -> Option<AgentNote> {
     let note: AgentNote = serde_json::from_value(Value::Object(memory.metadata.clone())).ok()?;
     (memory.uri == naming::note_uri(&memory.scope, &note.file)).then_some(note)
 }
 
-/// Keeps what files said and will say, all or nothing, before they are changed.
+/// Journals the current and the new content of files, all or none, before the files are changed.
 ///
-/// If a file was changed by other means since, what it says now is kept first, so that every text that a tool replaces or
-/// removes is in the journal.
-pub async fn store_notes(
-    store: &dyn Store,
-    scope: &Scope,
-    changes: &[FileChange],
-    session: Option<&str>,
-    author: &ChangeAuthor,
+/// If a file was changed outside since, its current content is journaled first, so that every text that a tool replaces
+/// or removes is in the journal.
+pub fn store_notes<'a>(
+    store: &'a dyn Store,
+    scope: &'a Scope,
+    changes: &'a [FileChange],
+    session: Option<&'a str>,
+    author: &'a ChangeAuthor,
     now: Timestamp,
-) -> Result<()> {
-    for _ in 0..MAX_ATTEMPTS {
-        let caught_up = catch_up_changes(store, scope, changes, session, now).await?;
-        let outside =
-            WriteBatch::new(scope, Actor::Engine, "a file was changed outside", now, caught_up);
-        let kept = match apply(store, outside).await {
-            Ok(()) => {
-                let changes = pending_changes(store, scope, changes, session, now).await?;
-                // One command may change many files; as a run they are undone together.
-                let run = (changes.len() > 1).then(|| format!("memory-{}", now.as_millisecond()));
-                let cause = author.reason_for("memory");
-                let write = WriteBatch::new(scope, author.actor, cause, now, changes);
-                apply(store, WriteBatch { run, ..write }).await
+) -> BoxFuture<'a, Result<()>> {
+    Box::pin(async move {
+        for _ in 0..MAX_ATTEMPTS {
+            let caught_up = catch_up_changes(store, scope, changes, session, now).await?;
+            let outside =
+                WriteBatch::new(scope, Actor::Engine, "a file was changed outside", now, caught_up);
+            let stored = match apply(store, outside).await {
+                Ok(()) => {
+                    let changes = pending_changes(store, scope, changes, session, now).await?;
+                    // One command may change many files; a run undoes them together.
+                    let run =
+                        (changes.len() > 1).then(|| format!("memory-{}", now.as_millisecond()));
+                    let reason = author.reason_for("memory");
+                    let write = WriteBatch::new(scope, author.actor, reason, now, changes);
+                    apply(store, WriteBatch { run, ..write }).await
+                }
+                conflict => conflict,
+            };
+            match stored {
+                Err(Error::Conflict { .. }) => {}
+                stored => return stored,
             }
-            conflict => conflict,
-        };
-        match kept {
-            Err(Error::Conflict { .. }) => {}
-            kept => return kept,
         }
-    }
-    Err(Error::Conflict { what: "a file of the memory folder".to_owned() })
+        Err(Error::Conflict { what: "a file of the memory folder".to_owned() })
+    })
 }
 
 async fn apply(store: &dyn Store, write: WriteBatch) -> Result<()> {
@@ -76,7 +80,7 @@ async fn apply(store: &dyn Store, write: WriteBatch) -> Result<()> {
     Ok(())
 }
 
-/// The changes that make the memories say what the files say now, except what was erased for good.
+/// Returns the changes that bring memories up to the files' current content, except for erased texts.
 async fn catch_up_changes(
     store: &dyn Store,
     scope: &Scope,
@@ -84,26 +88,26 @@ async fn catch_up_changes(
     session: Option<&str>,
     now: Timestamp,
 ) -> Result<Vec<Change>> {
-    let mut made = Vec::new();
+    let mut missing = Vec::new();
     for FileChange { path, before, .. } in changes {
         let Some(text) = before.as_deref().filter(|text| !text.trim().is_empty()) else { continue };
-        let known = find_by_path(store, scope, path).await?;
-        if known.as_ref().is_some_and(|known| known.content == text) {
+        let existing = find_by_path(store, scope, path).await?;
+        if existing.as_ref().is_some_and(|existing| existing.content == text) {
             continue;
         }
-        if !store.are_erased(scope, &[Fingerprint::of(text)]).await?.contains(&true) {
-            made.push(add_or_update(
-                known,
+        if !store.memories().are_erased(scope, &[Fingerprint::of(text)]).await?.contains(&true) {
+            missing.push(add_or_update(
+                existing,
                 || new_note(scope, path, text, session, now),
                 text,
                 now,
             ));
         }
     }
-    Ok(made)
+    Ok(missing)
 }
 
-/// The changes that make the memories say what the files will say; a blank file says nothing.
+/// Returns the changes that bring memories to the files' new content; a blank file has no memory.
 async fn pending_changes(
     store: &dyn Store,
     scope: &Scope,
@@ -111,9 +115,9 @@ async fn pending_changes(
     session: Option<&str>,
     now: Timestamp,
 ) -> Result<Vec<Change>> {
-    let mut made = Vec::new();
+    let mut pending = Vec::new();
     for FileChange { path, after, moved_from, .. } in changes {
-        let known = find_by_path(store, scope, path).await?;
+        let existing = find_by_path(store, scope, path).await?;
         let earlier = match moved_from {
             Some(old) => id_history(find_by_path(store, scope, old).await?),
             None => Vec::new(),
@@ -121,24 +125,24 @@ async fn pending_changes(
         match after.as_deref().filter(|text| !text.trim().is_empty()) {
             Some(text) => {
                 let new = || with_id_history(new_note(scope, path, text, session, now), &earlier);
-                made.push(add_or_update(known, new, text, now));
+                pending.push(add_or_update(existing, new, text, now));
             }
-            None => made.extend(known.map(|known| Change::Delete(known.id))),
+            None => pending.extend(existing.map(|existing| Change::Delete(existing.id))),
         }
     }
-    Ok(made)
+    Ok(pending)
 }
 
 async fn find_by_path(store: &dyn Store, scope: &Scope, path: &str) -> Result<Option<Memory>> {
-    Ok(store.find(scope, &MemoryKey::Uri(naming::note_uri(scope, path)), 1).await?.pop())
+    Ok(store.memories().find(scope, &MemoryKey::Uri(naming::note_uri(scope, path)), 1).await?.pop())
 }
 
-/// The memory of the file at a path, which begins with `/memories`.
+/// Finds the memory of the file at a path, which begins with `/memories`.
 pub async fn find_note(store: &dyn Store, scope: &Scope, path: &str) -> Result<Option<Memory>> {
     find_by_path(store, scope, path).await
 }
 
-/// What a memory was called so far, itself first.
+/// Returns the ids of a note so far, the current one first.
 fn id_history(memory: Option<Memory>) -> Vec<MemoryId> {
     let Some(memory) = memory else { return Vec::new() };
     let earlier = agent_note(&memory).map(|note| note.earlier).unwrap_or_default();
@@ -154,12 +158,12 @@ fn with_id_history(mut memory: Memory, earlier: &[MemoryId]) -> Memory {
 }
 
 fn add_or_update(
-    known: Option<Memory>,
+    existing: Option<Memory>,
     new: impl FnOnce() -> Memory,
     text: &str,
     now: Timestamp,
 ) -> Change {
-    let Some(mut memory) = known else {
+    let Some(mut memory) = existing else {
         let mut memory = new();
         refresh_overview(&mut memory);
         return Change::Add(Box::new(memory));

@@ -1,4 +1,4 @@
-//! What a model is asked where rules cannot tell what a draft means beside what is known.
+//! Arbiter: a model's decision about a draft that the rules cannot reconcile with its neighbours.
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -15,30 +15,30 @@ use crate::{
     types::{Kind, Memory, Slot, Status, Trust},
 };
 
-/// The most statements that a model is shown beside a draft.
+/// Most memories shown to the model beside a draft.
 const MAX_SHOWN_NEIGHBOURS: usize = 5;
 
-/// The share of the shorter one's terms that two statements share when they may be about the same thing.
+/// Overlap coefficient above which two statements may be about the same thing.
 const MIN_OVERLAP: f64 = 0.5;
 
-/// An answer is a short object.
+/// Output limit; the answer is a short object.
 const MAX_RESPONSE_TOKENS: u32 = 200;
 
-/// Decides where the rules cannot.
+/// Decides about drafts where the rules are unsure.
 #[async_trait]
 pub trait Arbiter: Send + Sync {
-    /// What a draft means beside these memories; none if it cannot say, and then the rules' answer stands.
-    async fn decide(&self, draft: &Draft, near: &[Memory]) -> Option<Resolution>;
+    /// Returns the decision about a draft beside these memories, or `None` to keep that of the rules.
+    async fn decide(&self, draft: &Draft, neighbours: &[Memory]) -> Option<Resolution>;
 }
 
-/// The memories that may be about the same thing as a draft that the rules would add: those that no slot tells apart and
-/// that share much of its words. A draft that must not touch them has none.
+/// Returns the memories that may be about the same thing as a draft that the rules would add: not told apart by slots,
+/// and sharing many words. A draft that must not change them has none.
 pub(super) fn ambiguous_neighbours(draft: &Draft, neighbours: &[Memory]) -> Vec<Memory> {
     if draft.trust < Trust::Inferred {
         return Vec::new();
     }
     let new = TextSketch::of(&draft.content);
-    let may_be = |memory: &&Memory| {
+    let is_ambiguous = |memory: &&Memory| {
         let by_words = draft.slot.is_none() || Slot::from_metadata(&memory.metadata).is_none();
         let is_candidate = memory.status == Status::Active && memory.kind != Kind::Turn;
         is_candidate
@@ -46,17 +46,17 @@ pub(super) fn ambiguous_neighbours(draft: &Draft, neighbours: &[Memory]) -> Vec<
             && draft.at >= memory.at
             && new.overlap(&TextSketch::of(&memory.content)) >= MIN_OVERLAP
     };
-    neighbours.iter().filter(may_be).take(MAX_SHOWN_NEIGHBOURS).cloned().collect()
+    neighbours.iter().filter(is_ambiguous).take(MAX_SHOWN_NEIGHBOURS).cloned().collect()
 }
 
-/// The question.
-pub fn arbiter_request(prompt: &str, draft: &Draft, near: &[Memory]) -> ChatRequest {
-    let known = near.iter().enumerate().map(|(index, memory)| {
+/// Builds the request to the model.
+pub fn arbiter_request(prompt: &str, draft: &Draft, neighbours: &[Memory]) -> ChatRequest {
+    let known = neighbours.iter().enumerate().map(|(index, memory)| {
         let since = memory.at.strftime("%Y-%m-%d").to_string();
         json!({ "known": index + 1, "said": since, "text": memory.content })
     });
-    let said = draft.at.strftime("%Y-%m-%d").to_string();
-    let new = json!({ "new": draft.content, "said": said });
+    let said_at = draft.at.strftime("%Y-%m-%d").to_string();
+    let new = json!({ "new": draft.content, "said": said_at });
     let lines: Vec<_> = known
         .chain(std::iter::once(new))
         .map(|line| escape_angle_brackets(&line.to_string()))
@@ -71,7 +71,7 @@ pub fn arbiter_request(prompt: &str, draft: &Draft, near: &[Memory]) -> ChatRequ
     }
 }
 
-/// The prompt that comes with the engine.
+/// Returns the built-in prompt.
 pub fn reconcile_prompt(language: Language) -> &'static str {
     match language {
         Language::Chinese => include_str!("../../prompts/reconcile_zh.md"),
@@ -86,10 +86,10 @@ struct ArbiterDecision {
     known: usize,
 }
 
-/// What a model decided; none if it cannot be used.
-pub fn parse_decision(answer: &str, near: &[Memory]) -> Option<Resolution> {
+/// Parses the model's decision; `None` if it cannot be used.
+pub fn parse_decision(answer: &str, neighbours: &[Memory]) -> Option<Resolution> {
     let decision: ArbiterDecision = serde_json::from_str(&first_json_object(answer)?).ok()?;
-    let known = || decision.known.checked_sub(1).and_then(|index| near.get(index));
+    let known = || decision.known.checked_sub(1).and_then(|index| neighbours.get(index));
     match decision.action.as_str() {
         "add" => Some(Resolution::Add),
         "supersede" => Some(Resolution::Supersede(vec![known()?.id])),

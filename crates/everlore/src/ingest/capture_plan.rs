@@ -1,4 +1,4 @@
-//! What an extraction will change: each draft is judged, held against what is near it, and turned into changes.
+//! Capture plan: each draft passes the gate, is reconciled with its neighbours, and becomes changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,125 +17,128 @@ use super::{
 use crate::{
     error::Result,
     store::{MemoryKey, Store},
+    sync::BoxFuture,
     types::{
         Change, Fingerprint, GateOutcome, Kind, Memory, MemoryId, QuarantinedDraft, Scope, Slot,
         Status, TRUST_KEY, Timestamp, Trust,
     },
 };
 
-/// What drafts are judged by.
+/// Context in which drafts are judged.
 #[derive(Debug, Clone)]
 pub struct CaptureContext<'a> {
-    /// Whose memories they will be.
+    /// Owner of the memories.
     pub scope: &'a Scope,
-    /// The conversation that they come from.
+    /// Session that the drafts come from.
     pub session: Option<&'a str>,
-    /// The run.
+    /// Journal run of the changes.
     pub run: &'a str,
-    /// What the gate holds them against, beside what is known.
+    /// Gate context, without the neighbours of a draft.
     pub gate: GateContext,
-    /// The most that are accepted.
+    /// Most drafts accepted in one plan.
     pub max_accepted: usize,
-    /// When.
+    /// Current time.
     pub now: Timestamp,
 }
 
-/// What an extraction will change.
+/// Planned result of an extraction.
 #[derive(Debug, Default)]
 pub struct CapturePlan {
-    /// The changes, in order.
+    /// Changes, in order.
     pub changes: Vec<Change>,
-    /// What is not remembered.
+    /// Drafts that are not stored as memories.
     pub quarantined: Vec<QuarantinedDraft>,
-    /// What became of each draft, in order.
+    /// Outcome of each draft, in order.
     pub outcomes: Vec<DraftOutcome>,
-    /// Memories as they will be.
+    /// Planned state of memories.
     planned_memories: BTreeMap<MemoryId, Memory>,
 }
 
 impl DraftFate {
-    /// Whether memories changed by it.
+    /// Returns `true` if the draft changed a memory.
     pub fn is_change(&self) -> bool {
         matches!(self, Self::Added { .. } | Self::Updated { .. } | Self::Superseded { .. })
     }
 }
 
-/// What became of a draft.
+/// Draft with its fate.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DraftOutcome {
-    /// What it says; a stand-in where it holds a secret.
+    /// Statement, with secrets masked.
     pub statement: String,
-    /// Its kind.
+    /// Kind of the draft.
     pub kind: Kind,
-    /// The turns that say so.
+    /// Turns that are its evidence.
     #[serde(skip)]
     pub turns: Vec<MemoryId>,
-    /// What became of it.
+    /// Fate of the draft.
     #[serde(flatten)]
     pub fate: DraftFate,
 }
 
-/// What became of a draft.
+/// Fate of a draft.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "became", rename_all = "lowercase")]
 pub enum DraftFate {
-    /// A new memory.
+    /// Became a new memory.
     Added {
-        /// The memory.
+        /// Id of the memory.
         id: MemoryId,
     },
-    /// A memory says more now.
+    /// Extended an existing memory.
     Updated {
-        /// The memory.
+        /// Id of the memory.
         id: MemoryId,
     },
-    /// A new memory takes the place of others.
+    /// Became a new memory that replaces others.
     Superseded {
-        /// The memory.
+        /// Id of the memory.
         id: MemoryId,
-        /// Those that it replaces.
+        /// Superseded memories.
         older: Vec<MemoryId>,
     },
-    /// Nothing: it adds nothing to what is known.
+    /// Dropped: it adds nothing to what is stored.
     Skipped {
-        /// Why, in words.
+        /// Reason in words.
         reason: String,
     },
-    /// Nothing: it is held for a person to look at.
+    /// Quarantined for a person to review.
     Held {
-        /// What the draft is called there.
+        /// Id of the quarantined draft.
         id: MemoryId,
-        /// What the gate said.
+        /// Verdict of the gate.
         verdict: GateOutcome,
-        /// Why, in words.
+        /// Reason in words.
         reason: String,
     },
 }
 
-/// Decides what becomes of each draft. Later drafts see what earlier ones will change. An arbiter is asked where the rules are
-/// unsure.
-pub async fn plan_capture(
-    store: &dyn Store,
-    drafts: &[Draft],
-    judging: &CaptureContext<'_>,
-    arbiter: Option<&dyn Arbiter>,
-) -> Result<CapturePlan> {
-    let texts: Vec<_> = drafts.iter().map(|it| Fingerprint::of(&it.content)).collect();
-    let erased = store.are_erased(judging.scope, &texts).await?;
-    let mut planned = CapturePlan::default();
-    for (draft, erased) in drafts.iter().zip(erased) {
-        let became = if erased {
-            // Not even held: what was forgotten must not come back to the disk.
-            DraftFate::Skipped { reason: "it was forgotten".to_owned() }
-        } else {
-            planned.plan_draft(store, draft, judging, arbiter).await?
-        };
-        let mut statement = draft.content.clone();
-        crate::text::secrets::mask_all([&mut statement]);
-        let turns = draft.evidence.clone();
-        planned.outcomes.push(DraftOutcome { statement, kind: draft.kind, turns, fate: became });
-    }
-    Ok(planned)
+/// Decides the fate of each draft. Later drafts see the changes planned for earlier ones. The arbiter is consulted
+/// where the rules are unsure.
+pub fn plan_capture<'a>(
+    store: &'a dyn Store,
+    drafts: &'a [Draft],
+    context: &'a CaptureContext<'a>,
+    arbiter: Option<&'a dyn Arbiter>,
+) -> BoxFuture<'a, Result<CapturePlan>> {
+    Box::pin(async move {
+        let texts: Vec<_> = drafts.iter().map(|it| Fingerprint::of(&it.content)).collect();
+        let erased = store.memories().are_erased(context.scope, &texts).await?;
+        let mut plan = CapturePlan::default();
+        for (draft, erased) in drafts.iter().zip(erased) {
+            let fate = if erased {
+                // Not even quarantined: what was erased must not return to the disk.
+                DraftFate::Skipped { reason: "it was forgotten".to_owned() }
+            } else {
+                plan.plan_draft(store, draft, context, arbiter).await?
+            };
+            let mut statement = draft.content.clone();
+            crate::text::secrets::mask_all([&mut statement]);
+            let turns = draft.evidence.clone();
+            plan.outcomes.push(DraftOutcome { statement, kind: draft.kind, turns, fate });
+        }
+        Ok(plan)
+    })
 }
 
 impl CapturePlan {
@@ -143,30 +146,30 @@ impl CapturePlan {
         &mut self,
         store: &dyn Store,
         draft: &Draft,
-        judging: &CaptureContext<'_>,
+        context: &CaptureContext<'_>,
         arbiter: Option<&dyn Arbiter>,
     ) -> Result<DraftFate> {
         let neighbours =
-            self.with_planned_changes(neighbours_of_draft(store, judging.scope, draft).await?);
+            self.with_planned_changes(neighbours_of_draft(store, context.scope, draft).await?);
         let gate =
-            GateContext { known: comparable_sketches(draft, &neighbours), ..judging.gate.clone() };
+            GateContext { known: comparable_sketches(draft, &neighbours), ..context.gate.clone() };
         match judge(draft, &gate) {
-            GateVerdict::Accept if self.accepted_count() >= judging.max_accepted => {
-                let reason = GateReason::TooMany { most: judging.max_accepted };
-                Ok(self.quarantine(draft, GateOutcome::Quarantined, &reason, judging))
+            GateVerdict::Accept if self.accepted_count() >= context.max_accepted => {
+                let reason = GateReason::TooMany { most: context.max_accepted };
+                Ok(self.quarantine(draft, GateOutcome::Quarantined, &reason, context))
             }
             GateVerdict::Accept => {
                 let resolution = resolve_draft(draft, &neighbours, arbiter).await;
-                self.accept(store, draft, (resolution, &neighbours), judging).await
+                self.accept(store, draft, resolution, &neighbours, context).await
             }
             GateVerdict::Reject(reason @ GateReason::Known) => {
                 Ok(DraftFate::Skipped { reason: reason.to_string() })
             }
             GateVerdict::Reject(reason) => {
-                Ok(self.quarantine(draft, GateOutcome::Rejected, &reason, judging))
+                Ok(self.quarantine(draft, GateOutcome::Rejected, &reason, context))
             }
             GateVerdict::Quarantine(reason) => {
-                Ok(self.quarantine(draft, GateOutcome::Quarantined, &reason, judging))
+                Ok(self.quarantine(draft, GateOutcome::Quarantined, &reason, context))
             }
         }
     }
@@ -175,15 +178,16 @@ impl CapturePlan {
         &mut self,
         store: &dyn Store,
         draft: &Draft,
-        (resolution, neighbours): (Resolution, &[Memory]),
-        judging: &CaptureContext<'_>,
+        resolution: Resolution,
+        neighbours: &[Memory],
+        context: &CaptureContext<'_>,
     ) -> Result<DraftFate> {
         let changes = reconcile::resolution_changes(
             draft,
             &resolution,
             neighbours,
-            judging.scope,
-            judging.now,
+            context.scope,
+            context.now,
         )?;
         let first = changes.first().map(Change::id);
         for mut change in changes {
@@ -202,7 +206,7 @@ impl CapturePlan {
             (Resolution::Update(id), _) => DraftFate::Updated { id },
             (Resolution::Supersede(older), Some(id)) => DraftFate::Superseded { id, older },
             (Resolution::Add | Resolution::Supersede(_), first) => {
-                DraftFate::Added { id: first.unwrap_or_else(|| MemoryId::new(judging.now)) }
+                DraftFate::Added { id: first.unwrap_or_else(|| MemoryId::new(context.now)) }
             }
         })
     }
@@ -212,19 +216,19 @@ impl CapturePlan {
         draft: &Draft,
         verdict: GateOutcome,
         reason: &GateReason,
-        judging: &CaptureContext<'_>,
+        context: &CaptureContext<'_>,
     ) -> DraftFate {
-        let mut memory = reconcile::draft_to_memory(draft, judging.scope, judging.now);
-        // Whatever the settings say of memories: a secret that was turned away is written nowhere.
+        let mut memory = reconcile::draft_to_memory(draft, context.scope, context.now);
+        // Regardless of the settings for memories, a rejected secret is written nowhere.
         mask::mask_memory(&mut memory);
         let (id, reason) = (memory.id, reason.to_string());
         self.quarantined.push(QuarantinedDraft {
             memory: Box::new(memory),
             verdict,
             reason: reason.clone(),
-            at: judging.now,
-            run: judging.run.to_owned(),
-            session: judging.session.map(str::to_owned),
+            at: context.now,
+            run: context.run.to_owned(),
+            session: context.session.map(str::to_owned),
         });
         DraftFate::Held { id, verdict, reason }
     }
@@ -236,7 +240,7 @@ impl CapturePlan {
         self.outcomes.iter().filter(is_change).count()
     }
 
-    /// Neighbours with what is planned for them, and everything that is planned beside.
+    /// Returns neighbours in their planned state, and all other planned memories.
     fn with_planned_changes(&self, neighbours: Vec<Memory>) -> Vec<Memory> {
         let untouched =
             neighbours.into_iter().filter(|it| !self.planned_memories.contains_key(&it.id));
@@ -244,26 +248,27 @@ impl CapturePlan {
     }
 }
 
-/// What a draft means, by rules; by the arbiter where they are unsure, if it can say.
+/// Resolves a draft by rules, or by the arbiter where the rules are unsure and it can decide.
 async fn resolve_draft(
     draft: &Draft,
     neighbours: &[Memory],
     arbiter: Option<&dyn Arbiter>,
 ) -> Resolution {
     let resolution = reconcile(draft, neighbours);
-    let near = match resolution {
+    let ambiguous = match resolution {
         Resolution::Add => ambiguous_neighbours(draft, neighbours),
         _ => Vec::new(),
     };
     match arbiter {
-        Some(arbiter) if !near.is_empty() => {
-            arbiter.decide(draft, &near).await.unwrap_or(resolution)
+        Some(arbiter) if !ambiguous.is_empty() => {
+            arbiter.decide(draft, &ambiguous).await.unwrap_or(resolution)
         }
         _ => resolution,
     }
 }
 
-/// Gives a memory a uri that neither a memory nor a planned one has: one that said the same before, and was superseded, keeps its own.
+/// Assigns a uri that neither a stored nor a planned memory has. An earlier, superseded memory with the same text keeps
+/// its own.
 pub async fn assign_free_uri(
     store: &dyn Store,
     memory: &mut Memory,
@@ -275,7 +280,7 @@ pub async fn assign_free_uri(
     for attempt in 1.. {
         let key = MemoryKey::Uri(memory.uri.clone());
         let is_planned = planned.contains(&memory.uri);
-        if !is_planned && store.find(&memory.scope, &key, 1).await?.is_empty() {
+        if !is_planned && store.memories().find(&memory.scope, &key, 1).await?.is_empty() {
             break;
         }
         memory.uri =
@@ -284,7 +289,7 @@ pub async fn assign_free_uri(
     Ok(())
 }
 
-/// A draft's memory as a person approved it.
+/// Marks the memory of a quarantined draft as approved by a person.
 pub fn approved_memory(mut memory: Memory, now: Timestamp) -> Memory {
     memory.metadata.insert(TRUST_KEY.to_owned(), json!(Trust::Approved));
     (memory.created_at, memory.updated_at) = (now, now);
@@ -295,13 +300,13 @@ fn skipped_fate(why: DraftSkipReason) -> DraftFate {
     DraftFate::Skipped { reason: why.as_str().to_owned() }
 }
 
-/// What the gate compares a draft with by its words. Where slots tell more, or it says itself what it replaces, words
-/// must not: "tea over coffee" and "coffee over tea" have the same ones.
+/// Returns sketches of the neighbours that the gate compares with a draft. Drafts with a slot, or that name what they
+/// replace, are not compared by words: "tea over coffee" and "coffee over tea" have the same ones.
 fn comparable_sketches(draft: &Draft, neighbours: &[Memory]) -> Vec<TextSketch> {
-    let by_words = |memory: &&Memory| {
+    let is_comparable = |memory: &&Memory| {
         memory.status == Status::Active
             && draft.replaces.is_none()
             && (draft.slot.is_none() || Slot::from_metadata(&memory.metadata).is_none())
     };
-    neighbours.iter().filter(by_words).map(|memory| TextSketch::of(&memory.content)).collect()
+    neighbours.iter().filter(is_comparable).map(|memory| TextSketch::of(&memory.content)).collect()
 }

@@ -1,4 +1,4 @@
-//! Storing what was told, once, and answering only after it was read back.
+//! Commits of turns and statements: stored once, and acknowledged only after reading them back.
 
 use serde::Serialize;
 
@@ -9,6 +9,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     store::{MemoryKey, Store},
+    sync::BoxFuture,
     text::secrets::SecretKind,
     types::{
         CHECK_KEY, Change, ChangeAuthor, Kind, Memory, MemoryId, Scope, Status, Timestamp,
@@ -16,115 +17,123 @@ use crate::{
     },
 };
 
-/// How often a save starts over because someone else saved the same at the same moment. Each new beginning means that one
-/// of them got through, so this is more than there can be at once.
+/// Retries of a save after a conflict with a concurrent save of the same statement. Each conflict means that one of
+/// them succeeded, so this exceeds any real concurrency.
 const MAX_ATTEMPTS: u32 = 1_000;
 
-/// What was stored.
+/// Stored memory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SavedMemory {
-    /// The memory's id.
+    /// Id of the memory.
     pub id: MemoryId,
-    /// Its uri.
+    /// Uri of the memory.
     pub uri: String,
-    /// Its kind.
+    /// Kind of the memory.
     pub kind: Kind,
-    /// Its status.
+    /// Status of the memory.
     pub status: Status,
-    /// The proof that it is there.
+    /// Proof that it is stored.
     pub receipt: SaveReceipt,
-    /// Secrets that were masked before anything was written, in order.
+    /// Secrets masked before anything was written, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<String>))]
     pub masked: Vec<SecretKind>,
 }
 
-/// The proof of a save: it is durable, and both its row and its index entry were read back.
+/// Receipt of a save: durable, with row and index entry read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SaveReceipt {
-    /// The journal's number of the save.
+    /// Sequence number of the change in the journal.
     pub seq: u64,
-    /// When it was saved.
+    /// Time of the save.
     pub at: Timestamp,
-    /// Whether the same was known already, so that only its time was renewed.
+    /// Set when the same statement existed and only its time was renewed.
     pub known: bool,
-    /// Whether it was read back and found through the index. A save that cannot be verified is an error instead.
+    /// Set when it was read back and found through the index. A save that cannot be verified is an error instead.
     pub verified: bool,
 }
 
-/// Stores a statement, or renews it if the same is known.
-pub async fn remember(
-    store: &dyn Store,
-    scope: &Scope,
+/// Stores a statement, or renews an equal one.
+pub fn remember<'a>(
+    store: &'a dyn Store,
+    scope: &'a Scope,
     request: RememberRequest,
-    author: &ChangeAuthor,
+    author: &'a ChangeAuthor,
     now: Timestamp,
-) -> Result<SavedMemory> {
-    let mut memory = request.into_memory(scope, now)?;
-    for attempt in 1..=MAX_ATTEMPTS {
-        let change = match find_same_memory(store, &memory).await? {
-            Some(known) => Change::Update(Box::new(renewed(known, &memory, now))),
-            None => Change::Add(Box::new(memory.clone())),
-        };
-        match commit(store, scope, "remember", vec![change], author, now).await {
-            Err(Error::Conflict { .. }) if attempt < MAX_ATTEMPTS => {
-                // The uri is taken by a memory that says something else by now, or someone saved the same just now.
-                let category = memory.tags.first().map(String::as_str);
-                memory.uri = naming::memory_uri(
-                    scope,
-                    memory.kind,
-                    category,
-                    &memory.name,
-                    memory.fingerprint(),
-                    attempt,
-                );
+) -> BoxFuture<'a, Result<SavedMemory>> {
+    Box::pin(async move {
+        let mut memory = request.into_memory(scope, now)?;
+        for attempt in 1..=MAX_ATTEMPTS {
+            let change = match find_same_memory(store, &memory).await? {
+                Some(existing) => Change::Update(Box::new(renewed(existing, &memory, now))),
+                None => Change::Add(Box::new(memory.clone())),
+            };
+            match commit(store, scope, "remember", vec![change], author, now).await {
+                Err(Error::Conflict { .. }) if attempt < MAX_ATTEMPTS => {
+                    // A memory with other content took the uri, or the same was saved concurrently.
+                    let category = memory.tags.first().map(String::as_str);
+                    memory.uri = naming::memory_uri(
+                        scope,
+                        memory.kind,
+                        category,
+                        &memory.name,
+                        memory.fingerprint(),
+                        attempt,
+                    );
+                }
+                Err(error) => return Err(error),
+                Ok(mut saved) => return Ok(saved.remove(0)),
             }
-            Err(error) => return Err(error),
-            Ok(mut saved) => return Ok(saved.remove(0)),
         }
-    }
-    Err(Error::Conflict { what: format!("`{}`", memory.uri) })
+        Err(Error::Conflict { what: format!("`{}`", memory.uri) })
+    })
 }
 
-/// Stores what was said, word for word, all or nothing.
-pub async fn observe(
-    store: &dyn Store,
-    scope: &Scope,
+/// Stores turns verbatim, all or none.
+pub fn observe<'a>(
+    store: &'a dyn Store,
+    scope: &'a Scope,
     turns: Vec<Turn>,
-    author: &ChangeAuthor,
+    author: &'a ChangeAuthor,
     now: Timestamp,
-) -> Result<Vec<SavedMemory>> {
-    if turns.is_empty() {
-        return Ok(Vec::new());
-    }
-    let changes =
-        turns.into_iter().map(|turn| Ok(Change::Add(Box::new(turn.into_memory(scope, now)?))));
-    commit(store, scope, "observe", changes.collect::<Result<_>>()?, author, now).await
+) -> BoxFuture<'a, Result<Vec<SavedMemory>>> {
+    Box::pin(async move {
+        if turns.is_empty() {
+            return Ok(Vec::new());
+        }
+        let changes =
+            turns.into_iter().map(|turn| Ok(Change::Add(Box::new(turn.into_memory(scope, now)?))));
+        commit(store, scope, "observe", changes.collect::<Result<_>>()?, author, now).await
+    })
 }
 
-/// The memory that says the same under the same uri, whatever it was renamed to, or under the same name.
+/// Finds the memory with the same text and either the same uri, whatever its name, or the same kind and name.
 async fn find_same_memory(store: &dyn Store, memory: &Memory) -> Result<Option<Memory>> {
-    // More than a few memories with one text are told apart by their names, which few callers give.
-    let same = store.find(&memory.scope, &MemoryKey::Text(memory.fingerprint()), 100).await?;
+    // Memories that share one text differ by their names, which few callers give.
+    let equal_texts =
+        store.memories().find(&memory.scope, &MemoryKey::Text(memory.fingerprint()), 100).await?;
     let is_same = |other: &Memory| {
         other.uri == memory.uri || (other.kind, &other.name) == (memory.kind, &memory.name)
     };
-    Ok(same.into_iter().find(is_same))
+    Ok(equal_texts.into_iter().find(is_same))
 }
 
-/// The memory that is known, said again; a check that comes with it takes the place of its own.
-fn renewed(mut known: Memory, again: &Memory, now: Timestamp) -> Memory {
+/// Renews a memory that was stated again; a check of the new statement replaces its own.
+fn renewed(mut memory: Memory, again: &Memory, now: Timestamp) -> Memory {
     if again.check().is_some() {
         let check = again.metadata.get(CHECK_KEY).cloned();
-        known.metadata.extend(check.map(|check| (CHECK_KEY.to_owned(), check)));
+        memory.metadata.extend(check.map(|check| (CHECK_KEY.to_owned(), check)));
     }
-    known.updated_at = now;
-    known.status = Status::Active;
-    known.superseded_by = None;
-    known.version += 1;
-    known
+    memory.updated_at = now;
+    memory.status = Status::Active;
+    memory.superseded_by = None;
+    memory.version += 1;
+    memory
 }
 
-/// Applies additions and updates and reads them back.
+/// Applies additions and updates, and reads them back.
 async fn commit(
     store: &dyn Store,
     scope: &Scope,
@@ -142,7 +151,7 @@ async fn commit(
     let write = WriteBatch { run: author.run.clone(), ..write };
     let applied = store.apply(write).await?;
     let ids: Vec<_> = applied.iter().map(|applied| applied.id).collect();
-    let verified = store.verify(scope, &ids).await?;
+    let verified = store.memories().verify(scope, &ids).await?;
     if let Some((_, id)) = verified.iter().zip(&ids).find(|(verified, _)| !**verified) {
         return Err(Error::damaged(format!("memory `{id}` was stored but cannot be read back")));
     }

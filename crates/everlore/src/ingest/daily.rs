@@ -1,4 +1,4 @@
-//! Days of the daily log that no longer reach the prompt become memories, so that they stay searchable (F7).
+//! Archive of the daily log: days that no longer reach the prompt become memories, so that they stay searchable.
 
 use jiff::{civil::Date, tz::TimeZone};
 use serde::Serialize;
@@ -8,6 +8,7 @@ use crate::{
     error::{Error, Result},
     files::layers::OldDay,
     store::{MemoryKey, Store},
+    sync::BoxFuture,
     text::{
         language::{Language, detect_language},
         tiers::refresh_overview,
@@ -18,59 +19,63 @@ use crate::{
     },
 };
 
-/// The tag of such memories.
+/// Tag of archived days.
 const DAILY_TAG: &str = "daily";
 
-/// What became of a day.
+/// Result of archiving a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DayArchiveOutcome {
-    /// It is a memory now.
+    /// Became a memory.
     Added,
-    /// The memory says what the day says now.
+    /// Updated the memory of the day.
     Updated,
-    /// It was known.
+    /// Was archived already.
     Unchanged,
-    /// There was nothing to keep, or it was forgotten.
+    /// Was empty, or its text was erased.
     LeftOut,
 }
 
-/// Makes a day a memory, or brings the memory to what the day says now.
-pub async fn archive_day(
-    store: &dyn Store,
-    scope: &Scope,
-    day: &OldDay,
-    zone: &TimeZone,
+/// Stores a day as a memory, or updates the memory to the day's current text.
+pub fn archive_day<'a>(
+    store: &'a dyn Store,
+    scope: &'a Scope,
+    day: &'a OldDay,
+    zone: &'a TimeZone,
     now: Timestamp,
-) -> Result<DayArchiveOutcome> {
-    let text = day.text.trim_start_matches('\u{feff}').trim();
-    let erased = store.are_erased(scope, &[Fingerprint::of(text)]).await?;
-    if text.is_empty() || erased == [true] {
-        return Ok(DayArchiveOutcome::LeftOut);
-    }
-    let uri = naming::day_uri(scope, day.date);
-    let (change, kept) = match store.find(scope, &MemoryKey::Uri(uri.clone()), 1).await?.pop() {
-        Some(known) if known.content == text && known.status == Status::Active => {
-            return Ok(DayArchiveOutcome::Unchanged);
+) -> BoxFuture<'a, Result<DayArchiveOutcome>> {
+    Box::pin(async move {
+        let text = day.text.trim_start_matches('\u{feff}').trim();
+        let erased = store.memories().are_erased(scope, &[Fingerprint::of(text)]).await?;
+        if text.is_empty() || erased == [true] {
+            return Ok(DayArchiveOutcome::LeftOut);
         }
-        Some(known) => {
-            (Change::Update(Box::new(renewed(known, text, now))), DayArchiveOutcome::Updated)
+        let uri = naming::day_uri(scope, day.date);
+        let (change, outcome) =
+            match store.memories().find(scope, &MemoryKey::Uri(uri.clone()), 1).await?.pop() {
+                Some(stored) if stored.content == text && stored.status == Status::Active => {
+                    return Ok(DayArchiveOutcome::Unchanged);
+                }
+                Some(stored) => (
+                    Change::Update(Box::new(renewed(stored, text, now))),
+                    DayArchiveOutcome::Updated,
+                ),
+                None => (
+                    Change::Add(Box::new(new_day_memory(scope, day, uri, text, zone, now)?)),
+                    DayArchiveOutcome::Added,
+                ),
+            };
+        let id = change.id();
+        store.apply(WriteBatch::new(scope, Actor::Engine, "daily log", now, vec![change])).await?;
+        match store.memories().verify(scope, &[id]).await?[..] {
+            [true] => Ok(outcome),
+            _ => Err(Error::damaged(format!("memory `{id}` was stored but cannot be read back"))),
         }
-        None => (
-            Change::Add(Box::new(new_day_memory(scope, day, uri, text, zone, now)?)),
-            DayArchiveOutcome::Added,
-        ),
-    };
-    let id = change.id();
-    store.apply(WriteBatch::new(scope, Actor::Engine, "daily log", now, vec![change])).await?;
-    match store.verify(scope, &[id]).await?[..] {
-        [true] => Ok(kept),
-        _ => Err(Error::damaged(format!("memory `{id}` was stored but cannot be read back"))),
-    }
+    })
 }
 
-/// The changes that make the memory of a day say only `rest`, and forget what it said before. Nothing is left of it if
-/// nothing is left to say.
+/// Returns the changes that reduce the memory of a day to `rest` and erase its earlier text. An empty rest erases all
+/// of it.
 pub fn redact_day(memory: Memory, rest: &str, now: Timestamp) -> Vec<Change> {
     let erase = Change::Erase(memory.id);
     if rest.is_empty() {
@@ -78,21 +83,21 @@ pub fn redact_day(memory: Memory, rest: &str, now: Timestamp) -> Vec<Change> {
     }
     let (id, content) = (MemoryId::new(now), rest.to_owned());
     let version = 1;
-    let mut anew = Memory { id, content, version, created_at: now, updated_at: now, ..memory };
-    refresh_overview(&mut anew);
-    vec![erase, Change::Add(Box::new(anew))]
+    let mut redacted = Memory { id, content, version, created_at: now, updated_at: now, ..memory };
+    refresh_overview(&mut redacted);
+    vec![erase, Change::Add(Box::new(redacted))]
 }
 
-/// The day a memory was made from, if it was.
+/// Returns the day that a memory was made from, if it is an archived day.
 pub fn daily_log_date(memory: &Memory) -> Option<Date> {
     let date = memory.uri.rsplit('/').next()?.parse().ok()?;
     (naming::day_uri(&memory.scope, date) == memory.uri).then_some(date)
 }
 
-fn renewed(known: Memory, text: &str, now: Timestamp) -> Memory {
+fn renewed(stored: Memory, text: &str, now: Timestamp) -> Memory {
     let content = text.to_owned();
-    let version = known.version + 1;
-    let mut day = Memory { content, status: Status::Active, updated_at: now, version, ..known };
+    let version = stored.version + 1;
+    let mut day = Memory { content, status: Status::Active, updated_at: now, version, ..stored };
     refresh_overview(&mut day);
     day
 }
@@ -105,7 +110,7 @@ fn new_day_memory(
     zone: &TimeZone,
     now: Timestamp,
 ) -> Result<Memory> {
-    // Noon is that day in every zone nearby.
+    // Noon falls on that day in every zone nearby.
     let noon = day.date.at(12, 0, 0, 0).to_zoned(zone.clone());
     let at = noon.map_err(|error| Error::damaged(error.to_string()))?.timestamp();
     let source = MemorySource::new(Origin::Import);

@@ -1,4 +1,4 @@
-//! Changing a memory that is there: its text, its worth, its status, its successor.
+//! Edits of stored memories: content, weight, status, successor.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     store::Store,
+    sync::BoxFuture,
     text::tiers::{is_generated, refresh_overview},
     types::{
         Actor, CHECK_KEY, Change, ChangeAuthor, Kind, Memory, MemoryId, NewCheck, OVERVIEW_KEY,
@@ -16,43 +17,44 @@ use crate::{
     },
 };
 
-/// Another writer may come first. Each new beginning means that one of them got through, so this is more than there
-/// can be at once.
+/// Retries after a conflict with another writer. Each conflict means that one of them succeeded, so this exceeds any
+/// real concurrency.
 const MAX_ATTEMPTS: usize = 1_000;
 
-/// What to change. What is left out stays as it is.
+/// Fields to change; omitted ones stay.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryEdit {
-    /// The new text.
+    /// New text.
     pub content: Option<String>,
-    /// The new title.
+    /// New title.
     pub name: Option<String>,
-    /// The new line that tells whether it matters.
+    /// New line that helps to judge relevance.
     pub description: Option<String>,
-    /// The new kind.
+    /// New kind.
     pub kind: Option<Kind>,
-    /// The new keywords, all of them.
+    /// New keywords, all of them.
     pub tags: Option<Vec<String>>,
-    /// The new importance, from 0 to 1.
+    /// New importance, from 0 to 1.
     pub importance: Option<f64>,
-    /// The new weight, from 0 to 10.
+    /// New weight, from 0 to 10.
     pub weight: Option<f64>,
-    /// New free data, all of it.
+    /// New metadata, all of it.
     pub metadata: Option<serde_json::Map<String, serde_json::Value>>,
-    /// A new check, in place of the one it has.
+    /// New check, replacing the current one.
     pub check: Option<NewCheck>,
-    /// Whether its check is taken away.
+    /// Set to remove the check.
     pub no_check: bool,
-    /// The new check once it was looked at; the engine makes it.
+    /// New check in its stored form, created by the engine.
     #[serde(skip)]
     pub stored_check: Option<StoredCheck>,
-    /// Only if it is one of these versions still; any if empty.
+    /// Versions on which the edit may be based; any if empty.
     #[serde(skip)]
     pub expected_versions: Vec<u32>,
 }
 
-/// Changes a memory and returns it as it is now.
+/// Edits a memory and returns it.
 pub async fn edit_memory(
     store: &dyn Store,
     scope: &Scope,
@@ -61,10 +63,11 @@ pub async fn edit_memory(
     author: &ChangeAuthor,
     now: Timestamp,
 ) -> Result<Memory> {
-    update_with_retry(store, scope, id, author, "edit", now, |memory| edit.apply_to(memory)).await
+    let make = |memory: &mut Memory| edit.apply_to(memory);
+    update_with_retry(store, scope, id, author, "edit", now, &make).await
 }
 
-/// Sets a weight that stays as it is, or with `None` lets the memory begin anew at 1; returns it as it is now.
+/// Pins a weight, or with `None` resets it to 1 and unpins it; returns the memory.
 pub async fn set_weight(
     store: &dyn Store,
     scope: &Scope,
@@ -73,18 +76,18 @@ pub async fn set_weight(
     author: &ChangeAuthor,
     now: Timestamp,
 ) -> Result<Memory> {
-    update_with_retry(store, scope, id, author, "weight", now, |memory| {
+    let make = |memory: &mut Memory| {
         memory.weight = checked_weight(weight, 1.0)?;
         match weight {
             Some(_) => drop(memory.metadata.insert(PINNED_KEY.to_owned(), true.into())),
             None => drop(memory.metadata.remove(PINNED_KEY)),
         }
         Ok(())
-    })
-    .await
+    };
+    update_with_retry(store, scope, id, author, "weight", now, &make).await
 }
 
-/// Archives or restores a memory and returns it as it is now.
+/// Archives or restores a memory and returns it.
 pub async fn set_status(
     store: &dyn Store,
     scope: &Scope,
@@ -92,18 +95,18 @@ pub async fn set_status(
     status: Status,
     now: Timestamp,
 ) -> Result<Memory> {
-    let cause = if status == Status::Active { "restore" } else { "archive" };
-    update_with_retry(store, scope, id, &ChangeAuthor::PERSON, cause, now, |memory| {
+    let reason = if status == Status::Active { "restore" } else { "archive" };
+    let make = |memory: &mut Memory| {
         memory.status = status;
         if status == Status::Active {
             memory.superseded_by = None;
         }
         Ok(())
-    })
-    .await
+    };
+    update_with_retry(store, scope, id, &ChangeAuthor::PERSON, reason, now, &make).await
 }
 
-/// Archives memories together, as part of a run, and returns them as they are now.
+/// Archives memories together, as part of a run, and returns them.
 pub async fn archive_all(
     store: &dyn Store,
     scope: &Scope,
@@ -114,20 +117,20 @@ pub async fn archive_all(
     if memories.is_empty() {
         return Ok(memories);
     }
-    let put_away = |memory: Memory| Memory {
+    let archive = |memory: Memory| Memory {
         status: Status::Archived,
         updated_at: now,
         version: memory.version + 1,
         ..memory
     };
-    let archived: Vec<_> = memories.into_iter().map(put_away).collect();
+    let archived: Vec<_> = memories.into_iter().map(archive).collect();
     let changes = archived.iter().map(|memory| Change::Update(Box::new(memory.clone()))).collect();
     let write = WriteBatch::new(scope, Actor::Person, "clean", now, changes);
     store.apply(WriteBatch { run: Some(run.to_owned()), ..write }).await?;
     Ok(archived)
 }
 
-/// Marks a memory as replaced by another of the same scope and returns it as it is now.
+/// Marks a memory as superseded by another of the same scope and returns it.
 pub async fn supersede(
     store: &dyn Store,
     scope: &Scope,
@@ -135,7 +138,7 @@ pub async fn supersede(
     by: MemoryId,
     now: Timestamp,
 ) -> Result<Memory> {
-    if store.get(scope, &[by]).await?.pop().flatten().is_none() {
+    if store.memories().get(scope, &[by]).await?.pop().flatten().is_none() {
         return Err(Error::not_found("memory", by));
     }
     if id == by {
@@ -145,15 +148,15 @@ pub async fn supersede(
         ));
     }
     check_no_cycle(store, scope, id, by).await?;
-    update_with_retry(store, scope, id, &ChangeAuthor::PERSON, "supersede", now, |memory| {
+    let make = |memory: &mut Memory| {
         memory.status = Status::Superseded;
         memory.superseded_by = Some(by);
         Ok(())
-    })
-    .await
+    };
+    update_with_retry(store, scope, id, &ChangeAuthor::PERSON, "supersede", now, &make).await
 }
 
-/// What replaces a memory must not itself be replaced by it, directly or through others.
+/// Checks that the successor is not itself superseded by the memory, directly or through others.
 async fn check_no_cycle(
     store: &dyn Store,
     scope: &Scope,
@@ -169,6 +172,7 @@ async fn check_no_cycle(
             ));
         }
         next = store
+            .memories()
             .get(scope, &[newer])
             .await?
             .pop()
@@ -186,7 +190,7 @@ impl MemoryEdit {
         if let Some(content) = &self.content {
             check_content(content)?;
             if memory.kind != Kind::Turn && memory.name == naming::title_of(&memory.content) {
-                // A title that was taken from the text goes with it.
+                // A title derived from the text changes with it.
                 memory.name = naming::title_of(content);
             }
             memory.content.clone_from(content);
@@ -207,10 +211,10 @@ impl MemoryEdit {
         memory.importance = checked_fraction("importance", self.importance, memory.importance)?;
         memory.weight = checked_weight(self.weight, memory.weight)?;
         if let Some(metadata) = &self.metadata {
-            let kept = memory.check().and_then(|_| memory.metadata.remove(CHECK_KEY));
+            let check = memory.check().and_then(|_| memory.metadata.remove(CHECK_KEY));
             memory.metadata.clone_from(metadata);
-            // A check is no free data: it stays until it is taken away by name.
-            memory.metadata.extend(kept.map(|kept| (CHECK_KEY.to_owned(), kept)));
+            // A check is no free metadata: it stays until it is removed explicitly.
+            memory.metadata.extend(check.map(|check| (CHECK_KEY.to_owned(), check)));
         }
         refresh_overview(memory);
         self.set_check(memory)
@@ -222,23 +226,24 @@ impl MemoryEdit {
         if self.no_check && memory.check().is_some() {
             memory.metadata.remove(CHECK_KEY);
         }
-        let Some(kept) = &self.stored_check else { return Ok(()) };
+        let Some(check) = &self.stored_check else { return Ok(()) };
         if memory.kind == Kind::Turn {
             return Err(Error::invalid(
-                "what was said in a conversation stays said, whatever happens to files",
+                "a turn cannot have a check: it records what was said, whatever happens to files",
                 "save what follows from it as a memory of its own, with the check",
             ));
         }
-        let kept = serde_json::to_value(kept).unwrap_or_default();
-        memory.metadata.insert(CHECK_KEY.to_owned(), kept);
+        let check = serde_json::to_value(check).unwrap_or_default();
+        memory.metadata.insert(CHECK_KEY.to_owned(), check);
         Ok(())
     }
 }
 
-/// A description that was made of the text before goes with it.
+/// Clears a description that was generated from the previous text.
 fn drop_generated_description(memory: &mut Memory) {
-    let made = memory.metadata.get(OVERVIEW_KEY).filter(|made| is_generated(made));
-    if made.and_then(|made| made["line"].as_str()) == Some(memory.description.as_str()) {
+    let overview = memory.metadata.get(OVERVIEW_KEY).filter(|overview| is_generated(overview));
+    if overview.and_then(|overview| overview["line"].as_str()) == Some(memory.description.as_str())
+    {
         memory.description.clear();
     }
 }
@@ -249,34 +254,37 @@ pub(super) fn checked_weight(weight: Option<f64>, default: f64) -> Result<f64> {
         Some(weight) if (0.0..=10.0).contains(&weight) => Ok(weight),
         Some(weight) => Err(Error::invalid(
             format!("weight is {weight}"),
-            "weight goes from 0 to 10; 1 is where memories begin",
+            "weight goes from 0 to 10; new memories have 1",
         )),
     }
 }
 
-/// Reads a memory, changes it and writes it back, again if someone else did so meanwhile.
-async fn update_with_retry(
-    store: &dyn Store,
-    scope: &Scope,
+/// Reads a memory, changes it and writes it back, again after a conflict. Boxed, so that all edits share one state
+/// machine.
+fn update_with_retry<'a>(
+    store: &'a dyn Store,
+    scope: &'a Scope,
     id: MemoryId,
-    author: &ChangeAuthor,
-    what: &str,
+    author: &'a ChangeAuthor,
+    what: &'a str,
     now: Timestamp,
-    make: impl Fn(&mut Memory) -> Result<()>,
-) -> Result<Memory> {
-    for _ in 0..MAX_ATTEMPTS {
-        let stored = store.get(scope, &[id]).await?.pop().flatten();
-        let mut memory = stored.ok_or_else(|| Error::not_found("memory", id))?;
-        make(&mut memory)?;
-        memory.updated_at = now;
-        memory.version += 1;
-        let changes = vec![Change::Update(Box::new(memory.clone()))];
-        let write = WriteBatch::new(scope, author.actor, author.reason_for(what), now, changes);
-        match store.apply(write).await {
-            Ok(_) => return Ok(memory),
-            Err(Error::Conflict { .. }) => {}
-            Err(error) => return Err(error),
+    make: &'a (dyn Fn(&mut Memory) -> Result<()> + Sync),
+) -> BoxFuture<'a, Result<Memory>> {
+    Box::pin(async move {
+        for _ in 0..MAX_ATTEMPTS {
+            let stored = store.memories().get(scope, &[id]).await?.pop().flatten();
+            let mut memory = stored.ok_or_else(|| Error::not_found("memory", id))?;
+            make(&mut memory)?;
+            memory.updated_at = now;
+            memory.version += 1;
+            let changes = vec![Change::Update(Box::new(memory.clone()))];
+            let write = WriteBatch::new(scope, author.actor, author.reason_for(what), now, changes);
+            match store.apply(write).await {
+                Ok(_) => return Ok(memory),
+                Err(Error::Conflict { .. }) => {}
+                Err(error) => return Err(error),
+            }
         }
-    }
-    Err(Error::Conflict { what: format!("memory `{id}`") })
+        Err(Error::Conflict { what: format!("memory `{id}`") })
+    })
 }

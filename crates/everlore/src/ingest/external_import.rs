@@ -1,8 +1,8 @@
-//! Memories of other systems come in: what is new is added, what changed there is updated, what is known stays.
+//! Import from other systems: adds what is new, updates what changed there, and keeps the rest.
 //!
-//! A memory's id follows from where it came from, so it is found again whatever it says now. What has no name there is
-//! found by its text, and when its text changed, by being most like an entry that is no longer in the source. What was
-//! forgotten, deleted or edited here is left as it is.
+//! A memory's id is derived from its origin, so it is found again whatever its text. Entries without a key are matched
+//! by text, and after a change by overlap with an entry that is missing in the source. Memories that were erased,
+//! deleted or edited here stay as they are.
 
 mod incoming_memory;
 mod earlier_imports;
@@ -19,73 +19,74 @@ use crate::{
     error::{Error, Result},
     files::importers::{ExternalDraft, ExternalFormat, SkippedImport},
     store::{JournalQuery, MemoryKey, Store},
+    sync::BoxFuture,
     types::{
         Actor, Change, ChangeOp, Fingerprint, Kind, Memory, MemoryId, Scope, Timestamp, WriteBatch,
     },
 };
 
-/// Drafts stored together: one sync for many.
+/// Drafts per write: one sync for many.
 const BATCH: usize = 1_024;
 
-/// What is left out is told one by one up to here; the rest is only counted.
+/// Skipped entries listed one by one; the rest is only counted.
 const MAX_LISTED_SKIPS: usize = 1_000;
 
-/// How to import from another system.
+/// Options of an import from another system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalImportOptions {
-    /// Which system.
+    /// Format of the source.
     pub format: ExternalFormat,
-    /// The run all changes belong to.
+    /// Journal run of all changes.
     pub run: String,
-    /// Only say what would happen.
+    /// Report only, without writing.
     pub dry_run: bool,
-    /// Take secrets in as they are, instead of masking them.
+    /// Store secrets as they are, instead of masking them.
     pub keep_secrets: bool,
 }
 
-/// What an import from another system did.
+/// Result of an import from another system.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ExternalImportReport {
-    /// Which system.
+    /// Format of the source.
     pub format: ExternalFormat,
-    /// The run, to undo all of it; none if nothing was written.
+    /// Journal run, to undo the import; `None` if nothing was written.
     pub run: Option<String>,
-    /// Memories stored, by kind.
+    /// Memories added, by kind.
     pub taken: Vec<ImportedKindCount>,
-    /// Memories that say now what the source says now.
+    /// Memories updated to the source's current text.
     pub updated: usize,
-    /// Memories that were here already.
+    /// Memories that were stored already.
     pub unchanged: usize,
-    /// Secrets that were masked in what was stored.
+    /// Secrets masked in what was stored.
     pub masked: usize,
-    /// How many things were left out.
+    /// Number of skipped entries.
     pub left_out: usize,
-    /// Which, and why; the first thousand.
+    /// Skipped entries with their reasons; the first thousand.
     pub skipped: Vec<SkippedImport>,
 }
 
-/// How many memories of a kind were stored.
+/// Number of imported memories of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ImportedKindCount {
-    /// The kind.
+    /// Kind.
     pub kind: Kind,
-    /// How many.
+    /// Number of memories.
     pub count: usize,
 }
 
 impl ExternalImportReport {
-    /// A report of nothing yet.
+    /// Creates an empty report.
     pub fn new(format: ExternalFormat) -> Self {
         let (taken, skipped) = (Vec::new(), Vec::new());
         Self { format, run: None, taken, updated: 0, unchanged: 0, masked: 0, left_out: 0, skipped }
     }
 
-    /// How many memories were stored.
+    /// Returns the number of memories added.
     pub fn added(&self) -> usize {
         self.taken.iter().map(|taken| taken.count).sum()
     }
 
-    /// Notes something that stays out.
+    /// Records a skipped entry.
     pub fn skip(&mut self, skipped: SkippedImport) {
         self.left_out += 1;
         if self.skipped.len() < MAX_LISTED_SKIPS {
@@ -102,41 +103,43 @@ impl ExternalImportReport {
     }
 }
 
-/// The name of a run that begins at `now`; the end of an id tells it from others of the same moment.
+/// Returns the name of a run that begins at `now`; the end of an id tells it from others of the same moment.
 pub fn new_import_run(now: Timestamp) -> String {
     let id = MemoryId::new(now);
     let [.., a, b] = id.as_bytes();
     format!("import-{}-{a:02x}{b:02x}", now.as_millisecond())
 }
 
-/// Brings the memories of `scope` to what another system says, and adds to `report` what was done.
-pub async fn import_drafts(
-    store: &dyn Store,
-    scope: &Scope,
+/// Imports drafts of another system into `scope` and adds the result to `report`.
+pub fn import_drafts<'a>(
+    store: &'a dyn Store,
+    scope: &'a Scope,
     drafts: Vec<ExternalDraft>,
-    options: &ExternalImportOptions,
+    options: &'a ExternalImportOptions,
     now: Timestamp,
-    report: &mut ExternalImportReport,
-) -> Result<()> {
-    let before = EarlierImports::load(store, scope, options, &drafts).await?;
-    let mut importing = ExternalImporter {
-        store,
-        scope,
-        options,
-        now,
-        report,
-        earlier: before,
-        locations_by_id: HashMap::new(),
-        locations_by_text: HashMap::new(),
-    };
-    let mut drafts = drafts.into_iter();
-    loop {
-        let batch: Vec<ExternalDraft> = drafts.by_ref().take(BATCH).collect();
-        if batch.is_empty() {
-            return Ok(());
+    report: &'a mut ExternalImportReport,
+) -> BoxFuture<'a, Result<()>> {
+    Box::pin(async move {
+        let earlier = EarlierImports::load(store, scope, options, &drafts).await?;
+        let mut importer = ExternalImporter {
+            store,
+            scope,
+            options,
+            now,
+            report,
+            earlier,
+            locations_by_id: HashMap::new(),
+            locations_by_text: HashMap::new(),
+        };
+        let mut drafts = drafts.into_iter();
+        loop {
+            let batch: Vec<ExternalDraft> = drafts.by_ref().take(BATCH).collect();
+            if batch.is_empty() {
+                return Ok(());
+            }
+            importer.import_batch(batch).await?;
         }
-        importing.import_batch(batch).await?;
-    }
+    })
 }
 
 struct ExternalImporter<'a> {
@@ -146,15 +149,15 @@ struct ExternalImporter<'a> {
     now: Timestamp,
     report: &'a mut ExternalImportReport,
     earlier: EarlierImports,
-    /// Where each memory and each text of this import stood first.
+    /// First location of each memory and each text of this import.
     locations_by_id: HashMap<MemoryId, String>,
     locations_by_text: HashMap<Fingerprint, String>,
 }
 
-/// What becomes of a draft.
+/// Decision about a draft.
 enum ImportOutcome {
     Add,
-    /// The same, but the id that its text gives it belongs to a memory that says something else by now.
+    /// Add it under another id: the id derived from its text belongs to a memory with other content by now.
     AddWithNewId,
     Update(Box<Memory>),
     Unchanged,
@@ -165,12 +168,12 @@ impl ExternalImporter<'_> {
     async fn import_batch(&mut self, drafts: Vec<ExternalDraft>) -> Result<()> {
         let incoming = self.convert_drafts(drafts);
         let prints: Vec<_> = incoming.iter().map(|one| one.memory.fingerprint()).collect();
-        let erased = self.store.are_erased(self.scope, &prints).await?;
+        let erased = self.store.memories().are_erased(self.scope, &prints).await?;
         let ids: Vec<_> = incoming.iter().map(|one| one.memory.id).collect();
-        let known = self.store.get(self.scope, &ids).await?;
+        let stored = self.store.memories().get(self.scope, &ids).await?;
         let mut changes = Vec::new();
-        for ((one, erased), known) in incoming.into_iter().zip(erased).zip(known) {
-            let outcome = self.decide(&one, erased, known).await?;
+        for ((one, erased), stored) in incoming.into_iter().zip(erased).zip(stored) {
+            let outcome = self.decide(&one, erased, stored).await?;
             self.locations_by_id.entry(one.memory.id).or_insert_with(|| one.location.clone());
             self.locations_by_text
                 .entry(one.memory.fingerprint())
@@ -180,14 +183,14 @@ impl ExternalImporter<'_> {
         self.apply(changes).await
     }
 
-    /// The drafts as memories; what cannot be one is told.
+    /// Converts drafts into memories; invalid ones are recorded as skipped.
     fn convert_drafts(&mut self, drafts: Vec<ExternalDraft>) -> Vec<IncomingMemory> {
         let mut incoming = Vec::new();
         for draft in drafts {
-            let place = draft.location.clone();
+            let location = draft.location.clone();
             match IncomingMemory::from_draft(draft, self.scope, self.options, self.now) {
                 Ok(one) => incoming.push(one),
-                Err(error) => self.skip(place, error.to_string()),
+                Err(error) => self.skip(location, error.to_string()),
             }
         }
         incoming
@@ -197,25 +200,28 @@ impl ExternalImporter<'_> {
         &mut self,
         one: &IncomingMemory,
         erased: bool,
-        known: Option<Memory>,
+        stored: Option<Memory>,
     ) -> Result<ImportOutcome> {
         let print = one.memory.fingerprint();
-        let is_taken = known.is_some();
-        if let Some(place) = self.locations_by_id.get(&one.memory.id).filter(|_| !one.is_unkeyed) {
-            return Ok(ImportOutcome::Skip(format!("it has the same name as {place}")));
+        let is_taken = stored.is_some();
+        if let Some(location) = self.locations_by_id.get(&one.memory.id).filter(|_| !one.is_unkeyed)
+        {
+            return Ok(ImportOutcome::Skip(format!("it has the same name as {location}")));
         }
         if erased {
             return Ok(ImportOutcome::Skip("it was forgotten here".to_owned()));
         }
-        if let Some(place) =
-            self.locations_by_text.get(&print).filter(|_| known.is_none() || one.is_unkeyed)
+        if let Some(location) =
+            self.locations_by_text.get(&print).filter(|_| stored.is_none() || one.is_unkeyed)
         {
-            return Ok(ImportOutcome::Skip(format!("it says the same as {place}")));
+            return Ok(ImportOutcome::Skip(format!("it says the same as {location}")));
         }
-        if let Some(known) = known.filter(|known| !one.is_unkeyed || known.fingerprint() == print) {
-            return Ok(decide_for_known(one, known));
+        if let Some(stored) =
+            stored.filter(|stored| !one.is_unkeyed || stored.fingerprint() == print)
+        {
+            return Ok(decide_for_known(one, stored));
         }
-        if !self.store.find(self.scope, &MemoryKey::Text(print), 1).await?.is_empty() {
+        if !self.store.memories().find(self.scope, &MemoryKey::Text(print), 1).await?.is_empty() {
             return Ok(ImportOutcome::Unchanged);
         }
         if let Some(reason) = self.removal_reason(one.memory.id).await? {
@@ -229,10 +235,10 @@ impl ExternalImporter<'_> {
         })
     }
 
-    /// Why a memory that was here is no longer; an import that was undone may come again.
+    /// Returns the reason why a memory is no longer here; `None` after an undone import, which may be repeated.
     async fn removal_reason(&self, id: MemoryId) -> Result<Option<String>> {
         let last = JournalQuery { id: Some(id), limit: Some(1), ..JournalQuery::default() };
-        let last = self.store.journal(self.scope, &last).await?.pop();
+        let last = self.store.journal().entries(self.scope, &last).await?.pop();
         Ok(last.and_then(|entry| match entry.op {
             ChangeOp::Erase => Some("it was forgotten here".to_owned()),
             ChangeOp::Delete if !entry.cause.starts_with("undo ") => {
@@ -260,16 +266,16 @@ impl ExternalImporter<'_> {
                 self.report.masked += one.masked;
                 Some(Change::Add(Box::new(one.memory)))
             }
-            ImportOutcome::Update(known) => {
+            ImportOutcome::Update(stored) => {
                 self.report.updated += 1;
                 self.report.masked += one.masked;
-                Some(Change::Update(Box::new(updated_memory(*known, one.memory, self.now))))
+                Some(Change::Update(Box::new(updated_memory(*stored, one.memory, self.now))))
             }
         }
     }
 
-    fn skip(&mut self, place: String, reason: String) {
-        self.report.skip(SkippedImport { location: place, reason });
+    fn skip(&mut self, location: String, reason: String) {
+        self.report.skip(SkippedImport { location, reason });
     }
 
     async fn apply(&mut self, changes: Vec<Change>) -> Result<()> {
@@ -279,10 +285,17 @@ impl ExternalImporter<'_> {
         let run = Some(self.options.run.clone());
         self.report.run.clone_from(&run);
         let ids: Vec<_> = changes.iter().map(Change::id).collect();
-        let cause = format!("import: {}", self.options.format);
-        let write = WriteBatch::new(self.scope, Actor::Engine, cause, self.now, changes);
+        let reason = format!("import: {}", self.options.format);
+        let write = WriteBatch::new(self.scope, Actor::Engine, reason, self.now, changes);
         self.store.apply(WriteBatch { run, ..write }).await?;
-        match self.store.verify(self.scope, &ids).await?.iter().position(|verified| !verified) {
+        match self
+            .store
+            .memories()
+            .verify(self.scope, &ids)
+            .await?
+            .iter()
+            .position(|verified| !verified)
+        {
             None => Ok(()),
             Some(index) => Err(Error::damaged(format!(
                 "memory `{}` was stored but cannot be read back",
@@ -292,16 +305,16 @@ impl ExternalImporter<'_> {
     }
 }
 
-/// What becomes of a draft whose memory is here: a text that only changed there is taken over.
-fn decide_for_known(one: &IncomingMemory, known: Memory) -> ImportOutcome {
-    if imported_digest(&known).as_deref() == Some(one.content_digest.as_str()) {
+/// Decides about a draft whose memory is stored: a text that changed only there is taken over.
+fn decide_for_known(one: &IncomingMemory, stored: Memory) -> ImportOutcome {
+    if imported_digest(&stored).as_deref() == Some(one.content_digest.as_str()) {
         ImportOutcome::Unchanged
-    } else if is_edited(&known) {
+    } else if is_edited(&stored) {
         ImportOutcome::Skip(format!(
             "it changed there, and memory {} was edited here: both stay",
-            known.id
+            stored.id
         ))
     } else {
-        ImportOutcome::Update(Box::new(known))
+        ImportOutcome::Update(Box::new(stored))
     }
 }

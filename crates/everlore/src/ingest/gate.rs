@@ -1,6 +1,6 @@
-//! Whether a draft deserves to be remembered, and if not, why not.
+//! Gate: judges whether a draft deserves to be remembered, with a reason if not.
 //!
-//! The verdict on a draft depends on the draft and its context alone, never on other drafts or on their order.
+//! A verdict depends on the draft and its context alone, never on other drafts or their order.
 
 use std::{fmt, sync::LazyLock};
 
@@ -16,47 +16,47 @@ use crate::{
     types::{MAX_NAME_CHARS, Trust},
 };
 
-/// A shorter statement says nothing; a Chinese character says as much as a short word.
+/// Fewest words of a statement. A Chinese character counts as a short word.
 const MIN_WORDS: usize = 3;
 
-/// A longer statement is a text that belongs among documents.
+/// Longest statement. A longer one is a text that belongs among documents.
 const MAX_CHARS: usize = 2_000;
 
-/// A draft of which this share was copied from the system prompt leaks it.
+/// Share of a draft copied from the system prompt at which it counts as a leak.
 const LEAK_SHARE: f64 = 0.5;
 
-/// A draft may fall this far below the wanted confidence and still be worth a look.
+/// Share of the required confidence down to which a draft is quarantined instead of rejected.
 const QUARANTINE_SHARE: f64 = 0.5;
 
-/// What a draft is held against.
+/// Context that a draft is judged against.
 #[derive(Debug, Clone, Default)]
 pub struct GateContext {
-    /// Below this confidence a draft is not remembered, from 0 to 1.
+    /// Least confidence of an accepted draft, from 0 to 1.
     pub min_confidence: f64,
-    /// Every memory that was put into a prompt of the conversation: what comes back from there is no news.
+    /// Memories injected into the session's prompts: what comes back from there is no news.
     pub injected: Vec<TextSketch>,
-    /// The prompt of the host.
+    /// System prompt of the host.
     pub system_prompt: TextSketch,
-    /// What is known already and near the draft.
+    /// Stored memories near the draft.
     pub known: Vec<TextSketch>,
 }
 
-/// What becomes of a draft.
+/// Verdict on a draft.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GateVerdict {
-    /// It goes on.
+    /// Goes on to reconciliation.
     Accept,
-    /// It is not remembered.
+    /// Is not remembered.
     Reject(GateReason),
-    /// It is not remembered until a person looks at it.
+    /// Is not remembered until a person approves it.
     Quarantine(GateReason),
 }
 
-/// Why a draft is not remembered.
+/// Reason why a draft is not remembered.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "each says itself by its `Display`")]
+#[expect(missing_docs, reason = "`Display` explains each variant")]
 pub enum GateReason {
     TooShort,
     TooLong { chars: usize },
@@ -115,13 +115,13 @@ pub fn judge(draft: &Draft, context: &GateContext) -> GateVerdict {
     check_confidence(draft, context.min_confidence)
 }
 
-/// The trust in a draft: lower than its source's where it reads like an order to the model. What the user asks of the
-/// agent is no such order.
+/// Returns the trust in a draft: lower than its source's if it reads like an order to the model. A request of the user
+/// to the agent is no such order.
 pub fn trust_of(draft: &Draft) -> Trust {
     trust_in_text(&draft.content, draft.trust)
 }
 
-/// The same for a text of which no more is known than where it comes from.
+/// Returns the trust in a text, given the trust in its source.
 pub(super) fn trust_in_text(content: &str, source: Trust) -> Trust {
     let is_order = PROMPT_INJECTION.is_match(content)
         || source < Trust::Said && AGENT_COMMAND.is_match(content);
@@ -142,7 +142,7 @@ fn check_form(draft: &Draft) -> Option<GateReason> {
     }
 }
 
-/// Words, and characters of languages without blanks.
+/// Counts words, and characters of languages without spaces.
 fn count_words(text: &str) -> usize {
     let words = text.split(|c: char| !c.is_alphanumeric() || is_cjk(c));
     words.filter(|word| !word.is_empty()).count() + text.chars().filter(|c| is_cjk(*c)).count()
@@ -151,7 +151,7 @@ fn count_words(text: &str) -> usize {
 fn check_substance(draft: &Draft) -> Option<GateReason> {
     let texts = [&draft.content, &draft.name, &draft.description];
     let secret = texts.into_iter().flat_map(|text| find_secrets(text)).next();
-    // What a mask was put in place of is gone; a statement about it says nothing.
+    // The secret behind a mask is gone; a statement about it says nothing.
     let masked = || texts.into_iter().find_map(|text| find_mask(text));
     if let Some(kind) = secret.map(|secret| secret.kind).or_else(masked) {
         return Some(GateReason::Secret(kind));
@@ -159,18 +159,18 @@ fn check_substance(draft: &Draft) -> Option<GateReason> {
     if ABOUT_CONVERSATION.is_match(&draft.content) {
         return Some(GateReason::AboutTheConversation);
     }
-    let telling = GENERIC_WORDS.replace_all(&draft.content, " ");
-    TextSketch::of(&telling).is_empty().then_some(GateReason::Vague)
+    let specific = GENERIC_WORDS.replace_all(&draft.content, " ");
+    TextSketch::of(&specific).is_empty().then_some(GateReason::Vague)
 }
 
 fn check_novelty(draft: &Draft, context: &GateContext) -> Option<GateReason> {
-    let likeness = TextSketch::of(&FILLER_WORDS.replace_all(&draft.content, " "));
-    if context.injected.iter().any(|injected| likeness.is_covered_by(injected)) {
+    let sketch = TextSketch::of(&FILLER_WORDS.replace_all(&draft.content, " "));
+    if context.injected.iter().any(|injected| sketch.is_covered_by(injected)) {
         Some(GateReason::Echo)
-    } else if likeness.shingle_containment(&context.system_prompt) >= LEAK_SHARE {
+    } else if sketch.shingle_containment(&context.system_prompt) >= LEAK_SHARE {
         Some(GateReason::SystemPrompt)
     } else {
-        context.known.iter().any(|known| likeness.is_covered_by(known)).then_some(GateReason::Known)
+        context.known.iter().any(|known| sketch.is_covered_by(known)).then_some(GateReason::Known)
     }
 }
 
@@ -204,14 +204,14 @@ static ABOUT_CONVERSATION: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Words that stand in every statement or for anything at all.
+/// Words that occur in every statement or stand for anything at all.
 static GENERIC_WORDS: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         r"\b(?:the|user|user's|users|person|someone|likes?|loves?|enjoys?|prefers?|wants?|needs?|has|have|is|are|uses?|using|interested|interests?|things?|stuff|something|anything|everything|some|various|different|several|many|certain|general|good|great|nice|better|important|interesting|new|information|info|topics?|questions?|help|helping|working|work|works|project|projects|tasks?|issues?|problems?|it|this|that|these|those|in|on|with|about|of|to|a|an|and|be|being|do|does|doing|technology|solutions?|answers?)\b|用户|喜欢|偏好|想要|需要|一些|某些|各种|东西|事情|事物|内容|信息|问题|话题|帮助|很多|许多|不同的?|有趣的?|重要的?|好的?|新的?|项目|工作|任务|方面|感兴趣|有兴趣|对|的|是|有|和|在|用|做",
     )
 });
 
-/// Words with which a model hands back what it was given.
+/// Words that a model adds when it repeats what it was given.
 static FILLER_WORDS: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         r"\b(?:still|also|currently|apparently|indeed|as (?:they|he|she|the user|you) (?:said|mentioned|told me|noted)|(?:previously|earlier|already) (?:said|mentioned|stated|noted))\b|一直|仍然|依然|目前|之前提到|曾经说过|说过|提到过",

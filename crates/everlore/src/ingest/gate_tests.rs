@@ -1,4 +1,4 @@
-//! Verdicts, draft by draft.
+//! Tests of the gate's verdicts, draft by draft.
 
 use jiff::Timestamp;
 
@@ -84,12 +84,12 @@ fn fifty_rounds_of_echo_create_nothing_and_news_still_passes() {
     for round in 0..50 {
         let injected = remembered.iter().map(|text| TextSketch::of(text)).collect();
         let context = GateContext { injected, ..context() };
-        let said = &remembered[round % remembered.len()];
+        let memory = &remembered[round % remembered.len()];
         let echoes = [
-            said.clone(),
-            said.replace("The user", "the user still").replace("用户", "用户一直"),
-            said.to_uppercase(),
-            said.replace('.', ", as they said"),
+            memory.clone(),
+            memory.replace("The user", "the user still").replace("用户", "用户一直"),
+            memory.to_uppercase(),
+            memory.replace('.', ", as they said"),
         ];
         for echo in echoes {
             if judge(&draft(&echo), &context) == GateVerdict::Accept {

@@ -1,4 +1,4 @@
-//! Importing lines: what is new goes in, what is known stays, what was erased does not come back.
+//! JSONL import: adds what is new, keeps what is stored, and leaves out what was erased.
 
 mod replay;
 mod pending_batch;
@@ -16,128 +16,142 @@ use super::{
 use crate::{
     error::{Error, Result},
     store::{MemoryKey, Store},
+    sync::BoxFuture,
     types::{
         Actor, Change, Fingerprint, Kind, Memory, Origin, Scope, Timestamp, WriteBatch,
         to_millisecond,
     },
 };
 
-/// Lines stored together: one sync for many, few enough to show progress.
+/// Lines per write: one sync for many, few enough to show progress.
 const BATCH: usize = 1_024;
 
-/// Rejected lines kept with their reason; the rest is only counted.
+/// Rejected lines listed with their reason; the rest is only counted.
 const MAX_REJECTED: usize = 1_000;
 
-/// No memory is changed so often; a higher number would leave no room for the next changes.
+/// Highest accepted version. No memory is changed so often, and a higher one would leave no room for further changes.
 const MAX_VERSION: u32 = u32::MAX / 2;
 
-/// How to import.
+/// Options of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ImportOptions {
-    /// Leave damaged lines out and go on, instead of stopping at the first.
+    /// Skip damaged lines instead of stopping at the first.
     pub keep_going: bool,
-    /// Only say what would happen.
+    /// Report only, without writing.
     pub dry_run: bool,
-    /// Take secrets in as they are, instead of masking them.
+    /// Store secrets as they are, instead of masking them.
     pub keep_secrets: bool,
 }
 
-/// What an import did.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct ImportReport {
-    /// The run, to undo all of it.
+    /// Journal run, to undo the import.
     pub run: String,
-    /// Memories stored.
+    /// Memories added.
     pub added: usize,
-    /// Memories replaced by a newer version.
+    /// Memories updated to a newer version.
     pub updated: usize,
-    /// Memories that were there already.
+    /// Memories that were stored already.
     pub unchanged: usize,
     /// Memories left out because their text was erased here.
     pub erased: usize,
-    /// Secrets that were masked.
+    /// Secrets masked.
     #[serde(skip_serializing_if = "is_zero")]
     pub masked: usize,
-    /// Lines that could not be read.
+    /// Lines that could not be imported.
     pub rejected: usize,
-    /// Which lines, and why; the first thousand.
+    /// Rejected lines with their reasons; the first thousand.
     pub rejections: Vec<RejectedLine>,
 }
 
-/// A line that could not be imported.
+/// Line that could not be imported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RejectedLine {
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// Reason.
     pub reason: String,
 }
 
-/// What did not happen need not be told.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+/// Returns `true` for counts that JSON leaves out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// Reads lines from `source` into `scope`, calling `progress` with the number of lines done.
+/// Imports lines from `source` into `scope`, calling `progress` with the number of lines done.
 ///
-/// Importing the same again changes nothing, so an import that was cut off is resumed by repeating it. Only a turn
-/// without an id and a time cannot be told from another that says the same.
+/// Importing the same lines again changes nothing, so an interrupted import is resumed by repeating it. Only a turn
+/// without id and time cannot be told from another with the same text.
 pub async fn import_jsonl<R: BufRead + Send>(
     store: &dyn Store,
     scope: &Scope,
-    source: R,
+    mut source: R,
     options: ImportOptions,
     now: Timestamp,
     progress: &mut (dyn FnMut(usize) + Send),
 ) -> Result<ImportReport> {
-    let run = format!("import-{}", now.as_millisecond());
-    let mut importing = JsonlImporter {
-        store,
-        scope,
-        options,
-        now,
-        report: ImportReport { run, ..ImportReport::default() },
-        erased_texts: Vec::new(),
-    };
-    let mut lines = JsonlReader { source, number: 0 };
-    loop {
-        let mut batch = Vec::with_capacity(BATCH);
-        while batch.len() < BATCH
-            && let Some((number, bytes)) = lines.next_line()?
-        {
-            match ExportLine::parse(&bytes) {
-                Ok(ExportLine::Header(header)) => header.check_version()?,
-                Ok(line) => batch.push((number, line)),
-                Err(error) => importing.reject(number, &error)?,
-            }
-        }
-        if batch.is_empty() {
-            return importing.finish().await;
-        }
-        importing.import_batch(batch).await?;
-        progress(lines.number);
-    }
+    import_lines(store, scope, &mut source, options, now, progress).await
 }
 
-struct JsonlReader<R> {
-    source: R,
+fn import_lines<'a>(
+    store: &'a dyn Store,
+    scope: &'a Scope,
+    source: &'a mut (dyn BufRead + Send),
+    options: ImportOptions,
+    now: Timestamp,
+    progress: &'a mut (dyn FnMut(usize) + Send),
+) -> BoxFuture<'a, Result<ImportReport>> {
+    Box::pin(async move {
+        let run = format!("import-{}", now.as_millisecond());
+        let mut importer = JsonlImporter {
+            store,
+            scope,
+            options,
+            now,
+            report: ImportReport { run, ..ImportReport::default() },
+            erased_texts: Vec::new(),
+        };
+        let mut lines = JsonlReader { source, number: 0 };
+        loop {
+            let mut batch = Vec::with_capacity(BATCH);
+            while batch.len() < BATCH
+                && let Some((number, bytes)) = lines.next_line()?
+            {
+                match ExportLine::parse(&bytes) {
+                    Ok(ExportLine::Header(header)) => header.check_version()?,
+                    Ok(line) => batch.push((number, line)),
+                    Err(error) => importer.reject(number, &error)?,
+                }
+            }
+            if batch.is_empty() {
+                return importer.finish().await;
+            }
+            importer.import_batch(batch).await?;
+            progress(lines.number);
+        }
+    })
+}
+
+struct JsonlReader<'a> {
+    source: &'a mut (dyn BufRead + Send),
     number: usize,
 }
 
-impl<R: BufRead> JsonlReader<R> {
-    /// The next line that is not blank, with its number.
+impl JsonlReader<'_> {
+    /// Returns the next line that is not blank, with its number.
     fn next_line(&mut self) -> Result<Option<(usize, Vec<u8>)>> {
         loop {
             let mut bytes = Vec::new();
             let limit = MAX_LINE_BYTES as u64;
-            let read = self.source.by_ref().take(limit).read_until(b'\n', &mut bytes);
+            let read = Read::by_ref(&mut self.source).take(limit).read_until(b'\n', &mut bytes);
             if read.map_err(|error| Error::io("reading the import", error))? == 0 {
                 return Ok(None);
             }
             self.number += 1;
             let line = bytes.trim_ascii();
-            // A byte order mark is no text.
+            // A byte order mark is no content.
             let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
             if !line.is_empty() {
                 return Ok(Some((self.number, line.to_vec())));
@@ -152,12 +166,12 @@ struct JsonlImporter<'a> {
     options: ImportOptions,
     now: Timestamp,
     report: ImportReport,
-    /// What was erased there. It is noted at the end, because the file itself may tell such a text anew.
+    /// Fingerprints of erased texts. They are written at the end, because the file itself may state such a text anew.
     erased_texts: Vec<Fingerprint>,
 }
 
 impl JsonlImporter<'_> {
-    /// Notes a line that is left out, or stops.
+    /// Records a rejected line, or stops.
     fn reject(&mut self, line: usize, error: &Error) -> Result<()> {
         if !self.options.keep_going {
             return Err(Error::invalid(format!("line {line}: {error}"), error.hint()));
@@ -180,7 +194,7 @@ impl JsonlImporter<'_> {
                 ExportLine::Tombstone(text) => self.erased_texts.push(text),
                 ExportLine::JournalEntry(entry) => replayed.push((number, *entry)),
                 ExportLine::Memory(memory) => memories.push((number, *memory)),
-                ExportLine::Remember(draft) => match draft.into_memory(self.scope, self.now) {
+                ExportLine::Remember(request) => match request.into_memory(self.scope, self.now) {
                     Ok(memory) => memories.push((number, memory)),
                     Err(error) => self.reject(number, &error)?,
                 },
@@ -194,7 +208,7 @@ impl JsonlImporter<'_> {
         self.store_memories(memories).await
     }
 
-    /// Notes what was erased there, so that it does not come in here later.
+    /// Writes the tombstones of the export, so that erased texts do not come in later.
     async fn finish(mut self) -> Result<ImportReport> {
         let texts = std::mem::take(&mut self.erased_texts);
         self.apply(Vec::new(), texts).await?;
@@ -203,18 +217,18 @@ impl JsonlImporter<'_> {
 
     async fn store_memories(&mut self, memories: Vec<(usize, Memory)>) -> Result<()> {
         let prints: Vec<_> = memories.iter().map(|(_, memory)| memory.fingerprint()).collect();
-        let erased = self.store.are_erased(self.scope, &prints).await?;
+        let erased = self.store.memories().are_erased(self.scope, &prints).await?;
         let ids: Vec<_> = memories.iter().map(|(_, memory)| memory.id).collect();
-        let known = self.store.get(self.scope, &ids).await?;
-        let (mut changes, mut ahead) = (Vec::new(), PendingBatch::default());
-        for (((number, memory), erased), known) in memories.into_iter().zip(erased).zip(known) {
+        let stored = self.store.memories().get(self.scope, &ids).await?;
+        let (mut changes, mut pending) = (Vec::new(), PendingBatch::default());
+        for (((number, memory), erased), stored) in memories.into_iter().zip(erased).zip(stored) {
             if erased {
                 self.report.erased += 1;
                 continue;
             }
-            match self.change_for(self.move_to_scope(memory), known, &ahead).await {
+            match self.change_for(self.move_to_scope(memory), stored, &pending).await {
                 Ok(Some(change)) => {
-                    ahead.record(&change);
+                    pending.record(&change);
                     changes.push(change);
                 }
                 Ok(None) => self.report.unchanged += 1,
@@ -235,7 +249,14 @@ impl JsonlImporter<'_> {
         let write = WriteBatch::new(self.scope, Actor::Engine, "import", self.now, changes);
         let ids: Vec<_> = write.changes.iter().map(Change::id).collect();
         self.store.apply(WriteBatch { run, erased_texts, ..write }).await?;
-        match self.store.verify(self.scope, &ids).await?.iter().position(|verified| !verified) {
+        match self
+            .store
+            .memories()
+            .verify(self.scope, &ids)
+            .await?
+            .iter()
+            .position(|verified| !verified)
+        {
             None => Ok(()),
             Some(index) => Err(Error::damaged(format!(
                 "memory `{}` was stored but cannot be read back",
@@ -244,12 +265,12 @@ impl JsonlImporter<'_> {
         }
     }
 
-    /// Makes a memory one of this scope.
+    /// Moves a memory into this scope.
     fn move_to_scope(&self, mut memory: Memory) -> Memory {
         if memory.scope != *self.scope {
-            let own =
+            let prefix =
                 format!("agent://{}/", memory.scope.agent().replace(char::is_whitespace, "-"));
-            if let Some(rest) = memory.uri.strip_prefix(&own) {
+            if let Some(rest) = memory.uri.strip_prefix(&prefix) {
                 memory.uri = format!(
                     "agent://{}/{rest}",
                     self.scope.agent().replace(char::is_whitespace, "-")
@@ -264,49 +285,58 @@ impl JsonlImporter<'_> {
         memory
     }
 
-    /// What has to be done for a memory to be here as the file has it; nothing if it is.
+    /// Returns the change that brings the stored memory to the imported one; `None` if there is nothing to do.
     async fn change_for(
         &self,
         memory: Memory,
-        known: Option<Memory>,
-        ahead: &PendingBatch,
+        stored: Option<Memory>,
+        pending: &PendingBatch,
     ) -> Result<Option<Change>> {
         check_memory(&memory)?;
-        match known {
-            Some(known) if known == memory || known.version >= memory.version => Ok(None),
-            Some(known) => {
-                Ok(Some(Change::Update(Box::new(Memory { version: known.version + 1, ..memory }))))
+        match stored {
+            Some(stored) if stored == memory || stored.version >= memory.version => Ok(None),
+            Some(stored) => {
+                Ok(Some(Change::Update(Box::new(Memory { version: stored.version + 1, ..memory }))))
             }
-            None if ahead.has_id(memory.id) => Ok(None),
+            None if pending.has_id(memory.id) => Ok(None),
             None if memory.kind == Kind::Turn => Ok(Some(Change::Add(Box::new(memory)))),
             None => Ok(self
-                .new_memory(memory, ahead)
+                .new_memory(memory, pending)
                 .await?
                 .map(|memory| Change::Add(Box::new(memory)))),
         }
     }
 
-    /// The memory with a uri of its own, or nothing if the same is stored under another id.
-    async fn new_memory(&self, mut memory: Memory, ahead: &PendingBatch) -> Result<Option<Memory>> {
-        let mut others =
-            self.store.find(self.scope, &MemoryKey::Text(memory.fingerprint()), 100).await?;
-        others.extend(self.store.find(self.scope, &MemoryKey::Uri(memory.uri.clone()), 1).await?);
+    /// Returns the memory with a free uri, or `None` if the same is stored under another id.
+    async fn new_memory(
+        &self,
+        mut memory: Memory,
+        pending: &PendingBatch,
+    ) -> Result<Option<Memory>> {
+        let mut others = self
+            .store
+            .memories()
+            .find(self.scope, &MemoryKey::Text(memory.fingerprint()), 100)
+            .await?;
+        others.extend(
+            self.store.memories().find(self.scope, &MemoryKey::Uri(memory.uri.clone()), 1).await?,
+        );
         let says_same = |other: &Memory| {
             (other.kind, &other.name, &other.content)
                 == (memory.kind, &memory.name, &memory.content)
         };
-        let is_known = others.iter().any(says_same) || ahead.has_same_statement(&memory);
+        let is_known = others.iter().any(says_same) || pending.has_same_statement(&memory);
         if memory.source.via == Origin::Remember && is_known {
             return Ok(None);
         }
-        if others.iter().any(|other| other.uri == memory.uri) || ahead.has_uri(&memory.uri) {
+        if others.iter().any(|other| other.uri == memory.uri) || pending.has_uri(&memory.uri) {
             memory.uri = format!("{}-{}", memory.uri, memory.id);
         }
         Ok(Some(memory))
     }
 }
 
-/// A memory in a file must be one that could have been saved here.
+/// Checks that an imported memory could have been saved here.
 fn check_memory(memory: &Memory) -> Result<()> {
     check_content(&memory.content)?;
     checked_name(&memory.name)?;

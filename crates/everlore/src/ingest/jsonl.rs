@@ -1,4 +1,4 @@
-//! The lines of an export: JSON, one thing a line, written and read without holding the whole.
+//! JSONL lines of exports, written and read one at a time.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,56 +8,56 @@ use crate::{
     types::{Fingerprint, JournalEntry, Memory, Scope, Timestamp},
 };
 
-/// The form of export that this program writes. Older ones are read as well.
+/// Export format that this program writes. It also reads older ones.
 const FORMAT_VERSION: u32 = 1;
 
-/// A longer line is not one of ours: a memory has 4 MiB at most, which escapes can make six times as long.
+/// Longest accepted line: a memory has 4 MiB at most, which escapes can make six times as long.
 pub(super) const MAX_LINE_BYTES: usize = 32 * 1024 * 1024;
 
 /// One line of an export or of a hand-made file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExportLine {
-    /// What the file is; the first line.
+    /// Header of the export; the first line.
     Header(ExportHeader),
-    /// A whole memory.
+    /// Complete memory.
     Memory(Box<Memory>),
-    /// A line of the journal.
+    /// Journal entry.
     JournalEntry(Box<JournalEntry>),
-    /// A text that was erased.
+    /// Fingerprint of an erased text.
     Tombstone(Fingerprint),
-    /// Something to remember.
+    /// Statement to remember.
     Remember(Box<RememberRequest>),
-    /// Something that was said.
+    /// Turn of a session.
     Turn(Turn),
 }
 
-/// What an export says about itself.
+/// Header of an export.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportHeader {
-    /// The form of the lines that follow.
+    /// Format of the following lines.
     pub everlore_export: u32,
-    /// Whose memories they are.
+    /// Owner of the memories.
     pub scope: Scope,
-    /// When they were written.
+    /// Time of the export.
     pub exported_at: Timestamp,
-    /// Whether they are the journal, from which the memories follow.
+    /// Set when the lines are the journal, from which the memories follow.
     pub journal: bool,
 }
 
 impl ExportHeader {
-    /// The header of an export made at `now`.
+    /// Creates the header of an export at `now`.
     pub fn new(scope: &Scope, journal: bool, now: Timestamp) -> Self {
         Self { everlore_export: FORMAT_VERSION, scope: scope.clone(), exported_at: now, journal }
     }
 
-    /// Refuses what a newer program wrote: its lines may mean something else.
+    /// Refuses exports of newer programs, whose lines may mean something else.
     pub(super) fn check_version(&self) -> Result<()> {
         if self.everlore_export <= FORMAT_VERSION {
             return Ok(());
         }
         Err(Error::invalid(
             format!(
-                "the export has form {}, this program reads forms up to {FORMAT_VERSION}",
+                "the export has format {}, this program reads formats up to {FORMAT_VERSION}",
                 self.everlore_export
             ),
             "update everlore to read it",
@@ -77,20 +77,20 @@ enum ExportLineJson<'a> {
 }
 
 impl ExportLine {
-    /// The line as JSON, without a line break.
+    /// Serializes the line as JSON, without a line break.
     pub fn to_json(&self) -> Result<String> {
-        let written = match self {
+        let json = match self {
             Self::Header(header) => ExportLineJson::Header(header),
             Self::Memory(memory) => ExportLineJson::Memory { memory },
             Self::JournalEntry(change) => ExportLineJson::JournalEntry { change },
             Self::Tombstone(text) => ExportLineJson::Tombstone { tombstone: hex(text.as_bytes()) },
-            Self::Remember(draft) => ExportLineJson::Remember(draft),
+            Self::Remember(request) => ExportLineJson::Remember(request),
             Self::Turn(turn) => ExportLineJson::Turn(turn),
         };
-        serde_json::to_string(&written).map_err(Error::store)
+        serde_json::to_string(&json).map_err(Error::store)
     }
 
-    /// Reads one line; what it is shows from its keys.
+    /// Parses one line; its keys determine its type.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let text = std::str::from_utf8(bytes).map_err(|_| unreadable_line("it is not UTF-8"))?;
         let value: serde_json::Value =
@@ -130,7 +130,7 @@ fn parse_value<T: serde::de::DeserializeOwned>(value: serde_json::Value) -> Resu
 fn unreadable_line(why: impl std::fmt::Display) -> Error {
     Error::invalid(
         format!("the line cannot be read: {why}"),
-        "mend the line, or import the rest with --keep-going",
+        "correct the line, or import the rest with --keep-going",
     )
 }
 

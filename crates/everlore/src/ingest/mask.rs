@@ -1,4 +1,4 @@
-//! Secrets are taken out of everything that comes in, before anything is written.
+//! Secret masking of all incoming data, before anything is written.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl RememberRequest {
-    /// Masks the secrets in it and says what they were.
+    /// Masks secrets and returns their kinds.
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         let texts = [&mut self.content, &mut self.description];
         let texts = texts.into_iter().chain(&mut self.name).chain(&mut self.tags);
@@ -25,14 +25,14 @@ impl RememberRequest {
 }
 
 impl Turn {
-    /// Masks the secrets in it and says what they were.
+    /// Masks secrets and returns their kinds.
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         mask_all([&mut self.text])
     }
 }
 
 impl MemoryEdit {
-    /// Masks the secrets in it and says what they were.
+    /// Masks secrets and returns their kinds.
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         let texts = [&mut self.content, &mut self.name, &mut self.description];
         let texts = texts.into_iter().flatten().chain(self.tags.iter_mut().flatten());
@@ -43,12 +43,12 @@ impl MemoryEdit {
 }
 
 impl ExportLine {
-    /// Masks the secrets in it and says what they were.
+    /// Masks secrets and returns their kinds.
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         match self {
             Self::Header(_) | Self::Tombstone(_) => Vec::new(),
             Self::Memory(memory) => mask_memory(memory),
-            Self::Remember(draft) => draft.mask_secrets(),
+            Self::Remember(request) => request.mask_secrets(),
             Self::Turn(turn) => turn.mask_secrets(),
             Self::JournalEntry(entry) => {
                 let images = [&mut entry.before, &mut entry.after];
@@ -63,7 +63,7 @@ pub(super) fn mask_memory(memory: &mut Memory) -> Vec<SecretKind> {
     let mut masked = mask_all(texts.into_iter().chain(&mut memory.tags));
     masked.extend(mask_metadata(&mut memory.metadata));
     if !masked.is_empty() && memory.kind != Kind::Turn {
-        // The uri was made from the name, which may have held the secret.
+        // The uri was derived from the name, which may have held the secret.
         let category = memory.tags.first().map(String::as_str);
         let print = memory.fingerprint();
         memory.uri =

@@ -1,4 +1,4 @@
-//! The write path: what is told becomes a memory that is stored, findable and accounted for.
+//! Write path: turns, statements, documents and imports become memories that are stored, indexed and journaled.
 
 mod request;
 mod naming;

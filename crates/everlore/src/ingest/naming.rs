@@ -1,17 +1,17 @@
-//! Titles, kinds and uris for memories that come without them.
+//! Default titles, kinds and uris of memories.
 
 use crate::types::{Fingerprint, Kind, MemoryId, Scope};
 
-/// A derived title is cut here: it fits a line of a list.
+/// Longest derived title: it fits a line of a list.
 const MAX_TITLE_CHARS: usize = 60;
 
-/// The readable part of a uri is cut here.
+/// Longest readable part of a uri.
 const MAX_SLUG_CHARS: usize = 48;
 
-/// So much of a chunk's digest tells the chunks of all documents apart.
+/// Digits of a chunk's digest in its uri: enough to tell the chunks of all documents apart.
 const MAX_DIGEST_CHARS: usize = 12;
 
-/// The beginning of the text, up to its first sentence or a line's length.
+/// Derives a title: the first sentence of the text, up to the length of a line.
 pub(super) fn title_of(content: &str) -> String {
     let line = content.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let line = line.trim_start_matches(['#', '-', '*', '>', ' ']);
@@ -22,13 +22,13 @@ pub(super) fn title_of(content: &str) -> String {
         return title.trim_end_matches(['.', '!', '?']).to_owned();
     }
     let end = title.char_indices().nth(MAX_TITLE_CHARS).map_or(title.len(), |(index, _)| index);
-    // Cut at a word, unless the last word is most of it, as in languages without blanks.
+    // Cut at a word, unless the last word is most of the title, as in languages without spaces.
     let at_word = title[..end].rfind(' ').filter(|word| *word > end / 2).unwrap_or(end);
     format!("{}…", title[..at_word].trim_end())
 }
 
-/// What sort of statement a text is, by plain signs: a link refers, a rule tells the agent how to behave, the first
-/// person tells of the user, anything else is knowledge.
+/// Guesses the kind of a statement: a link is a reference, a rule is feedback for the agent, the first person is about
+/// the user, anything else is knowledge.
 pub(super) fn guess_kind(content: &str) -> Kind {
     let lower = content.to_lowercase();
     let words: Vec<&str> =
@@ -50,8 +50,8 @@ pub(super) fn guess_kind(content: &str) -> Kind {
 
 const FIRST_PERSON: [&str; 9] = ["i", "i'm", "i’m", "i've", "i’ve", "my", "me", "mine", "myself"];
 
-/// `agent://{agent}/{kind}/{category}/{slug}`, where the slug ends with a digest of the text, so that two texts never
-/// share a uri by chance and one text always gets the same. `attempt` makes another one if that is taken.
+/// Returns `agent://{agent}/{kind}/{category}/{slug}`, where the slug ends with a digest of the text, so that different
+/// texts never share a uri by chance and equal ones always do. `attempt` varies a uri that is taken.
 pub(super) fn memory_uri(
     scope: &Scope,
     kind: Kind,
@@ -71,17 +71,17 @@ pub(super) fn memory_uri(
     format!("agent://{}/{kind}/{category}/{slug}{separator}{digest}{retry}", agent_slug(scope))
 }
 
-/// `agent://{agent}/`, with which every uri of a scope begins.
+/// Returns `agent://{agent}/`, the prefix of every uri of a scope.
 pub fn root_uri(scope: &Scope) -> String {
     format!("agent://{}/", agent_slug(scope))
 }
 
-/// `agent://{agent}/session/daily/{date}`.
+/// Returns `agent://{agent}/session/daily/{date}`.
 pub fn day_uri(scope: &Scope, date: jiff::civil::Date) -> String {
     format!("agent://{}/{}/daily/{date}", agent_slug(scope), Kind::Session)
 }
 
-/// `agent://{agent}/turn/{session}/{id}`.
+/// Returns `agent://{agent}/turn/{session}/{id}`.
 pub(super) fn turn_uri(scope: &Scope, session: Option<&str>, id: MemoryId) -> String {
     let session = session
         .map(slug)
@@ -90,7 +90,7 @@ pub(super) fn turn_uri(scope: &Scope, session: Option<&str>, id: MemoryId) -> St
     format!("agent://{}/{}/{session}/{id}", agent_slug(scope), Kind::Turn)
 }
 
-/// `agent://{agent}/knowledge/{file}/{slug}`, where the slug ends with the digest of the chunk.
+/// Returns `agent://{agent}/knowledge/{file}/{slug}`, where the slug ends with the digest of the chunk.
 pub(super) fn chunk_uri(scope: &Scope, file: &str, name: &str, digest: &str) -> String {
     let digest = digest.get(..MAX_DIGEST_CHARS).unwrap_or(digest);
     let slug = slug(name);
@@ -103,7 +103,7 @@ pub(super) fn chunk_uri(scope: &Scope, file: &str, name: &str, digest: &str) -> 
     )
 }
 
-/// `agent://{agent}/knowledge/{file}/document-{digest}`, where the digest tells paths apart.
+/// Returns `agent://{agent}/knowledge/{file}/document-{digest}`, where the digest tells paths apart.
 pub(super) fn document_uri(scope: &Scope, file: &str, path: &str) -> String {
     let digest = Fingerprint::of(path);
     let digest: String = digest.as_bytes()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
@@ -115,7 +115,7 @@ pub(super) fn document_uri(scope: &Scope, file: &str, path: &str) -> String {
     )
 }
 
-/// `agent://{agent}/knowledge/memories/{slug}`, where the slug ends with a digest that tells paths apart.
+/// Returns `agent://{agent}/knowledge/memories/{slug}`, where the slug ends with a digest that tells paths apart.
 pub(super) fn note_uri(scope: &Scope, path: &str) -> String {
     let digest = Fingerprint::of(path);
     let digest: String = digest.as_bytes()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
@@ -131,7 +131,7 @@ fn agent_slug(scope: &Scope) -> String {
     scope.agent().replace(char::is_whitespace, "-")
 }
 
-/// Letters and digits of any language, in lower case, joined by hyphens.
+/// Returns the letters and digits of a text, of any language, in lower case and joined by hyphens.
 fn slug(text: &str) -> String {
     let lower = text.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());

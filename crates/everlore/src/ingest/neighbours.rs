@@ -1,4 +1,4 @@
-//! The memories near a statement: those of the same slot, and those that share the most telling words.
+//! Neighbours of a statement: memories of the same slot, and memories that share its rarest terms.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,16 +10,16 @@ use crate::{
     types::{Kind, Memory, Scope, Slot, Status},
 };
 
-/// The most memories that a statement is compared with: more share only a common word.
+/// Most neighbours of a statement: further ones share only a common word.
 const MAX_NEIGHBOURS: usize = 24;
 
-/// A statement that two memories of one slot make stands above any number of shared words.
+/// Score of a shared slot, above any number of shared terms.
 const SAME_SLOT_SCORE: f64 = 1_000.0;
 
-/// Words of a long text that are looked up; the rest adds cost and little else.
+/// Terms of a long text that are looked up; the rest adds cost and little else.
 const MAX_TERMS: usize = 64;
 
-/// The active memories near a draft, the nearest first.
+/// Returns the active memories near a draft, nearest first.
 pub(super) async fn neighbours_of_draft(
     store: &dyn Store,
     scope: &Scope,
@@ -35,7 +35,7 @@ pub(super) async fn neighbours_of_draft(
     find_neighbours(store, scope, slots.collect(), &text.join(" ")).await
 }
 
-/// The active memories near a text, the nearest first.
+/// Returns the active memories near a text, nearest first.
 pub async fn neighbours_of_text(
     store: &dyn Store,
     scope: &Scope,
@@ -52,36 +52,41 @@ async fn find_neighbours(
 ) -> Result<Vec<Memory>> {
     let mut seen = HashSet::new();
     let words = terms(text).into_iter().filter(|word| seen.insert(word.clone())).take(MAX_TERMS);
-    let rivals = slots.len();
-    let asked: Vec<TermHash> =
+    let slot_count = slots.len();
+    let query: Vec<TermHash> =
         slots.into_iter().chain(words.map(|word| TermHash::of(&word))).collect();
-    let segments = store.postings(scope, &asked, None).await?;
-    let places = nearest_addresses(&segments, asked.len(), rivals);
-    let found = store.by_address(scope, &places).await?;
+    let segments = store.index().postings(scope, &query, None).await?;
+    let addresses = nearest_addresses(&segments, query.len(), slot_count);
+    let found = store.memories().by_address(scope, &addresses).await?;
     Ok(found.into_iter().map(|(_, memory)| memory).collect())
 }
 
-/// The places with the most and rarest of the terms; the first `rivals` terms are slots.
-fn nearest_addresses(segments: &[Segment], asked: usize, rivals: usize) -> Vec<DocAddress> {
+/// Returns the addresses with the most and rarest terms; the first `slot_count` terms are slots.
+fn nearest_addresses(
+    segments: &[Segment],
+    term_count: usize,
+    slot_count: usize,
+) -> Vec<DocAddress> {
     let all: usize = segments.iter().map(|segment| segment.docs.len()).sum();
     let mut scores: BTreeMap<DocAddress, f64> = BTreeMap::new();
-    for term in 0..asked {
+    for term in 0..term_count {
         let found = || segments.iter().filter_map(move |it| Some((it, it.postings.get(term)?)));
         let count: usize = found().map(|(_, list)| list.len()).sum();
-        let worth = match term < rivals {
-            true => SAME_SLOT_SCORE,
-            false => (1.0 + all as f64 / (1.0 + count as f64)).ln(),
+        let idf = if term < slot_count {
+            SAME_SLOT_SCORE
+        } else {
+            (1.0 + all as f64 / (1.0 + count as f64)).ln()
         };
         for (segment, posting) in found().flat_map(|(it, list)| list.iter().map(move |p| (it, p))) {
             let doc = posting.doc as usize;
             let is_memory = segment.docs.kind(doc) != Kind::Turn;
             if is_memory && segment.docs.status(doc) == Status::Active {
-                *scores.entry(segment.docs.address(doc)).or_default() += worth;
+                *scores.entry(segment.docs.address(doc)).or_default() += idf;
             }
         }
     }
     let mut best: Vec<(DocAddress, f64)> = scores.into_iter().collect();
-    // Of equally near ones the newest first.
+    // Newest first among equals.
     best.sort_by(|one, other| other.1.total_cmp(&one.1).then(other.0.cmp(&one.0)));
-    best.into_iter().take(MAX_NEIGHBOURS).map(|(place, _)| place).collect()
+    best.into_iter().take(MAX_NEIGHBOURS).map(|(address, _)| address).collect()
 }

@@ -1,4 +1,4 @@
-//! Overviews of long memories by a model: what it is asked, and what of its answer is taken (X6).
+//! Overviews of long memories by a model: the request, and the validation of its answer.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -13,13 +13,13 @@ use crate::{
     },
 };
 
-/// So much of a text is shown: what an overview is of stands at its beginning, and more is dear.
+/// Characters of a text shown to the model: its subject stands at the beginning, and more costs tokens.
 const MAX_SHOWN_CHARS: usize = 8_000;
 
-/// An answer may be longer than it should by so much; models do not count well.
+/// Longest accepted overview, with a margin over the requested length: models do not count well.
 const MAX_OVERVIEW_TOKENS: usize = OVERVIEW_TOKENS * 2;
 
-/// The prompt that comes with the engine.
+/// Returns the built-in prompt.
 pub fn overview_prompt(language: Language) -> &'static str {
     match language {
         Language::Chinese => include_str!("../../prompts/overview_zh.md"),
@@ -27,7 +27,7 @@ pub fn overview_prompt(language: Language) -> &'static str {
     }
 }
 
-/// The question for overviews of some texts, by a prompt whose placeholder is filled in.
+/// Builds the request for overviews of texts, from a prompt with a placeholder.
 pub fn overview_request(prompt: &str, texts: &[String]) -> ChatRequest {
     let line = |(index, text): (usize, &String)| {
         let shown: String = text.chars().take(MAX_SHOWN_CHARS).collect();
@@ -37,7 +37,7 @@ pub fn overview_request(prompt: &str, texts: &[String]) -> ChatRequest {
     ChatRequest {
         system: prompt.replace("{tokens}", &OVERVIEW_TOKENS.to_string()),
         messages: vec![ChatMessage::User { text: lines.join("\n") }],
-        // Each with the frame that JSON puts around it.
+        // Each with its JSON overhead.
         max_tokens: u32::try_from(texts.len() * (MAX_OVERVIEW_TOKENS + 30)).ok(),
         temperature: Some(0.0),
         json: true,
@@ -56,22 +56,22 @@ struct NumberedOverview {
     overview: String,
 }
 
-/// The overviews of an answer, one for each text; none where there is none that can be used.
+/// Parses the overviews of an answer, one per text; `None` where there is no usable one.
 pub fn parse_overviews(answer: &str, texts: &[String]) -> Vec<Option<String>> {
     let answer =
         first_json_object(answer).and_then(|it| serde_json::from_str::<OverviewResponse>(&it).ok());
-    let said = answer.map(|answer| answer.overviews).unwrap_or_default();
-    let of = |(index, text): (usize, &String)| {
-        let mut mine = said.iter().filter(|one| one.text == index + 1);
-        // Two for one text: it cannot be told which is meant.
-        let one = mine.next().filter(|_| mine.next().is_none())?;
+    let overviews = answer.map(|answer| answer.overviews).unwrap_or_default();
+    let overview_of = |(index, text): (usize, &String)| {
+        let mut own = overviews.iter().filter(|one| one.text == index + 1);
+        // Two for one text are ambiguous.
+        let one = own.next().filter(|_| own.next().is_none())?;
         let overview = one.overview.trim();
         is_usable(overview, text).then(|| overview.to_owned())
     };
-    texts.iter().enumerate().map(of).collect()
+    texts.iter().enumerate().map(overview_of).collect()
 }
 
-/// Short, shorter than the text, and in its language.
+/// Returns `true` if an overview is short, shorter than the text, and in its language.
 fn is_usable(overview: &str, text: &str) -> bool {
     !overview.is_empty()
         && overview.len() < text.len()

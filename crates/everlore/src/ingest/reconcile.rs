@@ -1,7 +1,7 @@
-//! What an accepted draft means for what is known: add it, update or supersede a memory, or leave things as they are.
+//! Reconciliation: decides whether an accepted draft is added, updates or supersedes a memory, or is skipped.
 //!
-//! Deterministic, by slots first and by words where there are none. Nothing is removed: what is superseded stays, with
-//! the time until which it held and the memory that took its place.
+//! Deterministic, by slots first and by terms where there are none. Nothing is removed: a superseded memory stays, with
+//! the end of its validity and its successor.
 
 use serde::Serialize;
 use serde_json::json;
@@ -16,43 +16,43 @@ use crate::{
     },
 };
 
-/// Statements of fewer terms are too alike to tell an extension from another statement.
+/// Fewest terms of a memory that a draft can extend: shorter statements are too similar to tell an extension apart.
 const MIN_TERMS_TO_EXTEND: usize = 3;
 
-/// From when on a memory holds, in its metadata.
+/// Metadata key: start of a memory's validity.
 pub const VALID_FROM_KEY: &str = "valid_from";
 
-/// Until when a superseded memory held, in its metadata.
+/// Metadata key: end of a superseded memory's validity.
 pub const VALID_UNTIL_KEY: &str = "valid_until";
 
-/// What to do with a draft.
+/// Decision about a draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Resolution {
-    /// It is new.
+    /// Add it as a new memory.
     Add,
-    /// It says more than this memory about the same thing.
+    /// Extend this memory, about which the draft says more.
     Update(MemoryId),
-    /// It takes the place of these memories.
+    /// Replace these memories.
     Supersede(Vec<MemoryId>),
-    /// It adds nothing to this memory.
+    /// Drop it, because it adds nothing to this memory.
     Skip(MemoryId, DraftSkipReason),
 }
 
-/// Why a draft adds nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// Reason why a draft adds nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DraftSkipReason {
-    /// The same is known.
+    /// An equal statement is stored.
     Same,
-    /// More is known.
+    /// A stored statement says more.
     Less,
-    /// Something newer is known.
+    /// A newer statement is stored.
     Older,
 }
 
 impl DraftSkipReason {
-    /// The reason in words.
+    /// Returns the reason in words.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Same => "the same is known already",
@@ -62,19 +62,15 @@ impl DraftSkipReason {
     }
 }
 
-/// What one known memory means for a draft.
+/// Relation of a draft to one stored memory, strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum MemoryRelation {
-    Skip(u8),
+    Skip(DraftSkipReason),
     Supersede,
     Update,
 }
 
-const SKIP_SAME: u8 = 0;
-const SKIP_LESS: u8 = 1;
-const SKIP_OLDER: u8 = 2;
-
-/// Decides what a draft means, given the memories near it. Their order does not matter.
+/// Decides about a draft, given its neighbours in any order.
 pub fn reconcile(draft: &Draft, neighbours: &[Memory]) -> Resolution {
     let mut related: Vec<(MemoryRelation, MemoryId)> = neighbours
         .iter()
@@ -84,7 +80,7 @@ pub fn reconcile(draft: &Draft, neighbours: &[Memory]) -> Resolution {
     related.sort();
     match related.first() {
         None => Resolution::Add,
-        Some((MemoryRelation::Skip(why), id)) => Resolution::Skip(*id, skip_reason(*why)),
+        Some((MemoryRelation::Skip(reason), id)) => Resolution::Skip(*id, *reason),
         Some((MemoryRelation::Update, id)) => Resolution::Update(*id),
         Some((MemoryRelation::Supersede, _)) => {
             let is_superseded =
@@ -94,55 +90,47 @@ pub fn reconcile(draft: &Draft, neighbours: &[Memory]) -> Resolution {
     }
 }
 
-fn skip_reason(why: u8) -> DraftSkipReason {
-    match why {
-        SKIP_SAME => DraftSkipReason::Same,
-        SKIP_LESS => DraftSkipReason::Less,
-        _ => DraftSkipReason::Older,
-    }
-}
-
 fn relation_to(draft: &Draft, memory: &Memory) -> Option<MemoryRelation> {
     if normalize(&draft.content) == normalize(&memory.content) {
-        return Some(MemoryRelation::Skip(SKIP_SAME));
+        return Some(MemoryRelation::Skip(DraftSkipReason::Same));
     }
-    let known = Slot::from_metadata(&memory.metadata);
-    let found = match (&draft.slot, &known) {
-        (Some(slot), Some(known)) => relation_by_slots(draft, slot, known, memory),
+    let stored_slot = Slot::from_metadata(&memory.metadata);
+    let relation = match (&draft.slot, &stored_slot) {
+        (Some(slot), Some(stored)) => relation_by_slots(draft, slot, stored, memory),
         _ => relation_by_terms(draft, memory),
     }?;
-    // What is less trusted must not touch what is more trusted; it stands beside it.
+    // A less trusted statement must not change a more trusted one; it is added beside it.
     let is_weaker = draft.trust < Trust::Inferred && draft.trust < trust_of(memory);
-    match found {
-        MemoryRelation::Skip(_) => Some(found),
+    match relation {
+        MemoryRelation::Skip(_) => Some(relation),
         _ if is_weaker => None,
-        _ if draft.at < memory.at => Some(MemoryRelation::Skip(SKIP_OLDER)),
-        _ => Some(found),
+        _ if draft.at < memory.at => Some(MemoryRelation::Skip(DraftSkipReason::Older)),
+        _ => Some(relation),
     }
 }
 
 fn relation_by_slots(
     draft: &Draft,
     slot: &Slot,
-    known: &Slot,
+    stored: &Slot,
     memory: &Memory,
 ) -> Option<MemoryRelation> {
     let is_opposite =
-        slot.attribute.opposite() == Some(known.attribute) && slot.subject == known.subject;
+        slot.attribute.opposite() == Some(stored.attribute) && slot.subject == stored.subject;
     if is_opposite {
-        return (slot.same_value(known) && !slot.ended && !known.ended)
+        return (slot.same_value(stored) && !slot.ended && !stored.ended)
             .then_some(MemoryRelation::Supersede);
     }
-    if !slot.same_attribute(known) {
+    if !slot.same_attribute(stored) {
         return None;
     }
-    let (new, old) = (normalize(&slot.value), normalize(&known.value));
+    let (new, old) = (normalize(&slot.value), normalize(&stored.value));
     let names_it = draft.replaces.as_ref().is_some_and(|replaced| normalize(replaced) == old);
     let is_about_it = new == old || contains(&new, &old) || contains(&old, &new);
-    if names_it || slot.ended != known.ended && is_about_it {
+    if names_it || slot.ended != stored.ended && is_about_it {
         return Some(MemoryRelation::Supersede);
     }
-    if slot.ended != known.ended {
+    if slot.ended != stored.ended {
         return None;
     }
     if new == old {
@@ -151,24 +139,24 @@ fn relation_by_slots(
     if contains(&new, &old) {
         Some(MemoryRelation::Update)
     } else if contains(&old, &new) {
-        Some(MemoryRelation::Skip(SKIP_LESS))
+        Some(MemoryRelation::Skip(DraftSkipReason::Less))
     } else {
         slot.attribute.is_single_valued().then_some(MemoryRelation::Supersede)
     }
 }
 
-/// Whether one value is another with something added: 里斯本 and 葡萄牙里斯本.
+/// Returns `true` if one value is another with something added: 里斯本 and 葡萄牙里斯本.
 fn contains(longer: &str, shorter: &str) -> bool {
     !shorter.is_empty() && longer.len() > shorter.len() && longer.contains(shorter)
 }
 
-/// Of two statements of one value the one that says more stays.
+/// Compares two statements of one value: the one that says more stays.
 fn relation_of_same_value(draft: &Draft, memory: &Memory) -> MemoryRelation {
     let (new, old) = (TextSketch::of(&draft.content), TextSketch::of(&memory.content));
     if old.is_covered_by(&new) && !new.is_covered_by(&old) {
         MemoryRelation::Update
     } else {
-        MemoryRelation::Skip(SKIP_SAME)
+        MemoryRelation::Skip(DraftSkipReason::Same)
     }
 }
 
@@ -181,7 +169,7 @@ fn relation_by_terms(draft: &Draft, memory: &Memory) -> Option<MemoryRelation> {
     if names_it {
         Some(MemoryRelation::Supersede)
     } else if new.is_covered_by(&old) {
-        Some(MemoryRelation::Skip(SKIP_SAME))
+        Some(MemoryRelation::Skip(DraftSkipReason::Same))
     } else {
         let extends = old.is_covered_by(&new) && old.len() >= MIN_TERMS_TO_EXTEND;
         (extends && draft.kind == memory.kind).then_some(MemoryRelation::Update)
@@ -196,7 +184,8 @@ fn normalize(text: &str) -> String {
     text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// The changes that carry a resolution out, all of them or none: what is superseded points to what took its place.
+/// Returns the changes that carry out a resolution, to be applied together: superseded memories point to their
+/// successor.
 pub fn resolution_changes(
     draft: &Draft,
     resolution: &Resolution,
@@ -204,16 +193,16 @@ pub fn resolution_changes(
     scope: &Scope,
     now: Timestamp,
 ) -> Result<Vec<Change>> {
-    let known = |id: &MemoryId| neighbours.iter().find(|memory| memory.id == *id);
+    let find = |id: &MemoryId| neighbours.iter().find(|memory| memory.id == *id);
     Ok(match resolution {
         Resolution::Skip(..) => Vec::new(),
         Resolution::Add => vec![Change::Add(Box::new(draft_to_memory(draft, scope, now)))],
         Resolution::Update(id) => {
-            known(id).map(|memory| update_change(draft, memory, now)).into_iter().collect()
+            find(id).map(|memory| update_change(draft, memory, now)).into_iter().collect()
         }
         Resolution::Supersede(ids) => {
             let memory = draft_to_memory(draft, scope, now);
-            let older = ids.iter().filter_map(known);
+            let older = ids.iter().filter_map(find);
             let older: Vec<_> =
                 older.map(|it| supersede_change(it, memory.id, draft.at, now)).collect();
             std::iter::once(Change::Add(Box::new(memory))).chain(older).collect()
@@ -221,7 +210,7 @@ pub fn resolution_changes(
     })
 }
 
-/// The memory that a draft becomes.
+/// Converts a draft into a memory.
 pub(super) fn draft_to_memory(draft: &Draft, scope: &Scope, now: Timestamp) -> Memory {
     let source = MemorySource {
         via: Origin::Extract,
@@ -292,13 +281,13 @@ mod tests {
     }
 
     fn draft(text: &str, at: i64) -> Draft {
-        let said = TurnText {
+        let turn = TurnText {
             id: MemoryId::new(day(at)),
             role: Role::User,
             text: text.to_owned(),
             at: day(at),
         };
-        let mut drafts = extract_by_rules(&[said], &TimeZone::UTC);
+        let mut drafts = extract_by_rules(&[turn], &TimeZone::UTC);
         assert_eq!(drafts.len(), 1, "{text}");
         drafts.remove(0)
     }
@@ -335,13 +324,13 @@ mod tests {
         ];
         for (before, after, expected) in cases {
             let memory = known_memory(before, 0);
-            let found = match reconcile(&draft(after, 9), std::slice::from_ref(&memory)) {
+            let resolution = match reconcile(&draft(after, 9), std::slice::from_ref(&memory)) {
                 Resolution::Add => "add",
                 Resolution::Update(_) => "update",
                 Resolution::Supersede(_) => "supersede",
                 Resolution::Skip(..) => "skip",
             };
-            assert_eq!(found, expected, "{before} then {after}");
+            assert_eq!(resolution, expected, "{before} then {after}");
         }
     }
 
@@ -350,9 +339,11 @@ mod tests {
         let (old, new) = (known_memory("我住在上海。", 0), draft("我从上海搬到了深圳。", 9));
         let neighbours = [old.clone()];
         let resolution = reconcile(&new, &neighbours);
-        let made =
+        let changes =
             resolution_changes(&new, &resolution, &neighbours, &Scope::default(), day(10)).unwrap();
-        let [Change::Add(added), Change::Update(replaced)] = &made[..] else { panic!("{made:?}") };
+        let [Change::Add(added), Change::Update(replaced)] = &changes[..] else {
+            panic!("{changes:?}")
+        };
         assert_eq!((replaced.id, replaced.status), (old.id, Status::Superseded));
         assert_eq!((replaced.superseded_by, replaced.version), (Some(added.id), 2));
         assert_eq!(replaced.metadata[VALID_UNTIL_KEY], json!(day(9)));
@@ -364,8 +355,8 @@ mod tests {
     #[test]
     fn an_older_statement_does_not_replace_a_newer_one() {
         let newer = known_memory("I live in Denver.", 9);
-        let found = reconcile(&draft("I live in Boston.", 0), std::slice::from_ref(&newer));
-        assert_eq!(found, Resolution::Skip(newer.id, DraftSkipReason::Older));
+        let resolution = reconcile(&draft("I live in Boston.", 0), std::slice::from_ref(&newer));
+        assert_eq!(resolution, Resolution::Skip(newer.id, DraftSkipReason::Older));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a caller hands in, and the checks it must pass before it becomes a memory.
+//! Save requests of callers, and the validation that turns them into memories.
 
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -13,59 +13,65 @@ use crate::{
     },
 };
 
-/// More tags than this are a text, not keywords.
+/// Most tags of a memory: more are a text, not keywords.
 const MAX_TAGS: usize = 64;
 
-/// A tag, a session or a speaker longer than this is a text, not a name.
+/// Longest tag, session or speaker: more is a text, not a name.
 const MAX_LABEL_CHARS: usize = 200;
 
-/// Something to remember. Only the content is needed.
+/// Statement to remember. Only the content is required.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct RememberRequest {
-    /// The text.
+    /// Text of the statement.
     pub content: String,
-    /// What sort of statement it is; judged by the text if left out.
+    /// Kind; guessed from the text if left out.
     pub kind: Option<Kind>,
-    /// A title; the beginning of the text if left out.
+    /// Title; the beginning of the text if left out.
     pub name: Option<String>,
-    /// One line that tells whether it matters.
+    /// One line that helps to judge relevance.
     pub description: String,
     /// Keywords.
     pub tags: Vec<String>,
-    /// How much it matters, from 0 to 1.
+    /// Importance, from 0 to 1.
     pub importance: Option<f64>,
-    /// How sure it is, from 0 to 1.
+    /// Confidence, from 0 to 1.
     pub confidence: Option<f64>,
-    /// When it was said or became true; now if left out.
+    /// Time when it was said or became true; now if left out.
     pub at: Option<Timestamp>,
-    /// The conversation it came from.
+    /// Session that it came from.
     pub session: Option<String>,
-    /// Free data of the caller.
+    /// Caller's own data.
     pub metadata: serde_json::Map<String, serde_json::Value>,
-    /// How a machine can tell whether it still holds.
+    /// Check by which a machine verifies that it still holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<NewCheck>,
 }
 
-/// One message of a conversation. Only the text is needed.
+/// One message of a session. Only the text is required.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Turn {
-    /// What was said.
+    /// Text of the message.
     pub text: String,
-    /// The conversation.
+    /// Session.
     pub session: Option<String>,
-    /// Who said it, by name.
+    /// Speaker's name.
     pub speaker: Option<String>,
-    /// Who said it, by role.
+    /// Speaker's role.
     pub role: Option<Role>,
-    /// When; now if left out.
+    /// Time of the message; now if left out.
     pub time: Option<Timestamp>,
 }
 
 impl RememberRequest {
-    /// Checks the draft and makes it a memory of `scope`.
+    /// Creates a request to remember a text; everything else is judged by it.
+    pub fn new(content: impl Into<String>) -> Self {
+        Self { content: content.into(), ..Self::default() }
+    }
+
+    /// Validates the request and converts it into a memory of `scope`.
     pub(super) fn into_memory(self, scope: &Scope, now: Timestamp) -> Result<Memory> {
         check_content(&self.content)?;
         let tags = checked_tags(self.tags)?;
@@ -95,10 +101,10 @@ impl RememberRequest {
         memory.confidence = checked_fraction("confidence", self.confidence, memory.confidence)?;
         memory.metadata = self.metadata;
         if let Some(new) = self.check {
-            // Nobody looked at what it names, so nothing proves it until a person sets it again.
+            // Unsigned: nobody looked at what the check names, so it proves nothing until a person sets it again.
             let check = new.validate(&now.to_zoned(TimeZone::UTC))?;
-            let kept = serde_json::to_value(StoredCheck::unsigned(check, Actor::Engine, now));
-            memory.metadata.insert(CHECK_KEY.to_owned(), kept.unwrap_or_default());
+            let stored = serde_json::to_value(StoredCheck::unsigned(check, Actor::Engine, now));
+            memory.metadata.insert(CHECK_KEY.to_owned(), stored.unwrap_or_default());
         }
         refresh_overview(&mut memory);
         Ok(memory)
@@ -106,8 +112,8 @@ impl RememberRequest {
 }
 
 impl Turn {
-    /// The same as [`Turn::into_memory`], with an id that tells the turn again when it is imported again. Without a
-    /// time it could be another turn that says the same.
+    /// Converts an imported turn, with an id derived from it, so that importing it again finds it. Without a time, an
+    /// equal text could be another turn.
     pub(super) fn into_imported_memory(self, scope: &Scope, now: Timestamp) -> Result<Memory> {
         let time = self.time;
         let mut memory = self.into_memory(scope, now)?;
@@ -124,7 +130,7 @@ impl Turn {
         Ok(memory)
     }
 
-    /// Checks the turn and makes it a memory of `scope`.
+    /// Validates the turn and converts it into a memory of `scope`.
     pub(super) fn into_memory(self, scope: &Scope, now: Timestamp) -> Result<Memory> {
         check_content(&self.text)?;
         let source = MemorySource {
@@ -147,7 +153,7 @@ impl Turn {
     }
 }
 
-/// A text must say something and fit.
+/// Checks that a text is neither blank nor too long.
 pub(super) fn check_content(content: &str) -> Result<()> {
     if content.trim().is_empty() {
         return Err(Error::invalid(
@@ -190,7 +196,7 @@ pub(super) fn checked_tags(tags: Vec<String>) -> Result<Vec<String>> {
     if checked.len() > MAX_TAGS {
         return Err(Error::invalid(
             format!("there are {} tags, {MAX_TAGS} at most", checked.len()),
-            "keep the telling ones",
+            "keep the most specific ones",
         ));
     }
     Ok(checked)
@@ -206,7 +212,7 @@ pub(super) fn checked_fraction(what: &str, value: Option<f64>, default: f64) -> 
     }
 }
 
-/// Blank labels count as none.
+/// Normalizes a label; blank ones count as none.
 fn checked_label(what: &str, label: Option<String>) -> Result<Option<String>> {
     let label = label.map(|label| one_line(&label)).filter(|label| !label.is_empty());
     if label.as_ref().is_some_and(|label| label.chars().count() > MAX_LABEL_CHARS) {
@@ -218,7 +224,7 @@ fn checked_label(what: &str, label: Option<String>) -> Result<Option<String>> {
     Ok(label)
 }
 
-/// The text without line breaks and control characters.
+/// Replaces line breaks and control characters by single spaces.
 pub(super) fn one_line(text: &str) -> String {
     let visible: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     visible.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,8 +1,8 @@
-//! The built-in model: a table with one row for each word piece, inside the program.
+//! Built-in embedding model: a static table with one row per word piece, compiled into the program.
 //!
-//! The vector of a text is the sum of the rows of its pieces, brought to length 1. The table was distilled from
-//! all-MiniLM-L6-v2 (`assets/embedder/MODEL_CARD.md`) and understands English only: [`coverage`] tells how much of a
-//! text that is. Nothing is read or built at the start.
+//! The vector of a text is the normalized sum of the rows of its pieces. The table was distilled from all-MiniLM-L6-v2
+//! (`assets/embedder/MODEL_CARD.md`) and covers English only; [`coverage`] measures how much of a text it knows.
+//! Nothing is loaded at start.
 
 use std::ops::ControlFlow;
 
@@ -12,13 +12,15 @@ use super::Embedder;
 use super::wordpiece::{self, UNKNOWN_PIECE, VOCAB_SIZE};
 use crate::{error::Result, text::language::cjk_share, types::EmbeddingModelId};
 
-/// How many components a vector has.
+/// Components of a vector.
 pub const DIMENSIONS: usize = 256;
 
-/// What follows in a text is not embedded: a sum of so many words hardly changes, and every text costs microseconds.
+/// Longest embedded prefix of a text, in pieces: a sum of so many words hardly changes, and each text costs
+/// microseconds.
 pub const MAX_PIECES: usize = 512;
 
-/// A text of which less is understood has no vector: the few words it has in common with English are no meaning.
+/// Smallest coverage of a text that gets a vector: the few words that a foreign text shares with English carry no
+/// meaning.
 const MIN_COVERAGE: f64 = 0.5;
 
 /// Values that share a scale.
@@ -26,30 +28,30 @@ const GROUP_SIZE: usize = 32;
 const GROUP_COUNT: usize = DIMENSIONS / GROUP_SIZE;
 const SCALE_BYTES: usize = GROUP_COUNT * 2;
 
-/// A row: the scales of its groups in half precision, then four bits for each value.
+/// Table row: the half-precision scales of its groups, then four bits per value.
 type QuantizedRow = [u8; SCALE_BYTES + DIMENSIONS / 2];
 
 static EMBEDDING_TABLE: &[QuantizedRow] =
     include_bytes!("../../assets/embedder/table.i4").as_chunks().0;
 
-/// The name with the beginning of the SHA-256 of table and vocabulary; a test compares them.
+/// Model name with the first bytes of the SHA-256 of table and vocabulary; a test compares them.
 static MODEL_ID: &str = include_str!("../../assets/embedder/model_id");
 
-/// The model that is part of the program.
+/// Embedder that is part of the program.
 #[derive(Debug, Clone)]
 pub struct BuiltinEmbedder {
     model: EmbeddingModelId,
 }
 
 impl BuiltinEmbedder {
-    /// The model, at no cost.
+    /// Creates the embedder, at no cost.
     pub fn new() -> Self {
         Self {
             model: EmbeddingModelId { name: MODEL_ID.trim().to_owned(), dimensions: DIMENSIONS },
         }
     }
 
-    /// The vector of a text: of length 1, or zero for a text without known words.
+    /// Returns the vector of a text: of length 1, or zero for a text without known words.
     pub fn vector(&self, text: &str) -> Vec<f32> {
         embed_with_coverage(text).0
     }
@@ -68,32 +70,32 @@ impl Embedder for BuiltinEmbedder {
     }
 
     fn understands(&self, text: &str) -> bool {
-        // Some names and identifiers in a Chinese question carry it no further than their words do.
+        // A few names and identifiers in a Chinese question add nothing that the lexical index does not find.
         cjk_share(text) <= 0.3
     }
 
-    /// The cosine of unrelated texts is 0.1 on average.
+    /// Unrelated texts have a cosine of 0.1 on average.
     fn least_similarity(&self) -> f32 {
         0.3
     }
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
-        let known = |text: &str| match embed_with_coverage(text) {
+        let embed = |text: &str| match embed_with_coverage(text) {
             (vector, coverage) if coverage >= MIN_COVERAGE => vector,
             _ => vec![0.0; DIMENSIONS],
         };
-        Ok(texts.iter().map(|text| known(text)).collect())
+        Ok(texts.iter().map(|text| embed(text)).collect())
     }
 }
 
-/// The share of a text's words and characters that the built-in model understands, from 0 to 1: pieces in plain Latin
-/// letters and digits among all but punctuation. Chinese and other foreign characters, emoji and unknown words count
-/// against it; a text without words has 0.
+/// Returns the share of a text that the built-in model knows, from 0 to 1: pieces of plain Latin letters and digits
+/// among all pieces but punctuation. CJK and other foreign characters, emoji and unknown words lower it; a text without
+/// words has 0.
 pub fn coverage(text: &str) -> f64 {
     embed_with_coverage(text).1
 }
 
-/// The vector of a text, and how much of the text it stands for.
+/// Returns the vector of a text and its coverage.
 fn embed_with_coverage(text: &str) -> (Vec<f32>, f64) {
     let mut sums = [0.0; DIMENSIONS];
     let (mut known, mut all) = (0_u32, 0_u32);
@@ -110,7 +112,7 @@ fn embed_with_coverage(text: &str) -> (Vec<f32>, f64) {
     (sums.to_vec(), f64::from(known) / f64::from(all.max(1)))
 }
 
-/// Calls `each` with the pieces of a text as far as it is embedded.
+/// Calls `each` with the pieces of a text, up to [`MAX_PIECES`].
 fn for_each_piece(text: &str, mut each: impl FnMut(u16)) {
     let mut left = MAX_PIECES;
     let _ = wordpiece::tokenize(text, &mut |id| {
@@ -120,7 +122,7 @@ fn for_each_piece(text: &str, mut each: impl FnMut(u16)) {
     });
 }
 
-/// Adds a row: byte j of a group holds its value j in the low and value j + 16 in the high four bits.
+/// Adds a row to `sums`: byte j of a group holds value j in the low and value j + 16 in the high four bits.
 fn add_row(sums: &mut [f32; DIMENSIONS], row: &QuantizedRow) {
     let (scales, values) = row.split_at(SCALE_BYTES);
     let groups = sums.as_chunks_mut::<GROUP_SIZE>().0.iter_mut();
@@ -138,9 +140,9 @@ fn add_group(sums: &mut [f32; GROUP_SIZE], bits: &[u8; GROUP_SIZE / 2], scale: f
     }
 }
 
-/// A scale, which is neither negative nor infinite, from half precision.
+/// Converts a scale, which is neither negative nor infinite, from half precision.
 fn half_to_f32(half: u16) -> f32 {
-    // The exponents of the two formats begin 112 apart.
+    // The exponent biases of the two formats differ by 112.
     const UP: f32 = f32::from_bits((112 + 127) << 23);
     f32::from_bits(u32::from(half) << 13) * UP
 }
@@ -152,7 +154,7 @@ fn normalize(vector: &mut [f32; DIMENSIONS]) {
     }
 }
 
-// One row for each piece, or an identity of a piece could point beyond the table.
+// One row per piece: otherwise a piece id could point beyond the table.
 const _: () = assert!(EMBEDDING_TABLE.len() == VOCAB_SIZE);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Tests of the built-in model: golden vectors from Python, what any vector keeps to, and what it is for.
+//! Tests of the built-in model: golden vectors from Python, properties of every vector, and typical uses.
 
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};

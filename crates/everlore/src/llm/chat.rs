@@ -1,4 +1,4 @@
-//! Conversations with a language model: what is asked, and the answer as it comes.
+//! Chat interface to language models: requests, streamed responses and tool calls.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -6,162 +6,163 @@ use serde_json::Value;
 
 use crate::error::Result;
 
-/// A language model that answers in words and by calling tools.
+/// Language model that answers with text and tool calls.
 #[async_trait]
 pub trait ChatModel: Send + Sync {
-    /// Who serves it and what it is called there, such as `openai/gpt-5-mini`.
+    /// Returns provider and model name, such as `openai/gpt-5-mini`.
     fn name(&self) -> &str;
 
-    /// Asks, and returns as soon as the answer begins. Dropping the answer ends the request.
+    /// Sends a request and returns as soon as the response begins. Dropping the stream cancels the request.
     async fn chat(&self, request: &ChatRequest) -> Result<Box<dyn ChatStream>>;
 }
 
-/// An answer that is still coming.
+/// Response that is still being received.
 #[async_trait]
 pub trait ChatStream: Send {
-    /// Its next piece; none after [`ChatChunk::End`]. Who stops waiting and asks again loses nothing.
+    /// Returns the next chunk, or `None` after [`ChatChunk::End`]. Cancel-safe: a caller that stops waiting and calls
+    /// again loses nothing.
     async fn next_chunk(&mut self) -> Result<Option<ChatChunk>>;
 }
 
-/// A part of an answer, in order.
+/// One decoded part of a streamed response.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChatChunk {
-    /// More of the text.
+    /// Next part of the text.
     Text(String),
-    /// A tool that the model wants called; whole, however many pieces it came in.
+    /// Complete tool call, even if the provider streamed it in several deltas.
     ToolCall(ToolCall),
-    /// The end, with what it cost.
+    /// End of the response.
     End {
-        /// Why the model stopped.
+        /// Reason for the end.
         stop: StopReason,
-        /// What was read and written.
+        /// Tokens used by the request.
         tokens: TokenUsage,
     },
 }
 
-/// Why a model stopped.
+/// Reason why a model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
-    /// It had said everything.
+    /// The answer is complete.
     Done,
-    /// It waits for the results of the tools it called.
+    /// The model waits for the results of its tool calls.
     ToolCalls,
-    /// It came to the limit of an answer.
+    /// The answer reached its token limit.
     Length,
-    /// Its provider did not let it say more.
+    /// The provider refused or cut off the answer.
     Refused,
 }
 
-/// What an answer cost.
+/// Token counts of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TokenUsage {
-    /// Tokens that the model read, those from a cache included.
+    /// Input tokens, cached ones included.
     pub read: u64,
-    /// Of these, how many came from the provider's cache.
+    /// Input tokens served from the provider's cache.
     pub cached: u64,
-    /// Tokens that it wrote.
+    /// Output tokens.
     pub written: u64,
 }
 
-/// What a model is asked.
+/// Request to a language model.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ChatRequest {
-    /// What stays the same for a whole conversation: providers keep it in a cache.
+    /// System prompt that stays the same for a whole session, so that providers can cache it.
     pub system: String,
-    /// What is added to the system prompt for this question only; empty for nothing.
+    /// Addition to the system prompt for this request only; empty for none.
     pub context: String,
-    /// What was said so far; the last one is the question.
+    /// Messages so far; the last one is the question.
     pub messages: Vec<ChatMessage>,
-    /// The tools it may call.
+    /// Tools that the model may call.
     pub tools: Vec<ChatTool>,
-    /// The most tokens that it may write; none for the provider's own limit.
+    /// Output token limit; `None` uses the provider's own.
     pub max_tokens: Option<u32>,
-    /// How freely it chooses its words, from 0; none for the provider's own.
+    /// Sampling temperature, from 0; `None` uses the provider's own.
     pub temperature: Option<f32>,
-    /// Whether the answer must be one JSON object, where the provider can promise that.
+    /// Set to require one JSON object as the answer, where the provider supports it.
     pub json: bool,
 }
 
-/// One message of a conversation.
+/// One message of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "role")]
 pub enum ChatMessage {
-    /// What the user says.
+    /// Message of the user.
     User {
-        /// The text.
+        /// Text of the message.
         text: String,
     },
-    /// What the model said.
+    /// Message of the model.
     Assistant {
-        /// The text; empty where it only called tools.
+        /// Text; empty if the model only called tools.
         text: String,
-        /// The tools it called.
+        /// Tool calls of the model.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<ToolCall>,
     },
-    /// What a tool answered.
+    /// Result of a tool call.
     Tool {
-        /// The call that it answers.
+        /// Id of the call.
         call: String,
-        /// The tool's name.
+        /// Name of the tool.
         name: String,
-        /// What it says.
+        /// Text of the result.
         text: String,
-        /// Whether the call failed.
+        /// Set when the call failed.
         failed: bool,
     },
 }
 
-/// A call of a tool.
+/// Tool call by a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// What the provider knows it by.
+    /// Id that the provider gave the call.
     pub id: String,
-    /// The tool's name.
+    /// Name of the tool.
     pub name: String,
-    /// What the tool is given: a JSON object, or what the model wrote where it is none.
+    /// JSON object, or the model's own text if it is no valid object.
     pub arguments: Value,
 }
 
-/// A tool as a model sees it.
+/// Tool definition sent to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatTool {
-    /// Its name.
+    /// Name of the tool.
     pub name: String,
-    /// When to use it and what it does.
+    /// Purpose of the tool and when to use it.
     pub description: String,
-    /// What it is given, as JSON schema.
+    /// JSON schema of the arguments.
     pub schema: Value,
 }
 
-/// A whole answer.
+/// Complete response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatResponse {
-    /// The text.
+    /// Text of the response.
     pub text: String,
-    /// The tools it called.
+    /// Tool calls of the model.
     pub calls: Vec<ToolCall>,
-    /// Why it stopped.
+    /// Reason for the end.
     pub stop: StopReason,
-    /// What it cost.
+    /// Tokens used by the request.
     pub tokens: TokenUsage,
 }
 
-/// Asks and waits for the whole answer.
+/// Sends a request and waits for the complete response.
 pub async fn complete(model: &dyn ChatModel, request: &ChatRequest) -> Result<ChatResponse> {
-    let mut answer = model.chat(request).await?;
-    let mut whole = ChatResponse {
+    let mut stream = model.chat(request).await?;
+    let mut response = ChatResponse {
         text: String::new(),
         calls: Vec::new(),
         stop: StopReason::Done,
         tokens: TokenUsage::default(),
     };
-    while let Some(piece) = answer.next_chunk().await? {
-        match piece {
-            ChatChunk::Text(text) => whole.text += &text,
-            ChatChunk::ToolCall(call) => whole.calls.push(call),
-            ChatChunk::End { stop, tokens } => (whole.stop, whole.tokens) = (stop, tokens),
+    while let Some(chunk) = stream.next_chunk().await? {
+        match chunk {
+            ChatChunk::Text(text) => response.text += &text,
+            ChatChunk::ToolCall(call) => response.calls.push(call),
+            ChatChunk::End { stop, tokens } => (response.stop, response.tokens) = (stop, tokens),
         }
     }
-    Ok(whole)
+    Ok(response)
 }

@@ -1,8 +1,8 @@
-//! Golden texts: what the Python reference makes of them. Written by `tools/embedder/assets.py`.
+//! Golden texts with the output of the Python reference, written by `tools/embedder/assets.py`.
 
 use serde::Deserialize;
 
-/// A text, its pieces and the first components of its vector.
+/// Text with its pieces and the first components of its vector.
 #[derive(Deserialize)]
 pub(crate) struct GoldenText {
     pub(crate) text: String,

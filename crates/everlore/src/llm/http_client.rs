@@ -1,5 +1,5 @@
-//! Asking a server over HTTP: connections that are kept, TLS with the certificates of the system, proxies, answers of
-//! bounded size. Dropping a request ends it.
+//! HTTP client: pooled connections, TLS with the system's certificates, proxies, and bounded response sizes. Dropping a
+//! request cancels it.
 
 use std::{net::IpAddr, sync::OnceLock, time::Duration};
 
@@ -25,49 +25,50 @@ use crate::{
     error::{Error, Result},
 };
 
-/// An answer beyond this is not read: a thousand vectors of 4,096 numbers written out are 50 MB.
+/// Largest accepted response. 1,000 embeddings of 4,096 dimensions as JSON are 50 MB.
 pub(crate) const MAX_RESPONSE_BYTES: usize = 64 << 20;
 
-/// Connecting takes a round trip or two; longer means that nobody is there.
+/// Connect timeout. Connecting takes a round trip or two; longer means that no server is there.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Kept connections are let go before most servers do so, which would look like a failure.
+/// Idle time after which pooled connections are closed, before most servers close them, which would look like a
+/// failure.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Proxies as the environment names them; the engine does not look there itself.
+/// Proxy settings as the environment names them; the engine does not read the environment itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proxies {
-    /// For `https` addresses.
+    /// Proxy for `https` URLs.
     pub https: String,
-    /// For all addresses without a proxy of their own.
+    /// Proxy for all URLs without a proxy of their own.
     pub all: String,
-    /// Hosts that are asked directly, with commas between.
+    /// Comma-separated hosts that bypass the proxy.
     pub no_proxy: String,
 }
 
-/// A server that is asked.
+/// Client for one server.
 pub(crate) struct HttpClient {
     base_url: String,
     host: String,
     uri: Uri,
     proxies: Proxies,
-    /// Made by the first request: reading certificates takes time, and most commands ask nobody.
+    /// Built by the first request: reading certificates takes time, and most commands need no server.
     transport: OnceLock<Transport>,
 }
 
 type RequestBody = Full<Bytes>;
 
-/// How the server is reached.
+/// Connection type: plain HTTP, TLS, or TLS through a proxy tunnel.
 enum Transport {
     Plain(Client<HttpConnector, RequestBody>),
     Tls(Client<HttpsConnector<HttpConnector>, RequestBody>),
     Tunnel(Client<HttpsConnector<Tunnel<HttpConnector>>, RequestBody>),
 }
 
-/// A header and what it says.
+/// Header name and value.
 pub(crate) type HeaderPair = (HeaderName, HeaderValue);
 
-/// An answer whose body is still to come.
+/// Response whose body has not been read yet.
 #[derive(Debug)]
 pub(crate) struct HttpResponse {
     pub(crate) status: StatusCode,
@@ -77,7 +78,7 @@ pub(crate) struct HttpResponse {
 }
 
 impl HttpClient {
-    /// A server by the address below which all its paths are. Nothing is sent yet.
+    /// Creates a client for a base URL, below which all paths lie. Sends nothing.
     pub(crate) fn new(base_url: &str, proxies: &Proxies) -> Result<Self> {
         let base = base_url.trim().trim_end_matches('/').to_owned();
         let uri: Uri = base.parse().map_err(|_| invalid_base_url(&base, "is not an address"))?;
@@ -94,17 +95,17 @@ impl HttpClient {
         Ok(Self { base_url: base, host, uri, proxies: proxies.clone(), transport: OnceLock::new() })
     }
 
-    /// The server as the user knows it.
+    /// Returns the authority of the base URL, for messages.
     pub(crate) fn host(&self) -> &str {
         &self.host
     }
 
-    /// The address below which all its paths are.
+    /// Returns the base URL.
     pub(crate) fn base_url(&self) -> &str {
         &self.base_url
     }
 
-    /// Sends JSON and returns the answer as soon as it begins.
+    /// Posts JSON and returns the response as soon as it begins.
     pub(crate) async fn post(
         &self,
         path: &str,
@@ -115,7 +116,7 @@ impl HttpClient {
         self.send(Method::POST, path, key.into_iter().collect(), body).await
     }
 
-    /// Sends a request and returns the answer as soon as it begins.
+    /// Sends a request and returns the response as soon as it begins.
     pub(crate) async fn send(
         &self,
         method: Method,
@@ -134,7 +135,7 @@ impl HttpClient {
         self.send_request(request, Bytes::from(body)).await
     }
 
-    /// Sends what another program wants sent, with its headers and nothing more.
+    /// Forwards another program's request with exactly its own headers.
     pub(crate) async fn forward(
         &self,
         method: Method,
@@ -157,14 +158,14 @@ impl HttpClient {
         let request = request.body(Full::new(body)).map_err(|error| {
             RemoteError::permanent(error.to_string(), "check base_url in the settings")
         })?;
-        let answer = match self.transport()? {
+        let response = match self.transport()? {
             Transport::Plain(client) => client.request(request),
             Transport::Tls(client) => client.request(request),
             Transport::Tunnel(client) => client.request(request),
         };
-        let answer: Response<Incoming> =
-            answer.await.map_err(|error| self.connect_error(&error))?;
-        let (parts, body) = answer.into_parts();
+        let response: Response<Incoming> =
+            response.await.map_err(|error| self.connect_error(&error))?;
+        let (parts, body) = response.into_parts();
         Ok(HttpResponse {
             status: parts.status,
             headers: parts.headers,
@@ -174,16 +175,16 @@ impl HttpClient {
     }
 
     fn transport(&self) -> Result<&Transport, RemoteError> {
-        if let Some(way) = self.transport.get() {
-            return Ok(way);
+        if let Some(transport) = self.transport.get() {
+            return Ok(transport);
         }
         let plain = self.uri.scheme_str() == Some("http");
-        let way = if plain {
+        let transport = if plain {
             Transport::Plain(client(connector()))
         } else {
             tls_transport(&self.uri, &self.proxies)?
         };
-        Ok(self.transport.get_or_init(|| way))
+        Ok(self.transport.get_or_init(|| transport))
     }
 
     fn connect_error(&self, error: &hyper_util::client::legacy::Error) -> RemoteError {
@@ -192,13 +193,13 @@ impl HttpClient {
             let hint = "install the certificate of its authority on this system, or name the file in SSL_CERT_FILE";
             return RemoteError::permanent(format!("{host} cannot be trusted: {cause}"), hint);
         }
-        let what = if error.is_connect() { "cannot be reached" } else { "did not answer" };
-        RemoteError::transient(format!("{host} {what}: {}", explain_cause(&cause)))
+        let failure = if error.is_connect() { "cannot be reached" } else { "did not answer" };
+        RemoteError::transient(format!("{host} {failure}: {}", explain_cause(&cause)))
     }
 }
 
 impl HttpResponse {
-    /// The next bytes of the body; none at its end.
+    /// Returns the next bytes of the body, or `None` at its end.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, RemoteError> {
         while let Some(frame) = self.body.frame().await {
             let frame = frame.map_err(|error| interrupted_body(&self.host, &error))?;
@@ -209,7 +210,7 @@ impl HttpResponse {
         Ok(None)
     }
 
-    /// The whole body.
+    /// Reads the whole body.
     pub(crate) async fn bytes(self) -> Result<Bytes, RemoteError> {
         let host = self.host;
         let read = Limited::new(self.body, MAX_RESPONSE_BYTES).collect().await;
@@ -266,33 +267,33 @@ fn tls_transport(uri: &Uri, proxies: &Proxies) -> Result<Transport, RemoteError>
 }
 
 impl Proxies {
-    /// The proxy for an address. This machine itself is never asked through one.
+    /// Returns the proxy for a URL. Loopback addresses never use one.
     fn for_uri(&self, uri: &Uri) -> Option<Intercept> {
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
         if host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()) {
             return None;
         }
-        let Self { https, all, no_proxy: no } = self;
+        let Self { https, all, no_proxy } = self;
         Matcher::builder()
             .https(https.clone())
             .all(all.clone())
-            .no(no.clone())
+            .no(no_proxy.clone())
             .build()
             .intercept(uri)
     }
 }
 
-/// The header with the key as most servers want it.
+/// Returns the `Authorization: Bearer` header for a key.
 pub(crate) fn bearer_header(key: &SecretString) -> Result<HeaderPair, RemoteError> {
     Ok((AUTHORIZATION, sensitive_value(&format!("Bearer {}", key.reveal().trim()))?))
 }
 
-/// The value of a header that is marked so that nobody prints it.
+/// Returns a header value marked as sensitive, which `Debug` does not print.
 pub(crate) fn sensitive_value(value: &str) -> Result<HeaderValue, RemoteError> {
     let value = HeaderValue::from_str(value);
     let mut value = value.map_err(|_| {
         RemoteError::permanent(
-            "the key holds characters that no key has",
+            "the key contains characters that are not allowed in a header",
             "copy it again, on one line",
         )
     })?;
@@ -304,10 +305,10 @@ fn interrupted_body(host: &str, error: &dyn std::error::Error) -> RemoteError {
     RemoteError::transient(format!("the answer of {host} broke off: {}", root_cause(error)))
 }
 
-/// What the system's words for the usual causes mean.
+/// Explains the common system error texts in plain words.
 fn explain_cause(cause: &str) -> String {
     let lower = cause.to_lowercase();
-    let has = |sign: &str| lower.contains(sign);
+    let has = |phrase: &str| lower.contains(phrase);
     let meaning = if has("connection refused") {
         "nothing listens there"
     } else if has("lookup address") || has("name or service") || has("nodename") || has("dns") {
@@ -320,14 +321,14 @@ fn explain_cause(cause: &str) -> String {
     format!("{meaning} ({cause})")
 }
 
-fn invalid_base_url(base: &str, what: &str) -> Error {
+fn invalid_base_url(base: &str, problem: &str) -> Error {
     Error::invalid(
-        format!("base_url `{base}` {what}"),
+        format!("base_url `{base}` {problem}"),
         "write it like https://api.openai.com/v1 or http://127.0.0.1:11434",
     )
 }
 
-/// The innermost reason, which is the one that says something.
+/// Returns the innermost error, which is the most specific one.
 fn root_cause(error: &dyn std::error::Error) -> String {
     let mut error = error;
     while let Some(inner) = error.source() {
@@ -385,10 +386,15 @@ mod tests {
             panic!("a refused tunnel was used")
         };
         assert!(message.contains("api.example cannot be reached"), "{message}");
-        let asked = &proxy.requests()[0];
-        assert_eq!((asked.method.as_str(), asked.path.as_str()), ("CONNECT", "api.example:443"));
-        assert!(asked.header("proxy-authorization").is_some_and(|auth| auth.starts_with("Basic ")));
-        assert_eq!(asked.header("authorization"), None, "the proxy does not get the key");
+        let request = &proxy.requests()[0];
+        assert_eq!(
+            (request.method.as_str(), request.path.as_str()),
+            ("CONNECT", "api.example:443")
+        );
+        assert!(
+            request.header("proxy-authorization").is_some_and(|auth| auth.starts_with("Basic "))
+        );
+        assert_eq!(request.header("authorization"), None, "the proxy does not get the key");
     }
 
     #[tokio::test]
@@ -396,21 +402,24 @@ mod tests {
         use std::io::{Read, Write};
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("https://{}/v1", listener.local_addr().unwrap());
-        let seen = std::thread::spawn(move || {
+        let received = std::thread::spawn(move || {
             let (mut connection, _) = listener.accept().unwrap();
             connection.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
-            let mut seen = Vec::new();
-            // The other side may end it in either way.
-            let _ = connection.read_to_end(&mut seen);
-            seen
+            let mut received = Vec::new();
+            // The client may close the connection in either way.
+            let _ = connection.read_to_end(&mut received);
+            received
         });
         let http = HttpClient::new(&address, &Proxies::default()).unwrap();
         let failed =
             http.post("/embeddings", &SecretString::new("sk-very-secret"), Vec::new()).await;
         assert!(matches!(failed, Err(RemoteError::Transient { .. })), "the handshake fails");
         drop(http);
-        let seen = String::from_utf8_lossy(&seen.join().unwrap()).into_owned();
-        assert!(!seen.is_empty() && !seen.contains("secret") && !seen.contains("POST"), "{seen}");
+        let received = String::from_utf8_lossy(&received.join().unwrap()).into_owned();
+        assert!(
+            !received.is_empty() && !received.contains("secret") && !received.contains("POST"),
+            "{received}"
+        );
     }
 
     #[test]

@@ -1,35 +1,34 @@
-//! Late interaction: each word of a question looks for its best match among the words of a text, and the question as a
-//! whole is compared with the whole text.
+//! Late interaction (MaxSim): each token of a query finds its best match among the tokens of a text, beside the cosine
+//! of the two pooled vectors.
 //!
-//! Of a text the vectors are kept in four bits a number, which ranks as well as real numbers do; the question stays in
-//! eight.
+//! Text vectors are stored in four bits per value, which ranks as well as floats do; the query keeps eight bits.
 
 use super::dot;
 use crate::types::Vector;
 
-/// Numbers in a byte.
+/// Values in one byte.
 const VALUES_PER_BYTE: usize = 2;
 
-/// The largest number in four bits, and what makes none of them negative.
+/// Largest four-bit value, and the offset that makes all values non-negative.
 const MAX_QUANTIZED: i8 = 7;
 const ZERO_POINT: i8 = 8;
 
-/// What each byte stands for.
+/// The two values of each byte.
 static UNPACK_TABLE: [[u8; VALUES_PER_BYTE]; 256] = unpack_table();
 
-/// The vector of a text and those of its pieces, one after the other, as they are kept.
+/// Pooled vector of a text followed by its token vectors, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PackedTokenVectors(pub Vec<u8>);
 
 impl PackedTokenVectors {
-    /// Rounds vectors to four bits a number; those of the pieces are all of one size.
-    pub fn new(whole: &[f32], pieces: &[Vec<f32>]) -> Self {
-        let pieces = pieces.iter().flat_map(|piece| pack(piece));
-        Self(pack(whole).into_iter().chain(pieces).collect())
+    /// Quantizes vectors to four bits per value; all token vectors must have the same size.
+    pub fn new(pooled: &[f32], tokens: &[Vec<f32>]) -> Self {
+        let tokens = tokens.iter().flat_map(|token| pack(token));
+        Self(pack(pooled).into_iter().chain(tokens).collect())
     }
 }
 
-/// A vector without its length: only directions are compared.
+/// Packs a vector without its length: only directions are compared.
 fn pack(vector: &[f32]) -> Vec<u8> {
     let largest = vector.iter().fold(0.0f32, |largest, number| largest.max(number.abs()));
     let each = if largest > 0.0 { f32::from(MAX_QUANTIZED) / largest } else { 0.0 };
@@ -49,7 +48,7 @@ const fn unpack_table() -> [[u8; VALUES_PER_BYTE]; 256] {
     all
 }
 
-/// A question, ready to be compared: its own vector, that of each piece, and the share of each.
+/// Query ready for comparison: its pooled vector, its token vectors, and the weight of each token.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct QueryVectors {
     pooled: Vector,
@@ -57,17 +56,17 @@ pub struct QueryVectors {
     token_weights: Vec<f32>,
 }
 
-/// How a question and a text compare.
+/// Similarity of a query and a text.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MaxSimScores {
-    /// The cosine of the two as a whole.
+    /// Cosine of the pooled vectors.
     pub pooled: f32,
-    /// For each piece of the question the cosine of its best match in the text; 0 if the text has no pieces.
+    /// Cosine of each query token and its best match in the text; 0 if the text has no tokens.
     pub tokens: Vec<f32>,
 }
 
 impl QueryVectors {
-    /// A question of these pieces, each with how much it tells. Pieces that were cut off have no vector and do not count.
+    /// Creates a query from its tokens and their weights. Tokens cut off by the model have no vector and do not count.
     pub fn new(whole: &[f32], vectors: &[Vec<f32>], weights: &[f32]) -> Self {
         let weights = &weights[..weights.len().min(vectors.len())];
         let total: f32 = weights.iter().sum();
@@ -80,42 +79,42 @@ impl QueryVectors {
         }
     }
 
-    /// How many pieces it has.
+    /// Returns the number of tokens.
     pub fn len(&self) -> usize {
         self.tokens.len()
     }
 
-    /// Whether it has none.
+    /// Returns `true` if the query has no tokens.
     pub fn is_empty(&self) -> bool {
         self.tokens.is_empty()
     }
 
-    /// Compares the question with a text that was packed.
+    /// Compares the query with the packed vectors of a text.
     pub fn compare(&self, packed: &[u8]) -> MaxSimScores {
-        let mut compared = MaxSimScores { pooled: 0.0, tokens: vec![0.0; self.tokens.len()] };
+        let mut scores = MaxSimScores { pooled: 0.0, tokens: vec![0.0; self.tokens.len()] };
         let size = |vector: &Vector| vector.values.len().div_ceil(VALUES_PER_BYTE);
-        let Some((whole, pieces)) = packed.split_at_checked(size(&self.pooled)) else {
-            return compared;
+        let Some((pooled, tokens)) = packed.split_at_checked(size(&self.pooled)) else {
+            return scores;
         };
         let mut unpacked = Vec::new();
-        compared.pooled = cosine(&self.pooled, unpack(whole, &mut unpacked));
+        scores.pooled = cosine(&self.pooled, unpack(pooled, &mut unpacked));
         let each = self.tokens.first().map_or(1, size).max(1);
-        for piece in pieces.chunks_exact(each) {
-            let theirs = unpack(piece, &mut unpacked);
-            for (best, own) in compared.tokens.iter_mut().zip(&self.tokens) {
+        for token in tokens.chunks_exact(each) {
+            let theirs = unpack(token, &mut unpacked);
+            for (best, own) in scores.tokens.iter_mut().zip(&self.tokens) {
                 *best = best.max(cosine(own, theirs));
             }
         }
-        compared
+        scores
     }
 
-    /// The matches of all pieces, each by its share.
+    /// Returns the weighted sum of token matches.
     pub fn weighted_sum(&self, matches: &[f32]) -> f32 {
         matches.iter().zip(&self.token_weights).map(|(one, share)| one * share).sum()
     }
 }
 
-/// The numbers of a vector, with what makes its length 1.
+/// Unpacks a vector and returns it with the factor that normalizes it to length 1.
 fn unpack<'a>(packed: &[u8], unpacked: &'a mut Vec<u8>) -> (&'a [u8], f32) {
     unpacked.clear();
     unpacked.extend(packed.iter().flat_map(|byte| UNPACK_TABLE[usize::from(*byte)]));
@@ -155,23 +154,23 @@ mod tests {
     #[test]
     fn each_piece_finds_its_best_match() {
         let axis = |at: usize| {
-            unit((0..16).map(|place| if place / 4 == at { 1.0 } else { -0.1 }).collect())
+            unit((0..16).map(|index| if index / 4 == at { 1.0 } else { -0.1 }).collect())
         };
         let text = PackedTokenVectors::new(&axis(2), &[axis(0), axis(1)]);
-        let asked = QueryVectors::new(&axis(2), &[axis(1), axis(3)], &[3.0, 1.0]);
-        let MaxSimScores { pooled: whole, tokens: pieces } = asked.compare(&text.0);
-        assert!(whole > 0.9 && pieces[0] > 0.9 && pieces[1] < 0.3, "{whole} {pieces:?}");
-        let expected = 0.75 * pieces[0] + 0.25 * pieces[1];
-        assert!((asked.weighted_sum(&pieces) - expected).abs() < 1e-6);
+        let query = QueryVectors::new(&axis(2), &[axis(1), axis(3)], &[3.0, 1.0]);
+        let MaxSimScores { pooled, tokens } = query.compare(&text.0);
+        assert!(pooled > 0.9 && tokens[0] > 0.9 && tokens[1] < 0.3, "{pooled} {tokens:?}");
+        let expected = 0.75 * tokens[0] + 0.25 * tokens[1];
+        assert!((query.weighted_sum(&tokens) - expected).abs() < 1e-6);
     }
 
     #[test]
     fn nothing_matches_nothing() {
         let vector = vec![1.0; 8];
-        let asked = QueryVectors::new(&vector, std::slice::from_ref(&vector), &[1.0]);
+        let query = QueryVectors::new(&vector, std::slice::from_ref(&vector), &[1.0]);
         let nothing = MaxSimScores { pooled: 0.0, tokens: vec![0.0] };
-        assert_eq!(asked.compare(&[]), nothing);
-        assert_eq!(asked.compare(&[7]), nothing, "half a vector is none");
+        assert_eq!(query.compare(&[]), nothing);
+        assert_eq!(query.compare(&[7]), nothing, "half a vector is none");
         assert_eq!(QueryVectors::default().compare(&[1, 2, 3]), MaxSimScores::default());
         assert_eq!(QueryVectors::default().weighted_sum(&[]), 0.0);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Models: what they are asked and what they answer. The built-in one turns a text into a vector without any set-up.
+//! Model interfaces (embedding, reranking, chat) and their implementations. The built-in embedder works without set-up.
 
 mod characters;
 mod wordpiece;
@@ -30,34 +30,34 @@ pub use local::LocalModel;
 
 use crate::{error::Result, types::EmbeddingModelId};
 
-/// Turns texts into vectors whose cosine says how alike their meanings are.
+/// Embedding model: maps texts to vectors whose cosine measures semantic similarity.
 #[async_trait]
 pub trait Embedder: Send + Sync {
-    /// Which model it is; vectors of another one cannot be compared with its own.
+    /// Returns the model's id. Vectors of different models cannot be compared.
     fn model(&self) -> &EmbeddingModelId;
 
-    /// Whether it has anything to say about a text: a model may know one language and not another.
+    /// Returns `true` if the model supports the language of `text`; a model may know one language and not another.
     fn understands(&self, text: &str) -> bool;
 
-    /// Texts less similar than this have nothing to do with each other. Models differ: some see a likeness in all texts.
+    /// Returns the cosine below which two texts are unrelated. Models differ: some find all texts similar.
     fn least_similarity(&self) -> f32;
 
-    /// A vector of length one for each text; all zeros for a text that means nothing to the model.
+    /// Returns a vector of length 1 for each text, or all zeros for a text without meaning to the model.
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
 }
 
-/// Compares a question with texts word by word, which is finer than comparing one vector of each.
+/// Late-interaction model: compares a query with texts token by token, which is finer than one vector each.
 #[async_trait]
 pub trait Reranker: Send + Sync {
-    /// Which model it is; what it made of texts is kept under this name.
+    /// Returns the model's id, under which token vectors are stored.
     fn model(&self) -> &EmbeddingModelId;
 
-    /// Whether it has anything to say about a question.
+    /// Returns `true` if the model supports the language of `query`.
     fn understands(&self, question: &str) -> bool;
 
-    /// What is kept of each text.
+    /// Returns the packed token vectors of each text, for storage.
     async fn encode_texts(&self, texts: &[&str]) -> Result<Vec<PackedTokenVectors>>;
 
-    /// A question, word by word, with how much each of them tells.
+    /// Encodes a query given as words with their weights.
     async fn encode_query(&self, words: &[(&str, f32)]) -> Result<QueryVectors>;
 }

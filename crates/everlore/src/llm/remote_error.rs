@@ -1,4 +1,4 @@
-//! What goes wrong with a server, told apart by what helps: waiting, asking for less, or a change by the user.
+//! Errors of remote model servers, classified by the remedy: retry, send less, or change the settings.
 
 use std::time::Duration;
 
@@ -10,42 +10,42 @@ use serde_json::Value;
 
 use crate::{config::SecretString, error::Error};
 
-/// Of what a server says about a failure so much is passed on.
+/// Characters of a server's error message that are quoted.
 const MAX_QUOTED_CHARS: usize = 200;
 
-/// Why a request did not bring what was asked for.
+/// Failure of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RemoteError {
-    /// Trying again may help, at best after the time that the server named.
+    /// May pass by itself; `after` is the delay that the server asks for.
     Transient { message: String, after: Option<Duration> },
-    /// The same in smaller pieces may help.
+    /// The request is too large; a smaller one may succeed.
     TooLarge { message: String },
-    /// Only a change by the user helps.
+    /// The user must change something.
     Permanent { message: String, hint: String },
 }
 
-/// Who was asked for what, to say so when it fails.
+/// Target of a request, quoted in error messages.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestInfo {
-    /// The name or number of the server.
+    /// Host name or address of the server.
     pub(crate) host: String,
-    /// The model as the server spells it.
+    /// Model as the server spells it.
     pub(crate) model: String,
-    /// What was sent as the key; empty if nothing was.
+    /// Key sent with the request; empty if none.
     pub(crate) key: SecretString,
-    /// Where the user put the key, or should put it.
+    /// Setting or variable that holds the key, or should.
     pub(crate) key_source: String,
-    /// How the user gets a model that the server does not have.
+    /// Advice for a model that the server does not have.
     pub(crate) missing_model_hint: String,
 }
 
 impl RemoteError {
-    /// Something that may pass by itself.
+    /// Creates an error that a retry may clear.
     pub(crate) fn transient(message: impl Into<String>) -> Self {
         Self::Transient { message: message.into(), after: None }
     }
 
-    /// Something that the user must change.
+    /// Creates an error that only the user can clear.
     pub(crate) fn permanent(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Permanent { message: message.into(), hint: hint.into() }
     }
@@ -54,45 +54,47 @@ impl RemoteError {
         Self::permanent(message, "the account has no credit left: check it with the provider")
     }
 
-    /// What an error means that came in the middle of an answer, whose status was good.
-    pub(crate) fn from_stream_error(asked: &RequestInfo, error: &Value) -> Self {
+    /// Converts an error event inside a stream whose HTTP status was a success.
+    pub(crate) fn from_stream_error(request: &RequestInfo, error: &Value) -> Self {
         let status = StatusCode::from_u16(status_of(error)).unwrap_or(StatusCode::BAD_GATEWAY);
-        Self::from_response(asked, status, &HeaderMap::new(), error.to_string().as_bytes())
+        Self::from_response(request, status, &HeaderMap::new(), error.to_string().as_bytes())
     }
 
-    /// What the status of an answer that is not a success means.
+    /// Classifies a response whose status is not a success.
     pub(crate) fn from_response(
-        asked: &RequestInfo,
+        request: &RequestInfo,
         status: StatusCode,
         headers: &HeaderMap,
         body: &[u8],
     ) -> Self {
-        let said = asked.quote_server_message(body);
-        let host = &asked.host;
-        let message = format!("{host} answered with status {}{said}", status.as_u16());
+        let detail = request.quote_server_message(body);
+        let host = &request.host;
+        let message = format!("{host} answered with status {}{detail}", status.as_u16());
         match status.as_u16() {
-            401 => asked.key_error(&said),
-            400 if said.contains("API key not valid") => asked.key_error(&said),
+            401 => request.key_error(&detail),
+            400 if detail.contains("API key not valid") => request.key_error(&detail),
             402 => Self::no_credit(message),
-            400 | 403 if said.to_lowercase().contains("credit balance") => Self::no_credit(message),
+            400 | 403 if detail.to_lowercase().contains("credit balance") => {
+                Self::no_credit(message)
+            }
             403 => Self::permanent(
                 message,
-                format!("check that {} may use model `{}`", asked.key_source, asked.model),
+                format!("check that {} may use model `{}`", request.key_source, request.model),
             ),
             404 => Self::permanent(
                 format!(
-                    "{host} does not know the model `{}` or the address (404){said}",
-                    asked.model
+                    "{host} does not know the model `{}` or the address (404){detail}",
+                    request.model
                 ),
-                asked.missing_model_hint.clone(),
+                request.missing_model_hint.clone(),
             ),
             413 => Self::TooLarge { message },
-            400 | 422 if is_too_long(&said) => Self::TooLarge { message },
+            400 | 422 if is_too_long(&detail) => Self::TooLarge { message },
             429 | 503 if retry_delay(body).is_some() => {
                 Self::Transient { message, after: retry_delay(body) }
             }
-            429 if said.contains("insufficient_quota")
-                || said.contains("exceeded your current quota") =>
+            429 if detail.contains("insufficient_quota")
+                || detail.contains("exceeded your current quota") =>
             {
                 Self::no_credit(message)
             }
@@ -107,14 +109,14 @@ impl RemoteError {
 }
 
 impl From<RemoteError> for Error {
-    fn from(trouble: RemoteError) -> Self {
-        let (message, hint) = match trouble {
+    fn from(error: RemoteError) -> Self {
+        let (message, hint) = match error {
             RemoteError::Transient { message, .. } => (
                 message,
                 "check that the server runs and can be reached, then try again".to_owned(),
             ),
             RemoteError::TooLarge { message } => {
-                (message, "set batch and batch_chars in the settings to less".to_owned())
+                (message, "lower batch and batch_chars in the settings".to_owned())
             }
             RemoteError::Permanent { message, hint } => (message, hint),
         };
@@ -123,42 +125,43 @@ impl From<RemoteError> for Error {
 }
 
 impl RequestInfo {
-    fn key_error(&self, said: &str) -> RemoteError {
-        let Self { host, key_source: key_place, .. } = self;
+    fn key_error(&self, detail: &str) -> RemoteError {
+        let Self { host, key_source, .. } = self;
         if self.key.reveal().is_empty() {
             return RemoteError::permanent(
-                format!("{host} asks for a key, and there is none (401){said}"),
-                format!("put the key into {key_place}"),
+                format!("{host} asks for a key, and there is none (401){detail}"),
+                format!("put the key into {key_source}"),
             );
         }
         RemoteError::permanent(
-            format!("the key in {key_place} was refused by {host} (401){said}"),
+            format!("the key in {key_source} was refused by {host} (401){detail}"),
             "check that it is complete, belongs to this server and was not revoked",
         )
     }
 
-    /// What the server says about the failure, without the key should it repeat it.
+    /// Formats the server's own error message, with the key masked in case it is repeated.
     fn quote_server_message(&self, body: &[u8]) -> String {
         let json: Value = serde_json::from_slice(body).unwrap_or_default();
         let json = if json.is_array() { &json[0] } else { &json };
-        let said = [&json["error"]["message"], &json["error"], &json["message"], &json["detail"]]
+        let quoted = [&json["error"]["message"], &json["error"], &json["message"], &json["detail"]]
             .into_iter()
             .find_map(Value::as_str)
             .unwrap_or_default();
         let key = self.key.reveal();
-        let said = if key.is_empty() { said.to_owned() } else { said.replace(key, "[hidden]") };
-        let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        if said.is_empty() {
-            said
+        let quoted =
+            if key.is_empty() { quoted.to_owned() } else { quoted.replace(key, "[hidden]") };
+        let quoted: String = quoted.split_whitespace().collect::<Vec<_>>().join(" ");
+        if quoted.is_empty() {
+            quoted
         } else {
-            format!(": {}", said.chars().take(MAX_QUOTED_CHARS).collect::<String>())
+            format!(": {}", quoted.chars().take(MAX_QUOTED_CHARS).collect::<String>())
         }
     }
 }
 
-/// Whether a server complains about the length of what it got.
-fn is_too_long(said: &str) -> bool {
-    let said = said.to_lowercase();
+/// Returns `true` if the server rejects the length of the request.
+fn is_too_long(message: &str) -> bool {
+    let message = message.to_lowercase();
     [
         "context length",
         "maximum context",
@@ -170,10 +173,10 @@ fn is_too_long(said: &str) -> bool {
         "exceeds",
     ]
     .iter()
-    .any(|sign| said.contains(sign))
+    .any(|phrase| message.contains(phrase))
 }
 
-/// The status that an error would have had if it had come before the answer: as a number, or by its name.
+/// Returns the HTTP status that an error inside a stream corresponds to, by its code or its type name.
 fn status_of(error: &Value) -> u16 {
     let error = if error["error"].is_object() { &error["error"] } else { error };
     let code = error["code"].as_u64().or_else(|| error["code"].as_str()?.parse().ok());
@@ -192,7 +195,7 @@ fn status_of(error: &Value) -> u16 {
     }
 }
 
-/// The pause that Gemini asks for, in the details of its error.
+/// Reads the retry delay in the details of a Gemini error.
 fn retry_delay(body: &[u8]) -> Option<Duration> {
     let json: Value = serde_json::from_slice(body).ok()?;
     let json = if json.is_array() { &json[0] } else { &json };
@@ -201,7 +204,7 @@ fn retry_delay(body: &[u8]) -> Option<Duration> {
     Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
 }
 
-/// When the server wants to be asked again: in seconds, or as a date, which is told by its own clock.
+/// Reads `Retry-After` in seconds or as a date, which is relative to the server's own clock.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name)?.to_str().ok().map(str::trim);
     let date = |text| jiff::fmt::rfc2822::parse(text).ok().map(|date| date.timestamp());

@@ -1,8 +1,8 @@
-//! Each status, each header and each complaint of a server, told by what helps.
+//! Tests of the classification of server errors by status, header and message.
 
 use super::*;
 
-fn asked(key: &str) -> RequestInfo {
+fn request_info(key: &str) -> RequestInfo {
     RequestInfo {
         host: "api.example".into(),
         model: "m".into(),
@@ -12,25 +12,25 @@ fn asked(key: &str) -> RequestInfo {
     }
 }
 
-fn trouble(status: u16, after: &str, body: &str) -> RemoteError {
+fn error_for(status: u16, after: &str, body: &str) -> RemoteError {
     let mut headers = HeaderMap::new();
     headers.insert(RETRY_AFTER, after.parse().unwrap());
     headers.insert(DATE, "Mon, 02 Mar 2026 12:00:00 GMT".parse().unwrap());
     RemoteError::from_response(
-        &asked("sk-1"),
+        &request_info("sk-1"),
         StatusCode::from_u16(status).unwrap(),
         &headers,
         body.as_bytes(),
     )
 }
 
-fn said(body: &str) -> String {
+fn error_body(body: &str) -> String {
     serde_json::json!({ "error": { "message": body } }).to_string()
 }
 
 #[test]
 fn each_status_is_told_by_what_helps() {
-    let kinds = |status: u16, body: &str| match trouble(status, "", body) {
+    let kinds = |status: u16, body: &str| match error_for(status, "", body) {
         RemoteError::Transient { .. } => "wait",
         RemoteError::TooLarge { .. } => "less",
         RemoteError::Permanent { .. } => "change",
@@ -42,14 +42,17 @@ fn each_status_is_told_by_what_helps() {
         assert_eq!(kinds(status, ""), "change", "{status}");
     }
     assert_eq!(kinds(413, ""), "less");
-    assert_eq!(kinds(400, &said("This model's maximum context length is 8192 tokens")), "less");
+    assert_eq!(
+        kinds(400, &error_body("This model's maximum context length is 8192 tokens")),
+        "less"
+    );
     assert_eq!(kinds(400, r#"{"error":"input length exceeds the context length"}"#), "less");
-    assert_eq!(kinds(429, &said("You exceeded your current quota")), "change");
+    assert_eq!(kinds(429, &error_body("You exceeded your current quota")), "change");
 }
 
 #[test]
 fn the_time_to_wait_is_read_as_seconds_and_as_a_date() {
-    let after = |text| match trouble(429, text, "") {
+    let after = |text| match error_for(429, text, "") {
         RemoteError::Transient { after, .. } => after.map(|after| after.as_millis()),
         other => panic!("{other:?}"),
     };
@@ -63,25 +66,33 @@ fn the_time_to_wait_is_read_as_seconds_and_as_a_date() {
 
 #[test]
 fn a_refused_key_is_named_by_its_place_and_never_shown() {
-    let body = said("Incorrect API key provided: sk-1. 错误的密钥");
-    let error = Error::from(trouble(401, "", &body));
-    let told = format!("{error} {}", error.hint());
-    assert!(told.contains("the key in OPENAI_API_KEY was refused by api.example (401)"), "{told}");
-    assert!(told.contains("错误的密钥") && !told.contains("sk-1"), "{told}");
+    let body = error_body("Incorrect API key provided: sk-1. 错误的密钥");
+    let error = Error::from(error_for(401, "", &body));
+    let described = format!("{error} {}", error.hint());
+    assert!(
+        described.contains("the key in OPENAI_API_KEY was refused by api.example (401)"),
+        "{described}"
+    );
+    assert!(described.contains("错误的密钥") && !described.contains("sk-1"), "{described}");
     assert_eq!(error.code(), "remote");
-    let none =
-        RemoteError::from_response(&asked(""), StatusCode::UNAUTHORIZED, &HeaderMap::new(), b"");
+    let none = RemoteError::from_response(
+        &request_info(""),
+        StatusCode::UNAUTHORIZED,
+        &HeaderMap::new(),
+        b"",
+    );
     let none = Error::from(none);
     assert!(
         none.to_string().contains("there is none") && none.hint().contains("OPENAI_API_KEY"),
         "{none}"
     );
-    assert!(!format!("{:?}", asked("sk-1")).contains("sk-1"));
+    assert!(!format!("{:?}", request_info("sk-1")).contains("sk-1"));
 }
 
 #[test]
 fn a_long_complaint_is_cut() {
-    let RemoteError::Permanent { message, .. } = trouble(400, "", &said(&"很".repeat(10_000)))
+    let RemoteError::Permanent { message, .. } =
+        error_for(400, "", &error_body(&"很".repeat(10_000)))
     else {
         panic!()
     };
@@ -90,44 +101,48 @@ fn a_long_complaint_is_cut() {
 
 #[test]
 fn failures_of_language_models_are_told_by_what_helps() {
-    let told = |status: u16, body: &str| match trouble(status, "", body) {
+    let described = |status: u16, body: &str| match error_for(status, "", body) {
         RemoteError::Transient { message, after } => format!("wait {after:?}: {message}"),
         RemoteError::TooLarge { message } => format!("less: {message}"),
         RemoteError::Permanent { message, hint } => format!("change: {message} / {hint}"),
     };
     let gemini_key =
         r#"[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key."}}]"#;
-    assert!(told(400, gemini_key).contains("the key in OPENAI_API_KEY was refused"));
-    let credit = said("Your credit balance is too low to access the API");
-    assert!(told(400, &credit).contains("no credit left"));
-    assert!(told(402, &said("Insufficient Balance")).contains("no credit left"));
+    assert!(described(400, gemini_key).contains("the key in OPENAI_API_KEY was refused"));
+    let credit = error_body("Your credit balance is too low to access the API");
+    assert!(described(400, &credit).contains("no credit left"));
+    assert!(described(402, &error_body("Insufficient Balance")).contains("no credit left"));
     let minute = r#"{"error":{"code":429,"message":"You exceeded your current quota","details":[{"retryDelay":"34s"}]}}"#;
-    assert!(told(429, minute).starts_with("wait Some(34s)"), "a limit by the minute passes");
+    assert!(described(429, minute).starts_with("wait Some(34s)"), "a limit by the minute passes");
     assert!(
-        told(400, &said("prompt is too long: 208310 tokens > 200000 maximum")).starts_with("less")
+        described(400, &error_body("prompt is too long: 208310 tokens > 200000 maximum"))
+            .starts_with("less")
     );
     let count =
-        said("The input token count (1200000) exceeds the maximum number of tokens allowed");
-    assert!(told(400, &count).starts_with("less"));
+        error_body("The input token count (1200000) exceeds the maximum number of tokens allowed");
+    assert!(described(400, &count).starts_with("less"));
 }
 
 #[test]
 fn an_error_in_the_middle_of_an_answer_is_told_by_its_number_or_name() {
-    let told = |error: Value| match RemoteError::from_stream_error(&asked("sk-1"), &error) {
-        RemoteError::Transient { message, .. } => format!("wait: {message}"),
-        RemoteError::TooLarge { message } => format!("less: {message}"),
-        RemoteError::Permanent { message, .. } => format!("change: {message}"),
-    };
+    let described =
+        |error: Value| match RemoteError::from_stream_error(&request_info("sk-1"), &error) {
+            RemoteError::Transient { message, .. } => format!("wait: {message}"),
+            RemoteError::TooLarge { message } => format!("less: {message}"),
+            RemoteError::Permanent { message, .. } => format!("change: {message}"),
+        };
     let named =
-        |kind: &str| told(serde_json::json!({ "error": { "type": kind, "message": "忙" } }));
+        |kind: &str| described(serde_json::json!({ "error": { "type": kind, "message": "忙" } }));
     assert_eq!(named("overloaded_error"), "wait: api.example answered with status 529: 忙");
     assert_eq!(named("rate_limit_error"), "wait: api.example answered with status 429: 忙");
     assert_eq!(named("invalid_request_error"), "change: api.example answered with status 400: 忙");
     assert_eq!(named("anything"), "wait: api.example answered with status 500: 忙");
     assert!(named("authentication_error").contains("was refused"));
     let numbered =
-        |code: Value| told(serde_json::json!({ "error": { "code": code, "message": "x" } }));
+        |code: Value| described(serde_json::json!({ "error": { "code": code, "message": "x" } }));
     assert!(numbered(serde_json::json!(502)).contains("502"));
     assert!(numbered(serde_json::json!("503")).contains("503"));
-    assert!(told(serde_json::json!({ "error": "runner stopped" })).contains("500: runner stopped"));
+    assert!(
+        described(serde_json::json!({ "error": "runner stopped" })).contains("500: runner stopped")
+    );
 }

@@ -1,9 +1,9 @@
-//! Cuts a text into the word pieces of BERT's uncased vocabulary, as the tokenizer of the built-in model's teacher does.
+//! WordPiece tokenizer with BERT's uncased vocabulary, equal to the tokenizer of the built-in model's teacher.
 //!
-//! A text is read once, character by character: control characters vanish, accents come off, letters become small;
-//! blanks, punctuation and Chinese characters end a word. A word is covered from the left by the longest pieces of the
-//! vocabulary; a word that they cannot cover is [`UNKNOWN`]. Names of special pieces such as `[SEP]` in a text are
-//! plain text here: what somebody wrote never turns into a control token.
+//! One pass over the characters: control characters are dropped, accents are stripped, letters become lower case;
+//! whitespace, punctuation and Chinese characters end a word. A word is split greedily into the longest pieces of the
+//! vocabulary; a word that they cannot cover becomes [`UNKNOWN_PIECE`]. Special tokens such as `[SEP]` in a text are
+//! plain text: user input never becomes a control token.
 
 use std::ops::ControlFlow;
 
@@ -11,28 +11,28 @@ use unicode_normalization::char::decompose_canonical;
 
 use super::characters::{is_chinese, is_dropped, is_mark, is_punctuation};
 
-/// The piece that stands for a word no pieces cover.
+/// Id of the piece that stands for a word outside the vocabulary.
 pub(super) const UNKNOWN_PIECE: u16 = 100;
 
-/// How many pieces there are.
+/// Number of pieces in the vocabulary.
 pub(super) const VOCAB_SIZE: usize = 30_522;
 
-/// Longer words are unknown, so that nonsense without blanks costs no more than other text.
+/// Longest tokenized word. Longer ones are unknown, so that noise without spaces costs no more than other text.
 const MAX_WORD_CHARS: usize = 100;
 
-/// The longest piece, `telecommunications`, without the sign of a continuation.
+/// Length of the longest piece, `telecommunications`, without the continuation prefix.
 const MAX_PIECE_BYTES: usize = 18;
 
-/// The pieces, one a line; a line that begins with `##` continues a word.
+/// Pieces, one per line; a line that begins with `##` continues a word.
 static VOCAB: &[u8] = include_bytes!("../../assets/embedder/vocab.txt");
 
-/// Where each piece begins in `WORDS`, then the hash table: `tools/embedder/assets.py` says how it is laid out.
+/// Offsets of the pieces in [`VOCAB`], then the hash table; `tools/embedder/assets.py` documents the layout.
 static VOCAB_INDEX: &[u8] = include_bytes!("../../assets/embedder/vocab.index");
 
-/// 30,522 pieces fill less than half of the places, which keeps the searches short.
+/// Slots of the hash table. The 30,522 pieces fill less than half of them, which keeps probing short.
 const HASH_SLOTS: usize = 1 << 16;
 
-/// Calls `each` with the pieces of `text` one after the other until it breaks.
+/// Calls `each` with the pieces of `text` in order until it breaks.
 pub(super) fn tokenize(
     text: &str,
     each: &mut impl FnMut(u16) -> ControlFlow<()>,
@@ -52,7 +52,7 @@ pub(super) fn tokenize(
     word.flush(each)
 }
 
-/// Whether a file of pieces, one a line, is the vocabulary by which texts are cut here.
+/// Returns `true` if `lines`, one piece per line, is the compiled-in vocabulary.
 #[cfg(feature = "local-model")]
 pub(super) fn is_vocabulary(lines: &[u8]) -> bool {
     let ends = |line: &u8| *line == b'\n' || *line == b'\r';
@@ -61,20 +61,20 @@ pub(super) fn is_vocabulary(lines: &[u8]) -> bool {
     lines[..filled(lines)] == VOCAB[..filled(VOCAB)]
 }
 
-/// A piece that is a word of plain letters.
+/// Returns the piece if it is a whole word of lower-case ASCII letters.
 #[cfg(feature = "local-model")]
 pub(super) fn plain_word(id: u16) -> Option<&'static str> {
     let line = std::str::from_utf8(vocab_line(usize::from(id))).ok()?;
     line.bytes().all(|byte| byte.is_ascii_lowercase()).then_some(line)
 }
 
-/// The text of a piece without the sign of a continuation.
+/// Returns the text of a piece without the continuation prefix.
 pub(super) fn piece_text(id: u16) -> &'static [u8] {
     let line = vocab_line(usize::from(id));
     line.strip_prefix(b"##").filter(|rest| !rest.is_empty()).unwrap_or(line)
 }
 
-/// The word that is being read, in small letters.
+/// Word being read, in lower case.
 #[derive(Default)]
 struct WordBuffer {
     text: String,
@@ -89,7 +89,7 @@ impl WordBuffer {
         }
     }
 
-    /// Ends the word before `c`, and is `c` alone.
+    /// Ends the current word and emits `c` as a word of its own.
     fn push_separate(
         &mut self,
         c: char,
@@ -100,7 +100,7 @@ impl WordBuffer {
         self.flush(each)
     }
 
-    /// Takes a character beyond ASCII apart.
+    /// Decomposes a non-ASCII character and adds its parts.
     fn push_non_ascii(
         &mut self,
         c: char,
@@ -120,7 +120,7 @@ impl WordBuffer {
         if chinese { self.flush(each) } else { ControlFlow::Continue(()) }
     }
 
-    /// Takes a small letter, or a sign that is split off.
+    /// Adds a lower-case letter, or emits a separator as a word of its own.
     fn push_lowercase(
         &mut self,
         c: char,
@@ -133,7 +133,7 @@ impl WordBuffer {
         ControlFlow::Continue(())
     }
 
-    /// Hands out the pieces of the word and begins an empty one.
+    /// Emits the pieces of the word and starts an empty one.
     fn flush(&mut self, each: &mut impl FnMut(u16) -> ControlFlow<()>) -> ControlFlow<()> {
         if self.chars == 0 {
             return ControlFlow::Continue(());
@@ -151,8 +151,8 @@ fn is_separate_word(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_punctuation() } else { is_punctuation(c) }
 }
 
-/// Writes the longest pieces that cover `word` from the left and returns how many they are; none cover it: 0, and the
-/// first is [`UNKNOWN`].
+/// Writes the longest pieces that cover `word` from the left and returns their number. If none cover it, returns 0 and
+/// writes [`UNKNOWN_PIECE`] first.
 fn split_word(word: &str, found: &mut [u16; MAX_WORD_CHARS]) -> usize {
     let mut rest = word;
     let mut count = 0;
@@ -168,13 +168,13 @@ fn split_word(word: &str, found: &mut [u16; MAX_WORD_CHARS]) -> usize {
     count
 }
 
-/// The longest piece that begins `text`, and its length. The hashes of all beginnings come from one pass.
+/// Returns the longest piece at the start of `text` and its length. One pass computes the hashes of all prefixes.
 fn longest_piece(text: &str, continues: bool) -> Option<(u16, usize)> {
     let mut hashes = [0; MAX_PIECE_BYTES];
     let mut hash = if continues { CONTINUATION_BASIS } else { FNV_BASIS };
-    for (place, &byte) in hashes.iter_mut().zip(text.as_bytes()) {
+    for (prefix_hash, &byte) in hashes.iter_mut().zip(text.as_bytes()) {
         hash = fnv(hash, byte);
-        *place = hash;
+        *prefix_hash = hash;
     }
     let max = text.len().min(MAX_PIECE_BYTES);
     (1..=max).rev().filter(|&len| text.is_char_boundary(len)).find_map(|len| {
@@ -183,31 +183,31 @@ fn longest_piece(text: &str, continues: bool) -> Option<(u16, usize)> {
     })
 }
 
-/// The piece with this text.
+/// Looks up the piece with this text in the hash table.
 fn find_piece(hash: u32, text: &[u8], continues: bool) -> Option<u16> {
-    let mut place = (hash.wrapping_mul(HASH_MULTIPLIER) >> 16) as usize;
+    let mut slot = (hash.wrapping_mul(HASH_MULTIPLIER) >> 16) as usize;
     loop {
-        let id = hash_slot(place).checked_sub(1)?;
+        let id = hash_slot(slot).checked_sub(1)?;
         if is_piece(usize::from(id), text, continues) {
             return Some(id);
         }
-        place = (place + 1) % HASH_SLOTS;
+        slot = (slot + 1) % HASH_SLOTS;
     }
 }
 
 const FNV_BASIS: u32 = 0x811c_9dc5;
 
-/// What `##` makes of the basis.
+/// FNV basis after hashing `##`.
 const CONTINUATION_BASIS: u32 = fnv(fnv(FNV_BASIS, b'#'), b'#');
 
-/// Spreads a hash over the places by its upper bits.
+/// Multiplier that spreads a hash over the slots by its upper bits.
 const HASH_MULTIPLIER: u32 = 0x9e37_79b1;
 
 const fn fnv(hash: u32, byte: u8) -> u32 {
     (hash ^ byte as u32).wrapping_mul(0x0100_0193)
 }
 
-/// Whether the piece is written like this: with the line end, and `##` if it continues a word.
+/// Returns `true` if piece `id` has exactly this text, with `##` before it if it continues a word.
 fn is_piece(id: usize, text: &[u8], continues: bool) -> bool {
     let line = &VOCAB[line_start(id)..];
     let line = if continues { line.strip_prefix(b"##") } else { Some(line) };
@@ -223,8 +223,8 @@ fn line_start(id: usize) -> usize {
     u32::from_le_bytes(VOCAB_INDEX.as_chunks().0[id]) as usize
 }
 
-fn hash_slot(place: usize) -> u16 {
-    u16::from_le_bytes(VOCAB_INDEX[VOCAB_SIZE * size_of::<u32>()..].as_chunks().0[place])
+fn hash_slot(slot: usize) -> u16 {
+    u16::from_le_bytes(VOCAB_INDEX[VOCAB_SIZE * size_of::<u32>()..].as_chunks().0[slot])
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Tests of the word pieces: the teacher's tokenizer has cut the golden texts, and the index finds every piece.
+//! Tests of the tokenizer: golden texts tokenized by the teacher's tokenizer, and lookup of every piece.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
-//! The prompt: what a model is told once for a whole conversation, and what each turn adds at its end.
+//! System prompt: a stable part built once per session, and the context that each turn appends.
 //!
-//! The first part is made when a conversation begins and stays the same to the byte, so that a provider's cache of it
-//! holds; it names no time. What a turn recalls comes after it.
+//! The stable part is built when a session begins and stays byte-identical, so that a provider's prompt cache holds; it
+//! contains no time. Recalled memories come after it.
 
 mod part;
 mod prefix_digest;
@@ -17,51 +17,51 @@ use crate::{
     text::language::Language,
 };
 
-/// What stands between two parts.
+/// Separator between two parts.
 const PART_SEPARATOR: &str = "\n\n";
 
-/// What a prompt is made from.
+/// Sources of a prompt.
 #[derive(Debug, Clone, Default)]
 pub struct PromptSources {
-    /// The layers as they were when the conversation began.
+    /// Layers at the beginning of the session.
     pub layers: LayerSnapshot,
-    /// How to use the memory; none if the agent has no tools for it.
+    /// Instructions for using the memory; `None` if the agent has no memory tools.
     pub guide: Option<String>,
-    /// The index of the vault, if there is one.
+    /// Index of the vault, if there is one.
     pub index: Option<VaultIndexView>,
-    /// What the caller's own prompt says.
+    /// Caller's own prompt.
     pub base: String,
 }
 
-/// The part of a prompt that stays the same for a conversation (F4, A8).
+/// Stable part of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Prompt {
-    /// Its parts, in their order; none is empty.
+    /// Non-empty parts, in order.
     pub parts: Vec<PromptPart>,
 }
 
-/// A prompt with what one turn adds.
+/// Prompt of one turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TurnPrompt {
-    /// All of it, as a model gets it.
+    /// Complete text as the model gets it.
     pub text: String,
-    /// The bytes at its beginning that are the same in every turn.
+    /// Length of the prefix that is the same in every turn.
     pub stable_bytes: usize,
-    /// A digest of them: as long as it is the same, a provider's cache of them holds.
+    /// Digest of the prefix: as long as it is the same, a provider's cache holds.
     pub stable_fingerprint: String,
-    /// The bytes that this turn adds.
+    /// Bytes that this turn adds.
     pub turn_bytes: usize,
 }
 
 impl TurnPrompt {
-    /// The part that is the same in every turn.
+    /// Returns the prefix that is the same in every turn.
     pub fn stable(&self) -> &str {
         &self.text[..self.stable_bytes]
     }
 }
 
 impl Prompt {
-    /// The identity, the user, the notes, the latest days, the guide, the index, the base: those that say something.
+    /// Assembles the non-empty parts: identity, user, notes, latest days, guide, index, base.
     pub fn assemble(sources: &PromptSources) -> Self {
         let layers = &sources.layers;
         let index = sources.index.as_ref();
@@ -85,18 +85,18 @@ impl Prompt {
         Self { parts: parts.into_iter().flatten().collect() }
     }
 
-    /// All parts as a model gets them; empty if there is none.
+    /// Returns all parts joined; empty if there are none.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self.parts.iter().map(|part| part.text.as_str()).collect();
         texts.join(PART_SEPARATOR)
     }
 
-    /// The most tokens a model counts for it.
+    /// Returns an upper estimate of the tokens.
     pub fn tokens(&self) -> usize {
         self.parts.iter().map(|part| part.tokens).sum()
     }
 
-    /// The prompt of one turn: this, then what was recalled for it. Nothing recalled adds nothing.
+    /// Returns the prompt of one turn: the stable part, then the recalled block if it is not empty.
     pub fn for_turn(&self, block: &MemoryBlock) -> TurnPrompt {
         let stable = self.text();
         let stable_bytes = stable.len();
@@ -111,7 +111,7 @@ impl Prompt {
     }
 }
 
-/// How to use the memory, as it comes with the engine (D7).
+/// Returns the engine's own instructions for using the memory.
 pub fn guide(language: Language) -> &'static str {
     match language {
         Language::Chinese => include_str!("../../prompts/guide_zh.md"),

@@ -4,46 +4,46 @@ use serde::Serialize;
 
 use crate::text::{sanitize::sanitize_unindented, tokens::estimate_tokens};
 
-/// The blank line that parts two parts may cost a token of its own.
+/// Tokens of the blank line between two parts.
 const SEPARATOR_TOKENS: usize = 1;
 
-/// Which part.
+/// Name of a prompt part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PromptPartName {
-    /// SOUL: who the agent is.
+    /// SOUL: the agent's identity.
     Identity,
-    /// USER: who the user is.
+    /// USER: the user's profile.
     User,
     /// MEMORY: the agent's notes.
     Notes,
     /// DAILY: the latest days.
     Activity,
-    /// How to use the memory.
+    /// Instructions for using the memory.
     Guide,
-    /// The index of the vault.
+    /// Index of the vault.
     Index,
-    /// The caller's own prompt.
+    /// Caller's own prompt.
     Base,
 }
 
-/// A part with what it costs.
+/// Part with its size.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PromptPart {
-    /// Which one.
+    /// Name of the part.
     pub name: PromptPartName,
-    /// What a model gets, the tag included.
+    /// Text as the model gets it, tags included.
     pub text: String,
-    /// Its characters.
+    /// Number of characters.
     pub chars: usize,
-    /// The most tokens a model counts for it.
+    /// Upper estimate of the tokens.
     pub tokens: usize,
-    /// How many characters of the file were left out.
+    /// Characters of the file that were cut off.
     pub cut_chars: usize,
 }
 
 impl PromptPartName {
-    /// The tag around it; the base has none.
+    /// Returns the tag around the part; the base has none.
     pub fn tag(self) -> Option<&'static str> {
         match self {
             Self::Identity => Some("agent-identity"),
@@ -56,7 +56,7 @@ impl PromptPartName {
         }
     }
 
-    /// Its name for people.
+    /// Returns the name for display.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Identity => "identity",
@@ -71,7 +71,7 @@ impl PromptPartName {
 }
 
 impl PromptPart {
-    /// The content between its tags, made harmless; nothing if it says nothing.
+    /// Creates a part with sanitized content between its tags; `None` if the content is blank.
     pub(super) fn fenced(name: PromptPartName, content: &str, cut_chars: usize) -> Option<Self> {
         let content = content.trim();
         let tag = name.tag()?;
@@ -79,7 +79,7 @@ impl PromptPart {
         (!content.is_empty()).then(|| Self::new(name, text(), cut_chars))
     }
 
-    /// The content as it is; nothing if it says nothing.
+    /// Creates a part without tags; `None` if the content is blank.
     pub(super) fn plain(name: PromptPartName, content: &str) -> Option<Self> {
         (!content.trim().is_empty()).then(|| Self::new(name, content.to_owned(), 0))
     }

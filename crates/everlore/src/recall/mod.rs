@@ -1,64 +1,37 @@
-//! The read path: what should the model know now?
+//! Read path: finds the memories that the model should know for a query.
 //!
-//! `analyze` understands the query, `gather` asks the index, `fuse` brings the signals together, `rerank` looks at the best
-//! of them again where a model is at hand, `asked_before` leaves out what only asks the same, `seen` what the conversation still shows, `bridge` lifts what the best lead to, `score` weighs what a memory is worth,
-//! `abstain` decides whether anything is good enough, `pack` fits it into a prompt. A query for
-//! a period is answered by `period` in the order of time; `outdated` puts the newest of several statements first.
+//! [`recall`] runs the pipeline. Each folder answers one question:
+//!
+//! - `query/`: what does the query ask for? `analyze` turns its text into an [`Intent`].
+//! - `rank/`: which memories are relevant? `gather` reads the index, `fuse` adds up the signals, `load` reads the rows
+//!   of the best candidates, `score` multiplies their relevance with bounded factors.
+//! - `answer/`: is the best hit good enough, and how is it shown? `abstain` estimates the confidence, `pack` and
+//!   `render` fit the hits into a token budget, `why_not` explains why a memory is missing.
+//!
+//! Invariant: `query/` uses neither of the other two, and `rank/` does not use `answer/`.
 
-mod analyze;
-mod synonyms;
-mod personal_constraints;
-mod domains;
-pub mod query_kind;
-mod identity;
-mod phrases;
-mod small_talk;
-mod memory_need;
-mod period;
-mod gather;
-mod doc_stats;
-mod corpus;
-mod parallel;
-mod lexical;
-mod semantic;
-mod signals;
-mod fuse;
-mod rerank;
-mod repeated_questions;
-mod visible_context;
-mod second_hop;
-mod score;
-mod updates;
-mod confidence_features;
-mod abstain;
-mod logistic;
-mod synthetic_queries;
-mod pack;
-mod render;
-mod why_not;
+mod query;
+mod rank;
+mod answer;
 
 use jiff::Zoned;
 use serde::Serialize;
 
-pub use abstain::{
-    ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceTuning, FEATURE_COUNT,
-    FeatureContribution,
+use answer::abstain;
+pub use answer::{
+    ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceFeatures,
+    ConfidenceTuning, FEATURE_COUNT, FeatureContribution, MemoryBlock, MemoryBlockEntry,
+    RenderedMemory, TrainingSample, WhyNot, fit_coefficients, pack, recall_named_memory,
+    render_recall, why_not,
 };
-pub use analyze::{Intent, QueryTerm, analyze};
-pub use confidence_features::ConfidenceFeatures;
-pub use domains::{Domain, DomainTerm, Domains};
-use fuse::{Fusion, RecallCandidate};
-use gather::GatheredPostings;
-pub use identity::IdentityQuestion;
-pub use logistic::{TrainingSample, fit_coefficients};
-pub use memory_need::MemoryNeed;
-pub use pack::{MemoryBlock, MemoryBlockEntry, MemoryTier, pack};
-pub use render::{RenderedMemory, recall_named_memory, render_recall};
-pub use score::ScoreFactors;
-pub use signals::{HitSignals, TermSignal};
-pub(crate) use synthetic_queries::{content_units, synthetic_query};
-pub use visible_context::VisibleContext;
-pub use why_not::WhyNot;
+pub(crate) use answer::{content_units, synthetic_query};
+pub use query::{
+    Domain, DomainTerm, Domains, IdentityQuestion, Intent, MemoryNeed, QueryTerm, analyze,
+    query_kind,
+};
+use query::{analyze_by_time_words, analyze_with_domains};
+pub use rank::{HitSignals, ScoreFactors, TermSignal, VisibleContext};
+use rank::{fuse, gather, load, score};
 
 pub use crate::text::tiers::{one_line, overview};
 use crate::{
@@ -69,44 +42,70 @@ use crate::{
     types::{CheckResult, Memory, MemoryId, Scope, Status},
 };
 
-/// Candidates whose rows are read beside twice as many as are asked for: the bounded factors reorder near equals, and
-/// hardly ever lift a memory from further down.
-const EXTRA_LOADED: usize = 10;
+/// Finds the memories worth knowing for `request`, best first.
+///
+/// A query for a period in which nothing was said is read a second time, by the words that name the period: a memory
+/// may mention that very time.
+pub async fn recall(deps: RecallDeps<'_>, request: &RecallRequest) -> Result<Recall> {
+    let mut intent = analyze_with_domains(&request.query, deps.domains, deps.config, deps.now);
+    loop {
+        let gathered = gather(deps, request, &intent).await?;
+        let fusion = fuse(deps, request, &gathered, &intent);
+        let ranked = score(load(deps, request, fusion).await?, deps.now.timestamp());
+        if !ranked.hits.is_empty() || !intent.asks_period {
+            return Ok(abstain(ranked, request, &deps.coefficients));
+        }
+        intent = analyze_by_time_words(&request.query, deps.config, deps.now);
+    }
+}
 
-/// How many times more candidates are read where most of them ask what the query asks.
-const DEPTH_GROWTH: usize = 4;
+/// Store, models and settings that recall works with.
+#[derive(Clone, Copy)]
+pub struct RecallDeps<'a> {
+    /// Store that holds the memories.
+    pub store: &'a dyn Store,
+    /// Embedder for similarity in meaning; `None` ranks by words alone.
+    pub embedder: Option<&'a dyn Embedder>,
+    /// Late-interaction model that compares the best candidates with the query word by word; `None` skips reranking.
+    pub reranker: Option<&'a dyn Reranker>,
+    /// Constants of ranking.
+    pub config: &'a RecallConfig,
+    /// Vocabularies of special fields that the user supplied.
+    pub domains: &'a Domains,
+    /// Coefficients of the logistic confidence model.
+    pub coefficients: ConfidenceCoefficients,
+    /// Moment of the query, in the user's time zone.
+    pub now: &'a Zoned,
+}
 
-/// A coverage above this has every word; sums of fractions fall a little short of one.
-const FULL_COVERAGE: f64 = 0.999;
-
-/// What to look for, and where.
+/// Query with its scope, filters and limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecallRequest {
-    /// Whose memories.
+    /// Agent and user whose memories are searched.
     pub scope: Scope,
-    /// What the agent is about to answer.
+    /// Message that the agent is about to answer.
     pub query: String,
-    /// Which memories may be returned. Without statuses, only active ones.
+    /// Filter that every hit must pass; without statuses, only active memories pass.
     pub filter: MemoryFilter,
-    /// Only these of them; any if left out.
+    /// Part of the scope to search; `None` searches all of it.
     pub within: Option<AddressQuery>,
-    /// The most hits.
+    /// Maximum number of hits.
     pub limit: usize,
-    /// Whether a query that asks for nothing but a period ("What did we talk about last week?") gets all of it, beyond
-    /// the limit. Otherwise it gets as many memories as the limit allows, spread evenly over the period.
+    /// Set to return all memories of a period, beyond the limit, if the query asks for nothing else ("What did we talk
+    /// about last week?"). Otherwise such a query gets `limit` memories, spread evenly over the period.
     pub whole_period: bool,
-    /// Hits with a lower score are left out.
+    /// Minimum score of a hit.
     pub min_score: f64,
-    /// How sure recall must be that the best hit answers the query; below, nothing is returned.
+    /// Minimum confidence that the best hit answers the query; below it, recall returns nothing.
     pub min_confidence: f64,
-    /// Hits whose relevance is below this share of the best one's are left out.
+    /// Minimum relevance of a hit, as a share of the best hit's relevance.
     pub floor: f64,
-    /// What the model still sees of the conversation that goes on, and need not be told.
+    /// Part of the current conversation that the model still sees; recall leaves it out.
     pub visible: Option<VisibleContext>,
 }
 
 impl RecallRequest {
-    /// Asks for the best memories of `scope` by `config`'s limit, whatever the confidence.
+    /// Creates a request for the best memories of `scope`, with the limit of `config` and without minimum scores.
     pub fn new(scope: Scope, query: impl Into<String>, config: &RecallConfig) -> Self {
         Self {
             scope,
@@ -122,7 +121,7 @@ impl RecallRequest {
         }
     }
 
-    /// The filter with its default spelled out.
+    /// Returns the filter with its default status filled in.
     fn effective_filter(&self) -> MemoryFilter {
         let mut filter = self.filter.clone();
         if filter.statuses.is_empty() {
@@ -132,184 +131,44 @@ impl RecallRequest {
     }
 }
 
-/// The answer to a [`RecallRequest`].
+/// Answer to a [`RecallRequest`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Recall {
-    /// How the query was understood.
+    /// Analysed query.
     pub intent: Intent,
-    /// What was found, best first; in the order of time if the query asks for a period.
+    /// Hits, best first; in order of time if the query asks for a period.
     pub hits: Vec<Hit>,
-    /// How probable it is that the best hit answers the query, from 0 to 1.
+    /// Probability from 0 to 1 that the best hit answers the query.
     pub confidence: f64,
-    /// Whether something was found but judged not good enough, or nothing was found at all.
+    /// `true` if there are no hits: nothing was found, or nothing was good enough.
     pub abstained: bool,
-    /// How many memories had anything in common with the query.
+    /// Number of memories that matched the query by any signal.
     pub candidates: usize,
-    /// Why words alone decided, if the model that knows meanings was asked and did not answer.
+    /// Error of the embedder; set if it failed and words alone decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without_meaning: Option<String>,
-    /// Why it is so sure.
+    /// Derivation of the confidence.
     pub judgement: ConfidenceEstimate,
 }
 
-/// A memory chosen for a query, with every number that made its score.
+/// Memory chosen for a query, with every number that made its score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Hit {
     /// The memory.
     pub memory: Memory,
-    /// Its worth for this query, from 0 to 1.
+    /// Worth for this query, from 0 to 1.
     pub score: f64,
-    /// What the index said.
+    /// Relevance signals from the index and the models.
     pub signals: HitSignals,
-    /// What its stored worth and age made of it.
+    /// Factors for age, weight, importance and kind that turn the relevance into the score.
     pub factors: ScoreFactors,
-    /// The newer memory among the hits that states the same thing differently.
+    /// Newer memory among the hits that states the same thing differently.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<MemoryId>,
-    /// What its check tells now, if it has one.
+    /// Current result of the memory's check, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<CheckResult>,
-    /// Where it stands in the index.
+    /// Address in the index.
     #[serde(skip)]
     pub address: DocAddress,
-}
-
-/// What recall works with.
-#[derive(Clone, Copy)]
-pub struct RecallDeps<'a> {
-    /// Where the memories are.
-    pub store: &'a dyn Store,
-    /// What tells how near two texts are in meaning, if anything does.
-    pub embedder: Option<&'a dyn Embedder>,
-    /// What compares the best candidates with the query word by word, if anything does.
-    pub reranker: Option<&'a dyn Reranker>,
-    /// The constants of ranking.
-    pub config: &'a RecallConfig,
-    /// Words of a trade that the user gave.
-    pub domains: &'a Domains,
-    /// What evidence is worth.
-    pub coefficients: ConfidenceCoefficients,
-    /// When it is asked, and by which calendar.
-    pub now: &'a Zoned,
-}
-
-/// Finds what is worth knowing for `request`, best first.
-pub async fn recall(means: RecallDeps<'_>, request: &RecallRequest) -> Result<Recall> {
-    let RankedRecall {
-        intent,
-        hits,
-        candidates,
-        features: evidence,
-        semantic_unavailable: without_meaning,
-    } = rank(means, request).await?;
-    let judgement = abstain::estimate_confidence(&intent, &hits, evidence, &means.coefficients);
-    let confidence = judgement.confidence;
-    let mut hits = abstain::abstain(hits, confidence, request);
-    if !(intent.asks_period && request.whole_period) {
-        hits.truncate(request.limit);
-    }
-    let abstained = hits.is_empty();
-    Ok(Recall { intent, abstained, hits, confidence, candidates, judgement, without_meaning })
-}
-
-/// Says what kept a memory out of the answer, or that nothing did.
-pub async fn why_not(
-    means: RecallDeps<'_>,
-    request: &RecallRequest,
-    id: MemoryId,
-) -> Result<WhyNot> {
-    why_not::why_not(means, request, id).await
-}
-
-/// Everything up to the decision what to leave out.
-struct RankedRecall {
-    intent: Intent,
-    hits: Vec<Hit>,
-    candidates: usize,
-    features: ConfidenceFeatures,
-    semantic_unavailable: Option<String>,
-}
-
-async fn rank(means: RecallDeps<'_>, request: &RecallRequest) -> Result<RankedRecall> {
-    let mut intent = analyze(&request.query, means.config, means.now);
-    intent.domain_terms = means.domains.enrich(&request.query, &mut intent.terms);
-    let asks_period = intent.asks_period;
-    let answer = rank_intent(means, request, intent).await?;
-    if asks_period && answer.hits.is_empty() {
-        // Nothing was said then, but a memory may name that very time.
-        let intent = analyze::analyze_by_time_words(&request.query, means.config, means.now);
-        let mut answer = rank_intent(means, request, intent).await?;
-        answer.hits.retain(|hit| hit.signals.coverage > FULL_COVERAGE);
-        return Ok(answer);
-    }
-    Ok(answer)
-}
-
-async fn rank_intent(
-    means: RecallDeps<'_>,
-    request: &RecallRequest,
-    intent: Intent,
-) -> Result<RankedRecall> {
-    let config = &rerank::adjusted_config(means, request);
-    let mut gathered = gather::gather(means, request, &intent).await?;
-    let without_meaning = gathered.semantic_unavailable.take();
-    let mut fusion = Fusion::new(&gathered, &intent, config);
-    let candidates_found = fusion.candidate_count();
-    let (mut candidates, loaded) = load(means, request, &gathered, &intent, &mut fusion).await?;
-    second_hop::boost_second_hop(&mut candidates, &loaded, &intent, config);
-    let mut hits = score::score(candidates, loaded, &intent, config, means.now.timestamp());
-    if intent.asks_period {
-        period::sort_by_time(&mut hits);
-    } else {
-        updates::promote_newest(&mut hits, &intent);
-    }
-    for hit in hits.iter_mut().take(request.limit) {
-        fusion.explain(hit.address, &mut hit.signals);
-    }
-    let evidence = fusion.confidence_features(&hits, &means.coefficients);
-    let candidates = candidates_found;
-    Ok(RankedRecall {
-        intent: intent.clone(),
-        hits,
-        candidates,
-        features: evidence,
-        semantic_unavailable: without_meaning,
-    })
-}
-
-/// The best candidates with their rows, without earlier questions of the same; where those were most of them, more are read.
-async fn load(
-    means: RecallDeps<'_>,
-    request: &RecallRequest,
-    gathered: &GatheredPostings,
-    intent: &Intent,
-    fusion: &mut Fusion<'_>,
-) -> Result<(Vec<RecallCandidate>, Vec<(DocAddress, Memory)>)> {
-    let mut depth = load_depth(intent, request).max(rerank::depth(means, request));
-    loop {
-        let mut candidates = fusion.best(depth);
-        let is_all = candidates.len() < depth;
-        if intent.asks_period {
-            period::sample_evenly(&mut candidates, request);
-        } else {
-            rerank::rerank(means, request, gathered, &mut candidates).await?;
-        }
-        let places: Vec<_> = candidates.iter().map(|candidate| candidate.address).collect();
-        let rows = means.store.by_address(&request.scope, &places).await?;
-        repeated_questions::drop_uninformative(&mut candidates, &rows, intent);
-        let (scope, seen) = (&request.scope, request.visible.as_ref());
-        visible_context::drop_visible(means.store, scope, seen, &mut candidates, &rows).await?;
-        if is_all || candidates.len() * 2 > places.len() {
-            return Ok((candidates, rows));
-        }
-        depth = depth.saturating_mul(DEPTH_GROWTH);
-    }
-}
-
-/// How many candidates are looked at: of a period all, because it is told from its first to its last memory.
-fn load_depth(intent: &Intent, request: &RecallRequest) -> usize {
-    if intent.asks_period {
-        return usize::MAX;
-    }
-    request.limit.saturating_mul(2).saturating_add(EXTRA_LOADED)
 }

@@ -1,4 +1,4 @@
-//! What waits to be drawn from conversations: sessions with turns that were not read yet, told by the turns themselves.
+//! The capture queue facet: sessions with turns that capture has not read yet; the stored turns themselves say which.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,21 +13,20 @@ use crate::{
     types::{Memory, MemoryId, QuarantinedDraft, Role, Scope, Timestamp},
 };
 
-/// Knows how far each session was read, who reads it now, and what was not remembered of it.
+/// Tracks for each session the turns that capture has read, the current lease, and the drafts that it quarantined.
 ///
-/// A turn waits from the transaction that stores it until the one that stores what was drawn from it
-/// ([`crate::types::Extracted`]), so none is left out and none is read twice, whatever ends when.
+/// A turn is pending from the transaction that stores it until the one that stores the memories extracted from it
+/// ([`crate::types::CaptureCheckpoint`]), so no turn is skipped and none is read twice, whenever a process ends.
 #[async_trait]
 pub trait CaptureQueue: Send + Sync {
-    /// Leases the session that waits longest among those that are due; none if none is. While a session is leased, no other
-    /// of its scope is: two that are read at once could not know of each other's memories.
+    /// Leases the session that is pending for longest among those that are due; `None` if none is. While a session is
+    /// leased, no other of its scope is: two sessions read at once could not know of each other's memories.
     async fn claim(&self, claim: &ClaimRequest) -> Result<Option<SessionLease>>;
 
-    /// Ends a lease before its time, with what went wrong if something did. Whoever lost the lease changes nothing.
-    async fn release(&self, claimed: &SessionLease, failure: Option<&CaptureFailure>)
-    -> Result<()>;
+    /// Ends a lease early, with the failure if there was one. A holder that lost the lease changes nothing.
+    async fn release(&self, lease: &SessionLease, failure: Option<&CaptureFailure>) -> Result<()>;
 
-    /// The first turns of a session that were not read yet, and some before them.
+    /// Returns the first unread turns of a session, and some turns before them.
     async fn unread_turns(
         &self,
         scope: &Scope,
@@ -35,118 +34,120 @@ pub trait CaptureQueue: Send + Sync {
         limit: usize,
     ) -> Result<UnreadTurns>;
 
-    /// Notes that a session is over, so that its turns need not wait for more; false if there is no such session.
+    /// Marks a session as ended, so that its turns need not wait for more; `false` if there is no such session.
     async fn mark_ended(&self, scope: &Scope, session: &str, now: Timestamp) -> Result<bool>;
 
-    /// Every session with turns that wait, of this scope or of all, those that wait longest first.
+    /// Returns every session with unread turns, of this scope or of all, those pending for longest first.
     async fn pending(&self, scope: Option<&Scope>) -> Result<Vec<PendingSession>>;
 
-    /// Drafts that were not remembered, newest first.
+    /// Returns the quarantined drafts, newest first.
     async fn quarantined(&self, scope: &Scope) -> Result<Vec<QuarantinedDraft>>;
 
-    /// Removes such drafts and returns how many there were. One that is stored as a memory is removed by that.
+    /// Removes quarantined drafts and returns how many there were. A draft that is stored as a memory leaves the
+    /// quarantine by that write.
     async fn drop_quarantined(&self, scope: &Scope, ids: &[MemoryId]) -> Result<usize>;
 }
 
-/// How many turns before the unread ones are returned with them: an answer needs its question.
+/// Turns before the unread ones that are returned with them: an answer needs its question.
 pub(super) const CONTEXT_TURNS: usize = 4;
 
-/// Who wants to read, and what.
+/// Request for a lease: the reader and the sessions it accepts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClaimRequest {
-    /// Only this scope.
+    /// Only this scope, if given.
     pub scope: Option<Scope>,
-    /// Only this session; `Some(None)` for turns outside of one.
+    /// Only this session, if given; `Some(None)` for turns outside of one.
     pub session: Option<Option<String>>,
-    /// Who asks: a name that no other process has.
+    /// Name of the reader, which no other process has.
     pub owner: String,
-    /// The time.
+    /// Current time.
     pub now: Timestamp,
-    /// How long the lease is.
+    /// Length of the lease.
     pub lease_duration: Duration,
-    /// When a session is due; none if everything that waits is, as when a person asks.
+    /// Conditions under which a session is due; `None` if every pending one is, as when a person asks.
     pub due: Option<DuePolicy>,
 }
 
-/// When a session is due by itself.
+/// Conditions under which a session is due without a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DuePolicy {
-    /// When so many exchanges wait.
+    /// Unread exchanges from which on a session is due.
     pub min_exchanges: usize,
-    /// When nothing was said for so long.
+    /// Silence after which a session is due.
     pub idle_after: Duration,
-    /// But, unless it has ended, only when the last reading of its scope is so long ago.
+    /// Least time since the last reading of its scope; a session that has ended need not wait for it.
     pub min_interval: Duration,
-    /// Agents with other exchanges and silences than these; none for one whose sessions are not read by themselves.
+    /// Agents with other values of `min_exchanges` and `idle_after`; `None` for an agent whose sessions are never due
+    /// by themselves.
     pub agent_overrides: BTreeMap<String, Option<(usize, Duration)>>,
 }
 
-/// A session that was leased.
+/// Lease on a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionLease {
-    /// Whose it is.
+    /// Scope of the session.
     pub scope: Scope,
-    /// The session; none for turns outside of one.
+    /// Name of the session; `None` for turns outside of one.
     pub session: Option<String>,
-    /// Who holds the lease.
+    /// Name of the reader that holds the lease.
     pub owner: String,
-    /// How often reading it failed in a row.
+    /// Readings that failed in a row.
     pub failures: u32,
-    /// How often in a row the answer of a model could not be used.
+    /// Model answers in a row that were invalid.
     pub invalid: u32,
 }
 
-/// What went wrong.
+/// Failure of a reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaptureFailure {
-    /// In words, without anything that was said.
+    /// Message, without anything from the conversation.
     pub error: String,
-    /// Whether a model answered what could not be used.
+    /// Set when the answer of a model was invalid.
     pub is_invalid: bool,
-    /// When to try again.
+    /// Time of the next attempt.
     pub retry_at: Timestamp,
 }
 
-/// Turns that were not read yet.
+/// Turns that capture has not read yet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UnreadTurns {
     /// Turns before them, in order.
     pub context: Vec<Memory>,
-    /// The turns, in order.
+    /// Unread turns, in order.
     pub turns: Vec<Memory>,
-    /// The position of the first one.
+    /// Position of the first unread turn.
     pub from: u32,
-    /// The position after the last one.
+    /// Position after the last unread turn.
     pub to: u32,
 }
 
-/// A session with turns that wait.
+/// Session with unread turns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PendingSession {
-    /// Whose it is.
+    /// Scope of the session.
     #[serde(skip)]
     pub scope: Scope,
-    /// The session; none for turns outside of one.
+    /// Name of the session; `None` for turns outside of one.
     pub session: Option<String>,
-    /// How many turns wait.
+    /// Unread turns.
     pub turns: usize,
-    /// Of these, how many begin an exchange.
+    /// Unread turns that begin an exchange.
     pub exchanges: usize,
-    /// When the last of them was stored.
+    /// Time at which the last unread turn was stored.
     pub last_at: Timestamp,
-    /// When the end of the session was announced.
+    /// Time at which the end of the session was announced.
     pub ended_at: Option<Timestamp>,
-    /// Until when somebody reads it.
+    /// End of the current lease.
     pub leased_until: Option<Timestamp>,
-    /// How often reading it failed in a row.
+    /// Readings that failed in a row.
     pub failures: u32,
-    /// How often in a row the answer of a model could not be used.
+    /// Model answers in a row that were invalid.
     pub invalid: u32,
-    /// Not before then is it tried again.
+    /// Earliest time of the next attempt.
     pub retry_at: Option<Timestamp>,
-    /// What went wrong the last time.
+    /// Message of the last failure.
     pub error: Option<String>,
-    /// When the scope was last read.
+    /// Time of the last reading of the scope.
     #[serde(skip)]
     pub last_run_at: Option<Timestamp>,
 }
@@ -171,23 +172,23 @@ impl PendingSession {
     }
 }
 
-/// Which of the waiting sessions a claim gets: the first one that is due and whose scope nobody reads.
-pub(super) fn pick_due(waiting: &[PendingSession], claim: &ClaimRequest) -> Option<usize> {
+/// Picks the pending session that a claim gets: the first one that is due and whose scope is not leased.
+pub(super) fn pick_due(pending: &[PendingSession], claim: &ClaimRequest) -> Option<usize> {
     let busy: BTreeSet<&Scope> =
-        waiting.iter().filter(|it| it.is_leased(claim.now)).map(|it| &it.scope).collect();
-    waiting.iter().position(|it| {
+        pending.iter().filter(|it| it.is_leased(claim.now)).map(|it| &it.scope).collect();
+    pending.iter().position(|it| {
         let is_wanted = claim.scope.as_ref().is_none_or(|scope| *scope == it.scope)
             && claim.session.as_ref().is_none_or(|session| *session == it.session);
         is_wanted && !busy.contains(&it.scope) && it.is_due(claim.due.as_ref(), claim.now)
     })
 }
 
-/// Whether a turn begins an exchange: what the user says, and what nobody claims.
+/// Returns `true` if a turn begins an exchange: a turn of the user, or one without a role.
 pub(super) fn starts_exchange(turn: &Memory) -> bool {
     matches!(turn.source.role, None | Some(Role::User))
 }
 
-/// The answer to storing what was drawn from turns that somebody else read meanwhile.
+/// Builds the error for storing extracted memories of turns that another reader has read in the meantime.
 pub(super) fn lease_lost(session: Option<&str>) -> Error {
     Error::Conflict { what: format!("the session `{}`", session.unwrap_or("(none)")) }
 }

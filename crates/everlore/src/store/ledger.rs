@@ -1,4 +1,4 @@
-//! What background work costs, and when it was last done.
+//! The ledger facet: cost of background work, and the time each job last began.
 
 use std::time::Duration;
 
@@ -11,22 +11,22 @@ use crate::{
     types::{Scope, Timestamp},
 };
 
-/// Keeps what was spent by day, scope and job, and when each job was last begun.
+/// Keeps spend by day, scope and job, and the time at which each job last began.
 #[async_trait]
 pub trait Ledger: Send + Sync {
-    /// Adds to what was spent.
+    /// Adds to the spend of a job.
     async fn record(&self, scope: &Scope, day: Date, job: &str, spent: ModelSpend) -> Result<()>;
 
-    /// What a scope spent since a day, the newest day first.
+    /// Returns the spend of a scope since a day, the newest day first.
     async fn entries(&self, scope: &Scope, since: Date) -> Result<Vec<LedgerEntry>>;
 
-    /// What all scopes together spent on a day. For the owner of the store, who pays for all of them.
+    /// Returns the spend of all scopes together on a day. For the owner of the store, who pays for all of them.
     async fn total_on(&self, day: Date) -> Result<ModelSpend>;
 
-    /// Removes what was spent before a day, in all scopes, and returns how many lines went.
+    /// Removes the spend before a day, in all scopes, and returns how many lines that were.
     async fn prune(&self, before: Date) -> Result<usize>;
 
-    /// Notes that a job begins now, unless it was begun less than `every` ago: of several processes one gets true.
+    /// Records that a job begins now, unless it began less than `every` ago: of several processes one gets `true`.
     async fn try_begin_job(
         &self,
         scope: &Scope,
@@ -35,29 +35,29 @@ pub trait Ledger: Send + Sync {
         every: Duration,
     ) -> Result<bool>;
 
-    /// When a job was last begun.
+    /// Returns the time at which a job last began.
     async fn job_begun_at(&self, scope: &Scope, job: &str) -> Result<Option<Timestamp>>;
 }
 
-/// What was spent.
+/// Spend on model calls.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct ModelSpend {
-    /// How often a model was asked.
+    /// Calls of a model.
     pub calls: u64,
-    /// Tokens that it read.
+    /// Input tokens.
     pub read: u64,
-    /// Of these, tokens from the provider's cache.
+    /// Input tokens from the provider's cache.
     pub cached: u64,
-    /// Tokens that it wrote.
+    /// Output tokens.
     pub written: u64,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub millis: u64,
-    /// What it cost, in the currency of the prices in the settings.
+    /// Cost, in the currency of the prices in the settings.
     pub cost: f64,
 }
 
 impl ModelSpend {
-    /// Both together.
+    /// Returns the sum of both.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -70,20 +70,20 @@ impl ModelSpend {
         }
     }
 
-    /// Tokens read and written.
+    /// Returns the sum of input and output tokens.
     pub fn tokens(&self) -> u64 {
         self.read + self.written
     }
 }
 
-/// What a job of a scope spent on a day.
+/// Spend of a job of a scope on a day.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LedgerEntry {
-    /// The day, in the zone of the user.
+    /// Day, in the time zone of the user.
     pub day: Date,
-    /// The job, such as `extract`.
+    /// Name of the job, such as `extract`.
     pub job: String,
-    /// How much.
+    /// Spend of the job.
     #[serde(flatten)]
     pub spend: ModelSpend,
 }

@@ -1,4 +1,4 @@
-//! The uris of a scope as a tree: what stands in a folder is found by its beginning, a page at a time, without looking at
+//! The uri index facet: the uris of a scope as a tree. A folder is listed by prefix, a page at a time, without reading
 //! the rest.
 
 use async_trait::async_trait;
@@ -9,11 +9,13 @@ use crate::{
     types::{Memory, MemoryId, Scope, Timestamp},
 };
 
-/// Walks the uris of memories and the conversations of a scope in order. What a page costs depends on the page.
+/// Walks the uris of memories and the conversations of a scope in order. The cost depends on the page, not on the
+/// scope.
 #[async_trait]
 pub trait UriIndex: Send + Sync {
-    /// What follows `folder`, which ends with a slash, in the uris of memories that are no turns, up to the next slash:
-    /// each name once, in the order of uris, those after `after` (a [`UriChild::key`]), at most `limit`.
+    /// Returns the children of `folder`, which ends with a slash: the next path segment of the uris of memories that
+    /// are no turns. Each name occurs once, in the order of uris, after `after` (a [`UriChild::sort_key`]), at most
+    /// `limit`.
     async fn children(
         &self,
         scope: &Scope,
@@ -22,8 +24,8 @@ pub trait UriIndex: Send + Sync {
         limit: usize,
     ) -> Result<Vec<UriChild>>;
 
-    /// The memories whose uri has this beginning, turns left out, in the order of uris, those after the uri `after`, at most
-    /// `limit`.
+    /// Returns the memories whose uri has this prefix, turns left out, in the order of uris, after the uri `after`, at
+    /// most `limit`.
     async fn by_prefix(
         &self,
         scope: &Scope,
@@ -32,10 +34,11 @@ pub trait UriIndex: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Memory>>;
 
-    /// Where memories stand in the index, in the order of places. It costs with those that are meant, and reads no texts.
+    /// Returns the index addresses of memories, in order. The cost depends on the selected memories, and no texts are
+    /// read.
     async fn addresses(&self, scope: &Scope, within: &AddressQuery) -> Result<Vec<DocAddress>>;
 
-    /// The conversations of which turns are stored, by name, those after `after`, at most `limit`.
+    /// Returns the conversations with stored turns, by name, after `after`, at most `limit`.
     async fn sessions(
         &self,
         scope: &Scope,
@@ -43,8 +46,8 @@ pub trait UriIndex: Send + Sync {
         limit: usize,
     ) -> Result<Vec<SessionSummary>>;
 
-    /// The turns of a conversation in their order, those after a turn of it, at most `limit`; none if there is no such
-    /// conversation.
+    /// Returns the turns of a conversation in their order, after one of its turns, at most `limit`; empty if there is
+    /// no such conversation.
     async fn turns(
         &self,
         scope: &Scope,
@@ -54,26 +57,26 @@ pub trait UriIndex: Send + Sync {
     ) -> Result<Vec<Memory>>;
 }
 
-/// Some memories of a scope.
+/// Selection of memories of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AddressQuery {
     /// The memory at this uri and those in the folder of that name, turns left out.
     Folder(String),
-    /// These; those that are gone are left out.
+    /// Memories with these ids; deleted ones are left out.
     Ids(Vec<MemoryId>),
 }
 
-/// Something in a folder.
+/// Child of a folder.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UriChild {
-    /// A folder, by its name.
+    /// Folder, by its name.
     Folder(String),
-    /// A memory, with its name.
+    /// Memory, with its name.
     File(String, Box<Memory>),
 }
 
 impl UriChild {
-    /// Its place in the order: the name, for a folder with the slash that follows it in uris.
+    /// Returns the sort key: the name, for a folder with the slash that follows it in uris.
     pub fn sort_key(&self) -> String {
         match self {
             Self::Folder(name) => format!("{name}/"),
@@ -82,18 +85,18 @@ impl UriChild {
     }
 }
 
-/// A conversation.
+/// Summary of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSummary {
-    /// What its turns call it.
+    /// Name of the session in its turns.
     pub session: String,
-    /// When its first and its last turn were said.
+    /// Time of its first turn.
     pub first_at: Timestamp,
-    /// See `first_at`.
+    /// Time of its last turn.
     pub last_at: Timestamp,
 }
 
-/// The first part of what follows `folder` in the uri of a memory.
+/// Returns the child of `folder` that leads to the uri of a memory.
 pub(super) fn child_of(folder: &str, memory: Memory) -> Option<UriChild> {
     let rest = memory.uri.strip_prefix(folder)?;
     Some(match rest.split_once('/') {
@@ -102,11 +105,11 @@ pub(super) fn child_of(folder: &str, memory: Memory) -> Option<UriChild> {
     })
 }
 
-/// Where a walk goes on after a key: the first uri that may come next, and whether that one counts.
+/// Returns the first uri that may come after a key, and `true` if that uri itself is included.
 pub(super) fn seek_after(folder: &str, after: Option<&str>) -> (String, bool) {
     match after {
         None => (folder.to_owned(), true),
-        // The character after the slash: everything in the folder is passed over.
+        // The character after the slash: the walk passes over everything in the folder.
         Some(key) => match key.strip_suffix('/') {
             Some(name) => (format!("{folder}{name}0"), true),
             None => (format!("{folder}{key}"), false),

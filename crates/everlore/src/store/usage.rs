@@ -1,124 +1,135 @@
-//! What was put into prompts and whether the answers used it.
+//! The usage facet: memories injected into prompts, and the verdicts on their use in the answers.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Result,
-    types::{Fingerprint, MemoryId, Scope, Timestamp},
+    types::{Fingerprint, MemoryId, Scope, Tier, Timestamp},
 };
 
-/// Keeps a line for every memory that was put into a prompt. No line holds a text: queries are digests, memories are
-/// sketches of their terms. Erasing a memory takes its lines out.
+/// Keeps a line for every memory that was injected into a prompt. No line holds a text: queries are digests, memories
+/// are sketches of their terms. Erasing a memory removes its lines.
 #[async_trait]
 pub trait UsageLog: Send + Sync {
-    /// Writes down what a prompt was given. Where there are more than `most` lines, the oldest go.
+    /// Records the memories injected into a prompt. Where there are more than `most` lines, the oldest are removed.
     async fn record(&self, scope: &Scope, prompt: Injection) -> Result<()>;
 
-    /// Every memory that was told in a conversation, with the newest sketch of it, even if the memory is gone.
+    /// Returns every memory that was injected in a conversation, with its newest sketch, even if the memory was
+    /// deleted.
     async fn injected(&self, scope: &Scope, session: &str) -> Result<Vec<(MemoryId, Vec<u8>)>>;
 
-    /// The lines of a conversation that no answer was compared with yet, oldest first.
+    /// Returns the lines of a conversation that were not compared with an answer yet, oldest first.
     async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>>;
 
-    /// Says of lines whether the answer used them.
+    /// Stores the verdicts on lines: `true` if the answer used the memory.
     async fn set_used(&self, scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()>;
 
-    /// Lines with an answer that weights have not followed yet, oldest first.
+    /// Returns the lines with a verdict from which weights were not updated yet, oldest first.
     async fn awaiting_weight_update(&self, scope: &Scope) -> Result<Vec<UsageRecord>>;
 
-    /// Says that weights have followed these lines.
+    /// Marks lines from which weights were updated.
     async fn mark_weights_updated(&self, scope: &Scope, lines: Vec<u64>) -> Result<()>;
 
-    /// How often what was used.
+    /// Counts injections and uses.
     async fn counts(&self, scope: &Scope) -> Result<UsageCounts>;
 
-    /// Removes lines from before a moment and returns how many they were.
+    /// Removes the lines before a moment and returns how many there were.
     async fn prune(&self, scope: &Scope, before: Timestamp) -> Result<usize>;
 }
 
-/// What one prompt was given.
+/// Memories injected into one prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Injection {
-    /// The conversation.
+    /// Name of the conversation.
     pub session: String,
-    /// A digest of what was asked.
+    /// Digest of the query.
     pub query: Fingerprint,
-    /// When.
+    /// Time of the injection.
     pub at: Timestamp,
-    /// The memories.
+    /// Injected memories.
     pub memories: Vec<InjectedMemory>,
-    /// Whether this was told in the middle of a turn, by a tool, and belongs to its prompt.
+    /// Set when a tool injected the memories in the middle of a turn: they belong to its prompt.
     pub joins: bool,
-    /// The most lines that are kept of the scope.
+    /// The most lines kept of the scope.
     pub most: usize,
 }
 
-/// A memory as a prompt was given it.
+/// Memory as injected into a prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InjectedMemory {
-    /// The memory.
+    /// Id of the memory.
     pub id: MemoryId,
-    /// How much of it was told.
+    /// Part of the memory that was injected.
     pub shown: InjectedTier,
-    /// Digests of what the question had in common with it: repeating that is no use of the memory.
+    /// Digests of the terms that the query has in common with the memory: repeating these is no use of the memory.
     pub asked: Vec<u8>,
-    /// By which an echo of it is told.
+    /// Sketch of the memory's terms, by which an answer that uses it is recognised.
     pub sketch: Vec<u8>,
 }
 
-/// How much of a memory was told.
+/// Part of a memory that was injected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InjectedTier {
     /// One line.
     Line,
-    /// An overview.
+    /// Overview.
     Overview,
-    /// All of it.
+    /// Full text.
     Full,
-    /// Nothing: it was left out on purpose, to be compared with what was told.
+    /// Nothing: the memory was left out on purpose, as a control for the injected ones.
     HeldOut,
 }
 
 impl InjectedTier {
-    /// Every one of them; their positions are their numbers in a file.
+    /// All tiers; their positions are their numbers in a file.
     pub const ALL: [Self; 4] = [Self::Line, Self::Overview, Self::Full, Self::HeldOut];
 }
 
-/// A line of the log.
+impl From<Tier> for InjectedTier {
+    fn from(tier: Tier) -> Self {
+        match tier {
+            Tier::L0 => Self::Line,
+            Tier::L1 => Self::Overview,
+            Tier::L2 => Self::Full,
+        }
+    }
+}
+
+/// Line of the usage log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UsageRecord {
-    /// Its number; numbers only rise.
+    /// Number of the line; numbers only rise.
     pub seq: u64,
-    /// The conversation.
+    /// Name of the conversation.
     pub session: String,
-    /// The prompt within the conversation, counted from 1.
+    /// Number of the prompt within the conversation, counted from 1.
     pub turn: u32,
-    /// A digest of what was asked.
+    /// Digest of the query.
     pub query: Fingerprint,
-    /// When.
+    /// Time of the injection.
     pub at: Timestamp,
-    /// What was told.
+    /// Injected memory.
     pub injected: InjectedMemory,
-    /// Whether the answer used it; none as long as there is no answer.
+    /// Verdict: `true` if the answer used the memory; `None` as long as there is no answer.
     pub used: Option<bool>,
 }
 
-/// How often memories were told and used.
+/// Counts of injections and uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct UsageCounts {
-    /// Lines of memories that were told.
+    /// Lines of injected memories.
     pub told: u64,
-    /// Of these, how many were compared with an answer.
+    /// Injected lines that were compared with an answer.
     pub answered: u64,
-    /// Of these, how many the answer used.
+    /// Injected lines that the answer used.
     pub used: u64,
-    /// Memories that were held out and compared with an answer.
+    /// Lines of held-out memories that were compared with an answer.
     pub held_out: u64,
-    /// Of these, how many answers said the same all the same.
+    /// Held-out lines whose answer said the same all the same.
     pub held_out_used: u64,
-    /// Different memories that were told.
+    /// Different memories that were injected.
     pub memories: u64,
     /// Different memories that were used.
     pub memories_used: u64,

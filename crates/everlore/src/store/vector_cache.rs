@@ -1,4 +1,4 @@
-//! What models said before, kept by a store so that they are not asked again.
+//! The vector cache facet: vectors of remote models, so that no text is sent to a model twice.
 
 use async_trait::async_trait;
 use serde::Serialize;
@@ -8,55 +8,55 @@ use crate::{
     types::{EmbeddingModelId, Fingerprint, Scope, Timestamp, Vector},
 };
 
-/// Keeps vectors by text. A scope finds only what it kept itself, so that not even the time of an answer tells of
-/// others; erasing a memory takes its texts out, and with them every question, which may have quoted it.
+/// Keeps vectors by text. A scope finds only its own vectors, so that response times reveal nothing about other scopes.
+/// Erasing a memory removes its texts and with them every query, which may have quoted it.
 #[async_trait]
 pub trait VectorCache: Send + Sync {
-    /// The vectors of these texts, in this order; `None` where none is kept.
-    async fn lookup(&self, scope: &Scope, asked: &VectorLookup) -> Result<Vec<Option<Vector>>>;
+    /// Returns the vectors of these texts, in this order; `None` where none is cached.
+    async fn lookup(&self, scope: &Scope, request: &VectorLookup) -> Result<Vec<Option<Vector>>>;
 
-    /// Keeps vectors; where there are more than `most`, those unused for longest go.
-    async fn insert(&self, scope: &Scope, kept: VectorInsert) -> Result<()>;
+    /// Caches vectors; where there are more than `max_entries`, those unused for longest are evicted.
+    async fn insert(&self, scope: &Scope, batch: VectorInsert) -> Result<()>;
 
-    /// How many there are, and how often one was found.
+    /// Returns the number of vectors, hits and misses.
     async fn status(&self) -> Result<VectorCacheStatus>;
 }
 
-/// Which vectors are looked for.
+/// Request for cached vectors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VectorLookup {
-    /// The model that must have made them.
+    /// Model that made the vectors.
     pub model: EmbeddingModelId,
-    /// The texts.
+    /// Digests of the texts.
     pub texts: Vec<Fingerprint>,
-    /// Whether the texts are questions.
+    /// Set when the texts are queries.
     pub is_query: bool,
-    /// The time, by which it is told what was unused for longest.
+    /// Current time, recorded as the last use of each hit.
     pub now: Timestamp,
 }
 
-/// What is to be kept.
+/// Vectors to cache.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VectorInsert {
-    /// The model that made them.
+    /// Model that made the vectors.
     pub model: EmbeddingModelId,
-    /// The vectors with their texts.
+    /// Vectors with the digests of their texts.
     pub vectors: Vec<(Fingerprint, Vector)>,
-    /// Whether the texts are questions.
+    /// Set when the texts are queries.
     pub is_query: bool,
-    /// The time.
+    /// Current time.
     pub now: Timestamp,
-    /// The most that are kept in all.
+    /// The most vectors kept in all.
     pub max_entries: usize,
 }
 
-/// The state of the cache.
+/// Status of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct VectorCacheStatus {
-    /// How many vectors are kept.
+    /// Cached vectors.
     pub entries: u64,
-    /// How often one was found.
+    /// Lookups that found a vector.
     pub hits: u64,
-    /// How often none was, and the model was asked.
+    /// Lookups that found none, so that the model was called.
     pub misses: u64,
 }

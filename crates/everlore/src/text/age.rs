@@ -1,33 +1,33 @@
-//! How old something is, in words.
+//! Age of a memory, in words.
 
 use jiff::{Timestamp, Zoned, civil::Date};
 use serde::Serialize;
 
 use super::language::Language;
 
-/// How long ago something was, by the calendar of whoever asks.
+/// Age by the reader's calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Age {
-    /// The day it was said.
+    /// Day on which it was said.
     pub day: Date,
-    /// How many days ago; 0 for today and for the future.
+    /// Days since; 0 for today and for the future.
     pub days: i64,
 }
 
 impl Age {
-    /// The age at `now` of what was said at `at`.
+    /// Returns the age at `now` of what was said at `at`.
     pub fn new(at: Timestamp, now: &Zoned) -> Self {
         let day = at.to_zoned(now.time_zone().clone()).date();
         let days = now.date().since(day).map_or(0, |span| i64::from(span.get_days())).max(0);
         Self { day, days }
     }
 
-    /// Whether it should be verified before it is relied on: anything older than a day.
+    /// Returns `true` if it should be verified before it is relied on: anything older than a day.
     pub fn is_stale(self) -> bool {
         self.days > 1
     }
 
-    /// Today, yesterday, or the day and how long ago with a note to verify it.
+    /// Returns today, yesterday, or the day and its distance with a note to verify it.
     pub fn describe(self, language: Language) -> String {
         let chinese = language == Language::Chinese;
         match (self.days, chinese) {
@@ -50,16 +50,16 @@ mod tests {
     #[test]
     fn what_is_older_than_a_day_is_told_to_be_verified_in_both_languages() {
         let now: Zoned = "2026-03-02T12:00:00[UTC]".parse().unwrap();
-        let told = |at: &str, language| Age::new(at.parse().unwrap(), &now).describe(language);
-        assert_eq!(told("2026-03-02T00:00:00Z", Language::English), "today");
-        assert_eq!(told("2026-03-01T23:59:00Z", Language::Chinese), "昨天");
-        assert_eq!(told("2027-01-01T00:00:00Z", Language::English), "today");
+        let described = |at: &str, language| Age::new(at.parse().unwrap(), &now).describe(language);
+        assert_eq!(described("2026-03-02T00:00:00Z", Language::English), "today");
+        assert_eq!(described("2026-03-01T23:59:00Z", Language::Chinese), "昨天");
+        assert_eq!(described("2027-01-01T00:00:00Z", Language::English), "today");
         assert_eq!(
-            told("2026-02-27T00:00:00Z", Language::English),
+            described("2026-02-27T00:00:00Z", Language::English),
             "2026-02-27, 3 days ago, verify before relying on it"
         );
         assert_eq!(
-            told("2026-02-27T00:00:00Z", Language::Chinese),
+            described("2026-02-27T00:00:00Z", Language::Chinese),
             "2026-02-27，3 天前，使用前请核实"
         );
     }

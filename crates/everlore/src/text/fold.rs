@@ -1,11 +1,11 @@
-//! Brings different spellings of the same text together: width, composition and case.
+//! Unicode folding: one form for spellings that differ in width, composition or case.
 
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 
-/// Unicode NFKC and lower case, without invisible characters; every control character becomes a space.
+/// Folds a text to Unicode NFKC and lower case, without invisible characters; every control character becomes a space.
 ///
 /// Folding twice is folding once.
 pub fn fold(text: &str) -> Cow<'_, str> {
@@ -23,7 +23,7 @@ pub fn fold(text: &str) -> Cow<'_, str> {
     Cow::Owned(normalize_nfkc(&lower).into_owned())
 }
 
-/// Unicode NFKC with invisible characters removed and the case kept.
+/// Normalizes to Unicode NFKC without invisible characters; the case stays.
 pub(super) fn normalize_nfkc(text: &str) -> Cow<'_, str> {
     match text.chars().map(nfkc_class).max() {
         None | Some(NfkcClass::Stable) => Cow::Borrowed(text),
@@ -34,7 +34,7 @@ pub(super) fn normalize_nfkc(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The lower case of `c`, with one small sigma.
+/// Returns the lower case of `c`, with one small sigma.
 pub(super) fn lower_case(c: char) -> impl Iterator<Item = char> {
     c.to_lowercase().map(|lower| if lower == 'ς' { 'σ' } else { lower })
 }
@@ -54,7 +54,7 @@ pub(super) fn fold_latin(c: char, each: &mut impl FnMut(char)) {
     });
 }
 
-/// Letters that Unicode does not decompose but people type in plain letters.
+/// Spells a letter that Unicode does not decompose in the plain letters that people type.
 fn transliterate(c: char, each: &mut impl FnMut(char)) {
     let plain = match c {
         'ß' => "ss",
@@ -71,18 +71,18 @@ fn transliterate(c: char, each: &mut impl FnMut(char)) {
     plain.chars().for_each(each);
 }
 
-/// How much work NFKC has with a character.
+/// Work that NFKC has with a character.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum NfkcClass {
-    /// It stays as it is, whatever stands before it.
+    /// Stays as it is, whatever precedes it.
     Stable,
-    /// It is the full-width form of an ASCII character.
+    /// Full-width form of an ASCII character.
     FullWidth,
-    /// The tables must be asked.
+    /// Needs a look into the tables.
     Unknown,
 }
 
-/// A cheap answer for the characters that make up nearly all text.
+/// Classifies cheaply the characters that make up nearly all text.
 fn nfkc_class(c: char) -> NfkcClass {
     match c {
         '\0'..='\x7f' | 'À'..='ÿ' | '一'..='鿿' => NfkcClass::Stable,
@@ -95,7 +95,7 @@ fn nfkc_class(c: char) -> NfkcClass {
     }
 }
 
-/// The ASCII character of a full-width one.
+/// Returns the ASCII character of a full-width one.
 fn to_half_width(c: char) -> char {
     match c {
         '\u{3000}' => ' ',
@@ -104,7 +104,7 @@ fn to_half_width(c: char) -> char {
     }
 }
 
-/// Soft hyphens, word joiners, marks of direction, variation selectors and the byte order mark.
+/// Returns `true` for soft hyphens, word joiners, direction marks, variation selectors and the byte order mark.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}'

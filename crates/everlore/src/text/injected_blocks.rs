@@ -1,8 +1,8 @@
-//! What stands in a message and was not said by anyone: blocks that memory or a host put there.
+//! Injected blocks: tagged text in a message that memory or a host put there and no speaker said.
 
 use std::borrow::Cow;
 
-/// The tags of blocks that Everlore puts into prompts.
+/// Tags of blocks that Everlore puts into prompts.
 pub(crate) const OWN_TAGS: [&str; 8] = [
     "memory-context",
     "agent-identity",
@@ -14,7 +14,7 @@ pub(crate) const OWN_TAGS: [&str; 8] = [
     "memory-index",
 ];
 
-/// The tags by which coding assistants talk to their model.
+/// Tags by which coding assistants talk to their model.
 const HOST_TAGS: [&str; 6] = [
     "system-reminder",
     "local-command-stdout",
@@ -24,11 +24,11 @@ const HOST_TAGS: [&str; 6] = [
     "user_instructions",
 ];
 
-/// The text without such blocks, trimmed: only what was said is recalled for and stored. A block that is not closed is
-/// somebody's own words. Takes time linear in the length of the text.
+/// Returns the text without injected blocks, trimmed: recall and storage use only what was said. A block that is not
+/// closed is the speaker's own words. Takes time linear in the length of the text.
 pub fn strip_injected_blocks(text: &str) -> Cow<'_, str> {
     let mut unclosed = Vec::new();
-    let (mut out, mut kept, mut from) = (String::new(), 0, 0);
+    let (mut out, mut copied, mut from) = (String::new(), 0, 0);
     while let Some(at) = text[from..].find('<').map(|at| from + at) {
         from = at + 1;
         let Some(tag) = opening_tag(&text[from..]).filter(|tag| !unclosed.contains(tag)) else {
@@ -36,28 +36,28 @@ pub fn strip_injected_blocks(text: &str) -> Cow<'_, str> {
         };
         match block_end(&text[from..], tag) {
             Some(end) => {
-                out.push_str(&text[kept..at]);
-                (kept, from) = (from + end, from + end);
+                out.push_str(&text[copied..at]);
+                (copied, from) = (from + end, from + end);
             }
-            // What is not closed here is closed nowhere after.
+            // A tag that is not closed here is not closed later either.
             None => unclosed.push(tag),
         }
     }
-    if kept == 0 {
+    if copied == 0 {
         return Cow::Borrowed(text.trim());
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     Cow::Owned(out.trim().to_owned())
 }
 
-/// The block that a tag opens, told by what follows its bracket.
+/// Returns the tag of the block that begins here, from the text after its bracket.
 fn opening_tag(rest: &str) -> Option<&'static str> {
     OWN_TAGS.into_iter().chain(HOST_TAGS).find(|tag| {
         rest.strip_prefix(tag).is_some_and(|rest| rest.starts_with(['>', ' ', '\n', '\t']))
     })
 }
 
-/// Where a block is over.
+/// Returns the end of a block.
 fn block_end(rest: &str, tag: &str) -> Option<usize> {
     let closing = format!("</{tag}>");
     rest.find(&closing).map(|at| at + closing.len())
@@ -69,10 +69,10 @@ mod tests {
 
     #[test]
     fn blocks_of_ours_and_of_hosts_are_taken_out() {
-        let said = "我喜欢什么茶？\n\n<memory-context>\n龙井\n</memory-context>";
-        assert_eq!(strip_injected_blocks(said), "我喜欢什么茶？");
-        let said = "<system-reminder>be brief</system-reminder>hi <user-profile a=\"1\">x</user-profile>there";
-        assert_eq!(strip_injected_blocks(said), "hi there");
+        let message = "我喜欢什么茶？\n\n<memory-context>\n龙井\n</memory-context>";
+        assert_eq!(strip_injected_blocks(message), "我喜欢什么茶？");
+        let message = "<system-reminder>be brief</system-reminder>hi <user-profile a=\"1\">x</user-profile>there";
+        assert_eq!(strip_injected_blocks(message), "hi there");
     }
 
     #[test]
@@ -84,8 +84,8 @@ mod tests {
             "a < b",
             "记忆 <memory-context 是什么？",
         ];
-        for said in own {
-            assert_eq!(strip_injected_blocks(said), said);
+        for message in own {
+            assert_eq!(strip_injected_blocks(message), message);
         }
     }
 

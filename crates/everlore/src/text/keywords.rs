@@ -1,4 +1,4 @@
-//! The words that tell one part of a document from the others.
+//! Keywords: the words that distinguish one part of a document from the others (tf-idf).
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,13 +7,13 @@ use super::{
     stop_words::{is_function_character, is_stop_word},
 };
 
-/// A longer word is an encoded value, not a keyword.
+/// Most characters of a keyword; a longer word is an encoded value.
 const MAX_WORD_CHARS: usize = 40;
 
-/// A shorter Latin word says too little.
+/// Fewest characters of a Latin keyword; a shorter word says too little.
 const MIN_WORD_CHARS: usize = 3;
 
-/// In how many parts of a document each word occurs.
+/// Document frequencies of the words over the parts of a document.
 #[derive(Debug, Default)]
 pub struct KeywordExtractor {
     part_count: usize,
@@ -35,20 +35,20 @@ impl KeywordExtractor {
         rarity
     }
 
-    /// The keywords of one part, the most telling first, at most `limit`: words that are frequent in it and rare in the
-    /// others, as they are written, in lower case; of Chinese, Japanese and Korean pairs of characters.
+    /// Returns the keywords of one part, the most distinctive first, at most `limit`: words that are frequent in it and
+    /// rare in the others, as written, in lower case; of Chinese, Japanese and Korean pairs of characters.
     pub fn keywords(&self, part: &str, limit: usize) -> Vec<String> {
         let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
-        let mut place = 0;
+        let mut position = 0;
         for_each_content_word(part, &mut |word| {
-            place += 1;
-            counts.entry(word).or_insert((0, place)).0 += 1;
+            position += 1;
+            counts.entry(word).or_insert((0, position)).0 += 1;
         });
         let mut words: Vec<_> = counts.into_iter().collect();
-        // Words of one worth in the order they are met, so that a text always gets the same.
-        words.sort_by(|(word, (count, place)), (other, (others, other_place))| {
-            let worth = |word: &str, count: usize| count as f64 * self.inverse_frequency(word);
-            worth(other, *others).total_cmp(&worth(word, *count)).then(place.cmp(other_place))
+        // Words of equal worth in the order of the text, so that a text always gets the same.
+        words.sort_by(|(word, (count, position)), (other, (others, other_position))| {
+            let score = |word: &str, count: usize| count as f64 * self.inverse_frequency(word);
+            score(other, *others).total_cmp(&score(word, *count)).then(position.cmp(other_position))
         });
         let mut chosen: Vec<String> = Vec::new();
         for (word, _) in words {
@@ -62,21 +62,21 @@ impl KeywordExtractor {
         chosen
     }
 
-    /// How much a word tells: more, the fewer parts have it.
+    /// Returns the inverse frequency of a word: higher, the fewer parts have it.
     fn inverse_frequency(&self, word: &str) -> f64 {
         let parts = self.part_counts.get(word).copied().unwrap_or(1).max(1);
         (1.0 + self.part_count.max(1) as f64 / parts as f64).ln()
     }
 }
 
-/// Whether two pairs of characters may be cut from one word: 龙井 and 井茶.
+/// Returns `true` if two pairs of characters may be cut from one word: 龙井 and 井茶.
 fn may_share_word(one: &str, other: &str) -> bool {
     let ends = |text: &str| Some((text.chars().next()?, text.chars().next_back()?));
     let (Some(one), Some(other)) = (ends(one), ends(other)) else { return false };
     is_cjk(one.0) && is_cjk(other.0) && (one.1 == other.0 || other.1 == one.0)
 }
 
-/// Every word and pair of characters of a text that can be a keyword, in order.
+/// Returns every word and pair of characters of a text that can be a keyword, in order.
 pub(super) fn content_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     for_each_content_word(text, &mut |word| words.push(word));

@@ -1,8 +1,8 @@
-//! Tells languages apart by the scripts of their letters: cheap, and enough to choose a model or a wording.
+//! Language detection by the scripts of the letters: cheap, and enough to choose a model or a wording.
 
 use unicode_normalization::char::is_combining_mark;
 
-/// The language a text is treated as.
+/// Language that a text is treated as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
@@ -18,13 +18,13 @@ pub enum Language {
     Other,
 }
 
-/// A Han character or a syllable says as much as about three Latin letters.
+/// Latin letters that say as much as one Han character or syllable, about.
 const LETTERS_PER_CJK: usize = 3;
 
-/// Chinese text quotes a kana now and then; Japanese has more than one in ten.
+/// One kana in so many letters makes a text Japanese; Chinese text quotes a kana now and then.
 const MIN_KANA_SHARE: usize = 10;
 
-/// The language of most of `text`.
+/// Returns the language of most of `text`.
 pub fn detect_language(text: &str) -> Language {
     let count = ScriptCounts::of(text);
     let cjk = count.cjk() * LETTERS_PER_CJK;
@@ -41,19 +41,19 @@ pub fn detect_language(text: &str) -> Language {
     }
 }
 
-/// The share of Chinese, Japanese and Korean characters among the letters of `text`, from 0 to 1.
+/// Returns the share of Chinese, Japanese and Korean characters among the letters of `text`, from 0 to 1.
 pub fn cjk_share(text: &str) -> f64 {
     let count = ScriptCounts::of(text);
     let letters = count.cjk() + count.latin + count.other;
     if letters == 0 { 0.0 } else { count.cjk() as f64 / letters as f64 }
 }
 
-/// Whether `c` is a Han character, kana, bopomofo or Hangul.
+/// Returns `true` if `c` is a Han character, kana, bopomofo or Hangul.
 pub fn is_cjk(c: char) -> bool {
     is_han(c) || is_kana(c) || is_hangul(c)
 }
 
-/// How the letters of a text make up its terms.
+/// Script of a character, by the way its letters make up terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Script {
     /// Latin letters and ASCII digits: words and identifiers.
@@ -64,15 +64,15 @@ pub(super) enum Script {
     Unspaced,
     /// Any other letters, in words.
     Other,
-    /// Goes with the letter before it.
+    /// Combining mark, which goes with the letter before it.
     Mark,
-    /// A picture.
+    /// Emoji.
     Emoji,
     /// Spaces, punctuation and symbols.
     None,
 }
 
-/// The script of `c`.
+/// Returns the script of `c`.
 pub(super) fn script_of(c: char) -> Script {
     match c {
         '0'..='9' | 'A'..='Z' | 'a'..='z' => Script::Latin,
@@ -88,7 +88,7 @@ pub(super) fn script_of(c: char) -> Script {
     }
 }
 
-/// How many letters of each script a text has.
+/// Number of letters of each script in a text.
 #[derive(Default)]
 struct ScriptCounts {
     han: usize,
@@ -121,7 +121,8 @@ impl ScriptCounts {
     }
 }
 
-/// Radicals, 々 and 〇, bopomofo, the unified blocks, the compatibility block, and the two ideographic planes.
+/// Returns `true` for radicals, 々 and 〇, bopomofo, the unified blocks, the compatibility block, and the two ideographic
+/// planes.
 fn is_han(c: char) -> bool {
     matches!(c,
         '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}'
@@ -129,7 +130,8 @@ fn is_han(c: char) -> bool {
         | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Hiragana, Katakana with the long vowel mark, their half-width and extended forms; not the middle dot.
+/// Returns `true` for Hiragana, Katakana with the long vowel mark, their half-width and extended forms; not for the
+/// middle dot.
 fn is_kana(c: char) -> bool {
     matches!(c,
         '\u{3031}'..='\u{3035}' | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}'
@@ -137,14 +139,14 @@ fn is_kana(c: char) -> bool {
         | '\u{ff66}'..='\u{ff9f}' | '\u{1b000}'..='\u{1b16f}')
 }
 
-/// Syllables, letters and their half-width forms.
+/// Returns `true` for syllables, letters and their half-width forms.
 fn is_hangul(c: char) -> bool {
     matches!(c,
         '\u{1100}'..='\u{11ff}' | '\u{3131}'..='\u{318e}' | '\u{a960}'..='\u{a97c}'
         | '\u{ac00}'..='\u{d7a3}' | '\u{d7b0}'..='\u{d7fb}' | '\u{ffa0}'..='\u{ffdc}')
 }
 
-/// Thai and Lao, Burmese, Khmer.
+/// Returns `true` for Thai and Lao, Burmese, Khmer.
 fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}')
 }
@@ -156,7 +158,7 @@ fn is_latin_beyond_ascii(c: char) -> bool {
         && c.is_alphabetic()
 }
 
-/// Pictures, weather and zodiac signs, clocks, stars and flags; arrows and mathematics are not pictures.
+/// Returns `true` for pictures, weather and zodiac signs, clocks, stars and flags; not for arrows and mathematics.
 fn is_emoji(c: char) -> bool {
     matches!(c,
         '\u{231a}' | '\u{231b}' | '\u{23e9}'..='\u{23fa}' | '\u{2600}'..='\u{27bf}'

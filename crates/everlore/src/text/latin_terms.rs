@@ -1,4 +1,4 @@
-//! The terms of Latin text: words cut to their stems, and identifiers, whole and in parts.
+//! Terms of Latin text: stems of words, and identifiers, whole and in parts.
 
 use rust_stemmers::{Algorithm, Stemmer};
 
@@ -7,17 +7,17 @@ use super::language::{Script, script_of};
 use super::stop_words::is_stop_word;
 use super::terms::MAX_TERM_CHARS;
 
-/// The characters that hold an identifier together, from the loosest to the tightest.
+/// Characters that join the parts of an identifier, from the loosest to the tightest.
 const JOINERS: [&[char]; 4] =
     [&['/', '\\', ':', '@', '&', '#'], &['.'], &['_', '-', '+'], &['\'', '’']];
 
-/// Hashes and base64 change between letters and digits more often than anything a person would search by part.
+/// Most changes between letters and digits in an identifier that is split; hashes and base64 have more.
 const MAX_DIGIT_CHANGES: usize = 4;
 
-/// What an apostrophe leaves over of a contraction.
+/// Endings that an apostrophe splits off a contraction.
 const CONTRACTION_ENDINGS: [&str; 8] = ["s", "t", "d", "m", "ll", "ve", "re", "n"];
 
-/// Where the run of Latin letters, digits and joiners that begins `text` ends.
+/// Returns the end of the run of Latin letters, digits and joiners at the start of `text`.
 pub(super) fn compound_end(text: &str) -> usize {
     let mut end = 0;
     loop {
@@ -29,7 +29,7 @@ pub(super) fn compound_end(text: &str) -> usize {
     }
 }
 
-/// Where the run of Latin letters and digits that begins `text` ends.
+/// Returns the end of the run of Latin letters and digits at the start of `text`.
 pub(super) fn run_end(text: &str) -> usize {
     let ascii = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
     if text[ascii..].bytes().next().is_none_or(|next| next.is_ascii()) {
@@ -39,13 +39,13 @@ pub(super) fn run_end(text: &str) -> usize {
     more.map_or(text.len(), |len| ascii + len)
 }
 
-/// The last run of Latin letters and digits of a compound.
+/// Returns the last run of Latin letters and digits of a compound.
 pub(super) fn last_run(compound: &str) -> &str {
     let start = compound.char_indices().rev().find(|&(_, c)| is_joiner(c) || c == ',');
     start.map_or(compound, |(at, c)| &compound[at + c.len_utf8()..])
 }
 
-/// Turns the words and identifiers of a text into terms, with room that is used again.
+/// Emitter of the terms of words and identifiers, with buffers that are used again.
 pub(super) struct TermEmitter<'a> {
     emit: &'a mut dyn FnMut(&str),
     stemmer: Stemmer,
@@ -72,7 +72,7 @@ impl<'a> TermEmitter<'a> {
         }
     }
 
-    /// Emits all of `piece` in lower case, unless it is too long to be asked for.
+    /// Emits all of `piece` in lower case, unless it is longer than a term may be.
     pub(super) fn emit_whole(&mut self, piece: &str) {
         if self.fill_buffer(piece) {
             (self.emit)(&self.buffer);
@@ -101,7 +101,7 @@ impl<'a> TermEmitter<'a> {
         }
     }
 
-    /// Whether `piece` is more than a contraction or a choice of stop words, like `don't` and `and/or`.
+    /// Returns `true` if `piece` is more than a contraction or a choice of stop words, like `don't` and `and/or`.
     fn is_meaningful(&mut self, piece: &str, joiners: &[char]) -> bool {
         let long = !self.fill_buffer(piece);
         let stop = is_stop_word(&self.buffer);
@@ -116,7 +116,7 @@ impl<'a> TermEmitter<'a> {
         contracted || is_stop_word(&self.buffer)
     }
 
-    /// Splits `piece` where letters and digits meet.
+    /// Splits `piece` between letters and digits.
     fn split_digits(&mut self, piece: &str) {
         match boundaries(piece, is_digit_boundary).take(MAX_DIGIT_CHANGES + 1).count() {
             0 => self.split_case(piece),
@@ -128,14 +128,14 @@ impl<'a> TermEmitter<'a> {
         }
     }
 
-    /// A part without a letter of its own, like the `v` of `v2`, is left to the whole.
+    /// Emits a part, unless it has no letter of its own, like the `v` of `v2`: that is left to the whole.
     fn emit_part(&mut self, part: &str) {
         if part.len() > 1 || part.bytes().all(|byte| byte.is_ascii_digit()) {
             self.split_case(part);
         }
     }
 
-    /// Splits `piece` where the case changes; the whole is a word too, because people write it in one case.
+    /// Splits `piece` at changes of case; the whole is a word too, because people write it in one case.
     fn split_case(&mut self, piece: &str) {
         self.emit_word(piece);
         if boundaries(piece, is_case_boundary).next().is_none() || is_plural_acronym(piece) {
@@ -158,13 +158,13 @@ impl<'a> TermEmitter<'a> {
         (self.emit)(stem(&self.stemmer, &self.buffer).as_ref());
     }
 
-    /// Emits the beginning of a run that has no parts.
+    /// Emits the beginning of a run without parts.
     fn emit_run(&mut self, piece: &str) {
         self.fill_buffer(piece);
         (self.emit)(&self.buffer);
     }
 
-    /// Reads at most one term's length of `piece` into the room for terms and says whether it all fitted.
+    /// Copies at most one term's length of `piece` into the buffer; returns `true` if all of it fits.
     fn fill_buffer(&mut self, piece: &str) -> bool {
         self.buffer.clear();
         if piece.is_ascii() {
@@ -185,9 +185,9 @@ impl<'a> TermEmitter<'a> {
     }
 }
 
-/// The Snowball stem of an ASCII word; short words and other letters stay as they are.
+/// Returns the Snowball stem of an ASCII word; short words and other letters stay as they are.
 fn stem<'a>(stemmer: &Stemmer, word: &'a str) -> std::borrow::Cow<'a, str> {
-    // No English suffix that is ever cut or changed ends in one of these letters.
+    // No English suffix that the stemmer cuts or changes ends in one of these letters.
     let fixed = word.ends_with(['a', 'b', 'f', 'h', 'j', 'k', 'o', 'p', 'u', 'v', 'w', 'x', 'z']);
     if fixed || word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.into();
@@ -195,7 +195,7 @@ fn stem<'a>(stemmer: &Stemmer, word: &'a str) -> std::borrow::Cow<'a, str> {
     stemmer.stem(word)
 }
 
-/// The length of the joiner between `before` and `after`, or 0 where the compound ends.
+/// Returns the length of the joiner between `before` and `after`, or 0 if the compound ends.
 fn joiner_len(before: &str, after: &str) -> usize {
     let Some(joiner) = after.chars().next() else { return 0 };
     let len = match joiner {
@@ -209,7 +209,7 @@ fn joiner_len(before: &str, after: &str) -> usize {
     if joined { len } else { 0 }
 }
 
-/// Whether a comma between `before` and `after` groups the digits of one number, as in `1,000`.
+/// Returns `true` if a comma between `before` and `after` groups the digits of one number, as in `1,000`.
 fn groups_thousands(before: &str, after: &str) -> bool {
     before.ends_with(|c: char| c.is_ascii_digit())
         && after.bytes().take(4).take_while(u8::is_ascii_digit).count() == 3
@@ -219,13 +219,14 @@ fn is_joiner(c: char) -> bool {
     JOINERS.iter().any(|joiners| joiners.contains(&c))
 }
 
-/// `Ann's` is `Ann`.
+/// Removes a possessive: `Ann's` is `Ann`.
 fn without_possessive(word: &str) -> &str {
     let cut = ["'s", "’s", "'S", "’S"].iter().find_map(|ending| word.strip_suffix(ending));
     cut.unwrap_or(word)
 }
 
-/// The parts of `piece` between `joiners`; a decimal point, a clock's colon and a comma in a number join nothing.
+/// Iterates over the parts of `piece` between `joiners`; a decimal point, a clock's colon and a comma in a number join
+/// nothing.
 fn joined_parts<'p>(piece: &'p str, joiners: &'p [char]) -> impl Iterator<Item = &'p str> {
     let bytes = piece.as_bytes();
     let digit = move |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -239,7 +240,7 @@ fn joined_parts<'p>(piece: &'p str, joiners: &'p [char]) -> impl Iterator<Item =
     piece.split(splits).filter(|part| !part.is_empty())
 }
 
-/// Where in `piece` two neighbours, with the one after them, make a boundary.
+/// Iterates over the positions in `piece` where two neighbours, with the character after them, make a boundary.
 fn boundaries(
     piece: &str,
     boundary: fn(char, char, Option<char>) -> bool,
@@ -257,7 +258,7 @@ fn boundaries(
     })
 }
 
-/// The parts of `piece` between its boundaries.
+/// Iterates over the parts of `piece` between its boundaries.
 fn parts_between(
     piece: &str,
     boundary: fn(char, char, Option<char>) -> bool,
@@ -268,12 +269,12 @@ fn parts_between(
         .map(move |end| &piece[std::mem::replace(&mut start, end)..end])
 }
 
-/// `iphone|15`, `1.2.3|rc`: the separators of a number belong to it.
+/// Returns `true` in `iphone|15` and `1.2.3|rc`: the separators of a number belong to it.
 fn is_digit_boundary(left: char, here: char, _: Option<char>) -> bool {
     is_number_char(left) != is_number_char(here)
 }
 
-/// `camel|Case`, `HTTP|Server`.
+/// Returns `true` in `camel|Case` and `HTTP|Server`.
 fn is_case_boundary(left: char, here: char, next: Option<char>) -> bool {
     here.is_uppercase()
         && (left.is_lowercase() || left.is_uppercase() && next.is_some_and(char::is_lowercase))
@@ -283,12 +284,12 @@ fn is_number_char(c: char) -> bool {
     c.is_ascii_digit() || matches!(c, '.' | ':' | ',')
 }
 
-/// `APIs` and `IDs` are words in the plural, not `AP` and `Is`.
+/// Returns `true` for `APIs` and `IDs`: they are plurals, not `AP` and `Is`.
 fn is_plural_acronym(piece: &str) -> bool {
     piece.strip_suffix('s').is_some_and(|acronym| acronym.chars().all(char::is_uppercase))
 }
 
-/// Stop words that are names when written like this.
+/// Returns `true` for a stop word that is a name when written like this.
 fn is_capitalized_name(word: &str) -> bool {
     matches!(word, "US" | "IT" | "WHO" | "May")
 }

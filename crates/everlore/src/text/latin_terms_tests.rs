@@ -1,4 +1,4 @@
-//! What words and identifiers are cut into.
+//! Tests of the terms of words and identifiers.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a text is made of: terms to find it by, tokens to pay for it, its language, the times it names.
+//! Text analysis: terms for the index, token estimates, language, times, secrets, short forms.
 
 pub mod fold;
 pub mod traditional;

@@ -1,8 +1,8 @@
-//! Making text for a prompt harmless: it is data in a block and must not close it, forge one, or pose as someone else.
+//! Sanitizing text for a prompt: it is data in a block and must not close it, forge one, or pose as another speaker.
 
 use super::{fold::fold, injected_blocks::OWN_TAGS};
 
-/// More than the longest name below.
+/// Most characters of a tag name: more than the longest one below.
 const MAX_TAG_CHARS: usize = 24;
 
 /// Tags that have a meaning to hosts and models, beside those of our own blocks.
@@ -18,8 +18,8 @@ const RESERVED_TAGS: [&str; 9] = [
     "im_start",
 ];
 
-/// The text with every line indented, so that none can pass for a heading of the block, tags made inert, and
-/// characters that hide or turn text removed.
+/// Sanitizes a text: indents every line, so that none passes for a heading of the block, makes tags inert, and removes
+/// characters that hide or reorder text.
 pub(crate) fn sanitize(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for (index, line) in text.lines().enumerate() {
@@ -34,7 +34,7 @@ pub(crate) fn sanitize(text: &str) -> String {
     out
 }
 
-/// The same without the indent, for where something else fences the text.
+/// Sanitizes without the indent, for text that is fenced in another way.
 pub(crate) fn sanitize_unindented(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for (index, line) in text.lines().enumerate() {
@@ -46,7 +46,7 @@ pub(crate) fn sanitize_unindented(text: &str) -> String {
     out
 }
 
-/// The same for a title: one line, no indent.
+/// Sanitizes a title: one line, no indent.
 pub(crate) fn sanitize_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (index, word) in text.split_whitespace().enumerate() {
@@ -73,8 +73,8 @@ fn push_sanitized(line: &str, out: &mut String) {
     }
 }
 
-/// Control characters and all that Unicode calls default-ignorable (zero-width characters, direction overrides, fillers,
-/// variation selectors, tag characters): none is seen, all can deceive.
+/// Returns `true` for control characters and all that Unicode calls default-ignorable (zero-width characters, direction
+/// overrides, fillers, variation selectors, tag characters): they are invisible and can deceive.
 fn is_hidden(c: char) -> bool {
     (c.is_control() && c != '\t')
         || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
@@ -83,13 +83,13 @@ fn is_hidden(c: char) -> bool {
             | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// The angle that opens a tag, in its half-width, full-width and small forms.
+/// Returns `true` for an angle bracket that opens a tag, in its half-width, full-width and small forms.
 fn is_opening_angle(c: char) -> bool {
     matches!(c, '<' | '＜' | '﹤')
 }
 
-/// Whether what follows an angle reads like a tag or a chat marker, in letters of any width; `closes` tells whether an
-/// angle follows that could end it. `Vec<String>` does not: a name stands before it.
+/// Returns `true` if the text after an angle bracket reads like a tag or a chat marker, in letters of any width;
+/// `closes` says whether a bracket follows that could end it. `Vec<String>` does not: a name stands before it.
 fn is_tag(rest: &str, before: Option<char>, closes: bool) -> bool {
     let lead = |c: char| c.is_whitespace() || matches!(c, '/' | '／' | '|' | '｜');
     let name = rest.trim_start_matches(lead);

@@ -1,6 +1,6 @@
-//! Where sentences end, in English and in Chinese.
+//! Sentence boundaries in English and Chinese.
 
-/// Sentences with what separates them, in both languages.
+/// Iterates over sentences with their separators, in both languages.
 pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text.trim();
     std::iter::from_fn(move || {
@@ -23,7 +23,7 @@ fn sentence_end(text: &str) -> usize {
             _ => false,
         };
         if ends {
-            // The blanks after a sentence go with it.
+            // The blanks after a sentence belong to it.
             let blank = |(_, c): &(usize, char)| c.is_whitespace();
             while characters.next_if(blank).is_some() {}
             return characters.peek().map_or(text.len(), |(index, _)| *index);

@@ -1,11 +1,11 @@
-//! Words and characters too common to find anything by.
+//! Stop words and function characters: too common to find anything by.
 
-/// Whether a lower-case English word says nothing by itself.
+/// Returns `true` if a lower-case English word says nothing by itself.
 pub(crate) fn is_stop_word(word: &str) -> bool {
     word.len() <= MAX_STOP_WORD_BYTES && STOP_WORDS.binary_search(&word).is_ok()
 }
 
-/// Whether a Chinese, Japanese or Korean character mostly serves grammar.
+/// Returns `true` if a Chinese, Japanese or Korean character mostly serves grammar.
 pub(crate) fn is_function_character(c: char) -> bool {
     is_chinese_function(c)
         || matches!(
@@ -37,10 +37,10 @@ fn is_chinese_function(c: char) -> bool {
         | '地' | '会' | '會' | '能' | '可' | '要' | '想' | '请' | '請' | '几' | '幾')
 }
 
-/// The length in bytes of the longest stop word.
+/// Bytes of the longest stop word.
 const MAX_STOP_WORD_BYTES: usize = 10;
 
-/// Sorted, so that it can be searched by halves.
+/// Stop words, sorted for binary search.
 #[rustfmt::skip]
 const STOP_WORDS: &[&str] = &[
     "a", "about", "above", "across", "after", "again", "against", "ain't", "all", "also", "although", "am",

@@ -1,4 +1,5 @@
-//! The few sentences of a conversation that say most of what it was about, word for word and without a model.
+//! Extractive summary: the few sentences of a conversation that say most of its subject, word for word, without a
+//! model.
 //!
 //! A sentence is worth the words it shares with the rest of the conversation; once it is chosen, its words are worth
 //! less, so that the next one says something else.
@@ -7,30 +8,30 @@ use std::collections::{HashMap, HashSet};
 
 use super::{keywords::content_words, sentences::sentences};
 
-/// Something that was said.
+/// Text of one speaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Utterance<'a> {
-    /// Who said it, as it should be written; empty if nobody should be named.
+    /// Speaker as written in the summary; empty for none.
     pub speaker: &'a str,
-    /// What was said.
+    /// Text.
     pub text: &'a str,
-    /// Whether the user said it: what is worth remembering comes mostly from them.
+    /// Set if the user said it: most of what is worth remembering comes from them.
     pub is_user: bool,
 }
 
-/// A sentence of fewer words says nothing by itself.
+/// Fewest words of a sentence; one with fewer says nothing by itself.
 const MIN_WORDS: usize = 2;
 
-/// A longer sentence is a paste; no summary has room for it.
+/// Most characters of a sentence; a longer one is a paste.
 const MAX_SENTENCE_CHARS: usize = 240;
 
-/// What a sentence of the user is worth beside one of the agent, a statement beside a question, and one that names
-/// numbers or dates beside one that does not. Chosen by reading summaries of conversations in both languages.
+/// Factors for a sentence of the user against one of the agent, a statement against a question, and a sentence with
+/// numbers or dates against one without. Chosen by reading summaries of conversations in both languages.
 const USER_BOOST: f64 = 1.5;
 const QUESTION_BOOST: f64 = 0.5;
 const NUMBER_BOOST: f64 = 1.2;
 
-/// More lines than this are no summary, and a sentence worth less than this share of the best one is beside the point.
+/// Most lines of a summary, and the least worth of a line as a share of the best one's.
 const MAX_LINES: usize = 5;
 const MIN_SCORE_SHARE: f64 = 0.35;
 
@@ -42,25 +43,25 @@ struct SummarySentence<'a> {
     boost: f64,
 }
 
-/// Lines of at most `max_chars` characters together, in the order in which they were said; empty if nothing was said
-/// that is worth a line.
-pub fn summarize(said: &[Utterance<'_>], max_chars: usize) -> String {
-    let mut left = quotable_candidates(said);
-    let mut weights = word_weights(&left);
-    let (mut chosen, mut used, mut bar) = (Vec::new(), 0, 0.0);
-    while let Some((best, worth)) = best_sentence(&left, &weights)
-        && worth >= bar
+/// Returns lines of at most `max_chars` characters together, in the order in which they were said; empty if nothing is
+/// worth a line.
+pub fn summarize(utterances: &[Utterance<'_>], max_chars: usize) -> String {
+    let mut candidates = quotable_candidates(utterances);
+    let mut weights = word_weights(&candidates);
+    let (mut chosen, mut used, mut min_score) = (Vec::new(), 0, 0.0);
+    while let Some((best, score)) = best_sentence(&candidates, &weights)
+        && score >= min_score
         && chosen.len() < MAX_LINES
     {
-        bar = bar.max(worth * MIN_SCORE_SHARE);
-        let sentence = left.swap_remove(best);
+        min_score = min_score.max(score * MIN_SCORE_SHARE);
+        let sentence = candidates.swap_remove(best);
         let line = render_line(&sentence);
         let length = line.chars().count() + usize::from(used > 0);
         if used + length > max_chars {
             continue;
         }
         used += length;
-        // What was said once is said.
+        // A word that a chosen sentence has counts less for the next ones.
         for word in &sentence.words {
             weights.entry(word.clone()).and_modify(|weight| *weight *= *weight);
         }
@@ -70,7 +71,7 @@ pub fn summarize(said: &[Utterance<'_>], max_chars: usize) -> String {
     chosen.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n")
 }
 
-/// The first lines of a text that fit into so many characters.
+/// Returns the first lines of a text that fit into so many characters.
 pub fn truncate_lines(text: &str, max_chars: usize) -> String {
     let mut used = 0;
     let fits = |line: &&str| {
@@ -80,7 +81,7 @@ pub fn truncate_lines(text: &str, max_chars: usize) -> String {
     text.lines().take_while(fits).collect::<Vec<_>>().join("\n")
 }
 
-/// The sentences of a text as a summary would quote them.
+/// Iterates over the sentences of a text as a summary would quote them.
 pub fn quotable_sentences(text: &str) -> impl Iterator<Item = String> {
     let fitting = sentences(text).map(str::trim).filter(|text| has_quotable_length(text));
     fitting.filter(|text| content_words(text).len() >= MIN_WORDS).map(to_single_line)
@@ -90,34 +91,36 @@ fn has_quotable_length(sentence: &str) -> bool {
     sentence.chars().count() <= MAX_SENTENCE_CHARS
 }
 
-fn quotable_candidates<'a>(said: &[Utterance<'a>]) -> Vec<SummarySentence<'a>> {
+fn quotable_candidates<'a>(utterances: &[Utterance<'a>]) -> Vec<SummarySentence<'a>> {
     let mut seen = HashSet::new();
-    let all = said.iter().flat_map(|said| sentences(said.text).map(|text| (*said, text.trim())));
+    let all = utterances
+        .iter()
+        .flat_map(|utterance| sentences(utterance.text).map(|text| (*utterance, text.trim())));
     let fitting = all.filter(|(_, text)| has_quotable_length(text));
-    let sentences = fitting.enumerate().map(|(place, (said, text))| {
+    let sentences = fitting.enumerate().map(|(position, (utterance, text))| {
         let words: HashSet<String> = content_words(text).into_iter().collect();
         SummarySentence {
-            position: place,
-            utterance: said,
+            position,
+            utterance,
             text,
             words,
-            boost: sentence_boost(&said, text),
+            boost: sentence_boost(&utterance, text),
         }
     });
     sentences.filter(|one| one.words.len() >= MIN_WORDS && seen.insert(one.text)).collect()
 }
 
-fn sentence_boost(said: &Utterance<'_>, text: &str) -> f64 {
-    let asks = text.ends_with(['?', '？', '吗', '呢']);
-    let figures = text.contains(|c: char| c.is_ascii_digit());
-    [(said.is_user, USER_BOOST), (asks, QUESTION_BOOST), (figures, NUMBER_BOOST)]
+fn sentence_boost(utterance: &Utterance<'_>, text: &str) -> f64 {
+    let is_question = text.ends_with(['?', '？', '吗', '呢']);
+    let has_numbers = text.contains(|c: char| c.is_ascii_digit());
+    [(utterance.is_user, USER_BOOST), (is_question, QUESTION_BOOST), (has_numbers, NUMBER_BOOST)]
         .into_iter()
         .filter(|(holds, _)| *holds)
         .map(|(_, factor)| factor)
         .product()
 }
 
-/// What each word is worth: the share of sentences that have it.
+/// Returns the weight of each word: the share of sentences that have it.
 fn word_weights(sentences: &[SummarySentence<'_>]) -> HashMap<String, f64> {
     let mut weights: HashMap<String, f64> = HashMap::new();
     let share = 1.0 / sentences.len().max(1) as f64;
@@ -127,30 +130,30 @@ fn word_weights(sentences: &[SummarySentence<'_>]) -> HashMap<String, f64> {
     weights
 }
 
-/// The place and the worth of the best sentence; of equals the one that was said first.
+/// Returns the index and the worth of the best sentence; of equals the one that was said first.
 fn best_sentence(
     sentences: &[SummarySentence<'_>],
     weights: &HashMap<String, f64>,
 ) -> Option<(usize, f64)> {
-    let worth = |sentence: &SummarySentence<'_>| {
+    let score = |sentence: &SummarySentence<'_>| {
         let sum: f64 = sentence.words.iter().filter_map(|word| weights.get(word)).sum();
-        // The root lets a sentence gain by its words, and not win by having many.
+        // The root lets a sentence gain by its words without winning by their number.
         sentence.boost * sum / (sentence.words.len() as f64).sqrt()
     };
     let better = |one: &(usize, f64, usize), other: &(usize, f64, usize)| {
         one.1.total_cmp(&other.1).then(other.2.cmp(&one.2))
     };
     let rated =
-        sentences.iter().enumerate().map(|(at, one)| (at, round_score(worth(one)), one.position));
-    rated.max_by(better).map(|(at, worth, _)| (at, worth))
+        sentences.iter().enumerate().map(|(at, one)| (at, round_score(score(one)), one.position));
+    rated.max_by(better).map(|(at, score, _)| (at, score))
 }
 
-/// Sums of a set come out differently in their last digits, depending on its order.
-fn round_score(worth: f64) -> f64 {
-    (worth * 1e9).round()
+/// Rounds a score: sums over a set differ in their last digits, depending on its order.
+fn round_score(score: f64) -> f64 {
+    (score * 1e9).round()
 }
 
-/// A sentence on one line. A mark of its own at the beginning would make it something else than a line of a list.
+/// Returns a sentence on one line, without a list marker of its own at the beginning.
 fn to_single_line(sentence: &str) -> String {
     let text = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
     text.trim_start_matches(['#', '-', '*', '>', '`', '~', ' ']).to_owned()

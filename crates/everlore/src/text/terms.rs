@@ -1,9 +1,9 @@
-//! The terms a text is found by, the same when it is saved and when it is asked for.
+//! Terms of a text, the same for indexing and for queries.
 //!
-//! Latin words lose case, accents, possessive and ending; identifiers stay whole and come in parts too. Chinese, Japanese
-//! and Korean give single characters and overlapping pairs, traditional characters as simplified ones. Stop words, and
-//! characters and pairs that only serve grammar, give nothing: a query made of nothing else has no terms, and finds
-//! nothing.
+//! Latin words lose case, accents, possessive and ending; identifiers stay whole and come in parts too. Chinese,
+//! Japanese and Korean give single characters and overlapping pairs, traditional characters as simplified ones. Stop
+//! words, and characters and pairs that only serve grammar, give nothing: a query made of nothing else has no terms,
+//! and finds nothing.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -13,28 +13,28 @@ use super::latin_terms::{TermEmitter, compound_end, last_run, run_end};
 use super::stop_words::is_function_character;
 use super::traditional::simplify;
 
-/// Raised whenever any text gets other terms or another [`TermHash`]; a store that was written by another version indexes
-/// its texts again.
+/// Version of the terms. Raised whenever any text gets other terms or another [`TermHash`]; a store that another
+/// version wrote indexes its texts again.
 pub const TERMS_VERSION: u32 = 2;
 
-/// Longer terms are cut: nobody types them, and an index entry should stay small.
+/// Most characters of a term; a longer one is cut: nobody types it, and an index entry should stay small.
 pub const MAX_TERM_CHARS: usize = 64;
 
-/// A family of eight is the longest picture that people use.
+/// Most characters joined to one emoji: a family of eight is the longest that people use.
 const MAX_JOINED_EMOJI: usize = 8;
 
-/// The number a term is stored under.
+/// Hash that a term is stored under.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
 pub struct TermHash(pub u64);
 
 impl TermHash {
-    /// The number of a term as [`terms`] gives it.
+    /// Hashes a term as [`terms`] gives it.
     pub fn of(term: &str) -> Self {
         Self(xxh3_64(term.as_bytes()))
     }
 }
 
-/// The terms of `text` in the order they are met, repeated as often as they occur.
+/// Returns the terms of `text` in their order, repeated as often as they occur.
 pub fn terms(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
     for_each_term(text, &mut |term| terms.push(term.to_owned()));
@@ -59,18 +59,18 @@ pub fn for_each_term(text: &str, each: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Whether `term` is a single Chinese, Japanese or Korean character: it says less than a pair.
+/// Returns `true` if `term` is a single Chinese, Japanese or Korean character: it says less than a pair.
 pub fn is_single_cjk(term: &str) -> bool {
     let mut chars = term.chars();
     chars.next().is_some_and(is_cjk) && chars.next().is_none()
 }
 
-/// Whether `term` is a pair with a function character, such as 欢什 in 喜欢什么: not knowing it says nothing.
+/// Returns `true` if `term` is a pair with a function character, such as 欢什 in 喜欢什么: its absence says nothing.
 pub fn is_function_pair(term: &str) -> bool {
     term.chars().all(is_cjk) && term.chars().any(is_function_character)
 }
 
-/// Emits the compound at `start` with what joins it to its neighbours, and returns where it ends.
+/// Emits the compound at `start` with what joins it to its neighbours, and returns its end.
 fn emit_latin(text: &str, start: usize, words: &mut TermEmitter<'_>) -> usize {
     let (before, rest) = text.split_at(start);
     let compound = &rest[..compound_end(rest)];
@@ -91,7 +91,7 @@ fn emit_latin(text: &str, start: usize, words: &mut TermEmitter<'_>) -> usize {
     end
 }
 
-/// `.net` and `.env`, but not the end of an ellipsis or a sentence.
+/// Returns `true` for `.net` and `.env`, but not at the end of an ellipsis or a sentence.
 fn starts_with_dot(before: &str, compound: &str) -> bool {
     let mut before = before.chars().rev();
     before.next() == Some('.')
@@ -99,19 +99,19 @@ fn starts_with_dot(before: &str, compound: &str) -> bool {
         && compound.starts_with(|c: char| c.is_alphabetic())
 }
 
-/// The length of the `++` of `C++` or the `#` of `C#` at the beginning of `after`.
+/// Returns the length of the `++` of `C++` or the `#` of `C#` at the beginning of `after`.
 fn symbols_len(compound: &str, after: &str) -> Option<usize> {
     let symbols = ["++", "#"].into_iter().find(|symbols| after.starts_with(symbols))?;
     let ends = after[symbols.len()..].chars().next().is_none_or(|c| !c.is_ascii_alphanumeric());
     (ends && (symbols == "++" || compound.len() == 1)).then_some(symbols.len())
 }
 
-/// `C盘` is one thing, `C的` is not.
+/// Returns `true` if the character joins a Latin letter: `C盘` is one term, `C的` is not.
 fn joins_latin(c: char) -> bool {
     is_cjk(c) && !is_function_character(c)
 }
 
-/// Emits the characters and pairs of the run at `start` and returns where it ends.
+/// Emits the characters and pairs of the run at `start` and returns its end.
 fn emit_cjk(text: &str, start: usize, words: &mut TermEmitter<'_>) -> usize {
     let mut end = start;
     let mut before = None;
@@ -131,7 +131,7 @@ fn emit_cjk(text: &str, start: usize, words: &mut TermEmitter<'_>) -> usize {
     end
 }
 
-/// Emits the pairs of letters of the run at `start`, or its only letter, and returns where it ends.
+/// Emits the pairs of letters of the run at `start`, or its only letter, and returns its end.
 fn emit_unspaced(text: &str, start: usize, words: &mut TermEmitter<'_>) -> usize {
     let run = script_run(text, start, |script| script == Script::Unspaced);
     let mut letters = run.char_indices().map(|(at, c)| at..at + c.len_utf8());
@@ -146,20 +146,20 @@ fn emit_unspaced(text: &str, start: usize, words: &mut TermEmitter<'_>) -> usize
     start + run.len()
 }
 
-/// Emits the word at `start` and returns where it ends.
+/// Emits the word at `start` and returns its end.
 fn emit_other_script(text: &str, start: usize, words: &mut TermEmitter<'_>) -> usize {
     let word = script_run(text, start, |script| matches!(script, Script::Other | Script::Mark));
     words.emit_other_script(word);
     start + word.len()
 }
 
-/// The characters from `start` on whose script is `wanted`.
+/// Returns the characters from `start` on whose script is `wanted`.
 fn script_run(text: &str, start: usize, wanted: fn(Script) -> bool) -> &str {
     let rest = &text[start..];
     rest.find(|c| !wanted(script_of(c))).map_or(rest, |len| &rest[..len])
 }
 
-/// Emits the picture at `start` without the colour of its skin and returns where it ends.
+/// Emits the emoji at `start` without the colour of its skin and returns its end.
 fn emit_emoji(text: &str, start: usize, words: &mut TermEmitter<'_>) -> usize {
     let mut end = start;
     let mut term = String::new();
@@ -183,7 +183,7 @@ fn emit_emoji(text: &str, start: usize, words: &mut TermEmitter<'_>) -> usize {
     end
 }
 
-/// Whether `c` is the second letter of a flag.
+/// Returns `true` if `c` is the second letter of a flag.
 fn completes_flag(term: &str, c: char) -> bool {
     let is_flag_letter = |c| matches!(c, '\u{1f1e6}'..='\u{1f1ff}');
     is_flag_letter(c) && term.chars().all(is_flag_letter) && term.chars().count() == 1

@@ -1,4 +1,4 @@
-//! What is found by what, in English and Chinese alike.
+//! Tests of terms: which texts match which queries, in English and Chinese alike.
 
 use proptest::prelude::*;
 

@@ -1,8 +1,8 @@
-//! The short forms of a memory: one line (L0) and an overview (L1).
+//! Short forms of a memory: one line (L0) and an overview (L1).
 //!
-//! Those of a long text are made when it is saved, without a model, and kept with it under a digest of the text, so that
-//! forms of another text are never told. Everything else is short already, or is shortened when it is looked at: turns,
-//! which are kept word for word and nothing more, and what was saved before there were such forms.
+//! The forms of a long text are computed on save, without a model, and stored under a digest of the text, so that forms
+//! of an older text are never shown. All other memories are short, or are shortened on reading: turns, which are stored
+//! word for word and nothing more, and memories older than this feature.
 
 use serde_json::{Map, Value, json};
 
@@ -13,31 +13,32 @@ use super::{
 };
 use crate::types::{Fingerprint, Kind, Memory, OVERVIEW_KEY};
 
-/// About this many tokens for a line, and for an overview; a text that has no more is its own overview.
+/// Tokens of a line and of an overview, about; a text with no more is its own overview.
 const LINE_TOKENS: usize = 30;
 pub(crate) const OVERVIEW_TOKENS: usize = 120;
 
-/// A model is asked about texts that have more than this: of shorter ones, such as pieces of documents, the sentences that
-/// were chosen tell enough for what an answer costs.
+/// Tokens above which a model writes the overview: of shorter texts, such as chunks of documents, the chosen sentences
+/// say enough for what an answer costs.
 const MIN_MODEL_TOKENS: usize = 400;
 
-/// So much of a text is read for its short forms: a chapter. What comes after it would make a save slow and say no more.
+/// Bytes of a text that the short forms are computed from: a chapter. More would make a save slow and add nothing.
 const MAX_READ_BYTES: usize = 64 * 1024;
 
-/// The memory in one line: its description, the line that was made of it, or its first sentence.
+/// Returns the memory in one line: its description, its stored line, or its first sentence.
 pub fn one_line(memory: &Memory) -> String {
     let described = Some(memory.description.as_str()).filter(|text| !text.trim().is_empty());
-    let made = || current_overview(memory).and_then(|kept| kept["line"].as_str());
-    first_line(described.or_else(made).unwrap_or(&memory.content))
+    let generated = || current_overview(memory).and_then(|overview| overview["line"].as_str());
+    first_line(described.or_else(generated).unwrap_or(&memory.content))
 }
 
-/// The memory in a few sentences: those that were chosen when it was saved, or its beginning.
+/// Returns the memory in a few sentences: those chosen on save, or its beginning.
 pub fn overview(memory: &Memory) -> String {
-    let made = current_overview(memory).and_then(|kept| kept["text"].as_str());
-    made.map_or_else(|| leading_sentences(&memory.content), str::to_owned)
+    let generated = current_overview(memory).and_then(|overview| overview["text"].as_str());
+    generated.map_or_else(|| leading_sentences(&memory.content), str::to_owned)
 }
 
-/// Makes the short forms of a long text, and takes away those of another. What a caller calls the same stays.
+/// Computes the short forms of a long text, and removes those of an older text. Metadata of a caller under the same key
+/// stays.
 pub fn refresh_overview(memory: &mut Memory) {
     let is_theirs = memory.metadata.get(OVERVIEW_KEY).is_some_and(|value| !is_generated(value));
     if is_theirs || current_overview(memory).is_some() {
@@ -45,45 +46,46 @@ pub fn refresh_overview(memory: &mut Memory) {
     }
     memory.metadata.remove(OVERVIEW_KEY);
     if memory.kind != Kind::Turn
-        && let Some(made) = generate_overview(&memory.content)
+        && let Some(generated) = generate_overview(&memory.content)
     {
-        memory.metadata.insert(OVERVIEW_KEY.to_owned(), made);
+        memory.metadata.insert(OVERVIEW_KEY.to_owned(), generated);
     }
 }
 
-/// Puts an overview by a model in place of the one that was made without; the line stays.
+/// Replaces the extractive overview by that of a model; the line stays.
 pub fn set_model_overview(memory: &mut Memory, text: &str, by: &str) {
-    let line = current_overview(memory).map(|kept| kept["line"].clone()).unwrap_or_default();
+    let line =
+        current_overview(memory).map(|overview| overview["line"].clone()).unwrap_or_default();
     let better = json!({ "of": digest(&memory.content), "line": line, "text": text, "by": by });
     memory.metadata.insert(OVERVIEW_KEY.to_owned(), better);
 }
 
-/// Whether a model could make a better overview than there is: the text is very long, and none has made one.
+/// Returns `true` if a model could write a better overview: the text is very long, and no model has written one.
 pub fn wants_model_overview(memory: &Memory) -> bool {
     let theirs = memory.metadata.get(OVERVIEW_KEY).is_some_and(|value| !is_generated(value));
-    let by_model = current_overview(memory).is_some_and(|kept| kept["by"].is_string());
+    let by_model = current_overview(memory).is_some_and(|overview| overview["by"].is_string());
     memory.kind != Kind::Turn
         && !theirs
         && !by_model
         && exceeds_tokens(MIN_MODEL_TOKENS, &memory.content)
 }
 
-/// Metadata as callers gave it: without what was made here.
+/// Returns the metadata as callers gave it, without generated forms.
 pub fn without_generated_overview(metadata: &Map<String, Value>) -> Map<String, Value> {
     let given =
         metadata.iter().filter(|(name, value)| *name != OVERVIEW_KEY || !is_generated(value));
     given.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Whether it was made here, and is not a caller's.
+/// Returns `true` if the overview was generated here and is not a caller's.
 pub fn is_generated(overview: &Value) -> bool {
     overview["of"].is_string()
 }
 
-/// What was made of the text, if the text is still the same.
+/// Returns the generated forms if the text is still the same.
 fn current_overview(memory: &Memory) -> Option<&Value> {
-    let kept = memory.metadata.get(OVERVIEW_KEY)?;
-    (kept["of"].as_str()? == digest(&memory.content)).then_some(kept)
+    let overview = memory.metadata.get(OVERVIEW_KEY)?;
+    (overview["of"].as_str()? == digest(&memory.content)).then_some(overview)
 }
 
 fn digest(content: &str) -> String {
@@ -92,20 +94,20 @@ fn digest(content: &str) -> String {
 }
 
 fn exceeds_tokens(tokens: usize, content: &str) -> bool {
-    // No token has less than a byte, so that most texts need not be counted.
+    // No token has less than a byte, so most texts need not be counted.
     content.len() > tokens && estimate_tokens(bounded_prefix(content)) > tokens
 }
 
-/// The short forms of a text as a memory keeps them; none where it is short itself.
+/// Computes the short forms of a text; `None` if the text is short itself.
 fn generate_overview(content: &str) -> Option<Value> {
     if !exceeds_tokens(OVERVIEW_TOKENS, content) {
         return None;
     }
     let head = bounded_prefix(content.trim());
     let (chars, tokens) = (head.chars().count(), estimate_tokens(head).max(1));
-    let said = [Utterance { speaker: "", text: head, is_user: false }];
-    // As many characters as so many tokens have in this text: Chinese has a third of what English has.
-    let summary = |most: usize| summarize(&said, chars * most / tokens);
+    let utterances = [Utterance { speaker: "", text: head, is_user: false }];
+    // The characters that so many tokens have in this text: Chinese has a third of what English has.
+    let summary = |max_tokens: usize| summarize(&utterances, chars * max_tokens / tokens);
     let line = summary(LINE_TOKENS).lines().next().map(|line| first_line(strip_bullet(line)));
     let text = Some(summary(OVERVIEW_TOKENS)).filter(|text| !text.is_empty());
     let line = line.unwrap_or_else(|| first_line(head));
@@ -113,7 +115,7 @@ fn generate_overview(content: &str) -> Option<Value> {
     Some(json!({ "of": digest(content), "line": line, "text": text }))
 }
 
-/// The beginning of a text, which is all of most.
+/// Returns the beginning of a text, which is all of most.
 fn bounded_prefix(content: &str) -> &str {
     let mut end = content.len().min(MAX_READ_BYTES);
     while !content.is_char_boundary(end) {
@@ -122,7 +124,7 @@ fn bounded_prefix(content: &str) -> &str {
     &content[..end]
 }
 
-/// A line of a summary without its mark.
+/// Returns a line of a summary without its list marker.
 fn strip_bullet(line: &str) -> &str {
     line.trim_start_matches("- ")
 }
@@ -132,7 +134,7 @@ fn first_line(text: &str) -> String {
     truncate_at_word(&first.split_whitespace().collect::<Vec<_>>().join(" "), LINE_TOKENS)
 }
 
-/// The beginning of a text, whole sentences as far as they fit.
+/// Returns the beginning of a text: the whole sentences that fit.
 fn leading_sentences(content: &str) -> String {
     let mut text = String::new();
     let mut tokens = 0;
@@ -150,14 +152,14 @@ fn leading_sentences(content: &str) -> String {
     }
 }
 
-/// Cuts a text that is too long at a word, with a mark.
+/// Truncates a text that is too long at a word, with an ellipsis.
 fn truncate_at_word(text: &str, max_tokens: usize) -> String {
     if estimate_tokens(text) <= max_tokens {
         return text.to_owned();
     }
     let mut ends: Vec<usize> =
         text.char_indices().map(|(index, _)| index).take(max_tokens * 8).collect();
-    // The longest beginning that fits, mark included; estimates grow with the text.
+    // The longest beginning that fits, ellipsis included; estimates grow with the text.
     let fits = |end: usize| estimate_tokens(&text[..end]) < max_tokens;
     let count = ends.partition_point(|end| fits(*end));
     ends.truncate(count);
@@ -198,16 +200,16 @@ mod tests {
     fn a_long_text_keeps_a_line_and_an_overview_of_whole_sentences() {
         for text in [ENGLISH, CHINESE] {
             let memory = memory(Kind::Project, text);
-            let kept = &memory.metadata[OVERVIEW_KEY];
-            assert_eq!(kept["text"], overview(&memory));
-            assert_eq!(kept["line"], one_line(&memory));
-            let (line, told) = (one_line(&memory), overview(&memory));
+            let stored = &memory.metadata[OVERVIEW_KEY];
+            assert_eq!(stored["text"], overview(&memory));
+            assert_eq!(stored["line"], one_line(&memory));
+            let (line, shown) = (one_line(&memory), overview(&memory));
             assert!(estimate_tokens(&line) <= LINE_TOKENS && text.contains(&line), "{line}");
             assert!(
-                estimate_tokens(&told) <= OVERVIEW_TOKENS * 5 / 4 && told.len() < text.len(),
-                "{told}"
+                estimate_tokens(&shown) <= OVERVIEW_TOKENS * 5 / 4 && shown.len() < text.len(),
+                "{shown}"
             );
-            assert!(told.lines().all(|line| text.contains(strip_bullet(line))), "{told}");
+            assert!(shown.lines().all(|line| text.contains(strip_bullet(line))), "{shown}");
         }
     }
 
@@ -229,9 +231,12 @@ mod tests {
     fn a_text_without_sentences_keeps_its_beginning() {
         for text in ["x1 = f(y2) + ".repeat(200), "茶".repeat(900)] {
             let memory = memory(Kind::Knowledge, &text);
-            let kept = memory.metadata[OVERVIEW_KEY]["text"].as_str().unwrap();
-            let told = kept.strip_suffix('…').unwrap();
-            assert!(text.starts_with(told) && estimate_tokens(kept) <= OVERVIEW_TOKENS, "{kept}");
+            let stored = memory.metadata[OVERVIEW_KEY]["text"].as_str().unwrap();
+            let shown = stored.strip_suffix('…').unwrap();
+            assert!(
+                text.starts_with(shown) && estimate_tokens(stored) <= OVERVIEW_TOKENS,
+                "{stored}"
+            );
         }
     }
 

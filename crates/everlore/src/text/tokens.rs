@@ -1,9 +1,9 @@
-//! How many tokens a model would count in a text, without its tokenizer.
+//! Token estimate: how many tokens a model would count in a text, without its tokenizer.
 //!
-//! The text is cut into pieces as the pre-tokenizers of `cl100k_base` and `o200k_base` cut it, and each piece is covered
-//! from the left by the longest tokens that both vocabularies have. The merge rules of the real ones sometimes need
-//! more tokens for a rare word, so a piece that is not a single token gets a margin. The estimate therefore leans
-//! upward, and a packed block keeps to its budget by the real count.
+//! The text is split as the pre-tokenizers of `cl100k_base` and `o200k_base` split it, and each piece is covered from
+//! the left by the longest tokens that both vocabularies have. The merge rules of the real ones sometimes need more
+//! tokens for a rare word, so a piece that is not a single token gets a margin. The estimate therefore leans upward,
+//! and a packed block keeps to its budget by the real count.
 
 use std::collections::HashMap;
 
@@ -11,38 +11,39 @@ use unicode_normalization::char::is_combining_mark;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Fingerprints of the tokens that both vocabularies have, in a hash table with linear probing. A test of this file
-/// makes it from the vocabularies, and another checks that it is theirs.
+/// generates it from the vocabularies, and another checks that it is theirs.
 static TOKEN_TABLE: &[TokenFingerprint] = include_bytes!("token_table.bin").as_chunks().0;
 
-/// Three bytes mistake one piece in millions for a token; with two it is one in ten thousand.
+/// Fingerprint of a token: three bytes mistake one piece in millions for a token; with two it is one in ten thousand.
 type TokenFingerprint = [u8; 3];
 
-/// No token has this fingerprint.
+/// Fingerprint that no token has.
 const EMPTY_BUCKET: TokenFingerprint = [0; 3];
 
-/// 85,000 tokens fill two thirds of the places, which keeps the searches short.
+/// Buckets of the table: 85,000 tokens fill two thirds of them, which keeps the searches short.
 const BUCKETS: usize = 1 << 17;
 
-/// Of all tokens 99.8% are no longer, and a longer one is only counted as two.
+/// Most bytes of a token in the table: 99.8% of all tokens are no longer, and a longer one only counts as two.
 const MAX_TOKEN_BYTES: usize = 16;
 
-/// Both pre-tokenizers cut numbers into groups of three digits.
+/// Digits of a token: both pre-tokenizers split numbers into groups of three.
 const DIGITS_PER_TOKEN: usize = 3;
 
-/// What the merge rules may add to a piece of ASCII that is not one token, for each token that covers it. Measured: none
-/// of 28,000 texts and 1,200 source files is underestimated. One rare word in 250 costs more still; see [`PieceRepeats`].
+/// Tenths of a token that the merge rules may add to a piece of ASCII that is not one token, for each token that covers
+/// it. Measured: none of 28,000 texts and 1,200 source files is underestimated. One rare word in 250 costs more still;
+/// see [`PieceRepeats`].
 const RARE_MARGIN_TENTHS: usize = 4;
 
-/// Letters beyond ASCII are covered almost exactly: one in two dozen is for odd mixtures of scripts.
+/// Letters beyond ASCII for one token of margin: they are covered almost exactly, except in odd mixtures of scripts.
 const NON_ASCII_MARGIN: usize = 24;
 
-/// How often a word may occur before it counts as repeated.
+/// Occurrences of a word before it counts as repeated.
 const FREE_REPEATS: usize = 3;
 
-/// A text of this length gets one token more, for the one word in 2,500 whose margin is too small.
+/// Tokens from which a text gets one token more, for the one word in 2,500 whose margin is too small.
 const LONG_TEXT_TOKENS: usize = 20;
 
-/// The tokens of `text` for today's large models: a few percent too many rather than one too few.
+/// Estimates the tokens of `text` for today's large models: a few percent too many rather than one too few.
 pub fn estimate_tokens(text: &str) -> usize {
     let mut rest = text;
     let mut tenths = 0;
@@ -59,8 +60,8 @@ pub fn estimate_tokens(text: &str) -> usize {
     tokens + usize::from(tokens >= LONG_TEXT_TOKENS)
 }
 
-/// How often each piece of more than one token was met. Different words even out what the merge rules add; one that is
-/// repeated does not, so at its fourth time all of them are charged with the worst that they do.
+/// Occurrences of each piece of more than one token. Different words even out what the merge rules add; a repeated word
+/// does not, so from its fourth occurrence on all of them count with the worst case.
 #[derive(Default)]
 struct PieceRepeats(HashMap<u64, usize>);
 
@@ -81,13 +82,13 @@ impl PieceRepeats {
     }
 }
 
-/// The most tokens that merge rules were seen to make of a piece: half as many again as cover it, and one.
+/// Returns the most tokens that merge rules make of a piece, as measured: half as many again as cover it, and one.
 fn worst_tenths(piece: &str) -> usize {
     let tokens = greedy_token_count(piece);
     10 * (tokens + tokens.div_ceil(2) + 1).min(piece.len())
 }
 
-/// What the pre-tokenizers see in a character.
+/// Class of a character for the pre-tokenizers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CharClass {
     Letter,
@@ -111,13 +112,13 @@ impl CharClass {
         }
     }
 
-    /// The class of the first character of `text`; an empty text is blank.
+    /// Returns the class of the first character of `text`; an empty text is blank.
     fn of_first(text: &str) -> Self {
         text.chars().next().map_or(Self::Blank, Self::of)
     }
 }
 
-/// The length of the first piece of a text that is not empty.
+/// Returns the length of the first piece of a text that is not empty.
 fn piece_len(text: &str) -> usize {
     match CharClass::of_first(text) {
         CharClass::Letter => letters_len(text),
@@ -127,13 +128,13 @@ fn piece_len(text: &str) -> usize {
     }
 }
 
-/// The length of the slashes that begin a line: one pre-tokenizer takes them from what follows and joins them to the line
-/// end.
+/// Returns the length of the slashes that begin a line: one pre-tokenizer splits them from what follows and joins them
+/// to the line end.
 fn slashes_len(line: &str) -> Option<usize> {
     Some(line.bytes().take_while(|&byte| byte == b'/').count()).filter(|&len| len > 0)
 }
 
-/// The length of the letters that begin `text`, up to the first change from lower to upper case.
+/// Returns the length of the letters at the start of `text`, up to the first change from lower to upper case.
 fn letters_len(text: &str) -> usize {
     let mut lower = false;
     for (at, c) in text.char_indices() {
@@ -147,14 +148,14 @@ fn letters_len(text: &str) -> usize {
     text.len()
 }
 
-/// The length of the digits that begin `text`, as far as one token goes.
+/// Returns the length of the digits at the start of `text`, as far as one token goes.
 fn digits_len(text: &str) -> usize {
     let digits =
         text.chars().take(DIGITS_PER_TOKEN).take_while(|&c| CharClass::of(c) == CharClass::Digit);
     digits.map(char::len_utf8).sum()
 }
 
-/// The length of a symbol with the word it begins, or of the symbols that begin `text`.
+/// Returns the length of a symbol with the word it begins, or of the symbols at the start of `text`.
 fn symbols_len(text: &str) -> usize {
     let first = text.chars().next().map_or(0, char::len_utf8);
     match CharClass::of_first(&text[first..]) {
@@ -165,13 +166,14 @@ fn symbols_len(text: &str) -> usize {
     }
 }
 
-/// The length of the symbols that begin `text`, with the line ends after them.
+/// Returns the length of the symbols at the start of `text`, with the line ends after them.
 fn symbol_run_len(text: &str) -> usize {
     let symbols = text.find(|c| CharClass::of(c) != CharClass::Symbol).unwrap_or(text.len());
     symbols + text[symbols..].bytes().take_while(|byte| b"\r\n".contains(byte)).count()
 }
 
-/// How many letters of `'s` and its like begin `text`: one pre-tokenizer cuts them off even before a longer word.
+/// Returns the length of `'s` and its like at the start of `text`: one pre-tokenizer splits them off even before a
+/// longer word.
 fn contraction_len(text: &str) -> Option<usize> {
     let letters = text.strip_prefix('\'')?;
     let begins = |ending: &&str| {
@@ -180,15 +182,15 @@ fn contraction_len(text: &str) -> Option<usize> {
     ["s", "t", "re", "ve", "m", "ll", "d"].into_iter().find(begins).map(str::len)
 }
 
-/// The length of a space and a word, the most common piece by far.
+/// Returns the length of a space and a word, the most common piece by far.
 fn word_after_space_len(text: &str) -> Option<usize> {
     let word =
         text.strip_prefix(' ').filter(|word| CharClass::of_first(word) == CharClass::Letter)?;
     Some(1 + letters_len(word))
 }
 
-/// The length of the blanks that begin `text`: up to the last line end, or without the one that belongs to the word
-/// after it, or of that one with its word.
+/// Returns the length of the blanks at the start of `text`: up to the last line end, or without the one that belongs to
+/// the word after it, or of that one with its word.
 fn blank_len(text: &str) -> usize {
     let (blank, after) =
         text.split_at(text.find(|c: char| !c.is_whitespace()).unwrap_or(text.len()));
@@ -203,7 +205,7 @@ fn blank_len(text: &str) -> usize {
     }
 }
 
-/// Tenths of the tokens of a piece, with the margin for what merge rules do to rare words.
+/// Returns tenths of the tokens of a piece, with the margin for what merge rules do to rare words.
 fn piece_tenths(piece: &str) -> usize {
     if piece.len() <= MAX_TOKEN_BYTES && is_token(piece.as_bytes()) {
         return 10;
@@ -214,7 +216,7 @@ fn piece_tenths(piece: &str) -> usize {
     10 * tokens + margin
 }
 
-/// How many tokens cover `piece` from the left, the longest first.
+/// Counts the tokens that cover `piece` from the left, the longest first.
 fn greedy_token_count(piece: &str) -> usize {
     let mut rest = piece;
     let mut tokens = 0;
@@ -227,7 +229,7 @@ fn greedy_token_count(piece: &str) -> usize {
     tokens
 }
 
-/// The length of the longest token of whole characters that begins `text`, or 0.
+/// Returns the length of the longest token of whole characters at the start of `text`, or 0.
 fn longest_token(text: &str, first: usize) -> usize {
     let is_token_of =
         |&len: &usize| text.is_char_boundary(len) && is_token(&text.as_bytes()[..len]);
@@ -235,29 +237,29 @@ fn longest_token(text: &str, first: usize) -> usize {
     match first {
         1 | 2 => (first..=max).rev().find(is_token_of).unwrap_or(0),
         _ if !is_token_of(&first) => 0,
-        // Only Chinese, Japanese and Korean have so long characters and tokens of two of them; longer ones are rare.
+        // Only Chinese, Japanese and Korean have characters this long and tokens of two of them; longer ones are rare.
         _ => Some(2 * first).filter(|len| *len <= max && is_token_of(len)).unwrap_or(first),
     }
 }
 
-/// The tokens of a character that is not a token: one for each byte, but the first two or three may share one.
+/// Counts the tokens of a character that is not a token: one for each byte, but the first two or three may share one.
 fn byte_token_count(bytes: &[u8]) -> usize {
     let shared = (2..bytes.len()).rev().find(|&len| is_token(&bytes[..len])).unwrap_or(1);
     1 + bytes.len() - shared
 }
 
 fn is_token(bytes: &[u8]) -> bool {
-    let (mut place, fingerprint) = bucket_and_fingerprint(bytes);
+    let (mut bucket, fingerprint) = bucket_and_fingerprint(bytes);
     loop {
-        match TOKEN_TABLE[place] {
+        match TOKEN_TABLE[bucket] {
             EMPTY_BUCKET => return false,
             found if found == fingerprint => return true,
-            _ => place = (place + 1) % BUCKETS,
+            _ => bucket = (bucket + 1) % BUCKETS,
         }
     }
 }
 
-/// Where the search for a token begins, and what is to be found.
+/// Returns the bucket at which the search for a token begins, and its fingerprint.
 fn bucket_and_fingerprint(token: &[u8]) -> (usize, TokenFingerprint) {
     let hash = xxh3_64(token);
     let [.., a, b, c] = hash.to_le_bytes();

@@ -1,4 +1,4 @@
-//! The estimate beside the real counts of two vocabularies.
+//! Tests of the estimate against the real counts of two vocabularies.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,12 +8,12 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The larger of the real counts.
+/// Returns the larger of the real counts.
 fn exact_count(text: &str) -> usize {
     bpe_openai::cl100k_base().count(text).max(bpe_openai::o200k_base().count(text))
 }
 
-/// The sample texts with their names.
+/// Returns the sample texts with their names.
 fn samples() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/tokens");
     let mut files: Vec<_> =
@@ -23,7 +23,7 @@ fn samples() -> Vec<(String, String)> {
     files.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
 }
 
-/// The words, symbols and blanks of the samples, in snippets of a few.
+/// Returns the words, symbols and blanks of the samples, in snippets of a few.
 fn snippets() -> Vec<String> {
     let all = samples();
     let words = all.iter().flat_map(|(_, text)| text.split_inclusive(char::is_whitespace));
@@ -40,15 +40,15 @@ fn table() -> Vec<TokenFingerprint> {
     let mut tokens: Vec<_> = vocabulary(bpe_openai::cl100k_base()).into_iter().collect();
     tokens.retain(|token| token.len() <= MAX_TOKEN_BYTES && other.contains(token));
     tokens.sort();
-    let mut places = vec![EMPTY_BUCKET; BUCKETS];
+    let mut table = vec![EMPTY_BUCKET; BUCKETS];
     for token in tokens {
-        let (mut place, fingerprint) = bucket_and_fingerprint(&token);
-        while places[place] != EMPTY_BUCKET && places[place] != fingerprint {
-            place = (place + 1) % BUCKETS;
+        let (mut bucket, fingerprint) = bucket_and_fingerprint(&token);
+        while table[bucket] != EMPTY_BUCKET && table[bucket] != fingerprint {
+            bucket = (bucket + 1) % BUCKETS;
         }
-        places[place] = fingerprint;
+        table[bucket] = fingerprint;
     }
-    places
+    table
 }
 
 #[test]

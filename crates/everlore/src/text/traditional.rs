@@ -1,20 +1,20 @@
 //! Traditional Chinese characters in their simplified form, so that 喜歡 and 喜欢 are one word.
 //!
-//! The fold goes one way and character by character: 發 and 髮 both become 发. It is for finding and comparing, never for
-//! showing. A character and its fold have the same number of bytes, so positions in a folded text are positions in the
+//! The fold goes one way and character by character: 發 and 髮 both become 发. It serves search and comparison, never
+//! display. A character and its fold have the same number of bytes, so positions in a folded text are positions in the
 //! original.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// The characters that have a fold are of this block.
+/// First character of the block that has all characters with a fold.
 const FIRST_HAN: char = '一';
 const LAST_HAN: char = '鿿';
 
 /// Pairs of a character and its fold (`assets/han/NOTICE`).
 static PAIRS: &[[u8; 4]] = include_bytes!("../../assets/han/folds.bin").as_chunks().0;
 
-/// The fold of each character of the block, 0 where it has none: looking up a character must cost next to nothing.
+/// Fold of each character of the block, 0 for none: looking up a character must cost next to nothing.
 static FOLDS: LazyLock<Box<[u16]>> = LazyLock::new(|| {
     let mut folds = vec![0; (LAST_HAN as u32 - FIRST_HAN as u32) as usize + 1];
     for [a, b, c, d] in PAIRS {
@@ -24,15 +24,16 @@ static FOLDS: LazyLock<Box<[u16]>> = LazyLock::new(|| {
     folds.into_boxed_slice()
 });
 
-/// The text with simplified characters only; not copied if it has no others.
+/// Returns the text with simplified characters only; copies it only if it has others.
 pub fn simplify(text: &str) -> Cow<'_, str> {
-    match text.is_ascii() || !text.chars().any(|c| simplify_char(c) != c) {
-        true => Cow::Borrowed(text),
-        false => Cow::Owned(text.chars().map(simplify_char).collect()),
+    if text.is_ascii() || !text.chars().any(|c| simplify_char(c) != c) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.chars().map(simplify_char).collect())
     }
 }
 
-/// The simplified form of a character.
+/// Returns the simplified form of a character.
 pub fn simplify_char(c: char) -> char {
     if !(FIRST_HAN..=LAST_HAN).contains(&c) {
         return c;

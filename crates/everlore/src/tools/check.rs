@@ -1,4 +1,4 @@
-//! Checks as tools take and tell them.
+//! Checks as tools accept and report them.
 
 use std::path::PathBuf;
 
@@ -9,21 +9,21 @@ use crate::{
     types::{CheckStatus, NewCheck},
 };
 
-/// What the checks of an agent may be about. A check of a file answers a question about this machine, so only an agent
-/// that works here, for its owner, may ask it.
+/// Checks that an agent may set. A check of a file reveals something about this machine, so only an agent that works
+/// here, for its owner, may set one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum CheckPermission {
-    /// Dates.
+    /// Dates only.
     #[default]
     Dates,
-    /// Files too, by their whole paths.
+    /// Dates and files, by absolute paths.
     Files,
-    /// The same, with paths from this folder.
+    /// Dates and files, with paths relative to this folder.
     FilesFrom(PathBuf),
 }
 
 impl CheckPermission {
-    /// The check with whole paths, if it may be set.
+    /// Returns the check with absolute paths, if it is permitted.
     pub(super) fn permit(&self, check: NewCheck) -> Result<NewCheck> {
         match self {
             Self::Dates if check.probes_machine() => Err(Error::invalid(
@@ -36,7 +36,7 @@ impl CheckPermission {
     }
 }
 
-/// The schema of a check that is to be set.
+/// Returns the schema of a new check.
 pub(super) fn check_schema() -> Value {
     json!({
         "type": "object",
@@ -52,7 +52,7 @@ pub(super) fn check_schema() -> Value {
     })
 }
 
-/// The schema of what a check told.
+/// Returns the schema of a check result.
 pub(super) fn verified_schema() -> Value {
     let text = |about: &str| json!({ "type": "string", "description": about });
     json!({

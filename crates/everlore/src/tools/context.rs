@@ -1,4 +1,4 @@
-//! `memory_context`: what an agent should know when a conversation begins.
+//! `memory_context`: returns what an agent should know at the beginning of a session.
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use crate::{
     text::language::detect_language,
 };
 
-/// The tool.
+/// `memory_context`.
 pub(super) struct MemoryContextTool;
 
 #[derive(Deserialize)]
@@ -78,14 +78,14 @@ impl Tool for MemoryContextTool {
     }
 }
 
-/// The layers and the index; how to use the memory is told with the tools.
+/// Returns the layers and the index; the tools themselves explain how to use the memory.
 async fn layer_parts(message: Option<&str>, cx: &ToolContext<'_>) -> Result<Vec<PromptPart>> {
     let request =
         PromptRequest { language: message.map(detect_language), ..PromptRequest::default() };
     let prompt = cx.engine.preview_prompt(cx.scope, &request).await?;
-    let says =
+    let is_content =
         |part: &PromptPart| !matches!(part.name, PromptPartName::Guide | PromptPartName::Base);
-    Ok(prompt.parts.into_iter().filter(says).collect())
+    Ok(prompt.parts.into_iter().filter(is_content).collect())
 }
 
 async fn recall_block(
@@ -113,11 +113,10 @@ fn context_result(parts: &[PromptPart], block: &MemoryBlock) -> ToolResult {
     }
     let ids: Vec<_> = block.entries.iter().map(|entry| entry.id).collect();
     let structured = json!({ "text": text, "tokens": tokens, "parts": names, "memories": ids });
-    match text.is_empty() {
-        true => ToolResult::new(
-            "Nothing is stored yet that matters here. Save what you learn with memory_save.",
-            structured,
-        ),
-        false => ToolResult::new(text, structured),
+    if text.is_empty() {
+        let nothing =
+            "Nothing is stored yet that matters here. Save what you learn with memory_save.";
+        return ToolResult::new(nothing, structured);
     }
+    ToolResult::new(text, structured)
 }

@@ -1,4 +1,4 @@
-//! The tools of the set `fs`: memory as a tree of files (X6).
+//! Tools of the set `fs`: memory as a tree of files.
 
 mod browse;
 mod search;
@@ -12,10 +12,10 @@ pub(super) use write::{FsAddTool, FsRmTool};
 
 use crate::error::Result;
 
-/// Entries of a page, unless another number is asked for: an answer that a model reads at a glance.
+/// Entries per page by default: a result that a model reads at a glance.
 const DEFAULT_LIMIT: usize = 50;
 
-/// What the fields are called in every tool.
+/// Returns the schema of a uri field, worded the same in every tool.
 fn uri_field(what: &str) -> Value {
     json!({ "type": "string", "description": format!("{what}; a path such as user/food or resources/, or a whole uri as ls shows it") })
 }

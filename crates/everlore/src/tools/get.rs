@@ -1,4 +1,4 @@
-//! `memory_get`: an agent reads memories whole.
+//! `memory_get`: reads complete memories.
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -16,7 +16,7 @@ use crate::{
     types::Memory,
 };
 
-/// The tool.
+/// `memory_get`.
 pub(super) struct MemoryGetTool;
 
 #[derive(Deserialize)]
@@ -24,10 +24,10 @@ struct GetInput {
     ids: Vec<String>,
 }
 
-/// As many as one look takes in; a recall returns at most fifty, of which few need all their text.
+/// Most memories per call: a recall returns at most fifty, of which few are needed whole.
 const MAX_IDS: usize = 20;
 
-/// Hosts cut answers above 25,000 tokens.
+/// Token limit of the result: hosts cut results above 25,000 tokens.
 const MAX_TOKENS: usize = 20_000;
 
 const DESCRIPTION: &str = "\
@@ -90,17 +90,17 @@ async fn read(name: &str, cx: &ToolContext<'_>) -> Result<Memory> {
 
 async fn get_result(found: Vec<Memory>, missing: &[String], cx: &ToolContext<'_>) -> ToolResult {
     let now = cx.engine.now();
-    let (mut memories, mut said) = (Vec::new(), missing_ids_sentence(missing));
+    let (mut memories, mut text) = (Vec::new(), missing_ids_sentence(missing));
     if let Some(mut all) = merge_recalls(found, cx) {
         cx.engine.verify_hits(&mut all, NAMED_CHECK_TIMEOUT).await;
         let each = all.hits.iter().map(|hit| full_json(&hit.memory, hit.check.as_ref(), &now));
         memories = each.collect();
-        said.push_str(&recall::render_recall(&all, MAX_TOKENS, &now).0);
+        text.push_str(&recall::render_recall(&all, MAX_TOKENS, &now).0);
     }
-    ToolResult::new(said, json!({ "memories": memories, "missing": missing }))
+    ToolResult::new(text, json!({ "memories": memories, "missing": missing }))
 }
 
-/// What was found as one answer, as recall gives it.
+/// Merges memories into one recall result.
 fn merge_recalls(found: Vec<Memory>, cx: &ToolContext<'_>) -> Option<Recall> {
     let (settings, now) = (cx.engine.settings(cx.scope.agent()), cx.engine.now());
     let config = &settings.recall;
@@ -112,10 +112,8 @@ fn merge_recalls(found: Vec<Memory>, cx: &ToolContext<'_>) -> Option<Recall> {
 }
 
 fn missing_ids_sentence(missing: &[String]) -> String {
-    match missing.is_empty() {
-        true => String::new(),
-        false => {
-            format!("Not there: {}. Use memory_recall to find what there is.\n", missing.join(", "))
-        }
+    if missing.is_empty() {
+        return String::new();
     }
+    format!("Not there: {}. Use memory_recall to find what there is.\n", missing.join(", "))
 }

@@ -1,4 +1,4 @@
-//! Checking an input against a tool's schema, with errors that name the field and what it should be.
+//! Validation of tool inputs against the schema, with errors that name the field and the expected value.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 use super::ToolSpec;
 use crate::error::{Error, Result};
 
-/// A name so near to another is a slip.
+/// Similarity of two names above which one is a likely typo of the other.
 const MIN_NAME_SIMILARITY: f64 = 0.75;
 
-/// The input, if it fits. Fields that are null count as left out, and values that have another name get their own.
+/// Validates the input. Null fields count as left out, and aliases are replaced by their values.
 pub(super) fn validate(spec: &ToolSpec, input: Value) -> Result<Map<String, Value>> {
     let Value::Object(mut input) = input else {
         return Err(invalid_input(
@@ -21,8 +21,8 @@ pub(super) fn validate(spec: &ToolSpec, input: Value) -> Result<Map<String, Valu
     let fields = fields(spec);
     for (field, value) in &mut input {
         let Some(schema) = fields.get(field) else { return Err(unknown_field(spec, field)) };
-        if let Some(meant) = resolve_alias(spec, field, value) {
-            *value = meant.into();
+        if let Some(resolved) = resolve_alias(spec, field, value) {
+            *value = resolved.into();
         } else {
             check_value(spec, field, schema, value)?;
         }
@@ -34,14 +34,14 @@ pub(super) fn validate(spec: &ToolSpec, input: Value) -> Result<Map<String, Valu
     }
 }
 
-/// The input as a tool wants it. What fits the schema fits the type, or the schema is wrong.
+/// Deserializes a validated input. What fits the schema fits the type, or the schema is wrong.
 pub(super) fn parse_input<T: DeserializeOwned>(input: Map<String, Value>) -> Result<T> {
     serde_json::from_value(Value::Object(input)).map_err(|error| {
         Error::invalid(format!("the input does not fit: {error}"), "see the schema of the tool")
     })
 }
 
-/// Says that a field is needed, and for what.
+/// Returns the error for a missing field.
 pub(super) fn missing_field(spec: &ToolSpec, field: &str, why: &str) -> Error {
     let fields = fields(spec);
     let about = fields.get(field).and_then(|schema| schema["description"].as_str());
@@ -54,17 +54,19 @@ pub(super) fn missing_field(spec: &ToolSpec, field: &str, why: &str) -> Error {
     )
 }
 
-/// Says that a field cannot be used as it is.
+/// Returns the error for an unusable input.
 pub(super) fn invalid_input(spec: &ToolSpec, message: impl Into<String>) -> Error {
     Error::invalid(message, format!("the fields of {} are {}", spec.name, list_fields(spec)))
 }
 
-/// ", did you mean …?", if a name is near to one of these.
+/// Returns "; did you mean …?" if a name is similar to one of these.
 pub(super) fn did_you_mean(name: &str, names: &[&str]) -> String {
-    let near = |other: &&&str| strsim::jaro_winkler(&name.to_lowercase(), other);
-    let best = names.iter().max_by(|a, b| near(a).total_cmp(&near(b)));
+    let similarity = |other: &&&str| strsim::jaro_winkler(&name.to_lowercase(), other);
+    let best = names.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
     match best {
-        Some(best) if near(&best) >= MIN_NAME_SIMILARITY => format!("; did you mean `{best}`?"),
+        Some(best) if similarity(&best) >= MIN_NAME_SIMILARITY => {
+            format!("; did you mean `{best}`?")
+        }
         _ => String::new(),
     }
 }
@@ -73,17 +75,17 @@ fn fields(spec: &ToolSpec) -> Map<String, Value> {
     spec.input_schema["properties"].as_object().cloned().unwrap_or_default()
 }
 
-/// Every field, those that are needed marked.
+/// Lists all fields, with the required ones marked.
 fn list_fields(spec: &ToolSpec) -> String {
     let required = |field: &String| {
         spec.input_schema["required"]
             .as_array()
             .is_some_and(|all| all.iter().any(|one| one == field))
     };
-    let told = |field: &String| {
+    let described = |field: &String| {
         if required(field) { format!("{field} (required)") } else { field.clone() }
     };
-    fields(spec).keys().map(told).collect::<Vec<_>>().join(", ")
+    fields(spec).keys().map(described).collect::<Vec<_>>().join(", ")
 }
 
 fn unknown_field(spec: &ToolSpec, field: &str) -> Error {
@@ -94,8 +96,11 @@ fn unknown_field(spec: &ToolSpec, field: &str) -> Error {
 
 fn resolve_alias(spec: &ToolSpec, field: &str, value: &Value) -> Option<&'static str> {
     let given = value.as_str()?.trim().to_lowercase();
-    let alias = spec.aliases.iter().find(|(of, alias, _)| *of == field && *alias == given);
-    alias.map(|(_, _, meant)| *meant)
+    let alias = spec
+        .aliases
+        .iter()
+        .find(|(alias_field, alias, _)| *alias_field == field && *alias == given);
+    alias.map(|(_, _, resolved)| *resolved)
 }
 
 /// Checks one value: its type, its choices, its bounds.
@@ -134,7 +139,7 @@ fn check_choices(spec: &ToolSpec, field: &str, schema: &Value, value: &Value) ->
         .map_err(|error| with_tool_name(spec, error))
 }
 
-/// The same error, saying which tool it is about.
+/// Adds the tool's name to the hint of an error.
 fn with_tool_name(spec: &ToolSpec, error: Error) -> Error {
     match error {
         Error::Invalid { message, hint } => {
@@ -175,7 +180,7 @@ fn check_items(spec: &ToolSpec, field: &str, schema: &Value, value: &Value) -> R
     Err(invalid_input(spec, format!("the field `{field}` has {has} items, it takes {takes}")))
 }
 
-/// Objects in a list have fields of their own.
+/// Checks the fields of an object.
 fn check_properties(spec: &ToolSpec, field: &str, schema: &Value, value: &Value) -> Result<()> {
     let (Some(given), Some(known)) = (value.as_object(), schema["properties"].as_object()) else {
         return Ok(());

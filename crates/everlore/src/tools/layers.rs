@@ -1,4 +1,4 @@
-//! `memory_add`, `memory_replace`, `memory_remove` and `memory_read`: an agent edits its layered files (F6).
+//! `memory_add`, `memory_replace`, `memory_remove` and `memory_read`: edit and read the layered files.
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -12,13 +12,13 @@ use crate::{
     files::layers::{Layer, LayerEdit, LayerText},
 };
 
-/// Appends to a section.
+/// `memory_add`: appends to a section.
 pub(super) struct LayerAddTool;
-/// Replaces a text in a section.
+/// `memory_replace`: replaces a text in a section.
 pub(super) struct LayerReplaceTool;
-/// Removes a section.
+/// `memory_remove`: removes a section.
 pub(super) struct LayerRemoveTool;
-/// Reads a file.
+/// `memory_read`: reads a file.
 pub(super) struct LayerReadTool;
 
 #[derive(Deserialize)]
@@ -81,7 +81,7 @@ fn file_schema() -> Value {
     json!({ "type": "string", "enum": Layer::ALL.map(Layer::as_str), "description": "soul: who you are; user: who the user is; memory: your notes; daily: today's log" })
 }
 
-/// A field of the input that is a text.
+/// Returns the schema of a text field.
 fn string_schema(description: &str) -> Value {
     json!({ "type": "string", "description": description })
 }
@@ -90,7 +90,7 @@ fn section_schema() -> Value {
     string_schema("The title of the section, without ##")
 }
 
-/// What goes in: the file, and a tool's own fields, all of which it needs.
+/// Returns the input schema: the file and a tool's own fields, all required.
 fn input_schema(own: &[(&str, Value)]) -> Value {
     let mut properties = Map::from_iter([("file".to_owned(), file_schema())]);
     properties.extend(own.iter().map(|(field, schema)| ((*field).to_owned(), schema.clone())));
@@ -98,7 +98,7 @@ fn input_schema(own: &[(&str, Value)]) -> Value {
     json!({ "type": "object", "additionalProperties": false, "required": required, "properties": properties })
 }
 
-/// What comes out: the file in figures.
+/// Returns the output schema: the file in figures.
 fn output_schema() -> Value {
     json!({
         "type": "object",
@@ -120,9 +120,10 @@ fn output_schema() -> Value {
     })
 }
 
-/// What every tool of layers is; each adds its name, its words and its fields.
+/// Builds the spec of a layer tool from its name, texts and own fields.
 fn layer_tool_spec(
-    (name, title): (&'static str, &'static str),
+    name: &'static str,
+    title: &'static str,
     description: &'static str,
     own: &[(&str, Value)],
     annotations: ToolAnnotations,
@@ -146,12 +147,7 @@ impl Tool for LayerAddTool {
             ("section", section_schema()),
             ("content", string_schema("What to append, in markdown")),
         ];
-        layer_tool_spec(
-            ("memory_add", "Add to a layered file"),
-            ADD,
-            &own,
-            ToolAnnotations::CHANGES,
-        )
+        layer_tool_spec("memory_add", "Add to a layered file", ADD, &own, ToolAnnotations::CHANGES)
     }
 
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
@@ -170,7 +166,8 @@ impl Tool for LayerReplaceTool {
             ("new_text", string_schema("What takes its place")),
         ];
         layer_tool_spec(
-            ("memory_replace", "Change a layered file"),
+            "memory_replace",
+            "Change a layered file",
             REPLACE,
             &own,
             ToolAnnotations::CHANGES,
@@ -189,7 +186,8 @@ impl Tool for LayerRemoveTool {
     fn spec(&self) -> ToolSpec {
         let own = [("section", section_schema())];
         layer_tool_spec(
-            ("memory_remove", "Remove from a layered file"),
+            "memory_remove",
+            "Remove from a layered file",
             REMOVE,
             &own,
             ToolAnnotations::CHANGES,
@@ -206,19 +204,19 @@ impl Tool for LayerRemoveTool {
 #[async_trait]
 impl Tool for LayerReadTool {
     fn spec(&self) -> ToolSpec {
-        layer_tool_spec(("memory_read", "Read a layered file"), READ, &[], ToolAnnotations::READS)
+        layer_tool_spec("memory_read", "Read a layered file", READ, &[], ToolAnnotations::READS)
     }
 
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
         let LayerReadInput { file } = parse_input(input)?;
         let layer = cx.engine.read_layer(cx.scope, file).await?;
-        let said = match layer.text.trim() {
+        let content = match layer.text.trim() {
             "" => "It is empty.".to_owned(),
             text => text.to_owned(),
         };
         let mut structured = layer_json(&layer);
         structured["text"] = layer.text.as_str().into();
-        Ok(ToolResult::new(format!("{}\n\n{said}", layer_summary(&layer)), structured))
+        Ok(ToolResult::new(format!("{}\n\n{content}", layer_summary(&layer)), structured))
     }
 }
 
@@ -235,15 +233,16 @@ async fn apply_edit(
     Ok(ToolResult::new(text, layer_json(&changed.layer)))
 }
 
-/// A file in a few lines: how full it is and what its sections are.
+/// Summarizes a file: its size and its sections.
 fn layer_summary(layer: &LayerText) -> String {
     let usage = layer.usage;
     let percent = usage.chars * 100 / usage.budget.max(1);
     let sections: Vec<String> =
         layer.sections.iter().map(|one| format!("`{}` ({})", one.title, one.chars)).collect();
-    let sections = match sections.is_empty() {
-        true => "no sections".to_owned(),
-        false => format!("sections: {}", sections.join(", ")),
+    let sections = if sections.is_empty() {
+        "no sections".to_owned()
+    } else {
+        format!("sections: {}", sections.join(", "))
     };
     format!(
         "`{}` has {} of {} characters ({percent}%); {sections}.",

@@ -1,4 +1,4 @@
-//! `memory`: the folder of files that Claude models know how to keep (Anthropic's `memory_20250818`).
+//! `memory`: the memory folder tool that Claude models are trained on (Anthropic's `memory_20250818`).
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
@@ -16,10 +16,10 @@ use crate::{
     text::secrets::{describe_kinds, find_secrets},
 };
 
-/// The tool.
+/// `memory`.
 pub(super) struct MemoryFolderTool;
 
-/// The fields of each command: those it needs, then those it may have.
+/// Fields of each command: the required, then the optional ones.
 const COMMANDS: [(&str, &[&str], &[&str]); 6] = [
     ("view", &["path"], &["view_range"]),
     ("create", &["path", "file_text"], &[]),
@@ -97,33 +97,37 @@ impl Tool for MemoryFolderTool {
         self.check_fields(&name, &input)?;
         let mut command: MemoryToolCommand = parse_input(input)?;
         let masked = mask_secrets(&mut command, cx)?;
-        let desk = FolderCommandContext::new(cx, &name)?;
-        let prepared = desk.prepare_synced(&command).await?;
+        let folder = FolderCommandContext::new(cx, &name)?;
+        let prepared = folder.prepare_synced(&command).await?;
         let pages = changed_pages(prepared.changes());
-        desk.engine.record_notes(cx.scope, &changed_notes(prepared.changes()), cx.session).await?;
+        folder
+            .engine
+            .record_notes(cx.scope, &changed_notes(prepared.changes()), cx.session)
+            .await?;
         let answer = prepared.commit()?;
         if answer.is_error {
             return Ok(ToolResult::error(answer.text));
         }
-        let text = answer.text + &masked + &desk.store_pages(&pages).await;
+        let text = answer.text + &masked + &folder.store_pages(&pages).await;
         let structured = json!({ "command": name, "text": text });
         Ok(ToolResult::new(text, structured))
     }
 }
 
 impl MemoryFolderTool {
-    /// Each command has its own fields, which the schema of all of them cannot say.
+    /// Checks the fields of one command, which the schema of all commands cannot express.
     fn check_fields(&self, command: &str, input: &Map<String, Value>) -> Result<()> {
-        let (_, needs, may) =
+        let (_, required, optional) =
             COMMANDS.iter().find(|(name, ..)| *name == command).unwrap_or(&("", &[], &[]));
-        if let Some(field) = needs.iter().find(|field| !input.contains_key(**field)) {
+        if let Some(field) = required.iter().find(|field| !input.contains_key(**field)) {
             return Err(missing_field(&self.spec(), field, &format!(" for the command {command}")));
         }
-        let known =
-            |field: &str| field == "command" || needs.contains(&field) || may.contains(&field);
-        match input.keys().find(|field| !known(field)) {
+        let is_known = |field: &str| {
+            field == "command" || required.contains(&field) || optional.contains(&field)
+        };
+        match input.keys().find(|field| !is_known(field)) {
             Some(field) => {
-                let fields = [*needs, *may].concat().join(", ");
+                let fields = [*required, *optional].concat().join(", ");
                 let message = format!(
                     "the field `{field}` is not for the command {command}, which takes {fields}"
                 );
@@ -134,7 +138,7 @@ impl MemoryFolderTool {
     }
 }
 
-/// Masks the secrets that a command would write, by the settings, and returns what there is to say of it.
+/// Masks the secrets that a command would write, by the settings, and returns a note about them.
 fn mask_secrets(command: &mut MemoryToolCommand, cx: &ToolContext<'_>) -> Result<String> {
     if !cx.engine.settings(cx.scope.agent()).memory.mask_secrets {
         return Ok(String::new());
@@ -146,10 +150,8 @@ fn mask_secrets(command: &mut MemoryToolCommand, cx: &ToolContext<'_>) -> Result
         ));
     }
     let masked = command.mask_secrets();
-    Ok(match masked.is_empty() {
-        true => String::new(),
-        false => {
-            format!("\n\nNote: masked {}: the value was not written.", describe_kinds(&masked))
-        }
-    })
+    if masked.is_empty() {
+        return Ok(String::new());
+    }
+    Ok(format!("\n\nNote: masked {}: the value was not written.", describe_kinds(&masked)))
 }

@@ -1,9 +1,10 @@
-//! The tools that an agent is given: one registry for the library, the command line, chat and MCP.
+//! Agent tools: one registry for the library, the command line, chat and MCP.
 //!
-//! A tool is one file: what it is ([`ToolSpec`]) and what it does ([`Tool::call`]). The registry checks the input against the
-//! schema first, so that a tool only meets input that fits, and every error is a sentence that a model can act on.
+//! A tool is one file: its [`ToolSpec`] and [`Tool::call`]. The registry validates the input against the schema first,
+//! so that a tool only gets valid input, and every error is a sentence that a model can act on.
 //!
-//! To add a tool, write its file, name it in [`every`], and say which [`ToolSet`] it belongs to.
+//! To add a tool, write its file, list it in `all_tools` and assign it to a [`ToolSet`]. Tools with another system's
+//! names and formats belong to `compat/`, behind the feature `compat-tools`.
 
 mod spec;
 mod input;
@@ -18,8 +19,8 @@ mod context;
 mod layers;
 mod memory;
 mod fs;
-mod graph;
-mod search;
+#[cfg(feature = "compat-tools")]
+mod compat;
 
 use async_trait::async_trait;
 use serde::Serialize;
@@ -36,35 +37,35 @@ use crate::{
     types::{Actor, ChangeAuthor, Scope},
 };
 
-/// Something an agent can call.
+/// Tool that an agent can call.
 #[async_trait]
 pub trait Tool: Send + Sync {
-    /// What it is called, what it is for, and what goes in and out.
+    /// Returns name, purpose and schemas.
     fn spec(&self) -> ToolSpec;
 
-    /// Does it, given an input that fits the schema.
+    /// Runs the tool on an input that fits its schema.
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult>;
 }
 
-/// What a call works with.
+/// Context of a call.
 #[derive(Clone, Copy)]
 pub struct ToolContext<'a> {
-    /// The memories.
+    /// Engine that holds the memories.
     pub engine: &'a Engine,
-    /// Whose they are: nothing outside is read or changed.
+    /// Owner of the memories: nothing outside is read or changed.
     pub scope: &'a Scope,
-    /// The conversation in which the tool is called.
+    /// Session in which the tool is called.
     pub session: Option<&'a str>,
-    /// Who is called the author of what changes.
+    /// Author of the changes.
     pub actor: Actor,
-    /// The folder that the agent keeps for itself, if it has one.
+    /// Folder of the agent's own notes, if it has one.
     pub folder: Option<&'a MemoryFolder>,
-    /// What checks that are set may be about.
+    /// Checks that the agent may set.
     pub check_permission: &'a CheckPermission,
 }
 
 impl<'a> ToolContext<'a> {
-    /// Calls by an agent, outside any conversation and without a folder, whose checks are dates.
+    /// Creates the context of an agent outside any session, without a folder, whose checks are dates.
     pub fn new(engine: &'a Engine, scope: &'a Scope) -> Self {
         Self {
             engine,
@@ -76,45 +77,46 @@ impl<'a> ToolContext<'a> {
         }
     }
 
-    /// The engine, whose changes are journaled as made by this tool for this reason.
-    fn engine_for(&self, cause: impl Into<String>) -> Engine {
+    /// Returns the engine with changes journaled for this reason.
+    fn engine_for(&self, reason: impl Into<String>) -> Engine {
         self.engine.on_behalf_of(ChangeAuthor {
             actor: self.actor,
-            reason: Some(cause.into()),
+            reason: Some(reason.into()),
             run: None,
         })
     }
 }
 
-/// What a tool answers.
+/// Result of a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ToolResult {
-    /// For the model.
+    /// Text for the model.
     pub text: String,
-    /// The same for programs, as the output schema says; nothing if it is an error.
+    /// The same for programs, as the output schema describes it; null if it is an error.
     pub structured: Value,
-    /// Whether nothing was done and the text says why.
+    /// Set when nothing was done and the text says why.
     pub is_error: bool,
 }
 
 impl ToolResult {
-    /// An answer that went well.
+    /// Creates a successful result.
     pub fn new(text: impl Into<String>, structured: Value) -> Self {
         Self { text: text.into(), structured, is_error: false }
     }
 
-    /// A sentence that says what is wrong and what to do.
+    /// Creates an error whose text says what is wrong and what to do.
     pub fn error(text: impl Into<String>) -> Self {
         Self { text: text.into(), structured: Value::Null, is_error: true }
     }
 }
 
-/// The tools that are on offer, in a fixed order.
+/// Registry of tools, in a fixed order.
 pub struct ToolRegistry {
     entries: Vec<(ToolSpec, Box<dyn Tool>)>,
 }
 
-/// Every tool there is, in the order in which they are listed.
+/// Returns all compiled-in tools, in the order of listing.
 fn all_tools() -> Vec<Box<dyn Tool>> {
     let own: Vec<Box<dyn Tool>> = vec![
         Box::new(recall::MemoryRecallTool),
@@ -138,35 +140,45 @@ fn all_tools() -> Vec<Box<dyn Tool>> {
         Box::new(fs::FsRmTool),
         Box::new(fs::FsStatTool),
     ];
-    own.into_iter().chain(graph::tools()).chain(search::tools()).collect()
+    own.into_iter().chain(compat_tools()).collect()
+}
+
+#[cfg(feature = "compat-tools")]
+fn compat_tools() -> Vec<Box<dyn Tool>> {
+    compat::tools()
+}
+
+#[cfg(not(feature = "compat-tools"))]
+fn compat_tools() -> Vec<Box<dyn Tool>> {
+    Vec::new()
 }
 
 impl ToolRegistry {
-    /// All of them.
+    /// Creates a registry of all compiled-in sets.
     pub fn all() -> Self {
         Self::for_sets(&ToolSet::ALL)
     }
 
-    /// Those of some sets.
+    /// Creates a registry of some sets.
     pub fn for_sets(sets: &[ToolSet]) -> Self {
-        let offered = all_tools().into_iter().map(|tool| (tool.spec(), tool));
-        Self { entries: offered.filter(|(spec, _)| sets.contains(&spec.set)).collect() }
+        let tools = all_tools().into_iter().map(|tool| (tool.spec(), tool));
+        Self { entries: tools.filter(|(spec, _)| sets.contains(&spec.set)).collect() }
     }
 
-    /// What is on offer.
+    /// Returns the specs of all tools.
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.entries.iter().map(|(spec, _)| spec)
     }
 
-    /// What one tool is; an error that lists the names otherwise.
+    /// Returns the spec of a tool, or an error that lists the names.
     pub fn spec(&self, name: &str) -> Result<&ToolSpec> {
         self.find(name).map(|(spec, _)| spec)
     }
 
-    /// Calls a tool. Whatever goes wrong is told in the answer.
+    /// Calls a tool; errors become results.
     pub async fn call(&self, name: &str, input: Value, cx: &ToolContext<'_>) -> ToolResult {
-        let called = self.try_call(name, input, cx).await;
-        called.unwrap_or_else(|error| ToolResult::error(error_sentence(&error)))
+        let result = self.try_call(name, input, cx).await;
+        result.unwrap_or_else(|error| ToolResult::error(error_sentence(&error)))
     }
 
     async fn try_call(&self, name: &str, input: Value, cx: &ToolContext<'_>) -> Result<ToolResult> {
@@ -175,21 +187,21 @@ impl ToolRegistry {
     }
 
     fn find(&self, name: &str) -> Result<&(ToolSpec, Box<dyn Tool>)> {
-        let found = self.entries.iter().find(|(spec, _)| spec.name == name);
-        found.ok_or_else(|| self.unknown_tool(name))
+        let entry = self.entries.iter().find(|(spec, _)| spec.name == name);
+        entry.ok_or_else(|| self.unknown_tool(name))
     }
 
     fn unknown_tool(&self, name: &str) -> Error {
         let names: Vec<&str> = self.specs().map(|spec| spec.name).collect();
-        let meant = input::did_you_mean(name, &names);
+        let suggestion = input::did_you_mean(name, &names);
         Error::invalid(
-            format!("there is no tool `{name}`{meant}"),
+            format!("there is no tool `{name}`{suggestion}"),
             format!("the tools are {}", names.join(", ")),
         )
     }
 }
 
-/// An error in words for a model, which has tools and no command line.
+/// Renders an error for a model, which has tools and no command line.
 fn error_sentence(error: &Error) -> String {
     let hint = match error {
         Error::NotFound { .. } => {

@@ -1,4 +1,4 @@
-//! `memory_recall`: an agent asks what is known (C1).
+//! `memory_recall`: searches memory.
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -18,7 +18,7 @@ use crate::{
     types::{Kind, MemoryId},
 };
 
-/// The tool.
+/// `memory_recall`.
 pub(super) struct MemoryRecallTool;
 
 #[derive(Deserialize)]
@@ -32,17 +32,19 @@ struct RecallInput {
     why_not: Option<String>,
 }
 
-/// So many memories are told if nothing is asked for (Q5).
+/// Memories returned by default.
 const DEFAULT_LIMIT: usize = 5;
 
-/// Five memories of a few sentences fit whole; longer ones are shortened, and memory_get gives all of them.
+/// Default token budget: five memories of a few sentences fit whole; longer ones are shortened, and memory_get returns
+/// them whole.
 const DEFAULT_BUDGET: usize = 1_500;
 
-/// Hosts warn of answers above 10,000 tokens, and cut them above 25,000: so much for a search, and for one memory.
+/// Token limits of a search and of a named memory. Hosts warn of results above 10,000 tokens, and cut them above
+/// 25,000.
 const MAX_BUDGET: usize = 8_000;
 const MAX_NAMED_TOKENS: usize = 20_000;
 
-/// A beginning of an id shorter than this could be a word.
+/// Shortest id prefix: a shorter one could be a word.
 const MIN_ID_CHARS: usize = 8;
 
 const DESCRIPTION: &str = "\
@@ -147,10 +149,10 @@ impl Tool for MemoryRecallTool {
         let found = recall_and_record(&request, cx).await?;
         let (budget, explain) =
             (input.budget.unwrap_or(DEFAULT_BUDGET), input.explain.unwrap_or(false));
-        let answer = recall_result(&found, budget, explain, cx);
+        let result = recall_result(&found, budget, explain, cx);
         Ok(match why_not {
-            Some((id, why_not)) => with_why_not(answer, id, &why_not),
-            None => answer,
+            Some((id, why_not)) => with_why_not(result, id, &why_not),
+            None => result,
         })
     }
 }
@@ -166,7 +168,7 @@ fn recall_request(
     RecallRequest { filter, limit, ..request }
 }
 
-/// What keeps a memory out of the answer.
+/// Explains why a memory is not in the result.
 async fn explain_absence(
     request: &RecallRequest,
     name: &str,
@@ -176,13 +178,13 @@ async fn explain_absence(
     Ok((id, cx.engine.why_not(request, id).await?))
 }
 
-/// The answer, and why a memory is not in it (A12).
-fn with_why_not(answer: ToolResult, id: MemoryId, why_not: &WhyNot) -> ToolResult {
-    // It may quote tags and words of the memory.
+/// Adds the explanation of a memory's absence to the result.
+fn with_why_not(result: ToolResult, id: MemoryId, why_not: &WhyNot) -> ToolResult {
+    // The sentence may quote tags and words of the memory.
     let message = sanitize_line(&why_not.sentence(str::to_owned));
     let reason = json!(why_not)["reason"].take();
-    let text = format!("{}\n\nWhy not {id}: {message}.", answer.text);
-    let mut structured = answer.structured;
+    let text = format!("{}\n\nWhy not {id}: {message}.", result.text);
+    let mut structured = result.structured;
     structured["why_not"] = json!({ "id": id, "reason": reason, "message": message });
     ToolResult::new(text, structured)
 }
@@ -195,7 +197,7 @@ async fn recall_and_record(request: &RecallRequest, cx: &ToolContext<'_>) -> Res
     Ok(found)
 }
 
-/// The memory that the query names, if it is a name of one.
+/// Returns the memory that the query names, if it is an id or a uri.
 async fn recall_by_id(query: &str, cx: &ToolContext<'_>) -> Result<Option<Recall>> {
     let digits = |c: char| c.is_ascii_hexdigit() || c == '-';
     let is_id = query.len() >= MIN_ID_CHARS && query.chars().all(digits);
@@ -232,9 +234,9 @@ fn recall_result(
         structured["memories"][index]["why"] = why.into();
     }
     if memories.is_empty() {
-        let said = "Nothing relevant is stored for this query. Do not guess what the user said before: ask, or go on \
+        let text = "Nothing relevant is stored for this query. Do not guess what the user said before: ask, or go on \
                     without it.";
-        return ToolResult::new(said, structured);
+        return ToolResult::new(text, structured);
     }
     let left_out = found.hits.len() - memories.len();
     let more = match left_out {
@@ -249,7 +251,7 @@ fn recall_result(
     )
 }
 
-/// What its check tells, in words.
+/// Renders the result of a hit's check.
 fn check_reason(hit: &Hit) -> String {
     let check = hit.check.as_ref();
     check
@@ -257,7 +259,7 @@ fn check_reason(hit: &Hit) -> String {
         .unwrap_or_default()
 }
 
-/// What a memory was found by, in words (A12).
+/// Renders the signals by which a memory was found.
 fn signal_reasons(signals: &HitSignals) -> String {
     let words: Vec<&str> = signals.terms.iter().map(|term| term.term.as_str()).collect();
     let words = (!words.is_empty()).then(|| format!("it has the words {}", words.join(", ")));

@@ -1,4 +1,4 @@
-//! `memory_save`: an agent stores, changes or removes a memory (C1).
+//! `memory_save`: creates, updates or deletes a memory.
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use crate::{
     types::{Kind, Memory, MemoryId, NewCheck},
 };
 
-/// The tool.
+/// `memory_save`.
 pub(super) struct MemorySaveTool;
 
 #[derive(Deserialize)]
@@ -109,7 +109,7 @@ impl MemorySaveTool {
         let Some(content) = content else {
             return Err(missing_field(&self.spec(), "content", " for the action create"));
         };
-        let draft = RememberRequest {
+        let request = RememberRequest {
             content,
             kind: input.kind,
             name: input.name,
@@ -119,13 +119,12 @@ impl MemorySaveTool {
             ..RememberRequest::default()
         };
         let engine = cx.engine_for("memory_save: create");
-        let saved = engine.remember(cx.scope, draft).await?;
+        let saved = engine.remember(cx.scope, request).await?;
         let memory = engine.get(cx.scope, saved.id).await?;
-        Ok(match saved.receipt.known {
-            true => {
-                change_result("known", "This was known already; it counts as fresh now", &memory)
-            }
-            false => change_result("created", "Saved", &memory),
+        Ok(if saved.receipt.known {
+            change_result("known", "This was known already; it counts as fresh now", &memory)
+        } else {
+            change_result("created", "Saved", &memory)
         })
     }
 
@@ -141,23 +140,23 @@ impl MemorySaveTool {
             check: input.check.map(|check| cx.check_permission.permit(check)).transpose()?,
             ..MemoryEdit::default()
         };
-        update(&self.spec(), id, &edit, "memory_save: update", cx).await
+        update_memory(&self.spec(), id, &edit, "memory_save: update", cx).await
     }
 
     async fn delete(&self, input: SaveInput, cx: &ToolContext<'_>) -> Result<ToolResult> {
         match input.id.as_deref().filter(|id| !id.trim().is_empty()) {
-            Some(id) => delete(id, "memory_save: delete", cx).await,
+            Some(id) => delete_memory(id, "memory_save: delete", cx).await,
             None => Err(missing_field(&self.spec(), "id", " for the action delete")),
         }
     }
 }
 
-/// Changes what is given of a memory.
-pub(super) async fn update(
+/// Applies an edit to a memory.
+pub(super) async fn update_memory(
     spec: &ToolSpec,
     id: &str,
     edit: &MemoryEdit,
-    cause: &str,
+    reason: &str,
     cx: &ToolContext<'_>,
 ) -> Result<ToolResult> {
     let id = resolve_changeable(id, cx).await?;
@@ -173,19 +172,23 @@ pub(super) async fn update(
             "the field `content` is blank; to remove the memory use memory_forget",
         ));
     }
-    let memory = cx.engine_for(cause).edit(cx.scope, id, edit).await?;
+    let memory = cx.engine_for(reason).edit(cx.scope, id, edit).await?;
     Ok(change_result("updated", "Updated", &memory))
 }
 
-/// Deletes a memory; the journal keeps what it said.
-pub(super) async fn delete(id: &str, cause: &str, cx: &ToolContext<'_>) -> Result<ToolResult> {
+/// Deletes a memory; the journal keeps its content.
+pub(super) async fn delete_memory(
+    id: &str,
+    reason: &str,
+    cx: &ToolContext<'_>,
+) -> Result<ToolResult> {
     let id = resolve_changeable(id, cx).await?;
     let memory = cx.engine.get(cx.scope, id).await?;
-    cx.engine_for(cause).delete(cx.scope, id).await?;
+    cx.engine_for(reason).delete(cx.scope, id).await?;
     Ok(change_result("deleted", "Deleted", &memory))
 }
 
-/// The memory to change, if a tool may change it.
+/// Resolves a memory that a tool may change.
 async fn resolve_changeable(name: &str, cx: &ToolContext<'_>) -> Result<MemoryId> {
     let id = cx.engine.resolve(cx.scope, name).await?;
     let memory = cx.engine.get(cx.scope, id).await?;
@@ -204,7 +207,7 @@ async fn resolve_changeable(name: &str, cx: &ToolContext<'_>) -> Result<MemoryId
     }
 }
 
-/// What comes out of every tool that changes a memory.
+/// Returns the output schema of the tools that change a memory.
 pub(super) fn change_output_schema() -> Value {
     json!({
         "type": "object",
@@ -219,10 +222,10 @@ pub(super) fn change_output_schema() -> Value {
     })
 }
 
-fn change_result(action: &str, did: &str, memory: &Memory) -> ToolResult {
+fn change_result(action: &str, outcome: &str, memory: &Memory) -> ToolResult {
     let Memory { id, uri, kind, name, .. } = memory;
     ToolResult::new(
-        format!("{did}: [{kind}] {name} (id {id})"),
+        format!("{outcome}: [{kind}] {name} (id {id})"),
         json!({ "action": action, "id": id, "uri": uri, "type": kind, "name": name }),
     )
 }

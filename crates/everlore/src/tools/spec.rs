@@ -1,4 +1,4 @@
-//! What a tool is: its name, what it is for, and what goes in and out.
+//! Tool specifications: name, set, description, schemas and annotations.
 
 use std::{fmt, str::FromStr};
 
@@ -7,30 +7,35 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
-/// Which tools belong together, so that a host can offer few.
+/// Set of tools that belong together, so that a host can offer few.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolSet {
-    /// What every agent needs: saving and recalling.
+    /// Saving and recalling, which every agent needs.
     Core,
-    /// The layered files: identity, user, notes, day.
+    /// Layered files: identity, user, notes, day.
     Layers,
-    /// The tool that Claude models know from their training.
+    /// Memory tool that Claude models know from their training.
     Anthropic,
     /// Memory as a tree of files.
     Fs,
-    /// The names of the reference memory server of MCP: entities, observations and relations.
+    /// Knowledge graph with the names of MCP's reference memory server; feature `compat-tools`.
     Graph,
-    /// The pair that ChatGPT's connectors ask for.
+    /// The pair of tools that ChatGPT connectors require; feature `compat-tools`.
     Search,
 }
 
 impl ToolSet {
-    /// Every set.
+    /// Compiled-in sets.
+    #[cfg(feature = "compat-tools")]
     pub const ALL: [Self; 6] =
         [Self::Core, Self::Layers, Self::Anthropic, Self::Fs, Self::Graph, Self::Search];
 
-    /// Its name.
+    /// Compiled-in sets.
+    #[cfg(not(feature = "compat-tools"))]
+    pub const ALL: [Self; 4] = [Self::Core, Self::Layers, Self::Anthropic, Self::Fs];
+
+    /// Returns the name of the set.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Core => "core",
@@ -60,22 +65,22 @@ impl FromStr for ToolSet {
     }
 }
 
-/// What a host may assume of a call, in the terms of MCP.
+/// Behaviour hints for a host, in the terms of MCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolAnnotations {
-    /// It changes nothing.
+    /// Set when the tool changes nothing.
     pub read_only_hint: bool,
-    /// It may change or remove what is there.
+    /// Set when the tool may change or remove existing data.
     pub destructive_hint: bool,
-    /// The same call again changes nothing more.
+    /// Set when repeating a call changes nothing more.
     pub idempotent_hint: bool,
-    /// It reaches beyond this memory. None of ours does.
+    /// Set when the tool reaches beyond this memory; no tool here does.
     pub open_world_hint: bool,
 }
 
 impl ToolAnnotations {
-    /// Only looks.
+    /// Reads only.
     pub const READS: Self = Self {
         read_only_hint: true,
         destructive_hint: false,
@@ -83,7 +88,7 @@ impl ToolAnnotations {
         open_world_hint: false,
     };
 
-    /// Only adds, and the same only once.
+    /// Adds, and the same only once.
     pub const ADDS: Self = Self {
         read_only_hint: false,
         destructive_hint: false,
@@ -91,7 +96,7 @@ impl ToolAnnotations {
         open_world_hint: false,
     };
 
-    /// Takes something away; what is gone stays gone.
+    /// Removes for good.
     pub const REMOVES: Self = Self {
         read_only_hint: false,
         destructive_hint: true,
@@ -108,25 +113,25 @@ impl ToolAnnotations {
     };
 }
 
-/// A tool as a host or a model sees it.
+/// Tool as a host or a model sees it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolSpec {
-    /// What it is called by.
+    /// Name by which it is called.
     pub name: &'static str,
-    /// What it is called for people.
+    /// Title for people.
     pub title: &'static str,
-    /// When to use it and when not, for a model; under 2 KB, because hosts cut it there.
+    /// Instructions for a model, when to use it and when not; under 2 KB, because hosts cut it there.
     pub description: &'static str,
-    /// Which others it belongs to.
+    /// Set that it belongs to.
     pub set: ToolSet,
-    /// The JSON schema of its input: an object that lists every field.
+    /// JSON schema of the input: an object that lists every field.
     pub input_schema: Value,
-    /// The JSON schema of its structured answer.
+    /// JSON schema of the structured result.
     pub output_schema: Value,
-    /// What a host may assume.
+    /// Behaviour hints.
     pub annotations: ToolAnnotations,
-    /// Values that are read as others: field, what is given, what is meant.
+    /// Accepted aliases of values: field, alias, value.
     #[serde(skip)]
     pub aliases: &'static [(&'static str, &'static str, &'static str)],
 }

@@ -1,4 +1,4 @@
-//! `memory_timeline`: an agent looks at what was said around a memory or a moment.
+//! `memory_timeline`: shows what was said around a memory or a moment.
 
 use async_trait::async_trait;
 use jiff::{Timestamp, civil::Date};
@@ -17,7 +17,7 @@ use crate::{
     types::{Kind, Memory, MemoryId, Status},
 };
 
-/// The tool.
+/// `memory_timeline`.
 pub(super) struct MemoryTimelineTool;
 
 #[derive(Deserialize)]
@@ -31,7 +31,7 @@ struct TimelineInput {
     after: Option<usize>,
 }
 
-/// So many on each side if nothing is asked for: the exchange that a memory came from, and the one next to it.
+/// Memories per side by default: the exchange that a memory came from, and the one next to it.
 const DEFAULT_PER_SIDE: usize = 5;
 
 const DESCRIPTION: &str = "\
@@ -80,27 +80,27 @@ impl Tool for MemoryTimelineTool {
 
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
         let input: TimelineInput = parse_input(input)?;
-        let Some(middle) = self.find_anchor(&input, cx).await? else {
-            let said = "Nothing relevant is stored for this query, so there is nothing around it.";
-            return Ok(ToolResult::new(said, json!({ "memories": [] })));
+        let Some(anchor) = self.find_anchor(&input, cx).await? else {
+            let text = "Nothing relevant is stored for this query, so there is nothing around it.";
+            return Ok(ToolResult::new(text, json!({ "memories": [] })));
         };
         let (before, after) =
             (input.before.unwrap_or(DEFAULT_PER_SIDE), input.after.unwrap_or(DEFAULT_PER_SIDE));
         let kinds = input.kind.into_iter().collect();
         let filter =
             MemoryFilter { kinds, statuses: vec![Status::Active], ..MemoryFilter::default() };
-        let request = TimelineRequest { at: middle.at, filter, before, after };
+        let request = TimelineRequest { at: anchor.at, filter, before, after };
         let mut found = cx.engine.timeline(cx.scope, &request).await?;
-        found.retain(|memory| Some(memory.id) != middle.id());
-        let (earlier, later) = middle.split(found);
+        found.retain(|memory| Some(memory.id) != anchor.id());
+        let (earlier, later) = anchor.split(found);
         let earlier = earlier.into_iter().rev().take(before).rev();
         let all: Vec<Memory> =
-            earlier.chain(middle.memory.clone()).chain(later.into_iter().take(after)).collect();
-        Ok(timeline_result(&middle, &all, cx))
+            earlier.chain(anchor.memory.clone()).chain(later.into_iter().take(after)).collect();
+        Ok(timeline_result(&anchor, &all, cx))
     }
 }
 
-/// What the others are around: a moment, and the memory that was said then.
+/// Centre of a timeline: a moment, and the memory of that moment if one was named.
 struct TimelineAnchor {
     at: Timestamp,
     memory: Option<Memory>,
@@ -115,10 +115,11 @@ impl TimelineAnchor {
         self.memory.as_ref().map(|memory| memory.id)
     }
 
-    /// Those before and those after, in their order. What was said in the same moment is on the side where it was stored.
+    /// Splits memories into those before and after, in order. Memories of the same moment are ordered by id, that is,
+    /// by storage.
     fn split(&self, mut found: Vec<Memory>) -> (Vec<Memory>, Vec<Memory>) {
-        let place = (self.at, self.id());
-        let at = found.partition_point(|memory| (memory.at, Some(memory.id)) < place);
+        let anchor = (self.at, self.id());
+        let at = found.partition_point(|memory| (memory.at, Some(memory.id)) < anchor);
         let later = found.split_off(at);
         (found, later)
     }
@@ -149,13 +150,13 @@ impl MemoryTimelineTool {
         }
     }
 
-    /// A moment, or the middle of a day where the user is.
+    /// Parses a moment, or a day as its noon in the user's time zone.
     fn parse_date(&self, date: &str, cx: &ToolContext<'_>) -> Result<Timestamp> {
         let day = |date: Date| date.at(12, 0, 0, 0).to_zoned(cx.engine.now().time_zone().clone());
-        let read = date
+        let parsed = date
             .parse::<Timestamp>()
             .or_else(|_| date.parse::<Date>().and_then(day).map(|noon| noon.timestamp()));
-        read.map_err(|_| {
+        parsed.map_err(|_| {
             let message =
                 format!("the field `date` is `{date}`, which is no date such as 2026-03-05");
             invalid_input(&self.spec(), message)
@@ -163,22 +164,22 @@ impl MemoryTimelineTool {
     }
 }
 
-fn timeline_result(middle: &TimelineAnchor, all: &[Memory], cx: &ToolContext<'_>) -> ToolResult {
+fn timeline_result(anchor: &TimelineAnchor, all: &[Memory], cx: &ToolContext<'_>) -> ToolResult {
     let now = cx.engine.now();
     let memories: Vec<Value> = all.iter().map(|memory| brief_json(memory, &now)).collect();
     let mut structured = json!({ "memories": memories });
-    if let Some(id) = middle.id() {
+    if let Some(id) = anchor.id() {
         structured["anchor"] = json!(id);
     }
     if all.is_empty() {
         return ToolResult::new("Nothing is stored around that time.", structured);
     }
-    let mark = |memory: &Memory| if Some(memory.id) == middle.id() { ">" } else { "-" };
+    let mark = |memory: &Memory| if Some(memory.id) == anchor.id() { ">" } else { "-" };
     let lines: Vec<String> = all
         .iter()
         .map(|memory| format!("{} {}", mark(memory), memory_line(memory, &now)))
         .collect();
-    let marked = if middle.memory.is_some() { "; > is the one asked for" } else { "" };
+    let marked = if anchor.memory.is_some() { "; > is the one asked for" } else { "" };
     ToolResult::new(
         format!("{} memories, oldest first{marked}.\n{}", all.len(), lines.join("\n")),
         structured,

@@ -1,4 +1,4 @@
-//! `memory_update` and `memory_forget`: an agent puts a memory right, or takes it away.
+//! `memory_update` and `memory_forget`: correct or delete a memory.
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use super::{
     Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
     check::check_schema,
     input::parse_input,
-    save::{change_output_schema, delete, update},
+    save::{change_output_schema, delete_memory, update_memory},
 };
 use crate::{
     error::Result,
@@ -16,9 +16,9 @@ use crate::{
     types::{Kind, NewCheck},
 };
 
-/// Changes a memory.
+/// `memory_update`.
 pub(super) struct MemoryUpdateTool;
-/// Takes a memory away.
+/// `memory_forget`.
 pub(super) struct MemoryForgetTool;
 
 #[derive(Deserialize)]
@@ -102,7 +102,7 @@ impl Tool for MemoryUpdateTool {
             no_check,
             ..MemoryEdit::default()
         };
-        update(&self.spec(), &id, &edit, "memory_update", cx).await
+        update_memory(&self.spec(), &id, &edit, "memory_update", cx).await
     }
 }
 
@@ -128,6 +128,6 @@ impl Tool for MemoryForgetTool {
 
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
         let ForgetInput { id } = parse_input(input)?;
-        delete(&id, "memory_forget", cx).await
+        delete_memory(&id, "memory_forget", cx).await
     }
 }

@@ -1,4 +1,4 @@
-//! A memory as tools show it: in a line with its id and time, or whole.
+//! Memories as tools show them: one line with id and time, or complete JSON.
 
 use jiff::{Timestamp, Zoned};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::{
     types::{CheckResult, Kind, Memory},
 };
 
-/// A memory in short, for lists.
+/// Returns a memory in short, for lists.
 pub(super) fn brief_json(memory: &Memory, now: &Zoned) -> Value {
     json!({
         "id": memory.id,
@@ -22,7 +22,7 @@ pub(super) fn brief_json(memory: &Memory, now: &Zoned) -> Value {
     })
 }
 
-/// The schema of [`brief`].
+/// Returns the schema of [`brief_json`].
 pub(super) fn brief_schema() -> Value {
     json!({
         "type": "object",
@@ -38,7 +38,7 @@ pub(super) fn brief_schema() -> Value {
     })
 }
 
-/// A memory as a line of text: when, what sort, what it says, and its id.
+/// Formats a memory as one line: time, kind, text and id.
 pub fn memory_line(memory: &Memory, now: &Zoned) -> String {
     let when = memory.at.to_zoned(now.time_zone().clone()).strftime("%Y-%m-%d %H:%M").to_string();
     let who = memory.source.speaker.as_deref().map(|who| format!("{}: ", sanitize_line(who)));
@@ -46,10 +46,10 @@ pub fn memory_line(memory: &Memory, now: &Zoned) -> String {
     format!("{when} [{}] {}{text} (id {})", memory.kind, who.unwrap_or_default(), memory.id)
 }
 
-/// A memory with everything that is known of it, and what its check tells.
+/// Returns a memory with all its fields and the result of its check.
 pub(super) fn full_json(memory: &Memory, check: Option<&CheckResult>, now: &Zoned) -> Value {
     let at = |time| format_time(time, now);
-    let mut told = json!({
+    let mut json = json!({
         "id": memory.id,
         "uri": memory.uri,
         "type": memory.kind,
@@ -64,15 +64,15 @@ pub(super) fn full_json(memory: &Memory, check: Option<&CheckResult>, now: &Zone
         "source": memory.source,
     });
     if let Some(newer) = memory.superseded_by {
-        told["superseded_by"] = json!(newer);
+        json["superseded_by"] = json!(newer);
     }
     if let Some(check) = check {
-        told["check"] = json!(check);
+        json["check"] = json!(check);
     }
-    told
+    json
 }
 
-/// The schema of [`whole`].
+/// Returns the schema of [`full_json`].
 pub(super) fn full_schema() -> Value {
     let text = |about: &str| json!({ "type": "string", "description": about });
     json!({
@@ -103,7 +103,7 @@ pub(super) fn full_schema() -> Value {
     })
 }
 
-/// A moment with its date and its offset, so that nobody has to guess from where it is seen.
+/// Formats a time with date and offset, so that it is unambiguous.
 pub(super) fn format_time(time: Timestamp, now: &Zoned) -> String {
     time.to_zoned(now.time_zone().clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }

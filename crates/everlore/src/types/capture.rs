@@ -1,67 +1,67 @@
-//! What an extraction leaves beside memories: how far it read, and the drafts that were not remembered.
+//! Results of an extraction beside memories: the checkpoint of a session and the quarantined drafts.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Memory, MemoryId};
 
-/// The turns of a session that were read, and what was not remembered of them. Stored together with the memories that
-/// were drawn from them, so that each turn is read once.
+/// Checkpoint of a capture: the turns of a session that were captured, and the drafts that did not become memories.
+/// Stored in one transaction with the memories drawn from those turns, so that each turn is captured once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaptureCheckpoint {
-    /// The session; none for turns outside of one.
+    /// Session; `None` for turns outside of one.
     pub session: Option<String>,
-    /// Who holds the lease.
+    /// Holder of the session lease.
     pub owner: String,
-    /// The first position that was read; the store refuses if it is not the first unread one any more.
+    /// First position that was captured; the store refuses if it is no longer the first unread one.
     pub from: u32,
-    /// The first position that was not.
+    /// First position that was not captured.
     pub to: u32,
-    /// What was not remembered.
+    /// Drafts that did not become memories.
     pub quarantined: Vec<QuarantinedDraft>,
-    /// How long and how many of those are kept.
+    /// Limits of the quarantine.
     pub limits: QuarantineLimits,
 }
 
-/// How long and how many drafts are held.
+/// Limits of the quarantine of a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuarantineLimits {
-    /// The most in a scope; the oldest rejected ones go first.
+    /// Most drafts in a scope; the oldest rejected ones are deleted first.
     pub max_drafts: usize,
-    /// Older ones go.
+    /// Time before which drafts are deleted.
     pub keep_since: Timestamp,
 }
 
-/// A draft that was not remembered.
+/// Draft that the gate rejected or wants reviewed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct QuarantinedDraft {
-    /// The memory that it would have become; its id names the draft.
+    /// Memory that the draft would have become; its id names the draft.
     pub memory: Box<Memory>,
-    /// What the gate said.
+    /// Outcome at the gate.
     pub verdict: GateOutcome,
-    /// Why, in words.
+    /// Reason in words.
     pub reason: String,
-    /// When.
+    /// Time of the outcome.
     pub at: Timestamp,
-    /// The run that it came from.
+    /// Run that produced the draft.
     pub run: String,
-    /// The session that it came from.
+    /// Session that the draft came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
 
-/// What the gate said of a draft that was not remembered.
+/// Outcome of a draft that did not become a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GateOutcome {
-    /// It is not worth remembering.
+    /// Not worth remembering.
     Rejected,
-    /// A person should look at it.
+    /// Waiting for a person's review.
     Quarantined,
 }
 
 impl GateOutcome {
-    /// The name used in answers.
+    /// Returns the name used in answers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Rejected => "rejected",
@@ -71,12 +71,12 @@ impl GateOutcome {
 }
 
 impl QuarantinedDraft {
-    /// The draft's id.
+    /// Returns the id of the draft.
     pub fn id(&self) -> MemoryId {
         self.memory.id
     }
 
-    /// Whether it was taken from this turn.
+    /// Returns `true` if the draft was taken from this turn.
     pub fn derives_from(&self, turn: MemoryId) -> bool {
         self.memory.source.turns.contains(&turn)
     }

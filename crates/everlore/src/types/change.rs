@@ -1,83 +1,84 @@
-//! Changes to memories, and the journal that keeps every one of them.
+//! Changes to memories, and the journal that records every one of them.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{CaptureCheckpoint, ChangeVectors, Fingerprint, Memory, MemoryId, Scope};
 
-/// Who makes a change.
+/// Author of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Actor {
-    /// A person, by command or by hand.
+    /// Person, by command or by hand.
     Person,
-    /// An agent, by a tool.
+    /// Agent, by a tool.
     Agent,
-    /// The engine's own work: extraction, upkeep, sync, import.
+    /// The engine itself: extraction, upkeep, sync, import.
     Engine,
 }
 
-/// Who makes changes, and why.
+/// Author of changes with a reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeAuthor {
-    /// Who.
+    /// Author.
     pub actor: Actor,
-    /// Why; the name of what is done where nothing is said.
+    /// Reason; if `None`, the journal names the operation.
     pub reason: Option<String>,
-    /// The run that the changes belong to, where the work has none of its own.
+    /// Run that the changes belong to, where the operation has none of its own.
     pub run: Option<String>,
 }
 
 impl ChangeAuthor {
-    /// A person, who does what is asked for.
+    /// Person who does what is asked for.
     pub const PERSON: Self = Self { actor: Actor::Person, reason: None, run: None };
 
-    /// The reason that the journal keeps for `what`.
-    pub fn reason_for(&self, what: &str) -> String {
-        self.reason.clone().unwrap_or_else(|| what.to_owned())
+    /// Returns the reason that the journal records for `operation`.
+    pub fn reason_for(&self, operation: &str) -> String {
+        self.reason.clone().unwrap_or_else(|| operation.to_owned())
     }
 }
 
-/// One change to one memory.
+/// Change to one memory.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// Stores a new memory. Its id and uri must be new in the scope and its version 1.
     Add(Box<Memory>),
     /// Replaces a memory. Its version must follow the stored one.
     Update(Box<Memory>),
-    /// Removes a memory; the journal keeps what it said.
+    /// Removes a memory; the journal keeps its text.
     Delete(MemoryId),
-    /// Removes a memory and every trace of what it said.
+    /// Removes a memory and every trace of its text.
     Erase(MemoryId),
 }
 
 /// A batch of changes to one scope, made by one actor for one reason.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WriteBatch {
-    /// Whose memories are changed.
+    /// Scope of the memories.
     pub scope: Scope,
-    /// Who changes them.
+    /// Author.
     pub actor: Actor,
-    /// Why, in a word or a sentence.
+    /// Reason, in a word or a sentence.
     pub reason: String,
-    /// The run this batch belongs to, so that a whole run can be undone.
+    /// Run that this batch belongs to, so that a whole run can be undone.
     pub run: Option<String>,
-    /// When.
+    /// Time of the changes.
     pub at: Timestamp,
-    /// The tokens a model spent on it; 0 where none was asked.
+    /// Model tokens spent on it; 0 if no model was asked.
     pub cost: u64,
-    /// What is changed, in order.
+    /// Changes in their order.
     pub changes: Vec<Change>,
-    /// Texts that were erased elsewhere and must not come back here either.
+    /// Fingerprints of texts that were erased elsewhere and must not come back here either.
     pub erased_texts: Vec<Fingerprint>,
-    /// The vectors of what is stored; none where no model is asked.
+    /// Vectors of the stored texts; `None` if no model is asked.
     pub vectors: Option<ChangeVectors>,
-    /// The turns that it was drawn from, which are read with it.
+    /// Checkpoint of the turns that the memories were drawn from.
     pub checkpoint: Option<CaptureCheckpoint>,
 }
 
 impl WriteBatch {
-    /// A batch without a run, a cost or erased texts.
+    /// Creates a batch without a run, a cost or erased texts.
     pub fn new(
         scope: &Scope,
         actor: Actor,
@@ -101,18 +102,18 @@ impl WriteBatch {
     }
 }
 
-/// What became of one change.
+/// Result of one change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppliedChange {
-    /// The journal's number of the change.
+    /// Journal number of the change.
     pub seq: u64,
-    /// The memory that was changed.
+    /// Memory that was changed.
     pub id: MemoryId,
-    /// What an erasure removed.
+    /// Receipt, if the change was an erasure.
     pub erasure: Option<ErasureReceipt>,
 }
 
-/// The receipt of an erasure: what was removed from where.
+/// Receipt of an erasure: how much was removed from where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ErasureReceipt {
     /// Rows removed.
@@ -127,58 +128,60 @@ pub struct ErasureReceipt {
     /// Lines of the usage log removed.
     #[serde(default)]
     pub usage_lines: usize,
-    /// Drafts removed that were taken from it or said the same.
+    /// Drafts removed that were taken from the memory or had the same text.
     #[serde(default)]
     pub drafts: usize,
     /// Journal images whose text was removed.
     pub journal_images: usize,
-    /// Tombstones left, one for each different text the memory ever had.
+    /// Tombstones left, one for each different text that the memory ever had.
     pub tombstones: usize,
 }
 
-/// What a change did.
+/// Operation of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeOp {
-    /// A memory was stored.
+    /// Stored a memory.
     Add,
-    /// A memory was replaced.
+    /// Replaced a memory.
     Update,
-    /// A memory was removed.
+    /// Removed a memory.
     Delete,
-    /// A memory and its traces were removed.
+    /// Removed a memory and its traces.
     Erase,
 }
 
-/// One line of the journal.
+/// Line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct JournalEntry {
-    /// Its number; numbers only rise.
+    /// Sequence number; numbers only rise.
     pub seq: u64,
-    /// When the change was made.
+    /// Time of the change.
     pub at: Timestamp,
-    /// Who made it.
+    /// Author.
     pub actor: Actor,
-    /// Why.
+    /// Reason.
     pub cause: String,
-    /// The run it belongs to.
+    /// Run that the change belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// The tokens a model spent on it.
+    /// Model tokens spent on it.
     #[serde(default)]
     pub cost: u64,
-    /// What it did.
+    /// Operation.
     pub op: ChangeOp,
-    /// The memory it changed.
+    /// Memory that was changed.
     pub id: MemoryId,
-    /// The memory before; none if there was none, or if its text was erased.
+    /// Memory before the change; `None` if there was none, or if its text was erased.
     pub before: Option<Box<Memory>>,
-    /// The memory after; none if it was removed, or if its text was erased.
+    /// Memory after the change; `None` if it was removed, or if its text was erased.
     pub after: Option<Box<Memory>>,
 }
 
 impl Change {
-    /// The memory it is about.
+    /// Returns the id of the memory that it changes.
     pub fn id(&self) -> MemoryId {
         match self {
             Self::Add(memory) | Self::Update(memory) => memory.id,
@@ -186,7 +189,7 @@ impl Change {
         }
     }
 
-    /// What it does.
+    /// Returns its operation.
     pub fn op(&self) -> ChangeOp {
         match self {
             Self::Add(_) => ChangeOp::Add,
@@ -196,7 +199,7 @@ impl Change {
         }
     }
 
-    /// The digest of the text it stores, if it stores one.
+    /// Returns the fingerprint of the text that it stores, if it stores one.
     pub fn fingerprint(&self) -> Option<Fingerprint> {
         match self {
             Self::Add(memory) | Self::Update(memory) => Some(memory.fingerprint()),

@@ -1,4 +1,4 @@
-//! A check: how a machine can tell whether a memory still holds, and what it told.
+//! Check of a memory: how a machine verifies that the memory still holds, and with which result.
 
 use std::fmt;
 
@@ -7,88 +7,89 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{Actor, Memory, to_millisecond};
 
-/// Under this key a memory's metadata holds its check.
+/// Metadata key of a memory's check.
 pub const CHECK_KEY: &str = "check";
 
-/// How a machine can tell whether a memory still holds.
+/// Way to verify by machine that a memory still holds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(untagged)]
 pub enum Check {
-    /// Something is at a path.
+    /// Something exists at a path.
     Path {
-        /// The whole path.
+        /// Absolute path.
         path: String,
     },
     /// A file has the same bytes as when the check was set.
     File {
-        /// The whole path.
+        /// Absolute path.
         file: String,
-        /// The SHA-256 of its bytes, in hexadecimal; none where nobody has read it yet.
+        /// SHA-256 of its bytes in hexadecimal; `None` until the file is read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sha256: Option<String>,
     },
     /// A program exits with 0.
     Command {
-        /// The program and its arguments.
+        /// Program and arguments.
         command: Vec<String>,
-        /// Where it is run.
+        /// Working directory.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         folder: Option<String>,
-        /// What it must print.
+        /// Expected output.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         prints: Option<String>,
     },
-    /// It holds until a moment.
+    /// The memory holds until a moment.
     Until {
-        /// The first moment at which it no longer holds.
+        /// First moment at which it no longer holds.
         until: Timestamp,
     },
-    /// It is to be verified again after some days.
+    /// The memory must be verified again after some days.
     Days {
-        /// How many.
+        /// Number of days.
         days: u32,
     },
 }
 
-/// The check of a memory, with who set it and when.
+/// Check of a memory, with its author and time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredCheck {
-    /// The check.
+    /// Check.
     #[serde(flatten)]
     pub check: Check,
-    /// Who set it.
+    /// Author.
     pub set_by: Actor,
-    /// When.
+    /// Time at which it was set.
     pub set_at: Timestamp,
-    /// What the file looked like from outside when its digest was taken.
+    /// Metadata of the file when its digest was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<CheckedFileStat>,
-    /// The proof that it was set in this home: only what has it is looked at.
+    /// Message authentication code that proves that the check was set in this home: others are not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
 }
 
-/// What a file looks like from outside: while that stays, its bytes need not be read.
+/// Metadata of a file: while it stays the same, the bytes need not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckedFileStat {
-    /// Its length.
+    /// Length in bytes.
     pub bytes: u64,
-    /// Its times and its number on the disk; none if it was written so lately that they could hide a change.
+    /// Times and inode number; `None` if the file was written so recently that they could hide a change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<String>,
 }
 
 impl StoredCheck {
-    /// A check that nothing proves yet.
+    /// Creates a check without a signature.
     pub fn unsigned(check: Check, set_by: Actor, set_at: Timestamp) -> Self {
         Self { check, set_by, set_at: to_millisecond(set_at), seen: None, seal: None }
     }
 
-    /// What a calendar tells of it at `now`; none if it needs a look at this machine.
+    /// Returns the result that the calendar gives at `now`; `None` if the check must probe this machine.
     pub fn evaluate_date(&self, now: Timestamp) -> Option<CheckResult> {
         let end = match self.check {
             Check::Until { until } => until,
-            // A check that is never due is not due.
+            // Days beyond the last timestamp are never due.
             Check::Days { days } => {
                 let span = (i64::from(days) * 24).hours();
                 self.set_at.checked_add(span).unwrap_or(Timestamp::MAX)
@@ -103,42 +104,44 @@ impl StoredCheck {
         Some(self.result(verdict, reason))
     }
 
-    /// What was found out about it.
+    /// Returns a result for this check.
     pub fn result(&self, verdict: CheckStatus, reason: CheckReason) -> CheckResult {
         CheckResult { check: self.check.clone(), verdict, reason }
     }
 
-    /// It could not be found out.
+    /// Returns the result of a check that gave no answer.
     pub fn unverifiable(&self, reason: CheckReason) -> CheckResult {
         self.result(CheckStatus::Unverifiable, reason)
     }
 }
 
 impl Memory {
-    /// Its check, if it has one. What a caller calls the same and is none is left alone.
+    /// Returns the check of the memory, if it has one. Metadata of a caller under the same key that is no check is
+    /// ignored.
     pub fn check(&self) -> Option<StoredCheck> {
-        let kept = self.metadata.get(CHECK_KEY)?;
-        serde_json::from_value(kept.clone()).ok()
+        let stored = self.metadata.get(CHECK_KEY)?;
+        serde_json::from_value(stored.clone()).ok()
     }
 }
 
-/// Whether a memory holds by its check.
+/// Result of verifying a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CheckStatus {
-    /// It was verified just now.
+    /// Verified just now: the memory holds.
     Fresh,
-    /// It was verified just now, and does not hold.
+    /// Verified just now: the memory does not hold.
     Stale,
-    /// Nothing was found out.
+    /// No answer.
     Unverifiable,
 }
 
 impl CheckStatus {
-    /// Every verdict.
+    /// All statuses.
     pub const ALL: [Self; 3] = [Self::Fresh, Self::Stale, Self::Unverifiable];
 
-    /// The name used in answers.
+    /// Returns the name used in answers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Fresh => "fresh",
@@ -154,58 +157,61 @@ impl fmt::Display for CheckStatus {
     }
 }
 
-/// Why a verdict is what it is.
+/// Reason of a check status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckReason {
-    /// Something is at the path.
+    /// Something exists at the path.
     Exists,
     /// The file has the same bytes.
     Unchanged,
-    /// The command did what it should.
+    /// The command exited and printed as expected.
     Passed,
-    /// It holds until then.
+    /// The memory holds until then.
     NotExpired(Timestamp),
-    /// Nothing is at the path.
+    /// Nothing exists at the path.
     Missing,
     /// The file has other bytes.
     Changed,
-    /// What is at the path is no plain file.
+    /// The path leads to something that is no plain file.
     NotAFile,
     /// The command exited with another code, or was ended by a signal.
     Failed(Option<i32>),
     /// The command printed something else.
     OutputDiffers,
-    /// It held until then.
+    /// The memory held until then.
     Expired(Timestamp),
-    /// It was set then, and its days are over.
+    /// The check was set then, and its days are over.
     Due(Timestamp),
     /// The answer did not come in time.
     TimedOut,
-    /// The file is too large to be read in passing.
+    /// The file is too large to be read during recall.
     TooLarge,
-    /// The system would not say.
+    /// The system refused access.
     Unreadable(String),
-    /// It was not set in this home.
+    /// The check was set in another home.
     SetElsewhere,
-    /// Commands are not allowed.
+    /// The settings allow no commands.
     CommandsDisabled,
-    /// Only a person's check of a memory that is trusted may run a command.
+    /// Only a check that a person set on a trusted memory may run a command.
     UntrustedAuthor,
 }
 
-/// What was found out about a memory by its check.
+/// Result of a memory's check.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct CheckResult {
-    /// The check.
+    /// Check.
+    #[cfg_attr(feature = "schema", serde(flatten))]
     pub check: Check,
-    /// What it says.
+    /// Status.
     pub verdict: CheckStatus,
-    /// Why.
+    /// Reason of the status.
+    #[cfg_attr(feature = "schema", schema(rename = "why", value_type = String))]
     pub reason: CheckReason,
 }
 
 impl CheckResult {
-    /// What it is about, in a word: a path, a command, nothing for dates.
+    /// Returns its subject in a word: a path, a command, or nothing for dates.
     pub fn subject(&self) -> String {
         match &self.check {
             Check::Path { path } | Check::File { file: path, .. } => path.clone(),
@@ -214,7 +220,7 @@ impl CheckResult {
         }
     }
 
-    /// Why, in a sentence.
+    /// Returns the reason as a sentence.
     pub fn why(&self) -> String {
         let subject = self.subject();
         match &self.reason {
@@ -265,7 +271,7 @@ fn utc_date(at: Timestamp) -> Date {
     at.to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
-/// The last day before a moment: midnight ends the day before.
+/// Returns the last day before a moment: midnight ends the day before.
 fn last_day(end: Timestamp) -> Date {
     utc_date(end.checked_sub(1.millisecond()).unwrap_or(end))
 }
@@ -291,27 +297,27 @@ mod tests {
 
     #[test]
     fn a_day_is_included_and_ends_where_the_user_is() {
-        let kept = stored(until("2026-03-05"));
-        let verdict = |at: &str| kept.evaluate_date(at.parse().unwrap()).unwrap().verdict;
+        let check = stored(until("2026-03-05"));
+        let verdict = |at: &str| check.evaluate_date(at.parse().unwrap()).unwrap().verdict;
         assert_eq!(verdict("2026-03-05T15:59:59Z"), CheckStatus::Fresh);
         assert_eq!(verdict("2026-03-05T16:00:00Z"), CheckStatus::Stale);
     }
 
     #[test]
     fn a_moment_is_taken_as_it_is_and_a_past_one_is_stale_at_once() {
-        let kept = stored(until("2026-03-01T00:00:00+01:00"));
+        let check = stored(until("2026-03-01T00:00:00+01:00"));
         assert_eq!(
-            kept.evaluate_date(now().timestamp()).unwrap().why(),
+            check.evaluate_date(now().timestamp()).unwrap().why(),
             "it held until 2026-02-28"
         );
     }
 
     #[test]
     fn days_are_counted_from_when_the_check_was_set() {
-        let kept = stored(NewCheck { days: Some(3), ..NewCheck::default() });
+        let check = stored(NewCheck { days: Some(3), ..NewCheck::default() });
         let verdict = |days: i64| {
             let at = now().timestamp() + (days * 24).hours();
-            kept.evaluate_date(at).unwrap().verdict
+            check.evaluate_date(at).unwrap().verdict
         };
         assert_eq!((verdict(2), verdict(3)), (CheckStatus::Fresh, CheckStatus::Stale));
     }
@@ -330,9 +336,9 @@ mod tests {
             NewCheck { days: Some(2), ..NewCheck::default() },
             until("2026-03-05"),
         ] {
-            let kept = stored(new);
-            memory.metadata.insert(CHECK_KEY.into(), serde_json::to_value(&kept).unwrap());
-            assert_eq!(memory.check(), Some(kept));
+            let check = stored(new);
+            memory.metadata.insert(CHECK_KEY.into(), serde_json::to_value(&check).unwrap());
+            assert_eq!(memory.check(), Some(check));
         }
         memory.metadata.insert(CHECK_KEY.into(), "done".into());
         assert_eq!(memory.check(), None);
@@ -340,10 +346,10 @@ mod tests {
 
     #[test]
     fn an_answer_says_the_check_the_verdict_and_why() {
-        let kept = stored(NewCheck { path: Some("/a".into()), ..NewCheck::default() });
-        let told =
-            serde_json::to_value(kept.result(CheckStatus::Stale, CheckReason::Missing)).unwrap();
+        let check = stored(NewCheck { path: Some("/a".into()), ..NewCheck::default() });
+        let json =
+            serde_json::to_value(check.result(CheckStatus::Stale, CheckReason::Missing)).unwrap();
         let expected = serde_json::json!({ "path": "/a", "verdict": "stale", "why": "/a is gone" });
-        assert_eq!(told, expected);
+        assert_eq!(json, expected);
     }
 }

@@ -1,4 +1,4 @@
-//! A memory: one stored statement, or one turn of a conversation, with all that is known about it.
+//! Memory: one stored statement, or one turn of a conversation, with its metadata.
 
 use std::{fmt, str::FromStr, sync::Mutex};
 
@@ -10,32 +10,33 @@ use uuid::{ContextV7, Uuid};
 use super::{Scope, to_millisecond};
 use crate::error::{Error, Result};
 
-/// A title longer than this is a text, not a title.
+/// Most characters of a title; a longer one is a text.
 pub const MAX_NAME_CHARS: usize = 200;
 
-/// The most bytes one memory may hold: far above any message, low enough that one save never stalls the writer.
+/// Most bytes of a memory: far above any message, low enough that one save never stalls the writer.
 pub const MAX_CONTENT_BYTES: usize = 4 * 1024 * 1024;
 
-/// Where a memory keeps the short forms that were made of its text: `line`, `text`, and `of`, the digest of what they are of.
+/// Metadata key of the short forms of a memory's text: `line`, `text`, and `of`, the digest of the text they summarize.
 pub const OVERVIEW_KEY: &str = "overview";
 
-/// The name of a memory that never changes; ids sort by the time they were made.
+/// Permanent id of a memory; ids sort by the time they were created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct MemoryId(Uuid);
 
 impl MemoryId {
-    /// Makes a new id at `now`.
+    /// Creates a new id at `now`.
     pub fn new(now: Timestamp) -> Self {
         let seconds = now.as_second().try_into().unwrap_or(0);
         let nanos = now.subsec_nanosecond().unsigned_abs();
         Self(Uuid::new_v7(uuid::Timestamp::from_unix(&CONTEXT, seconds, nanos)))
     }
 
-    /// The id of something that happened at `at`, always the same for the same `what`.
-    pub fn derived(at: Timestamp, what: &[&str]) -> Self {
+    /// Returns the id of something that happened at `at`, always the same for the same `parts`.
+    pub fn derived(at: Timestamp, parts: &[&str]) -> Self {
         let mut digest = Sha256::new().chain_update(b"everlore/id\0");
-        for part in what {
+        for part in parts {
             digest.update((part.len() as u64).to_le_bytes());
             digest.update(part);
         }
@@ -45,18 +46,18 @@ impl MemoryId {
         Self(uuid::Builder::from_unix_timestamp_millis(milliseconds, &random).into_uuid())
     }
 
-    /// The id as 16 bytes, in sort order.
+    /// Returns the id as 16 bytes, in sort order.
     pub fn as_bytes(&self) -> &[u8; 16] {
         self.0.as_bytes()
     }
 
-    /// The id made of these 16 bytes.
+    /// Creates an id from its 16 bytes.
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(Uuid::from_bytes(bytes))
     }
 }
 
-/// Ids made within one millisecond still sort in the order they were made.
+/// Keeps ids of one millisecond in the order they were created.
 static CONTEXT: Mutex<ContextV7> = Mutex::new(ContextV7::new());
 
 impl fmt::Display for MemoryId {
@@ -78,30 +79,31 @@ impl FromStr for MemoryId {
     }
 }
 
-/// What sort of statement a memory is.
+/// Kind of statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase", try_from = "String")]
 pub enum Kind {
-    /// Who the user is: role, preferences, habits.
+    /// The user: role, preferences, habits.
     User,
-    /// How the agent should behave, from corrections and confirmations.
+    /// Behaviour wanted of the agent, from corrections and confirmations.
     Feedback,
-    /// What is going on: goals, decisions, constraints, progress.
+    /// Current work: goals, decisions, constraints, progress.
     Project,
-    /// Where something outside is to be found.
+    /// Location of something outside: a link, a tool, a document.
     Reference,
-    /// A fact or a piece of a document.
+    /// Fact, or chunk of a document.
     Knowledge,
-    /// A problem, what solved it and how it ended.
+    /// Problem, its solution and the outcome.
     Experience,
-    /// The summary of a conversation.
+    /// Summary of a conversation.
     Session,
-    /// One message, word for word.
+    /// Message, word for word.
     Turn,
 }
 
 impl Kind {
-    /// Every kind, in the order people meet them.
+    /// All kinds, in the order people meet them.
     pub const ALL: [Self; 8] = [
         Self::User,
         Self::Feedback,
@@ -113,7 +115,7 @@ impl Kind {
         Self::Turn,
     ];
 
-    /// The name used in files, uris and answers.
+    /// Returns the name used in files, uris and answers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -137,7 +139,7 @@ impl fmt::Display for Kind {
 impl FromStr for Kind {
     type Err = Error;
 
-    /// Reads a kind; the names other systems use for the same thing are accepted too.
+    /// Parses a kind; the names that other systems use for the same thing are accepted too.
     fn from_str(text: &str) -> Result<Self> {
         let lower = text.trim().to_lowercase();
         match lower.as_str() {
@@ -166,23 +168,24 @@ impl TryFrom<String> for Kind {
     }
 }
 
-/// Whether a memory takes part in recall.
+/// Part that a memory takes in recall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// It holds now.
+    /// Holds now.
     Active,
-    /// A newer memory replaced it.
+    /// Replaced by a newer memory.
     Superseded,
-    /// It was put away and can be restored.
+    /// Archived; can be restored.
     Archived,
 }
 
 impl Status {
-    /// Every status.
+    /// All statuses.
     pub const ALL: [Self; 3] = [Self::Active, Self::Superseded, Self::Archived];
 
-    /// The name used in files and answers.
+    /// Returns the name used in files and answers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -208,61 +211,64 @@ impl FromStr for Status {
     }
 }
 
-/// Who spoke a turn, in the terms of chat models.
+/// Speaker of a turn, in the terms of chat models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The person.
+    /// Person.
     User,
-    /// The agent.
+    /// Agent.
     Assistant,
-    /// The host's own instructions.
+    /// Instructions of the host.
     System,
-    /// The output of a tool.
+    /// Output of a tool.
     Tool,
 }
 
-/// The way by which a memory came in.
+/// Origin of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// Someone asked for it to be remembered.
+    /// Request to remember it.
     Remember,
-    /// A turn was observed.
+    /// Observed turn.
     Observe,
-    /// It was derived from turns.
+    /// Extraction from turns.
     Extract,
-    /// It was read from a file or another system.
+    /// File or other system.
     Import,
 }
 
-/// Where a memory comes from.
+/// Source of a memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct MemorySource {
-    /// How it was written.
+    /// Origin.
     pub via: Origin,
-    /// The conversation it belongs to.
+    /// Conversation it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Who said it, by name.
+    /// Speaker's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speaker: Option<String>,
-    /// Who said it, by role.
+    /// Speaker's role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// The turns it was derived from.
+    /// Turns it was derived from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<MemoryId>,
 }
 
 impl MemorySource {
-    /// Outside any conversation.
+    /// Creates a source outside any conversation.
     pub fn new(via: Origin) -> Self {
         Self { via, session: None, speaker: None, role: None, turns: Vec::new() }
     }
 }
 
-/// A short, keyed digest of a text: equal texts have equal fingerprints, and the text cannot be read from it.
+/// Short, keyed digest of a text: equal texts have equal fingerprints, and the text cannot be read from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Fingerprint([u8; 16]);
@@ -279,70 +285,71 @@ impl Fingerprint {
         Self(short)
     }
 
-    /// The digest made of these bytes.
+    /// Creates a fingerprint from its bytes.
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// The digest as bytes.
+    /// Returns the bytes.
     pub fn as_bytes(&self) -> &[u8; 16] {
         &self.0
     }
 }
 
-/// One stored statement or turn.
+/// Stored statement or turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Memory {
-    /// Its name for good.
+    /// Permanent id.
     pub id: MemoryId,
-    /// Its place in the tree of memories: `agent://{agent}/{kind}/{category}/{slug}`; kept across edits.
+    /// Position in the tree of memories: `agent://{agent}/{kind}/{category}/{slug}`; kept across edits.
     pub uri: String,
-    /// Whose memory it is.
+    /// Owner.
     pub scope: Scope,
-    /// What sort of statement it is.
+    /// Kind of statement.
     pub kind: Kind,
-    /// Its title; empty for turns.
+    /// Title; empty for turns.
     #[serde(default)]
     pub name: String,
-    /// One line that tells whether it matters.
+    /// Line by which a reader decides whether the memory matters.
     #[serde(default)]
     pub description: String,
-    /// The text itself.
+    /// Text.
     pub content: String,
-    /// Keywords, as given.
+    /// Keywords as given.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// How much it matters, from 0 to 1.
+    /// Importance from 0 to 1.
     pub importance: f64,
-    /// How sure its writer was, from 0 to 1.
+    /// Confidence of its writer from 0 to 1.
     pub confidence: f64,
-    /// Stored worth: rises with use, falls with time; 1 to begin with.
+    /// Stored worth: rises with use, falls with time; starts at 1.
     pub weight: f64,
-    /// Whether it takes part in recall.
+    /// Part that it takes in recall.
     pub status: Status,
     /// Free data of the caller.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub metadata: serde_json::Map<String, serde_json::Value>,
-    /// Where it comes from.
+    /// Source.
     pub source: MemorySource,
-    /// When it was said or became true.
+    /// Time at which it was said or became true.
     pub at: Timestamp,
-    /// When it was stored.
+    /// Time at which it was stored.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: Timestamp,
-    /// When it was last put into a prompt.
+    /// Time at which it was last put into a prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
-    /// The memory that replaced it.
+    /// Memory that replaced it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<MemoryId>,
-    /// Counts its changes from 1; a change made against an older version is refused.
+    /// Number of its changes, from 1; a change made against an older version is refused.
     pub version: u32,
 }
 
 impl Memory {
-    /// A memory with nothing but its text.
+    /// Creates a memory with nothing but its text.
     pub fn with_content(
         scope: &Scope,
         kind: Kind,
@@ -375,7 +382,7 @@ impl Memory {
         }
     }
 
-    /// The digest of its content.
+    /// Returns the fingerprint of its content.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.content)
     }

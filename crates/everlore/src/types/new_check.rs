@@ -1,4 +1,4 @@
-//! A check as a caller gives it, and what makes it one.
+//! Check as a caller gives it, and its validation.
 
 use std::path::{Path, PathBuf};
 
@@ -8,61 +8,65 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use super::{Check, to_millisecond};
 use crate::error::{Error, Result};
 
-/// A path longer than this cannot be opened on most systems.
+/// Most bytes of a path; most systems open no longer one.
 const MAX_PATH_BYTES: usize = 4_096;
 
-/// A command with more words, or with more bytes in all, is a program and belongs into a file.
+/// Most arguments of a command; a command with more of them, or with more bytes in all, belongs into a script.
 const MAX_COMMAND_ARGS: usize = 64;
 const MAX_COMMAND_BYTES: usize = 8_192;
 
-/// What must be verified later than in a hundred years need not be verified.
+/// Most days until a check is due: a hundred years.
 const MAX_DAYS: u32 = 36_500;
 
-/// A check as a caller gives it: exactly one of path, file, command, until and days.
+/// Check as a caller gives it: exactly one of path, file, command, until and days.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct NewCheck {
-    /// Something must be at this path.
+    /// Path at which something must exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// This file must have the same bytes as when the check was set.
+    /// File that must have the same bytes as when the check was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// With `file`: the SHA-256 of its bytes, in hexadecimal; taken from the file if left out.
+    /// With `file`: SHA-256 of its bytes in hexadecimal; taken from the file if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// This program, with these arguments and no shell, must exit with 0.
+    /// Program and arguments, run without a shell; it must exit with 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
-    /// With `command`: where it is run.
+    /// With `command`: working directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// With `command`: what it must print, blanks around it aside.
+    /// With `command`: expected output, blanks around it aside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prints: Option<String>,
-    /// It holds until then: a day, which is included, or a moment.
+    /// Time until which the memory holds: a day, which is included, or a moment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// It is to be verified again after so many days.
+    /// Days after which the memory must be verified again.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole_number")]
     pub days: Option<u32>,
 }
 
 impl NewCheck {
-    /// Whether it looks at this machine: its answer tells something about files or programs.
+    /// Returns `true` if the check looks at this machine: its answer reveals something about files or programs.
     pub fn probes_machine(&self) -> bool {
         self.path.is_some() || self.file.is_some() || self.command.is_some()
     }
 
-    /// The same, with relative paths taken from `folder`; a command is run there.
+    /// Resolves relative paths against `folder`; a command is run there.
     #[must_use]
     pub fn resolve_paths(mut self, folder: &Path) -> Self {
-        let whole = |path: String| match path.trim().is_empty() {
-            true => path,
-            false => normalize_path(&folder.join(path)).display().to_string(),
+        let absolute = |path: String| {
+            if path.trim().is_empty() {
+                path
+            } else {
+                normalize_path(&folder.join(path)).display().to_string()
+            }
         };
-        self.path = self.path.map(whole);
-        self.file = self.file.map(whole);
+        self.path = self.path.map(absolute);
+        self.file = self.file.map(absolute);
         if self.command.is_some() {
             let at = self.folder.map_or_else(|| folder.to_path_buf(), |inner| folder.join(inner));
             self.folder = Some(normalize_path(&at).display().to_string());
@@ -70,13 +74,13 @@ impl NewCheck {
         self
     }
 
-    /// Every text in it, for whoever looks for secrets.
+    /// Iterates over every text in it, for a search for secrets.
     pub fn texts(&self) -> impl Iterator<Item = &String> {
         let single = [&self.path, &self.file, &self.folder, &self.prints].into_iter().flatten();
         single.chain(self.command.iter().flatten())
     }
 
-    /// The check that it is, if it is one; days end by the calendar of `now`.
+    /// Returns the check if exactly one is given and valid; days end by the calendar of `now`.
     pub fn validate(self, now: &Zoned) -> Result<Check> {
         let given = [
             self.path.is_some(),
@@ -110,28 +114,28 @@ impl NewCheck {
         }
     }
 
-    /// What goes with one sort of check says nothing with another.
+    /// Refuses fields that belong to another sort of check.
     fn check_companion_fields(&self) -> Result<()> {
-        let lonely = |what: &str, with: &str| {
+        let unpaired = |field: &str, with: &str| {
             Err(Error::invalid(
-                format!("`{what}` is given without `{with}`"),
-                format!("`{what}` belongs to a check with `{with}`; leave it out"),
+                format!("`{field}` is given without `{with}`"),
+                format!("`{field}` belongs to a check with `{with}`; leave it out"),
             ))
         };
         if self.sha256.is_some() && self.file.is_none() {
-            return lonely("sha256", "file");
+            return unpaired("sha256", "file");
         }
         if self.prints.is_some() && self.command.is_none() {
-            return lonely("prints", "command");
+            return unpaired("prints", "command");
         }
         if self.folder.is_some() && self.command.is_none() {
-            return lonely("folder", "command");
+            return unpaired("folder", "command");
         }
         Ok(())
     }
 }
 
-/// The path without `.` in it; `..` stays, because a link may stand before it.
+/// Returns the path without `.` in it; `..` stays, because a link may stand before it.
 fn normalize_path(path: &Path) -> PathBuf {
     path.components().collect()
 }
@@ -157,12 +161,13 @@ fn require_absolute(path: String) -> Result<String> {
 
 fn validate_digest(digest: &str) -> Result<String> {
     let digest = digest.trim().to_lowercase();
-    match digest.len() == 64 && digest.chars().all(|c| c.is_ascii_hexdigit()) {
-        true => Ok(digest),
-        false => Err(Error::invalid(
+    if digest.len() == 64 && digest.chars().all(|c| c.is_ascii_hexdigit()) {
+        Ok(digest)
+    } else {
+        Err(Error::invalid(
             "`sha256` is no SHA-256",
             "give 64 hexadecimal digits, or leave it out to take it from the file",
-        )),
+        ))
     }
 }
 
@@ -186,7 +191,7 @@ fn validate_command(command: Vec<String>) -> Result<Vec<String>> {
     Ok(command)
 }
 
-/// A whole number, also where a program writes it as 5.0.
+/// Deserializes a whole number, also one that a program writes as 5.0.
 fn whole_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
     let Some(number) = Option::<serde_json::Number>::deserialize(from)? else { return Ok(None) };
     let whole = number.as_f64().filter(|float| float.fract() == 0.0);
@@ -198,21 +203,19 @@ fn whole_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Er
 }
 
 fn validate_days(days: u32) -> Result<u32> {
-    match (1..=MAX_DAYS).contains(&days) {
-        true => Ok(days),
-        false => Err(Error::invalid(
-            format!("`days` is {days}"),
-            format!("days go from 1 to {MAX_DAYS}"),
-        )),
+    if (1..=MAX_DAYS).contains(&days) {
+        Ok(days)
+    } else {
+        Err(Error::invalid(format!("`days` is {days}"), format!("days go from 1 to {MAX_DAYS}")))
     }
 }
 
-/// The first moment at which what holds until `text` no longer holds.
+/// Returns the first moment after `text`, a day or a moment.
 fn parse_until(text: &str, now: &Zoned) -> Result<Timestamp> {
     let text = text.trim();
     let after = |day: Date| day.tomorrow()?.to_zoned(now.time_zone().clone());
     let day = |text: &str| text.parse::<Date>().and_then(after).map(|next| next.timestamp());
-    // A moment is tried first: a date would be read from its beginning.
+    // A moment first: a date would be read from its beginning.
     text.parse::<Timestamp>().or_else(|_| day(text)).map(to_millisecond).map_err(|_| {
         Error::invalid(
             format!("`until` is `{text}`, which is no date"),

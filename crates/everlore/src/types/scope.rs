@@ -1,4 +1,4 @@
-//! Whose memory: one agent and one user.
+//! Scope: the agent and the user that memories belong to.
 
 use std::fmt;
 
@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// Names longer than this are a mistake, not a name; it also bounds keys in every backend.
+/// Most characters of a name; it also bounds keys in every backend.
 const MAX_SCOPE_NAME_CHARS: usize = 100;
 
-/// The owner of memories. Nothing is ever read, written or counted across two scopes.
+/// Owner of memories: an agent and a user. Nothing is read, written or counted across two scopes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(try_from = "RawScope")]
 pub struct Scope {
     agent: String,
@@ -24,17 +25,17 @@ struct RawScope {
 }
 
 impl Scope {
-    /// Checks both names and makes the scope of this agent and user.
+    /// Validates both names and creates their scope.
     pub fn new(agent: &str, user: &str) -> Result<Self> {
         Ok(Self { agent: validate_name("agent", agent)?, user: validate_name("user", user)? })
     }
 
-    /// The agent whose memory it is.
+    /// Returns the agent that the memory belongs to.
     pub fn agent(&self) -> &str {
         &self.agent
     }
 
-    /// The user whom the memory is about.
+    /// Returns the user that the memory is about.
     pub fn user(&self) -> &str {
         &self.user
     }
@@ -60,8 +61,8 @@ impl TryFrom<RawScope> for Scope {
     }
 }
 
-/// A name must be usable in a uri and as a folder, so separators and hidden names are refused.
-fn validate_name(what: &str, name: &str) -> Result<String> {
+/// Validates a name: it must be usable in a uri and as a folder, so separators and hidden names are refused.
+fn validate_name(part: &str, name: &str) -> Result<String> {
     let problem = if name.is_empty() {
         "is empty"
     } else if name.chars().count() > MAX_SCOPE_NAME_CHARS {
@@ -74,8 +75,8 @@ fn validate_name(what: &str, name: &str) -> Result<String> {
         return Ok(name.to_owned());
     };
     Err(Error::invalid(
-        format!("the {what} name {problem}"),
-        format!("use a plain name, for example --{what} alice"),
+        format!("the {part} name {problem}"),
+        format!("use a plain name, for example --{part} alice"),
     ))
 }
 

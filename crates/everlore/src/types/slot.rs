@@ -1,4 +1,4 @@
-//! What a statement is about: whose, which attribute, and what it says; the way two statements are seen to be rivals.
+//! Slot: subject, attribute and value of a statement, by which rival statements are found.
 
 use std::{fmt, str::FromStr};
 
@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use super::Kind;
 use crate::error::{Error, Result};
 
-/// The person that most statements are about.
+/// Subject of most statements: the user.
 pub const USER_SUBJECT: &str = "user";
 
-/// Under this key a memory's metadata holds its slot.
+/// Metadata key of a memory's slot.
 pub const SLOT_KEY: &str = "slot";
 
-/// What a statement tells about its subject.
+/// Attribute of a subject that a statement gives a value to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", try_from = "String")]
-#[expect(missing_docs, reason = "each name is its own explanation, and `TABLE` says the rest")]
+#[expect(missing_docs, reason = "each name is its own explanation, and `ATTRIBUTES` says the rest")]
 pub enum Attribute {
     Name,
     Age,
@@ -47,7 +47,7 @@ pub enum Attribute {
     Note,
 }
 
-/// Every attribute: its name, the kind of memory it makes, and whether a subject has only one value at a time.
+/// All attributes: name, kind of memory, and `true` if a subject has only one value at a time.
 const ATTRIBUTES: [(Attribute, &str, Kind, bool); 27] = [
     (Attribute::Name, "name", Kind::User, true),
     (Attribute::Age, "age", Kind::User, true),
@@ -80,7 +80,7 @@ const ATTRIBUTES: [(Attribute, &str, Kind, bool); 27] = [
 ];
 
 impl Attribute {
-    /// Every attribute, in the order of the table.
+    /// Iterates over all attributes in the order of the table.
     pub fn all() -> impl Iterator<Item = Self> {
         ATTRIBUTES.iter().map(|row| row.0)
     }
@@ -89,22 +89,22 @@ impl Attribute {
         &ATTRIBUTES[self as usize]
     }
 
-    /// The name used in metadata and answers.
+    /// Returns the name used in metadata and answers.
     pub fn as_str(self) -> &'static str {
         self.row().1
     }
 
-    /// The kind of memory that a statement about it becomes.
+    /// Returns the kind of memory that a statement about it becomes.
     pub fn kind(self) -> Kind {
         self.row().2
     }
 
-    /// Whether a subject has only one value at a time, so that a new one replaces the old.
+    /// Returns `true` if a subject has only one value at a time, so that a new one replaces the old.
     pub fn is_single_valued(self) -> bool {
         self.row().3
     }
 
-    /// The attribute that says the opposite of the same value.
+    /// Returns the attribute that says the opposite of the same value.
     pub fn opposite(self) -> Option<Self> {
         match self {
             Self::Likes => Some(Self::Dislikes),
@@ -143,43 +143,43 @@ impl TryFrom<String> for Attribute {
     }
 }
 
-/// The place of a statement among others: two with the same subject and attribute may contradict each other.
+/// Subject, attribute and value of a statement: two with the same subject and attribute may contradict each other.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Slot {
-    /// Whom or what it is about: `user`, `user's sister`, `grant proposal`.
+    /// Person or thing that the statement is about: `user`, `user's sister`, `grant proposal`.
     pub subject: String,
-    /// What it tells.
+    /// Attribute.
     pub attribute: Attribute,
-    /// What it says: `Lisbon`.
+    /// Value: `Lisbon`.
     pub value: String,
-    /// Whether it tells that this is over: "no longer works at Nokia".
+    /// Set if the statement says that this is over: "no longer works at Nokia".
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended: bool,
 }
 
 impl Slot {
-    /// The slot that a memory's metadata holds, if any.
+    /// Returns the slot in a memory's metadata, if any.
     pub fn from_metadata(metadata: &serde_json::Map<String, serde_json::Value>) -> Option<Self> {
         serde_json::from_value(metadata.get(SLOT_KEY)?.clone()).ok()
     }
 
-    /// Its subject and attribute as one text, the same for all rivals.
+    /// Returns subject and attribute as one text, the same for all rivals.
     pub fn key(&self) -> String {
         format!("{} {}", self.attribute, normalize(&self.subject))
     }
 
-    /// Whether both tell the same attribute of the same subject.
+    /// Returns `true` if both are about the same attribute of the same subject.
     pub fn same_attribute(&self, other: &Self) -> bool {
         self.attribute == other.attribute && normalize(&self.subject) == normalize(&other.subject)
     }
 
-    /// Whether both say the same value, letter case and blanks aside.
+    /// Returns `true` if both have the same value, letter case and blanks aside.
     pub fn same_value(&self, other: &Self) -> bool {
         normalize(&self.value) == normalize(&other.value)
     }
 }
 
-/// The letters and digits of a text, in lower case.
+/// Returns the letters and digits of a text in lower case.
 fn normalize(text: &str) -> String {
     text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect()
 }
@@ -190,8 +190,8 @@ mod tests {
 
     #[test]
     fn the_table_stands_in_the_order_of_the_names() {
-        for (place, attribute) in Attribute::all().enumerate() {
-            assert_eq!(attribute as usize, place);
+        for (index, attribute) in Attribute::all().enumerate() {
+            assert_eq!(attribute as usize, index);
             assert_eq!(attribute.as_str().parse::<Attribute>().unwrap(), attribute);
         }
     }

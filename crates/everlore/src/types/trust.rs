@@ -1,19 +1,20 @@
-//! How far a memory is trusted, by where it comes from.
+//! Trust in a memory, by its source.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Memory, Origin};
 
-/// Under this key a memory's metadata holds its trust.
+/// Metadata key of a memory's trust.
 pub const TRUST_KEY: &str = "trust";
 
-/// Where a statement comes from, the least trusted first: what is derived from several has the lowest of them.
+/// Trust in a statement by its source, the least trusted first: a statement derived from several has the lowest of
+/// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
-    /// It reads like an order to the model, wherever it came from.
+    /// Reads like an instruction to the model, whatever its source.
     Suspect,
-    /// From a page, a message or a file of someone else.
+    /// From a page, a message or a file of another person.
     Outside,
     /// From the output of a tool.
     Tool,
@@ -28,7 +29,7 @@ pub enum Trust {
 }
 
 impl Trust {
-    /// The name used in metadata and answers.
+    /// Returns the name used in metadata and answers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Suspect => "suspect",
@@ -41,19 +42,19 @@ impl Trust {
         }
     }
 
-    /// The trust in what is derived from all of these; nothing is known of what has no source.
+    /// Returns the trust in a statement derived from all of these; nothing is known of one without a source.
     pub fn lowest_of(sources: impl IntoIterator<Item = Self>) -> Self {
         sources.into_iter().min().unwrap_or(Self::Inferred)
     }
 
-    /// The trust that a memory's metadata tells, if any.
+    /// Returns the trust in a memory's metadata, if any.
     pub fn from_metadata(metadata: &serde_json::Map<String, serde_json::Value>) -> Option<Self> {
         serde_json::from_value(metadata.get(TRUST_KEY)?.clone()).ok()
     }
 }
 
 impl Memory {
-    /// How far it is trusted: as its metadata says, or by the way it came in.
+    /// Returns the trust in its metadata, or else by its origin.
     pub fn trust(&self) -> Trust {
         let by_way = match self.source.via {
             Origin::Remember | Origin::Observe => Trust::Said,

@@ -1,15 +1,15 @@
-//! Vectors of texts, each from a model that is named: vectors of two models never mix.
+//! Embeddings, each with the model that produced it: vectors of two models never mix.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The name of a model and of this very version of it. Two vectors may be compared only if these are equal.
+/// Name and exact version of an embedding model. Two vectors may be compared only if these are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct EmbeddingModelId {
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// How many numbers its vectors have.
+    /// Dimensions of its vectors.
     pub dimensions: usize,
 }
 
@@ -19,18 +19,18 @@ impl fmt::Display for EmbeddingModelId {
     }
 }
 
-/// A vector of length one in eight bits a number: a number is its byte times the scale. A text without meaning to its
-/// model has a scale of 0.
+/// Unit vector in eight bits a dimension: a number is its byte times the scale. The scale is 0 for a text that has no
+/// meaning to its model.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Vector {
-    /// What each byte is multiplied with.
+    /// Factor of each byte.
     pub scale: f32,
-    /// The bytes.
+    /// Bytes.
     pub values: Vec<i8>,
 }
 
 impl Vector {
-    /// Rounds a vector to eight bits a number.
+    /// Quantizes a vector to eight bits a dimension.
     pub fn quantize(numbers: &[f32]) -> Self {
         let largest = numbers.iter().fold(0.0f32, |largest, number| largest.max(number.abs()));
         if largest == 0.0 || !largest.is_finite() {
@@ -41,18 +41,18 @@ impl Vector {
         Self { scale, values }
     }
 
-    /// The numbers, as far as eight bits have kept them.
+    /// Returns the numbers, as far as eight bits keep them.
     pub fn dequantize(&self) -> Vec<f32> {
         self.values.iter().map(|value| f32::from(*value) * self.scale).collect()
     }
 
-    /// The vector as a store keeps it: the scale, then the bytes.
+    /// Encodes the vector for a store: the scale, then the bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let bytes = self.values.iter().map(|value| value.cast_unsigned());
         self.scale.to_le_bytes().into_iter().chain(bytes).collect()
     }
 
-    /// Reads what [`Vector::to_slot`] wrote.
+    /// Decodes the bytes of [`Vector::to_bytes`].
     pub fn from_bytes(slot: &[u8]) -> Option<Self> {
         let (scale, values) = slot.split_first_chunk()?;
         let values = values.iter().map(|byte| byte.cast_signed()).collect();
@@ -60,12 +60,12 @@ impl Vector {
     }
 }
 
-/// The vectors of the memories that a write stores, all from one model.
+/// Vectors of the memories that a write stores, all from one model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangeVectors {
-    /// The model that made them.
+    /// Model that produced them.
     pub model: EmbeddingModelId,
-    /// One for each change; none for a change that stores no text.
+    /// One for each change; `None` for a change that stores no text.
     pub vectors: Vec<Option<Vector>>,
 }
 

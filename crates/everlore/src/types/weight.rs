@@ -1,18 +1,18 @@
-//! What a memory is worth by now: its stored weight, less what time took since.
+//! Weight of a memory at a moment: its stored weight less its decay.
 
 use super::{Kind, Memory, Timestamp};
 
-/// Under this key a memory's metadata says that its weight was set by hand and stays.
+/// Metadata key: the weight was set by hand and stays.
 pub const PINNED_KEY: &str = "pinned";
 
-/// A day in milliseconds.
+/// Milliseconds of a day.
 const DAY_MS: f64 = 86_400_000.0;
 
 impl Kind {
-    /// After so many days without use a memory is worth half; none for what does not fade.
+    /// Returns the days without use after which a memory is worth half; `None` for a kind that does not fade.
     ///
-    /// Who the user is and what they asked for holds for years; a fact or a cure for about one; a project is over within
-    /// months. Turns are the source of everything else and never fade: age is told by recall.
+    /// Statements about the user and their wishes hold for years; a fact or a solution for about one; a project is over
+    /// within months. Turns are the source of everything else and never fade: recall accounts for their age.
     pub fn half_life_days(self) -> Option<f64> {
         match self {
             Self::User | Self::Feedback => Some(730.0),
@@ -25,17 +25,17 @@ impl Kind {
 }
 
 impl Memory {
-    /// Whether its weight was set by hand: neither use nor time moves it.
+    /// Returns `true` if its weight was set by hand: neither use nor time moves it.
     pub fn is_pinned(&self) -> bool {
         self.metadata.get(PINNED_KEY).and_then(serde_json::Value::as_bool).unwrap_or(false)
     }
 
-    /// From when on its stored weight fades: its last change or its last use.
+    /// Returns the time from which its stored weight fades: its last change or its last use.
     pub fn decay_starts_at(&self) -> Timestamp {
         self.last_used_at.map_or(self.updated_at, |used| used.max(self.updated_at))
     }
 
-    /// Its weight at a moment. Nothing is written for it: time is in the formula.
+    /// Returns its weight at a moment. Nothing is written for it: time is in the formula.
     pub fn weight_at(&self, now: Timestamp) -> f64 {
         if self.is_pinned() {
             return self.weight;
@@ -44,7 +44,7 @@ impl Memory {
     }
 }
 
-/// The share of a weight that is left, from 0 to 1; all of it if `to` is not after `from`.
+/// Returns the share of a weight that is left, from 0 to 1; all of it if `to` is not after `from`.
 pub fn decay_factor(kind: Kind, from: Timestamp, to: Timestamp) -> f64 {
     let days = (to.as_millisecond() - from.as_millisecond()) as f64 / DAY_MS;
     kind.half_life_days().map_or(1.0, |half_life| (-days.max(0.0) / half_life).exp2())

@@ -1,17 +1,17 @@
-//! What upkeep does to single memories, and how many it may touch without asking.
+//! Archiving of expired memories, and the limit above which a job needs confirmation.
 
 use crate::types::{Memory, Status, Timestamp};
 
-/// A job that would touch more than one in so many memories of a scope asks first: a mistake in a setting or a clock
-/// shows itself by that.
+/// A job that changes more than one in so many memories of a scope needs confirmation: a wrong setting or clock shows
+/// itself by that.
 const CONFIRM_ABOVE_ONE_IN: usize = 4;
 
-/// Whether a job would touch so many of a scope's memories that a person should say yes.
+/// Returns `true` if a job would change so many of a scope's memories that a person should confirm it.
 pub fn needs_confirmation(touched: usize, all: usize) -> bool {
     touched * CONFIRM_ABOVE_ONE_IN > all
 }
 
-/// The memory put away.
+/// Returns the memory as archived.
 pub fn archived(memory: &Memory, now: Timestamp) -> Memory {
     Memory {
         status: Status::Archived,
@@ -21,17 +21,17 @@ pub fn archived(memory: &Memory, now: Timestamp) -> Memory {
     }
 }
 
-/// Whether the time for which a memory holds is over, given the key under which its metadata says so.
+/// Returns `true` if an active memory's validity is over; `until_key` is the metadata key of its end.
 pub fn is_expired(memory: &Memory, until_key: &str, now: Timestamp) -> bool {
     let until = memory.metadata.get(until_key).and_then(serde_json::Value::as_str);
     let until = until.and_then(|until| until.parse::<Timestamp>().ok());
     memory.status == Status::Active && until.is_some_and(|until| until <= now)
 }
 
-/// Of these memories, those whose time is over, put away.
+/// Returns the expired ones of these memories, archived.
 pub fn archive_expired(memories: &[Memory], until_key: &str, now: Timestamp) -> Vec<Memory> {
-    let over = memories.iter().filter(|memory| is_expired(memory, until_key, now));
-    over.map(|memory| archived(memory, now)).collect()
+    let expired = memories.iter().filter(|memory| is_expired(memory, until_key, now));
+    expired.map(|memory| archived(memory, now)).collect()
 }
 
 #[cfg(test)]
@@ -57,10 +57,13 @@ mod tests {
             memory.metadata.insert("until".into(), until.into());
             memory
         };
-        let said = ["2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z", "soon", "2026-03-02T12:00:00Z"];
-        let memories = said.map(memory);
-        let over = archive_expired(&memories, "until", now);
-        assert_eq!(over.iter().map(|m| m.id).collect::<Vec<_>>(), [memories[0].id, memories[3].id]);
-        assert!(over.iter().all(|memory| memory.status == Status::Archived && memory.version == 2));
+        let ends = ["2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z", "soon", "2026-03-02T12:00:00Z"];
+        let memories = ends.map(memory);
+        let expired = archive_expired(&memories, "until", now);
+        let ids: Vec<_> = expired.iter().map(|memory| memory.id).collect();
+        assert_eq!(ids, [memories[0].id, memories[3].id]);
+        assert!(
+            expired.iter().all(|memory| memory.status == Status::Archived && memory.version == 2)
+        );
     }
 }

@@ -1,18 +1,17 @@
-//! Measuring whether memories are of use: a few are left out of prompts at random, and the answers with and without are
-//! compared (A14).
+//! Holdout measurement: a few memories are left out of prompts at random, and usage with and without them is compared.
 
 use serde::Serialize;
 
 use crate::types::MemoryId;
 
-/// Fewer than this on either side cannot tell anything: a single answer would move the rate by more than three in a hundred.
+/// Fewest answers on either side: with fewer, a single answer would move the rate by more than three in a hundred.
 const MIN_SAMPLES: u64 = 30;
 
-/// A difference below so many standard errors may be chance: one in twenty.
+/// Standard errors below which a difference may be chance (one in twenty).
 const MIN_STANDARD_ERRORS: f64 = 2.0;
 
-/// Whether a memory is left out of the prompts of a conversation, given the share that should be. The same conversation
-/// always leaves the same out: a memory that came and went with the turns would tell nothing.
+/// Returns `true` if a memory is held out of a session's prompts, given the share to hold out. The choice is stable
+/// within a session: a memory that came and went between turns would prove nothing.
 pub fn is_held_out(share: f64, session: &str, id: MemoryId) -> bool {
     let mut key = session.as_bytes().to_vec();
     key.push(0);
@@ -21,24 +20,24 @@ pub fn is_held_out(share: f64, session: &str, id: MemoryId) -> bool {
     xxhash_rust::xxh3::xxh3_64(&key) % 1_000 < per_mille
 }
 
-/// How often something was used.
+/// Rate of use.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct UsageRate {
-    /// Of so many.
+    /// Number of answers.
     pub of: u64,
-    /// So many were used.
+    /// Answers that used the memory.
     pub used: u64,
-    /// The share, from 0 to 1; 0 of none.
+    /// Share of used answers, from 0 to 1; 0 if there are none.
     pub rate: f64,
 }
 
 impl UsageRate {
-    /// The share of `used` in `of`.
+    /// Computes the rate of `used` among `of`.
     pub fn new(used: u64, of: u64) -> Self {
         Self { of, used, rate: if of == 0 { 0.0 } else { used as f64 / of as f64 } }
     }
 
-    /// The squared standard error. One success and one failure more keep it from 0 where all answers agree.
+    /// Returns the squared standard error. One added success and failure keep it above 0 where all answers agree.
     fn variance(self) -> f64 {
         let (used, of) = (self.used as f64 + 1.0, self.of as f64 + 2.0);
         let rate = used / of;
@@ -46,40 +45,40 @@ impl UsageRate {
     }
 }
 
-/// What answers say with a memory in the prompt and without it.
+/// Usage with memories in the prompt and without them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct HoldoutComparison {
     /// Answers to prompts with the memory.
     pub told: UsageRate,
-    /// Answers to prompts from which it was held out; what they say they know from elsewhere.
+    /// Answers to prompts without it, whose content comes from elsewhere.
     pub held_out: UsageRate,
-    /// By how much the first is higher.
+    /// Difference of the two rates.
     pub difference: f64,
-    /// The standard error of the difference.
+    /// Standard error of the difference.
     pub standard_error: f64,
-    /// What that means.
+    /// Conclusion.
     pub finding: HoldoutFinding,
 }
 
-/// What a comparison tells.
+/// Conclusion of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HoldoutFinding {
-    /// There are too few answers on one side.
+    /// Too few answers on one side.
     TooLittle,
     /// The difference may be chance.
     NoDifference,
-    /// What is told makes a difference.
+    /// Injected memories are used more.
     Useful,
-    /// Answers say more of what was held out.
+    /// Held-out memories appear more in the answers.
     Harmful,
 }
 
-/// Compares answers with and without.
-pub fn compare_holdout(told: UsageRate, held_out: UsageRate) -> HoldoutComparison {
-    let difference = told.rate - held_out.rate;
-    let standard_error = (told.variance() + held_out.variance()).sqrt();
-    let finding = if told.of.min(held_out.of) < MIN_SAMPLES {
+/// Compares usage with and without memories in the prompt.
+pub fn compare_holdout(injected: UsageRate, held_out: UsageRate) -> HoldoutComparison {
+    let difference = injected.rate - held_out.rate;
+    let standard_error = (injected.variance() + held_out.variance()).sqrt();
+    let finding = if injected.of.min(held_out.of) < MIN_SAMPLES {
         HoldoutFinding::TooLittle
     } else if difference.abs() < MIN_STANDARD_ERRORS * standard_error {
         HoldoutFinding::NoDifference
@@ -88,7 +87,7 @@ pub fn compare_holdout(told: UsageRate, held_out: UsageRate) -> HoldoutCompariso
     } else {
         HoldoutFinding::Harmful
     };
-    HoldoutComparison { told, held_out, difference, standard_error, finding }
+    HoldoutComparison { told: injected, held_out, difference, standard_error, finding }
 }
 
 #[cfg(test)]
@@ -103,9 +102,10 @@ mod tests {
 
     #[test]
     fn about_the_share_asked_for_is_held_out_and_always_the_same() {
-        let held = |share: f64| (0..10_000).filter(|n| is_held_out(share, "s1", id(*n))).count();
-        assert_eq!((held(0.0), held(1.0)), (0, 10_000));
-        assert!((400..600).contains(&held(0.05)), "{}", held(0.05));
+        let held_out =
+            |share: f64| (0..10_000).filter(|n| is_held_out(share, "s1", id(*n))).count();
+        assert_eq!((held_out(0.0), held_out(1.0)), (0, 10_000));
+        assert!((400..600).contains(&held_out(0.05)), "{}", held_out(0.05));
         let others = (0..10_000).filter(|n| is_held_out(0.05, "对话", id(*n))).collect::<Vec<_>>();
         assert_ne!(
             others,
@@ -115,8 +115,12 @@ mod tests {
 
     #[test]
     fn a_comparison_says_when_it_cannot_tell() {
-        let finding = |told: (u64, u64), held: (u64, u64)| {
-            compare_holdout(UsageRate::new(told.0, told.1), UsageRate::new(held.0, held.1)).finding
+        let finding = |injected: (u64, u64), held_out: (u64, u64)| {
+            compare_holdout(
+                UsageRate::new(injected.0, injected.1),
+                UsageRate::new(held_out.0, held_out.1),
+            )
+            .finding
         };
         assert_eq!(finding((0, 0), (0, 0)), HoldoutFinding::TooLittle);
         assert_eq!(finding((900, 1_000), (0, 29)), HoldoutFinding::TooLittle);

@@ -1,8 +1,8 @@
-//! Memories that say the same in other words of grammar: case, order of a clause, articles, inflection, characters.
+//! Duplicate merging: finds memories that differ only in case, clause order, articles, inflection or script.
 //!
-//! Two statements are one if the words that tell something are the same and stand in nearly the same order. That is narrow
-//! on purpose: a name or a number that differs makes another statement, and what is merged must not be lost. Each text is
-//! looked at once and compared only with those that have the same words.
+//! Two statements are duplicates if their content words are the same and in nearly the same order. That is narrow on
+//! purpose: a different name or number makes another statement, and merging must not lose anything. Each text is
+//! analysed once and compared only with those that have the same words.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -14,25 +14,25 @@ use crate::{
     types::{Kind, Memory, Origin, Status, Timestamp},
 };
 
-/// Words with which extractors open or fill statements; with or without them a statement is the same.
+/// Words with which extractors open or pad statements; they do not change the meaning.
 const FILLERS: [&str; 7] = ["user", "person", "still", "also", "currently", "really", "very"];
 
-/// The same in Chinese, where words are not set apart.
+/// The same in Chinese, which does not separate words.
 const CHINESE_FILLERS: [&str; 6] = ["用户", "目前", "仍然", "一直", "现在", "非常"];
 
-/// Of the pairs of neighbouring words, so many must be the same: "Ann likes Bob" is not "Bob likes Ann".
+/// Least share of equal pairs of neighbouring words: "Ann likes Bob" is not "Bob likes Ann".
 const MIN_ORDER_OVERLAP: f64 = 0.6;
 
-/// Memories that say the same, and the one that stays.
+/// Group of duplicates and its survivor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DuplicateMerge {
-    /// The one that stays, with the evidence and the tags of all.
+    /// Memory that stays, with the evidence and the tags of all.
     pub survivor: Memory,
-    /// The others, as superseded by it.
+    /// Other memories, superseded by it.
     pub superseded: Vec<Memory>,
 }
 
-/// Finds memories that say the same among those given, and puts each group together.
+/// Finds duplicates among memories and merges each group.
 pub fn find_merges(memories: &[Memory], now: Timestamp) -> Vec<DuplicateMerge> {
     let mut groups: HashMap<(Kind, u64), Vec<(&Memory, StatementTerms)>> = HashMap::new();
     for memory in memories {
@@ -49,24 +49,24 @@ pub fn find_merges(memories: &[Memory], now: Timestamp) -> Vec<DuplicateMerge> {
     merges
 }
 
-/// Equal for memories that may say the same; none for a memory that stands for itself.
+/// Returns a key that is equal for possible duplicates; `None` for a memory that is never merged.
 pub fn merge_key(memory: &Memory) -> Option<(Kind, u64)> {
-    let words = may_merge(memory).then(|| StatementTerms::of(&memory.content))?;
-    (!words.terms.is_empty()).then(|| (memory.kind, words.key()))
+    let statement = may_merge(memory).then(|| StatementTerms::of(&memory.content))?;
+    (!statement.terms.is_empty()).then(|| (memory.kind, statement.key()))
 }
 
-/// Only statements that hold are put together: the same thing may happen twice, and files and turns stand for themselves.
+/// Returns `true` for lasting statements: the same event may happen twice, and files and turns are never merged.
 fn may_merge(memory: &Memory) -> bool {
-    let holds = matches!(
+    let is_statement = matches!(
         memory.kind,
         Kind::User | Kind::Feedback | Kind::Project | Kind::Reference | Kind::Knowledge
     );
-    let stands_for_a_file = memory.source.via == Origin::Import
+    let is_file = memory.source.via == Origin::Import
         || ["file", "path", "hash"].iter().any(|key| memory.metadata.contains_key(*key));
-    holds && memory.status == Status::Active && !stands_for_a_file && !memory.is_pinned()
+    is_statement && memory.status == Status::Active && !is_file && !memory.is_pinned()
 }
 
-/// The words of a statement that tell something, in order.
+/// Content words of a statement, in order.
 struct StatementTerms {
     terms: Vec<String>,
     is_negative: bool,
@@ -88,7 +88,7 @@ impl StatementTerms {
         }
     }
 
-    /// Equal for texts with the same words, whatever their order.
+    /// Returns a hash that is equal for texts with the same words in any order.
     fn key(&self) -> u64 {
         let set: BTreeSet<&str> = self.terms.iter().map(String::as_str).collect();
         let joined = set.into_iter().collect::<Vec<_>>().join("\0");
@@ -106,14 +106,14 @@ impl StatementTerms {
     }
 }
 
-/// Whether a term is the stem of a filler.
+/// Returns `true` if a term is the stem of a filler.
 fn is_filler(term: &str) -> bool {
     static STEMS: LazyLock<Vec<String>> =
         LazyLock::new(|| FILLERS.into_iter().flat_map(terms).collect());
     STEMS.iter().any(|stem| stem == term)
 }
 
-/// The groups of one bucket whose words also stand in the same order.
+/// Returns the groups of one bucket whose words are also in the same order.
 fn same_order_groups<'a>(bucket: &[(&'a Memory, StatementTerms)]) -> Vec<Vec<&'a Memory>> {
     let mut groups: Vec<(usize, Vec<&Memory>)> = Vec::new();
     for (index, (memory, words)) in bucket.iter().enumerate() {
@@ -126,32 +126,32 @@ fn same_order_groups<'a>(bucket: &[(&'a Memory, StatementTerms)]) -> Vec<Vec<&'a
     groups.into_iter().map(|(_, group)| group).filter(|group| group.len() > 1).collect()
 }
 
-/// The most trusted stays, and of those the newest; it gets the evidence and the tags of all.
-fn merge_group(same: &[&Memory], now: Timestamp) -> DuplicateMerge {
+/// Merges a group into its most trusted and then newest memory, which gets the evidence and the tags of all.
+fn merge_group(duplicates: &[&Memory], now: Timestamp) -> DuplicateMerge {
     let mut order: BTreeMap<_, &Memory> = BTreeMap::new();
-    for memory in same {
+    for memory in duplicates {
         order.insert((memory.trust(), memory.at, memory.id), memory);
     }
     let mut order: Vec<&Memory> = order.into_values().rev().collect();
-    let mut stays = order.remove(0).clone();
-    stays.weight = stays.weight_at(now);
+    let mut survivor = order.remove(0).clone();
+    survivor.weight = survivor.weight_at(now);
     for memory in &order {
-        extend_unique(&mut stays.source.turns, &memory.source.turns);
-        extend_unique(&mut stays.tags, &memory.tags);
-        stays.weight = stays.weight.max(memory.weight_at(now));
-        stays.importance = stays.importance.max(memory.importance);
-        stays.confidence = stays.confidence.max(memory.confidence);
-        stays.last_used_at = stays.last_used_at.max(memory.last_used_at);
+        extend_unique(&mut survivor.source.turns, &memory.source.turns);
+        extend_unique(&mut survivor.tags, &memory.tags);
+        survivor.weight = survivor.weight.max(memory.weight_at(now));
+        survivor.importance = survivor.importance.max(memory.importance);
+        survivor.confidence = survivor.confidence.max(memory.confidence);
+        survivor.last_used_at = survivor.last_used_at.max(memory.last_used_at);
     }
-    (stays.updated_at, stays.version) = (now, stays.version + 1);
-    let replaced = |memory: &&Memory| Memory {
+    (survivor.updated_at, survivor.version) = (now, survivor.version + 1);
+    let superseded = |memory: &&Memory| Memory {
         status: Status::Superseded,
-        superseded_by: Some(stays.id),
+        superseded_by: Some(survivor.id),
         updated_at: now,
         version: memory.version + 1,
         ..(*memory).clone()
     };
-    DuplicateMerge { superseded: order.iter().map(replaced).collect(), survivor: stays }
+    DuplicateMerge { superseded: order.iter().map(superseded).collect(), survivor }
 }
 
 fn extend_unique<T: Clone + PartialEq>(own: &mut Vec<T>, others: &[T]) {
@@ -211,9 +211,9 @@ mod tests {
         assert_eq!(merged.survivor.source.turns, [new.source.turns[0], old.source.turns[0]]);
         assert_eq!(merged.survivor.tags, ["茶", "爱好"]);
         assert!(merged.survivor.weight > 1.7);
-        let [gone] = &merged.superseded[..] else { panic!("{merged:?}") };
-        assert_eq!((gone.id, gone.status), (old.id, Status::Superseded));
-        assert_eq!((gone.superseded_by, gone.version), (Some(new.id), 2));
+        let [superseded] = &merged.superseded[..] else { panic!("{merged:?}") };
+        assert_eq!((superseded.id, superseded.status), (old.id, Status::Superseded));
+        assert_eq!((superseded.superseded_by, superseded.version), (Some(new.id), 2));
     }
 
     #[test]

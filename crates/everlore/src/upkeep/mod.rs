@@ -1,5 +1,5 @@
-//! The work between turns: which memories were of use, what they are worth by now, and what can be put away or put
-//! together. Rules over values; the engine reads and writes.
+//! Upkeep between turns: usage detection, weights, holdout measurement, archiving and duplicate merging. Pure rules
+//! over values; the engine reads and writes.
 
 mod usage;
 mod weight;

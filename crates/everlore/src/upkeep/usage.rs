@@ -1,8 +1,8 @@
-//! Which of the memories that a prompt was given its answer used.
+//! Usage detection: which of the memories injected into a prompt its answer used.
 //!
-//! What counts is what the answer has in common with a memory beyond what the question had: its words, rare ones more than
-//! common ones; whole phrases; paths, numbers and names. Where a model is at hand, nearness of meaning helps a weak sign
-//! over the bar, and never decides alone: an answer about the same topic is near, too.
+//! Evidence is what the answer shares with a memory beyond the question: words, rare ones more than common ones;
+//! phrases; paths, numbers and names. Where an embedder is available, semantic similarity lifts weak evidence over the
+//! threshold but never decides alone: an answer about the same topic is similar, too.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -19,86 +19,88 @@ use crate::text::{
     traditional::simplify,
 };
 
-/// An answer that says this share of what a memory adds to the question uses it.
+/// Coverage of what a memory adds to the question at which the answer uses it.
 const STRONG_COVERAGE: f64 = 0.45;
 
-/// With a near meaning, this share is enough.
+/// Sufficient coverage if the meaning is near as well.
 const WEAK_COVERAGE: f64 = 0.25;
 
-/// The cosine from which on a sentence of the answer is near a memory. The built-in model gives two sentences about
-/// one topic about 0.4, and a sentence said in other words 0.6 and more.
+/// Cosine from which a sentence of the answer counts as near a memory. The built-in model gives two sentences about one
+/// topic about 0.4, and a paraphrase 0.6 and more.
 const NEAR_COSINE: f32 = 0.6;
 
-/// A phrase of so many letters of sense: two words, or four characters.
+/// Length of a phrase in characters: two words, or four CJK characters.
 const PHRASE_CHARS: usize = 4;
 
-/// A word counts as two characters of languages that write a word with about two.
+/// CJK characters that count as one word.
 const CHARS_PER_WORD: usize = 2;
 
-/// How much a sign tells: an identifier or a number is hardly there by chance, a name seldom, a word sometimes.
+/// Feature weights: an identifier or a number is hardly shared by chance, a name seldom, a word sometimes.
 const IDENTIFIER_WEIGHT: f64 = 3.0;
 const NAME_WEIGHT: f64 = 2.0;
 const WORD_WEIGHT: f64 = 1.0;
-/// A word of two characters stands in about two pairs.
+/// Weight of a CJK character pair; a word of two characters appears in about two pairs.
 const CJK_PAIR_WEIGHT: f64 = 0.5;
 
-/// A memory as the prompt told it.
+/// Memory as the prompt showed it.
 #[derive(Debug, Clone, Copy)]
 pub struct ShownMemory<'a> {
-    /// What the model saw of it.
+    /// Text that the model saw.
     pub text: &'a str,
-    /// What [`asked_of`] kept of the question.
+    /// Digests of the question, made by [`question_digests`].
     pub question_digests: &'a [u8],
-    /// The cosine with the nearest sentence of the answer; 0 where no model is at hand.
+    /// Cosine with the nearest sentence of the answer; 0 without an embedder.
     pub similarity: f32,
 }
 
-/// Digests of what a question has in common with a memory, four bytes each; neither can be read from them.
+/// Returns digests of the features that a question shares with a memory, four bytes each; the texts cannot be read from
+/// them.
 pub fn question_digests(question: &str, memory: &str) -> Vec<u8> {
-    let signs = features(question);
+    let asked = features(question);
     let own = self::features(memory);
     let mut shared: Vec<u32> =
-        own.keys().filter(|key| signs.contains_key(*key)).map(|key| feature_digest(key)).collect();
+        own.keys().filter(|key| asked.contains_key(*key)).map(|key| feature_digest(key)).collect();
     shared.sort_unstable();
     shared.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
-/// Whether the answer used each of these memories.
-pub fn detect_usage(seen: &[ShownMemory<'_>], answer: &str) -> Vec<bool> {
-    let told = strip_disclaimers(answer);
-    let answer_signs = features(&told);
-    let answer_phrases = phrases(&told);
-    // What several memories of the prompt say, the answer may have from any of them.
+/// Detects for each memory whether the answer used it.
+pub fn detect_usage(shown: &[ShownMemory<'_>], answer: &str) -> Vec<bool> {
+    let claims = strip_disclaimers(answer);
+    let answer_features = features(&claims);
+    let answer_phrases = phrases(&claims);
+    // The answer may have a feature of several memories from any of them.
     let mut holders: BTreeMap<String, usize> = BTreeMap::new();
-    let all: Vec<_> = seen.iter().map(|seen| features(seen.text)).collect();
+    let all: Vec<_> = shown.iter().map(|shown| features(shown.text)).collect();
     for key in all.iter().flat_map(BTreeMap::keys) {
         *holders.entry(key.clone()).or_default() += 1;
     }
     let share = |key: &str| 1.0 / holders.get(key).copied().unwrap_or(1) as f64;
-    seen.iter()
+    shown
+        .iter()
         .zip(&all)
-        .map(|(seen, own)| {
-            let asked: HashSet<u32> = seen
+        .map(|(shown, own)| {
+            let question: HashSet<u32> = shown
                 .question_digests
                 .as_chunks()
                 .0
                 .iter()
                 .map(|bytes| u32::from_le_bytes(*bytes))
                 .collect();
-            let signs = FeatureComparison {
+            let comparison = FeatureComparison {
                 memory_features: own,
-                question_digests: &asked,
-                answer_features: &answer_signs,
+                question_digests: &question,
+                answer_features: &answer_features,
             };
-            signs.quotes_identifier(share)
-                || signs.coverage(share) >= STRONG_COVERAGE
-                || signs.coverage(share) >= WEAK_COVERAGE && seen.similarity >= NEAR_COSINE
-                || repeats_phrase(seen.text, &asked, &answer_phrases)
+            comparison.quotes_identifier(share)
+                || comparison.coverage(share) >= STRONG_COVERAGE
+                || comparison.coverage(share) >= WEAK_COVERAGE && shown.similarity >= NEAR_COSINE
+                || repeats_phrase(shown.text, &question, &answer_phrases)
         })
         .collect()
 }
 
-/// The signs of a memory beside those of the question and of the answer.
+/// Features of a memory beside those of the question and the answer.
 struct FeatureComparison<'a> {
     memory_features: &'a BTreeMap<String, f64>,
     question_digests: &'a HashSet<u32>,
@@ -110,25 +112,25 @@ impl FeatureComparison<'_> {
         self.question_digests.contains(&feature_digest(key))
     }
 
-    /// How much of what the memory adds to the question the answer says, by weight, from 0 to 1. Where it adds nothing,
-    /// only all of it counts: "yes, you like tea".
+    /// Returns the weighted share of the memory's new features that the answer contains, from 0 to 1. If the memory
+    /// adds nothing to the question, only all of it counts: "yes, you like tea".
     fn coverage(&self, share: impl Fn(&str) -> f64) -> f64 {
         let new: Vec<_> =
             self.memory_features.iter().filter(|(key, _)| !self.is_in_question(key)).collect();
         if new.is_empty() {
-            let said = self
+            let covered = self
                 .memory_features
                 .keys()
                 .filter(|key| self.answer_features.contains_key(*key))
                 .count();
-            return if said == self.memory_features.len() && said > 0 { 1.0 } else { 0.0 };
+            return if covered == self.memory_features.len() && covered > 0 { 1.0 } else { 0.0 };
         }
         let all: f64 = new.iter().map(|(_, weight)| **weight).sum();
-        let said = new.iter().filter(|(key, _)| self.answer_features.contains_key(*key));
-        said.map(|(key, weight)| **weight * share(key)).sum::<f64>() / all
+        let covered = new.iter().filter(|(key, _)| self.answer_features.contains_key(*key));
+        covered.map(|(key, weight)| **weight * share(key)).sum::<f64>() / all
     }
 
-    /// Whether the answer has an identifier that this memory alone has, and the question had not.
+    /// Returns `true` if the answer has an identifier that only this memory has, and not the question.
     fn quotes_identifier(&self, share: impl Fn(&str) -> f64) -> bool {
         self.memory_features.iter().any(|(key, weight)| {
             *weight >= IDENTIFIER_WEIGHT
@@ -140,14 +142,14 @@ impl FeatureComparison<'_> {
     }
 }
 
-/// Whether an identifier is hardly there by chance: not a year, not a number of one or two figures.
+/// Returns `true` if an identifier is hardly shared by chance: no year, and no number of one or two digits.
 fn is_distinctive(key: &str) -> bool {
     let is_number = key.chars().all(|c| c.is_ascii_digit());
     let is_year = key.len() == 4 && (key.starts_with("19") || key.starts_with("20"));
     key.chars().count() >= 3 && !(is_number && is_year)
 }
 
-/// What the answer claims: without the clauses that say that something is not known.
+/// Removes clauses that say that something is not known, which claim nothing.
 fn strip_disclaimers(answer: &str) -> String {
     let clauses = sentences(answer).flat_map(|sentence| CLAUSE_BREAK.split(sentence));
     clauses.filter(|clause| !DISCLAIMER.is_match(clause)).collect::<Vec<_>>().join(" . ")
@@ -164,17 +166,17 @@ static DISCLAIMER: LazyLock<Regex> = LazyLock::new(|| {
     .expect("valid")
 });
 
-/// What a text can be told by, with how much each tells: stems of words, identifiers, pairs of characters.
+/// Extracts weighted features of a text: word stems, identifiers, CJK pairs.
 fn features(text: &str) -> BTreeMap<String, f64> {
-    let mut signs = BTreeMap::new();
+    let mut features = BTreeMap::new();
     let text = simplify(text);
-    for piece in tokenize(&text) {
-        match piece {
-            UsageToken::Word { text, is_name } => add_word(&mut signs, text, is_name),
+    for token in tokenize(&text) {
+        match token {
+            UsageToken::Word { text, is_name } => add_word(&mut features, text, is_name),
             UsageToken::CjkRun(run) => {
                 let pairs = distinctive_runs(&run).flat_map(|run| run.windows(2));
                 let pairs = pairs.map(|pair| pair.iter().collect::<String>());
-                signs.extend(
+                features.extend(
                     pairs
                         .filter(|pair| !is_function_pair(pair))
                         .map(|pair| (pair, CJK_PAIR_WEIGHT)),
@@ -182,18 +184,18 @@ fn features(text: &str) -> BTreeMap<String, f64> {
             }
         }
     }
-    signs
+    features
 }
 
-fn add_word(signs: &mut BTreeMap<String, f64>, word: &str, is_name: bool) {
+fn add_word(features: &mut BTreeMap<String, f64>, word: &str, is_name: bool) {
     if is_identifier(word) {
-        signs.insert(word.to_lowercase(), IDENTIFIER_WEIGHT);
+        features.insert(word.to_lowercase(), IDENTIFIER_WEIGHT);
         return;
     }
     for term in terms(word).into_iter().filter(|term| !GENERIC_WORDS.contains(&term.as_str())) {
         let weight = if is_name { NAME_WEIGHT } else { WORD_WEIGHT };
-        let known = signs.entry(term).or_insert(weight);
-        *known = known.max(weight);
+        let current = features.entry(term).or_insert(weight);
+        *current = current.max(weight);
     }
 }
 
@@ -203,7 +205,7 @@ fn is_identifier(word: &str) -> bool {
     has_digit || has_joint
 }
 
-/// Words that stand in most statements about a user: having them says nothing.
+/// Words of most statements about a user, which prove nothing.
 const GENERIC_WORDS: [&str; 19] = [
     "user", "like", "love", "prefer", "enjoy", "want", "need", "use", "have", "name", "call",
     "person", "make", "get", "good", "great", "thing", "way", "help",
@@ -215,7 +217,7 @@ const GENERIC_PAIRS: [&str; 18] = [
     "知道", "比较", "建议", "推荐", "大家", "这个",
 ];
 
-/// What is left of a run between words that tell nothing.
+/// Splits a run at generic words and returns the rest.
 fn distinctive_runs(run: &[char]) -> impl Iterator<Item = &[char]> {
     let generic = |at: usize| {
         let pair: String = run[at..(at + 2).min(run.len())].iter().collect();
@@ -238,30 +240,30 @@ fn is_generic_pair(pair: &str) -> bool {
     GENERIC_PAIRS.contains(&pair) || is_function_pair(pair)
 }
 
-/// A part of a text.
+/// Token of a text.
 enum UsageToken<'a> {
-    /// A word of letters, or an identifier; a name is written with a capital within a sentence.
+    /// Word or identifier; a name has a capital within a sentence.
     Word { text: &'a str, is_name: bool },
-    /// Characters of a language without blanks.
+    /// Characters of a language without spaces.
     CjkRun(Vec<char>),
 }
 
 fn tokenize(text: &str) -> Vec<UsageToken<'_>> {
-    let mut pieces = Vec::new();
+    let mut tokens = Vec::new();
     let (mut at, mut opens) = (0, true);
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
         if is_cjk(first) {
             let run: Vec<char> = rest.chars().take_while(|c| is_cjk(*c)).collect();
             at += run.iter().map(|c| c.len_utf8()).sum::<usize>();
-            pieces.push(UsageToken::CjkRun(run));
+            tokens.push(UsageToken::CjkRun(run));
             opens = false;
         } else if is_word(first) {
             let end =
                 rest.find(|c| !is_word(c) && !is_identifier_separator(c)).unwrap_or(rest.len());
             let word = rest[..end].trim_end_matches(is_identifier_separator);
             let is_name = !opens && first.is_uppercase();
-            pieces.push(UsageToken::Word { text: word, is_name });
+            tokens.push(UsageToken::Word { text: word, is_name });
             at += word.len();
             opens = false;
         } else {
@@ -269,19 +271,19 @@ fn tokenize(text: &str) -> Vec<UsageToken<'_>> {
             at += first.len_utf8();
         }
     }
-    pieces
+    tokens
 }
 
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() && !is_cjk(c)
 }
 
-/// What may stand within an identifier.
+/// Returns `true` for characters that may stand within an identifier.
 fn is_identifier_separator(c: char) -> bool {
     matches!(c, '/' | '.' | '_' | '-' | '@' | '\\' | ':' | '#' | '\'' | '~')
 }
 
-/// Every phrase of a text: neighbouring words, and characters in a row.
+/// Returns every phrase of a text: neighbouring words, or consecutive characters.
 fn phrases(text: &str) -> HashSet<String> {
     token_rows(text)
         .iter()
@@ -290,39 +292,41 @@ fn phrases(text: &str) -> HashSet<String> {
         .collect()
 }
 
-/// Whether the answer has a phrase of the memory of which the question had less than half.
-fn repeats_phrase(memory: &str, asked: &HashSet<u32>, answer: &HashSet<String>) -> bool {
+/// Returns `true` if the answer has a phrase of the memory of which the question had less than half.
+fn repeats_phrase(memory: &str, question: &HashSet<u32>, answer: &HashSet<String>) -> bool {
     let is_new = |phrase: &Vec<String>| {
-        let known = match phrase[0].chars().next() {
+        let familiar = match phrase[0].chars().next() {
             Some(first) if is_cjk(first) => {
                 let chars: Vec<char> = phrase.iter().flat_map(|c| c.chars()).collect();
                 let pairs: Vec<String> =
                     chars.windows(2).map(|pair| pair.iter().collect()).collect();
-                let known =
-                    |pair: &&String| is_generic_pair(pair) || asked.contains(&feature_digest(pair));
-                pairs.iter().filter(known).count() as f64 / pairs.len() as f64
+                let familiar = |pair: &&String| {
+                    is_generic_pair(pair) || question.contains(&feature_digest(pair))
+                };
+                pairs.iter().filter(familiar).count() as f64 / pairs.len() as f64
             }
             _ => {
-                let known = |word: &&String| {
-                    GENERIC_WORDS.contains(&word.as_str()) || asked.contains(&feature_digest(word))
+                let familiar = |word: &&String| {
+                    GENERIC_WORDS.contains(&word.as_str())
+                        || question.contains(&feature_digest(word))
                 };
-                phrase.iter().filter(known).count() as f64 / phrase.len() as f64
+                phrase.iter().filter(familiar).count() as f64 / phrase.len() as f64
             }
         };
-        known < 0.5
+        familiar < 0.5
     };
     let own = token_rows(memory);
     let mut own = own.iter().flat_map(|row| row_phrases(row));
     own.any(|phrase| answer.contains(&phrase.join(" ")) && is_new(&phrase))
 }
 
-/// Runs of words or characters, as stems and single characters.
+/// Returns runs of words or characters, as stems and single characters.
 fn token_rows(text: &str) -> Vec<Vec<String>> {
     let text = simplify(text);
     let mut rows = Vec::new();
     let mut words: Vec<String> = Vec::new();
-    for piece in tokenize(&text) {
-        match piece {
+    for token in tokenize(&text) {
+        match token {
             UsageToken::Word { text, .. } => words.extend(terms(text).into_iter().next()),
             UsageToken::CjkRun(run) => {
                 rows.push(std::mem::take(&mut words));

@@ -1,8 +1,8 @@
-//! What an answer used, on a set of labelled cases in both languages.
+//! Tests of usage detection on labelled cases in both languages.
 
 use super::*;
 
-/// `used` or `unused`, the memory, the question and the answer, by tabs.
+/// Tab-separated: `used` or `unused`, the memory, the question and the answer.
 const CASES: &str = include_str!("usage_cases.tsv");
 
 #[derive(Debug)]
@@ -26,14 +26,14 @@ fn cases() -> Vec<UsageCase> {
 }
 
 fn is_used(case: &UsageCase) -> bool {
-    let asked = question_digests(case.question, case.memory);
+    let digests = question_digests(case.question, case.memory);
     detect_usage(
-        &[ShownMemory { text: case.memory, question_digests: &asked, similarity: 0.0 }],
+        &[ShownMemory { text: case.memory, question_digests: &digests, similarity: 0.0 }],
         case.answer,
     )[0]
 }
 
-/// Precision and recall, and what was judged wrongly.
+/// Returns precision, recall and the cases judged wrongly.
 fn precision_and_recall<'a>(
     cases: impl Iterator<Item = &'a UsageCase>,
 ) -> (f64, f64, Vec<&'a UsageCase>) {
@@ -74,39 +74,39 @@ fn use_is_told_with_a_precision_and_a_recall_of_nineteen_in_twenty_in_each_langu
 #[test]
 fn an_answer_that_knows_nothing_uses_nothing() {
     let memory = "The user's dog is called Rex and lives in Boston.";
-    let seen = [ShownMemory { text: memory, question_digests: &[], similarity: 0.9 }];
+    let shown = [ShownMemory { text: memory, question_digests: &[], similarity: 0.9 }];
     for answer in ["", "I don't know.", "我不知道。", "I have no information about Rex."] {
-        assert_eq!(detect_usage(&seen, answer), [false], "{answer}");
+        assert_eq!(detect_usage(&shown, answer), [false], "{answer}");
     }
 }
 
 #[test]
 fn of_memories_that_say_the_same_none_is_quoted_alone() {
-    let seen = |text| ShownMemory { text, question_digests: &[], similarity: 0.0 };
+    let shown = |text| ShownMemory { text, question_digests: &[], similarity: 0.0 };
     let both = [
-        seen("The staging server listens on port 8443 behind nginx in Frankfurt."),
-        seen("Port 8443 is blocked by the firewall of the Dublin office on weekends."),
+        shown("The staging server listens on port 8443 behind nginx in Frankfurt."),
+        shown("Port 8443 is blocked by the firewall of the Dublin office on weekends."),
     ];
     assert_eq!(detect_usage(&both, "Use 8443; nginx in Frankfurt forwards it."), [true, false]);
 }
 
 #[test]
 fn nearness_helps_a_weak_sign_and_does_not_decide_alone() {
-    let seen = |similarity| ShownMemory {
+    let shown = |similarity| ShownMemory {
         text: "The user is allergic to peanuts and shellfish.",
         question_digests: &[],
         similarity,
     };
     let weak = "Skip the satay because of the peanuts.";
-    assert_eq!(detect_usage(&[seen(0.0)], weak), [false]);
-    assert_eq!(detect_usage(&[seen(0.7)], weak), [true]);
-    assert_eq!(detect_usage(&[seen(0.9)], "Thai food is delicious."), [false]);
+    assert_eq!(detect_usage(&[shown(0.0)], weak), [false]);
+    assert_eq!(detect_usage(&[shown(0.7)], weak), [true]);
+    assert_eq!(detect_usage(&[shown(0.9)], "Thai food is delicious."), [false]);
 }
 
 #[test]
 fn what_is_kept_of_a_question_is_what_the_memory_has_of_it() {
     let memory = "用户的狗叫小黑，住在上海。";
     assert!(question_digests("今天天气怎么样", memory).is_empty());
-    let asked = question_digests("上海的狗", memory);
-    assert!(!asked.is_empty() && asked.len().is_multiple_of(4));
+    let digests = question_digests("上海的狗", memory);
+    assert!(!digests.is_empty() && digests.len().is_multiple_of(4));
 }

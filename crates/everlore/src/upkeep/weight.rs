@@ -1,45 +1,45 @@
-//! What use makes of a weight.
+//! Effect of usage on weights.
 //!
-//! A day's uses lead a fixed share of the way to the most there is, so that a weight never leaves its bounds and the first
-//! uses count most. What was told and not used costs a little, and never so much that it is put away for that alone.
-//! In between, time takes its share (`types/weight.rs`).
+//! The uses of a day move a weight a fixed share of the way to the maximum, so that it stays within bounds and the
+//! first uses count most. An injection without use costs a little, never so much that the memory is archived for that
+//! alone. Between uses, the weight decays (`types/weight.rs`).
 
 use crate::types::{Memory, Timestamp, decay_factor};
 
-/// The most that use can make of a weight: recall counts no more (`recall/score.rs`).
+/// Highest weight that usage reaches; recall counts no more (`recall/score.rs`).
 const MAX_WEIGHT: f64 = 2.0;
 
-/// Each use of a day leads so far towards the most. From 1, four days with a use make 1.6: a core memory.
+/// Share of the way to the maximum per use. From 1, four days with a use lead to 1.6: a core memory.
 const GAIN_PER_USE: f64 = 0.2;
 
-/// Told and not used: a hundredth. Most of what is told is not used, for no fault of its own.
+/// Loss per injection without use: a hundredth. Most injected memories are not used, for no fault of their own.
 const LOSS_PER_MISS: f64 = 0.01;
 
-/// Not used does not bring a weight below this; a half of it is still well above what is put away.
+/// Disuse does not lower a weight below this; a half of it is still well above the archiving threshold.
 const MIN_WEIGHT_BY_DISUSE: f64 = 0.25;
 
-/// More uses of a day than these say nothing more: a long conversation about one thing is one occasion.
+/// Uses counted per day: a long session about one topic is one occasion.
 const MAX_USES_PER_DAY: u32 = 3;
 
-/// The same for what was not used.
+/// Misses counted per day.
 const MAX_MISSES_PER_DAY: u32 = 5;
 
-/// A day in milliseconds.
+/// Milliseconds of a day.
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// How often a memory was told on a day, and when last.
+/// Injections of a memory on one day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct DailyUsage {
-    /// The last time.
+    /// Time of the last one.
     at: Timestamp,
-    /// Told and used.
+    /// Injections with use.
     used: u32,
-    /// Told and not used.
+    /// Injections without use.
     unused: u32,
 }
 
 impl DailyUsage {
-    /// Adds up what happened, by day, oldest day first. The order of what is given does not matter.
+    /// Sums up injections by day, oldest day first, in whatever order they are given.
     fn by_day(uses: impl IntoIterator<Item = (Timestamp, bool)>) -> Vec<Self> {
         let mut uses: Vec<_> = uses.into_iter().collect();
         uses.sort_unstable();
@@ -59,10 +59,10 @@ impl DailyUsage {
     }
 }
 
-/// The memory after it was told at these times, each with whether it was used; `None` if that changes nothing. What was
-/// weighed before does not count again, and a pinned weight stays.
+/// Applies injections, each with its use, to a memory's weight; `None` if nothing changes. Injections counted before do
+/// not count again, and a pinned weight stays.
 pub fn apply_usage(memory: &Memory, uses: &[(Timestamp, bool)]) -> Option<Memory> {
-    let is_new = |at: Timestamp| memory.last_used_at.is_none_or(|known| at > known);
+    let is_new = |at: Timestamp| memory.last_used_at.is_none_or(|counted| at > counted);
     let (mut weight, mut at) = (memory.weight, memory.decay_starts_at());
     let mut last = None;
     for day in DailyUsage::by_day(uses.iter().copied().filter(|(at, _)| is_new(*at))) {
@@ -75,9 +75,9 @@ pub fn apply_usage(memory: &Memory, uses: &[(Timestamp, bool)]) -> Option<Memory
 }
 
 fn weight_after_day(weight: f64, day: &DailyUsage) -> f64 {
-    // What was set above the most by hand and let go again keeps what it has.
-    let way = 1.0 - (1.0 - GAIN_PER_USE).powi(day.used.min(MAX_USES_PER_DAY) as i32);
-    let risen = weight + (MAX_WEIGHT - weight).max(0.0) * way;
+    // A weight set above the maximum by hand and unpinned again keeps its value.
+    let gain = 1.0 - (1.0 - GAIN_PER_USE).powi(day.used.min(MAX_USES_PER_DAY) as i32);
+    let risen = weight + (MAX_WEIGHT - weight).max(0.0) * gain;
     let lost = (1.0 - LOSS_PER_MISS).powi(day.unused.min(MAX_MISSES_PER_DAY) as i32);
     (risen * lost).max(MIN_WEIGHT_BY_DISUSE.min(risen))
 }
@@ -125,10 +125,10 @@ mod tests {
 
     #[test]
     fn what_is_told_and_not_used_for_a_year_is_not_put_away_for_that() {
-        let told: Vec<_> = (0..3_650).map(|number| (number * 2, false)).collect();
+        let misses: Vec<_> = (0..3_650).map(|number| (number * 2, false)).collect();
         let turn = memory(Kind::Turn, 1.0);
-        assert!((after(&turn, &told) - MIN_WEIGHT_BY_DISUSE).abs() < 1e-9);
-        assert_eq!(after(&memory(Kind::Turn, 0.15), &told[..5]), 0.15);
+        assert!((after(&turn, &misses) - MIN_WEIGHT_BY_DISUSE).abs() < 1e-9);
+        assert_eq!(after(&memory(Kind::Turn, 0.15), &misses[..5]), 0.15);
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
         fn one_more_use_never_makes_it_less(
             kind in any_kind(), weight in 0.0..=2.0_f64, mut uses in uses(), hour in 1_i64..24 * 400
         ) {
-            // The last use stands for the moment of comparison, so that both fade equally long.
+            // The last event marks the moment of comparison, so that both decay equally long.
             uses.push((24 * 401, false));
             let without = after(&memory(kind, weight), &uses);
             uses.push((hour, true));

@@ -41,7 +41,7 @@ fn by_hand(home: &Path, agent: &str, text: &str) {
 
 fn fresh() -> (Engine, tempfile::TempDir) {
     let home = tempfile::tempdir().unwrap();
-    let engine = engine_on(Arc::new(RamStore::default())).with_home(home.path());
+    let engine = engine_on(Arc::new(RamStore::default())).rebuild().home(home.path()).build();
     (engine, home)
 }
 
@@ -66,7 +66,11 @@ async fn memory_is_switched_off_for_one_agent_and_goes_on_for_another() {
     assert_eq!(block(&engine, &off, "喜欢喝什么茶？").await, "");
     let base = PromptRequest { base: "You help.".into(), language: None };
     assert_eq!(engine.preview_prompt(&off, &base).await.unwrap().text(), "You help.");
-    assert_eq!(engine.store().count(&off).await.unwrap().changes, 1, "nothing was stored");
+    assert_eq!(
+        engine.store().memories().count(&off).await.unwrap().changes,
+        1,
+        "nothing was stored"
+    );
 
     engine.observe(&on, vec![turn()]).await.unwrap();
     assert!(block(&engine, &on, "喜欢喝什么茶？").await.contains("龙井茶"));
@@ -140,7 +144,7 @@ async fn an_edit_by_hand_holds_at_the_next_use_and_a_broken_one_does_not() {
 async fn an_agent_whose_settings_were_never_readable_remembers_nothing_until_they_are() {
     let home = tempfile::tempdir().unwrap();
     by_hand(home.path(), "助手", "[memory]\nenabled = fals\n");
-    let engine = engine_on(Arc::new(RamStore::default())).with_home(home.path());
+    let engine = engine_on(Arc::new(RamStore::default())).rebuild().home(home.path()).build();
     let refused = engine.remember(&of("助手"), say("tea")).await.unwrap_err();
     assert!(refused.to_string().contains("line 2"), "{refused}");
     engine.remember(&of("helper"), say("tea")).await.unwrap();
@@ -153,7 +157,7 @@ async fn beside_a_value_that_cannot_be_used_the_others_hold_from_the_start() {
     let home = tempfile::tempdir().unwrap();
     by_hand(home.path(), "a", "[memory]\nenabled = false\n[recall]\nb = 7\n");
     by_hand(home.path(), "b", "[recall]\nb = 7\n[memory]\nmask_secrets = false\n");
-    let engine = engine_on(Arc::new(RamStore::default())).with_home(home.path());
+    let engine = engine_on(Arc::new(RamStore::default())).rebuild().home(home.path()).build();
     assert!(engine.remember(&of("a"), say("tea")).await.is_err());
     let saved =
         engine.remember(&of("b"), say("my key is sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6")).await;
@@ -186,7 +190,7 @@ async fn how_long_a_silence_is_waited_for_is_the_agents() {
         engine.observe(&of(agent), vec![said]).await.unwrap();
     }
     set(&engine, "patient", json!({ "memory_agent": { "extract": { "quiet": "2h" } } })).await;
-    let later = engine.clone().with_clock(one_o_clock);
+    let later = engine.clone().rebuild().clock(one_o_clock).build();
     assert!(later.extract_due().await.unwrap().is_some());
     assert!(later.extract_due().await.unwrap().is_none());
     assert_eq!(engine.capture_status(&of("patient")).await.unwrap().turns, 1);
@@ -215,7 +219,7 @@ async fn changes_at_the_same_time_are_all_there() {
     let keys = ["limit", "short_term_count", "min_query_length", "token_budget"];
     let tasks = (0..40).map(|number| {
         // As two processes do, which share nothing but the file.
-        let engine = engine_on(Arc::new(RamStore::default())).with_home(home.path());
+        let engine = engine_on(Arc::new(RamStore::default())).rebuild().home(home.path()).build();
         let change = patch(json!({ "memory": { "inject": { keys[number % 4]: 100 + number } } }));
         tokio::spawn(async move { engine.change_agent_settings("助手", change, |_| true).await })
     });

@@ -12,15 +12,16 @@ use std::{collections::BTreeSet, fs, path::Path};
 use lexer::{is_name_char, mask, test_items, without_tests};
 
 /// Modules that each module may use, besides itself. `lib` is the root of the crate: it names everything.
-const MAY_USE: [(&str, &[&str]); 16] = [
+const MAY_USE: [(&str, &[&str]); 17] = [
     ("error", &[]),
-    ("types", &["error"]),
-    ("config", &["error", "types"]),
-    ("text", &["error", "config", "types"]),
-    ("store", &["error", "config", "types", "text", "files"]),
-    ("llm", &["error", "config", "types", "text"]),
-    ("files", &["error", "config", "types", "text"]),
-    ("embed", &["error", "config", "types", "text", "store", "llm"]),
+    ("sync", &["error"]),
+    ("types", &["error", "sync"]),
+    ("config", &["error", "sync", "types"]),
+    ("text", &["error", "sync", "config", "types"]),
+    ("store", &["error", "sync", "config", "types", "text", "files"]),
+    ("llm", &["error", "sync", "config", "types", "text"]),
+    ("files", &["error", "sync", "config", "types", "text"]),
+    ("embed", &["error", "sync", "config", "types", "text", "store", "llm"]),
     ("ingest", STEP),
     ("recall", STEP),
     ("upkeep", STEP),
@@ -32,17 +33,18 @@ const MAY_USE: [(&str, &[&str]); 16] = [
 ];
 
 /// Modules that the write path, the read path and the work between turns may use.
-const STEP: &[&str] = &["error", "config", "types", "text", "store", "llm", "files", "embed"];
+const STEP: &[&str] =
+    &["error", "sync", "config", "types", "text", "store", "llm", "files", "embed"];
 
 const ANY: &[&str] = &[
-    "error", "config", "types", "text", "store", "llm", "files", "embed", "ingest", "recall",
-    "upkeep", "prompt", "engine",
+    "error", "sync", "config", "types", "text", "store", "llm", "files", "embed", "ingest",
+    "recall", "upkeep", "prompt", "engine",
 ];
 
 /// A conversation stands on everything, the tools included.
 const CONVERSATION: &[&str] = &[
-    "error", "config", "types", "text", "llm", "files", "ingest", "recall", "prompt", "engine",
-    "tools", "store",
+    "error", "sync", "config", "types", "text", "llm", "files", "ingest", "recall", "prompt",
+    "engine", "tools", "store",
 ];
 
 /// Tools that imitate other systems. Only their registry, `tools/mod.rs`, names them, so that they can be left out.

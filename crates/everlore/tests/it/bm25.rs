@@ -242,7 +242,7 @@ impl<'a> NaiveBm25<'a> {
 async fn recall_all(store: &Arc<dyn Store>, owner: &Scope, query: &str) -> Recall {
     let mut config = Config::default();
     config.memory.long_term.max_return = 1_000;
-    let engine = engine_on(Arc::clone(store)).with_config(config);
+    let engine = engine_on(Arc::clone(store)).rebuild().config(config).build();
     let mut request = engine.request(owner, query);
     request.limit = 1_000;
     engine.recall(&request).await.unwrap()
@@ -280,7 +280,7 @@ async fn compare(steps: &[Bm25Step]) {
         let returned: BTreeSet<_> = found.hits.iter().map(|hit| hit.memory.id).collect();
         assert!(expected.keys().all(|id| returned.contains(id)), "{query} misses a memory");
     }
-    sqlite.close().await;
+    sqlite.admin().close().await;
 }
 
 /// Asserts the same hits with the same numbers; sums in another order may differ in the last digits.

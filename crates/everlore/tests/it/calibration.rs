@@ -81,7 +81,8 @@ async fn a_tuning_moves_the_confidence_of_its_scope_alone() {
         engine.recall(&engine.request(&scope(user), "boiler pressure")).await.unwrap().confidence
     };
     let before = sure(&engine, "ann").await;
-    let tuned = engine.with_tuning(scope("ann"), ConfidenceTuning { bias: -1.0, slope: 1.0 });
+    let tuned =
+        engine.rebuild().tuning(scope("ann"), ConfidenceTuning { bias: -1.0, slope: 1.0 }).build();
     assert!(sure(&tuned, "ann").await < before);
     assert_eq!(sure(&tuned, "bob").await, before);
 }

@@ -1,4 +1,4 @@
-//! Capture as a whole: echoes teach nothing, a worker reads in the background and holds up nobody.
+//! Tests of capture as a whole: echoes teach nothing, and a background worker holds up nobody.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -24,7 +24,7 @@ use crate::{
 /// Longer than anything here takes; only a failure waits for it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn said(session: &str, role: Role, text: &str) -> Turn {
+fn turn_by(session: &str, role: Role, text: &str) -> Turn {
     Turn { role: Some(role), ..support::turn(session, "", text) }
 }
 
@@ -32,7 +32,7 @@ fn with_model(store: Arc<dyn Store>, model: Arc<dyn ChatModel>) -> Engine {
     let mut config = Config::default();
     config.memory_agent.enabled = true;
     config.memory_agent.model = "scripted".into();
-    Engine::new(store).with_config(config).with_clock(noon).with_chat_model(model)
+    Engine::builder(store).config(config).clock(noon).chat_model(model).build()
 }
 
 async fn memories(engine: &Engine) -> Vec<Memory> {
@@ -45,7 +45,7 @@ async fn extract(engine: &Engine) -> Vec<ExtractionReport> {
     engine.extract(&scope("sam"), &ExtractRequest::default()).await.unwrap()
 }
 
-/// What the user told, what is asked, and how a model hands back what it was given.
+/// Statement of the user, question about it, and phrases with which a model repeats what it was given.
 const ECHOES: [(&str, &str, [&str; 3]); 2] = [
     (
         "I live in Boston and I'm allergic to peanuts.",
@@ -57,24 +57,24 @@ const ECHOES: [(&str, &str, [&str; 3]); 2] = [
 
 #[tokio::test]
 async fn fifty_rounds_of_a_model_that_repeats_its_memories_teach_nothing() {
-    for (told, question, ways) in ECHOES {
+    for (statement, question, phrases) in ECHOES {
         let model = Arc::new(ScenarioModel::default());
         let rules = support::engine_on(Arc::new(RamStore::default()));
         let owner = scope("sam");
-        rules.observe(&owner, vec![said("first", Role::User, told)]).await.unwrap();
+        rules.observe(&owner, vec![turn_by("first", Role::User, statement)]).await.unwrap();
         extract(&rules).await;
         let known = memories(&rules).await;
-        assert_eq!(known.len(), 2, "{told}");
+        assert_eq!(known.len(), 2, "{statement}");
         let engine = with_model(Arc::clone(rules.store()), Arc::clone(&model) as _);
         for round in 0..50 {
             let request = engine.context_request(&owner, question);
             let block = engine.context(&request, 1_000).await.unwrap();
-            let echo = ways[round % ways.len()].replace("{}", &known[round % 2].content);
+            let echo = phrases[round % phrases.len()].replace("{}", &known[round % 2].content);
             assert!(block.text.contains(&known[0].content), "{}", block.text);
             let session = format!("round {round}");
             let turns = vec![
-                said(&session, Role::User, question),
-                said(&session, Role::Assistant, &format!("{echo}\n{}", block.text)),
+                turn_by(&session, Role::User, question),
+                turn_by(&session, Role::Assistant, &format!("{echo}\n{}", block.text)),
             ];
             engine.observe(&owner, turns).await.unwrap();
             let drafts: Vec<_> = [&echo, &known[0].content, &known[1].content]
@@ -92,7 +92,7 @@ async fn fifty_rounds_of_a_model_that_repeats_its_memories_teach_nothing() {
     }
 }
 
-/// Every store, with nothing in it.
+/// Returns one empty store of each type.
 async fn stores(folder: &Path) -> [Arc<dyn Store>; 3] {
     let directory = DirectoryStore::open(&folder.join("memories")).await.unwrap();
     [Arc::new(RamStore::default()), sqlite().await, Arc::new(directory)]
@@ -103,7 +103,7 @@ fn drafts(statements: &[&str], turn: usize) -> String {
     json!({ "memories": statements.iter().map(one).collect::<Vec<_>>() }).to_string()
 }
 
-/// A memory, a question about it, and a model that hands it back in other words.
+/// Memory, question about it, and paraphrase by a model.
 const HANDED_BACK: [(&str, &str, &str); 2] = [
     (
         "The user keeps bees on the roof.",
@@ -127,7 +127,7 @@ async fn what_is_deleted_after_it_was_told_does_not_come_back_by_the_models_mout
             assert!(block.text.contains(known), "{}", block.text);
             engine.delete(&owner, saved.id).await.unwrap();
             let turns =
-                vec![said("talk", Role::User, question), said("talk", Role::Assistant, echo)];
+                vec![turn_by("talk", Role::User, question), turn_by("talk", Role::Assistant, echo)];
             engine.observe(&owner, turns).await.unwrap();
             model.0.lock().unwrap().push_back(drafts(&[known, echo], 2));
             let done = extract(&engine).await;
@@ -136,8 +136,8 @@ async fn what_is_deleted_after_it_was_told_does_not_come_back_by_the_models_mout
             let is_echo = |reason: &String| reason.contains("repeats a memory that was put into");
             assert!(reasons.len() == 2 && reasons.iter().all(is_echo), "{reasons:?}");
             assert_eq!(active(&engine).await, Vec::<String>::new());
-            // The user may say it again in another conversation: deleted is not forbidden.
-            engine.observe(&owner, vec![said("later", Role::User, known)]).await.unwrap();
+            // The user may say it again in another session: deleted is not forbidden.
+            engine.observe(&owner, vec![turn_by("later", Role::User, known)]).await.unwrap();
             model.0.lock().unwrap().push_back(drafts(&[known], 1));
             extract(&engine).await;
             assert_eq!(active(&engine).await, [known]);
@@ -162,8 +162,10 @@ async fn what_is_forgotten_after_it_was_told_does_not_come_back_in_its_own_words
                 [],
                 "no trace of it is kept"
             );
-            let turns =
-                vec![said("talk", Role::User, question), said("talk", Role::Assistant, known)];
+            let turns = vec![
+                turn_by("talk", Role::User, question),
+                turn_by("talk", Role::Assistant, known),
+            ];
             engine.observe(&owner, turns).await.unwrap();
             model.0.lock().unwrap().push_back(drafts(&[known], 2));
             let done = extract(&engine).await;
@@ -173,7 +175,7 @@ async fn what_is_forgotten_after_it_was_told_does_not_come_back_in_its_own_words
     }
 }
 
-/// What is remembered and holds.
+/// Returns the texts of all active memories.
 async fn active(engine: &Engine) -> Vec<String> {
     let memories = memories(engine).await.into_iter();
     let active = memories.filter(|memory| memory.status == Status::Active);
@@ -184,21 +186,21 @@ async fn active(engine: &Engine) -> Vec<String> {
 async fn a_worker_reads_what_is_due_while_others_go_on() {
     let engine = support::engine_on(sqlite().await);
     let owner = scope("sam");
-    let (told, mut hear) = mpsc::unbounded_channel();
-    let worker = engine.spawn_worker_with(move |_, read| told.send(read.turns).unwrap());
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let worker = engine.spawn_worker_with(move |_, read| sender.send(read.turns).unwrap());
     for number in 0..5 {
         let text = if number == 3 { "我住在上海。" } else { "Hello there." };
-        let turns = vec![said("s", Role::User, text), said("s", Role::Assistant, "Hi.")];
+        let turns = vec![turn_by("s", Role::User, text), turn_by("s", Role::Assistant, "Hi.")];
         engine.observe(&owner, turns).await.unwrap();
     }
-    let read = timeout(PATIENCE, hear.recv()).await.expect("the worker reads");
+    let read = timeout(PATIENCE, receiver.recv()).await.expect("the worker reads");
     assert_eq!(read, Some(10));
     assert_eq!(memories(&engine).await[0].content, "用户住在上海。");
     worker.stop(PATIENCE).await;
-    assert_eq!(engine.store().pending(None).await.unwrap(), []);
+    assert_eq!(engine.store().queue().pending(None).await.unwrap(), []);
 }
 
-/// A model that tells that it was asked and never answers.
+/// Model that signals that it was called and never answers.
 struct SilentModel(Notify);
 
 #[async_trait]
@@ -220,11 +222,11 @@ async fn a_model_that_does_not_answer_holds_up_neither_turns_nor_the_end() {
     let owner = scope("sam");
     let worker = engine.spawn_worker();
     for _ in 0..5 {
-        engine.observe(&owner, vec![said("s", Role::User, "I live in Boston.")]).await.unwrap();
+        engine.observe(&owner, vec![turn_by("s", Role::User, "I live in Boston.")]).await.unwrap();
     }
     timeout(PATIENCE, model.0.notified()).await.expect("the worker asks the model");
-    engine.observe(&owner, vec![said("s", Role::User, "And I like tea.")]).await.unwrap();
-    // Another process sees that it is leased, and says so.
+    engine.observe(&owner, vec![turn_by("s", Role::User, "And I like tea.")]).await.unwrap();
+    // Another process sees the lease and reports it.
     let done = extract(&engine).await;
     assert!(done[0].error.as_ref().unwrap().contains("another process"), "{done:?}");
     worker.stop(Duration::from_millis(10)).await;
@@ -240,19 +242,21 @@ async fn the_prompt_of_a_home_is_used_instead_of_ours() {
     std::fs::write(home.path().join("prompts/extract_zh.md"), "只写 JSON，最多 {max} 条。")
         .unwrap();
     let model = Arc::new(RecordingModel::default());
-    let engine =
-        with_model(Arc::new(RamStore::default()), Arc::clone(&model) as _).with_home(home.path());
+    let engine = with_model(Arc::new(RamStore::default()), Arc::clone(&model) as _)
+        .rebuild()
+        .home(home.path())
+        .build();
     let owner = scope("sam");
-    engine.observe(&owner, vec![said("s", Role::User, "我住在上海。")]).await.unwrap();
+    engine.observe(&owner, vec![turn_by("s", Role::User, "我住在上海。")]).await.unwrap();
     extract(&engine).await;
-    engine.observe(&owner, vec![said("t", Role::User, "I live in Boston.")]).await.unwrap();
+    engine.observe(&owner, vec![turn_by("t", Role::User, "I live in Boston.")]).await.unwrap();
     extract(&engine).await;
-    let asked = model.0.lock().unwrap();
-    assert_eq!(asked[0].system, "只写 JSON，最多 10 条。");
-    assert!(asked[2].system.starts_with("You read a conversation"), "{}", asked[2].system);
+    let requests = model.0.lock().unwrap();
+    assert_eq!(requests[0].system, "只写 JSON，最多 10 条。");
+    assert!(requests[2].system.starts_with("You read a conversation"), "{}", requests[2].system);
 }
 
-/// A model that notes what it is asked and cannot be reached.
+/// Model that records its requests and cannot be reached.
 #[derive(Default)]
 struct RecordingModel(std::sync::Mutex<Vec<ChatRequest>>);
 
@@ -273,19 +277,19 @@ async fn drafts_that_were_held_for_long_enough_go_with_upkeep() {
     for store in [Arc::new(RamStore::default()) as Arc<dyn Store>, sqlite().await] {
         let model = Arc::new(ScenarioModel::default());
         let (engine, owner) = (with_model(store, Arc::clone(&model) as _), scope("sam"));
-        let turns = vec![said("s", Role::User, "I have some things. 我喜欢一些东西。")];
+        let turns = vec![turn_by("s", Role::User, "I have some things. 我喜欢一些东西。")];
         engine.observe(&owner, turns).await.unwrap();
         let draft =
             |text| json!({ "statement": text, "kind": "user", "confidence": 0.9, "turns": [1] });
         let drafts = ["The user has some things.", "用户喜欢一些东西。"].map(draft);
         model.0.lock().unwrap().push_back(json!({ "memories": drafts }).to_string());
         extract(&engine).await;
-        let held = async || engine.quarantine(&owner).await.unwrap().len();
+        let quarantined = async || engine.quarantine(&owner).await.unwrap().len();
         engine.upkeep(&owner, &UpkeepRequest::default(), &mut |_| {}).await.unwrap();
-        assert_eq!(held().await, 2, "they are held");
-        let later = engine.clone().with_clock(in_half_a_year);
+        assert_eq!(quarantined().await, 2, "they are held");
+        let later = engine.clone().rebuild().clock(in_half_a_year).build();
         later.upkeep(&owner, &UpkeepRequest::default(), &mut |_| {}).await.unwrap();
-        assert_eq!(held().await, 0, "but not for ever");
+        assert_eq!(quarantined().await, 0, "but not for ever");
     }
 }
 

@@ -92,9 +92,9 @@ async fn every_turn_is_there_and_every_memory_is_drawn_once_whatever_is_killed()
     assert!(provider.failed.load(Ordering::Relaxed) > requests / 3, "it hardly failed");
     assert_all_there(&memories, &acknowledged);
     assert_each_once(&memories);
-    assert_eq!(engine.store().pending(None).await.unwrap(), []);
-    assert_eq!(engine.store().check(&scope()).await.unwrap(), Vec::<String>::new());
-    engine.store().close().await;
+    assert_eq!(engine.store().queue().pending(None).await.unwrap(), []);
+    assert_eq!(engine.store().index().check(&scope()).await.unwrap(), Vec::<String>::new());
+    engine.store().admin().close().await;
 }
 
 /// Does something only when the test above starts it; by itself it checks that a turn without a model is captured by
@@ -140,9 +140,9 @@ async fn read(engine: &Engine) {
 
 /// Captures what is pending and returns the number of turns.
 async fn drain(engine: &Engine) -> usize {
-    let pending = engine.store().pending(None).await.unwrap();
+    let pending = engine.store().queue().pending(None).await.unwrap();
     let turns = pending.iter().map(|it| it.turns).sum();
-    while !engine.store().pending(None).await.unwrap().is_empty() {
+    while !engine.store().queue().pending(None).await.unwrap().is_empty() {
         engine.extract(&scope(), &ExtractRequest::default()).await.unwrap();
     }
     turns
@@ -227,7 +227,7 @@ async fn engine_on(path: &Path, provider: &str) -> Engine {
     config.memory_agent.extract.max_facts = 1_000;
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(path).await.unwrap());
     let model = Arc::new(model(&config));
-    Engine::new(store).with_config(config).with_clock(clock).with_chat_model(model)
+    Engine::builder(store).config(config).clock(clock).chat_model(model).build()
 }
 
 fn scope() -> Scope {

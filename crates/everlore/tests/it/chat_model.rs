@@ -1,5 +1,5 @@
-//! Language models on other servers, asked by a scripted one on every wire (C3, X3): answers in pieces, tools, costs,
-//! each kind of failure, cut and silent streams, and giving up.
+//! Tests of remote chat models against a mock server, for every provider: streaming, tools, costs, each kind of
+//! failure, truncated and silent streams, and cancellation.
 
 use std::{sync::Arc, time::Duration};
 
@@ -31,10 +31,10 @@ fn settings(server: &MockServer, provider: &str) -> ModelSettings {
 }
 
 fn model(server: &MockServer, provider: &str) -> RemoteChatModel {
-    made(&settings(server, provider))
+    model_for(&settings(server, provider))
 }
 
-fn made(settings: &ModelSettings) -> RemoteChatModel {
+fn model_for(settings: &ModelSettings) -> RemoteChatModel {
     RemoteChatModel::new(settings, &Proxies::default()).unwrap().with_retry_policy(HASTY)
 }
 
@@ -50,8 +50,8 @@ fn tool(name: &str) -> ChatTool {
     ChatTool { name: name.to_owned(), description: "keeps something".to_owned(), schema }
 }
 
-/// The answer of a script on one wire to a plain question.
-async fn answered(provider: &str, chats: MockChat) -> (Result<ChatResponse>, Vec<HttpRequest>) {
+/// Runs a script of one provider on a plain question.
+async fn run_script(provider: &str, chats: MockChat) -> (Result<ChatResponse>, Vec<HttpRequest>) {
     let server = MockServer::start(chats);
     let answer = complete(&model(&server, provider), &question("喝什么茶? which tea?")).await;
     (answer, server.requests())
@@ -63,9 +63,9 @@ async fn waits(server: &Arc<MockServer>, until: fn(&MockServer)) {
     tokio::task::spawn_blocking(move || until(&server)).await.unwrap();
 }
 
-/// The failure of a script, with how often it was asked.
+/// Returns message and hint of a script's failure, and the number of requests.
 async fn failure(provider: &str, chats: MockChat) -> (String, String, usize) {
-    let (answer, requests) = answered(provider, chats).await;
+    let (answer, requests) = run_script(provider, chats).await;
     let error = answer.unwrap_err();
     (error.to_string(), error.hint().to_owned(), requests.len())
 }
@@ -73,23 +73,26 @@ async fn failure(provider: &str, chats: MockChat) -> (String, String, usize) {
 #[tokio::test]
 async fn every_wire_gives_the_text_its_costs_and_why_it_stopped() {
     for provider in PROVIDERS {
-        let said = "龙井 — green tea, naïve ☕ 你好";
+        let text = "龙井 — green tea, naïve ☕ 你好";
         let chats = MockChat::new()
-            .then(ModelResponse::text(said).thinking("想一想").with_usage(120, 0, 9));
-        let whole = answered(provider, chats).await.0.unwrap();
-        assert_eq!((whole.text.as_str(), whole.stop), (said, StopReason::Done), "{provider}");
-        assert_eq!(whole.tokens, TokenUsage { read: 120, cached: 0, written: 9 }, "{provider}");
+            .then(ModelResponse::text(text).thinking("想一想").with_usage(120, 0, 9));
+        let response = run_script(provider, chats).await.0.unwrap();
+        assert_eq!((response.text.as_str(), response.stop), (text, StopReason::Done), "{provider}");
+        assert_eq!(response.tokens, TokenUsage { read: 120, cached: 0, written: 9 }, "{provider}");
         let stops = [(ModelResponse::text("to be").length_limited(), StopReason::Length)];
-        for (said, stop) in stops {
-            assert_eq!(answered(provider, MockChat::new().then(said)).await.0.unwrap().stop, stop);
+        for (text, stop) in stops {
+            assert_eq!(
+                run_script(provider, MockChat::new().then(text)).await.0.unwrap().stop,
+                stop
+            );
         }
     }
     for provider in ["openai", "anthropic", "gemini"] {
         let chats =
             MockChat::new().then(ModelResponse::text("I").refused().with_usage(120, 100, 9));
-        let whole = answered(provider, chats).await.0.unwrap();
-        assert_eq!((whole.stop, whole.tokens.read), (StopReason::Refused, 120), "{provider}");
-        assert_eq!(whole.tokens.cached, 100, "{provider}");
+        let response = run_script(provider, chats).await.0.unwrap();
+        assert_eq!((response.stop, response.tokens.read), (StopReason::Refused, 120), "{provider}");
+        assert_eq!(response.tokens.cached, 100, "{provider}");
     }
 }
 
@@ -97,12 +100,12 @@ async fn every_wire_gives_the_text_its_costs_and_why_it_stopped() {
 async fn characters_that_the_network_cuts_in_two_come_whole() {
     for provider in PROVIDERS {
         for bytes in [1, 2, 3, 7] {
-            let said = ModelResponse::text("茶很香,豆豆是一只小狗。🐶")
+            let response = ModelResponse::text("茶很香,豆豆是一只小狗。🐶")
                 .and_call("save", json!({"甲": "乙丙"}));
-            let chats = MockChat::new().then(said.in_chunks_of(bytes));
-            let whole = answered(provider, chats).await.0.unwrap();
-            assert_eq!(whole.text, "茶很香,豆豆是一只小狗。🐶", "{provider} {bytes}");
-            assert_eq!(whole.calls[0].arguments, json!({"甲": "乙丙"}), "{provider} {bytes}");
+            let chats = MockChat::new().then(response.in_chunks_of(bytes));
+            let received = run_script(provider, chats).await.0.unwrap();
+            assert_eq!(received.text, "茶很香,豆豆是一只小狗。🐶", "{provider} {bytes}");
+            assert_eq!(received.calls[0].arguments, json!({"甲": "乙丙"}), "{provider} {bytes}");
         }
     }
 }
@@ -111,28 +114,28 @@ async fn characters_that_the_network_cuts_in_two_come_whole() {
 async fn text_comes_piece_by_piece_and_calls_come_whole() {
     for provider in PROVIDERS {
         let arguments = json!({ "content": "住在里斯本", "tags": ["a", "b"], "n": 1.5 });
-        let said =
+        let response =
             ModelResponse::text("I keep that. 好的").and_call("memory_save", arguments.clone());
         let server =
-            MockServer::start(MockChat::new().then(said.and_call("memory_recall", json!({}))));
+            MockServer::start(MockChat::new().then(response.and_call("memory_recall", json!({}))));
         let request = ChatRequest { tools: vec![tool("memory_save")], ..question("remember") };
-        let mut answer = model(&server, provider).chat(&request).await.unwrap();
-        let mut pieces = Vec::new();
-        while let Some(piece) = answer.next_chunk().await.unwrap() {
-            pieces.push(piece);
+        let mut stream = model(&server, provider).chat(&request).await.unwrap();
+        let mut chunks = Vec::new();
+        while let Some(chunk) = stream.next_chunk().await.unwrap() {
+            chunks.push(chunk);
         }
-        let texts = pieces.iter().filter(|piece| matches!(piece, ChatChunk::Text(_))).count();
-        assert!(texts > 3, "{provider}: {pieces:?}");
+        let texts = chunks.iter().filter(|chunk| matches!(chunk, ChatChunk::Text(_))).count();
+        assert!(texts > 3, "{provider}: {chunks:?}");
         let [ChatChunk::ToolCall(first), ChatChunk::ToolCall(second), ChatChunk::End { stop, .. }] =
-            &pieces[texts..]
+            &chunks[texts..]
         else {
-            panic!("{provider}: {pieces:?}")
+            panic!("{provider}: {chunks:?}")
         };
         assert_eq!((first.name.as_str(), &first.arguments), ("memory_save", &arguments));
         assert_eq!((second.name.as_str(), &second.arguments), ("memory_recall", &json!({})));
         assert_eq!(*stop, StopReason::ToolCalls, "{provider}");
         assert!(!first.id.is_empty() && first.id != second.id, "{provider}: {first:?} {second:?}");
-        assert_eq!(answer.next_chunk().await.unwrap(), None, "nothing comes after the end");
+        assert_eq!(stream.next_chunk().await.unwrap(), None, "nothing comes after the end");
     }
 }
 
@@ -176,9 +179,9 @@ async fn what_stays_the_same_comes_first_and_is_marked_for_the_cache() {
     }
     let sent: Vec<Value> = server.requests().iter().map(HttpRequest::json).collect();
     assert_eq!(sent[0]["messages"][0]["content"], "You are 安.\n\nNow.");
-    let kept =
+    let cached =
         json!({ "type": "text", "text": "You are 安.", "cache_control": { "type": "ephemeral" } });
-    assert_eq!(sent[1]["system"], json!([kept, { "type": "text", "text": "Now." }]));
+    assert_eq!(sent[1]["system"], json!([cached, { "type": "text", "text": "Now." }]));
     assert_eq!(sent[2]["messages"][0]["role"], "system");
     assert_eq!(sent[3]["system_instruction"]["parts"][0]["text"], "You are 安.");
 }
@@ -207,17 +210,17 @@ async fn limits_and_json_are_asked_for_in_the_words_of_each_wire() {
 
 #[tokio::test]
 async fn each_status_is_told_in_a_sentence_with_what_helps() {
-    let lasting = [
+    let permanent = [
         (403, "may use model `scripted-chat`", "403"),
         (404, "scripted-chat", "does not know the model"),
         (402, "no credit left", "402"),
     ];
     for provider in PROVIDERS {
-        for (status, hint, message) in lasting {
-            let told = failure(provider, MockChat::new().fails(status)).await;
-            let joined = format!("{} / {}", told.0, told.1);
-            assert!(joined.contains(hint) && told.0.contains(message), "{provider} {joined}");
-            assert_eq!(told.2, 1, "{provider}: {status} is not asked again");
+        for (status, hint, message) in permanent {
+            let failed = failure(provider, MockChat::new().fails(status)).await;
+            let joined = format!("{} / {}", failed.0, failed.1);
+            assert!(joined.contains(hint) && failed.0.contains(message), "{provider} {joined}");
+            assert_eq!(failed.2, 1, "{provider}: {status} is not asked again");
         }
         for status in [429, 500, 503, 529] {
             let chats = (0..5).fold(MockChat::new(), |chats, _| chats.fails(status));
@@ -238,7 +241,7 @@ async fn a_busy_server_is_asked_again_and_not_before_it_says() {
         let busy = ModelResponse::fail(429).with_header("retry-after", "0.3");
         let started = std::time::Instant::now();
         let (answer, requests) =
-            answered(provider, MockChat::new().then(busy).fails(500).says("here 在")).await;
+            run_script(provider, MockChat::new().then(busy).fails(500).says("here 在")).await;
         assert_eq!((answer.unwrap().text.as_str(), requests.len()), ("here 在", 3), "{provider}");
         assert!(started.elapsed() >= Duration::from_millis(300), "{provider}");
         let hour =
@@ -253,19 +256,19 @@ async fn a_refused_key_is_told_by_its_place_and_shown_nowhere() {
         let server = MockServer::start(MockChat::new().with_key("sk-good").says("in"));
         let wrong =
             ModelSettings { api_key: SecretString::new(KEY), ..settings(&server, provider) };
-        let model = made(&wrong);
+        let model = model_for(&wrong);
         let error = complete(&model, &question("hi")).await.unwrap_err();
-        let told = format!("{error} {} {error:?} {model:?} {wrong:?}", error.hint());
-        assert!(error.to_string().contains("was refused by 127.0.0.1"), "{provider} {told}");
-        assert!(told.contains("api_key of [chat]") && !told.contains(KEY), "{provider} {told}");
+        let shown = format!("{error} {} {error:?} {model:?} {wrong:?}", error.hint());
+        assert!(error.to_string().contains("was refused by 127.0.0.1"), "{provider} {shown}");
+        assert!(shown.contains("api_key of [chat]") && !shown.contains(KEY), "{provider} {shown}");
         assert!(server.requests().iter().all(|request| !request.path.contains(KEY)), "{provider}");
 
         let none =
-            complete(&made(&settings(&server, provider)), &question("hi")).await.unwrap_err();
+            complete(&model_for(&settings(&server, provider)), &question("hi")).await.unwrap_err();
         assert!(none.to_string().contains("asks for a key, and there is none"), "{none}");
         let right = ModelSettings { api_key: SecretString::new("sk-good"), ..wrong };
         assert_eq!(
-            complete(&made(&right), &question("hi")).await.unwrap().text,
+            complete(&model_for(&right), &question("hi")).await.unwrap().text,
             "in",
             "{provider}"
         );
@@ -280,7 +283,7 @@ async fn a_server_that_repeats_the_key_does_not_make_us_show_it() {
     for provider in PROVIDERS {
         let settings =
             ModelSettings { api_key: SecretString::new(KEY), ..settings(&server, provider) };
-        let error = complete(&made(&settings), &question("hi")).await.unwrap_err();
+        let error = complete(&model_for(&settings), &question("hi")).await.unwrap_err();
         assert!(error.to_string().contains("[hidden]"), "{error}");
         assert!(!format!("{error:?}").contains(KEY), "{error:?}");
     }
@@ -292,7 +295,7 @@ async fn a_server_that_repeats_the_key_does_not_make_us_show_it() {
         );
         let settings =
             ModelSettings { api_key: SecretString::new(KEY), ..settings(&server, provider) };
-        let error = complete(&made(&settings), &question("hi")).await.unwrap_err();
+        let error = complete(&model_for(&settings), &question("hi")).await.unwrap_err();
         assert!(!format!("{error:?} {error}").contains(KEY), "{error:?}");
     }
 }
@@ -318,7 +321,7 @@ async fn a_limit_that_the_model_cannot_reach_is_no_question_that_is_too_long() {
         for provider in PROVIDERS {
             let chats = MockChat::new().then(ModelResponse::fail_with(400, complaint));
             let (_, hint, asked) = failure(provider, chats).await;
-            assert!(hint.contains("set max_tokens") && asked == 1, "{provider} {hint}");
+            assert!(hint.contains("lower max_tokens") && asked == 1, "{provider} {hint}");
         }
     }
 }
@@ -335,9 +338,9 @@ async fn an_answer_that_breaks_off_is_an_error_and_never_a_short_answer() {
             assert!(message.contains("broke off"), "{provider} {message}");
             assert!(hint.contains("not the whole answer") && asked == 1, "{provider} {hint}");
         }
-        // All the text came, and only the end is missing.
+        // All the text arrived, and only the end is missing.
         let unended = ModelResponse::text(text).end_early_after(99);
-        let (answer, _) = answered(provider, MockChat::new().then(unended)).await;
+        let (answer, _) = run_script(provider, MockChat::new().then(unended)).await;
         match provider {
             "openai" => assert_eq!(answer.unwrap().text, text, "it had said why it stopped"),
             _ => assert!(answer.unwrap_err().to_string().contains("broke off"), "{provider}"),
@@ -345,7 +348,7 @@ async fn an_answer_that_breaks_off_is_an_error_and_never_a_short_answer() {
         // In the middle of a call.
         let call = ModelResponse::call("save", json!({"content": "a text of some length"}))
             .disconnect_after(1);
-        let (answer, _) = answered(provider, MockChat::new().then(call)).await;
+        let (answer, _) = run_script(provider, MockChat::new().then(call)).await;
         assert!(answer.is_err(), "{provider}");
     }
 }
@@ -360,7 +363,7 @@ async fn what_breaks_before_anything_was_given_out_is_asked_again() {
         ];
         for broken in broken {
             let (answer, requests) =
-                answered(provider, MockChat::new().then(broken).says("好")).await;
+                run_script(provider, MockChat::new().then(broken).says("好")).await;
             assert_eq!((answer.unwrap().text.as_str(), requests.len()), ("好", 2), "{provider}");
         }
     }
@@ -387,9 +390,9 @@ async fn a_silent_server_is_given_up_before_and_within_an_answer() {
             let server = MockServer::start(MockChat::new().then(held));
             let timeout = Duration::from_millis(200);
             let settings = ModelSettings { timeout, ..settings(&server, provider) };
-            let error = complete(&made(&settings), &question("hi")).await.unwrap_err();
+            let error = complete(&model_for(&settings), &question("hi")).await.unwrap_err();
             assert!(error.to_string().contains("was silent for 200ms"), "{provider} {error}");
-            assert!(error.hint().contains("set timeout"), "{}", error.hint());
+            assert!(error.hint().contains("raise timeout"), "{}", error.hint());
             assert!(server.requests().len() <= 1, "who was silent so long is not asked again");
         }
     }
@@ -436,7 +439,7 @@ async fn servers_that_are_not_there_are_told_apart() {
     let at = |provider: &str, base: &str| {
         let server = MockServer::start(MockChat::new());
         let settings = ModelSettings { base_url: base.into(), ..settings(&server, provider) };
-        made(&settings).with_retry_policy(RetryPolicy { retries: 0, ..HASTY })
+        model_for(&settings).with_retry_policy(RetryPolicy { retries: 0, ..HASTY })
     };
     let error =
         complete(&at("ollama", &format!("http://{closed}")), &question("hi")).await.unwrap_err();

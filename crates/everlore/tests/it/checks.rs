@@ -16,20 +16,20 @@ use crate::support::{DAY, NOON, at, engine, say, scope};
 
 /// An engine on a home of its own that waits long enough for any disk.
 async fn homed(home: &Path) -> Engine {
-    patient(engine().await.with_home(home))
+    patient(engine().await.rebuild().home(home).build())
 }
 
 fn patient(engine: Engine) -> Engine {
     let mut config = engine.config().clone();
     config.checks.time_limit_ms = 30_000;
-    engine.with_config(config)
+    engine.rebuild().config(config).build()
 }
 
 fn with_commands(engine: Engine) -> Engine {
     let mut config: Config = engine.config().clone();
     config.checks.commands = true;
     let path = ("PATH".into(), "/usr/bin:/bin".into());
-    engine.with_config(config).with_environment(vec![path])
+    engine.rebuild().config(config).check_environment(vec![path]).build()
 }
 
 fn path(path: &Path) -> NewCheck {
@@ -155,7 +155,7 @@ async fn dates_are_told_by_the_clock_of_the_engine() {
         )
         .await
         .unwrap();
-    let later = engine.clone().with_clock(|| at(NOON + 8 * DAY));
+    let later = engine.clone().rebuild().clock(|| at(NOON + 8 * DAY)).build();
     for (query, stale) in [
         ("优惠码", CheckReason::Expired(at(NOON + 3 * DAY + DAY / 2))),
         ("rate limit", CheckReason::Due(at(NOON))),
@@ -322,7 +322,7 @@ async fn a_recall_waits_for_nothing_that_hangs() {
 fn patient_no_more(engine: Engine) -> Engine {
     let mut config = engine.config().clone();
     config.checks.time_limit_ms = Config::default().checks.time_limit_ms;
-    engine.with_config(config)
+    engine.rebuild().config(config).build()
 }
 
 #[tokio::test]
@@ -345,7 +345,14 @@ async fn bad_checks_are_refused_with_advice_and_nothing_is_stored() {
     let turn = everlore::Turn { text: "喂".into(), ..everlore::Turn::default() };
     let id = engine.observe(&owner, vec![turn]).await.unwrap()[0].id;
     let edit = MemoryEdit { check: Some(path(home.path())), ..MemoryEdit::default() };
-    assert!(engine.edit(&owner, id, &edit).await.unwrap_err().to_string().contains("stays said"));
+    assert!(
+        engine
+            .edit(&owner, id, &edit)
+            .await
+            .unwrap_err()
+            .to_string()
+            .contains("cannot have a check")
+    );
 }
 
 #[tokio::test]

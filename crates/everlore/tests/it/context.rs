@@ -5,9 +5,9 @@ use std::sync::Arc;
 use everlore::{
     Config, Engine, RecallRequest, Turn,
     config::{InjectTrigger, LanguageChoice},
-    recall::{MemoryTier, WhyNot},
+    recall::WhyNot,
     store::{RamStore, Store},
-    types::Role,
+    types::{Role, Tier},
 };
 use jiff::tz::TimeZone;
 
@@ -19,7 +19,7 @@ async fn with(change: impl FnOnce(&mut Config)) -> Engine {
     change(&mut config);
     let engine = ram();
     remember_all(&engine, &scope("ann"), &["I like green tea", "我喜欢龙井茶"]).await;
-    engine.with_config(config)
+    engine.rebuild().config(config).build()
 }
 
 async fn context_text(engine: &Engine, query: &str) -> String {
@@ -62,13 +62,13 @@ async fn the_block_speaks_the_language_of_the_query_or_of_the_settings() {
 
 #[tokio::test]
 async fn the_block_comes_with_its_figures() {
-    let engine = with(|_| ()).await.with_zone(TimeZone::UTC);
+    let engine = with(|_| ()).await.rebuild().zone(TimeZone::UTC).build();
     let request = engine.context_request(&scope("ann"), "green tea");
     let block = engine.context(&request, 500).await.unwrap();
     let [entry] = &block.entries[..] else { panic!("{block:?}") };
     assert_eq!(
         (entry.tier, &entry.terms[..]),
-        (MemoryTier::L2, &["green".to_owned(), "tea".to_owned()][..])
+        (Tier::L2, &["green".to_owned(), "tea".to_owned()][..])
     );
     assert!(entry.uri.starts_with("agent://tester/user/general/i-like-green-tea-"));
     assert!(block.tokens > 0 && block.tokens <= 500 && entry.score > 0.0);
@@ -84,7 +84,7 @@ async fn the_settings_bound_what_a_recall_returns_and_why_not_says_so() {
     store.apply(write(&owner, memories.iter().map(add).collect())).await.unwrap();
     let mut config = Config::default();
     config.memory.long_term.max_return = 2;
-    let engine = engine_on(store).with_config(config);
+    let engine = engine_on(store).rebuild().config(config).build();
     let request = RecallRequest { limit: 1_000, ..engine.request(&owner, "tea") };
     assert_eq!(engine.recall(&request).await.unwrap().hits.len(), 2);
     let why = engine.why_not(&request, memories[4].id).await.unwrap();

@@ -35,8 +35,10 @@ fn messages(text: &str) -> Vec<String> {
 
 /// An engine with the stores, and the scopes.
 async fn stores() -> (Engine, Vec<Scope>) {
-    let engine =
-        engine_on(Arc::new(RamStore::default())).with_embedder(Arc::new(BuiltinEmbedder::new()));
+    let engine = engine_on(Arc::new(RamStore::default()))
+        .rebuild()
+        .embedder(Arc::new(BuiltinEmbedder::new()))
+        .build();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for [user, how, text] in rows(STORE) {
         *counts.entry(user).or_default() += 1;

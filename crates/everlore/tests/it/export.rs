@@ -1,4 +1,4 @@
-//! Export and import: complete, equal, resumable, to another scope, and honest about what cannot be read (L5).
+//! Tests of export and import: complete, equal, resumable, into another scope, and exact about unreadable lines.
 
 use everlore::{
     Engine, Error, Kind, Memory, MemoryEdit, RememberRequest, Scope, Status,
@@ -37,7 +37,7 @@ async fn journal(engine: &Engine, owner: &Scope) -> Vec<JournalEntry> {
     engine.history(owner, &JournalQuery::default()).await.unwrap()
 }
 
-/// Memories of every sort, with edits, a deletion and a supersession.
+/// Stores memories of every kind, with edits, a deletion and a supersession.
 async fn lived_in(engine: &Engine, owner: &Scope) {
     let metadata = serde_json::Map::from_iter([("k".to_owned(), json!({ "深": [1, 2.5, null] }))]);
     let told = RememberRequest {
@@ -55,7 +55,7 @@ async fn lived_in(engine: &Engine, owner: &Scope) {
     let project = engine.remember(owner, told).await.unwrap();
     let saved = remember_all(engine, owner, &["I like tea", "I like coffee", "gone soon"]).await;
     engine.observe(owner, vec![turn("monday", "Ann", " hi "), turn("", "", "喂")]).await.unwrap();
-    let later = engine.clone().with_clock(one_o_clock);
+    let later = engine.clone().rebuild().clock(one_o_clock).build();
     let edit = MemoryEdit { content: Some("我们周四发布".into()), ..MemoryEdit::default() };
     later.edit(owner, project.id, &edit).await.unwrap();
     later
@@ -75,7 +75,7 @@ async fn memories_come_back_as_they_were() {
     assert_eq!((report.added, report.updated, report.unchanged), (5, 0, 0));
     assert_eq!(all(&to, &owner).await, all(&from, &owner).await);
     assert_eq!(exported(&to, &owner, false).await, file);
-    assert_eq!(to.store().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(to.store().index().check(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -97,10 +97,10 @@ async fn a_long_journal_is_written_page_by_page_and_in_order() {
     let (engine, owner) = (engine().await, scope("ann"));
     let memories: Vec<_> = (0..2_500).map(|n| memory(&owner, n, "tea")).collect();
     engine.store().apply(write(&owner, memories.iter().map(add).collect())).await.unwrap();
-    let (mut file, mut seen) = (Vec::new(), Vec::new());
-    let mut progress = |count| seen.push(count);
+    let (mut file, mut progress_counts) = (Vec::new(), Vec::new());
+    let mut progress = |count| progress_counts.push(count);
     let exported = engine.export(&owner, true, &mut file, &mut progress).await.unwrap();
-    assert_eq!((exported.changes, seen), (2_500, vec![1_000, 2_000, 2_500]));
+    assert_eq!((exported.changes, progress_counts), (2_500, vec![1_000, 2_000, 2_500]));
     let seq = |line: &[u8]| match ExportLine::parse(line).unwrap() {
         ExportLine::JournalEntry(entry) => Some(entry.seq),
         _ => None,
@@ -152,13 +152,13 @@ async fn an_import_that_was_cut_off_is_resumed_by_repeating_it() {
     let error = import(&to, &owner, cut, STOP).await.unwrap_err();
     let line = cut.lines().count();
     assert!(error.to_string().starts_with(&format!("line {line}: ")), "{error}");
-    let kept = all(&to, &owner).await.len();
-    assert!(kept > 0 && kept < 1_500, "the first batch is in: {kept}");
-    let mut seen = Vec::new();
-    let mut progress = |lines| seen.push(lines);
+    let stored = all(&to, &owner).await.len();
+    assert!(stored > 0 && stored < 1_500, "the first batch is in: {stored}");
+    let mut progress_counts = Vec::new();
+    let mut progress = |lines| progress_counts.push(lines);
     let report = to.import(&owner, file.as_bytes(), STOP, &mut progress).await.unwrap();
-    assert_eq!((report.added, report.unchanged), (1_500 - kept, kept));
-    assert_eq!(seen, [1_025, 1_501]);
+    assert_eq!((report.added, report.unchanged), (1_500 - stored, stored));
+    assert_eq!(progress_counts, [1_025, 1_501]);
     assert_eq!(all(&to, &owner).await, memories);
 }
 
@@ -175,9 +175,9 @@ async fn damaged_lines_stop_the_import_or_are_listed_with_their_numbers() {
     let mut lines: Vec<_> = report.rejections.iter().map(|rejected| rejected.line).collect();
     lines.sort_unstable();
     assert_eq!(lines, [3, 4, 5, 6, 7, 8]);
-    let kept: Vec<_> =
+    let stored: Vec<_> =
         all(&engine, &owner).await.into_iter().map(|memory| memory.content).collect();
-    assert_eq!(kept, ["I like tea", "喂"]);
+    assert_eq!(stored, ["I like tea", "喂"]);
     let invalid: &[u8] = b"{\"content\": \"\xff\"}\n";
     let error = engine.import(&owner, invalid, STOP, &mut |_| ()).await.unwrap_err();
     assert!(error.to_string().contains("it is not UTF-8"), "{error}");
@@ -192,7 +192,7 @@ async fn an_export_of_a_newer_form_is_refused_even_when_asked_to_keep_going() {
     let file = file + "{\"content\": \"I like tea\"}\n";
     for options in [STOP, KEEP_GOING] {
         let error = import(&engine, &owner, &file, options).await.unwrap_err();
-        assert!(error.to_string().contains("the export has form 2"), "{error}");
+        assert!(error.to_string().contains("the export has format 2"), "{error}");
     }
     assert!(all(&engine, &owner).await.is_empty());
 }
@@ -348,7 +348,7 @@ async fn a_dry_run_of_a_journal_tells_what_the_import_does() {
     assert_eq!((told.added, told.updated, told.unchanged), (done.added, done.updated, 0));
 }
 
-/// A writer that fails as a full disk does.
+/// Writer that fails like a full disk.
 struct FullDisk;
 
 impl std::io::Write for FullDisk {

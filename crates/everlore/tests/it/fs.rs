@@ -6,10 +6,10 @@ use everlore::{
     Engine, Scope, ToolContext, ToolRegistry,
     engine::fs::{
         FsAddRequest, FsEntry, FsFindRequest, FsGrepRequest, FsListRequest, FsRemoveRequest,
-        FsTier, FsTreeRequest,
+        FsTreeRequest,
     },
     ingest::UndoTarget,
-    types::Role,
+    types::{Role, Tier},
 };
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ const CHINESE: &str = "发布列车每隔一周的星期二出发。有改动的
 
 async fn both() -> [Engine; 2] {
     let home = temp_folder();
-    [engine().await.with_home(&home), ram().with_home(home.join("ram"))]
+    [engine().await.rebuild().home(&home).build(), ram().rebuild().home(home.join("ram")).build()]
 }
 
 fn text(uri: &str, text: &str) -> FsAddRequest {
@@ -73,7 +73,7 @@ async fn what_is_added_stands_where_it_was_put_and_is_read_at_three_levels() {
             let added = engine.fs_add(&owner, text(uri, content)).await.unwrap();
             assert!(added.uri.starts_with(&format!("agent://tester/{uri}/")), "{added:?}");
             let read = |level| engine.fs_read(&owner, &added.uri, level);
-            let (l0, l1, l2) = (read(FsTier::L0), read(FsTier::L1), read(FsTier::L2));
+            let (l0, l1, l2) = (read(Tier::L0), read(Tier::L1), read(Tier::L2));
             let (l0, l1, l2) =
                 (l0.await.unwrap().text, l1.await.unwrap().text, l2.await.unwrap().text);
             assert_eq!(l2, content);
@@ -95,7 +95,7 @@ async fn an_overview_that_is_of_another_text_is_not_shown() {
     let edit =
         everlore::MemoryEdit { content: Some("Nobody releases.".into()), ..Default::default() };
     engine.edit(&owner, saved.id, &edit).await.unwrap();
-    for level in [FsTier::L0, FsTier::L1, FsTier::L2] {
+    for level in [Tier::L0, Tier::L1, Tier::L2] {
         let read = engine.fs_read(&owner, &saved.uri, level).await.unwrap();
         assert_eq!(read.text, "Nobody releases.", "{level}");
     }
@@ -125,7 +125,7 @@ async fn the_root_shows_everything_there_is() {
         assert_eq!(session.uri, "agent://tester/sessions/周一%2F会议/");
         let turns = list(&engine, &owner, &session.uri).await;
         assert_eq!(turns[0].summary, "我们星期二发布");
-        let read = engine.fs_read(&owner, &turns[0].uri, FsTier::L2).await.unwrap();
+        let read = engine.fs_read(&owner, &turns[0].uri, Tier::L2).await.unwrap();
         assert_eq!(read.text, "我们星期二发布");
     }
 }
@@ -136,11 +136,11 @@ async fn every_folder_has_a_line_and_an_overview_made_of_what_is_in_it() {
         let owner = scope("u");
         engine.fs_add(&owner, text("user/food", "I like green tea.")).await.unwrap();
         engine.fs_add(&owner, text("user/food", "我不吃花生。")).await.unwrap();
-        let l0 = engine.fs_read(&owner, "user/food", FsTier::L0).await.unwrap().text;
+        let l0 = engine.fs_read(&owner, "user/food", Tier::L0).await.unwrap().text;
         assert!(l0.starts_with("2 entries: "), "{l0}");
-        let l1 = engine.fs_read(&owner, "user/food", FsTier::L1).await.unwrap().text;
+        let l1 = engine.fs_read(&owner, "user/food", Tier::L1).await.unwrap().text;
         assert!(l1.contains("I like green tea.") && l1.contains("我不吃花生。"), "{l1}");
-        let l2 = engine.fs_read(&owner, "user/food", FsTier::L2).await.unwrap_err();
+        let l2 = engine.fs_read(&owner, "user/food", Tier::L2).await.unwrap_err();
         assert!(l2.to_string().contains("is a folder"), "{l2}");
     }
 }
@@ -204,23 +204,25 @@ async fn both_stores_walk_the_same_tree() {
                 let store = std::sync::Arc::clone(engine.store());
                 let owner = owner.clone();
                 async move {
-                    let names = store.children(&owner, "agent://tester/user/", after, limit).await;
+                    let names =
+                        store.uris().children(&owner, "agent://tester/user/", after, limit).await;
                     names.unwrap().iter().map(|name| name.sort_key()).collect::<Vec<_>>()
                 }
             };
             assert_eq!(walk(&file).await, walk(&ram).await, "{after:?} {limit}");
         }
     }
-    let keys = file.store().children(&owner, "agent://tester/user/", None, 100).await.unwrap();
+    let keys =
+        file.store().uris().children(&owner, "agent://tester/user/", None, 100).await.unwrap();
     let keys: Vec<_> = keys.iter().map(|name| name.sort_key()).collect();
     assert_eq!(keys, ["a", "a-b", "a/", "a0", "ab/", "茶"]);
     for engine in [&file, &ram] {
-        let first = engine.store().turns(&owner, "s", None, 1).await.unwrap();
-        let rest = engine.store().turns(&owner, "s", Some(first[0].id), 9).await.unwrap();
+        let first = engine.store().uris().turns(&owner, "s", None, 1).await.unwrap();
+        let rest = engine.store().uris().turns(&owner, "s", Some(first[0].id), 9).await.unwrap();
         let rest: Vec<_> = rest.iter().map(|turn| turn.content.as_str()).collect();
         assert_eq!((first[0].content.as_str(), rest), ("one", vec!["two", "three"]));
-        assert_eq!(engine.store().sessions(&owner, None, 9).await.unwrap().len(), 1);
-        assert_eq!(engine.store().sessions(&owner, Some("s"), 9).await.unwrap(), []);
+        assert_eq!(engine.store().uris().sessions(&owner, None, 9).await.unwrap().len(), 1);
+        assert_eq!(engine.store().uris().sessions(&owner, Some("s"), 9).await.unwrap(), []);
     }
 }
 
@@ -235,10 +237,10 @@ async fn a_document_is_read_whole_and_found_by_its_folder() {
         let folders = list(&engine, &owner, "viking://resources").await;
         assert_eq!(names(&folders), ["ops", "厨房"]);
         let read = |level| engine.fs_read(&owner, "resources/ops/deploy.md", level);
-        let full = read(FsTier::L2).await.unwrap().text;
+        let full = read(Tier::L2).await.unwrap().text;
         assert!(full.contains("Back up first.") && full.contains("Use the blue button."), "{full}");
-        assert!(read(FsTier::L0).await.unwrap().text.contains("deploy.md"));
-        let l1 = read(FsTier::L1).await.unwrap().text;
+        assert!(read(Tier::L0).await.unwrap().text.contains("deploy.md"));
+        let l1 = read(Tier::L1).await.unwrap().text;
         assert!(l1.contains("Deploy") && l1.len() < full.len() * 3, "{l1}");
         let found = engine.fs_find(&owner, &find("blue button", "resources/ops")).await.unwrap();
         assert_eq!(found.found[0].document.as_deref(), Some(added.uri.as_str()));
@@ -327,7 +329,7 @@ async fn a_mistyped_name_is_answered_with_near_ones() {
         engine.fs_add(&owner, text("user/家庭住址", "我住在杭州")).await.unwrap();
         for (name, near) in [("user/fodo", "user/food/"), ("user/家庭地址", "user/家庭住址/")]
         {
-            let error = engine.fs_read(&owner, name, FsTier::L1).await.unwrap_err();
+            let error = engine.fs_read(&owner, name, Tier::L1).await.unwrap_err();
             assert_eq!(error.code(), "not_found");
             assert!(error.hint().contains(near), "{name}: {}", error.hint());
         }
@@ -344,7 +346,7 @@ async fn deep_paths_and_odd_names_break_nothing() {
         for root in ["user/", "resources/", "files/", "memories/"] {
             let deep = format!("{root}{}", "a/".repeat(2_000));
             assert_eq!(
-                engine.fs_read(&owner, &deep, FsTier::L1).await.unwrap_err().code(),
+                engine.fs_read(&owner, &deep, Tier::L1).await.unwrap_err().code(),
                 "not_found"
             );
             assert!(engine.fs_list(&owner, &FsListRequest::new(&deep)).await.is_err());
@@ -370,7 +372,7 @@ async fn nothing_of_another_user_or_agent_is_seen_or_touched() {
         engine.fs_add(&mine, text("user/food", "my tea")).await.unwrap();
         let turns = list(&engine, &other, "sessions/s").await;
         for uri in [secret.uri.as_str(), turns[0].uri.as_str(), "sessions/s", "resources/a.md"] {
-            assert!(engine.fs_read(&mine, uri, FsTier::L2).await.is_err(), "{uri}");
+            assert!(engine.fs_read(&mine, uri, Tier::L2).await.is_err(), "{uri}");
             assert!(engine.fs_stat(&mine, uri).await.is_err(), "{uri}");
             assert!(engine.fs_remove(&mine, &rm(uri, true)).await.is_err(), "{uri}");
         }
@@ -386,7 +388,7 @@ async fn nothing_of_another_user_or_agent_is_seen_or_touched() {
 
 #[tokio::test]
 async fn the_tools_do_the_same_in_both_languages() {
-    let engine = engine().await.with_home(temp_folder());
+    let engine = engine().await.rebuild().home(temp_folder()).build();
     let (owner, tools) = (scope("u"), ToolRegistry::for_sets(&["fs".parse().unwrap()]));
     let cx = ToolContext::new(&engine, &owner);
     let names: Vec<_> = tools.specs().map(|spec| spec.name).collect();
@@ -436,7 +438,7 @@ async fn a_conversation_has_three_levels() {
     }
     engine.observe(&owner, turns).await.unwrap();
     let read = |level| engine.fs_read(&owner, "sessions/move", level);
-    let (l0, l1, l2) = (read(FsTier::L0).await, read(FsTier::L1).await, read(FsTier::L2).await);
+    let (l0, l1, l2) = (read(Tier::L0).await, read(Tier::L1).await, read(Tier::L2).await);
     let (l0, l1, l2) = (l0.unwrap().text, l1.unwrap().text, l2.unwrap().text);
     assert!(!l0.contains('\n') && !l0.is_empty(), "{l0}");
     assert!(l1.contains("Silva"), "{l1}");

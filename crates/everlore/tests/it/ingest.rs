@@ -1,4 +1,5 @@
-//! Saving: once, under a uri that stays, with a receipt; refused with a reason; taken back; never brought back.
+//! Tests of saving: once, under a stable uri, with a receipt; rejected with a reason; undone; never restored after
+//! erasure.
 
 use everlore::{
     Engine, Error, Kind, MemoryEdit, RememberRequest, Status, Turn,
@@ -18,7 +19,7 @@ async fn the_same_told_twice_is_one_memory_with_a_newer_time() {
     for text in ["I like tea", "我喜欢龙井茶"] {
         let (engine, owner) = (engine().await, scope("ann"));
         let first = engine.remember(&owner, say(text)).await.unwrap();
-        let later = engine.clone().with_clock(one_o_clock);
+        let later = engine.clone().rebuild().clock(one_o_clock).build();
         let again = later.remember(&owner, say(&format!("  {text}\n"))).await.unwrap();
         assert_eq!((again.id, &again.uri), (first.id, &first.uri));
         assert!(!first.receipt.known && again.receipt.known && again.receipt.verified);
@@ -88,7 +89,7 @@ async fn many_tasks_that_tell_the_same_at_once_make_one_memory() {
     assert_eq!(ids.len(), 1);
     let memories = all(&engine, &owner).await;
     assert_eq!((memories.len(), memories[0].version), (1, 40));
-    assert_eq!(engine.store().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(engine.store().index().check(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -107,10 +108,10 @@ async fn kinds_are_taken_mapped_or_judged() {
     for (kind, stored) in
         [("preference", Kind::User), ("fact", Kind::Knowledge), ("project", Kind::Project)]
     {
-        let told: RememberRequest =
+        let request: RememberRequest =
             serde_json::from_value(json!({ "content": format!("x {kind}"), "kind": kind }))
                 .unwrap();
-        assert_eq!(engine.remember(&owner, told).await.unwrap().kind, stored);
+        assert_eq!(engine.remember(&owner, request).await.unwrap().kind, stored);
     }
     assert_eq!(engine.remember(&owner, say("不要自动提交")).await.unwrap().kind, Kind::Feedback);
     let unknown =
@@ -160,9 +161,9 @@ async fn odd_but_honest_input_is_kept_as_it_is() {
         let saved = engine.remember(&owner, say(text)).await.unwrap();
         assert_eq!(engine.get(&owner, saved.id).await.unwrap().content, text);
     }
-    let told =
+    let request =
         RememberRequest { tags: vec![" a\nb ".into(), String::new(), "a b".into()], ..say("tags") };
-    let saved = engine.remember(&owner, told).await.unwrap();
+    let saved = engine.remember(&owner, request).await.unwrap();
     assert_eq!(engine.get(&owner, saved.id).await.unwrap().tags, ["a b"]);
 }
 
@@ -177,9 +178,9 @@ async fn turns_are_observed_all_or_none() {
     let said = Turn { role: Some(Role::User), time: Some(days_ago(2)), ..turn("m", "Ann", " hi ") };
     let saved = engine.observe(&owner, vec![said.clone(), said]).await.unwrap();
     assert_ne!(saved[0].id, saved[1].id, "people say the same twice");
-    let kept = engine.get(&owner, saved[0].id).await.unwrap();
-    assert_eq!((kept.content.as_str(), kept.at), (" hi ", days_ago(2)), "word for word");
-    assert_eq!(engine.resolve(&owner, &kept.uri).await.unwrap(), kept.id);
+    let stored = engine.get(&owner, saved[0].id).await.unwrap();
+    assert_eq!((stored.content.as_str(), stored.at), (" hi ", days_ago(2)), "word for word");
+    assert_eq!(engine.resolve(&owner, &stored.uri).await.unwrap(), stored.id);
 }
 
 #[tokio::test]
@@ -315,7 +316,7 @@ async fn every_change_can_be_undone_and_so_can_the_undoing() {
     assert_eq!(found(&engine, &owner, "茶").await, ["我喜欢茶"]);
     undo(last_seq(&engine, &owner).await).await;
     assert_eq!(text().await, None, "undoing the undeletion");
-    assert_eq!(engine.store().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(engine.store().index().check(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -356,7 +357,7 @@ async fn what_was_erased_cannot_be_undone() {
     }
 }
 
-/// A run adds one memory, changes another twice, and removes a third.
+/// Runs one addition, two changes of another memory and a removal of a third.
 async fn with_a_run(engine: &Engine, owner: &everlore::Scope) {
     let numbered = |number, text: &str| memory(owner, number, text);
     let start = vec![add(&numbered(1, "one")), add(&numbered(2, "two"))];
@@ -388,7 +389,7 @@ async fn a_whole_run_is_undone_at_once() {
     let undone = engine.undo(&owner, &UndoTarget::Run("run-1".into())).await.unwrap();
     assert_eq!(undone, [6, 5, 4, 3]);
     assert_eq!(contents(&engine, &owner).await, ["one", "two"]);
-    assert_eq!(engine.store().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(engine.store().index().check(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -439,6 +440,7 @@ async fn what_was_forgotten_comes_back_by_telling_it_but_not_by_import() {
     assert!(all(&engine, &owner).await.is_empty());
     engine.remember(&owner, say("我的秘密")).await.unwrap();
     assert_eq!(found(&engine, &owner, "秘密").await, ["我的秘密"]);
-    let known = engine.store().find(&owner, &MemoryKey::Uri(saved.uri), 1).await.unwrap();
+    let known =
+        engine.store().memories().find(&owner, &MemoryKey::Uri(saved.uri), 1).await.unwrap();
     assert_ne!(known[0].id, saved.id, "a new memory, not the old one");
 }

@@ -42,7 +42,7 @@ fn turns(session: &str, texts: &[&str], first: i64) -> Vec<Turn> {
 async fn engines(home: &TempDir) -> Vec<Engine> {
     let stores: [Arc<dyn Store>; 2] = [Arc::new(RamStore::default()), sqlite().await];
     let home = |index: usize| home.path().join(index.to_string());
-    let engine = |(index, store)| engine_on(store).with_home(home(index));
+    let engine = |(index, store)| engine_on(store).rebuild().home(home(index)).build();
     stores.into_iter().enumerate().map(engine).collect()
 }
 
@@ -145,7 +145,7 @@ async fn layers_of_two_users_never_meet_and_need_a_home() {
     engine.edit_layer(&anna, Layer::User, add.clone(), Actor::Agent).await.unwrap();
     assert_eq!(engine.layer_snapshot(&anna).await.unwrap().user.text, "## 偏好\n\nlikes tea");
     assert_eq!(engine.layer_snapshot(&bob).await.unwrap().total_chars, 0);
-    let homeless = Engine::new(Arc::new(RamStore::default())).with_clock(noon);
+    let homeless = Engine::builder(Arc::new(RamStore::default())).clock(noon).build();
     let refused = homeless.edit_layer(&Scope::default(), Layer::User, add, Actor::Agent).await;
     assert_eq!(refused.unwrap_err().to_string(), "there is no home folder");
 }
@@ -228,7 +228,7 @@ async fn forgetting_a_turn_reaches_the_days_that_quote_it() {
                 let days = engine.list(&scope, &days_only()).await.unwrap();
                 assert!(days.len() == 1 && !days[0].content.contains(gone), "{days:?}");
                 assert!(days[0].content.contains(texts[2]), "{days:?}");
-                assert_eq!(engine.store().check(&scope).await.unwrap(), [""; 0]);
+                assert_eq!(engine.store().index().check(&scope).await.unwrap(), [""; 0]);
             }
         }
     }

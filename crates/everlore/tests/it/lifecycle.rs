@@ -1,4 +1,5 @@
-//! The life of memories: told, used, weighed, put away, put together, and what it may cost; on both stores, in both languages.
+//! Tests of the memory lifecycle: injection, usage, weights, archiving, merging and costs; on both stores, in both
+//! languages.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,7 +15,7 @@ use everlore::{
 
 use crate::support::{DAY, NOON, at, noon, open, remember_all, say, scope, sqlite, turn};
 
-/// The clock of the day after, of the next week, and of years later.
+/// Clocks of the next day, of the next week, and of years later.
 fn tomorrow() -> Timestamp {
     at(NOON + DAY)
 }
@@ -28,16 +29,16 @@ fn in_eight_years() -> Timestamp {
 }
 
 async fn engines() -> [Engine; 2] {
-    let with = |store: Arc<dyn Store>| Engine::new(store).with_clock(noon);
+    let with = |store: Arc<dyn Store>| Engine::builder(store).clock(noon).build();
     [with(Arc::new(RamStore::default())), with(sqlite().await)]
 }
 
-/// A request that tells whatever is found: how sure recall is, is tested elsewhere.
+/// Builds a request that returns whatever is found: confidence is tested elsewhere.
 fn request(engine: &Engine, owner: &Scope, query: &str) -> RecallRequest {
     RecallRequest { min_confidence: 0.0, floor: 0.0, ..engine.context_request(owner, query) }
 }
 
-/// Asks in a conversation and returns what the prompt was told.
+/// Injects context for a query in a session and returns the injected memories.
 async fn ask(engine: &Engine, owner: &Scope, session: &str, query: &str) -> Vec<MemoryId> {
     let request = request(engine, owner, query);
     let block = engine.inject(&request, 2_000, session).await.unwrap();
@@ -77,8 +78,8 @@ async fn what_an_answer_used_is_worth_more_and_what_it_did_not_use_a_little_less
         for (number, (texts, query, answer)) in cases.iter().enumerate() {
             let owner = scope(&format!("user{number}"));
             let saved = remember_all(&engine, &owner, texts).await;
-            let told = ask(&engine, &owner, "s1", query).await;
-            assert_eq!(told.len(), 2, "{query}");
+            let injected_ids = ask(&engine, &owner, "s1", query).await;
+            assert_eq!(injected_ids.len(), 2, "{query}");
             let answered = engine.record_answer(&owner, "s1", answer).await.unwrap();
             assert_eq!((answered.told, &answered.used), (2, &vec![saved[0].id]), "{answer}");
             assert_eq!(weight(&engine, &owner, saved[0].id).await, 1.0, "nothing moves in a turn");
@@ -123,12 +124,15 @@ async fn an_echo_is_told_even_after_the_memory_is_gone() {
         let owner = scope("ann");
         let texts = ["用户喜欢喝龙井茶。", "The user drinks tea in the morning."];
         let saved = remember_all(&engine, &owner, &texts).await;
-        let told = ask(&engine, &owner, "s1", "tea 喝茶").await;
-        assert_eq!(told.len(), 2);
+        let injected_ids = ask(&engine, &owner, "s1", "tea 喝茶").await;
+        assert_eq!(injected_ids.len(), 2);
         engine.delete(&owner, saved[0].id).await.unwrap();
         let injected = engine.injected_sketches(&owner, "s1").await.unwrap();
-        let echoes =
-            |said: &str| injected.iter().any(|(_, told)| TextSketch::of(said).is_covered_by(told));
+        let echoes = |text: &str| {
+            injected
+                .iter()
+                .any(|(_, injected_ids)| TextSketch::of(text).is_covered_by(injected_ids))
+        };
         assert!(echoes("用户喜欢喝龙井茶") && echoes("the user drinks tea in the morning"));
         assert!(!echoes("用户住在杭州") && !echoes("The user lives in Boston"));
         assert_eq!(engine.injected_sketches(&owner, "s2").await.unwrap(), []);
@@ -142,9 +146,9 @@ async fn what_is_held_out_is_not_told_earns_nothing_and_is_compared() {
     for engine in engines().await {
         let mut config = Config::default();
         config.memory.inject.holdout = 0.5;
-        let (engine, owner) = (engine.with_config(config), scope("ann"));
+        let (engine, owner) = (engine.rebuild().config(config).build(), scope("ann"));
         let id = remember_all(&engine, &owner, &["用户的狗叫小黑。"]).await[0].id;
-        let (mut told, mut held) = (0, 0);
+        let (mut injected_ids, mut held) = (0, 0);
         for number in 0..80 {
             let session = format!("会话{number}");
             let shown = ask(&engine, &owner, &session, "我的狗叫什么名字？").await;
@@ -154,10 +158,10 @@ async fn what_is_held_out_is_not_told_earns_nothing_and_is_compared() {
             assert_eq!(shown.is_empty(), lines[0].injected.shown == InjectedTier::HeldOut);
             let answer = if shown.is_empty() { "我不知道。" } else { "你的狗叫小黑。" };
             engine.record_answer(&owner, &session, answer).await.unwrap();
-            told += usize::from(!shown.is_empty());
+            injected_ids += usize::from(!shown.is_empty());
             held += usize::from(shown.is_empty());
         }
-        assert!(told > 25 && held > 25, "{told} {held}");
+        assert!(injected_ids > 25 && held > 25, "{injected_ids} {held}");
         let stats = engine.usage_stats(&owner).await.unwrap();
         let compared = stats.comparison.unwrap();
         assert_eq!((compared.told.rate, compared.held_out.rate), (1.0, 0.0));
@@ -173,7 +177,7 @@ async fn a_memory_that_was_only_held_out_keeps_its_weight() {
     for engine in engines().await {
         let mut config = Config::default();
         config.memory.inject.holdout = 0.5;
-        let (engine, owner) = (engine.with_config(config), scope("ann"));
+        let (engine, owner) = (engine.rebuild().config(config).build(), scope("ann"));
         let id = remember_all(&engine, &owner, &["The user's dog is called Rex."]).await[0].id;
         let mut held = 0;
         for number in 0..40 {
@@ -206,7 +210,7 @@ async fn a_weight_set_by_hand_stays_until_it_is_let_go() {
         upkeep(&engine, &owner).await;
         assert_eq!(weight(&engine, &owner, id).await, 3.0);
         assert_eq!(engine.core_memories(&owner, 10).await.unwrap()[0].id, id);
-        let later = engine.clone().with_clock(in_eight_years);
+        let later = engine.clone().rebuild().clock(in_eight_years).build();
         assert_eq!(job(&upkeep(&later, &owner).await, UpkeepJob::Archive).memories, []);
         let free = engine.set_weight(&owner, id, None).await.unwrap();
         assert_eq!((free.weight, free.is_pinned()), (1.0, false));
@@ -238,7 +242,7 @@ async fn an_older_change_can_be_undone_though_use_moved_the_weight_since() {
     }
 }
 
-/// Memories that differ in a word that counts.
+/// Returns memories that differ in a word that counts.
 fn statements(owner: &Scope, count: usize, kind: Kind) -> Vec<Memory> {
     let text = |number: usize| match number % 2 {
         0 => format!("The user owns the book number {number}."),
@@ -291,7 +295,7 @@ async fn a_job_that_would_touch_more_than_a_quarter_stops_and_asks() {
         put(&engine, &owner, &statements(&owner, 8, Kind::User)).await;
         let turns: Vec<_> = (0..50).map(|n| turn("s", "Ann", &format!("turn {n}"))).collect();
         engine.observe(&owner, turns).await.unwrap();
-        let later = engine.clone().with_clock(in_eight_years);
+        let later = engine.clone().rebuild().clock(in_eight_years).build();
         let report = upkeep(&later, &owner).await;
         let stopped = job(&report, UpkeepJob::Archive);
         let reason = stopped.stopped.as_ref().unwrap();
@@ -319,7 +323,7 @@ async fn what_held_until_a_time_that_is_over_is_put_away() {
         all[3].metadata.insert("valid_until".into(), "2026-03-05T00:00:00Z".into());
         put(&engine, &owner, &all).await;
         assert_eq!(job(&upkeep(&engine, &owner).await, UpkeepJob::Expire).done, 0);
-        let later = engine.clone().with_clock(next_week);
+        let later = engine.clone().rebuild().clock(next_week).build();
         let report = upkeep(&later, &owner).await;
         assert_eq!(job(&report, UpkeepJob::Expire).memories[0].id, all[3].id);
         assert_eq!(engine.get(&owner, all[3].id).await.unwrap().status, Status::Archived);
@@ -336,7 +340,7 @@ async fn what_says_the_same_is_put_together_and_taken_apart_again() {
             kind: Some(Kind::User),
             ..say(content)
         };
-        let later = engine.clone().with_clock(tomorrow);
+        let later = engine.clone().rebuild().clock(tomorrow).build();
         let old = engine.remember(&owner, tagged("用户喜歡喝龍井茶。", "茶")).await.unwrap().id;
         let new = later.remember(&owner, tagged("用户目前喜欢喝龙井茶", "爱好")).await.unwrap().id;
         let report = upkeep(&later, &owner).await;
@@ -362,22 +366,34 @@ async fn upkeep_is_done_when_it_is_due_and_by_one_process() {
     assert!(first.upkeep_if_due(&owner).await.unwrap().is_some());
     assert!(second.upkeep_if_due(&owner).await.unwrap().is_none());
     assert_eq!(second.last_upkeep(&owner).await.unwrap(), Some(noon()));
-    let later = second.clone().with_clock(tomorrow);
+    let later = second.clone().rebuild().clock(tomorrow).build();
     assert!(later.upkeep_if_due(&owner).await.unwrap().is_some());
     let mut config = Config::default();
     config.upkeep.hours = "2-5".into();
-    let next_week = second.clone().with_clock(next_week);
+    let next_week = second.clone().rebuild().clock(next_week).build();
     assert!(
         next_week
             .clone()
-            .with_config(config.clone())
+            .rebuild()
+            .config(config.clone())
+            .build()
             .upkeep_if_due(&owner)
             .await
             .unwrap()
             .is_none()
     );
     (config.upkeep.hours, config.upkeep.enabled) = (String::new(), false);
-    assert!(next_week.clone().with_config(config).upkeep_if_due(&owner).await.unwrap().is_none());
+    assert!(
+        next_week
+            .clone()
+            .rebuild()
+            .config(config)
+            .build()
+            .upkeep_if_due(&owner)
+            .await
+            .unwrap()
+            .is_none()
+    );
     assert!(next_week.upkeep_if_due(&owner).await.unwrap().is_some());
 }
 
@@ -391,13 +407,14 @@ async fn old_lines_go_and_what_waits_for_a_vector_gets_one() {
             .record_spending(&owner, "extract", TokenUsage::default(), Duration::ZERO)
             .await
             .unwrap();
-        let with_model = engine.clone().with_embedder(Arc::new(BuiltinEmbedder::new()));
+        let with_model =
+            engine.clone().rebuild().embedder(Arc::new(BuiltinEmbedder::new())).build();
         let report = upkeep(&with_model, &owner).await;
         assert_eq!(
             (job(&report, UpkeepJob::Prune).done, job(&report, UpkeepJob::Embed).done),
             (0, 1)
         );
-        let later = engine.clone().with_clock(in_eight_years);
+        let later = engine.clone().rebuild().clock(in_eight_years).build();
         let yes = UpkeepRequest { yes: true, ..UpkeepRequest::default() };
         let report = later.upkeep(&owner, &yes, &mut |_| {}).await.unwrap();
         assert_eq!(job(&report, UpkeepJob::Prune).done, 2);
@@ -410,7 +427,7 @@ async fn above_the_budget_of_the_day_rules_do_the_work() {
         let mut config = Config::default();
         let budget = &mut config.memory_agent.budget;
         (budget.daily_tokens, budget.price_read, budget.price_written) = (10_000, 0.5, 2.0);
-        let engine = engine.with_config(config.clone());
+        let engine = engine.rebuild().config(config.clone()).build();
         let (ann, wang) = (scope("ann"), scope("王"));
         assert!(engine.may_spend(&ann, "extract").await.unwrap().allowed);
         let tokens = TokenUsage { read: 6_000, cached: 1_000, written: 1_000 };
@@ -427,7 +444,7 @@ async fn above_the_budget_of_the_day_rules_do_the_work() {
             over.reason.unwrap(),
             "the budget of the day is spent (14000 of 10000 tokens): rules do the work until tomorrow"
         );
-        let next_day = engine.clone().with_clock(tomorrow);
+        let next_day = engine.clone().rebuild().clock(tomorrow).build();
         assert!(next_day.may_spend(&ann, "extract").await.unwrap().allowed);
 
         let report = engine.ledger(&ann, 7).await.unwrap();
@@ -436,7 +453,14 @@ async fn above_the_budget_of_the_day_rules_do_the_work() {
         assert_eq!((report.today.tokens(), report.allowance.allowed), (14_000, false));
         config.memory_agent.budget.daily_tokens = 0;
         config.memory_agent.budget.daily_cost = 0.009;
-        let dear = engine.clone().with_config(config).may_spend(&ann, "extract").await.unwrap();
+        let dear = engine
+            .clone()
+            .rebuild()
+            .config(config)
+            .build()
+            .may_spend(&ann, "extract")
+            .await
+            .unwrap();
         assert_eq!(
             dear.reason.unwrap().split(':').next(),
             Some("the budget of the day is spent (0.0100 of 0.0090)")
@@ -449,7 +473,7 @@ async fn the_next_extraction_is_priced_before_it_happens() {
     for engine in engines().await {
         let mut config = Config::default();
         config.memory_agent.budget.price_read = 1_000.0;
-        let (engine, owner) = (engine.with_config(config), scope("ann"));
+        let (engine, owner) = (engine.rebuild().config(config).build(), scope("ann"));
         let nothing = engine.preview_extraction_cost(&owner).await.unwrap();
         assert_eq!((nothing.turns, nothing.read, nothing.written), (0, 0, 0));
         let turns: Vec<_> =
@@ -475,15 +499,15 @@ async fn what_a_tool_tells_in_a_conversation_counts_as_told() {
         assert_eq!(engine.injected_sketches(&owner, "s1").await.unwrap(), []);
         let inside = everlore::ToolContext { session: Some("s1"), ..outside };
         tools.call("memory_recall", input, &inside).await;
-        let told = engine.injected_sketches(&owner, "s1").await.unwrap();
-        assert!(told.iter().any(|(id, _)| *id == saved[1].id), "{told:?}");
+        let injected_ids = engine.injected_sketches(&owner, "s1").await.unwrap();
+        assert!(injected_ids.iter().any(|(id, _)| *id == saved[1].id), "{injected_ids:?}");
         let answer = "You live in Boston, in Elm Street.";
         let answered = engine.record_answer(&owner, "s1", answer).await.unwrap();
-        assert_eq!((answered.told, &answered.used), (told.len(), &vec![saved[1].id]));
+        assert_eq!((answered.told, &answered.used), (injected_ids.len(), &vec![saved[1].id]));
     }
 }
 
-/// What an answer used is followed while others go on, in the order of the conversation.
+/// Usage checks run in the background, in the order of the session.
 #[tokio::test]
 async fn use_that_is_followed_meanwhile_belongs_to_the_prompt_before_it() {
     for engine in engines().await {

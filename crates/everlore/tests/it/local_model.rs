@@ -1,11 +1,11 @@
-//! all-MiniLM-L6-v2 itself, beside the vectors that the reference makes (Q4). `make test` fetches it.
+//! Tests of all-MiniLM-L6-v2 beside vectors of the reference implementation. `make test` fetches the model.
 
 use std::path::PathBuf;
 
 use everlore::llm::{Embedder, LocalModel, PackedTokenVectors, Reranker};
 use serde::Deserialize;
 
-/// A text, how many pieces it has, its sentence vector, and the vector of its middle piece.
+/// Text with its number of pieces, its sentence vector, and the vector of its middle piece.
 #[derive(Deserialize)]
 struct GoldenSentence {
     text: String,
@@ -18,7 +18,7 @@ struct GoldenSentence {
 #[tokio::test]
 async fn it_agrees_with_the_reference_and_tells_what_texts_mean() {
     let Some(folder) = folder() else { return };
-    // As it is used: converted, then opened.
+    // As in production: converted, then opened.
     let home = tempfile::tempdir().unwrap();
     let into = home.path().join("minilm");
     let size = LocalModel::read(folder).unwrap().save_quantized(&into).unwrap();
@@ -29,7 +29,7 @@ async fn it_agrees_with_the_reference_and_tells_what_texts_mean() {
     assert_tells_meaning(&model).await;
 }
 
-/// Where `make model` puts it. Whoever names the folder, or sets `CI`, must have it.
+/// Returns the model folder that `make model` fills. If the variable or `CI` is set, the model must be there.
 #[expect(clippy::print_stderr, reason = "a test that is not run says so")]
 fn folder() -> Option<PathBuf> {
     let named = std::env::var_os("EVERLORE_TEST_MODEL").map(PathBuf::from);
@@ -37,17 +37,12 @@ fn folder() -> Option<PathBuf> {
     let folder = named.unwrap_or_else(|| {
         PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools/model"))
     });
-    match folder.join("model.safetensors").is_file() {
-        true => Some(folder),
-        false if required => panic!("there is no model in {}: run `make model`", folder.display()),
-        false => {
-            eprintln!(
-                "not run: there is no model in {}; `make model` fetches it",
-                folder.display()
-            );
-            None
-        }
+    if folder.join("model.safetensors").is_file() {
+        return Some(folder);
     }
+    assert!(!required, "there is no model in {}: run `make model`", folder.display());
+    eprintln!("not run: there is no model in {}; `make model` fetches it", folder.display());
+    None
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
@@ -62,17 +57,17 @@ fn assert_like_the_reference(model: &LocalModel) {
     for golden in goldens {
         let sentence = cosine(&model.vector(&golden.text).unwrap(), &golden.sentence);
         assert!(sentence > 0.99, "{}: {sentence}", golden.text);
-        let pieces = model.token_vectors(&golden.text).unwrap();
-        assert_eq!(pieces.len(), golden.pieces, "{}", golden.text);
+        let tokens = model.token_vectors(&golden.text).unwrap();
+        assert_eq!(tokens.len(), golden.pieces, "{}", golden.text);
         if !golden.middle.is_empty() {
-            let middle = cosine(&pieces[pieces.len() / 2], &golden.middle);
+            let middle = cosine(&tokens[tokens.len() / 2], &golden.middle);
             assert!(middle > 0.98, "{}: {middle}", golden.text);
         }
     }
 }
 
 async fn assert_tells_meaning(model: &LocalModel) {
-    let asked = model.encode_query(&[
+    let query = model.encode_query(&[
         ("what", 1.0),
         ("medicine", 4.0),
         ("did", 1.0),
@@ -80,7 +75,7 @@ async fn assert_tells_meaning(model: &LocalModel) {
         ("doctor", 4.0),
         ("give?", 2.0),
     ]);
-    let asked = asked.await.unwrap();
+    let query = query.await.unwrap();
     let texts = [
         "A physician prescribed antibiotics.",
         "The train leaves at noon.",
@@ -89,7 +84,7 @@ async fn assert_tells_meaning(model: &LocalModel) {
     let packed = Reranker::encode_texts(model, &texts).await.unwrap();
     let alike: Vec<f32> = packed
         .iter()
-        .map(|PackedTokenVectors(bytes)| asked.weighted_sum(&asked.compare(bytes).tokens))
+        .map(|PackedTokenVectors(bytes)| query.weighted_sum(&query.compare(bytes).tokens))
         .collect();
     assert!(alike[0] > alike[1] + 0.1 && alike[0] > alike[2] + 0.1, "{alike:?}");
     let vectors = model

@@ -36,7 +36,10 @@ mod fs;
 mod tiers;
 mod tools;
 mod tools_core;
-mod tools_graph;
+#[cfg(feature = "compat-tools")]
+mod tools_compat;
+#[cfg(feature = "compat-tools")]
+mod tools_reference;
 #[cfg(feature = "remote")]
 mod remote;
 #[cfg(feature = "remote")]

@@ -2,9 +2,10 @@
 
 use everlore::{
     Hit, Kind, Memory,
-    recall::{HitSignals, MemoryBlock, MemoryTier, ScoreFactors, pack},
+    recall::{HitSignals, MemoryBlock, ScoreFactors, pack},
     store::DocAddress,
     text::language::Language,
+    types::Tier,
 };
 use jiff::{Zoned, tz::TimeZone};
 use proptest::{collection::vec, prelude::*};
@@ -148,14 +149,14 @@ fn a_tag_that_never_ends_takes_no_longer_than_its_length() {
 fn every_entry_is_as_full_as_fits() {
     let long = format!("The first sentence. {}", "Another one follows here. ".repeat(30));
     let hits = hits(&[&long, &long, &long]);
-    let tiers = |budget| -> Vec<MemoryTier> {
+    let tiers = |budget| -> Vec<Tier> {
         english(&hits, budget).entries.iter().map(|entry| entry.tier).collect()
     };
-    assert_eq!(tiers(2_000), [MemoryTier::L2, MemoryTier::L2, MemoryTier::L2]);
-    assert_eq!(tiers(370), [MemoryTier::L2, MemoryTier::L1, MemoryTier::L0]);
-    assert_eq!(tiers(220), [MemoryTier::L1, MemoryTier::L0, MemoryTier::L0]);
-    assert_eq!(tiers(110), [MemoryTier::L0, MemoryTier::L0, MemoryTier::L0]);
-    assert_eq!(tiers(70), [MemoryTier::L0]);
+    assert_eq!(tiers(2_000), [Tier::L2, Tier::L2, Tier::L2]);
+    assert_eq!(tiers(370), [Tier::L2, Tier::L1, Tier::L0]);
+    assert_eq!(tiers(220), [Tier::L1, Tier::L0, Tier::L0]);
+    assert_eq!(tiers(110), [Tier::L0, Tier::L0, Tier::L0]);
+    assert_eq!(tiers(70), [Tier::L0]);
     assert_eq!(tiers(0), []);
     let short = english(&hits, 70);
     assert_eq!(short.left_out, [hits[1].memory.id, hits[2].memory.id]);

@@ -108,7 +108,7 @@ async fn a_single_character_is_worth_half_beside_a_pair_and_whole_alone() {
 async fn characters_worth_nothing_are_not_looked_up() {
     let mut config = Config::default();
     config.recall.single_character = 0.0;
-    let (engine, owner) = (ram().with_config(config), scope("wang"));
+    let (engine, owner) = (ram().rebuild().config(config).build(), scope("wang"));
     remember_all(&engine, &owner, &["设计准备", "设备"]).await;
     assert_eq!(found(&engine, &owner, "设备").await, ["设备"]);
     let found = engine.recall(&engine.request(&owner, "设备")).await.unwrap();
@@ -126,7 +126,7 @@ async fn a_synonym_finds_what_the_word_does_not_but_less_surely() {
         assert_eq!(found(&engine, &owner, query).await, [word, synonym], "{query}");
         let mut config = Config::default();
         config.recall.synonym = 0.0;
-        let plain = engine.with_config(config);
+        let plain = engine.rebuild().config(config).build();
         assert!(!hits(&plain, &owner, query).await.iter().any(|hit| {
             hit.memory.content == synonym
                 && hit.signals.terms.iter().any(|term| term.frequency < 1.0)
@@ -416,7 +416,7 @@ async fn the_kind_a_question_is_after_is_lifted() {
 async fn what_was_known_then_can_be_asked_for() {
     let (engine, owner) = (engine().await, scope("wang"));
     let saved = engine.remember(&owner, say("I live in Lisbon")).await.unwrap();
-    let later = engine.clone().with_clock(one_o_clock);
+    let later = engine.clone().rebuild().clock(one_o_clock).build();
     let edit = MemoryEdit { content: Some("I live in Porto".into()), ..MemoryEdit::default() };
     later.edit(&owner, saved.id, &edit).await.unwrap();
     later.remember(&owner, say("我住的城市有河")).await.unwrap();

@@ -1,4 +1,4 @@
-//! Models on other servers, asked over the wire by a scripted server (Q4): batches, retries, what is refused, time limits.
+//! Tests of remote embedders against a mock server: batches, retries, rejected responses, timeouts.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,7 +13,7 @@ use everlore::{
 use everlore_mock_llm::{HttpResponse, MockEmbeddings, MockServer, embeddings};
 use serde_json::json;
 
-/// Pauses too short to be noticed.
+/// Pauses too short to notice.
 pub(crate) const HASTY: RetryPolicy = RetryPolicy {
     retries: 3,
     first_pause: Duration::from_millis(1),
@@ -54,7 +54,7 @@ fn openai(server: &MockServer) -> RemoteEmbedder {
     remote(&config(server, EmbeddingProvider::Openai))
 }
 
-/// What the model should answer, of length one.
+/// Returns the vectors that the model should return, of length 1.
 fn expected(text: &str) -> Vec<f32> {
     let numbers = embeddings::concept_vector(text.trim(), DIMENSIONS);
     let length = numbers.iter().map(|number| number * number).sum::<f32>().sqrt();
@@ -69,7 +69,7 @@ fn assert_expected(texts: &[&str], vectors: &[Vec<f32>]) {
     }
 }
 
-/// How many texts each request asked about.
+/// Returns the number of texts in each request.
 fn sizes(server: &MockServer) -> Vec<usize> {
     server
         .requests()
@@ -107,8 +107,8 @@ async fn vectors_may_travel_as_bytes_and_be_shortened() {
         dimensions: 8,
         ..config(&server, EmbeddingProvider::Openai)
     };
-    let made = endpoint(&config).document_embedder(8).embed(&TEXTS[..2]).await.unwrap();
-    assert_eq!(made.iter().map(Vec::len).collect::<Vec<_>>(), [8, 8]);
+    let vectors = endpoint(&config).document_embedder(8).embed(&TEXTS[..2]).await.unwrap();
+    assert_eq!(vectors.iter().map(Vec::len).collect::<Vec<_>>(), [8, 8]);
     let sent = server.requests()[0].json();
     assert_eq!((&sent["encoding_format"], &sent["dimensions"]), (&json!("base64"), &json!(8)));
 }
@@ -133,9 +133,9 @@ async fn batches_are_bounded_by_count_and_by_characters() {
 #[tokio::test]
 async fn texts_without_words_are_not_sent() {
     let server = MockServer::start(MockEmbeddings::default());
-    let made = openai(&server).embed(&["", "tea", " \n"]).await.unwrap();
-    assert_eq!((&made[0], &made[2]), (&vec![0.0; DIMENSIONS], &vec![0.0; DIMENSIONS]));
-    assert_expected(&["tea"], &made[1..2]);
+    let vectors = openai(&server).embed(&["", "tea", " \n"]).await.unwrap();
+    assert_eq!((&vectors[0], &vectors[2]), (&vec![0.0; DIMENSIONS], &vec![0.0; DIMENSIONS]));
+    assert_expected(&["tea"], &vectors[1..2]);
     assert_eq!(sizes(&server), [1]);
     assert_eq!(openai(&server).embed(&[]).await.unwrap(), Vec::<Vec<f32>>::new());
     assert_eq!(server.requests().len(), 1);
@@ -259,7 +259,7 @@ async fn answers_that_cannot_be_right_are_refused() {
             "cannot be read",
         ),
         (HttpResponse::bytes(200, "text/html", b"<html>sign in</html>".to_vec()), "cannot be read"),
-        // Four bytes of a number that is none, as base64.
+        // Four bytes of NaN, as base64.
         (
             answer(&[item(0, json!("AADAfw==")), item(1, json!("AADAfw=="))]),
             "1 numbers instead of 16",
@@ -277,7 +277,7 @@ async fn answers_that_cannot_be_right_are_refused() {
         .embed(&["tea"])
         .await
         .unwrap_err();
-    assert!(error.to_string().contains("numbers that are none"), "{error}");
+    assert!(error.to_string().contains("not finite"), "{error}");
 }
 
 #[tokio::test]
@@ -290,9 +290,9 @@ async fn a_batch_that_is_too_large_is_split_and_a_text_that_is_too_long_is_short
     assert!(sizes(&server).contains(&1) || sizes(&server).contains(&2), "{:?}", sizes(&server));
 
     let long = format!("puppy {}", "w ".repeat(400));
-    let made = openai(&server).embed(&[&long]).await.unwrap();
+    let vectors = openai(&server).embed(&[&long]).await.unwrap();
     let kept: String = long.chars().take(long.trim().chars().count() / 4).collect();
-    assert_expected(&[&kept], &made);
+    assert_expected(&[&kept], &vectors);
 
     let strict = MockServer::start(MockEmbeddings { max_chars: 3, ..MockEmbeddings::default() });
     let (message, hint) = failure(&openai(&strict), &["this does not fit"]).await;
@@ -322,8 +322,8 @@ async fn dropping_a_request_ends_it() {
     server.enqueue(HttpResponse::json(200, &json!({})).held());
     let embedder = openai(&server);
     let asking = tokio::spawn(async move { embedder.embed(&TEXTS).await });
-    let waiting = Arc::clone(&server);
-    tokio::task::spawn_blocking(move || waiting.await_held()).await.unwrap();
+    let holder = Arc::clone(&server);
+    tokio::task::spawn_blocking(move || holder.await_held()).await.unwrap();
     asking.abort();
     assert!(asking.await.unwrap_err().is_cancelled());
     assert_expected(&TEXTS, &openai(&server).embed(&TEXTS).await.unwrap());

@@ -1,5 +1,5 @@
-//! The engine with a model on another server: saves never wait, recall waits a little, nothing is asked for twice, and what is
-//! erased is erased from the cache (Q4, H2, H3).
+//! Tests of the engine with a remote embedder: saves never wait, recall waits a little, nothing is requested twice, and
+//! erasure reaches the cache.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -35,16 +35,19 @@ const TEXTS: [&str; 6] = [
 async fn open(path: &Path, config: &EmbeddingConfig) -> (Engine, Arc<SqliteStore>) {
     let store = Arc::new(SqliteStore::open(path).await.unwrap());
     let endpoint = endpoint(config);
-    let cache = (Arc::clone(&store) as Arc<dyn VectorCache>, config.cache_entries);
-    let engine = engine_on(Arc::clone(&store) as Arc<dyn Store>).with_remote_embedder(
-        Arc::new(endpoint.document_embedder(DIMENSIONS)),
-        Arc::new(endpoint.query_embedder(DIMENSIONS)),
-        Some(cache),
-    );
+    let max_cached = config.cache_entries;
+    let engine = engine_on(Arc::clone(&store) as Arc<dyn Store>)
+        .rebuild()
+        .remote_embedder(
+            Arc::new(endpoint.document_embedder(DIMENSIONS)),
+            Arc::new(endpoint.query_embedder(DIMENSIONS)),
+            max_cached,
+        )
+        .build();
     (engine, store)
 }
 
-/// A question's time limit is no limit here, so that a busy machine does not fail tests about something else.
+/// Disables the query timeout, so that a busy machine does not fail tests about something else.
 fn unhurried(server: &MockServer, provider: EmbeddingProvider) -> EmbeddingConfig {
     EmbeddingConfig { query_limit: PATIENT, ..config(server, provider) }
 }
@@ -90,7 +93,7 @@ async fn a_save_does_not_wait_for_a_server_that_never_answers() {
     assert_eq!(answer.hits[0].memory.content, TEXTS[0]);
     assert_eq!(counts(&engine).await, (0, 6));
     engine.flush(Duration::ZERO).await;
-    store.close().await;
+    store.admin().close().await;
 }
 
 #[tokio::test]
@@ -107,7 +110,7 @@ async fn with_a_dead_server_saves_succeed_words_are_found_and_the_rest_is_made_l
         engine.backfill_embeddings(&mut |_| {}).await.is_err(),
         "asked for, it says what is wrong"
     );
-    store.close().await;
+    store.admin().close().await;
 
     let server = MockServer::start(MockEmbeddings::default());
     let (engine, _) = open(&path, &unhurried(&server, EmbeddingProvider::Ollama)).await;
@@ -149,11 +152,11 @@ async fn a_question_that_is_not_answered_in_time_is_answered_by_words_and_says_s
     let why = answer.without_meaning.unwrap();
     assert!(why.contains("did not answer within 20ms"), "{why}");
     server.enqueue(HttpResponse::error(500, "down"));
-    let asked = server.requests().len();
-    let engine = engine.with_clock(one_o_clock);
+    let sent = server.requests().len();
+    let engine = engine.rebuild().clock(one_o_clock).build();
     let answer = engine.recall(&engine.request(&owner, "医生 physician")).await.unwrap();
     assert!(answer.without_meaning.unwrap().contains("status 500"));
-    assert_eq!(server.requests().len(), asked + 1, "a question is asked once");
+    assert_eq!(server.requests().len(), sent + 1, "a question is asked once");
 }
 
 #[tokio::test]
@@ -168,17 +171,17 @@ async fn a_server_that_failed_is_left_alone_for_a_while_and_then_asked_again() {
         engine.recall(&engine.request(&owner, query)).await.unwrap().without_meaning
     };
     assert!(recall(&engine, "who prescribed it").await.unwrap().contains("status 500"));
-    let asked = server.requests().len();
+    let sent = server.requests().len();
     for query in ["the friendly physician", "医生是谁"] {
         let why = recall(&engine, query).await.unwrap();
         assert!(why.contains("status 500") && why.contains("asked again from"), "{why}");
     }
-    assert_eq!(server.requests().len(), asked, "nobody waits for it");
+    assert_eq!(server.requests().len(), sent, "nobody waits for it");
     assert_eq!(engine.embedder_outage().unwrap().failures, 1);
-    let later = engine.clone().with_clock(one_o_clock);
+    let later = engine.clone().rebuild().clock(one_o_clock).build();
     assert_eq!(recall(&later, "有什么饮料").await, None);
     assert!(later.embedder_outage().is_none() && engine.embedder_outage().is_none());
-    assert_eq!(server.requests().len(), asked + 1);
+    assert_eq!(server.requests().len(), sent + 1);
 }
 
 #[tokio::test]
@@ -218,15 +221,15 @@ async fn a_day_that_is_replayed_asks_nothing_of_the_server() {
     turns(engine.clone()).await;
     let first = engine.embed_status().await.unwrap().cache.unwrap();
     assert_eq!((first.entries, first.misses), (10, 10));
-    store.close().await;
+    store.admin().close().await;
 
-    let asked = server.requests().len();
+    let sent = server.requests().len();
     for _ in 0..20 {
         let (engine, store) = open(&path, &config).await;
         turns(engine).await;
-        store.close().await;
+        store.admin().close().await;
     }
-    assert_eq!(server.requests().len(), asked, "nothing is asked for twice");
+    assert_eq!(server.requests().len(), sent, "nothing is asked for twice");
     let (engine, _) = open(&path, &config).await;
     let cache = engine.embed_status().await.unwrap().cache.unwrap();
     assert_eq!((cache.entries, cache.misses), (10, 10));
@@ -251,7 +254,7 @@ async fn another_model_is_noticed_and_going_back_costs_no_request() {
     let (engine, store) = open(&path, &old).await;
     remember_all(&engine, &owner, &TEXTS).await;
     engine.flush(PATIENT).await;
-    store.close().await;
+    store.admin().close().await;
 
     let (engine, store) = open(&path, &new).await;
     remember_all(&engine, &owner, &["a second puppy"]).await;
@@ -267,20 +270,20 @@ async fn another_model_is_noticed_and_going_back_costs_no_request() {
     engine.switch_embedding_model().await.unwrap();
     assert_eq!(engine.backfill_embeddings(&mut |_| {}).await.unwrap(), 7);
     assert!(!found(&engine, &owner, "any animal at home?").await.is_empty());
-    store.close().await;
+    store.admin().close().await;
 
-    let asked = server.requests().len();
+    let sent = server.requests().len();
     let (engine, _) = open(&path, &old).await;
     engine.switch_embedding_model().await.unwrap();
     assert_eq!(engine.backfill_embeddings(&mut |_| {}).await.unwrap(), 7);
-    let texts: Vec<_> = server.requests()[asked..]
+    let texts: Vec<_> = server.requests()[sent..]
         .iter()
         .flat_map(|request| embeddings::parse_input(&request.json()).unwrap())
         .collect();
     assert_eq!(texts, ["a second puppy"], "the others were kept");
 }
 
-/// The bytes under which the file keeps the vector of a text.
+/// Returns the bytes under which the file caches the vector of a text.
 fn slot(text: &str) -> Vec<u8> {
     let numbers = embeddings::concept_vector(text, DIMENSIONS);
     let length = numbers.iter().map(|number| f64::from(*number).powi(2)).sum::<f64>().sqrt();
@@ -289,7 +292,7 @@ fn slot(text: &str) -> Vec<u8> {
     Vector::quantize(&numbers).to_bytes()
 }
 
-/// Which files beside the database hold these bytes.
+/// Returns the files beside the database that contain these bytes.
 fn holding(path: &Path, bytes: &[u8]) -> usize {
     let files = std::fs::read_dir(path.parent().unwrap())
         .unwrap()
@@ -326,18 +329,18 @@ async fn forgetting_takes_the_text_out_of_the_cache_and_every_question_with_it()
     let forgotten = engine.forget(&ann, secret).await.unwrap();
     assert_eq!(forgotten.removed.cached_vectors, 3, "two texts and a question");
     assert_eq!(engine.embed_status().await.unwrap().cache.unwrap().entries, 3);
-    // The other user asked the same and keeps it: it is theirs.
+    // The other user asked the same and keeps the cached vector: it is theirs.
     let rows: Vec<(i64, i64)> = rows(&path);
     assert_eq!(rows.len(), 3);
     engine.forget(&ben, engine.remember(&ben, say("gone")).await.unwrap().id).await.unwrap();
-    store.close().await;
+    store.admin().close().await;
     for text in texts {
         assert_eq!(holding(&path, &slot(text)), 0, "{text}");
     }
     assert!(holding(&path, &slot("likes tea")) > 0);
 }
 
-/// Scope and kind of every row of the cache.
+/// Returns scope and kind of every row of the cache.
 fn rows(path: &Path) -> Vec<(i64, i64)> {
     let db = Connection::open(path).unwrap();
     let mut select = db.prepare("SELECT scope, question FROM cached_vectors").unwrap();
@@ -354,8 +357,8 @@ async fn what_is_erased_while_the_model_is_asked_is_not_kept_afterwards() {
     let answer = json!({ "embeddings": [embeddings::concept_vector("魑魅", DIMENSIONS)] });
     server.enqueue(HttpResponse::json(200, &answer).held());
     let secret = engine.remember(&owner, say("魑魅")).await.unwrap().id;
-    let waiting = Arc::clone(&server);
-    tokio::task::spawn_blocking(move || waiting.await_held()).await.unwrap();
+    let holder = Arc::clone(&server);
+    tokio::task::spawn_blocking(move || holder.await_held()).await.unwrap();
     engine.forget(&owner, secret).await.unwrap();
     server.release();
     engine.flush(PATIENT).await;
@@ -388,15 +391,15 @@ fn keep(numbers: std::ops::Range<usize>, day: i64, most: usize) -> VectorInsert 
     }
 }
 
-async fn kept(
+async fn cached_count(
     store: &SqliteStore,
     owner: &Scope,
     numbers: std::ops::Range<usize>,
     day: i64,
 ) -> usize {
     let texts = numbers.map(|number| Fingerprint::of(&format!("文 {number}"))).collect();
-    let asked = VectorLookup { model: model(), texts, is_query: false, now: at(NOON + day * DAY) };
-    store.lookup(owner, &asked).await.unwrap().iter().flatten().count()
+    let lookup = VectorLookup { model: model(), texts, is_query: false, now: at(NOON + day * DAY) };
+    store.lookup(owner, &lookup).await.unwrap().iter().flatten().count()
 }
 
 #[tokio::test]
@@ -404,13 +407,17 @@ async fn the_cache_is_bounded_and_what_was_unused_for_longest_goes_first() {
     let (store, owner) = sqlite().await;
     store.insert(&owner, keep(0..60, 0, 100)).await.unwrap();
     store.insert(&owner, keep(60..100, 1, 100)).await.unwrap();
-    assert_eq!(kept(&store, &owner, 0..20, 2).await, 20, "used again, so they are the newest");
+    assert_eq!(
+        cached_count(&store, &owner, 0..20, 2).await,
+        20,
+        "used again, so they are the newest"
+    );
     store.insert(&owner, keep(100..110, 3, 100)).await.unwrap();
-    // Ten too many and six more, so that it is not done at every save.
+    // Ten too many and six more, so that pruning does not happen at every save.
     assert_eq!(store.status().await.unwrap().entries, 94);
-    assert_eq!(kept(&store, &owner, 0..20, 3).await, 20);
-    assert_eq!(kept(&store, &owner, 20..60, 3).await, 24);
-    assert_eq!(kept(&store, &owner, 60..110, 3).await, 50);
+    assert_eq!(cached_count(&store, &owner, 0..20, 3).await, 20);
+    assert_eq!(cached_count(&store, &owner, 20..60, 3).await, 24);
+    assert_eq!(cached_count(&store, &owner, 60..110, 3).await, 50);
 }
 
 #[tokio::test]
@@ -420,9 +427,9 @@ async fn a_scope_finds_only_what_it_kept_itself() {
     let memory = crate::support::memory(&other, 2, "y");
     store.apply(crate::support::write(&other, vec![crate::support::add(&memory)])).await.unwrap();
     store.insert(&owner, keep(0..5, 0, 100)).await.unwrap();
-    assert_eq!(kept(&store, &other, 0..5, 0).await, 0);
-    assert_eq!(kept(&store, &scope("nobody"), 0..5, 0).await, 0);
-    assert_eq!(kept(&store, &owner, 0..5, 0).await, 5);
+    assert_eq!(cached_count(&store, &other, 0..5, 0).await, 0);
+    assert_eq!(cached_count(&store, &scope("nobody"), 0..5, 0).await, 0);
+    assert_eq!(cached_count(&store, &owner, 0..5, 0).await, 5);
     let question = VectorLookup {
         model: model(),
         texts: vec![Fingerprint::of("文 0")],

@@ -103,7 +103,7 @@ async fn words_of_the_same_meaning_lift_a_memory() {
         let plain = ask(&engine, query).await;
         assert!(plain.hits.iter().all(|hit| hit.signals.rerank == 0.0));
         let toy = ToyReranker::new();
-        let engine = engine.with_reranker(toy.clone());
+        let engine = engine.rebuild().reranker(toy.clone()).build();
         let found = ask(&engine, query).await;
         assert_eq!(contents(&found)[0], TEXTS[1]);
         let signals = &found.hits[0].signals;
@@ -119,7 +119,7 @@ async fn words_of_the_same_meaning_lift_a_memory() {
 async fn a_text_that_changes_is_read_again_and_one_that_goes_leaves_nothing() {
     for engine in [engine().await, ram()] {
         let (toy, ann) = (ToyReranker::new(), scope("ann"));
-        let engine = engine.with_reranker(toy.clone());
+        let engine = engine.rebuild().reranker(toy.clone()).build();
         remember_all(&engine, &ann, &TEXTS).await;
         assert_eq!(engine.embed_status().await.unwrap().unread, 4);
         assert_eq!(engine.backfill_token_vectors(&mut |_| ()).await.unwrap(), 4);
@@ -155,7 +155,7 @@ async fn a_text_that_changes_is_read_again_and_one_that_goes_leaves_nothing() {
 #[tokio::test]
 async fn chinese_questions_are_left_alone() {
     let toy = ToyReranker::new();
-    let engine = ram().with_reranker(toy.clone());
+    let engine = ram().rebuild().reranker(toy.clone()).build();
     remember_all(&engine, &scope("ann"), &["我喜欢龙井茶", "医生开了抗生素"]).await;
     let found = ask(&engine, "医生开了什么药").await;
     assert_eq!(contents(&found)[0], "医生开了抗生素");
@@ -169,7 +169,7 @@ async fn chinese_questions_are_left_alone() {
 #[tokio::test]
 async fn the_names_of_speakers_are_not_asked_for() {
     let toy = ToyReranker::new();
-    let engine = ram().with_reranker(toy.clone());
+    let engine = ram().rebuild().reranker(toy.clone()).build();
     let turns = vec![
         turn("monday", "Caroline", "I saw a physician"),
         turn("monday", "Ben", "Hey Caroline"),
@@ -182,7 +182,7 @@ async fn the_names_of_speakers_are_not_asked_for() {
 #[tokio::test]
 async fn what_stands_in_the_next_turn_counts_too() {
     let toy = ToyReranker::new();
-    let engine = ram().with_reranker(toy.clone());
+    let engine = ram().rebuild().reranker(toy.clone()).build();
     let said = [
         ("Ben", "did you see anybody about the cough"),
         ("Ann", "yes, the one on monday"),
@@ -200,7 +200,7 @@ async fn what_stands_in_the_next_turn_counts_too() {
 #[tokio::test]
 async fn a_first_question_reads_a_bounded_amount_and_still_answers() {
     let toy = ToyReranker::new();
-    let engine = ram().with_reranker(toy.clone());
+    let engine = ram().rebuild().reranker(toy.clone()).build();
     let long = "filler ".repeat(100);
     for number in 0..30 {
         let content = format!("on monday note {number} {long}");
@@ -222,7 +222,7 @@ async fn a_first_question_reads_a_bounded_amount_and_still_answers() {
 #[tokio::test]
 async fn why_not_ranks_as_recall_does() {
     let toy = ToyReranker::new();
-    let engine = ram().with_reranker(toy.clone());
+    let engine = ram().rebuild().reranker(toy.clone()).build();
     let saved = remember_all(&engine, &scope("ann"), &TEXTS).await;
     let request =
         RecallRequest { limit: 2, ..engine.request(&scope("ann"), "which medicine on monday") };

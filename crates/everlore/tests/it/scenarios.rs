@@ -77,10 +77,11 @@ impl ScenarioPlayer {
         config.memory_agent.enabled = with_model;
         config.memory_agent.model = "scripted".into();
         let model = Arc::new(ScenarioModel::default());
-        let engine = Engine::new(store)
-            .with_config(config)
-            .with_clock(now)
-            .with_chat_model(Arc::clone(&model) as Arc<dyn ChatModel>);
+        let engine = Engine::builder(store)
+            .config(config)
+            .clock(now)
+            .chat_model(Arc::clone(&model) as Arc<dyn ChatModel>)
+            .build();
         let scope = Scope::new("assistant", "sam").unwrap();
         Self { engine, model, scope, folder: folder.to_owned() }
     }
@@ -284,7 +285,7 @@ async fn check(name: &str) {
         }
         let expected = fs::read_to_string(&path).unwrap();
         assert_eq!(replayed, expected, "{name} on {store}");
-        play.engine.store().close().await;
+        play.engine.store().admin().close().await;
     }
 }
 

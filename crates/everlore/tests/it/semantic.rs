@@ -79,7 +79,8 @@ const TEXTS: [&str; 4] = [
 #[tokio::test]
 async fn a_question_finds_what_means_the_same_in_other_words() {
     for engine in [ram(), engine().await] {
-        let (engine, owner) = (engine.with_embedder(ToyEmbedder::new("toy")), scope("ann"));
+        let (engine, owner) =
+            (engine.rebuild().embedder(ToyEmbedder::new("toy")).build(), scope("ann"));
         remember_all(&engine, &owner, &TEXTS).await;
         assert_eq!(found(&engine, &owner, "any animal at home?").await[0], TEXTS[0]);
         assert_eq!(found(&engine, &owner, "was anybody ill").await[0], TEXTS[1]);
@@ -98,7 +99,7 @@ async fn without_a_model_only_words_count() {
 
 #[tokio::test]
 async fn a_mostly_chinese_question_is_left_to_its_words() {
-    let (engine, owner) = (ram().with_embedder(ToyEmbedder::new("toy")), scope("ann"));
+    let (engine, owner) = (ram().rebuild().embedder(ToyEmbedder::new("toy")).build(), scope("ann"));
     remember_all(&engine, &owner, &TEXTS).await;
     let answer = engine.recall(&engine.request(&owner, "下周三上线的是哪个 server")).await.unwrap();
     assert_eq!(answer.hits[0].memory.content, TEXTS[3]);
@@ -107,7 +108,7 @@ async fn a_mostly_chinese_question_is_left_to_its_words() {
 
 #[tokio::test]
 async fn the_name_of_a_speaker_does_not_draw_greetings_near() {
-    let (engine, owner) = (ram().with_embedder(ToyEmbedder::new("toy")), scope("ann"));
+    let (engine, owner) = (ram().rebuild().embedder(ToyEmbedder::new("toy")).build(), scope("ann"));
     let turns = [
         ("Caroline", "Hey, hello!"),
         ("Melanie", "Hello Caroline"),
@@ -127,7 +128,7 @@ async fn the_name_of_a_speaker_does_not_draw_greetings_near() {
 #[tokio::test]
 async fn a_model_that_fails_keeps_nothing_from_being_stored() {
     let (toy, owner) = (ToyEmbedder::new("toy"), scope("ann"));
-    let engine = engine().await.with_embedder(toy.clone());
+    let engine = engine().await.rebuild().embedder(toy.clone()).build();
     toy.fails.store(true, Ordering::Relaxed);
     remember_all(&engine, &owner, &TEXTS).await;
     toy.fails.store(false, Ordering::Relaxed);
@@ -141,11 +142,14 @@ async fn a_model_that_fails_keeps_nothing_from_being_stored() {
 #[tokio::test]
 async fn another_model_is_refused_until_it_is_switched_to_and_then_all_is_made_anew() {
     let (store, owner) = (crate::support::sqlite().await, scope("ann"));
-    let old = crate::support::engine_on(store.clone()).with_embedder(ToyEmbedder::new("old"));
+    let old = crate::support::engine_on(store.clone())
+        .rebuild()
+        .embedder(ToyEmbedder::new("old"))
+        .build();
     for _ in 0..2 {
         remember_all(&old, &owner, &TEXTS).await;
     }
-    let new = crate::support::engine_on(store).with_embedder(ToyEmbedder::new("new"));
+    let new = crate::support::engine_on(store).rebuild().embedder(ToyEmbedder::new("new")).build();
     new.observe(&owner, (0..100).map(|n| turn("monday", "Ben", &format!("word {n}"))).collect())
         .await
         .unwrap();
@@ -205,12 +209,12 @@ async fn scored(engine: &Engine, owner: &Scope, query: &str) -> Vec<(String, f64
 async fn the_first_question_of_a_process_is_answered_as_all_later_ones() {
     let (path, owner) = (fresh_path(), scope("ann"));
     let (store, engine) = open(&path).await;
-    let engine = engine.with_embedder(ToyEmbedder::new("toy"));
+    let engine = engine.rebuild().embedder(ToyEmbedder::new("toy")).build();
     store_many(&store, &owner, &ToyEmbedder::new("toy")).await;
     for query in ["any animal at home?", "was anybody ill in case 7", "第 12 号会议室 server"]
     {
         let (_, fresh) = open(&path).await;
-        let fresh = fresh.with_embedder(ToyEmbedder::new("toy"));
+        let fresh = fresh.rebuild().embedder(ToyEmbedder::new("toy")).build();
         let first = scored(&fresh, &owner, query).await;
         assert!(!first.is_empty());
         for again in [&fresh, &fresh, &engine] {
@@ -220,30 +224,31 @@ async fn the_first_question_of_a_process_is_answered_as_all_later_ones() {
     let puppy = engine.recall(&engine.request(&owner, "puppy on Sunday")).await.unwrap();
     engine.forget(&owner, puppy.hits[0].memory.id).await.unwrap();
     let (_, fresh) = open(&path).await;
-    let fresh = fresh.with_embedder(ToyEmbedder::new("toy"));
+    let fresh = fresh.rebuild().embedder(ToyEmbedder::new("toy")).build();
     let first = scored(&fresh, &owner, "any animal at home?").await;
     assert!(first.iter().all(|(text, _)| !text.contains("puppy")));
     assert_eq!(scored(&engine, &owner, "any animal at home?").await, first);
-    store.close().await;
+    store.admin().close().await;
 }
 
 #[tokio::test]
 async fn vectors_are_compared_only_for_the_scope_that_has_them() {
     let (path, owner) = (fresh_path(), scope("ann"));
     let (store, engine) = open(&path).await;
-    let (toy, engine) = (ToyEmbedder::new("toy"), engine.with_embedder(ToyEmbedder::new("toy")));
+    let (toy, engine) =
+        (ToyEmbedder::new("toy"), engine.rebuild().embedder(ToyEmbedder::new("toy")).build());
     store_many(&store, &owner, &toy).await;
     remember_all(&engine, &scope("bob"), &TEXTS).await;
-    let segments = store.postings(&owner, &[], Some(&toy.model)).await.unwrap();
+    let segments = store.index().postings(&owner, &[], Some(&toy.model)).await.unwrap();
     let Some(SegmentVectors::Remote(number)) = segments[0].vectors else {
         panic!("they are read at once")
     };
     let question = Vector::quantize(&vector("animal"));
-    let compared = store.similarities(&owner, &[number], &question).await.unwrap().unwrap();
+    let compared = store.index().similarities(&owner, &[number], &question).await.unwrap().unwrap();
     assert_eq!(compared[0].len(), segments[0].docs.len());
     assert!(compared[0].iter().any(|similarity| *similarity > 0.9));
     for (other, number) in [(scope("bob"), number), (scope("eve"), number), (owner, number + 1)] {
-        let found = store.similarities(&other, &[number], &question).await.unwrap();
+        let found = store.index().similarities(&other, &[number], &question).await.unwrap();
         assert_eq!(found, None, "{other:?}");
     }
 }

@@ -10,7 +10,7 @@ async fn nothing_is_stored_or_injected_when_memory_is_switched_off() {
     engine.remember(&owner, say("I like 龙井茶")).await.unwrap();
     let mut config = Config::default();
     config.memory.enabled = false;
-    let off = engine.with_config(config);
+    let off = engine.rebuild().config(config).build();
     let refused = off.remember(&owner, say("I like tea")).await;
     assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
     let block = off.context(&off.context_request(&owner, "龙井茶"), 500).await.unwrap();

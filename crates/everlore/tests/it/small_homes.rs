@@ -36,8 +36,10 @@ fn rows(text: &'static str) -> Vec<(&'static str, &'static str)> {
 }
 
 async fn living(memories: &[(&str, &str)]) -> Engine {
-    let engine =
-        engine_on(Arc::new(RamStore::default())).with_embedder(Arc::new(BuiltinEmbedder::new()));
+    let engine = engine_on(Arc::new(RamStore::default()))
+        .rebuild()
+        .embedder(Arc::new(BuiltinEmbedder::new()))
+        .build();
     for (how, text) in memories {
         if let Some((session, _)) = how.split_once('/') {
             let session = Some(session.to_owned());

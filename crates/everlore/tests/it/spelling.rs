@@ -6,7 +6,9 @@ use everlore::{
 };
 use rusqlite::Connection;
 
-use crate::support::{engine_on, found, fresh_path, open, ram, remember_all, scope};
+use crate::support::{
+    engine_on, found, fresh_path, open, ram, remember_all, scope, until_indexes_are_current,
+};
 
 #[tokio::test]
 async fn simplified_and_traditional_chinese_find_each_other() {
@@ -61,17 +63,18 @@ async fn a_file_indexed_before_the_scripts_were_folded_is_indexed_anew() {
     let (path, owner) = (fresh_path(), scope("ann"));
     let (store, engine) = open(&path).await;
     remember_all(&engine, &owner, &["我喜歡烏龍茶"]).await;
-    store.close().await;
+    store.admin().close().await;
     let db = Connection::open(&path).unwrap();
     // As the first version left it: its number, and an index without the folded terms.
-    db.execute("UPDATE meta SET value = 1 WHERE key = 'terms'", []).unwrap();
+    db.execute("UPDATE scopes SET index_version = 1", []).unwrap();
     db.execute("DELETE FROM tail", []).unwrap();
     drop(db);
     let (store, engine) = open(&path).await;
+    until_indexes_are_current(&store).await;
     assert_eq!(found(&engine, &owner, "乌龙茶").await, ["我喜歡烏龍茶"]);
-    store.close().await;
+    store.admin().close().await;
     let db = Connection::open(&path).unwrap();
-    let version = "SELECT value FROM meta WHERE key = 'terms'";
+    let version = "SELECT index_version FROM scopes";
     let version: u32 = db.query_row(version, [], |row| row.get(0)).unwrap();
     assert_eq!(version, everlore::text::terms::TERMS_VERSION);
 }
@@ -102,7 +105,7 @@ async fn with_and_without(texts: &[&str], query: &str) -> (String, String) {
     remember_all(&engine, &owner, texts).await;
     let without = found(&engine, &owner, query).await;
     let list = Domain::parse(MEDICAL, "medical").unwrap();
-    let engine = engine.with_domains(Domains::new(vec![list]));
+    let engine = engine.rebuild().domains(Domains::new(vec![list])).build();
     let with = found(&engine, &owner, query).await;
     (with[0].clone(), without.first().cloned().unwrap_or_default())
 }
@@ -134,10 +137,11 @@ async fn a_list_tells_what_it_found_and_without_one_nothing_changes() {
     remember_all(&engine, &owner, &["AFib since May", "茶"]).await;
     let request = engine.request(&owner, "since when do I have AFib?");
     let plain = engine.recall(&request).await.unwrap();
-    let none = engine.clone().with_domains(Domains::new(vec![]));
+    let none = engine.clone().rebuild().domains(Domains::new(vec![])).build();
     assert_eq!(none.recall(&request).await.unwrap(), plain);
     let list = Domain::parse(MEDICAL, "medical").unwrap();
-    let with = engine.with_domains(Domains::new(vec![list])).recall(&request).await.unwrap();
+    let with =
+        engine.rebuild().domains(Domains::new(vec![list])).build().recall(&request).await.unwrap();
     let told = serde_json::to_value(&with.intent).unwrap();
     assert_eq!(told["domain_terms"][0]["domain"], "medical");
     assert_eq!(told["domain_terms"][0]["term"], "atrial fibrillation");

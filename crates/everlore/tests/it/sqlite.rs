@@ -12,7 +12,7 @@ use rusqlite::Connection;
 
 use crate::support::{
     add, all, engine_on, found, fresh_path, memory, open, remember_all, say, scope, spoken, sqlite,
-    turn, write,
+    turn, until_indexes_are_current, write,
 };
 
 #[tokio::test]
@@ -26,8 +26,8 @@ async fn what_was_saved_is_there_after_the_store_was_dropped_without_closing() {
     let (store, engine) = open(&path).await;
     assert_eq!(all(&engine, &owner).await.len(), 3);
     assert_eq!(found(&engine, &owner, "round 2").await[0], "round 2");
-    assert_eq!(store.integrity().await.unwrap(), Vec::<String>::new());
-    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.admin().integrity().await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -35,8 +35,8 @@ async fn a_closed_store_says_so() {
     let (store, owner) = (sqlite().await, scope("ann"));
     let engine = engine_on(Arc::clone(&store) as Arc<dyn Store>);
     engine.remember(&owner, say("I like tea")).await.unwrap();
-    store.close().await;
-    store.close().await;
+    store.admin().close().await;
+    store.admin().close().await;
     for error in [
         engine.remember(&owner, say("x")).await.map(drop).unwrap_err(),
         engine.count(&owner).await.map(drop).unwrap_err(),
@@ -48,7 +48,7 @@ async fn a_closed_store_says_so() {
 #[tokio::test]
 async fn a_file_of_a_newer_program_is_refused_and_left_alone() {
     let path = fresh_path();
-    open(&path).await.0.close().await;
+    open(&path).await.0.admin().close().await;
     let db = Connection::open(&path).unwrap();
     db.pragma_update(None, "user_version", 999).unwrap();
     drop(db);
@@ -82,14 +82,15 @@ async fn a_changed_analysis_indexes_everything_again() {
     let (path, owner) = (fresh_path(), scope("ann"));
     let (store, engine) = open(&path).await;
     remember_all(&engine, &owner, &["I like tea", "我喜欢茶"]).await;
-    store.close().await;
+    store.admin().close().await;
     let db = Connection::open(&path).unwrap();
-    db.execute("UPDATE meta SET value = 0 WHERE key = 'terms'", []).unwrap();
+    db.execute("UPDATE scopes SET index_version = 0", []).unwrap();
     db.execute("DELETE FROM tail", []).unwrap();
     drop(db);
     let (store, engine) = open(&path).await;
+    until_indexes_are_current(&store).await;
     assert_eq!(found(&engine, &owner, "茶").await, ["我喜欢茶"]);
-    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -102,15 +103,15 @@ async fn rows_and_index_that_disagree_are_told_and_mended() {
     db.execute("UPDATE memories SET content = 'changed by hand' WHERE place = 1", []).unwrap();
     db.execute("DELETE FROM memories WHERE place = 2", []).unwrap();
     let ids: Vec<_> = saved.iter().map(|saved| saved.id).collect();
-    assert_eq!(store.verify(&owner, &ids).await.unwrap(), [false, false, false]);
-    let problems = store.check(&owner).await.unwrap();
+    assert_eq!(store.memories().verify(&owner, &ids).await.unwrap(), [false, false, false]);
+    let problems = store.index().check(&owner).await.unwrap();
     assert_eq!(problems.len(), 3, "{problems:?}");
     assert!(problems[0].contains("is not in the index"), "{problems:?}");
-    assert!(problems[1].contains("is not what its text says"), "{problems:?}");
-    assert!(problems[2].contains("that has no memory"), "{problems:?}");
-    assert_eq!(store.reindex(&owner).await.unwrap(), 2);
-    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
-    assert_eq!(store.reindex(&scope("nobody")).await.unwrap(), 0);
+    assert!(problems[1].contains("does not match its text"), "{problems:?}");
+    assert!(problems[2].contains("which has no memory"), "{problems:?}");
+    assert_eq!(store.index().reindex(&owner).await.unwrap(), 2);
+    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().reindex(&scope("nobody")).await.unwrap(), 0);
 }
 
 /// How many transactions the write-ahead log holds: the last frame of each tells the size of the database.
@@ -195,7 +196,7 @@ async fn a_reader_sees_one_state_while_others_write() {
         }
     };
     tokio::join!(writes, reads);
-    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 fn blocks(path: &Path) -> Vec<(u32, u32)> {
@@ -217,14 +218,14 @@ async fn blocks_are_merged_so_that_no_level_has_more_than_eight() {
         store.apply(write(&owner, many(&owner, batch * 600..(batch + 1) * 600))).await.unwrap();
     }
     assert_eq!(found(&engine, &owner, "5999").await[0], "tea 5999");
-    store.close().await;
+    store.admin().close().await;
     let blocks = blocks(&path);
     assert_eq!(blocks.iter().map(|(_, docs)| docs).sum::<u32>(), 6_000);
     assert!(blocks.len() < 10, "nothing was merged: {blocks:?}");
     assert!(blocks.chunk_by(|a, b| a.0 == b.0).all(|level| level.len() <= 8), "{blocks:?}");
     let (store, _) = open(&path).await;
-    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
-    assert_eq!(store.integrity().await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.admin().integrity().await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -234,14 +235,14 @@ async fn a_block_of_which_most_is_gone_is_made_small() {
     store.apply(write(&owner, many(&owner, 0..100))).await.unwrap();
     let delete = |number| Change::Delete(crate::support::id(number));
     store.apply(write(&owner, (0..60).map(delete).collect())).await.unwrap();
-    store.close().await;
+    store.admin().close().await;
     assert_eq!(blocks(&path).iter().map(|(_, docs)| *docs).collect::<Vec<_>>(), [40]);
     let (store, engine) = open(&path).await;
-    assert_eq!(store.check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
     assert_eq!(found(&engine, &owner, "99").await[0], "tea 99");
     let delete = |number| Change::Delete(crate::support::id(number));
     store.apply(write(&owner, (60..100).map(delete).collect())).await.unwrap();
-    store.close().await;
+    store.admin().close().await;
     assert_eq!(blocks(&path), [], "an empty block leaves nothing");
 }
 
@@ -271,7 +272,7 @@ async fn assert_no_trace(path: &Path, store: &SqliteStore, owner: &Scope, word: 
     for trace in traces(word) {
         assert!(!holds(&bytes, &trace), "`{word}` is still in the file");
     }
-    assert_eq!(store.check(owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().check(owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -341,7 +342,7 @@ async fn stores_that_open_a_new_file_together_make_it_once() {
         tokio::spawn(async move {
             let (store, engine) = open(&path).await;
             engine.remember(&owner, say(&format!("from {number}"))).await.unwrap();
-            store.close().await;
+            store.admin().close().await;
         })
     });
     for task in opened.collect::<Vec<_>>() {
@@ -349,7 +350,7 @@ async fn stores_that_open_a_new_file_together_make_it_once() {
     }
     let (store, engine) = open(&path).await;
     assert_eq!(all(&engine, &owner).await.len(), 4);
-    assert_eq!(store.scopes().await.unwrap(), [owner]);
+    assert_eq!(store.admin().scopes().await.unwrap(), [owner]);
 }
 
 #[tokio::test]
@@ -364,7 +365,7 @@ async fn a_file_of_the_first_schema_is_backed_up_and_brought_to_the_newest() {
     drop(db);
     let store = everlore::store::SqliteStore::open(&path).await.unwrap();
     assert_eq!(
-        everlore::store::Store::scopes(&store).await.unwrap(),
+        everlore::store::StoreAdmin::scopes(&store).await.unwrap(),
         [crate::support::scope("ann")]
     );
     assert!(folder.path().join("everlore.schema-1.backup").exists());

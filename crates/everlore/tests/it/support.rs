@@ -78,12 +78,19 @@ pub(crate) fn seed() -> u64 {
     seed
 }
 
+/// Waits until background work has rebuilt every stale index.
+pub(crate) async fn until_indexes_are_current(store: &SqliteStore) {
+    while !store.index().stale_scopes().await.unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+}
+
 pub(crate) async fn sqlite() -> Arc<SqliteStore> {
     Arc::new(SqliteStore::open(fresh_path()).await.unwrap())
 }
 
 pub(crate) fn engine_on(store: Arc<dyn Store>) -> Engine {
-    Engine::new(store).with_clock(noon)
+    Engine::builder(store).clock(noon).build()
 }
 
 /// Opens an engine on this file and returns it with its store.

@@ -80,7 +80,7 @@ async fn remembered_and_edited_texts_keep_them_and_own_descriptions_stay() {
 async fn files_documents_notes_and_other_systems_keep_them() {
     let home = tempfile::tempdir().unwrap();
     let both = format!("# Releases\n\n{ENGLISH}\n\n# 发布\n\n{CHINESE}\n");
-    let engine = engine().await.with_home(home.path());
+    let engine = engine().await.rebuild().home(home.path()).build();
     let fs = scope("fs");
     for (uri, text) in [("project/release", ENGLISH), ("project/发布", CHINESE)] {
         let bytes = text.as_bytes().to_vec();
@@ -153,7 +153,7 @@ fn with_model(store: Arc<dyn Store>, answers: &[&str]) -> (Engine, Arc<ScenarioM
     let model = Arc::new(ScenarioModel::default());
     *model.0.lock().unwrap() =
         answers.iter().map(|text| (*text).to_owned()).collect::<VecDeque<_>>();
-    let engine = Engine::new(store).with_config(config).with_clock(noon);
+    let engine = Engine::builder(store).config(config).clock(noon).build();
     (engine.with_chat_model(Arc::clone(&model) as Arc<dyn ChatModel>), model)
 }
 
@@ -247,7 +247,7 @@ async fn answers_that_cannot_be_used_and_spent_budgets_change_nothing() {
     let (engine, model) = with_model(Arc::new(RamStore::default()), &[&answer("Releases.")]);
     let mut config = engine.config().clone();
     config.memory_agent.budget.daily_tokens = 1;
-    let engine = engine.with_config(config);
+    let engine = engine.rebuild().config(config).build();
     let owner = scope("sam");
     engine.remember(&owner, say(&long)).await.unwrap();
     let tokens = everlore::llm::TokenUsage { read: 5, cached: 0, written: 5 };

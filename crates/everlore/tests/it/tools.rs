@@ -1,6 +1,6 @@
-//! The tools as an agent calls them: what they save, recall, refuse and journal, and how they are described.
+//! Tests of the tools as an agent calls them: saves, recalls, refusals, journal entries, and descriptions.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, fs};
 
 use everlore::{
     Engine, Scope, ToolContext, ToolRegistry, ToolResult,
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::support::{days_ago, engine, found, remember_all, say, scope, turn};
 
-/// An agent with its memories and its folder.
+/// Agent with its memories and its folder.
 pub(crate) struct ToolAgent {
     pub(crate) engine: Engine,
     pub(crate) scope: Scope,
@@ -34,24 +34,24 @@ impl ToolAgent {
             folder: Some(&folder),
             ..ToolContext::new(&self.engine, &self.scope)
         };
-        let answer = ToolRegistry::all().call(name, input, &cx).await;
-        if !answer.is_error {
+        let result = ToolRegistry::all().call(name, input, &cx).await;
+        if !result.is_error {
             let tools = ToolRegistry::all();
-            assert_fits(&tools.spec(name).unwrap().output_schema, &answer.structured);
+            assert_fits(&tools.spec(name).unwrap().output_schema, &result.structured);
         }
-        answer
+        result
     }
 
     pub(crate) async fn ok(&self, name: &str, input: Value) -> ToolResult {
-        let answer = self.call(name, input).await;
-        assert!(!answer.is_error, "{}", answer.text);
-        answer
+        let result = self.call(name, input).await;
+        assert!(!result.is_error, "{}", result.text);
+        result
     }
 
     pub(crate) async fn err(&self, name: &str, input: Value) -> String {
-        let answer = self.call(name, input).await;
-        assert!(answer.is_error && answer.structured.is_null(), "{answer:?}");
-        answer.text
+        let result = self.call(name, input).await;
+        assert!(result.is_error && result.structured.is_null(), "{result:?}");
+        result.text
     }
 
     pub(crate) async fn save(&self, content: &str) -> String {
@@ -64,7 +64,7 @@ impl ToolAgent {
     }
 }
 
-/// Whether a value has what an output schema asks for, and nothing that it does not name.
+/// Checks that a value has what an output schema requires, and nothing that it does not name.
 fn assert_fits(schema: &Value, value: &Value) {
     let of_type = match schema["type"].as_str().unwrap() {
         "object" => value.is_object(),
@@ -156,10 +156,10 @@ async fn what_a_tool_changes_is_journaled_as_the_agents_and_can_be_undone() {
     let content = "The user drinks pu'er tea since March 2026.";
     agent.ok("memory_save", json!({"action": "update", "id": id, "content": content})).await;
     agent.ok("memory_save", json!({"action": "delete", "id": id})).await;
-    let told: Vec<_> =
+    let entries: Vec<_> =
         agent.journal().await.iter().map(|entry| (entry.actor, entry.cause.clone())).collect();
     let by_agent = |cause: &str| (Actor::Agent, format!("memory_save: {cause}"));
-    assert_eq!(told, [by_agent("delete"), by_agent("update"), by_agent("create")]);
+    assert_eq!(entries, [by_agent("delete"), by_agent("update"), by_agent("create")]);
     let seq = agent.journal().await[0].seq;
     agent.engine.undo(&agent.scope, &UndoTarget::Change(seq)).await.unwrap();
     assert_eq!(
@@ -232,7 +232,7 @@ async fn limits_filters_and_names_are_kept_to() {
     for text in &texts {
         agent.save(text).await;
     }
-    let count = |answer: &ToolResult| answer.structured["memories"].as_array().unwrap().len();
+    let count = |result: &ToolResult| result.structured["memories"].as_array().unwrap().len();
     let query = "How many apple trees has the garden?";
     assert_eq!(count(&agent.ok("memory_recall", json!({"query": query})).await), 5);
     assert_eq!(count(&agent.ok("memory_recall", json!({"query": query, "limit": 2})).await), 2);
@@ -400,8 +400,8 @@ async fn errors_are_sentences_that_name_the_field_and_what_to_do() {
         ),
     ];
     for (name, input, expected) in cases {
-        let said = agent.err(name, input.clone()).await;
-        assert!(said.starts_with(expected), "{input}:\n{said}\n{expected}");
+        let text = agent.err(name, input.clone()).await;
+        assert!(text.starts_with(expected), "{input}:\n{text}\n{expected}");
     }
     assert_eq!(agent.journal().await.len(), 1, "nothing was changed");
 }
@@ -431,10 +431,10 @@ async fn no_tool_reaches_beyond_its_scope() {
     assert_eq!(nothing.structured["found"], false);
     for name in [theirs.id.to_string(), theirs.uri.clone()] {
         for action in ["update", "delete"] {
-            let said = agent
+            let text = agent
                 .err("memory_save", json!({"action": action, "id": name, "content": "x"}))
                 .await;
-            assert!(said.contains("not found"), "{said}");
+            assert!(text.contains("not found"), "{text}");
         }
         let nothing = agent.ok("memory_recall", json!({"query": name})).await;
         assert_eq!(nothing.structured["found"], false, "{}", nothing.text);
@@ -445,20 +445,20 @@ async fn no_tool_reaches_beyond_its_scope() {
 #[tokio::test]
 async fn what_was_said_cannot_be_changed_by_a_tool() {
     let agent = ToolAgent::new().await;
-    let said = agent
+    let saved = agent
         .engine
         .observe(&agent.scope, vec![turn("s", "Ann", "I moved to Lisbon.")])
         .await
         .unwrap()
         .remove(0);
     for action in ["update", "delete"] {
-        let answer = agent
+        let result = agent
             .err(
                 "memory_save",
-                json!({"action": action, "id": said.id.to_string(), "content": "x"}),
+                json!({"action": action, "id": saved.id.to_string(), "content": "x"}),
             )
             .await;
-        assert!(answer.contains("word for word"), "{answer}");
+        assert!(result.contains("word for word"), "{result}");
     }
 }
 
@@ -476,14 +476,14 @@ async fn what_an_agent_keeps_in_files_is_recalled_and_journaled() {
         recalled.text
     );
     let id = recalled.structured["memories"][0]["id"].clone();
-    let said =
+    let text =
         agent.err("memory_save", json!({"action": "update", "id": id, "content": "x"})).await;
     assert_eq!(
-        said,
+        text,
         "This memory is the file /memories/项目/plan.md. Change it with the tool `memory`."
     );
 
-    // A person edits the file: what the agent then removes is still what the journal keeps.
+    // A person edits the file: the journal keeps what the agent then removes.
     fs::write(agent.home.path().join("root/项目/plan.md"), "The launch is on 26 May, says Ann.\n")
         .unwrap();
     memory(json!({"command": "rename", "old_path": "/memories/项目", "new_path": "/memories/old"}))
@@ -491,7 +491,7 @@ async fn what_an_agent_keeps_in_files_is_recalled_and_journaled() {
     memory(json!({"command": "delete", "path": "/memories/old"})).await;
     assert!(found(&agent.engine, &agent.scope, "launch").await.is_empty());
     let journal = agent.journal().await;
-    let told: Vec<_> = journal
+    let entries: Vec<_> = journal
         .iter()
         .rev()
         .map(|entry| {
@@ -503,7 +503,7 @@ async fn what_an_agent_keeps_in_files_is_recalled_and_journaled() {
         })
         .collect();
     assert_eq!(
-        told,
+        entries,
         [
             (Actor::Agent, "memory: create", None),
             (Actor::Agent, "memory: str_replace", Some("The launch is on 12 May.")),
@@ -537,11 +537,11 @@ async fn a_command_that_fails_changes_neither_files_nor_memories() {
 
 async fn memory_without_a_folder(agent: &ToolAgent) {
     let cx = ToolContext::new(&agent.engine, &agent.scope);
-    let answer = ToolRegistry::all()
+    let result = ToolRegistry::all()
         .call("memory", json!({"command": "view", "path": "/memories"}), &cx)
         .await;
     assert_eq!(
-        answer.text,
+        result.text,
         "This agent has no memory directory here. Use memory_save and memory_recall instead."
     );
 }
@@ -556,7 +556,7 @@ async fn calls_at_once_neither_block_nor_lose_each_other() {
         )
         .await;
     let insert = |n: usize| json!({"command": "insert", "path": "/memories/log.md", "insert_line": 1, "insert_text": format!("line {n}\n")});
-    // On one thread: a call that waited for the lock without giving way would never end.
+    // On one thread: a call that blocked on the lock would never end.
     let calls = (0..8).map(|n| agent.ok("memory", insert(n)));
     let mut calls: Vec<_> = calls.map(Box::pin).collect();
     std::future::poll_fn(|cx| {
@@ -614,82 +614,4 @@ fn every_tool_is_described_for_models_and_hosts() {
     ];
     assert_eq!(core, expected);
     assert!(core.len() <= 7, "hosts load few tools");
-}
-
-/// The reference in docs/reference/tools.md, made from the tools themselves.
-fn reference() -> String {
-    let mut text = "# Tools\n\n<!-- Made from the specs in crates/everlore/src/tools. Update with: UPDATE_DOCS=1 cargo test -p everlore --test it tools -->\n\n\
-        The tools that agents call. The library, `everlore tool call NAME JSON`, HTTP, chat and MCP ([connect.md](../connect.md)) offer the same ones.\n\
-        Each tool belongs to a set, and a host chooses the sets that it offers. An answer has a text for the model, the same content for\n\
-        programs (`structured`), and `is_error`. With `is_error` nothing was changed, and the text says what is wrong and what to do. An unknown\n\
-        tool or field, a missing field, a wrong type and a wrong choice are answered with what is expected; a null field counts as left out.\n"
-        .to_owned();
-    for spec in ToolRegistry::all().specs() {
-        text += &section(spec);
-    }
-    text + &fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tools_notes.md"),
-    )
-    .unwrap()
-}
-
-fn section(spec: &ToolSpec) -> String {
-    let annotations = serde_json::to_string(&spec.annotations).unwrap();
-    let mut text = format!(
-        "\n## {}\n\n{} (set `{}`, annotations `{annotations}`)\n\n{}\n\n| input | type | what it is |\n|---|---|---|\n",
-        spec.name,
-        spec.title,
-        spec.set,
-        spec.description.replace('\n', "  \n").replace("  \n  \n", "\n\n").replace('<', "\\<")
-    );
-    let required = spec.input_schema["required"].as_array().unwrap();
-    for (field, schema) in spec.input_schema["properties"].as_object().unwrap() {
-        let needed = if required.contains(&json!(field)) { ", required" } else { "" };
-        text += &format!(
-            "| `{field}` | {}{needed} | {} |\n",
-            typed(schema),
-            schema["description"].as_str().unwrap()
-        );
-    }
-    for (field, alias, meant) in spec.aliases {
-        text += &format!("\nIn `{field}`, `{alias}` is read as `{meant}`.");
-    }
-    text += "\n\n| answer | type | what it is |\n|---|---|---|\n";
-    for (field, schema) in spec.output_schema["properties"].as_object().unwrap() {
-        text += &format!(
-            "| `{field}` | {} | {} |\n",
-            typed(schema),
-            schema["description"].as_str().unwrap_or_default()
-        );
-        for (inner, schema) in schema["items"]["properties"].as_object().into_iter().flatten() {
-            text += &format!(
-                "| `{field}[].{inner}` | {} | {} |\n",
-                typed(schema),
-                schema["description"].as_str().unwrap_or_default()
-            );
-        }
-    }
-    text.replace("\n\n\n", "\n\n")
-}
-
-fn typed(schema: &Value) -> String {
-    let choices = schema["enum"].as_array().into_iter().flatten();
-    let choices: Vec<String> =
-        choices.map(|choice| format!("`{}`", choice.as_str().unwrap())).collect();
-    match choices.is_empty() {
-        true => schema["type"].as_str().unwrap().to_owned(),
-        false => choices.join(", "),
-    }
-}
-
-#[test]
-fn the_reference_of_the_tools_is_up_to_date() {
-    let expected = reference();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/tools.md");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(&path, &expected).unwrap();
-    }
-    let found = fs::read_to_string(&path).unwrap_or_default();
-    let advice = "run `UPDATE_DOCS=1 cargo test -p everlore --test it tools` and commit the result";
-    assert!(found == expected, "docs/reference/tools.md is out of date: {advice}");
 }

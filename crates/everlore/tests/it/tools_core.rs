@@ -1,7 +1,7 @@
-//! The tools that every agent is given beside saving and recalling: looking around, reading whole, putting right, forgetting,
-//! beginning; and the pair of ChatGPT's connectors.
+//! Tests of the core tools beside saving and recalling: timeline, reading whole memories, correcting, deleting, session
+//! context.
 
-use everlore::{Kind, RememberRequest, tools::ToolSet};
+use everlore::{Kind, RememberRequest, ToolRegistry, tools::ToolSet};
 use serde_json::{Value, json};
 
 use crate::{
@@ -9,8 +9,8 @@ use crate::{
     tools::ToolAgent,
 };
 
-/// Stores a memory that was said at a moment, and returns its id.
-async fn said(agent: &ToolAgent, second: i64, content: &str) -> String {
+/// Stores a memory with a time, and returns its id.
+async fn remember_at(agent: &ToolAgent, second: i64, content: &str) -> String {
     let draft = RememberRequest {
         content: content.into(),
         kind: Some(Kind::Project),
@@ -28,12 +28,12 @@ fn texts(answer: &Value) -> Vec<&str> {
 #[tokio::test]
 async fn a_timeline_is_in_the_order_of_what_was_said_not_of_what_was_stored() {
     let agent = ToolAgent::new().await;
-    let middle = said(&agent, NOON - 10 * DAY, "第三天：签了合同").await;
-    said(&agent, NOON - 12 * DAY, "The first day: we met the landlord.").await;
-    said(&agent, NOON - 3 * DAY, "第五天：搬家").await;
-    said(&agent, NOON - 11 * DAY, "The second day: the flat was measured.").await;
-    said(&agent, NOON - 9 * DAY, "The fourth day: the keys came.").await;
-    said(&agent, NOON - 400 * DAY, "A year before: nothing of this was known.").await;
+    let middle = remember_at(&agent, NOON - 10 * DAY, "第三天：签了合同").await;
+    remember_at(&agent, NOON - 12 * DAY, "The first day: we met the landlord.").await;
+    remember_at(&agent, NOON - 3 * DAY, "第五天：搬家").await;
+    remember_at(&agent, NOON - 11 * DAY, "The second day: the flat was measured.").await;
+    remember_at(&agent, NOON - 9 * DAY, "The fourth day: the keys came.").await;
+    remember_at(&agent, NOON - 400 * DAY, "A year before: nothing of this was known.").await;
     let around = agent.ok("memory_timeline", json!({"id": middle, "before": 2, "after": 9})).await;
     assert_eq!(
         texts(&around.structured),
@@ -59,10 +59,10 @@ async fn a_timeline_is_in_the_order_of_what_was_said_not_of_what_was_stored() {
 #[tokio::test]
 async fn a_timeline_begins_at_an_id_a_question_or_a_date() {
     let agent = ToolAgent::new().await;
-    said(&agent, NOON - 10 * DAY, "The boiler was mended by Ada.").await;
-    said(&agent, NOON - 10 * DAY + 60, "锅炉修好以后，暖气又热了。").await;
-    let asked = agent.ok("memory_timeline", json!({"query": "Who mended the boiler?"})).await;
-    assert_eq!(texts(&asked.structured).len(), 2, "{}", asked.text);
+    remember_at(&agent, NOON - 10 * DAY, "The boiler was mended by Ada.").await;
+    remember_at(&agent, NOON - 10 * DAY + 60, "锅炉修好以后，暖气又热了。").await;
+    let result = agent.ok("memory_timeline", json!({"query": "Who mended the boiler?"})).await;
+    assert_eq!(texts(&result.structured).len(), 2, "{}", result.text);
     let dated = agent.ok("memory_timeline", json!({"date": "2026-02-20"})).await;
     assert_eq!(texts(&dated.structured).len(), 2, "{}", dated.text);
     assert!(dated.structured.get("anchor").is_none());
@@ -137,8 +137,8 @@ async fn a_memory_is_put_right_and_taken_away_and_the_journal_knows_by_whom() {
         "{}",
         recalled.text
     );
-    let gone = agent.ok("memory_forget", json!({"id": id})).await;
-    assert_eq!(gone.structured["action"], "deleted");
+    let deleted = agent.ok("memory_forget", json!({"id": id})).await;
+    assert_eq!(deleted.structured["action"], "deleted");
     let recalled = agent.ok("memory_recall", json!({"query": "我住在哪里？"})).await;
     assert_eq!(recalled.structured["found"], false);
     let history = agent.engine.history(&agent.scope, &Default::default()).await.unwrap();
@@ -161,13 +161,14 @@ async fn a_conversation_begins_with_what_matters_for_its_first_message() {
     for (message, expected) in
         [("When does Mei start school?", "September 2026"), ("用户喝什么茶？", "龙井")]
     {
-        let told = agent.ok("memory_context", json!({"message": message})).await;
-        assert!(told.text.contains(expected), "{}", told.text);
-        assert_eq!(told.structured["text"], told.text);
-        assert_eq!(told.structured["parts"], json!(["memories"]));
+        let result = agent.ok("memory_context", json!({"message": message})).await;
+        assert!(result.text.contains(expected), "{}", result.text);
+        assert_eq!(result.structured["text"], result.text);
+        assert_eq!(result.structured["parts"], json!(["memories"]));
     }
-    let told = agent.ok("memory_context", json!({"message": "When does Mei start school?"})).await;
-    assert_eq!(told.structured["memories"], json!([id]));
+    let result =
+        agent.ok("memory_context", json!({"message": "When does Mei start school?"})).await;
+    assert_eq!(result.structured["memories"], json!([id]));
 }
 
 #[tokio::test]
@@ -192,27 +193,11 @@ async fn a_recall_tells_why_if_it_is_asked_to() {
     agent.save("我喜欢喝龙井茶").await;
     let plain = agent.ok("memory_recall", json!({"query": "喝什么龙井茶？"})).await;
     assert!(plain.structured["memories"][0].get("why").is_none());
-    let told = agent.ok("memory_recall", json!({"query": "喝什么龙井茶？", "explain": true})).await;
-    let why = told.structured["memories"][0]["why"].as_str().unwrap();
+    let result =
+        agent.ok("memory_recall", json!({"query": "喝什么龙井茶？", "explain": true})).await;
+    let why = result.structured["memories"][0]["why"].as_str().unwrap();
     assert!(why.starts_with("it has the words ") && why.contains("龙井"), "{why}");
-    assert!(told.text.contains(why), "{}", told.text);
-}
-
-#[tokio::test]
-async fn search_and_fetch_answer_as_connectors_read_them() {
-    let agent = ToolAgent::new().await;
-    let id = agent.save("用户的航班是 2026 年 5 月 4 日的 CA987。").await;
-    let found = agent.ok("search", json!({"query": "航班是哪一天？"})).await;
-    let read: Value = serde_json::from_str(&found.text).unwrap();
-    assert_eq!(read["results"][0]["id"], id);
-    assert_eq!(read["results"][0]["url"], format!("memory://memories/{id}"));
-    let fetched = agent.ok("fetch", json!({"id": id})).await;
-    let read: Value = serde_json::from_str(&fetched.text).unwrap();
-    assert_eq!(read["text"], "用户的航班是 2026 年 5 月 4 日的 CA987。");
-    assert_eq!(read["metadata"]["created_at"], "2026-03-02T12:00:00+00:00");
-    let nothing = agent.ok("search", json!({"query": "Where does the parrot live?"})).await;
-    assert_eq!(nothing.text, r#"{"results":[]}"#);
-    assert!(agent.err("fetch", json!({"id": "nothing"})).await.contains("is not an id"));
+    assert!(result.text.contains(why), "{}", result.text);
 }
 
 #[tokio::test]
@@ -224,8 +209,6 @@ async fn no_tool_reaches_into_another_scope() {
         ("memory_get", json!({"ids": [id]})),
         ("memory_timeline", json!({"date": "2026-03-02"})),
         ("memory_context", json!({"message": "What is the parrot called?"})),
-        ("search", json!({"query": "What is the parrot called?"})),
-        ("read_graph", json!({})),
     ] {
         assert!(!agent.ok(name, input).await.text.contains("Coco"), "{name}");
     }
@@ -233,7 +216,6 @@ async fn no_tool_reaches_into_another_scope() {
         ("memory_timeline", json!({"id": id})),
         ("memory_update", json!({"id": id, "content": "x"})),
         ("memory_forget", json!({"id": id})),
-        ("fetch", json!({"id": id})),
     ] {
         assert!(agent.err(name, input).await.contains("not found"), "{name}");
     }
@@ -246,7 +228,10 @@ fn sets_are_known_by_their_names() {
         assert_eq!(name.parse::<ToolSet>().unwrap().as_str(), name);
     }
     let unknown = "grap".parse::<ToolSet>().unwrap_err();
-    assert!(unknown.hint().contains("graph"), "{}", unknown.hint());
+    assert_eq!(unknown.hint(), format!("use one of {}", names.join(", ")));
+    let compiled_in = cfg!(feature = "compat-tools");
+    assert_eq!("graph".parse::<ToolSet>().is_ok(), compiled_in);
+    assert_eq!(ToolRegistry::all().spec("read_graph").is_ok(), compiled_in);
 }
 
 #[tokio::test]
@@ -256,8 +241,8 @@ async fn recall_tells_why_a_memory_is_not_in_the_answer_and_nothing_of_others() 
         ("The staging port is 8443.", "My sister keeps bees.", "Which port does staging use?"),
         ("预发布环境的端口是九千。", "我妹妹养蜜蜂。", "预发布环境用哪个端口？"),
     ] {
-        let wanted = said(&agent, NOON - DAY, wanted).await;
-        let other = said(&agent, NOON - DAY, other).await;
+        let wanted = remember_at(&agent, NOON - DAY, wanted).await;
+        let other = remember_at(&agent, NOON - DAY, other).await;
         let why = async |id: &str| {
             let answer = agent.ok("memory_recall", json!({"query": query, "why_not": id})).await;
             let why = answer.structured["why_not"].clone();
@@ -274,7 +259,7 @@ async fn recall_tells_why_a_memory_is_not_in_the_answer_and_nothing_of_others() 
         ..RememberRequest::default()
     };
     let theirs = agent.engine.remember(&scope("eve"), stranger).await.unwrap().id.to_string();
-    let asked = json!({"query": "secret", "why_not": theirs});
-    let refused = agent.err("memory_recall", asked).await;
+    let result = json!({"query": "secret", "why_not": theirs});
+    let refused = agent.err("memory_recall", result).await;
     assert!(refused.contains("not found") && !refused.contains("someone"), "{refused}");
 }

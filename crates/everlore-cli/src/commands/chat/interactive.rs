@@ -1,4 +1,4 @@
-//! A conversation at a terminal: lines are read, answered, and at the end summed up.
+//! Conversation at a terminal: reads lines, answers them, and writes a summary at the end.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::{
     rescue_log,
 };
 
-/// What the loop works with.
+/// State of the loop.
 pub(super) struct InteractiveChat<'a> {
     pub(super) cx: &'a CliContext,
     pub(super) out: &'a mut Output,
@@ -30,25 +30,25 @@ pub(super) struct InteractiveChat<'a> {
     pub(super) session: String,
 }
 
-/// What comes after a line.
+/// Next step of the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChatLoopState {
-    /// Another line.
+    /// Read another line.
     Continue,
-    /// Another line, but Ctrl+C ends the conversation.
+    /// Read another line; Ctrl+C ends the conversation.
     InterruptArmed,
-    /// The end.
+    /// End the conversation.
     End,
 }
 
 impl InteractiveChat<'_> {
     /// Reads lines and answers them until the end.
     pub(super) async fn run(mut self) -> Result<Exit> {
-        let who = match self.responder.conversation() {
-            Some(talk) => talk.model().name().to_owned(),
+        let name = match self.responder.conversation() {
+            Some(session) => session.model().name().to_owned(),
             None => self.messages.memory_only().to_owned(),
         };
-        let welcome = self.messages.welcome(&who, &self.session);
+        let welcome = self.messages.welcome(&name, &self.session);
         let welcome = self.out.dim(&welcome);
         self.out.line(&welcome)?;
         let editor = LineEditor::new(&slash_commands::COMMAND_NAMES, Some(self.history_file()));
@@ -79,37 +79,42 @@ impl InteractiveChat<'_> {
         }
     }
 
-    /// Asks, and shows the answer. What fails is told, and the conversation goes on.
+    /// Sends a message and prints the answer. An error is reported, and the conversation goes on.
     async fn send_message(&mut self, text: &str) -> Result<ChatLoopState> {
-        let mut screen = ReplyPrinter::new(self.out, self.messages, self.style);
-        match self.responder.respond(text, &mut screen, wait_for_interrupt()).await {
+        let mut printer = ReplyPrinter::new(self.out, self.messages, self.style);
+        match self.responder.respond(text, &mut printer, wait_for_interrupt()).await {
             Ok((reply, _)) => {
-                let armed = matches!(reply.outcome, everlore::chat::ReplyOutcome::Interrupted);
-                screen.finish(&reply)?;
-                Ok(if armed { ChatLoopState::InterruptArmed } else { ChatLoopState::Continue })
+                let interrupted =
+                    matches!(reply.outcome, everlore::chat::ReplyOutcome::Interrupted);
+                printer.finish(&reply)?;
+                Ok(if interrupted {
+                    ChatLoopState::InterruptArmed
+                } else {
+                    ChatLoopState::Continue
+                })
             }
-            Err(failure) => {
-                screen.abort()?;
-                self.report_error(rescue_message(self.cx, text, &self.session, failure))?;
+            Err(error) => {
+                printer.abort()?;
+                self.report_error(rescue_message(self.cx, text, &self.session, error))?;
                 Ok(ChatLoopState::Continue)
             }
         }
     }
 
-    /// Tells a failure that does not end the conversation.
-    pub(super) fn report_error(&mut self, failure: CliError) -> Result<()> {
-        match failure {
-            CliError::BrokenPipe => Err(failure),
-            CliError::Reported(told) => {
-                self.out.note(&format!("error: {}\nhint: {}", told.message, told.hint));
+    /// Reports an error that does not end the conversation.
+    pub(super) fn report_error(&mut self, error: CliError) -> Result<()> {
+        match error {
+            CliError::BrokenPipe => Err(error),
+            CliError::Reported(report) => {
+                self.out.note(&format!("error: {}\nhint: {}", report.message, report.hint));
                 Ok(())
             }
         }
     }
 
-    /// Sums the conversation up into the log of the day.
+    /// Writes the summary into the daily log and extracts memories.
     async fn finish(mut self) -> Result<Exit> {
-        if self.responder.conversation().is_some_and(|talk| talk.cost().answers > 0) {
+        if self.responder.conversation().is_some_and(|session| session.cost().answers > 0) {
             self.out.note(self.messages.summarizing());
         }
         if let Some(ended) = self.responder.end_session(wait_for_interrupt()).await? {
@@ -122,35 +127,34 @@ impl InteractiveChat<'_> {
     }
 
     fn history_file(&self) -> HistoryFile {
-        let masks = self.cx.agent_config().memory.mask_secrets;
-        HistoryFile::in_home(&self.cx.home, masks)
+        HistoryFile::in_home(&self.cx.home, self.cx.agent_config().memory.mask_secrets)
     }
 
-    /// Lets another model answer.
+    /// Switches to another model.
     pub(super) fn use_model(&mut self, model: Arc<dyn ChatModel>) {
-        if let Some(talk) = self.responder.conversation() {
-            talk.set_model(model);
+        if let Some(session) = self.responder.conversation() {
+            session.set_model(model);
         }
     }
 }
 
-/// Comes true when the user presses Ctrl+C.
+/// Completes when the user presses Ctrl+C.
 pub(super) async fn wait_for_interrupt() {
     if tokio::signal::ctrl_c().await.is_err() {
-        // Where signals cannot be heard, nothing is interrupted.
+        // Without signals nothing is interrupted.
         std::future::pending::<()>().await;
     }
 }
 
-/// Keeps a message that the disk or the database refused.
+/// Writes a message that the disk or the database refused to the rescue log.
 pub(super) fn rescue_message(
     cx: &CliContext,
     text: &str,
     session: &str,
-    failure: CliError,
+    error: CliError,
 ) -> CliError {
-    if !failure.is_storage() {
-        return failure;
+    if !error.is_storage() {
+        return error;
     }
     let turn = everlore::Turn {
         text: text.to_owned(),
@@ -159,5 +163,5 @@ pub(super) fn rescue_message(
         role: Some(everlore::types::Role::User),
         time: Some(everlore::types::to_millisecond(cx.now().timestamp())),
     };
-    rescue_log::rescue_lines(cx, vec![everlore::ingest::ExportLine::Turn(turn)], failure)
+    rescue_log::rescue_lines(cx, vec![everlore::ingest::ExportLine::Turn(turn)], error)
 }

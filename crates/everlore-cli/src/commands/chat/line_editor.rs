@@ -1,6 +1,6 @@
-//! Reading lines from a terminal: editing, history, several lines, completion of commands.
+//! Line editor for a terminal: history, multi-line input, completion of commands.
 //!
-//! The editor waits on a thread of its own, so that what runs in the background goes on meanwhile.
+//! The editor runs on a thread of its own, so that background work goes on meanwhile.
 
 use std::{
     fs, io,
@@ -27,10 +27,10 @@ use crate::{
     error::{CliError, Result},
 };
 
-/// Lines that are kept between conversations: enough to find last week's question.
+/// Lines in the history file: enough to find last week's question.
 const MAX_HISTORY_LINES: usize = 1_000;
 
-/// What was typed.
+/// Input of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LineInput {
     /// A message, which may have several lines.
@@ -41,7 +41,7 @@ pub(crate) enum LineInput {
     End,
 }
 
-/// Where a line is asked for.
+/// Handle of the editor thread.
 pub(crate) struct LineEditor {
     requests: mpsc::Sender<LineRequest>,
 }
@@ -52,37 +52,37 @@ struct LineRequest {
     reply: oneshot::Sender<Result<LineInput>>,
 }
 
-/// The file in a home that keeps what was typed.
+/// Name of the history file in a home.
 const HISTORY_FILE: &str = "chat_history.jsonl";
 
-/// Where lines are kept.
+/// History file of typed lines.
 pub(crate) struct HistoryFile {
-    /// The file; only the user may read it.
+    /// Path; only the user may read the file.
     path: PathBuf,
-    /// Whether secrets are masked in it.
+    /// `true` to mask secrets.
     mask_secrets: bool,
 }
 
 impl LineEditor {
-    /// An editor that completes these words at the beginning of a line and keeps what is typed in a file.
+    /// Starts an editor that completes these words at the beginning of a line and appends lines to a history file.
     pub(crate) fn new(words: &'static [&'static str], history: Option<HistoryFile>) -> Self {
         let (requests, pending) = mpsc::channel();
         thread::spawn(move || serve_requests(&pending, words, history.as_ref()));
         Self { requests }
     }
 
-    /// Asks for a line.
+    /// Reads a line.
     pub(crate) async fn read_line(&self, prompt: &str) -> Result<LineInput> {
         self.read_line_with(prompt, "").await
     }
 
-    /// Asks for a line that begins with something to be changed.
+    /// Reads a line that starts with an editable text.
     pub(crate) async fn read_line_with(&self, prompt: &str, initial: &str) -> Result<LineInput> {
-        let (answer, read) = oneshot::channel();
+        let (reply, input) = oneshot::channel();
         let (prompt, initial) = (prompt.to_owned(), initial.to_owned());
-        let gone = || CliError::new("io", "the terminal cannot be read", "start again");
-        self.requests.send(LineRequest { prompt, initial, reply: answer }).map_err(|_| gone())?;
-        read.await.map_err(|_| gone())?
+        let closed = || CliError::new("io", "the terminal cannot be read", "start again");
+        self.requests.send(LineRequest { prompt, initial, reply }).map_err(|_| closed())?;
+        input.await.map_err(|_| closed())?
     }
 }
 
@@ -96,22 +96,22 @@ fn serve_requests(
         Ok(config) => config.build(),
         Err(_) => Config::default(),
     };
-    let known = history.map(HistoryFile::read_lines).unwrap_or_default();
+    let earlier = history.map(HistoryFile::read_lines).unwrap_or_default();
     let mut lines = MemHistory::with_config(&config);
-    for line in &known {
-        // A line that cannot be kept is one that cannot be found again, no more.
+    for line in &earlier {
+        // A line that cannot be added is only missing from the history.
         let _ = lines.add(line);
     }
     let mut editor = Editor::with_history(config, lines);
     if let Ok(editor) = &mut editor {
         editor.set_helper(Some(CommandCompleter(words)));
     }
-    while let Ok(LineRequest { prompt, initial, reply: answer }) = requests.recv() {
-        let read = match &mut editor {
+    while let Ok(LineRequest { prompt, initial, reply }) = requests.recv() {
+        let input = match &mut editor {
             Ok(editor) => edit_line(editor, &prompt, &initial, history),
             Err(error) => Err(CliError::io("the terminal", io::Error::other(error.to_string()))),
         };
-        if answer.send(read).is_err() {
+        if reply.send(input).is_err() {
             return;
         }
     }
@@ -133,7 +133,7 @@ fn edit_line(
             if let Some(history) = history.filter(|_| !line.trim().is_empty()) {
                 let _ = editor.add_history_entry(&line);
                 if let Err(error) = history.append_line(&line) {
-                    tracing::warn!(%error, "a line could not be kept");
+                    tracing::warn!(%error, "a line could not be added to the history file");
                 }
             }
             Ok(LineInput::Line(line))
@@ -148,12 +148,12 @@ fn edit_line(
 }
 
 impl HistoryFile {
-    /// That of a home.
+    /// Returns the history file of a home.
     pub(crate) fn in_home(home: &Path, mask_secrets: bool) -> Self {
         Self { path: home.join(HISTORY_FILE), mask_secrets }
     }
 
-    /// The lines that were kept, the oldest first.
+    /// Reads all lines, oldest first.
     fn read_lines(&self) -> Vec<String> {
         let text = fs::read_to_string(&self.path).unwrap_or_default();
         let mut lines: Vec<String> =
@@ -161,25 +161,26 @@ impl HistoryFile {
         if lines.len() > MAX_HISTORY_LINES * 2 {
             lines.drain(..lines.len() - MAX_HISTORY_LINES);
             if let Err(error) = rewrite_file(&self.path, &lines) {
-                tracing::warn!(%error, "the file of lines could not be shortened");
+                tracing::warn!(%error, "the history file could not be shortened");
             }
         }
         lines
     }
 
-    /// Removes the lines that said what was forgotten.
-    pub(crate) fn forget(&self, said: &[String]) -> Result<()> {
+    /// Removes the lines that are equal to erased texts.
+    pub(crate) fn forget(&self, erased: &[String]) -> Result<()> {
         let mut lines = self.read_lines();
         let before = lines.len();
-        lines.retain(|line| !said.iter().any(|said| said.trim() == line.trim()));
-        match lines.len() == before {
-            true => Ok(()),
-            false => rewrite_file(&self.path, &lines)
-                .map_err(|error| CliError::io(self.path.display().to_string(), error)),
+        lines.retain(|line| !erased.iter().any(|text| text.trim() == line.trim()));
+        if lines.len() == before {
+            Ok(())
+        } else {
+            rewrite_file(&self.path, &lines)
+                .map_err(|error| CliError::io(self.path.display().to_string(), error))
         }
     }
 
-    /// Adds a line, without the secrets in it.
+    /// Appends a line, with its secrets masked.
     fn append_line(&self, line: &str) -> io::Result<()> {
         let masked = if self.mask_secrets { mask(line).0 } else { line.into() };
         let mut file = private_file().append(true).create(true).open(&self.path)?;
@@ -196,7 +197,7 @@ fn rewrite_file(path: &Path, lines: &[String]) -> io::Result<()> {
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// The words that are completed; a line that ends with a backslash goes on.
+/// Completion of command names; a line that ends with a backslash continues.
 struct CommandCompleter(&'static [&'static str]);
 
 impl Helper for CommandCompleter {}
@@ -207,9 +208,10 @@ impl Highlighter for CommandCompleter {}
 
 impl Validator for CommandCompleter {
     fn validate(&self, typed: &mut ValidationContext<'_>) -> LineResult<ValidationResult> {
-        Ok(match typed.input().ends_with('\\') {
-            true => ValidationResult::Incomplete,
-            false => ValidationResult::Valid(None),
+        Ok(if typed.input().ends_with('\\') {
+            ValidationResult::Incomplete
+        } else {
+            ValidationResult::Valid(None)
         })
     }
 }
@@ -223,8 +225,8 @@ impl Completer for CommandCompleter {
         at: usize,
         _: &Context<'_>,
     ) -> LineResult<(usize, Vec<Self::Candidate>)> {
-        let fits = |word: &&&str| !line.is_empty() && word.starts_with(&line[..at]);
-        Ok((0, self.0.iter().filter(fits).map(ToString::to_string).collect()))
+        let matches = |word: &&&str| !line.is_empty() && word.starts_with(&line[..at]);
+        Ok((0, self.0.iter().filter(matches).map(ToString::to_string).collect()))
     }
 }
 
@@ -233,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kept_lines_come_back_without_their_secrets() {
+    fn lines_come_back_without_their_secrets() {
         let folder = tempfile::tempdir().unwrap();
         let file = HistoryFile { path: folder.path().join("lines"), mask_secrets: true };
         file.append_line("two\nlines").unwrap();

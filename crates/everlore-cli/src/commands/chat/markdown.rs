@@ -1,12 +1,12 @@
-//! Markdown for a terminal, as it comes: every piece is shown at once, and nothing that was shown is drawn again.
+//! Streaming markdown renderer for a terminal: each chunk is shown at once, and nothing is drawn twice.
 //!
-//! Only what cannot be understood yet is held back: the marks at the beginning of a line, and a mark whose next character
-//! decides what it means. Lines are left to the terminal to wrap, so that a new width needs nothing from us.
+//! Only undecided markers are held back: those at the beginning of a line, and one whose next character decides its
+//! meaning. The terminal wraps lines, so a new width needs no redraw.
 
-/// What a line turned out to be.
+/// Kind of the current line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineKind {
-    /// Its beginning is still held back.
+    /// Undecided: its beginning is held back.
     Unknown,
     Text,
     Heading,
@@ -20,26 +20,26 @@ const ITALIC: &str = "\x1b[3m";
 const CODE: &str = "\x1b[36m";
 const RESET: &str = "\x1b[0m";
 
-/// What a backslash takes the meaning from.
+/// Characters that a backslash escapes.
 const ESCAPABLE: &str = "*_`#[]<>-+.!|~()";
 
-/// Turns markdown into what a terminal shows.
+/// Renderer of one markdown text.
 #[derive(Debug)]
 pub(super) struct MarkdownRenderer {
     line_kind: LineKind,
-    /// What is held back.
+    /// Characters held back.
     pending: String,
-    /// The fence that the code around ends with.
+    /// Closing fence of the current code block.
     fence: Option<String>,
     bold: bool,
     italic: bool,
     code: bool,
-    /// The last character of the line that was shown.
+    /// Last character shown.
     last_char: char,
 }
 
 impl MarkdownRenderer {
-    /// At the beginning of a text.
+    /// Returns a renderer at the beginning of a text.
     pub(super) fn new() -> Self {
         Self {
             line_kind: LineKind::Unknown,
@@ -52,16 +52,16 @@ impl MarkdownRenderer {
         }
     }
 
-    /// What to show of the next piece.
-    pub(super) fn push(&mut self, piece: &str) -> String {
+    /// Renders the next chunk, as far as its markers are decided.
+    pub(super) fn push(&mut self, chunk: &str) -> String {
         let mut out = String::new();
-        for c in piece.chars().filter(|c| *c == '\n' || *c == '\t' || !c.is_control()) {
+        for c in chunk.chars().filter(|c| *c == '\n' || *c == '\t' || !c.is_control()) {
             self.push_char(c, &mut out);
         }
         out
     }
 
-    /// What is left at the end, with all styles off and the last line ended.
+    /// Renders what was held back, resets all styles and ends the last line.
     pub(super) fn finish(&mut self) -> String {
         let mut out = String::new();
         if self.line_kind == LineKind::Unknown && !self.pending.is_empty() {
@@ -94,11 +94,11 @@ impl MarkdownRenderer {
         }
     }
 
-    /// Shows the beginning of a line, whose marks are complete.
+    /// Renders the beginning of a line, whose markers are complete.
     fn begin_line(&mut self, out: &mut String) {
-        let held = std::mem::take(&mut self.pending);
-        let text = held.trim_start();
-        let indent = &held[..held.len() - text.len()];
+        let pending = std::mem::take(&mut self.pending);
+        let text = pending.trim_start();
+        let indent = &pending[..pending.len() - text.len()];
         let marks = text.chars().take_while(|c| *c == '#').count();
         let (line, shown, rest) = if (1..=6).contains(&marks) && text[marks..].starts_with(' ') {
             (LineKind::Heading, BOLD.to_owned(), text[marks..].trim_start())
@@ -119,20 +119,20 @@ impl MarkdownRenderer {
     }
 
     fn begin_code(&mut self, out: &mut String) {
-        let held = std::mem::take(&mut self.pending);
+        let pending = std::mem::take(&mut self.pending);
         out.push_str(CODE);
-        out.push_str(&held);
+        out.push_str(&pending);
         (self.line_kind, self.last_char) = (LineKind::Code, ' ');
     }
 
-    /// A whole line has come.
+    /// Renders the rest of a line at its end.
     fn end_line(&mut self, out: &mut String) {
         if self.line_kind == LineKind::Unknown {
-            let held = std::mem::take(&mut self.pending);
-            match self.render_whole_line(&held) {
+            let pending = std::mem::take(&mut self.pending);
+            match self.render_whole_line(&pending) {
                 Some(shown) => out.push_str(&shown),
                 None => {
-                    self.pending = held;
+                    self.pending = pending;
                     self.begin_line(out);
                 }
             }
@@ -146,25 +146,25 @@ impl MarkdownRenderer {
         (self.line_kind, self.last_char) = (LineKind::Unknown, '\n');
     }
 
-    /// A line that can only be told as a whole: a fence, code, or a rule.
-    fn render_whole_line(&mut self, held: &str) -> Option<String> {
-        let text = held.trim();
+    /// Renders a line that is only recognised as a whole: a fence, code, or a thematic break.
+    fn render_whole_line(&mut self, pending: &str) -> Option<String> {
+        let text = pending.trim();
         if let Some(fence) = &self.fence {
             let ends = text.starts_with(fence.as_str()) && text.trim_matches(['`', '~']).is_empty();
             if ends {
                 self.fence = None;
-                return Some(format!("{FAINT}{held}{RESET}"));
+                return Some(format!("{FAINT}{pending}{RESET}"));
             }
-            return Some(if held.is_empty() {
+            return Some(if pending.is_empty() {
                 String::new()
             } else {
-                format!("{CODE}{held}{RESET}")
+                format!("{CODE}{pending}{RESET}")
             });
         }
         if text.starts_with("```") || text.starts_with("~~~") {
             let mark = text.chars().next()?;
             self.fence = Some(text.chars().take_while(|c| *c == mark).collect());
-            return Some(format!("{FAINT}{held}{RESET}"));
+            return Some(format!("{FAINT}{pending}{RESET}"));
         }
         let is_rule = text.len() >= 3
             && ["-", "*", "_"]
@@ -173,7 +173,7 @@ impl MarkdownRenderer {
         is_rule.then(|| format!("{FAINT}────────────────────{RESET}"))
     }
 
-    /// A character inside a line.
+    /// Renders a character inside a line.
     fn push_inline(&mut self, c: char, out: &mut String) {
         if self.pending == "\\" && ESCAPABLE.contains(c) {
             self.pending.clear();
@@ -187,28 +187,29 @@ impl MarkdownRenderer {
         if is_mark { self.pending.push(c) } else { self.emit(c, out) }
     }
 
-    /// Shows or obeys marks that were held back, now that the next character is known.
+    /// Shows or applies held-back markers, now that the next character is known.
     fn flush_pending(&mut self, next: char, out: &mut String) {
-        let held = std::mem::take(&mut self.pending);
-        match held.as_str() {
+        let pending = std::mem::take(&mut self.pending);
+        match pending.as_str() {
             "" => {}
             "`" => self.toggle(|styles| styles.code = !styles.code, out),
-            "**" | "__" if self.is_emphasis(self.bold, &held, next) => {
+            "**" | "__" if self.is_emphasis(self.bold, &pending, next) => {
                 self.toggle(|styles| styles.bold = !styles.bold, out);
             }
-            "*" | "_" if self.is_emphasis(self.italic, &held, next) => {
+            "*" | "_" if self.is_emphasis(self.italic, &pending, next) => {
                 self.toggle(|styles| styles.italic = !styles.italic, out);
             }
-            _ => held.chars().for_each(|c| self.emit(c, out)),
+            _ => pending.chars().for_each(|c| self.emit(c, out)),
         }
     }
 
-    /// Whether marks begin or end an emphasis, by what stands around them.
-    fn is_emphasis(&self, on: bool, held: &str, next: char) -> bool {
-        let word = held.starts_with('_');
-        match on {
-            true => !(self.last_char.is_whitespace() || word && next.is_alphanumeric()),
-            false => !(next.is_whitespace() || word && self.last_char.is_alphanumeric()),
+    /// Returns `true` if markers begin or end an emphasis, by the characters around them.
+    fn is_emphasis(&self, on: bool, pending: &str, next: char) -> bool {
+        let word = pending.starts_with('_');
+        if on {
+            !(self.last_char.is_whitespace() || word && next.is_alphanumeric())
+        } else {
+            !(next.is_whitespace() || word && self.last_char.is_alphanumeric())
         }
     }
 
@@ -235,15 +236,15 @@ impl MarkdownRenderer {
     }
 }
 
-/// Whether a line of code may still become the end of its fence.
-fn may_close_fence(held: &str, fence: &str) -> bool {
-    let text = held.trim_start();
+/// Returns `true` if a line of code may still become the closing fence.
+fn may_close_fence(pending: &str, fence: &str) -> bool {
+    let text = pending.trim_start();
     fence.starts_with(text) || text.starts_with(fence)
 }
 
-/// Whether the beginning of a line may still become more than text.
-fn may_be_marker(held: &str) -> bool {
-    let text = held.trim_start();
+/// Returns `true` if the beginning of a line may still become a marker.
+fn may_be_marker(pending: &str) -> bool {
+    let text = pending.trim_start();
     let only = |marks: &[char]| text.chars().all(|c| marks.contains(&c));
     text.is_empty()
         || only(&['#']) && text.len() <= 6
@@ -268,14 +269,14 @@ mod tests {
         out + &markdown.finish()
     }
 
-    /// What a terminal shows, with names for the styles.
+    /// Renders a text with names for the styles.
     fn with_style_names(text: &str) -> String {
         let names = [(BOLD, "<b>"), (FAINT, "<f>"), (ITALIC, "<i>"), (CODE, "<c>"), (RESET, "</>")];
         names.iter().fold(rendered(text), |text, (code, name)| text.replace(code, name))
     }
 
     #[test]
-    fn marks_become_styles() {
+    fn markers_become_styles() {
         assert_eq!(with_style_names("# Tea\nplain"), "<b>Tea</>\nplain\n");
         assert_eq!(with_style_names("a **bold** word"), "a </><b>bold</> word\n");
         assert_eq!(with_style_names("*so* and `x * y`"), "</><i>so</> and </><c>x * y</>\n");
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_mark_is_shown() {
+    fn text_that_only_looks_like_a_marker_is_shown() {
         assert_eq!(with_style_names("2 * 3 * 4 = 24"), "2 * 3 * 4 = 24\n");
         assert_eq!(with_style_names("snake_case_name and #1"), "snake_case_name and #1\n");
         assert_eq!(with_style_names("#1 of 3\n-5 degrees"), "#1 of 3\n-5 degrees\n");
@@ -301,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_any_size_show_the_same() {
+    fn chunks_of_any_size_render_the_same() {
         let text =
             "# 标题\n\nSome **bold**, *it* and `code`.\n\n```sh\nls -la\n```\n1. one\n- 茶 *\n";
         let whole = rendered(text);

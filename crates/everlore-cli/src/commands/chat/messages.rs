@@ -1,4 +1,4 @@
-//! What `everlore chat` itself says, in both languages.
+//! User interface texts of `everlore chat`, in English and Chinese.
 
 use everlore::{
     chat::{ChatSessionCost, CompactionReport, InjectedContext, ReplyOutcome},
@@ -8,54 +8,53 @@ use everlore::{
 
 use crate::render::pluralize;
 
-/// The words of one language.
+/// User interface texts of one language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UiMessages {
     chinese: bool,
 }
 
 impl UiMessages {
-    /// Those of a language; every language but Chinese gets English.
+    /// Returns the texts of a language; every language but Chinese gets English.
     pub(crate) fn for_language(language: Language) -> Self {
         Self { chinese: language == Language::Chinese }
     }
 
-    /// Whether they are Chinese.
+    /// Returns `true` for Chinese.
     pub(crate) fn is_chinese(self) -> bool {
         self.chinese
     }
 
-    /// One of two texts.
+    /// Returns the text of this language.
     pub(crate) fn choose<'a>(self, english: &'a str, chinese: &'a str) -> &'a str {
         if self.chinese { chinese } else { english }
     }
 
-    pub(super) fn welcome(self, who: &str, session: &str) -> String {
-        match self.chinese {
-            false => {
-                format!("{who} · conversation {session} · /help lists the commands, Ctrl+D ends")
-            }
-            true => format!("{who} · 会话 {session} · 输入 /help 查看命令，Ctrl+D 结束"),
+    pub(super) fn welcome(self, name: &str, session: &str) -> String {
+        if self.chinese {
+            format!("{name} · 会话 {session} · 输入 /help 查看命令，Ctrl+D 结束")
+        } else {
+            format!("{name} · conversation {session} · /help lists the commands, Ctrl+D ends")
         }
     }
 
     pub(super) fn memory_only(self) -> &'static str {
-        self.choose("answers from memory alone", "只凭记忆回答")
+        self.choose("memory only, without a model", "只凭记忆回答")
     }
 
     pub(super) fn help(self) -> &'static str {
         self.choose(
             "\
 /help          this list
-/memory [ASK]  what is remembered, or what is remembered about something
-/why           what was recalled for the last message, and why
-/model [NAME]  who answers, or let another model answer
-/compact       sum up all but the latest exchange
+/memory [ASK]  stored memories, or the memories about something
+/why           memories recalled for the last message, and why
+/model [NAME]  show or switch the model
+/compact       summarize all but the latest exchange
 /cost          tokens of this conversation
-/clear         forget this conversation; memory stays
+/clear         clear this conversation; memory stays
 /quit          end (also Ctrl+D, or Ctrl+C twice)
 
-A line that ends with \\ goes on in the next. Ctrl+C interrupts an answer. A message that begins with / is written //.",
+A line that ends with \\ continues on the next. Ctrl+C interrupts an answer. Write // for a message that begins with /.",
             "\
 /help          显示这份列表
 /memory [问题] 记住了什么，或关于某事记住了什么
@@ -71,9 +70,10 @@ A line that ends with \\ goes on in the next. Ctrl+C interrupts an answer. A mes
     }
 
     pub(super) fn unknown_command(self, command: &str) -> String {
-        match self.chinese {
-            false => format!("there is no command {command}; /help lists them"),
-            true => format!("没有命令 {command}；输入 /help 查看"),
+        if self.chinese {
+            format!("没有命令 {command}；输入 /help 查看")
+        } else {
+            format!("there is no command {command}; /help lists them")
         }
     }
 
@@ -87,63 +87,61 @@ A line that ends with \\ goes on in the next. Ctrl+C interrupts an answer. A mes
 
     pub(super) fn interrupted(self) -> &'static str {
         self.choose(
-            "interrupted; what was said is stored. Ctrl+C again ends the conversation",
+            "interrupted; the answer so far is stored. Ctrl+C again ends the conversation",
             "已打断，说过的内容已保存。再按一次 Ctrl+C 结束对话",
         )
     }
 
     pub(super) fn needs_model(self) -> &'static str {
-        self.choose("no model takes part in this conversation", "这次对话没有模型参与")
+        self.choose("this conversation has no model", "这次对话没有模型参与")
     }
 
     pub(super) fn summarizing(self) -> &'static str {
         self.choose(
-            "summing up the conversation… (Ctrl+C skips the model)",
+            "summarizing the conversation… (Ctrl+C skips the model)",
             "正在总结对话……（Ctrl+C 跳过模型）",
         )
     }
 
     pub(super) fn extracting(self) -> &'static str {
         self.choose(
-            "drawing memories from the conversation… (Ctrl+C leaves them for later)",
+            "extracting memories from the conversation… (Ctrl+C leaves that for later)",
             "正在从对话中提取记忆……（Ctrl+C 留到以后）",
         )
     }
 
     pub(super) fn extracted(self, changed: usize) -> String {
-        match self.chinese {
-            false => {
-                let memories = pluralize(changed, "memory", "memories");
-                format!("remembered: {memories}; `everlore memory list` shows them")
-            }
-            true => format!("记住了 {changed} 条；用 `everlore memory list` 查看"),
+        if self.chinese {
+            format!("记住了 {changed} 条；用 `everlore memory list` 查看")
+        } else {
+            let memories = pluralize(changed, "memory", "memories");
+            format!("remembered: {memories}; `everlore memory list` shows them")
         }
     }
 
     pub(super) fn extraction_failed(self, error: &str) -> String {
-        match self.chinese {
-            false => format!("no memories were drawn yet, the turns wait: {error}"),
-            true => format!("还没有提取记忆，对话保留待读：{error}"),
+        if self.chinese {
+            format!("还没有提取记忆，对话保留待读：{error}")
+        } else {
+            format!("no memories were extracted yet; the turns wait: {error}")
         }
     }
 
     pub(super) fn model_now(self, name: &str) -> String {
-        match self.chinese {
-            false => format!("{name} answers"),
-            true => format!("由 {name} 回答"),
-        }
+        if self.chinese { format!("由 {name} 回答") } else { format!("{name} answers") }
     }
 
     pub(super) fn nothing_injected(self, injected: &InjectedContext) -> &'static str {
-        match injected.first_round {
-            true => self.choose(
-                "the settings keep the first message free of memories (memory.inject.first_round_empty)",
+        if injected.first_round {
+            self.choose(
+                "the settings inject nothing into the first message (memory.inject.first_round_empty)",
                 "设置规定第一条消息不加入记忆（memory.inject.first_round_empty）",
-            ),
-            false => self.choose(
-                "nothing was recalled for the last message: nothing stored was surely about it",
+            )
+        } else {
+            self.choose(
+                "nothing was recalled for the last message: no memory was relevant enough",
                 "上一条消息没有回忆任何内容：没有确定相关的记忆",
-            ),
+            )
         }
     }
 
@@ -155,13 +153,12 @@ A line that ends with \\ goes on in the next. Ctrl+C interrupts an answer. A mes
             (true, true) => "，对话摘要",
             _ => "",
         };
-        match self.chinese {
-            false => {
-                let memories = pluralize(memories, "memory", "memories");
-                let items = pluralize(items, "short-term item", "short-term items");
-                format!("{memories}, {items}{summary}, {tokens} tokens")
-            }
-            true => format!("{memories} 条记忆，{items} 条短期记忆{summary}，{tokens} 个 token"),
+        if self.chinese {
+            format!("{memories} 条记忆，{items} 条短期记忆{summary}，{tokens} 个 token")
+        } else {
+            let memories = pluralize(memories, "memory", "memories");
+            let items = pluralize(items, "short-term item", "short-term items");
+            format!("{memories}, {items}{summary}, {tokens} tokens")
         }
     }
 
@@ -175,70 +172,71 @@ A line that ends with \\ goes on in the next. Ctrl+C interrupts an answer. A mes
         }
     }
 
-    pub(super) fn cost(self, cost: &ChatSessionCost, (tokens, messages): (usize, usize)) -> String {
+    pub(super) fn cost(self, cost: &ChatSessionCost, tokens: usize, messages: usize) -> String {
         let (answered, summaries) = (cost.answered, cost.summaries);
-        let spare = summaries.read + summaries.written;
-        match self.chinese {
-            false => format!(
-                "{}: {} tokens read ({} from the cache), {} written; {} recalled; {spare} for summaries\n\
+        let summary_tokens = summaries.read + summaries.written;
+        if self.chinese {
+            format!(
+                "{} 次回答：读入 {} 个 token（其中缓存 {}），写出 {}；回忆 {}；摘要 {summary_tokens}\n\
+                 下一条消息会再次发送 {messages} 条消息，共 {tokens} 个 token",
+                cost.answers, answered.read, answered.cached, answered.written, cost.injected
+            )
+        } else {
+            format!(
+                "{}: {} tokens read ({} from the cache), {} written; {} recalled; {summary_tokens} for summaries\n\
                  the next message sends {tokens} tokens in {messages} messages again",
                 pluralize(cost.answers, "answer", "answers"),
                 answered.read,
                 answered.cached,
                 answered.written,
                 cost.injected
-            ),
-            true => format!(
-                "{} 次回答：读入 {} 个 token（其中缓存 {}），写出 {}；回忆 {}；摘要 {spare}\n\
-                 下一条消息会再次发送 {messages} 条消息，共 {tokens} 个 token",
-                cost.answers, answered.read, answered.cached, answered.written, cost.injected
-            ),
+            )
         }
     }
 
-    pub(super) fn compacted(self, done: &CompactionReport) -> String {
-        if done.exchanges == 0 {
+    pub(super) fn compacted(self, report: &CompactionReport) -> String {
+        if report.exchanges == 0 {
             return self
-                .choose("there is nothing to sum up yet", "还没有可以压缩的内容")
+                .choose("there is nothing to summarize yet", "还没有可以压缩的内容")
                 .to_owned();
         }
-        let by = match (done.by_model, self.chinese) {
+        let by = match (report.by_model, self.chinese) {
             (true, false) => "by the model",
             (true, true) => "由模型完成",
-            (false, false) => "in its own sentences",
+            (false, false) => "by its own sentences",
             (false, true) => "摘取原句",
         };
-        let failed = done.failed.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-        let CompactionReport { exchanges, before, after, .. } = done;
-        match self.chinese {
-            false => {
-                let exchanges = pluralize(*exchanges, "exchange", "exchanges");
-                format!("summed up {exchanges} {by}{failed}: {before} tokens are now {after}")
-            }
-            true => {
-                format!("已压缩 {exchanges} 轮对话，{by}{failed}：{before} 个 token 减为 {after}")
-            }
+        let failed = report.failed.as_ref().map(|error| format!(" ({error})")).unwrap_or_default();
+        let CompactionReport { exchanges, before, after, .. } = report;
+        if self.chinese {
+            format!("已压缩 {exchanges} 轮对话，{by}{failed}：{before} 个 token 减为 {after}")
+        } else {
+            let exchanges = pluralize(*exchanges, "exchange", "exchanges");
+            format!("summarized {exchanges} {by}{failed}: {before} tokens are now {after}")
         }
     }
 
-    /// What is to be said about how an answer ended; nothing if it is complete.
-    pub(super) fn ended(self, ended: &ReplyOutcome) -> Option<String> {
-        let text = match ended {
+    /// Returns a note about the outcome of an answer; `None` if it is complete.
+    pub(super) fn ended(self, outcome: &ReplyOutcome) -> Option<String> {
+        let text = match outcome {
             ReplyOutcome::Done => return None,
             ReplyOutcome::Interrupted => self.interrupted().to_owned(),
             ReplyOutcome::Length => self
-                .choose("the answer reached its limit of tokens", "回答达到了 token 上限")
+                .choose("the answer reached its token limit", "回答达到了 token 上限")
                 .to_owned(),
             ReplyOutcome::Refused => {
                 self.choose("the provider stopped the answer", "服务商中止了回答").to_owned()
             }
             ReplyOutcome::TooManyRounds => self
-                .choose("stopped: the model called tools without end", "已停止：模型不断调用工具")
+                .choose("stopped: the model kept calling tools", "已停止：模型不断调用工具")
                 .to_owned(),
-            ReplyOutcome::Failed(error) => match self.chinese {
-                false => format!("the answer broke off: {error}\nhint: {}", error.hint()),
-                true => format!("回答中断：{error}\n提示：{}", error.hint()),
-            },
+            ReplyOutcome::Failed(error) => {
+                if self.chinese {
+                    format!("回答中断：{error}\n提示：{}", error.hint())
+                } else {
+                    format!("the answer was interrupted: {error}\nhint: {}", error.hint())
+                }
+            }
             _ => return None,
         };
         Some(text)
@@ -257,7 +255,7 @@ A line that ends with \\ goes on in the next. Ctrl+C interrupts an answer. A mes
             (Some(_), false) => "it is in the log already".to_owned(),
             (Some(_), true) => "日志里已经有了".to_owned(),
             (None, false) => {
-                "stored; the log of the day is full, or nothing was worth a line".to_owned()
+                "stored; the daily log is full, or nothing was worth a line".to_owned()
             }
             (None, true) => "已保存；当天的日志已满，或没有值得记的内容".to_owned(),
         }
@@ -272,6 +270,6 @@ A line that ends with \\ goes on in the next. Ctrl+C interrupts an answer. A mes
     }
 
     pub(super) fn no_answer(self) -> &'static str {
-        self.choose("(the model said nothing)", "（模型没有回答）")
+        self.choose("(the model did not answer)", "（模型没有回答）")
     }
 }

@@ -41,81 +41,64 @@ use crate::{
 
 /// Talk with an agent that remembers
 ///
-/// What you say and what it answers is stored word for word, and what matters for a message is recalled for it. At the end
-/// the conversation is summed up in the log of the day. On a terminal, /help lists what else can be asked for; Ctrl+C
-/// interrupts an answer, and again ends the conversation. Without a terminal each line of standard input is a message.
+/// Messages and answers are stored word for word, and each message gets the relevant memories. At the end, a summary
+/// goes into the daily log. On a terminal, /help lists the commands; Ctrl+C interrupts an answer, and again ends the
+/// conversation. Without a terminal, each line of standard input is a message.
 #[derive(Debug, Args)]
 pub(crate) struct ChatArgs {
-    /// A message: it is answered, and that is all
+    /// A single message to answer
     message: Vec<String>,
     /// Answer one message, from the arguments or all of standard input
     #[arg(long)]
     once: bool,
-    /// Answer from memory alone, without a model: what is stored, with who said it and when
+    /// Answer from memory alone, without a model: quotes stored texts with speaker and date
     #[arg(long)]
     offline: bool,
-    /// The conversation; one that was had before is taken up again [default: a new one]
+    /// The conversation; an earlier one is resumed [default: a new one]
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
-    /// The model, as its provider spells it [default: from the settings]
+    /// The provider's name of the model [default: from the settings]
     #[arg(long, value_name = "NAME", conflicts_with = "offline")]
     model: Option<String>,
-    /// A file with a prompt of your own for the agent
+    /// A file with your own prompt for the agent
     #[arg(long, value_name = "FILE", conflicts_with = "offline")]
     base_file: Option<PathBuf>,
-    /// Let the model call no tools
+    /// Offer no tools to the model
     #[arg(long, conflicts_with = "offline")]
     no_tools: bool,
-    /// Print answers as they come, without rendering markdown
+    /// Print answers without rendering markdown
     #[arg(long)]
     plain: bool,
 }
 
 impl ChatArgs {
-    /// Talks until the end.
+    /// Answers one message, or runs a conversation.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let phrases = UiMessages::for_language(cx.language());
+        let messages = UiMessages::for_language(cx.language());
         let once = self.once || !self.message.is_empty();
         let at_terminal = io::stdin().is_terminal() && !once && !out.is_json();
         let message = if once { input::text_or_stdin(&self.message, out)? } else { String::new() };
         let session = self.session_name(cx);
-        let Some(partner) = self.responder(cx, &session, &message).await? else {
-            return offer_setup(cx, out, phrases, at_terminal).await;
+        let Some(responder) = self.responder(cx, &session, &message).await? else {
+            return offer_setup(cx, out, messages, at_terminal).await;
         };
         let style = self.reply_style(out);
-        let reading = if once {
+        let capture = if once {
             BackgroundCapture::without_worker(cx).await?
         } else {
             BackgroundCapture::spawn(cx).await?
         };
         if at_terminal {
-            return InteractiveChat {
-                cx,
-                out,
-                responder: partner,
-                capture: reading,
-                messages: phrases,
-                style,
-                session,
-            }
-            .run()
-            .await;
+            let chat = InteractiveChat { cx, out, responder, capture, messages, style, session };
+            return chat.run().await;
         }
-        let piped = NonInteractiveChat {
-            cx,
-            out,
-            responder: partner,
-            capture: reading,
-            messages: phrases,
-            style,
-            session,
-        };
-        if once { piped.answer_once(&message).await } else { piped.answer_lines().await }
+        let chat = NonInteractiveChat { cx, out, responder, capture, messages, style, session };
+        if once { chat.answer_once(&message).await } else { chat.answer_lines().await }
     }
 
     fn session_name(&self, cx: &CliContext) -> String {
-        let given = self.session.as_ref().filter(|session| !session.trim().is_empty());
-        given.map_or_else(|| new_session_name(cx), |session| session.trim().to_owned())
+        let named = self.session.as_ref().filter(|session| !session.trim().is_empty());
+        named.map_or_else(|| new_session_name(cx), |session| session.trim().to_owned())
     }
 
     fn reply_style(&self, out: &Output) -> ReplyStyle {
@@ -126,7 +109,7 @@ impl ChatArgs {
         }
     }
 
-    /// Who answers; none if no model is set up.
+    /// Returns the responder; `None` if no model is set up.
     async fn responder(
         &self,
         cx: &CliContext,
@@ -140,7 +123,7 @@ impl ChatArgs {
             )))));
         }
         let Some(model) = chat_model::for_chat(cx, self.model.as_deref())? else { return Ok(None) };
-        let opening = ChatSessionOptions {
+        let options = ChatSessionOptions {
             scope: cx.scope.clone(),
             session: session.to_owned(),
             caller_prompt: self.base_prompt()?,
@@ -152,8 +135,8 @@ impl ChatArgs {
             }),
             folder: Some(cx.memory_folder()),
         };
-        let talk = ChatSession::open(cx.engine().await?, model, opening).await?;
-        Ok(Some(Responder::Model(Box::new(talk))))
+        let session = ChatSession::open(cx.engine().await?, model, options).await?;
+        Ok(Some(Responder::Model(Box::new(session))))
     }
 
     fn base_prompt(&self) -> Result<String> {
@@ -163,22 +146,22 @@ impl ChatArgs {
     }
 }
 
-/// Says that no model is set up, and offers to set one up.
+/// Reports that no model is set up, and offers to run `everlore onboard`.
 async fn offer_setup(
     cx: &CliContext,
     out: &mut Output,
-    phrases: UiMessages,
+    messages: UiMessages,
     at_terminal: bool,
 ) -> Result<Exit> {
     if at_terminal {
-        out.note(phrases.no_model());
-        if out.confirm(phrases.ask_setup())? {
+        out.note(messages.no_model());
+        if out.confirm(messages.ask_setup())? {
             return onboard::OnboardArgs::default().run(cx, out).await;
         }
     }
     Err(CliError::invalid(
-        phrases.no_model(),
-        phrases.choose(
+        messages.no_model(),
+        messages.choose(
             "run `everlore onboard` to choose one, or `everlore chat --offline` to ask memory alone",
             "用 `everlore onboard` 选择模型，或用 `everlore chat --offline` 只问记忆",
         ),

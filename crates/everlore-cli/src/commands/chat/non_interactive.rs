@@ -1,4 +1,4 @@
-//! Answers without a terminal: one message, or one for each line of standard input.
+//! Conversation without a terminal: a single message, or one per line of standard input.
 
 use tokio::sync::mpsc;
 
@@ -17,7 +17,7 @@ use crate::{
     output::Output,
 };
 
-/// What answers work with.
+/// State of the conversation.
 pub(super) struct NonInteractiveChat<'a> {
     pub(super) cx: &'a CliContext,
     pub(super) out: &'a mut Output,
@@ -43,7 +43,7 @@ impl NonInteractiveChat<'_> {
         Ok(exit)
     }
 
-    /// Answers each line; at the end the conversation is summed up.
+    /// Answers each line, and writes a summary at the end.
     pub(super) async fn answer_lines(mut self) -> Result<Exit> {
         let mut lines = spawn_line_reader();
         let mut exit = Exit::Done;
@@ -66,22 +66,22 @@ impl NonInteractiveChat<'_> {
     async fn answer_message(&mut self, text: &str) -> Result<Exit> {
         let json = self.out.is_json();
         let style = if json { ReplyStyle::Silent } else { self.style };
-        let mut screen = ReplyPrinter::new(self.out, self.messages, style);
-        let said = self.responder.respond(text, &mut screen, wait_for_interrupt()).await;
-        let (reply, quoted) = match said {
-            Ok(said) => said,
-            Err(failure) => {
-                screen.abort()?;
-                return Err(rescue_message(self.cx, text, &self.session, failure));
+        let mut printer = ReplyPrinter::new(self.out, self.messages, style);
+        let response = self.responder.respond(text, &mut printer, wait_for_interrupt()).await;
+        let (reply, quoted) = match response {
+            Ok(response) => response,
+            Err(error) => {
+                printer.abort()?;
+                return Err(rescue_message(self.cx, text, &self.session, error));
             }
         };
-        screen.finish(&reply)?;
+        printer.finish(&reply)?;
         let error = match &reply.outcome {
             everlore::chat::ReplyOutcome::Failed(error) => Some(error.to_string()),
             _ => None,
         };
         let failed = error.is_some() || reply.store_error.is_some();
-        let nothing = quoted.as_ref().is_some_and(|quoted| quoted.quotes.is_empty());
+        let found_nothing = quoted.as_ref().is_some_and(|quoted| quoted.quotes.is_empty());
         if json {
             self.out.json(&ChatReplyView {
                 session: &self.session,
@@ -95,7 +95,7 @@ impl NonInteractiveChat<'_> {
             })?;
         }
         self.out.flush()?;
-        Ok(match (failed, nothing) {
+        Ok(match (failed, found_nothing) {
             (true, _) => Exit::Failed,
             (false, true) => Exit::NothingFound,
             (false, false) => Exit::Done,
@@ -103,7 +103,7 @@ impl NonInteractiveChat<'_> {
     }
 }
 
-/// The next line; none at the end, or when the user presses Ctrl+C.
+/// Reads the next line; `None` at the end, or after Ctrl+C.
 async fn next_line(
     lines: &mut mpsc::Receiver<Result<NumberedLine>>,
 ) -> Option<Result<NumberedLine>> {

@@ -1,4 +1,4 @@
-//! What is seen while an answer comes: its text, the tools that are called, and at its end the figures.
+//! Printing of a streamed answer: its text, the tool calls, and token counts at the end.
 
 use everlore::{
     chat::{ChatEvent, ChatReply},
@@ -13,16 +13,16 @@ use crate::{
     render::{pluralize, sanitize, truncate_width},
 };
 
-/// The cells of a tool's input and answer that are shown.
+/// Width of a tool's input and answer.
 const MAX_TOOL_CELLS: usize = 100;
 
-/// Where an answer appears.
+/// Printer of one answer.
 pub(super) struct ReplyPrinter<'a> {
     out: &'a mut Output,
     messages: UiMessages,
-    /// How markdown is shown; none if text is printed as it comes.
+    /// Markdown renderer; `None` prints the text as it is.
     markdown: Option<MarkdownRenderer>,
-    /// Whether somebody looks at it.
+    /// `true` on a terminal.
     is_live: bool,
     is_silent: bool,
     at_line_start: bool,
@@ -49,15 +49,15 @@ impl<'a> ReplyPrinter<'a> {
         }
     }
 
-    /// Shows what happens. A reader that went away is noted and told at the end.
+    /// Prints an event. A write error is returned by [`Self::finish`].
     pub(super) fn print_event(&mut self, event: &ChatEvent<'_>) {
-        let shown = match event {
+        let printed = match event {
             ChatEvent::Text(text) => self.print_text(text),
             ChatEvent::Injected(injected) => {
                 self.recalled = injected.memories.len();
                 Ok(())
             }
-            ChatEvent::Compacted(done) => self.print_aside(&self.messages.compacted(done)),
+            ChatEvent::Compacted(report) => self.print_aside(&self.messages.compacted(report)),
             ChatEvent::ToolStarted { name, arguments } => {
                 let input = summarize_arguments(arguments);
                 self.print_aside(&format!("· {name} {input}"))
@@ -68,36 +68,36 @@ impl<'a> ReplyPrinter<'a> {
             }
             _ => Ok(()),
         };
-        if let Err(failure) = shown {
-            self.write_error.get_or_insert(failure);
+        if let Err(error) = printed {
+            self.write_error.get_or_insert(error);
         }
     }
 
-    /// Ends the answer's last line, and says how it ended.
+    /// Ends the last line, and prints the outcome and token counts.
     pub(super) fn finish(mut self, reply: &ChatReply) -> Result<()> {
         self.end_text()?;
-        if let Some(failure) = self.write_error.take() {
-            return Err(failure);
+        if let Some(error) = self.write_error.take() {
+            return Err(error);
         }
         if reply.text.is_empty() && self.is_live {
             self.print_aside(self.messages.no_answer())?;
         }
-        if let Some(told) = self.messages.ended(&reply.outcome).filter(|_| !self.is_silent) {
-            self.out.note(&sanitize(&told));
+        if let Some(note) = self.messages.ended(&reply.outcome).filter(|_| !self.is_silent) {
+            self.out.note(&sanitize(&note));
         }
         if let Some(error) = &reply.store_error {
-            let told = format!("error: the answer is not stored: {error}\nhint: {}", error.hint());
-            self.out.note(&told);
+            let note = format!("error: the answer is not stored: {error}\nhint: {}", error.hint());
+            self.out.note(&note);
         }
         let TokenUsage { read, written, .. } = reply.tokens;
         if self.is_live && read + written > 0 {
-            let figures = usage_line(self.recalled, reply.tokens, self.messages);
-            self.print_aside(&figures)?;
+            let usage = usage_line(self.recalled, reply.tokens, self.messages);
+            self.print_aside(&usage)?;
         }
         self.out.flush()
     }
 
-    /// Ends what was shown of an answer that failed.
+    /// Ends the text of a failed answer.
     pub(super) fn abort(mut self) -> Result<()> {
         self.end_text()
     }
@@ -106,7 +106,7 @@ impl<'a> ReplyPrinter<'a> {
         if self.is_silent {
             return Ok(());
         }
-        let shown = match &mut self.markdown {
+        let rendered = match &mut self.markdown {
             Some(markdown) => markdown.push(text),
             None if self.is_live => sanitize(text).into_owned(),
             None => text.to_owned(),
@@ -114,7 +114,7 @@ impl<'a> ReplyPrinter<'a> {
         if let Some(last) = text.chars().next_back() {
             self.at_line_start = last == '\n';
         }
-        self.out.text(&shown)?;
+        self.out.text(&rendered)?;
         self.out.flush()
     }
 
@@ -131,7 +131,7 @@ impl<'a> ReplyPrinter<'a> {
         self.out.flush()
     }
 
-    /// A line beside the answer, for those who look at it.
+    /// Prints a dimmed line beside the answer, on a terminal only.
     fn print_aside(&mut self, line: &str) -> Result<()> {
         if !self.is_live {
             return Ok(());
@@ -143,32 +143,32 @@ impl<'a> ReplyPrinter<'a> {
     }
 }
 
-/// How an answer is printed.
+/// Style of a printed answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReplyStyle {
-    /// Markdown, for a terminal.
+    /// Rendered markdown, for a terminal.
     Rendered,
-    /// As it is, for a terminal.
+    /// Unrendered text, for a terminal.
     Plain,
-    /// As it is, for a program.
+    /// Unrendered text, for a program.
     Raw,
-    /// Not at all: the answer is told as a whole.
+    /// Nothing: the caller prints the complete answer as JSON.
     Silent,
 }
 
-fn usage_line(memories: usize, tokens: TokenUsage, phrases: UiMessages) -> String {
+fn usage_line(memories: usize, tokens: TokenUsage, messages: UiMessages) -> String {
     let TokenUsage { read, cached, written } = tokens;
-    let chinese = phrases.choose("", "zh") == "zh";
-    match chinese {
-        false => format!(
+    if messages.is_chinese() {
+        format!("  {memories} 条记忆 · 读入 {read} token，缓存 {cached}，写出 {written}")
+    } else {
+        format!(
             "  {} · {read} tokens read, {cached} cached, {written} written",
             pluralize(memories, "memory", "memories")
-        ),
-        true => format!("  {memories} 条记忆 · 读入 {read} token，缓存 {cached}，写出 {written}"),
+        )
     }
 }
 
-/// A tool's input in a few words.
+/// Shortens a tool's input to one line.
 fn summarize_arguments(arguments: &Value) -> String {
     let words: Vec<String> = match arguments {
         Value::Object(fields) => fields.values().map(value_text).collect(),

@@ -1,4 +1,4 @@
-//! Who answers: a model, or memory alone.
+//! Responder of a conversation: a model, or memory alone.
 
 use everlore::{
     chat::{
@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::reply_printer::ReplyPrinter;
 use crate::error::Result;
 
-/// The other side of a conversation.
+/// Responder of a conversation.
 pub(super) enum Responder {
     /// A model with memory.
     Model(Box<ChatSession>),
@@ -21,7 +21,7 @@ pub(super) enum Responder {
     Memory(Box<OfflineSession>),
 }
 
-/// An answer for programs.
+/// Answer for programs.
 #[derive(Serialize)]
 pub(super) struct ChatReplyView<'a> {
     pub(super) session: &'a str,
@@ -39,57 +39,57 @@ pub(super) struct ChatReplyView<'a> {
 }
 
 impl Responder {
-    /// Says something; the answer is shown as it comes, until `interrupt` comes true.
+    /// Sends a message and prints the answer as it streams in, until `interrupt` completes.
     pub(super) async fn respond(
         &mut self,
         text: &str,
-        screen: &mut ReplyPrinter<'_>,
+        printer: &mut ReplyPrinter<'_>,
         interrupt: impl Future<Output = ()> + Send,
     ) -> Result<(ChatReply, Option<OfflineAnswer>)> {
         match self {
-            Self::Model(talk) => {
-                let mut hear = |event: ChatEvent<'_>| screen.print_event(&event);
-                Ok((talk.send(text, &mut hear, interrupt).await?, None))
+            Self::Model(session) => {
+                let mut sink = |event: ChatEvent<'_>| printer.print_event(&event);
+                Ok((session.send(text, &mut sink, interrupt).await?, None))
             }
-            Self::Memory(talk) => {
-                let quoted = talk.send(text).await?;
-                screen.print_event(&ChatEvent::Text(&quoted.text));
+            Self::Memory(session) => {
+                let quoted = session.send(text).await?;
+                printer.print_event(&ChatEvent::Text(&quoted.text));
                 Ok((quoted_reply(&quoted), Some(quoted)))
             }
         }
     }
 
-    /// Ends the conversation; the model may sum it up.
+    /// Ends the conversation; the model may write a summary.
     pub(super) async fn end_session(
         &mut self,
         interrupt: impl Future<Output = ()> + Send,
     ) -> Result<Option<SessionEnd>> {
         Ok(match self {
-            Self::Model(talk) => talk.end(interrupt).await?,
-            Self::Memory(talk) => talk.end().await?,
+            Self::Model(session) => session.end(interrupt).await?,
+            Self::Memory(session) => session.end().await?,
         })
     }
 
-    /// The same without the model.
+    /// Ends the conversation without asking the model.
     pub(super) async fn end_without_summary(&self) -> Result<Option<SessionEnd>> {
         Ok(match self {
-            Self::Model(talk) => talk.end_without_model().await?,
-            Self::Memory(talk) => talk.end().await?,
+            Self::Model(session) => session.end_without_model().await?,
+            Self::Memory(session) => session.end().await?,
         })
     }
 
-    /// The model's side, if there is one.
+    /// Returns the session of the model, if there is one.
     pub(super) fn conversation(&mut self) -> Option<&mut ChatSession> {
         match self {
-            Self::Model(talk) => Some(talk),
+            Self::Model(session) => Some(session),
             Self::Memory(_) => None,
         }
     }
 
-    /// What was recalled for the last message.
+    /// Returns the context that was injected for the last message.
     pub(super) fn injected(&self) -> Option<&InjectedContext> {
         match self {
-            Self::Model(talk) => Some(talk.injected()),
+            Self::Model(session) => Some(session.injected()),
             Self::Memory(_) => None,
         }
     }

@@ -1,4 +1,4 @@
-//! What can be asked for within a conversation: the lines that begin with a slash.
+//! Slash commands of a conversation.
 
 use everlore::{
     recall::MemoryBlockEntry,
@@ -13,22 +13,22 @@ use crate::{
     render::{memory_title, sanitize, truncate_width},
 };
 
-/// The commands, as they are completed.
+/// Command names, for completion.
 pub(super) const COMMAND_NAMES: [&str; 8] =
     ["/help", "/memory", "/why", "/model", "/compact", "/cost", "/clear", "/quit"];
 
-/// How many memories are listed.
+/// Most memories that are listed.
 const MAX_LISTED: usize = 5;
 
-/// The cells of a line that tells a memory.
+/// Width of a memory's line.
 const LINE_CELLS: usize = 76;
 
 impl InteractiveChat<'_> {
-    /// Does what a line after its slash asks for.
+    /// Runs the command of a line without its slash.
     pub(super) async fn run_command(&mut self, line: &str) -> Result<ChatLoopState> {
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let (name, rest) = (name.to_lowercase(), rest.trim());
-        let done = match name.as_str() {
+        let result = match name.as_str() {
             "quit" | "exit" | "bye" => return Ok(ChatLoopState::End),
             "help" | "?" => self.out.line(self.messages.help()),
             "clear" => self.clear_history(),
@@ -38,28 +38,28 @@ impl InteractiveChat<'_> {
             "compact" => self.compact_history().await,
             "cost" => self.print_cost(),
             _ => {
-                let told = self.messages.unknown_command(&format!("/{}", sanitize(&name)));
-                self.out.note(&told);
+                let note = self.messages.unknown_command(&format!("/{}", sanitize(&name)));
+                self.out.note(&note);
                 Ok(())
             }
         };
-        if let Err(failure) = done {
-            self.report_error(failure)?;
+        if let Err(error) = result {
+            self.report_error(error)?;
         }
         Ok(ChatLoopState::Continue)
     }
 
     fn clear_history(&mut self) -> Result<()> {
-        if let Some(talk) = self.responder.conversation() {
-            talk.clear();
+        if let Some(session) = self.responder.conversation() {
+            session.clear();
         }
         self.out.line(self.messages.cleared())
     }
 
-    /// How much is remembered and what came last, or what is remembered about something.
-    async fn print_memories(&mut self, about: &str) -> Result<()> {
+    /// Prints counts and the newest memories, or the memories recalled for a query.
+    async fn print_memories(&mut self, query: &str) -> Result<()> {
         let (engine, scope) = (self.cx.engine().await?, &self.cx.scope);
-        let found = match about {
+        let memories = match query {
             "" => {
                 let counts = engine.count(scope).await?;
                 for (kind, status, number) in &counts.memories {
@@ -73,26 +73,26 @@ impl InteractiveChat<'_> {
                 };
                 engine.list(scope, &page).await?
             }
-            about => {
+            query => {
                 let request =
-                    everlore::RecallRequest { limit: MAX_LISTED, ..engine.request(scope, about) };
+                    everlore::RecallRequest { limit: MAX_LISTED, ..engine.request(scope, query) };
                 engine.recall(&request).await?.hits.into_iter().map(|hit| hit.memory).collect()
             }
         };
-        for memory in &found {
+        for memory in &memories {
             let (id, line) = (
                 shorten_id(engine, scope, memory.id).await?,
                 truncate_width(&memory_title(memory), LINE_CELLS),
             );
             self.out.line(&format!("  {id} [{}] {line}", memory.kind))?;
         }
-        if found.is_empty() {
+        if memories.is_empty() {
             self.out.line(self.messages.choose("nothing is stored", "没有记忆"))?;
         }
         Ok(())
     }
 
-    /// What was recalled for the last message, and why.
+    /// Prints the memories injected for the last message, with their scores and matched words.
     async fn print_injected(&mut self) -> Result<()> {
         let Some(injected) = self.responder.injected().cloned() else {
             return self.out.line(self.messages.needs_model());
@@ -100,8 +100,8 @@ impl InteractiveChat<'_> {
         if injected.text.is_empty() {
             return self.out.line(self.messages.nothing_injected(&injected));
         }
-        let told = self.messages.injected(&injected);
-        self.out.line(&told)?;
+        let summary = self.messages.injected(&injected);
+        self.out.line(&summary)?;
         for entry in &injected.memories {
             self.print_entry(entry).await?;
         }
@@ -110,7 +110,7 @@ impl InteractiveChat<'_> {
 
     async fn print_entry(&mut self, entry: &MemoryBlockEntry) -> Result<()> {
         let engine = self.cx.engine().await?;
-        // What was forgotten meanwhile is only named.
+        // Of a memory that was deleted meanwhile, only the uri is known.
         let line = match engine.get(&self.cx.scope, entry.id).await {
             Ok(memory) => {
                 let id = shorten_id(engine, &self.cx.scope, entry.id).await?;
@@ -122,13 +122,13 @@ impl InteractiveChat<'_> {
             }
             Err(_) => format!("  {}", entry.uri),
         };
-        let why = self.messages.found_by(entry.score, &entry.terms);
+        let reason = self.messages.found_by(entry.score, &entry.terms);
         self.out.line(&line)?;
-        let why = self.out.dim(&format!("    {}", sanitize(&why)));
-        self.out.line(&why)
+        let reason = self.out.dim(&format!("    {}", sanitize(&reason)));
+        self.out.line(&reason)
     }
 
-    /// Who answers, or lets another model answer.
+    /// Prints the name of the model, or switches to another one.
     fn switch_model(&mut self, name: &str) -> Result<()> {
         if self.responder.conversation().is_none() {
             return self.out.line(self.messages.needs_model());
@@ -138,25 +138,26 @@ impl InteractiveChat<'_> {
         {
             self.use_model(model);
         }
-        let name = self.responder.conversation().map(|talk| talk.model().name().to_owned());
-        let told = self.messages.model_now(&sanitize(&name.unwrap_or_default()));
-        self.out.line(&told)
+        let name = self.responder.conversation().map(|session| session.model().name().to_owned());
+        let line = self.messages.model_now(&sanitize(&name.unwrap_or_default()));
+        self.out.line(&line)
     }
 
     async fn compact_history(&mut self) -> Result<()> {
-        let Some(talk) = self.responder.conversation() else {
+        let Some(session) = self.responder.conversation() else {
             return self.out.line(self.messages.needs_model());
         };
-        let done = talk.compact(wait_for_interrupt()).await;
-        let told = self.messages.compacted(&done);
-        self.out.line(&told)
+        let report = session.compact(wait_for_interrupt()).await;
+        let line = self.messages.compacted(&report);
+        self.out.line(&line)
     }
 
     fn print_cost(&mut self) -> Result<()> {
-        let Some(talk) = self.responder.conversation() else {
+        let Some(session) = self.responder.conversation() else {
             return self.out.line(self.messages.needs_model());
         };
-        let told = self.messages.cost(&talk.cost(), talk.history_size());
-        self.out.line(&told)
+        let (tokens, messages) = session.history_size();
+        let line = self.messages.cost(&session.cost(), tokens, messages);
+        self.out.line(&line)
     }
 }

@@ -1,11 +1,11 @@
-//! The agents that can be connected: where their settings are, and what has to stand in them.
+//! Table of the coding agents that can be connected: their settings files and the entries that go into them.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use super::{
-    json::Put,
+    json_entries::JsonEntry,
     toml_section::{TomlSection, TomlSetting},
 };
 use crate::{
@@ -13,16 +13,16 @@ use crate::{
     render::shell_quote,
 };
 
-/// The name under which agents know us.
+/// Name of our MCP server in the settings of agents.
 const SERVER_NAME: &str = "everlore";
 
-/// The variable from which agents take the token of a server: it stands in none of their files.
+/// Environment variable from which agents read the server's token; no settings file contains the token.
 pub(super) const TOKEN_VARIABLE: &str = "EVERLORE_TOKEN";
 
-/// Seconds that an agent waits for a hook: more than one ever takes.
+/// Timeout that an agent gives a hook; no hook takes that long.
 const HOOK_TIMEOUT_SECONDS: u64 = 10;
 
-/// An agent.
+/// Coding agent that can be connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CodingAgent {
     ClaudeCode,
@@ -36,44 +36,45 @@ pub(super) enum CodingAgent {
     ClaudeDesktop,
 }
 
-/// The folders of a user and of a project.
+/// Folders in which agents keep their settings.
 #[derive(Debug, Clone)]
 pub(super) struct AgentPaths {
-    /// The user's own folder.
+    /// The user's home folder.
     pub(super) user_home: PathBuf,
-    /// Where programs keep settings, by the rules of the system.
+    /// Configuration folder of the system, such as `~/.config`.
     pub(super) config_folder: PathBuf,
-    /// Where programs with windows keep theirs.
+    /// Folder in which desktop applications keep their settings.
     pub(super) app_folder: PathBuf,
-    /// Where Claude Code was told to keep its settings.
+    /// `CLAUDE_CONFIG_DIR`.
     pub(super) claude_folder: Option<PathBuf>,
-    /// Where Codex was told to.
+    /// `CODEX_HOME`.
     pub(super) codex_folder: Option<PathBuf>,
-    /// The project, if only that is to be connected.
+    /// Project folder, if only the project is to be connected.
     pub(super) project: Option<PathBuf>,
 }
 
-/// How an agent reaches the memory.
+/// Connection between an agent and the memory.
 #[derive(Debug, Clone)]
 pub(super) struct ConnectionSpec {
-    /// The program with the options that choose the home and whose memory it is.
+    /// Program with the options that select the home and the scope.
     pub(super) command: Vec<String>,
-    /// The address of a server, if it is asked instead.
+    /// MCP address of a server; `None` makes the agent start the program.
     pub(super) url: Option<String>,
     pub(super) tools: bool,
     pub(super) hooks: bool,
 }
 
-/// What should stand in one file.
+/// Entries for one settings file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FileEdit {
     pub(super) path: PathBuf,
     pub(super) content: EditContent,
 }
 
+/// Entries by the format of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum EditContent {
-    Json(Vec<Put>),
+    Json(Vec<JsonEntry>),
     Toml(TomlSection),
 }
 
@@ -108,33 +109,31 @@ impl CodingAgent {
         Self::ALL.into_iter().find(|agent| agent.as_str().eq_ignore_ascii_case(name))
     }
 
-    /// The agent as one that calls hooks.
+    /// Returns the agent as a host of hooks, if it calls any.
     pub(super) fn host(self) -> Option<HookHost> {
         HookHost::from_name(self.as_str())
     }
 
-    /// The folder by which it is known to be installed.
-    pub(super) fn install_folder(self, places: &AgentPaths) -> PathBuf {
-        let AgentPaths {
-            user_home: own, config_folder: settings, app_folder: applications, ..
-        } = places;
+    /// Returns the settings folder, whose existence means that the agent is installed.
+    pub(super) fn install_folder(self, paths: &AgentPaths) -> PathBuf {
+        let AgentPaths { user_home: home, config_folder, app_folder, .. } = paths;
         match self {
-            Self::ClaudeCode => places.claude_folder.clone().unwrap_or_else(|| own.join(".claude")),
-            Self::Codex => places.codex_folder.clone().unwrap_or_else(|| own.join(".codex")),
-            Self::Gemini => own.join(".gemini"),
-            Self::Cursor => own.join(".cursor"),
-            Self::Vscode => applications.join("Code").join("User"),
-            Self::Windsurf => own.join(".codeium").join("windsurf"),
-            Self::Zed => settings.join("zed"),
-            Self::Opencode => settings.join("opencode"),
-            Self::ClaudeDesktop => applications.join("Claude"),
+            Self::ClaudeCode => paths.claude_folder.clone().unwrap_or_else(|| home.join(".claude")),
+            Self::Codex => paths.codex_folder.clone().unwrap_or_else(|| home.join(".codex")),
+            Self::Gemini => home.join(".gemini"),
+            Self::Cursor => home.join(".cursor"),
+            Self::Vscode => app_folder.join("Code").join("User"),
+            Self::Windsurf => home.join(".codeium").join("windsurf"),
+            Self::Zed => config_folder.join("zed"),
+            Self::Opencode => config_folder.join("opencode"),
+            Self::ClaudeDesktop => app_folder.join("Claude"),
         }
     }
 
-    /// The file in which it looks for servers of tools; none if a project cannot have one.
-    fn tools_file(self, places: &AgentPaths) -> Option<PathBuf> {
-        let folder = self.install_folder(places);
-        if let Some(project) = &places.project {
+    /// Returns the file that lists MCP servers; `None` if a project cannot have one.
+    fn tools_file(self, paths: &AgentPaths) -> Option<PathBuf> {
+        let folder = self.install_folder(paths);
+        if let Some(project) = &paths.project {
             let file = match self {
                 Self::ClaudeCode => ".mcp.json",
                 Self::Codex => ".codex/config.toml",
@@ -148,10 +147,10 @@ impl CodingAgent {
             return Some(project.join(file));
         }
         Some(match self {
-            // Beside its folder, unless that was moved.
-            Self::ClaudeCode => match &places.claude_folder {
+            // Beside the settings folder, unless CLAUDE_CONFIG_DIR moves that.
+            Self::ClaudeCode => match &paths.claude_folder {
                 Some(moved) => moved.join(".claude.json"),
-                None => places.user_home.join(".claude.json"),
+                None => paths.user_home.join(".claude.json"),
             },
             Self::Codex => folder.join("config.toml"),
             Self::Gemini | Self::Zed => folder.join("settings.json"),
@@ -162,9 +161,9 @@ impl CodingAgent {
         })
     }
 
-    /// The file in which it looks for hooks.
-    fn hooks_file(host: HookHost, places: &AgentPaths, folder: &Path) -> PathBuf {
-        let project = |name: &str| places.project.as_ref().map(|project| project.join(name));
+    /// Returns the file that lists hooks.
+    fn hooks_file(host: HookHost, paths: &AgentPaths, folder: &Path) -> PathBuf {
+        let project = |name: &str| paths.project.as_ref().map(|project| project.join(name));
         let folder = match host {
             HookHost::ClaudeCode => project(".claude"),
             HookHost::Codex => project(".codex"),
@@ -178,39 +177,43 @@ impl CodingAgent {
         }
     }
 
-    /// All edits that connect it, a file at a time.
-    pub(super) fn edits(self, places: &AgentPaths, way: &ConnectionSpec) -> Vec<FileEdit> {
+    /// Returns the edits that connect the agent, one for each file.
+    pub(super) fn edits(self, paths: &AgentPaths, spec: &ConnectionSpec) -> Vec<FileEdit> {
         let mut edits = Vec::new();
-        if let Some(path) = self.tools_file(places).filter(|_| way.tools) {
-            edits.extend(self.tools_entry(way).map(|what| FileEdit { path, content: what }));
+        if let Some(path) = self.tools_file(paths).filter(|_| spec.tools) {
+            edits.extend(self.tools_entry(spec).map(|content| FileEdit { path, content }));
         }
-        if let Some(host) = self.host().filter(|_| way.hooks) {
-            let path = Self::hooks_file(host, places, &self.install_folder(places));
-            let puts = hook_entries(host, way);
+        if let Some(host) = self.host().filter(|_| spec.hooks) {
+            let path = Self::hooks_file(host, paths, &self.install_folder(paths));
+            let hooks = hook_entries(host, spec);
             match edits.iter_mut().find(|edit| edit.path == path).map(|edit| &mut edit.content) {
-                Some(EditContent::Json(before)) => before.extend(puts),
-                _ => edits.push(FileEdit { path, content: EditContent::Json(puts) }),
+                Some(EditContent::Json(entries)) => entries.extend(hooks),
+                _ => edits.push(FileEdit { path, content: EditContent::Json(hooks) }),
             }
         }
         edits
     }
 
-    /// The server of tools, as the agent's settings say it; none if it cannot be reached that way.
-    fn tools_entry(self, way: &ConnectionSpec) -> Option<EditContent> {
-        let (program, args) = way.command.split_first()?;
+    /// Returns the entry for the MCP server; `None` if the agent cannot reach it this way.
+    fn tools_entry(self, spec: &ConnectionSpec) -> Option<EditContent> {
+        let (program, args) = spec.command.split_first()?;
         let args: Vec<&str> = args.iter().map(String::as_str).chain(["mcp"]).collect();
         if self == Self::Codex {
-            return Some(EditContent::Toml(codex_section(program, &args, way.url.as_deref())));
+            return Some(EditContent::Toml(codex_section(program, &args, spec.url.as_deref())));
         }
-        let value = match &way.url {
+        let value = match &spec.url {
             Some(url) => self.http_entry(url)?,
             None => self.stdio_entry(program, &args),
         };
         let path = vec![self.servers_key().to_owned()];
-        Some(EditContent::Json(vec![Put::Member { path, key: SERVER_NAME.to_owned(), value }]))
+        Some(EditContent::Json(vec![JsonEntry::Member {
+            path,
+            key: SERVER_NAME.to_owned(),
+            value,
+        }]))
     }
 
-    /// The member of its settings that has the servers of tools.
+    /// Returns the key of the object that lists MCP servers.
     fn servers_key(self) -> &'static str {
         match self {
             Self::Vscode => "servers",
@@ -220,8 +223,8 @@ impl CodingAgent {
         }
     }
 
-    /// How it is told of a server that runs; none where it takes no token from the environment, because none is written into
-    /// a file.
+    /// Returns the entry for a running server; `None` if the agent cannot read the token from the environment, since no
+    /// file may contain it.
     fn http_entry(self, url: &str) -> Option<Value> {
         let bearer = |shape: &str| {
             let variable = shape.replace("NAME", TOKEN_VARIABLE);
@@ -241,7 +244,7 @@ impl CodingAgent {
         })
     }
 
-    /// How it is told to start a server of its own.
+    /// Returns the entry that makes the agent start the program.
     fn stdio_entry(self, program: &str, args: &[&str]) -> Value {
         match self {
             Self::ClaudeCode | Self::Vscode => {
@@ -268,24 +271,24 @@ fn codex_section(program: &str, args: &[&str], url: Option<&str>) -> TomlSection
     TomlSection { parent: "mcp_servers", name: SERVER_NAME, values }
 }
 
-/// The hooks of a host.
-fn hook_entries(host: HookHost, way: &ConnectionSpec) -> Vec<Put> {
-    let version = Put::Needed { key: "version", value: json!(1) };
-    let first = (host == HookHost::Cursor).then_some(version);
-    let events = host.subscribed_events().map(|event| Put::Element {
+/// Returns one entry for each event that the host should call.
+fn hook_entries(host: HookHost, spec: &ConnectionSpec) -> Vec<JsonEntry> {
+    let version = JsonEntry::Required { key: "version", value: json!(1) };
+    let version = (host == HookHost::Cursor).then_some(version);
+    let events = host.subscribed_events().map(|event| JsonEntry::Element {
         path: vec!["hooks".to_owned(), event.to_owned()],
         calls: format!("hook {} {event}", host.as_str()),
-        value: hook_entry(host, event, way),
+        value: hook_entry(host, event, spec),
     });
-    first.into_iter().chain(events).collect()
+    version.into_iter().chain(events).collect()
 }
 
-fn hook_entry(host: HookHost, event: &str, way: &ConnectionSpec) -> Value {
+fn hook_entry(host: HookHost, event: &str, spec: &ConnectionSpec) -> Value {
     let words: Vec<&str> =
-        way.command.iter().map(String::as_str).chain(["hook", host.as_str(), event]).collect();
+        spec.command.iter().map(String::as_str).chain(["hook", host.as_str(), event]).collect();
     let line = words.iter().map(|word| shell_quote(word)).collect::<Vec<_>>().join(" ");
     match host {
-        // Without a shell, so nothing needs to be quoted.
+        // It starts the program without a shell, so nothing needs to be quoted.
         HookHost::ClaudeCode => json!({ "hooks": [{
             "type": "command", "command": words[0], "args": words[1..], "timeout": HOOK_TIMEOUT_SECONDS,
         }] }),
@@ -325,10 +328,9 @@ mod tests {
         let mut shown = String::new();
         for url in [None, Some("http://127.0.0.1:6636/mcp")] {
             for agent in CodingAgent::ALL {
-                for FileEdit { path, content: what } in
-                    agent.edits(&agent_paths(), &connection_spec(url))
+                for FileEdit { path, content } in agent.edits(&agent_paths(), &connection_spec(url))
                 {
-                    let text = super::super::file_edit::with_edit("", &what).unwrap();
+                    let text = super::super::file_edit::with_edit("", &content).unwrap();
                     shown += &format!("# {} → {}\n{text}\n", agent.as_str(), path.display());
                 }
             }
@@ -338,13 +340,13 @@ mod tests {
 
     #[test]
     fn a_project_has_files_of_its_own() {
-        let places = AgentPaths { project: Some("/p".into()), ..agent_paths() };
+        let paths = AgentPaths { project: Some("/p".into()), ..agent_paths() };
         for agent in CodingAgent::ALL {
-            for edit in agent.edits(&places, &connection_spec(None)) {
+            for edit in agent.edits(&paths, &connection_spec(None)) {
                 assert!(edit.path.starts_with("/p"), "{edit:?}");
             }
         }
-        assert!(CodingAgent::Windsurf.edits(&places, &connection_spec(None)).is_empty());
+        assert!(CodingAgent::Windsurf.edits(&paths, &connection_spec(None)).is_empty());
     }
 
     #[test]

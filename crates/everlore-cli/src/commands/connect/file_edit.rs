@@ -1,4 +1,4 @@
-//! The files of agents: edited as little as possible, replaced in one step, and given back as they were.
+//! Settings files of agents: written atomically, with a backup in the home from which `disconnect` restores them.
 
 use std::{
     fs, io,
@@ -13,62 +13,62 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     agents::{EditContent, FileEdit},
-    json, toml_section,
+    json_entries, toml_section,
 };
 use crate::error::{CliError, Result};
 
-/// What became of a file.
+/// Outcome of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum EditOutcome {
-    /// It was changed.
+    /// The file was written.
     Changed,
-    /// It says so already, or never did.
+    /// The file has the entries already, or has none to remove.
     Same,
-    /// It cannot be edited: it has comments, or is broken.
-    Foreign,
+    /// The file cannot be parsed.
+    #[serde(rename = "foreign")]
+    NotEditable,
 }
 
-/// What a file was before and after we changed it.
+/// Record beside a backup: which file it belongs to, and the text that `connect` wrote.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct BackupRecord {
-    /// The file.
     path: PathBuf,
-    /// A digest of what we made of it.
+    /// Digest of the text that was written.
     after: String,
-    /// Whether there was a file.
+    /// `true` if the file existed before.
     existed: bool,
 }
 
-/// The text with what should stand in it; none if it cannot be edited.
-pub(super) fn with_edit(text: &str, what: &EditContent) -> Option<String> {
-    match what {
-        EditContent::Json(puts) => json::with(text, puts),
+/// Returns the text with the entries; `None` if it cannot be parsed.
+pub(super) fn with_edit(text: &str, content: &EditContent) -> Option<String> {
+    match content {
+        EditContent::Json(entries) => json_entries::insert_entries(text, entries),
         EditContent::Toml(section) => toml_section::insert_section(text, section),
     }
 }
 
-fn without_edit(text: &str, what: &EditContent) -> Option<String> {
-    match what {
-        EditContent::Json(puts) => json::without(text, puts),
+fn without_edit(text: &str, content: &EditContent) -> Option<String> {
+    match content {
+        EditContent::Json(entries) => json_entries::remove_entries(text, entries),
         EditContent::Toml(section) => toml_section::remove_section(text, section),
     }
 }
 
-/// Whether a file says it all.
+/// Returns `true` if the file has all entries.
 pub(super) fn is_applied(edit: &FileEdit) -> Result<bool> {
     let text = read_file(&edit.path)?.unwrap_or_default();
     Ok(match &edit.content {
-        EditContent::Json(puts) => json::has(&text, puts),
+        EditContent::Json(entries) => json_entries::has_entries(&text, entries),
         EditContent::Toml(section) => toml_section::has_section(&text, section),
     })
 }
 
-/// Writes what should stand in a file, and keeps in the home what it was before.
+/// Writes the entries into a file and keeps a backup of it in the home.
 pub(super) fn apply_edit(home: &Path, edit: &FileEdit) -> Result<EditOutcome> {
     let before = read_file(&edit.path)?;
     let text = before.clone().unwrap_or_default();
-    let Some(after) = with_edit(&text, &edit.content) else { return Ok(EditOutcome::Foreign) };
+    let Some(after) = with_edit(&text, &edit.content) else { return Ok(EditOutcome::NotEditable) };
     if before.is_some() && after == text {
         return Ok(EditOutcome::Same);
     }
@@ -77,11 +77,11 @@ pub(super) fn apply_edit(home: &Path, edit: &FileEdit) -> Result<EditOutcome> {
     Ok(EditOutcome::Changed)
 }
 
-/// Gives a file back as it was if nobody changed it since; otherwise only what is ours goes.
+/// Restores a file from its backup if it was not changed since; otherwise removes only our entries.
 pub(super) fn revert_edit(home: &Path, edit: &FileEdit) -> Result<EditOutcome> {
     let Some(text) = read_file(&edit.path)? else { return Ok(EditOutcome::Same) };
     let backup = FileBackup::new(home, &edit.path);
-    let became = match backup.original_text(&text) {
+    let outcome = match backup.original_text(&text) {
         Some(None) => {
             remove_if_exists(&edit.path).map_err(|error| io_error(&edit.path, error))?;
             EditOutcome::Changed
@@ -91,7 +91,7 @@ pub(super) fn revert_edit(home: &Path, edit: &FileEdit) -> Result<EditOutcome> {
             EditOutcome::Changed
         }
         None => match without_edit(&text, &edit.content) {
-            None => return Ok(EditOutcome::Foreign),
+            None => return Ok(EditOutcome::NotEditable),
             Some(after) if after == text => EditOutcome::Same,
             Some(after) => {
                 write_file(&edit.path, &after)?;
@@ -100,10 +100,10 @@ pub(super) fn revert_edit(home: &Path, edit: &FileEdit) -> Result<EditOutcome> {
         },
     };
     backup.delete();
-    Ok(became)
+    Ok(outcome)
 }
 
-/// What a file was before, kept in the home.
+/// Backup of a file, in `connections/` of the home.
 struct FileBackup {
     path: PathBuf,
     text_path: PathBuf,
@@ -118,47 +118,45 @@ impl FileBackup {
         Self { path: path.to_owned(), text_path, record_path: folder.join(format!("{name}.json")) }
     }
 
-    /// Keeps the text. If it has something of ours already, the first one stays what is given back.
-    fn save(&self, before: Option<&str>, after: &str, what: &EditContent) -> Result<()> {
+    /// Saves the text before an edit. If it has entries of ours already, the first backup stays the one to restore.
+    fn save(&self, before: Option<&str>, after: &str, content: &EditContent) -> Result<()> {
         let failed = |error| io_error(&self.text_path, error);
         let folder = self.text_path.parent().unwrap_or(Path::new(""));
         create_private_folder(folder).map_err(failed)?;
-        let known: Option<BackupRecord> = self.read_record();
-        let plain =
-            before.is_none_or(|text| without_edit(text, what).is_some_and(|plain| plain == text));
-        // A file that was changed since is given back by taking out what is ours.
+        let has_no_entries =
+            |text: &str| without_edit(text, content).is_some_and(|plain| plain == text);
         let mut existed = before.is_some();
-        if plain {
+        if before.is_none_or(has_no_entries) {
             write_private(&self.text_path, before.unwrap_or_default()).map_err(failed)?;
+        } else if let Some(record) = before.and_then(|text| self.record_of(text)) {
+            existed = record.existed;
         } else {
-            match known.filter(|known| before.is_some_and(|text| known.after == digest(text))) {
-                Some(known) => existed = known.existed,
-                None => {
-                    self.delete();
-                    return Ok(());
-                }
-            }
+            // The file was changed since the last edit, so `disconnect` can only remove entries.
+            self.delete();
+            return Ok(());
         }
         let record = BackupRecord { path: self.path.clone(), after: digest(after), existed };
         let record = serde_json::to_string(&record).map_err(|error| failed(error.into()))?;
         write_private(&self.record_path, &record).map_err(failed)
     }
 
-    /// What the file was before we made `text` of it, none inside if it was not there; nothing if it is another text now.
+    /// Returns the original of `text`: `Some(None)` if there was no file, `None` if `text` is not what `connect` wrote.
     fn original_text(&self, text: &str) -> Option<Option<String>> {
-        let record = self.read_record().filter(|record| record.after == digest(text))?;
-        match record.existed {
-            true => Some(Some(fs::read_to_string(&self.text_path).ok()?)),
-            false => Some(None),
+        if self.record_of(text)?.existed {
+            Some(Some(fs::read_to_string(&self.text_path).ok()?))
+        } else {
+            Some(None)
         }
     }
 
-    fn read_record(&self) -> Option<BackupRecord> {
-        serde_json::from_slice(&fs::read(&self.record_path).ok()?).ok()
+    /// Returns the record of the edit that wrote `text`.
+    fn record_of(&self, text: &str) -> Option<BackupRecord> {
+        let record = serde_json::from_slice(&fs::read(&self.record_path).ok()?).ok();
+        record.filter(|record: &BackupRecord| record.after == digest(text))
     }
 
     fn delete(&self) {
-        // A record that stays behind fits no text any more.
+        // A record that stays behind matches no text any more.
         let _ = remove_if_exists(&self.record_path);
         let _ = remove_if_exists(&self.text_path);
     }
@@ -177,7 +175,7 @@ fn read_file(path: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Replaces a file, or what it is a link to, in one step; its permissions stay.
+/// Replaces a file, or the target of a link, in one step; its permissions stay.
 fn write_file(path: &Path, text: &str) -> Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let replace = || -> io::Result<()> {
@@ -185,18 +183,18 @@ fn write_file(path: &Path, text: &str) -> Result<()> {
             fs::create_dir_all(folder)?;
         }
         let permissions = fs::metadata(&target).ok().map(|data| data.permissions());
-        let manner = WriteOptions { durable: true, private: false, permissions };
-        let mut beside = target.clone().into_os_string();
-        beside.push(format!(".{}.tmp", std::process::id()));
-        TempFile::write(beside.into(), text.as_bytes(), manner)?.persist(&target)
+        let options = WriteOptions { durable: true, private: false, permissions };
+        let mut temporary = target.clone().into_os_string();
+        temporary.push(format!(".{}.tmp", std::process::id()));
+        TempFile::write(temporary.into(), text.as_bytes(), options)?.persist(&target)
     };
     replace().map_err(|error| io_error(&target, error))
 }
 
 fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    let manner = WriteOptions { durable: true, private: true, permissions: None };
-    let beside = path.with_extension(format!("{}.new", std::process::id()));
-    TempFile::write(beside, text.as_bytes(), manner)?.persist(path)
+    let options = WriteOptions { durable: true, private: true, permissions: None };
+    let temporary = path.with_extension(format!("{}.new", std::process::id()));
+    TempFile::write(temporary, text.as_bytes(), options)?.persist(path)
 }
 
 fn io_error(path: &Path, error: io::Error) -> CliError {

@@ -1,10 +1,11 @@
-//! `everlore connect` and `everlore disconnect`: agents get the memory as tools and hooks, and lose them again.
+//! `everlore connect` and `everlore disconnect`: entries for tools and hooks in the settings of coding agents.
 //!
-//! `agents.rs` is the table of what has to stand where; `json.rs` and `toml.rs` make edits of it, `file.rs` writes them.
+//! `agents.rs` is the table of files and entries; `json_entries.rs` and `toml_section.rs` edit texts; `file_edit.rs`
+//! writes files and keeps backups.
 
 mod agents;
-mod spans;
-mod json;
+mod jsonc_document;
+mod json_entries;
 mod toml_section;
 mod file_edit;
 
@@ -25,16 +26,17 @@ use crate::{
     render::{new_table, render_table, shell_quote},
 };
 
-/// Let coding agents use this memory: as tools (MCP), and by hooks that recall and store by themselves
+/// Let coding agents use this memory: as tools (MCP), and through hooks that recall and store by themselves
 ///
-/// Agents: claude-code, codex, gemini and cursor get both; vscode, windsurf, zed, opencode and claude-desktop get tools. Their
-/// settings are edited in place, nothing else in them is touched, and `everlore disconnect` gives them back as they were.
-/// A file with comments is not edited: what to paste is printed instead. docs/connect.md tells more.
+/// Agents: claude-code, codex, gemini and cursor get both; vscode, windsurf, zed, opencode and claude-desktop get
+/// tools. Their settings are edited in place: comments and everything else stay, and `everlore disconnect` restores the
+/// files. If a file cannot be parsed, the text to paste is printed instead. See docs/connect.md.
 #[derive(Debug, Args)]
 pub(crate) struct ConnectArgs {
     #[command(flatten)]
     which: AgentSelectionArgs,
-    /// Ask the server (`everlore serve`) over HTTP instead of starting a program; agents take the token from EVERLORE_TOKEN
+    /// Connect to the server (`everlore serve`) over HTTP instead of starting a program; agents read the token from
+    /// EVERLORE_TOKEN
     #[arg(long)]
     http: bool,
     /// Only tools, no hooks
@@ -43,7 +45,7 @@ pub(crate) struct ConnectArgs {
     /// Only hooks, no tools
     #[arg(long)]
     no_tools: bool,
-    /// Print what would stand in which file, and change nothing
+    /// Print what would go into which file, and change nothing
     #[arg(long)]
     print: bool,
     /// Only show which agents are installed and connected
@@ -51,9 +53,9 @@ pub(crate) struct ConnectArgs {
     list: bool,
 }
 
-/// Take the memory out of the settings of coding agents; nothing else in them is touched
+/// Remove the memory from the settings of coding agents; nothing else in them is touched
 ///
-/// A file that was not changed since is given back to the byte.
+/// A file that was not changed since `connect` is restored to the byte.
 #[derive(Debug, Args)]
 pub(crate) struct DisconnectArgs {
     #[command(flatten)]
@@ -62,96 +64,95 @@ pub(crate) struct DisconnectArgs {
 
 #[derive(Debug, Args)]
 struct AgentSelectionArgs {
-    /// The agents, such as claude-code
+    /// Agents, such as claude-code
     #[arg(value_name = "AGENT")]
     agents: Vec<String>,
-    /// All that are installed
+    /// All agents that are installed
     #[arg(long, conflicts_with = "agents")]
     all: bool,
-    /// Only in this project; without a folder, in the one it is called in
+    /// Only in this project; without DIR, in the current folder
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
     project: Option<PathBuf>,
 }
 
-/// What became of one file.
+/// Outcome for one file of an agent.
 #[derive(Debug, Serialize)]
 struct FileOutcome {
     agent: &'static str,
     path: PathBuf,
-    became: EditOutcome,
-    /// What to paste, where it was not written.
+    #[serde(rename = "became")]
+    outcome: EditOutcome,
+    /// Text to paste, if the file was not written.
     #[serde(skip_serializing_if = "Option::is_none")]
     paste: Option<String>,
 }
 
 impl ConnectArgs {
-    /// Writes, prints or lists.
+    /// Edits the settings of the agents, prints the edits, or lists the agents.
     pub(crate) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let places = self.which.agent_paths()?;
+        let paths = self.which.agent_paths()?;
         if self.list {
-            return list_agents(&places, out);
+            return list_agents(&paths, out);
         }
-        let agents = self.which.selected_agents(&places)?;
-        let way = ConnectionSpec {
-            command: server_command(cx, places.project.is_some())?,
+        let agents = self.which.selected_agents(&paths)?;
+        let spec = ConnectionSpec {
+            command: server_command(cx, paths.project.is_some())?,
             url: self.http.then(|| server_url(cx)),
             tools: !self.no_tools,
             hooks: !self.no_hooks,
         };
-        let mut done = Vec::new();
-        for (agent, edit) in collect_edits(&agents, &places, &way, out) {
-            let became = if self.print {
-                EditOutcome::Foreign
+        let mut outcomes = Vec::new();
+        for (agent, edit) in collect_edits(&agents, &paths, &spec, out) {
+            let outcome = if self.print {
+                EditOutcome::NotEditable
             } else {
                 file_edit::apply_edit(&cx.home, &edit)?
             };
-            let paste = (became == EditOutcome::Foreign)
+            let paste = (outcome == EditOutcome::NotEditable)
                 .then(|| file_edit::with_edit("", &edit.content))
                 .flatten();
-            done.push(FileOutcome { agent: agent.as_str(), path: edit.path, became, paste });
+            outcomes.push(FileOutcome { agent: agent.as_str(), path: edit.path, outcome, paste });
         }
         if self.print {
-            return print_pastes(&done, out);
+            return print_pastes(&outcomes, out);
         }
-        print_outcomes(&done, "connected", out)?;
+        print_outcomes(&outcomes, "connected", out)?;
         if self.http {
             let token = shell_quote(&cx.home.join("server.token").display().to_string());
             out.note(&format!("agents need the token: export {TOKEN_VARIABLE}=\"$(cat {token})\""));
         }
-        Ok(Exit::from_success(done.iter().all(|done| done.became != EditOutcome::Foreign)))
+        Ok(exit_code(&outcomes))
     }
 }
 
 impl DisconnectArgs {
-    /// Takes out what `connect` put in.
+    /// Removes the entries that `connect` inserted.
     pub(crate) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let places = self.which.agent_paths()?;
-        let agents = self.which.selected_agents(&places)?;
-        let command = vec!["everlore".to_owned()];
-        let way = ConnectionSpec { command, url: None, tools: true, hooks: true };
-        let mut done = Vec::new();
-        for (agent, edit) in collect_edits(&agents, &places, &way, out) {
-            let became = file_edit::revert_edit(&cx.home, &edit)?;
-            done.push(FileOutcome { agent: agent.as_str(), path: edit.path, became, paste: None });
+        let paths = self.which.agent_paths()?;
+        let agents = self.which.selected_agents(&paths)?;
+        let mut outcomes = Vec::new();
+        for (agent, edit) in collect_edits(&agents, &paths, &any_connection(), out) {
+            let outcome = file_edit::revert_edit(&cx.home, &edit)?;
+            let agent = agent.as_str();
+            outcomes.push(FileOutcome { agent, path: edit.path, outcome, paste: None });
         }
-        print_outcomes(&done, "disconnected", out)?;
-        Ok(Exit::from_success(done.iter().all(|done| done.became != EditOutcome::Foreign)))
+        print_outcomes(&outcomes, "disconnected", out)?;
+        Ok(exit_code(&outcomes))
     }
 }
 
 impl AgentSelectionArgs {
-    fn selected_agents(&self, places: &AgentPaths) -> Result<Vec<CodingAgent>> {
+    fn selected_agents(&self, paths: &AgentPaths) -> Result<Vec<CodingAgent>> {
         let installed =
-            CodingAgent::ALL.into_iter().filter(|agent| agent.install_folder(places).is_dir());
+            CodingAgent::ALL.into_iter().filter(|agent| agent.install_folder(paths).is_dir());
         let known = CodingAgent::ALL.map(CodingAgent::as_str).join(", ");
         if self.all {
             let installed: Vec<_> = installed.collect();
-            return match installed.is_empty() {
-                true => Err(CliError::invalid(
-                    "no agent was found on this machine",
-                    format!("name one: {known}"),
-                )),
-                false => Ok(installed),
+            return if installed.is_empty() {
+                let hint = format!("name one: {known}");
+                Err(CliError::invalid("no agent was found on this machine", hint))
+            } else {
+                Ok(installed)
             };
         }
         if self.agents.is_empty() {
@@ -159,14 +160,14 @@ impl AgentSelectionArgs {
             let found = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
             return Err(CliError::invalid(
                 "no agent is named",
-                format!("name some of: {known}; or --all for those that were found: {found}"),
+                format!("name some of: {known}; or use --all for the installed ones: {found}"),
             ));
         }
         let named = |name: &String| {
             CodingAgent::from_name(name).ok_or_else(|| {
                 CliError::invalid(
                     format!("there is no agent `{name}`"),
-                    format!("known are: {known}"),
+                    format!("choose one of: {known}"),
                 )
             })
         };
@@ -174,39 +175,41 @@ impl AgentSelectionArgs {
     }
 
     fn agent_paths(&self) -> Result<AgentPaths> {
-        let own = std::env::home_dir().filter(|own| !own.as_os_str().is_empty());
-        let own =
-            own.ok_or_else(|| CliError::invalid("your home folder is not known", "set HOME"))?;
+        let user_home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
+        let user_home = user_home
+            .ok_or_else(|| CliError::invalid("your home folder is not known", "set HOME"))?;
         let folder = |name: &str| {
             std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
         };
-        let settings = folder("XDG_CONFIG_HOME").unwrap_or_else(|| own.join(".config"));
-        let applications = match std::env::consts::OS {
-            "macos" => own.join("Library").join("Application Support"),
-            "windows" => folder("APPDATA").unwrap_or_else(|| own.join("AppData").join("Roaming")),
-            _ => settings.clone(),
+        let config_folder = folder("XDG_CONFIG_HOME").unwrap_or_else(|| user_home.join(".config"));
+        let app_folder = match std::env::consts::OS {
+            "macos" => user_home.join("Library").join("Application Support"),
+            "windows" => {
+                folder("APPDATA").unwrap_or_else(|| user_home.join("AppData").join("Roaming"))
+            }
+            _ => config_folder.clone(),
         };
         let project = self.project.as_deref().map(absolute).transpose()?;
-        let (claude, codex) = (folder("CLAUDE_CONFIG_DIR"), folder("CODEX_HOME"));
+        let (claude_folder, codex_folder) = (folder("CLAUDE_CONFIG_DIR"), folder("CODEX_HOME"));
         Ok(AgentPaths {
-            user_home: own,
-            config_folder: settings,
-            app_folder: applications,
-            claude_folder: claude,
-            codex_folder: codex,
+            user_home,
+            config_folder,
+            app_folder,
+            claude_folder,
+            codex_folder,
             project,
         })
     }
 }
 
-/// The agents that were found on this machine.
+/// Returns the agents that are installed on this machine.
 pub(super) fn installed_agents() -> Vec<&'static str> {
     let which = AgentSelectionArgs { agents: Vec::new(), all: true, project: None };
-    let chosen = which.agent_paths().and_then(|places| which.selected_agents(&places));
-    chosen.unwrap_or_default().into_iter().map(CodingAgent::as_str).collect()
+    let selected = which.agent_paths().and_then(|paths| which.selected_agents(&paths));
+    selected.unwrap_or_default().into_iter().map(CodingAgent::as_str).collect()
 }
 
-/// Connects agents as the command does.
+/// Connects agents as `everlore connect` does.
 pub(super) fn connect_agents(names: &[String], cx: &CliContext, out: &mut Output) -> Result<Exit> {
     let which = AgentSelectionArgs { agents: names.to_vec(), all: false, project: None };
     let args = ConnectArgs {
@@ -220,37 +223,38 @@ pub(super) fn connect_agents(names: &[String], cx: &CliContext, out: &mut Output
     args.run(cx, out)
 }
 
-/// The program as agents call it: by its whole path, as not all of them know the user's; in a project, which others share,
-/// by its name. Options that were given for this call are given for theirs.
+/// Returns the command line for agents: with the full path of the program, since not every agent knows the user's
+/// `PATH`; with its bare name in a project, which other people share. Options of this call are passed on.
 fn server_command(cx: &CliContext, shared: bool) -> Result<Vec<String>> {
     let failed = |error| CliError::io("finding this program", error);
     let text = |path: &Path| match path.to_str() {
         Some(text) => Ok(text.to_owned()),
         None => Err(CliError::invalid(
             format!("{} is not valid Unicode", path.display()),
-            "settings of agents can only hold paths that are; move it",
+            "move it: settings of agents can only hold Unicode paths",
         )),
     };
-    let mut words = match shared {
-        true => vec!["everlore".to_owned()],
-        false => vec![text(&std::env::current_exe().map_err(failed)?)?],
+    let mut words = if shared {
+        vec!["everlore".to_owned()]
+    } else {
+        vec![text(&std::env::current_exe().map_err(failed)?)?]
     };
-    let usual = std::env::home_dir().map(|own| own.join(".everlore"));
-    if usual.as_ref() != Some(&cx.home) {
+    let default_home = std::env::home_dir().map(|home| home.join(".everlore"));
+    if default_home.as_ref() != Some(&cx.home) {
         words.extend(["--home".to_owned(), text(&absolute(&cx.home)?)?]);
     }
     let general = &cx.settings.config.general;
-    for (option, given, usual) in
+    for (option, value, default) in
         [("--agent", cx.scope.agent(), &general.agent), ("--user", cx.scope.user(), &general.user)]
     {
-        if given != usual {
-            words.extend([option.to_owned(), given.to_owned()]);
+        if value != default {
+            words.extend([option.to_owned(), value.to_owned()]);
         }
     }
     Ok(words)
 }
 
-/// Where the server is, or will be by the settings.
+/// Returns the MCP address of the running server, or of the one that the settings describe.
 fn server_url(cx: &CliContext) -> String {
     #[cfg(feature = "server")]
     if let Some(running) = everlore_server::find_running(&cx.home) {
@@ -265,13 +269,13 @@ fn absolute(path: &Path) -> Result<PathBuf> {
 
 fn collect_edits(
     agents: &[CodingAgent],
-    places: &AgentPaths,
-    way: &ConnectionSpec,
+    paths: &AgentPaths,
+    spec: &ConnectionSpec,
     out: &mut Output,
 ) -> Vec<(CodingAgent, FileEdit)> {
     let mut all = Vec::new();
     for agent in agents {
-        let edits = agent.edits(places, way);
+        let edits = agent.edits(paths, spec);
         if edits.is_empty() {
             out.note(&format!(
                 "{}: cannot be connected this way (docs/connect.md)",
@@ -283,70 +287,75 @@ fn collect_edits(
     all
 }
 
-fn print_pastes(done: &[FileOutcome], out: &mut Output) -> Result<Exit> {
+/// Returns the spec that finds every entry of ours, whatever command or address it has.
+fn any_connection() -> ConnectionSpec {
+    ConnectionSpec { command: vec!["everlore".to_owned()], url: None, tools: true, hooks: true }
+}
+
+fn exit_code(outcomes: &[FileOutcome]) -> Exit {
+    Exit::from_success(outcomes.iter().all(|file| file.outcome != EditOutcome::NotEditable))
+}
+
+fn print_pastes(outcomes: &[FileOutcome], out: &mut Output) -> Result<Exit> {
     if out.is_json() {
-        out.json(&json!({ "files": done }))?;
+        out.json(&json!({ "files": outcomes }))?;
         return Ok(Exit::Done);
     }
-    for done in done {
-        out.line(&out.bold(&format!("# {}", done.path.display())))?;
-        out.text(done.paste.as_deref().unwrap_or_default())?;
+    for file in outcomes {
+        out.line(&out.bold(&format!("# {}", file.path.display())))?;
+        out.text(file.paste.as_deref().unwrap_or_default())?;
         out.line("")?;
     }
     Ok(Exit::Done)
 }
 
-fn print_outcomes(done: &[FileOutcome], what: &str, out: &mut Output) -> Result<()> {
+fn print_outcomes(outcomes: &[FileOutcome], done: &str, out: &mut Output) -> Result<()> {
     if out.is_json() {
-        return out.json(&json!({ "files": done }));
+        return out.json(&json!({ "files": outcomes }));
     }
-    for done in done {
-        let (agent, path) = (done.agent, done.path.display());
-        match done.became {
-            EditOutcome::Changed => out.line(&format!("{what}: {agent}, {path}"))?,
+    for file in outcomes {
+        let (agent, path) = (file.agent, file.path.display());
+        match file.outcome {
+            EditOutcome::Changed => out.line(&format!("{done}: {agent}, {path}"))?,
             EditOutcome::Same => out.line(&format!("nothing to change: {agent}, {path}"))?,
-            EditOutcome::Foreign => {
-                out.note(&format!("{agent}: {path} has comments or is no JSON, so it was left as it is; edit it by hand"));
-                out.text(done.paste.as_deref().unwrap_or_default())?;
+            EditOutcome::NotEditable => {
+                out.note(&format!(
+                    "{agent}: {path} cannot be parsed and was not changed; edit it by hand"
+                ));
+                out.text(file.paste.as_deref().unwrap_or_default())?;
             }
         }
     }
     Ok(())
 }
 
-fn list_agents(places: &AgentPaths, out: &mut Output) -> Result<Exit> {
-    let way = ConnectionSpec {
-        command: vec!["everlore".to_owned()],
-        url: None,
-        tools: true,
-        hooks: true,
-    };
+fn list_agents(paths: &AgentPaths, out: &mut Output) -> Result<Exit> {
     let mut rows = Vec::new();
     for agent in CodingAgent::ALL {
-        let (mut tools, mut hooks) = (false, agent.host().is_some());
-        for part in [true, false] {
-            let way = ConnectionSpec { tools: part, hooks: !part, ..way.clone() };
-            let there = agent
-                .edits(places, &way)
-                .iter()
-                .map(file_edit::is_applied)
-                .collect::<Result<Vec<_>>>()?;
-            let all = !there.is_empty() && there.into_iter().all(|there| there);
-            *(if part { &mut tools } else { &mut hooks }) = all;
-        }
-        rows.push((agent, agent.install_folder(places).is_dir(), tools, hooks));
+        let has = |tools: bool, hooks: bool| {
+            is_connected(agent, paths, &ConnectionSpec { tools, hooks, ..any_connection() })
+        };
+        let installed = agent.install_folder(paths).is_dir();
+        rows.push((agent, installed, has(true, false)?, has(false, true)?));
     }
     if out.is_json() {
         let row = |(agent, installed, tools, hooks): &(CodingAgent, bool, bool, bool)| json!({ "agent": agent.as_str(), "installed": installed, "tools": tools, "hooks": hooks });
         out.json(&json!({ "agents": rows.iter().map(row).collect::<Vec<_>>() }))?;
         return Ok(Exit::Done);
     }
-    let mut shown = new_table(&["agent", "installed", "tools", "hooks"]);
+    let mut table = new_table(&["agent", "installed", "tools", "hooks"]);
     for (agent, installed, tools, hooks) in rows {
         let yes = |yes: bool| if yes { "yes" } else { "no" };
         let hooks = if agent.host().is_some() { yes(hooks) } else { "–" };
-        shown.add_row([agent.as_str(), yes(installed), yes(tools), hooks]);
+        table.add_row([agent.as_str(), yes(installed), yes(tools), hooks]);
     }
-    out.text(&render_table(shown))?;
+    out.text(&render_table(table))?;
     Ok(Exit::Done)
+}
+
+/// Returns `true` if the agent's files have all entries of this spec.
+fn is_connected(agent: CodingAgent, paths: &AgentPaths, spec: &ConnectionSpec) -> Result<bool> {
+    let edits = agent.edits(paths, spec);
+    let applied = edits.iter().map(file_edit::is_applied).collect::<Result<Vec<_>>>()?;
+    Ok(!applied.is_empty() && applied.into_iter().all(|applied| applied))
 }

@@ -1,8 +1,8 @@
-//! Editing a TOML file: one table goes in or out, comments and everything else stay.
+//! TOML settings edited in place: one table goes in or out, comments and everything else stay.
 
 use toml_edit::{Array, DocumentMut, Item, Table, Value, value};
 
-/// A table with its values: texts, or lists of texts.
+/// Table `[parent.name]` with its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TomlSection {
     pub(super) parent: &'static str,
@@ -10,14 +10,14 @@ pub(super) struct TomlSection {
     pub(super) values: Vec<(&'static str, TomlSetting)>,
 }
 
-/// A value.
+/// Value of a TOML key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum TomlSetting {
     Text(String),
     List(Vec<String>),
 }
 
-/// The text with the section in it; none if it cannot be edited.
+/// Returns the text with the section; `None` if it cannot be parsed.
 pub(super) fn insert_section(text: &str, section: &TomlSection) -> Option<String> {
     let mut document: DocumentMut = text.parse().ok()?;
     let parent = document.entry(section.parent).or_insert_with(|| {
@@ -30,14 +30,14 @@ pub(super) fn insert_section(text: &str, section: &TomlSection) -> Option<String
     for (name, setting) in &section.values {
         table.insert(name, value(to_toml_value(setting)));
     }
-    if parent.get(section.name).is_some_and(|there| is_same(there, section)) {
+    if parent.get(section.name).is_some_and(|existing| is_same(existing, section)) {
         return Some(text.to_owned());
     }
     parent.insert(section.name, Item::Table(table));
     Some(document.to_string())
 }
 
-/// The text without the section.
+/// Returns the text without the section; `None` if it cannot be parsed.
 pub(super) fn remove_section(text: &str, section: &TomlSection) -> Option<String> {
     let mut document: DocumentMut = text.parse().ok()?;
     let Some(parent) = document.get_mut(section.parent) else { return Some(text.to_owned()) };
@@ -51,7 +51,7 @@ pub(super) fn remove_section(text: &str, section: &TomlSection) -> Option<String
     Some(document.to_string())
 }
 
-/// Whether the section is there.
+/// Returns `true` if the text has the section.
 pub(super) fn has_section(text: &str, section: &TomlSection) -> bool {
     let document = text.parse::<DocumentMut>().ok();
     document.is_some_and(|document| {
@@ -59,9 +59,9 @@ pub(super) fn has_section(text: &str, section: &TomlSection) -> bool {
     })
 }
 
-fn is_same(there: &Item, section: &TomlSection) -> bool {
+fn is_same(existing: &Item, section: &TomlSection) -> bool {
     section.values.iter().all(|(name, setting)| {
-        let written = there.get(name).and_then(Item::as_value);
+        let written = existing.get(name).and_then(Item::as_value);
         written
             .is_some_and(|written| without_decor(written) == without_decor(&to_toml_value(setting)))
     })
@@ -104,14 +104,14 @@ mod tests {
             "# mine\nmodel = \"o\" # why\n",
             "model = \"o\"\n\n[mcp_servers.other]\ncommand = \"x\"\n\n[tui]\ntheme = \"dark\"\n",
         ] {
-            let laid = insert_section(text, &section()).unwrap();
+            let edited = insert_section(text, &section()).unwrap();
             assert!(
-                has_section(&laid, &section()) && laid.contains("[mcp_servers.everlore]"),
-                "{laid}"
+                has_section(&edited, &section()) && edited.contains("[mcp_servers.everlore]"),
+                "{edited}"
             );
-            assert!(text.lines().all(|line| laid.contains(line)), "{laid}");
-            assert_eq!(insert_section(&laid, &section()).unwrap(), laid);
-            assert_eq!(remove_section(&laid, &section()).unwrap(), text);
+            assert!(text.lines().all(|line| edited.contains(line)), "{edited}");
+            assert_eq!(insert_section(&edited, &section()).unwrap(), edited);
+            assert_eq!(remove_section(&edited, &section()).unwrap(), text);
         }
         assert_eq!(insert_section("a = ", &section()), None);
     }

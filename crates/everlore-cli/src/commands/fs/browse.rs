@@ -1,9 +1,10 @@
-//! `everlore fs ls`, `tree`, `read`, `stat` and `status`: looking around.
+//! `everlore fs ls`, `tree`, `read`, `stat` and `status`: the reading commands.
 
 use clap::Args;
 use everlore::{
     Status,
-    engine::fs::{DEFAULT_PAGE_SIZE, FsEntry, FsListRequest, FsTier, FsTreeRequest},
+    engine::fs::{DEFAULT_PAGE_SIZE, FsEntry, FsListRequest, FsTreeRequest},
+    types::Tier,
 };
 
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
     times::format_age,
 };
 
-/// List a folder, each entry with one line that says what it is
+/// List a folder, each entry with a one-line summary
 #[derive(Debug, Args)]
 pub(crate) struct FsLsArgs {
     /// The folder; the root if left out
@@ -23,10 +24,10 @@ pub(crate) struct FsLsArgs {
     /// The most entries, 1000 at most
     #[arg(long, value_name = "NUMBER", default_value_t = DEFAULT_PAGE_SIZE)]
     limit: usize,
-    /// Go on after this entry, as the page before says
+    /// Continue after this entry, the last one of the previous page
     #[arg(long, value_name = "NAME")]
     after: Option<String>,
-    /// Also what is archived or superseded
+    /// Include archived and superseded memories
     #[arg(long)]
     all: bool,
 }
@@ -84,50 +85,50 @@ pub(crate) struct FsTreeArgs {
     /// The folder; the root if left out
     #[arg(default_value = "", hide_default_value = true)]
     uri: String,
-    /// How many levels
+    /// Number of levels
     #[arg(long, short = 'L', value_name = "LEVELS", default_value_t = 3)]
     depth: usize,
     /// The most entries, 1000 at most
     #[arg(long, value_name = "NUMBER", default_value_t = DEFAULT_PAGE_SIZE)]
     limit: usize,
-    /// Also what is archived or superseded
+    /// Include archived and superseded memories
     #[arg(long)]
     all: bool,
 }
 
 impl FsTreeArgs {
-    /// Shows it.
+    /// Prints the tree.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let Self { uri, depth, limit, all } = self;
         let request = FsTreeRequest { uri, depth, limit, all };
-        let walked = cx.engine().await?.fs_tree(&cx.scope, &request).await?;
+        let tree = cx.engine().await?.fs_tree(&cx.scope, &request).await?;
         if out.is_json() {
-            out.json(&walked)?;
-            return Ok(Exit::from_found(!walked.items.is_empty()));
+            out.json(&tree)?;
+            return Ok(Exit::from_found(!tree.items.is_empty()));
         }
-        out.line(&sanitize(&walked.uri))?;
-        for deep in &walked.items {
-            out.line(&format!("{}{}", "  ".repeat(deep.depth), display_name(&deep.item)))?;
+        out.line(&sanitize(&tree.uri))?;
+        for node in &tree.items {
+            out.line(&format!("{}{}", "  ".repeat(node.depth), display_name(&node.item)))?;
         }
-        if walked.more {
+        if tree.more {
             out.note("there is more: see --limit, or look at one folder");
         }
-        Ok(Exit::from_found(!walked.items.is_empty()))
+        Ok(Exit::from_found(!tree.items.is_empty()))
     }
 }
 
-/// Read a memory, a document, a conversation or a layer at a level
+/// Read a memory, a document, a conversation or a layer, in full or shortened
 #[derive(Debug, Args)]
 pub(crate) struct FsReadArgs {
-    /// What to read
+    /// The file or folder
     uri: String,
-    /// l0 (one line), l1 (overview) or l2 (all of it)
+    /// l0 (one line), l1 (overview) or l2 (full text)
     #[arg(long, value_name = "LEVEL", default_value_t)]
-    level: FsTier,
+    level: Tier,
 }
 
 impl FsReadArgs {
-    /// Reads it.
+    /// Prints the text.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let read = cx.engine().await?.fs_read(&cx.scope, &self.uri, self.level).await?;
         if out.is_json() {
@@ -144,16 +145,16 @@ impl FsReadArgs {
     }
 }
 
-/// Say what something is without reading it
+/// Show the metadata of a file or folder
 #[derive(Debug, Args)]
 pub(crate) struct FsStatArgs {
-    /// What to look at; the root if left out
+    /// The file or folder; the root if left out
     #[arg(default_value = "", hide_default_value = true)]
     uri: String,
 }
 
 impl FsStatArgs {
-    /// Tells it.
+    /// Prints the metadata.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let stat = cx.engine().await?.fs_stat(&cx.scope, &self.uri).await?;
         if out.is_json() {
@@ -183,12 +184,12 @@ impl FsStatArgs {
     }
 }
 
-/// Say how much is held, by kind
+/// Count stored memories by kind
 #[derive(Debug, Args)]
 pub(crate) struct FsStatusArgs {}
 
 impl FsStatusArgs {
-    /// Counts and tells.
+    /// Prints the counts.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let status = cx.engine().await?.fs_status(&cx.scope).await?;
         if out.is_json() {
@@ -198,16 +199,16 @@ impl FsStatusArgs {
         for (kind, count) in &status.memories {
             out.line(&format!("{:12} {count}", kind.as_str()))?;
         }
-        for (what, count) in [
-            ("put away", status.put_away),
+        for (label, count) in [
+            ("archived", status.put_away),
             ("documents", status.documents),
             ("changes", status.changes),
             ("erased", status.erased),
         ] {
-            out.line(&format!("{what:12} {count}"))?;
+            out.line(&format!("{label:12} {count}"))?;
         }
-        let model = status.model.as_deref().unwrap_or("none; found by words alone");
-        out.line(&format!("{:12} {}", "meaning", sanitize(model)))?;
+        let model = status.model.as_deref().unwrap_or("none; recall by words only");
+        out.line(&format!("{:12} {}", "embedder", sanitize(model)))?;
         Ok(Exit::Done)
     }
 }

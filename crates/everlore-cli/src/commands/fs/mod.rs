@@ -1,4 +1,4 @@
-//! `everlore fs`: memory as a tree of files (X6).
+//! `everlore fs`: memory as a tree of files.
 
 mod browse;
 mod search;
@@ -6,16 +6,13 @@ mod write;
 
 use clap::Subcommand;
 
-use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
-};
+use super::CommandFuture;
+use crate::{cli_context::CliContext, output::Output};
 
-/// Walk through memory as a tree of files: memories, documents, conversations, layers
+/// Browse memory as a tree of files: memories, documents, conversations, layers
 ///
-/// A URI is what `ls` shows (agent://…), a path from the root such as user/food, or a viking:// uri. Nothing outside the
-/// agent and the user is reached. See docs/fs.md for what stands where.
+/// A URI is what `ls` shows (agent://…), a path from the root such as user/food, or a viking:// uri. All commands stay
+/// within the memory of the agent and the user. docs/fs.md describes the tree.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FsCommand {
     Ls(browse::FsLsArgs),
@@ -31,24 +28,24 @@ pub(crate) enum FsCommand {
 }
 
 impl FsCommand {
-    /// Whether it only looks.
+    /// Returns `true` for commands that only read.
     pub(crate) fn is_read_only(&self) -> bool {
         !matches!(self, Self::Add(_) | Self::Rm(_))
     }
 
     /// Runs the command.
-    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    pub(crate) fn run<'a>(self, cx: &'a CliContext, out: &'a mut Output) -> CommandFuture<'a> {
         match self {
-            Self::Ls(args) => args.run(cx, out).await,
-            Self::Tree(args) => args.run(cx, out).await,
-            Self::Read(args) => args.run(cx, out).await,
-            Self::Stat(args) => args.run(cx, out).await,
-            Self::Find(args) => args.run(cx, out).await,
-            Self::Grep(args) => args.run(cx, out).await,
-            Self::Inject(args) => args.run(cx, out).await,
-            Self::Status(args) => args.run(cx, out).await,
-            Self::Add(args) => args.run(cx, out).await,
-            Self::Rm(args) => args.run(cx, out).await,
+            Self::Ls(args) => Box::pin(args.run(cx, out)),
+            Self::Tree(args) => Box::pin(args.run(cx, out)),
+            Self::Read(args) => Box::pin(args.run(cx, out)),
+            Self::Stat(args) => Box::pin(args.run(cx, out)),
+            Self::Find(args) => Box::pin(args.run(cx, out)),
+            Self::Grep(args) => Box::pin(args.run(cx, out)),
+            Self::Inject(args) => Box::pin(args.run(cx, out)),
+            Self::Status(args) => Box::pin(args.run(cx, out)),
+            Self::Add(args) => Box::pin(args.run(cx, out)),
+            Self::Rm(args) => Box::pin(args.run(cx, out)),
         }
     }
 }

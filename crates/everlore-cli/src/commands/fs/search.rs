@@ -1,4 +1,4 @@
-//! `everlore fs find`, `inject` and `grep`: by meaning and by text.
+//! `everlore fs find`, `inject` and `grep`: recall and text search in a folder.
 
 use clap::Args;
 use everlore::engine::fs::{DEFAULT_PAGE_SIZE, FsFindRequest, FsGrepRequest, FsInjectRequest};
@@ -11,12 +11,12 @@ use crate::{
     render::sanitize,
 };
 
-/// Find what is worth knowing for a question in a folder, best first
+/// Recall memories of a folder for a question, best first
 #[derive(Debug, Args)]
 pub(crate) struct FsFindArgs {
-    /// What is asked; without it, or with `-`, it is read from standard input
+    /// The question; without it, or with `-`, it is read from standard input
     query: Vec<String>,
-    /// Where; everywhere if left out
+    /// The folder; everywhere if left out
     #[arg(long = "in", value_name = "URI", default_value = "", hide_default_value = true)]
     within: String,
     /// The most hits
@@ -25,41 +25,41 @@ pub(crate) struct FsFindArgs {
     /// Leave out hits with a lower score, from 0 to 1
     #[arg(long, value_name = "SCORE", default_value_t = 0.0, hide_default_value = true)]
     min_score: f64,
-    /// With --json, also say every number that made the scores
+    /// With --json, also print the parts of each score
     #[arg(long)]
     explain: bool,
 }
 
 impl FsFindArgs {
-    /// Finds and tells.
+    /// Recalls and prints the hits.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let query = input::query_or_stdin(&self.query, out)?;
         let Self { within: uri, limit, min_score, explain, .. } = self;
         let request = FsFindRequest { query, uri, limit, min_score, explain };
-        let finding = cx.engine().await?.fs_find(&cx.scope, &request).await?;
+        let result = cx.engine().await?.fs_find(&cx.scope, &request).await?;
         if out.is_json() {
-            out.json(&finding)?;
-            return Ok(Exit::from_found(!finding.found.is_empty()));
+            out.json(&result)?;
+            return Ok(Exit::from_found(!result.found.is_empty()));
         }
-        for one in &finding.found {
-            out.line(&format!("{:.2}  {}", one.score, sanitize(&one.uri)))?;
-            out.line(&format!("      {}", sanitize(&one.summary)))?;
+        for hit in &result.found {
+            out.line(&format!("{:.2}  {}", hit.score, sanitize(&hit.uri)))?;
+            out.line(&format!("      {}", sanitize(&hit.summary)))?;
         }
-        if finding.found.is_empty() {
+        if result.found.is_empty() {
             out.note("nothing found");
         }
-        Ok(Exit::from_found(!finding.found.is_empty()))
+        Ok(Exit::from_found(!result.found.is_empty()))
     }
 }
 
-/// Make the block to append to a system prompt, of what a folder holds
+/// Print a memory block for a system prompt, from one folder
 ///
-/// Nothing is printed if nothing in the folder is worth telling.
+/// Prints nothing if nothing in the folder is relevant.
 #[derive(Debug, Args)]
 pub(crate) struct FsInjectArgs {
-    /// What the agent is about to answer; without it, or with `-`, it is read from standard input
+    /// The message that the agent is about to answer; without it, or with `-`, it is read from standard input
     query: Vec<String>,
-    /// Where; everywhere if left out
+    /// The folder; everywhere if left out
     #[arg(long = "in", value_name = "URI", default_value = "", hide_default_value = true)]
     within: String,
     /// The most memories [default: from the settings]
@@ -71,7 +71,7 @@ pub(crate) struct FsInjectArgs {
 }
 
 impl FsInjectArgs {
-    /// Makes and prints it.
+    /// Builds and prints the block.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let query = input::query_or_stdin(&self.query, out)?;
         let Self { within: uri, limit, budget, .. } = self;
@@ -86,18 +86,18 @@ impl FsInjectArgs {
     }
 }
 
-/// Find the lines of a folder that hold a text exactly
+/// Find the lines of a folder that contain a text
 #[derive(Debug, Args)]
 pub(crate) struct FsGrepArgs {
     /// The text, or with --regex a regular expression
     pattern: String,
-    /// Where; everywhere if left out
+    /// The folder; everywhere if left out
     #[arg(default_value = "", hide_default_value = true)]
     uri: String,
     /// The pattern is a regular expression
     #[arg(long, short = 'E')]
     regex: bool,
-    /// Capitals matter not
+    /// Ignore case
     #[arg(long, short)]
     ignore_case: bool,
     /// The most lines
@@ -106,24 +106,24 @@ pub(crate) struct FsGrepArgs {
 }
 
 impl FsGrepArgs {
-    /// Finds and tells.
+    /// Searches and prints the matching lines.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let Self { pattern, uri, regex, ignore_case, limit } = self;
         let request = FsGrepRequest { pattern, uri, regex, ignore_case, limit };
-        let grepped = cx.engine().await?.fs_grep(&cx.scope, &request).await?;
+        let result = cx.engine().await?.fs_grep(&cx.scope, &request).await?;
         if out.is_json() {
-            out.json(&grepped)?;
-            return Ok(Exit::from_found(!grepped.matches.is_empty()));
+            out.json(&result)?;
+            return Ok(Exit::from_found(!result.matches.is_empty()));
         }
-        for one in &grepped.matches {
-            out.line(&format!("{}:{}:{}", sanitize(&one.uri), one.line, sanitize(&one.text)))?;
+        for line in &result.matches {
+            out.line(&format!("{}:{}:{}", sanitize(&line.uri), line.line, sanitize(&line.text)))?;
         }
-        if grepped.matches.is_empty() {
+        if result.matches.is_empty() {
             out.note("nothing found");
         }
-        if grepped.more {
+        if result.more {
             out.note("there may be more: see --limit, or search one folder");
         }
-        Ok(Exit::from_found(!grepped.matches.is_empty()))
+        Ok(Exit::from_found(!result.matches.is_empty()))
     }
 }

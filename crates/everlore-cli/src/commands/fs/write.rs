@@ -1,4 +1,4 @@
-//! `everlore fs add` and `rm`: adding and removing.
+//! `everlore fs add` and `rm`: the writing commands.
 
 use std::{fs, path::PathBuf};
 
@@ -17,15 +17,15 @@ use crate::{
 
 /// Save a text as a memory, or a file as a document
 ///
-/// A kind and a category (user/food) make a memory, resources/PATH a document, which is taken apart and can be found piece by
-/// piece. The short forms l0 and l1 are made at once.
+/// KIND/CATEGORY (user/food) stores a memory, resources/PATH a document, which is split into chunks. The short forms l0
+/// and l1 are built at once.
 #[derive(Debug, Args)]
 pub(crate) struct FsAddArgs {
-    /// Where to: KIND, KIND/CATEGORY, KIND/CATEGORY/TITLE, or resources/PATH
+    /// Target: KIND, KIND/CATEGORY, KIND/CATEGORY/TITLE, or resources/PATH
     uri: String,
     /// The text; without it, or with `-`, it is read from standard input
     text: Vec<String>,
-    /// Take this file instead; a URI that ends with a slash gets its name
+    /// Read this file instead; its name is appended to a URI that ends with a slash
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     file: Option<PathBuf>,
     /// A title for a memory
@@ -40,7 +40,7 @@ pub(crate) struct FsAddArgs {
 }
 
 impl FsAddArgs {
-    /// Adds it.
+    /// Stores the text or file.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let Self { mut uri, text, file, name, tag: tags, metadata } = self;
         let bytes = match &file {
@@ -74,18 +74,18 @@ impl FsAddArgs {
 /// Remove a memory, a document, a conversation, or a folder of such; this can be undone
 #[derive(Debug, Args)]
 pub(crate) struct FsRmArgs {
-    /// What to remove
+    /// The file or folder
     uri: String,
-    /// Also a folder with all that is in it
+    /// Also remove folders with all their content
     #[arg(long, short)]
     recursive: bool,
-    /// Only say what would be removed
+    /// Report what would be removed, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
 
 impl FsRmArgs {
-    /// Removes it.
+    /// Removes the file or folder.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let Self { uri, recursive, dry_run } = self;
         let request = FsRemoveRequest { uri, recursive, dry_run };

@@ -1,14 +1,15 @@
-//! Whether a message asks for anything.
+//! Classification of user messages: too short for recall, or a command to the host.
 
-/// Cells that a message needs to be recalled for: "ok", "yes" and "好的" ask for nothing. A Han character fills two.
+/// Least width of a message that is recalled for: "ok", "yes" and "好的" ask for nothing. A Han character fills two
+/// cells.
 const MIN_QUERY_CELLS: usize = 5;
 
-/// Whether a message says enough to be recalled for.
+/// Returns `true` if a message is long enough for recall.
 pub(super) fn is_long_enough(text: &str) -> bool {
     unicode_width::UnicodeWidthStr::width(text) >= MIN_QUERY_CELLS
 }
 
-/// Whether it is a command to the host, such as `/clear`, and no message. A path has more than one slash.
+/// Returns `true` for a command to the host, such as `/clear`. A path has more than one slash.
 pub(super) fn is_command(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
     first.strip_prefix('/').is_some_and(|name| !name.is_empty() && !name.contains('/'))

@@ -1,4 +1,4 @@
-//! What a hook tells the model: the part of a prompt that stays the same, and what is worth knowing now.
+//! Context that a hook injects: the layers at the start of a session, relevant memories for a prompt or a failed tool.
 
 use everlore::{
     RecallRequest,
@@ -20,13 +20,13 @@ use crate::{
     server_client::{self, ContextRequest},
 };
 
-/// Characters of a message that are recalled for: what it asks is said at its beginning or at its end.
+/// Characters of a message that are recalled for: its question is at the beginning or at the end.
 const MAX_QUERY_CHARS: usize = 800;
 
-/// What stands between two parts of a prompt.
+/// Separator between two parts of a prompt.
 const PART_SEPARATOR: &str = "\n\n";
 
-/// What is left out last, if not all of it fits.
+/// Parts by importance: the first one is left out last if not all fit.
 const PART_PRIORITY: [PromptPartName; 6] = [
     PromptPartName::User,
     PromptPartName::Notes,
@@ -36,72 +36,73 @@ const PART_PRIORITY: [PromptPartName; 6] = [
     PromptPartName::Index,
 ];
 
-/// The part of the prompt that stays the same; none if it says nothing, or was told in this conversation before.
+/// Returns the layers, guide and index; `None` if they are empty or this conversation has them already.
 pub(super) async fn for_session_start(call: &HookCall<'_>) -> Result<Option<String>> {
     let cx = call.cx;
     if call.spool.has_pending() && !call.spool.is_draining() {
-        // Left behind by a process that was killed.
+        // A process that was killed left entries behind.
         super::drain::spawn_drain(cx, call.event.host, &[])?;
     }
-    // The layers are files: no database is opened for them.
+    // Layers are files, so no database is opened.
     let engine = cx.files_only_engine();
     let prompt = engine.preview_prompt(&cx.scope, &PromptRequest::default()).await?;
     let head = fit_parts(&prompt.parts, call.event.host.max_context_tokens());
     if !call.event.is_resumed() {
-        // Failing to write this down only means that something is told twice.
-        let _ = call.update_conversation(|known| {
-            known.forget_injected(cx.now().timestamp());
+        // If that fails, a block is injected twice at worst.
+        let _ = call.update_conversation(|state| {
+            state.forget_injected(cx.now().timestamp());
             Ok(())
         });
     }
     Ok(unless_repeated(call, head))
 }
 
-/// What is worth knowing for a message.
+/// Returns the memories that are relevant for a user message.
 pub(super) async fn for_prompt(call: &HookCall<'_>, message: &str) -> Result<Option<String>> {
-    match is_long_enough(message) {
-        true => recall_block(call, &elide_middle(message, MAX_QUERY_CHARS)).await,
-        false => Ok(None),
+    if is_long_enough(message) {
+        recall_block(call, &elide_middle(message, MAX_QUERY_CHARS)).await
+    } else {
+        Ok(None)
     }
 }
 
-/// What is known about the failure of a tool.
+/// Returns the memories about the error of a tool.
 pub(super) async fn for_tool_error(call: &HookCall<'_>) -> Result<Option<String>> {
     match call.event.tool_error() {
-        Some(failure) => recall_block(call, &failure).await,
+        Some(error) => recall_block(call, &error).await,
         None => Ok(None),
     }
 }
 
-/// The block for a query, by the server of the home or from its files; none if there is nothing to tell that is new.
+/// Recalls a block for a query and spools the injection record; `None` if nothing new is relevant.
 async fn recall_block(call: &HookCall<'_>, query: &str) -> Result<Option<String>> {
-    let most = call.cx.agent_config().memory.inject.token_budget;
-    let mut budget = most.min(call.event.host.max_context_tokens());
-    let (mut block, mut given) = build_block(call, query, budget).await?;
+    let configured = call.cx.agent_config().memory.inject.token_budget;
+    let mut budget = configured.min(call.event.host.max_context_tokens());
+    let (mut block, mut record) = build_block(call, query, budget).await?;
     if block.chars().count() > MAX_CONTEXT_CHARS {
-        // Tokens are counted high, so what holds for the whole holds for a part of it.
+        // Tokens are estimated high, so the ratio of the whole also holds for a part.
         budget = budget * (MAX_CONTEXT_CHARS * 9 / 10) / block.chars().count();
-        (block, given) = self::build_block(call, query, budget).await?;
+        (block, record) = build_block(call, query, budget).await?;
     }
     let fits = block.chars().count() <= MAX_CONTEXT_CHARS;
-    // Where all of it is held out, there is nothing to tell, and something to write down.
+    // If all memories are held out, the block is empty and the record is still needed.
     let is_held_out = block.is_empty();
-    let told = unless_repeated(call, if fits { block } else { String::new() });
-    if let Some(given) = given.filter(|_| told.is_some() || is_held_out) {
-        spool_injection(call, query, &given);
+    let context = unless_repeated(call, if fits { block } else { String::new() });
+    if let Some(record) = record.filter(|_| context.is_some() || is_held_out) {
+        spool_injection(call, query, &record);
     }
-    Ok(told)
+    Ok(context)
 }
 
-/// Puts down what a prompt was given. Where that cannot be done, it is only not learned from.
-fn spool_injection(call: &HookCall<'_>, query: &str, given: &InjectionRecord) {
-    let run = format!("hook-{}", digest(&[&call.session, query, &given.prompted.at.to_string()]));
-    if let Err(error) = call.spool.put_injection(&run, given) {
-        tracing::warn!("{error}: what a prompt was given is not written down");
+/// Spools an injection record. If that fails, nothing is learned from this prompt.
+fn spool_injection(call: &HookCall<'_>, query: &str, record: &InjectionRecord) {
+    let run = format!("hook-{}", digest(&[&call.session, query, &record.injection.at.to_string()]));
+    if let Err(error) = call.spool.put_injection(&run, record) {
+        tracing::warn!("{error}: an injection was not recorded");
     }
 }
 
-/// The block, with what it gives, unless a server has written that down.
+/// Builds the block, on the running server of the home or from its files. The server records the injection itself.
 async fn build_block(
     call: &HookCall<'_>,
     query: &str,
@@ -111,46 +112,47 @@ async fn build_block(
     if !cx.database_path().exists() {
         return Ok((String::new(), None));
     }
-    // Where nothing can be written, everything that was said counts as seen.
+    // On a read-only disk, all turns of the session count as visible.
     let since = call
-        .update_conversation(|known| Ok(known.visible_since()))
+        .update_conversation(|state| Ok(state.visible_since()))
         .unwrap_or(Timestamp::UNIX_EPOCH);
-    let told = ContextRequest { budget, session: &call.session, visible_since: since };
-    if let Some(block) = server_client::fetch_context(cx, query, &told) {
+    let request = ContextRequest { budget, session: &call.session, visible_since: since };
+    if let Some(block) = server_client::fetch_context(cx, query, &request) {
         return Ok((block, None));
     }
-    // A hook ends when its time is up, and would leave a command running.
+    // A hook may end at any moment and would leave a check command running.
     let engine = cx.engine().await?.clone().without_commands();
-    let seen = Some(VisibleContext { session: call.session.clone(), since, texts: None });
-    let request = RecallRequest { visible: seen, ..engine.context_request(&cx.scope, query) };
-    let (block, prompted) = engine.inject_deferred(&request, budget, &call.session).await?;
-    let given = InjectionRecord { scope: cx.scope.clone(), prompted };
-    Ok((block.text, Some(given).filter(|given| !given.prompted.memories.is_empty())))
+    let visible = Some(VisibleContext { session: call.session.clone(), since, texts: None });
+    let request = RecallRequest { visible, ..engine.context_request(&cx.scope, query) };
+    let (block, injection) = engine.inject_deferred(&request, budget, &call.session).await?;
+    let record = InjectionRecord { scope: cx.scope.clone(), injection };
+    Ok((block.text, Some(record).filter(|record| !record.injection.memories.is_empty())))
 }
 
-/// A text, unless it is empty or the model saw it in this conversation.
+/// Returns the text, unless it is empty or the model sees it in this conversation already.
 fn unless_repeated(call: &HookCall<'_>, text: String) -> Option<String> {
     if text.trim().is_empty() {
         return None;
     }
-    // Where nothing can be written down, telling it again is better than not at all.
-    let new = call.update_conversation(|known| Ok(known.record_if_new(&text))).unwrap_or(true);
-    new.then_some(text)
+    // If the state cannot be written, repeating a block is better than omitting it.
+    let is_new = call.update_conversation(|state| Ok(state.record_if_new(&text))).unwrap_or(true);
+    is_new.then_some(text)
 }
 
-/// Those parts that fit, the ones of most worth first, in the order of a prompt.
+/// Chooses the parts that fit, by importance, and joins them in the order of a prompt.
 fn fit_parts(parts: &[PromptPart], max_tokens: usize) -> String {
-    let mut kept: Vec<&PromptPart> = Vec::new();
+    let mut chosen: Vec<&PromptPart> = Vec::new();
     let (mut chars, mut tokens) = (0, 0);
     for part in PART_PRIORITY.iter().filter_map(|name| parts.iter().find(|part| part.name == *name))
     {
-        let (more, dearer) = (part.chars + PART_SEPARATOR.len(), tokens + part.tokens);
-        if chars + more <= MAX_CONTEXT_CHARS && dearer <= max_tokens {
-            (chars, tokens) = (chars + more, dearer);
-            kept.push(part);
+        let (all_chars, all_tokens) =
+            (chars + part.chars + PART_SEPARATOR.len(), tokens + part.tokens);
+        if all_chars <= MAX_CONTEXT_CHARS && all_tokens <= max_tokens {
+            (chars, tokens) = (all_chars, all_tokens);
+            chosen.push(part);
         }
     }
-    let texts = parts.iter().filter(|part| kept.iter().any(|kept| kept.name == part.name));
+    let texts = parts.iter().filter(|part| chosen.iter().any(|other| other.name == part.name));
     texts.map(|part| part.text.as_str()).collect::<Vec<_>>().join(PART_SEPARATOR)
 }
 

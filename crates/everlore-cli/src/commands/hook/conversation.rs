@@ -1,69 +1,73 @@
-//! What is known of one conversation between two calls of a hook: what was said last, and what the model still sees.
+//! State of one conversation between two hook calls: the last prompt, and the blocks that the model still sees.
 
 use everlore::types::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::spool::digest;
 
-/// Blocks whose digests are kept: a conversation that is longer was shortened meanwhile.
+/// Most digests of injected blocks; a longer conversation was compacted meanwhile.
 const MAX_BLOCK_DIGESTS: usize = 200;
 
-/// What is known of one conversation.
+/// State of one conversation, stored as JSON in the home.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct ConversationState {
-    /// Its name in the memory.
+    /// Session name in the store.
     pub(super) name: String,
-    /// How many messages of the user there were.
+    /// Number of user messages so far.
     pub(super) prompts: u64,
-    /// The digest of the last one.
-    last: String,
-    /// Whether it waits for an answer.
-    open: bool,
-    /// Digests of the blocks that were told and are still seen.
-    told: Vec<String>,
-    /// Since when the host still has what was said: since the beginning, or since it was last shortened.
-    seen_since: Option<Timestamp>,
+    /// Digest of the last user message.
+    #[serde(rename = "last")]
+    last_prompt: String,
+    /// `true` until the last user message is answered.
+    #[serde(rename = "open")]
+    awaits_answer: bool,
+    /// Digests of the injected blocks that the model still sees.
+    #[serde(rename = "told")]
+    injected: Vec<String>,
+    /// Time of the last compaction; the model sees all turns since then. `None` if there was none.
+    #[serde(rename = "seen_since")]
+    visible_since: Option<Timestamp>,
 }
 
 impl ConversationState {
-    /// Hears a message and says what tells it from others. One that comes again before it was answered is the same.
+    /// Counts a user message and returns its number. The same text again before an answer is the same message.
     pub(super) fn record_prompt(&mut self, text: &str) -> u64 {
         let text = digest(&[text]);
-        if !self.open || self.last != text {
+        if !self.awaits_answer || self.last_prompt != text {
             self.prompts += 1;
-            (self.last, self.open) = (text, true);
+            (self.last_prompt, self.awaits_answer) = (text, true);
         }
         self.prompts
     }
 
-    /// Hears an answer and says to which message.
+    /// Records an answer and returns the number of the message it answers.
     pub(super) fn record_answer(&mut self) -> u64 {
-        self.open = false;
+        self.awaits_answer = false;
         self.prompts
     }
 
-    /// Whether a block is new to the model; if so, it was told now.
+    /// Records a block as injected; returns `false` if the model sees it already.
     pub(super) fn record_if_new(&mut self, block: &str) -> bool {
         let block = digest(&[block]);
-        let news = !self.told.contains(&block);
-        if news {
-            self.told.push(block);
-            let over = self.told.len().saturating_sub(MAX_BLOCK_DIGESTS);
-            self.told.drain(..over);
+        let is_new = !self.injected.contains(&block);
+        if is_new {
+            self.injected.push(block);
+            let excess = self.injected.len().saturating_sub(MAX_BLOCK_DIGESTS);
+            self.injected.drain(..excess);
         }
-        news
+        is_new
     }
 
-    /// The model no longer sees what it was told, and what was said.
+    /// Records a compaction: the model no longer sees earlier blocks and turns.
     pub(super) fn forget_injected(&mut self, now: Timestamp) {
-        self.told.clear();
-        self.seen_since = Some(now);
+        self.injected.clear();
+        self.visible_since = Some(now);
     }
 
-    /// Since when the model sees what was said in the conversation.
+    /// Returns the time since which the model sees all turns.
     pub(super) fn visible_since(&self) -> Timestamp {
-        self.seen_since.unwrap_or(Timestamp::UNIX_EPOCH)
+        self.visible_since.unwrap_or(Timestamp::UNIX_EPOCH)
     }
 }
 
@@ -73,22 +77,22 @@ mod tests {
 
     #[test]
     fn a_message_that_comes_twice_is_one_and_one_said_again_is_another() {
-        let mut known = ConversationState::default();
-        assert_eq!((known.record_prompt("好的，继续"), known.record_prompt("好的，继续")), (1, 1));
-        assert_eq!((known.record_answer(), known.record_answer()), (1, 1));
+        let mut state = ConversationState::default();
+        assert_eq!((state.record_prompt("好的，继续"), state.record_prompt("好的，继续")), (1, 1));
+        assert_eq!((state.record_answer(), state.record_answer()), (1, 1));
         assert_eq!(
-            (known.record_prompt("好的，继续"), known.record_prompt("stop"), known.record_answer()),
+            (state.record_prompt("好的，继续"), state.record_prompt("stop"), state.record_answer()),
             (2, 3, 3)
         );
     }
 
     #[test]
-    fn a_block_is_told_once_until_the_conversation_is_shortened() {
-        let mut known = ConversationState::default();
+    fn a_block_is_injected_once_until_the_conversation_is_compacted() {
+        let mut state = ConversationState::default();
         assert!(
-            known.record_if_new("tea") && !known.record_if_new("tea") && known.record_if_new("茶")
+            state.record_if_new("tea") && !state.record_if_new("tea") && state.record_if_new("茶")
         );
-        known.forget_injected(Timestamp::UNIX_EPOCH);
-        assert!(known.record_if_new("tea"));
+        state.forget_injected(Timestamp::UNIX_EPOCH);
+        assert!(state.record_if_new("tea"));
     }
 }

@@ -1,4 +1,4 @@
-//! Stores what hooks put down, in a process of its own that no agent waits for.
+//! Draining the spool into the store, in a separate process that no agent waits for.
 
 use std::process::{Command, Stdio};
 
@@ -20,19 +20,19 @@ use crate::{
     output::Output,
 };
 
-/// Starts the process, with nothing that ties it to this one or to the terminal.
-pub(super) fn spawn_drain(cx: &CliContext, host: HookHost, then: &[&str]) -> Result<()> {
-    let failed = |error| CliError::io("starting to store", error);
+/// Starts the draining process, detached from this one and from the terminal.
+pub(super) fn spawn_drain(cx: &CliContext, host: HookHost, options: &[&str]) -> Result<()> {
+    let failed = |error| CliError::io("starting to drain the spool", error);
     let mut command = Command::new(std::env::current_exe().map_err(failed)?);
     command.arg("--home").arg(&cx.home);
     command.args(["--agent", cx.scope.agent(), "--user", cx.scope.user()]);
     if cx.settings.path != cx.home.join("config.toml") {
         command.arg("--config").arg(&cx.settings.path);
     }
-    command.args(["hook", host.as_str(), DRAIN_EVENT]).args(then);
+    command.args(["hook", host.as_str(), DRAIN_EVENT]).args(options);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if cx.home.is_dir() {
-        // The folder of the agent may go away.
+        // The agent's working folder may be removed meanwhile.
         command.current_dir(&cx.home);
     }
     #[cfg(unix)]
@@ -40,24 +40,24 @@ pub(super) fn spawn_drain(cx: &CliContext, host: HookHost, then: &[&str]) -> Res
     command.spawn().map(drop).map_err(failed)
 }
 
-/// Stores what waits; then memories are drawn from what is due, or from a conversation that was named, or it is ended.
+/// Stores the pending entries; then ends a session, extracts memories from one, or extracts what is due.
 pub(super) async fn run(
     cx: &CliContext,
     out: &mut Output,
-    read: Option<&str>,
+    extract: Option<&str>,
     end: Option<&str>,
 ) -> Result<Exit> {
     super::exit_after(DRAIN_LIMIT);
-    let desk = Spool::in_home(&cx.home);
-    if desk.has_pending() {
-        let _alone = desk.lock_drain().map_err(|error| CliError::io("storing", error))?;
-        drain_spool(cx, &desk).await?;
+    let spool = Spool::in_home(&cx.home);
+    if spool.has_pending() {
+        let _lock = spool.lock_drain().map_err(|error| CliError::io("storing", error))?;
+        drain_spool(cx, &spool).await?;
     }
-    desk.remove_stale();
+    spool.remove_stale();
     if !cx.database_path().exists() {
         return Ok(Exit::Done);
     }
-    match (read, end) {
+    match (extract, end) {
         (_, Some(session)) => session::end_session(cx, session, out).await,
         (Some(session), None) => {
             let engine = cx.capture_engine().await?;
@@ -65,47 +65,47 @@ pub(super) async fn run(
             session::extract_ended(&engine, &cx.scope, session).await?;
             Ok(Exit::Done)
         }
-        // A server reads along by itself.
+        // A running server extracts by itself.
         (None, None) if crate::server_client::is_running(cx) => Ok(Exit::Done),
         (None, None) => extract_due(&cx.capture_engine().await?).await.map(|()| Exit::Done),
     }
 }
 
-async fn drain_spool(cx: &CliContext, desk: &Spool) -> Result<()> {
+async fn drain_spool(cx: &CliContext, spool: &Spool) -> Result<()> {
     let engine = cx.engine().await?;
-    for (run, note) in desk.entries() {
+    for (run, entry) in spool.entries() {
         let failed = |error| CliError::io("storing", error);
-        let stored = match note.clone() {
-            SpoolEntry::Turn(waiting) => store_turn(engine, &run, waiting).await,
-            SpoolEntry::Injection(given) => {
-                let noted = engine.record_injection(&given.scope, given.prompted).await;
-                noted.map_err(CliError::from)
+        let stored = match entry.clone() {
+            SpoolEntry::Turn(spooled) => store_turn(engine, &run, spooled).await,
+            SpoolEntry::Injection(record) => {
+                let recorded = engine.record_injection(&record.scope, record.injection).await;
+                recorded.map_err(CliError::from)
             }
         };
         match stored {
-            Ok(()) => desk.remove_entry(&run, &note).map_err(failed)?,
-            Err(failure) if failure.is_storage() => return Err(failure),
-            Err(_) => desk.refuse_entry(&run, &note).map_err(failed)?,
+            Ok(()) => spool.remove_entry(&run, &entry).map_err(failed)?,
+            Err(error) if error.is_storage() => return Err(error),
+            Err(_) => spool.refuse_entry(&run, &entry).map_err(failed)?,
         }
     }
     Ok(())
 }
 
-/// Stores a turn, unless the journal says that it was stored before.
-async fn store_turn(engine: &Engine, run: &str, waiting: SpooledTurn) -> Result<()> {
-    let SpooledTurn { scope, host, turn } = waiting;
+/// Stores a turn, unless the journal has its run already.
+async fn store_turn(engine: &Engine, run: &str, spooled: SpooledTurn) -> Result<()> {
+    let SpooledTurn { scope, host, turn } = spooled;
     let query =
         JournalQuery { run: Some(run.to_owned()), limit: Some(1), ..JournalQuery::default() };
     if !engine.history(&scope, &query).await?.is_empty() {
         return Ok(());
     }
-    let cause = Some(format!("observed by the hook of {host}"));
-    let author = ChangeAuthor { actor: Actor::Person, reason: cause, run: Some(run.to_owned()) };
+    let reason = Some(format!("observed by the hook of {host}"));
+    let author = ChangeAuthor { actor: Actor::Person, reason, run: Some(run.to_owned()) };
     engine.on_behalf_of(author).observe(&scope, vec![turn.clone()]).await?;
     if turn.role == Some(Role::Assistant)
         && let Some(session) = &turn.session
     {
-        // What was of use is learned where it can be; the answer is stored all the same.
+        // The answer is stored even if its usage cannot be recorded.
         let _ = engine.record_answer(&scope, session, &turn.text).await;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What a host says on standard input, whichever names it gives to the same things.
+//! Hook event as a host writes it to standard input; hosts use different names for the same fields.
 
 use std::path::PathBuf;
 
@@ -6,46 +6,46 @@ use serde_json::Value;
 
 use super::host::{HookEventKind, HookHost};
 
-/// Characters of a failure that are looked for: what went wrong is said at its beginning or at its end.
+/// Characters of a tool's error that are recalled for: beginning and end say what went wrong.
 const MAX_ERROR_CHARS: usize = 600;
 
-/// One event.
+/// One event of a host.
 #[derive(Debug)]
 pub(super) struct HookEvent {
     pub(super) host: HookHost,
-    /// As the host calls it.
+    /// Host's name for the event.
     pub(super) name: &'static str,
     pub(super) kind: HookEventKind,
     payload: Value,
 }
 
 impl HookEvent {
-    /// Reads what came on standard input; none if it is no event.
+    /// Parses standard input; `None` if it is not a JSON object.
     pub(super) fn parse(
         host: HookHost,
-        (name, moment): (&'static str, HookEventKind),
+        (name, kind): (&'static str, HookEventKind),
         input: &[u8],
     ) -> Option<Self> {
-        let said: Value = serde_json::from_slice(input).ok()?;
-        said.is_object().then_some(Self { host, name, kind: moment, payload: said })
+        let payload: Value = serde_json::from_slice(input).ok()?;
+        payload.is_object().then_some(Self { host, name, kind, payload })
     }
 
-    /// The host's name for the conversation.
+    /// Returns the host's id of the conversation.
     pub(super) fn session_id(&self) -> Option<&str> {
         self.first_text(&["session_id", "conversation_id"])
     }
 
-    /// Whether it comes from an agent below the one that the user talks to: what is said there is not said by the user.
+    /// Returns `true` if a subagent sent it: its messages are not the user's.
     pub(super) fn is_from_subagent(&self) -> bool {
         self.first_text(&["agent_id", "parent_session_id", "parent_conversation_id"]).is_some()
     }
 
-    /// What the user said.
+    /// Returns the user's message.
     pub(super) fn prompt(&self) -> Option<&str> {
         self.first_text(&["prompt"])
     }
 
-    /// What the agent answered last.
+    /// Returns the agent's last answer.
     pub(super) fn answer(&self) -> Option<&str> {
         match self.host {
             HookHost::ClaudeCode | HookHost::Codex => self.first_text(&["last_assistant_message"]),
@@ -54,43 +54,42 @@ impl HookEvent {
         }
     }
 
-    /// What tells this prompt from another one with the same words, where the host says it.
+    /// Returns the host's id of this exchange, which tells two prompts with the same words apart.
     pub(super) fn exchange_id(&self) -> Option<&str> {
         self.first_text(&["prompt_id", "turn_id", "generation_id"])
     }
 
-    /// The file in which the host keeps the conversation.
+    /// Returns the host's transcript file.
     pub(super) fn transcript_path(&self) -> Option<PathBuf> {
         self.first_text(&["transcript_path"]).map(PathBuf::from)
     }
 
-    /// The folder that the agent works in.
+    /// Returns the agent's working folder.
     pub(super) fn working_folder(&self) -> Option<PathBuf> {
         let root = self.payload.get("workspace_roots").and_then(|roots| roots.get(0)?.as_str());
         self.first_text(&["cwd"]).or(root).map(PathBuf::from)
     }
 
-    /// Whether a conversation goes on that was told everything before.
+    /// Returns `true` if a conversation is resumed, so that its context was injected before.
     pub(super) fn is_resumed(&self) -> bool {
         self.first_text(&["source", "trigger"]) == Some("resume")
     }
 
-    /// What a tool said when it failed; none if it did not.
+    /// Returns the error of a failed tool; `None` if it succeeded or the user interrupted it.
     pub(super) fn tool_error(&self) -> Option<String> {
         if self.payload.get("is_interrupt").and_then(Value::as_bool) == Some(true) {
             return None;
         }
         let failed_by_name = self.name.to_lowercase().ends_with("failure");
-        let told = self.first_text(&["error", "error_message"]).map(str::to_owned);
         let response =
             ["tool_response", "tool_output"].iter().find_map(|name| self.payload.get(name));
-        let failure = match failed_by_name {
-            true => told.or_else(|| response.map(collect_text)),
-            false => response.and_then(response_error),
+        let error = if failed_by_name {
+            let named = self.first_text(&["error", "error_message"]).map(str::to_owned);
+            named.or_else(|| response.map(collect_text))
+        } else {
+            response.and_then(response_error)
         };
-        failure
-            .map(|text| elide_middle(text.trim(), MAX_ERROR_CHARS))
-            .filter(|text| !text.is_empty())
+        error.map(|text| elide_middle(text.trim(), MAX_ERROR_CHARS)).filter(|text| !text.is_empty())
     }
 
     fn first_text(&self, names: &[&str]) -> Option<&str> {
@@ -99,7 +98,8 @@ impl HookEvent {
     }
 }
 
-/// What a response says went wrong. Hosts agree on no shape: an error, an exit code, a flag, or words at the beginning.
+/// Returns the error in a tool's response. Hosts agree on no shape: an error field, an exit code, a flag, or a first
+/// line.
 fn response_error(response: &Value) -> Option<String> {
     let Value::Object(fields) = response else {
         let text = collect_text(response);
@@ -118,7 +118,7 @@ fn response_error(response: &Value) -> Option<String> {
     failed.then(|| collect_text(response))
 }
 
-/// The code of a line such as `Exit code: 1` among the first ones.
+/// Returns the code of a line such as `Exit code: 1` among the first four.
 fn exit_code(text: &str) -> Option<i64> {
     let line = text.lines().take(4).map(str::to_lowercase).find_map(|line| {
         let (_, rest) =
@@ -128,13 +128,13 @@ fn exit_code(text: &str) -> Option<i64> {
     line.parse().ok()
 }
 
-/// The texts of a value, one below the other.
+/// Joins all texts of a value, one per line.
 fn collect_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(items) => items.iter().map(collect_text).collect::<Vec<_>>().join("\n"),
         Value::Object(fields) => {
-            // What went wrong is said on the error stream first.
+            // The error stream says best what went wrong.
             let (first, rest): (Vec<_>, Vec<_>) =
                 fields.iter().partition(|(name, _)| *name == "stderr");
             let texts = first.into_iter().chain(rest).map(|(_, value)| collect_text(value));
@@ -144,14 +144,14 @@ fn collect_text(value: &Value) -> String {
     }
 }
 
-/// The beginning and the end of a text that is too long.
-pub(super) fn elide_middle(text: &str, most: usize) -> String {
+/// Shortens a text to its beginning and its end.
+pub(super) fn elide_middle(text: &str, max_chars: usize) -> String {
     let count = text.chars().count();
-    if count <= most {
+    if count <= max_chars {
         return text.to_owned();
     }
-    let head: String = text.chars().take(most * 3 / 4).collect();
-    let tail: String = text.chars().skip(count - most / 4).collect();
+    let head: String = text.chars().take(max_chars * 3 / 4).collect();
+    let tail: String = text.chars().skip(count - max_chars / 4).collect();
     format!("{head}\n{tail}")
 }
 
@@ -161,17 +161,18 @@ mod tests {
 
     use super::*;
 
-    fn event(host: HookHost, name: &str, said: &Value) -> HookEvent {
-        HookEvent::parse(host, host.find_event(name).unwrap(), said.to_string().as_bytes()).unwrap()
+    fn event(host: HookHost, name: &str, payload: &Value) -> HookEvent {
+        let payload = payload.to_string();
+        HookEvent::parse(host, host.find_event(name).unwrap(), payload.as_bytes()).unwrap()
     }
 
     #[test]
     fn a_tool_that_failed_is_told_from_one_that_did_not() {
         let failure =
-            |host: HookHost, name: &str, said: Value| event(host, name, &said).tool_error();
+            |host: HookHost, name: &str, payload: Value| event(host, name, &payload).tool_error();
         let claude = HookHost::ClaudeCode;
-        let told = failure(claude, "PostToolUseFailure", json!({ "error": "no such file" }));
-        assert_eq!(told.as_deref(), Some("no such file"));
+        let error = failure(claude, "PostToolUseFailure", json!({ "error": "no such file" }));
+        assert_eq!(error.as_deref(), Some("no such file"));
         let stopped = json!({ "error": "stopped by the user", "is_interrupt": true });
         assert_eq!(failure(claude, "PostToolUseFailure", stopped), None);
         let fine = json!({ "tool_response": { "stdout": "error: 0 found", "stderr": "" } });
@@ -187,9 +188,10 @@ mod tests {
 
     #[test]
     fn subagents_are_known() {
-        let of = |said: Value| event(HookHost::ClaudeCode, "Stop", &said).is_from_subagent();
-        assert!(of(json!({ "agent_id": "a1", "agent_type": "Explore" })));
-        assert!(!of(json!({ "agent_id": null, "agent_type": "main" })));
+        let is_subagent =
+            |payload: Value| event(HookHost::ClaudeCode, "Stop", &payload).is_from_subagent();
+        assert!(is_subagent(json!({ "agent_id": "a1", "agent_type": "Explore" })));
+        assert!(!is_subagent(json!({ "agent_id": null, "agent_type": "main" })));
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! The hosts that call hooks: what their events mean to us, and how they want to be answered.
+//! Table of the hosts that call hooks: their events, limits and response formats.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// A coding agent that calls hooks.
+/// Coding agent that calls hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HookHost {
     ClaudeCode,
@@ -13,30 +13,30 @@ pub(crate) enum HookHost {
     Cursor,
 }
 
-/// What an event means to a memory.
+/// Kind of a hook event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HookEventKind {
-    /// A conversation begins: the part of the prompt that stays the same is told.
+    /// A conversation begins: injects the layers.
     Start,
-    /// The user said something: what is worth knowing is told.
+    /// The user sent a message: spools it and injects relevant memories.
     Prompt,
-    /// A tool was used: if it failed, what is known about the failure is told.
+    /// A tool was used: if it failed, injects memories about the error.
     Tool,
-    /// The agent answered: the exchange is stored.
+    /// The agent answered: spools the answer and drains the spool.
     Stop,
-    /// The conversation is about to be shortened: memories are drawn from it.
+    /// The conversation is about to be compacted: extracts memories from it.
     Compact,
-    /// The conversation is over.
+    /// The conversation is over: extracts memories and writes the daily log.
     End,
 }
 
-/// Characters of context beyond which hosts put it into a file that the model has to open.
+/// Most characters of context; hosts move a longer one into a file that the model has to open.
 pub(crate) const MAX_CONTEXT_CHARS: usize = 10_000;
 
-/// What Codex takes before it does the same; by itself 2,500, so `everlore connect` asks for more.
+/// Most tokens of context in Codex. Its default is 2,500, so `everlore connect` asks for more.
 pub(crate) const CODEX_MAX_TOKENS: usize = 6_000;
 
-/// Events in the order in which they come, as each host calls them.
+/// Events of Claude Code, in the order in which they come.
 const CLAUDE_CODE_EVENTS: [(&str, HookEventKind); 7] = [
     ("SessionStart", HookEventKind::Start),
     ("UserPromptSubmit", HookEventKind::Prompt),
@@ -76,7 +76,7 @@ impl HookHost {
     /// Every host.
     pub(crate) const ALL: [Self; 4] = [Self::ClaudeCode, Self::Codex, Self::Gemini, Self::Cursor];
 
-    /// Its name in commands.
+    /// Returns the name for the command line.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
@@ -86,12 +86,12 @@ impl HookHost {
         }
     }
 
-    /// The host of a name.
+    /// Parses a name, in any case.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|host| host.as_str().eq_ignore_ascii_case(name))
     }
 
-    /// Its events, as it calls them.
+    /// Returns the events with the host's names for them.
     pub(crate) fn events(self) -> &'static [(&'static str, HookEventKind)] {
         match self {
             Self::ClaudeCode => &CLAUDE_CODE_EVENTS,
@@ -101,25 +101,25 @@ impl HookHost {
         }
     }
 
-    /// The events for which it should call: where failures of tools come by themselves, nothing is asked after each tool.
+    /// Returns the events to subscribe to: a host with an event for failed tools need not call after every tool.
     pub(crate) fn subscribed_events(self) -> impl Iterator<Item = &'static str> {
-        let apart = self.events().iter().any(|(name, _)| name.ends_with("UseFailure"));
+        let has_failure_event = self.events().iter().any(|(name, _)| name.ends_with("UseFailure"));
         let events = self.events().iter().map(|(name, _)| *name);
-        events.filter(move |name| !(apart && name.to_lowercase().ends_with("tooluse")))
+        events.filter(move |name| !(has_failure_event && name.to_lowercase().ends_with("tooluse")))
     }
 
-    /// An event by the host's name for it, however it is spelled, as the host spells it.
+    /// Finds an event by its name in any spelling: `user-prompt-submit`, `UserPromptSubmit`.
     pub(crate) fn find_event(self, name: &str) -> Option<(&'static str, HookEventKind)> {
-        let plain = |name: &str| name.replace(['-', '_'], "").to_lowercase();
-        self.events().iter().copied().find(|(event, _)| plain(event) == plain(name))
+        let normalize = |name: &str| name.replace(['-', '_'], "").to_lowercase();
+        self.events().iter().copied().find(|(event, _)| normalize(event) == normalize(name))
     }
 
-    /// The most tokens of context that it gives to the model as they are.
+    /// Returns the most tokens of context that the host passes to the model unchanged.
     pub(crate) fn max_context_tokens(self) -> usize {
         if self == Self::Codex { CODEX_MAX_TOKENS } else { usize::MAX }
     }
 
-    /// The variable in which it tells the folder of the project, where it does.
+    /// Returns the environment variable that names the project folder, if the host sets one.
     pub(crate) fn project_variable(self) -> Option<&'static str> {
         match self {
             Self::ClaudeCode => Some("CLAUDE_PROJECT_DIR"),
@@ -128,7 +128,7 @@ impl HookHost {
         }
     }
 
-    /// The answer that gives the model a context, in the shape the host reads.
+    /// Returns the response that gives the model a context, in the host's format.
     pub(crate) fn context_response(self, event: &str, context: &str) -> Value {
         match self {
             Self::Cursor if event == "beforeSubmitPrompt" => {
@@ -143,8 +143,8 @@ impl HookHost {
 }
 
 impl HookEventKind {
-    /// How long a hook may take; then it ends, whatever it was doing. A model waits for those that tell something; the end
-    /// of a session has 1.5 seconds for all hooks of a host together.
+    /// Returns the time after which a hook ends, whatever it is doing. The model waits for hooks that inject something;
+    /// at the end of a session, a host gives all hooks together 1.5 seconds.
     pub(crate) fn time_limit(self) -> Duration {
         match self {
             Self::Start | Self::Prompt | Self::Tool => Duration::from_secs(2),
@@ -159,17 +159,17 @@ mod tests {
 
     #[test]
     fn events_are_known_however_they_are_spelled() {
-        let known = |name| HookHost::ClaudeCode.find_event(name);
-        assert_eq!(known("user-prompt-submit"), Some(("UserPromptSubmit", HookEventKind::Prompt)));
-        assert_eq!(known("userpromptsubmit"), known("UserPromptSubmit"));
-        assert_eq!(known("SubagentStop"), None);
+        let find = |name| HookHost::ClaudeCode.find_event(name);
+        assert_eq!(find("user-prompt-submit"), Some(("UserPromptSubmit", HookEventKind::Prompt)));
+        assert_eq!(find("userpromptsubmit"), find("UserPromptSubmit"));
+        assert_eq!(find("SubagentStop"), None);
         assert_eq!(HookHost::from_name("Claude-Code"), Some(HookHost::ClaudeCode));
     }
 
     #[test]
-    fn every_host_tells_all_moments() {
+    fn every_host_has_an_event_of_each_kind() {
         for host in HookHost::ALL {
-            for moment in [
+            for kind in [
                 HookEventKind::Start,
                 HookEventKind::Prompt,
                 HookEventKind::Tool,
@@ -177,10 +177,7 @@ mod tests {
                 HookEventKind::Compact,
                 HookEventKind::End,
             ] {
-                assert!(
-                    host.events().iter().any(|(_, known)| *known == moment),
-                    "{host:?} {moment:?}"
-                );
+                assert!(host.events().iter().any(|(_, other)| *other == kind), "{host:?} {kind:?}");
             }
         }
     }

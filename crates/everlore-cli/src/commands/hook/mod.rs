@@ -1,7 +1,8 @@
-//! `everlore hook`: what coding agents call at the moments of a conversation. It never fails and never takes long.
+//! `everlore hook`: called by coding agents at fixed points of a conversation. It never fails and never takes long.
 //!
-//! An event is read (`event.rs`) and understood by the table of its host (`host.rs`). What is told comes from `tell.rs`; what
-//! is said is put down durably (`desk.rs`) and stored by a process of its own (`store.rs`).
+//! The life of an event: `event.rs` parses it with the table of its host (`host.rs`); `on_prompt` spools the user's
+//! message (`spool.rs`) while `context.rs` recalls what to inject; `on_stop` spools the answer and starts the process
+//! that drains the spool into the store (`drain.rs`).
 
 mod host;
 mod event;
@@ -45,32 +46,32 @@ use crate::{
     output::Output,
 };
 
-/// The most bytes of an event: results of tools can be long, and what is longer tells no more.
+/// Most bytes read of an event; results of tools can be long.
 const MAX_EVENT_BYTES: u64 = 32 * 1024 * 1024;
 
-/// How long storing and reading may take: a model may be asked, and some of them think for minutes.
+/// Time limit for draining and extracting: a model may be asked, and some think for minutes.
 const DRAIN_LIMIT: Duration = Duration::from_secs(15 * 60);
 
-/// What stands for an event when everything that waits is to be stored.
+/// Event name that drains the spool.
 const DRAIN_EVENT: &str = "store";
 
-/// The variable that switches hooks off.
+/// Environment variable that switches hooks off.
 const HOOKS_VARIABLE: &str = "EVERLORE_HOOKS";
 
 /// Answer an event of a coding agent: JSON on standard input, JSON on standard output
 ///
-/// Hosts: claude-code, codex, gemini, cursor. EVENT is the host's name for it, such as UserPromptSubmit. The beginning of a
-/// conversation is told who the user is, each message what is worth knowing for it, a tool that failed what is known about the failure;
-/// answers are stored. Nothing is printed if there is nothing to tell. It always exits with 0 and within two seconds;
-/// EVERLORE_HOOKS=off switches it off. `everlore connect` makes agents call it (docs/connect.md). The event `store` stores
-/// what waits, for which hooks start a process of its own.
+/// Hosts: claude-code, codex, gemini, cursor. EVENT is the host's name for it, such as UserPromptSubmit. The start of a
+/// conversation gets the layers, each message the relevant memories, a failed tool the memories about its error;
+/// messages and answers are stored. Nothing is printed if nothing is relevant. It always exits with 0, within two
+/// seconds; EVERLORE_HOOKS=off switches it off. `everlore connect` makes agents call it (docs/connect.md). The event
+/// `store` drains the spool into the store; hooks start that process by themselves.
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
-    /// The agent that calls
+    /// Coding agent that calls
     host: String,
-    /// What happened, as the agent calls it
+    /// Host's name of the event
     event: String,
-    /// With `store`: also draw memories from this conversation
+    /// With `store`: also extract memories from this conversation
     #[arg(long, value_name = "SESSION", hide = true)]
     read: Option<String>,
     /// With `store`: also end this conversation
@@ -79,7 +80,7 @@ pub(crate) struct HookArgs {
 }
 
 impl HookArgs {
-    /// Tells, stores, or does nothing. What goes wrong is left to whoever calls: see [`never_fails`].
+    /// Responds to an event, or drains the spool. Errors are returned; [`always_succeed`] hides them from the host.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         if std::env::var(HOOKS_VARIABLE).is_ok_and(|switch| switch.eq_ignore_ascii_case("off")) {
             return Ok(Exit::Done);
@@ -89,17 +90,17 @@ impl HookArgs {
         if self.event == DRAIN_EVENT {
             return Box::pin(drain::run(cx, out, self.read.as_deref(), self.end.as_deref())).await;
         }
-        let known =
+        let (name, kind) =
             host.find_event(&self.event).ok_or_else(|| unknown_name("event", &self.event))?;
-        exit_after(known.1.time_limit());
-        match HookEvent::parse(host, known, &read_stdin()?) {
+        exit_after(kind.time_limit());
+        match HookEvent::parse(host, (name, kind), &read_stdin()?) {
             Some(event) if !event.is_from_subagent() => respond(&event, cx, out).await,
             _ => Ok(Exit::Done),
         }
     }
 }
 
-/// Does what the moment asks for.
+/// Handles one event and prints the context to inject, if any.
 async fn respond(event: &HookEvent, cx: &CliContext, out: &mut Output) -> Result<Exit> {
     if !cx.agent_config().memory.enabled {
         return Ok(Exit::Done);
@@ -108,7 +109,7 @@ async fn respond(event: &HookEvent, cx: &CliContext, out: &mut Output) -> Result
         return Ok(Exit::Done);
     }
     let Some(call) = HookCall::for_event(event, cx)? else { return Ok(Exit::Done) };
-    let told = match event.kind {
+    let context = match event.kind {
         HookEventKind::Start => context::for_session_start(&call).await?,
         HookEventKind::Prompt => match call.user_message() {
             Some(message) => on_prompt(&call, &message).await?,
@@ -120,111 +121,99 @@ async fn respond(event: &HookEvent, cx: &CliContext, out: &mut Output) -> Result
             None
         }
     };
-    if let Some(context) = told {
+    if let Some(context) = context {
         out.json(&event.host.context_response(event.name, &context))?;
     }
     exit_now(out)
 }
 
-/// Puts down what the user said, and says what is worth knowing for it: even where nothing can be written.
+/// Spools the user's message and recalls context for it at the same time. Context is returned even if spooling fails.
 async fn on_prompt(call: &HookCall<'_>, message: &str) -> Result<Option<String>> {
-    let hearing = call.spool_prompt(message);
-    let told = context::for_prompt(call, message).await;
-    let heard = match hearing {
-        Ok(hearing) => hearing.await.unwrap_or_else(|error| Err(io::Error::other(error))),
+    let spooling = call.spool_prompt(message);
+    let context = context::for_prompt(call, message).await;
+    let spooled = match spooling {
+        Ok(spooling) => spooling.await.unwrap_or_else(|error| Err(io::Error::other(error))),
         Err(error) => Err(error),
     };
-    match told? {
-        None => heard.map(|()| None).map_err(|error| call.io_error(error)),
-        told => Ok(told),
+    match context? {
+        None => spooled.map(|()| None).map_err(|error| call.io_error(error)),
+        context => Ok(context),
     }
 }
 
-/// Ends the process as soon as the answer is out: letting go of what was read to answer would take longer than a tenth of
-/// the whole.
+/// Exits as soon as the response is written: dropping the engine would take more than a tenth of the whole call.
 fn exit_now(out: &mut Output) -> Result<Exit> {
     out.flush()?;
     std::process::exit(0)
 }
 
-/// One call of a hook, with what it needs.
+/// One call of a hook: the event and its conversation.
 struct HookCall<'a> {
     event: &'a HookEvent,
     cx: &'a CliContext,
     spool: Spool,
-    /// What the host calls the conversation, and which host it is.
+    /// Host and the host's id of the conversation.
     conversation_key: String,
-    /// The name of the conversation in the memory.
+    /// Session name in the store.
     session: String,
 }
 
 impl<'a> HookCall<'a> {
-    /// Finds the conversation; none if the event belongs to none.
+    /// Finds the conversation of an event; `None` if it has none.
     fn for_event(event: &'a HookEvent, cx: &'a CliContext) -> Result<Option<Self>> {
         let Some(id) = event.session_id() else { return Ok(None) };
-        let (desk, host) = (Spool::in_home(&cx.home), event.host);
-        let key = format!("{}/{id}", host.as_str());
-        let named = || {
-            let told = host.project_variable().and_then(std::env::var_os).map(PathBuf::from);
-            let folder =
-                told.filter(|folder| folder.is_absolute()).or_else(|| event.working_folder());
-            let project = folder.map(|folder| project::project_name(&folder)).unwrap_or_default();
-            match project.is_empty() {
-                true => key.clone(),
-                false => format!("{}/{project}/{id}", host.as_str()),
+        let spool = Spool::in_home(&cx.home);
+        let key = format!("{}/{id}", event.host.as_str());
+        // The agent may change its folder; the session keeps its first name.
+        let session = spool.update_conversation(&key, |state| {
+            if state.name.is_empty() {
+                state.name = session_name(event, id);
             }
-        };
-        // An agent may change its folder; the conversation keeps its name.
-        let session = desk.update_conversation(&key, |known| {
-            if known.name.is_empty() {
-                known.name = named();
-            }
-            Ok(known.name.clone())
+            Ok(state.name.clone())
         });
-        // Where nothing can be written, something may still be told.
-        let session = session.unwrap_or_else(|_| named());
-        Ok(Some(Self { event, cx, spool: desk, conversation_key: key, session }))
+        // Context can be injected even if the state cannot be written.
+        let session = session.unwrap_or_else(|_| session_name(event, id));
+        Ok(Some(Self { event, cx, spool, conversation_key: key, session }))
     }
 
-    /// What the user said; none if it is nothing that a memory is about.
+    /// Returns the user's message without injected blocks; `None` for commands to the host.
     fn user_message(&self) -> Option<String> {
-        let said = strip_injected_blocks(self.event.prompt()?).into_owned();
-        (!said.is_empty() && !is_command(&said)).then_some(said)
+        let message = strip_injected_blocks(self.event.prompt()?).into_owned();
+        (!message.is_empty() && !is_command(&message)).then_some(message)
     }
 
-    /// Puts down what the user said, while others go on: the disk is waited for, and looking for secrets takes its time.
+    /// Starts to spool the user's message on another thread: it waits for the disk, and masking secrets takes time.
     fn spool_prompt(&self, message: &str) -> io::Result<JoinHandle<io::Result<()>>> {
-        let number = self.spool.update_conversation(&self.conversation_key, |known| {
-            Ok(known.record_prompt(message))
+        let number = self.spool.update_conversation(&self.conversation_key, |state| {
+            Ok(state.record_prompt(message))
         })?;
-        let own = self.event.exchange_id().map_or_else(|| number.to_string(), str::to_owned);
-        let (run, waiting) = self.spooled_turn(Role::User, &own, message);
-        let (desk, masks) = (self.spool.clone(), self.masks_secrets());
-        Ok(spawn_blocking(move || desk.put_turn(&run, &waiting, masks)))
+        let (run, turn) = self.spooled_turn(Role::User, &self.exchange_id(number), message);
+        let (spool, mask) = (self.spool.clone(), self.masks_secrets());
+        Ok(spawn_blocking(move || spool.put_turn(&run, &turn, mask)))
     }
 
-    /// Puts down what was answered, and has everything stored that waits.
+    /// Spools the answer of an exchange and starts the process that drains the spool.
     fn on_stop(&self) -> Result<()> {
-        let moment = self.event.kind;
-        if moment == HookEventKind::Stop {
+        let kind = self.event.kind;
+        if kind == HookEventKind::Stop {
             self.spool_answer()?;
         }
-        if moment == HookEventKind::Compact {
-            self.update_conversation(|known| {
-                known.forget_injected(self.cx.now().timestamp());
+        if kind == HookEventKind::Compact {
+            self.update_conversation(|state| {
+                state.forget_injected(self.cx.now().timestamp());
                 Ok(())
             })?;
         }
-        let then = match moment {
+        let options = match kind {
             HookEventKind::Compact => vec!["--read", &self.session],
             HookEventKind::End => vec!["--end", &self.session],
             _ => Vec::new(),
         };
-        drain::spawn_drain(self.cx, self.event.host, &then)
+        drain::spawn_drain(self.cx, self.event.host, &options)
     }
 
     fn spool_answer(&self) -> Result<()> {
-        let number = self.update_conversation(|known| Ok(known.record_answer()))?;
+        let number = self.update_conversation(|state| Ok(state.record_answer()))?;
         let from_file = match (number, self.event.answer()) {
             (1.., Some(_)) => transcript::LastExchange::default(),
             _ => self
@@ -233,7 +222,7 @@ impl<'a> HookCall<'a> {
                 .map(|path| transcript::last_exchange(&path))
                 .unwrap_or_default(),
         };
-        // The hooks were not there when it was asked: the event or the transcript tells what.
+        // The hooks were installed after the prompt: take it from the event or the transcript.
         if number == 0
             && let Some(prompt) = self.user_message().or(from_file.prompt)
         {
@@ -246,29 +235,32 @@ impl<'a> HookCall<'a> {
             .or(from_file.answer);
         match answer.filter(|answer| !answer.is_empty()) {
             Some(answer) => {
-                let own =
-                    self.event.exchange_id().map_or_else(|| number.to_string(), str::to_owned);
-                self.spool_turn(Role::Assistant, &digest(&[&own, &answer]), &answer)
+                let id = digest(&[&self.exchange_id(number), &answer]);
+                self.spool_turn(Role::Assistant, &id, &answer)
             }
             None => Ok(()),
         }
     }
 
-    /// Puts a turn down; `own` tells it from the others of the conversation.
-    fn spool_turn(&self, role: Role, own: &str, text: &str) -> Result<()> {
-        let (run, waiting) = self.spooled_turn(role, own, text);
-        self.spool
-            .put_turn(&run, &waiting, self.masks_secrets())
-            .map_err(|error| self.io_error(error))
+    /// Returns the host's id of the exchange, or the number of its prompt.
+    fn exchange_id(&self, number: u64) -> String {
+        self.event.exchange_id().map_or_else(|| number.to_string(), str::to_owned)
+    }
+
+    /// Spools a turn; `id` is unique in the conversation.
+    fn spool_turn(&self, role: Role, id: &str, text: &str) -> Result<()> {
+        let (run, turn) = self.spooled_turn(role, id, text);
+        let spooled = self.spool.put_turn(&run, &turn, self.masks_secrets());
+        spooled.map_err(|error| self.io_error(error))
     }
 
     fn masks_secrets(&self) -> bool {
         self.cx.agent_config().memory.mask_secrets
     }
 
-    /// A turn as it is put down, with its run.
-    fn spooled_turn(&self, role: Role, own: &str, text: &str) -> (String, SpooledTurn) {
-        let run = format!("hook-{}", digest(&[&self.conversation_key, &format!("{role:?}"), own]));
+    /// Builds the run and the spool entry of a turn.
+    fn spooled_turn(&self, role: Role, id: &str, text: &str) -> (String, SpooledTurn) {
+        let run = format!("hook-{}", digest(&[&self.conversation_key, &format!("{role:?}"), id]));
         let turn = Turn {
             text: text.to_owned(),
             session: Some(self.session.clone()),
@@ -294,7 +286,20 @@ impl<'a> HookCall<'a> {
     }
 }
 
-/// All of standard input, which may never end: then the limit does.
+/// Returns the session name of a new conversation: `HOST/PROJECT/ID`.
+fn session_name(event: &HookEvent, id: &str) -> String {
+    let host = event.host;
+    let from_host = host.project_variable().and_then(std::env::var_os).map(PathBuf::from);
+    let folder = from_host.filter(|folder| folder.is_absolute()).or_else(|| event.working_folder());
+    let project = folder.map(|folder| project::project_name(&folder)).unwrap_or_default();
+    if project.is_empty() {
+        format!("{}/{id}", host.as_str())
+    } else {
+        format!("{}/{project}/{id}", host.as_str())
+    }
+}
+
+/// Reads all of standard input. If it never ends, the time limit ends the process.
 fn read_stdin() -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = io::stdin().lock().take(MAX_EVENT_BYTES).read_to_end(&mut bytes);
@@ -302,7 +307,7 @@ fn read_stdin() -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Ends the process after this time, as if all were well: an agent must never wait for its memory.
+/// Exits with 0 after this time: an agent must never wait for its memory.
 fn exit_after(time: Duration) {
     thread::spawn(move || {
         thread::sleep(time);
@@ -310,7 +315,7 @@ fn exit_after(time: Duration) {
     });
 }
 
-/// Whether these are the arguments of a hook, as far as can be told before they are understood.
+/// Returns `true` for the arguments of `everlore hook`, before they are parsed.
 pub(crate) fn is_hook(args: &[OsString]) -> bool {
     let mut args = args.iter().skip(1);
     while let Some(arg) = args.next() {
@@ -324,13 +329,13 @@ pub(crate) fn is_hook(args: &[OsString]) -> bool {
     false
 }
 
-/// What a hook exits with, whatever happened: to some hosts any other number means that the agent must not go on.
+/// Runs a hook and exits with 0 whatever happens: for some hosts any other code blocks the agent.
 pub(crate) fn always_succeed(args: &[OsString], work: impl FnOnce() -> ExitCode) -> ExitCode {
     if !args.iter().any(|arg| arg == DRAIN_EVENT) {
-        // Before anything is looked at: even a folder may not answer.
+        // Starts before anything is read: even opening a folder may hang.
         exit_after(HookEventKind::Prompt.time_limit());
     }
-    // What went wrong was told on standard error already.
+    // The error was printed on standard error already.
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
     ExitCode::SUCCESS
 }
@@ -349,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_hook_that_panics_exits_with_zero() {
-        // As when storing, so that no limit ends the test.
+        // The draining event has no time limit that would end the test.
         let args = [OsString::from(DRAIN_EVENT)];
         let code = always_succeed(&args, || panic!("this is only a test"));
         assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::SUCCESS));

@@ -1,24 +1,24 @@
-//! The project that an agent works in: the name of its repository, the same in every worktree and clone.
+//! Project name for a session: that of the repository, the same in every worktree and clone.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-/// Characters of a name; the rest says nothing.
+/// Longest project name; longer ones are cut.
 const MAX_NAME_CHARS: usize = 60;
 
-/// The name of the project of a folder: the end of the address of its repository, or the name of the folder.
+/// Returns the project of a folder: the end of its repository's remote URL, or the folder's name.
 pub(super) fn project_name(folder: &Path) -> String {
     let Some((root, git)) = find_repository(folder) else { return folder_name(folder) };
     let config = fs::read_to_string(git.join("config")).unwrap_or_default();
-    // The main worktree of a repository without an address is the folder of its `.git`.
+    // A repository without a remote is named after its main worktree, the folder of its `.git`.
     let main = if git.file_name().is_some_and(|name| name == ".git") { git.parent() } else { None };
     remote_url(&config)
         .map_or_else(|| folder_name(main.unwrap_or(&root)), |url| name_from_url(&url))
 }
 
-/// The nearest folder above that is a repository, and where its settings are: a worktree shares those of the first one.
+/// Finds the nearest repository above a folder, and its git folder: a worktree shares that of the main worktree.
 fn find_repository(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     let root = folder.ancestors().find(|folder| folder.join(".git").exists())?;
     let git = root.join(".git");
@@ -26,13 +26,13 @@ fn find_repository(folder: &Path) -> Option<(PathBuf, PathBuf)> {
         return Some((root.to_owned(), git));
     }
     let text = fs::read_to_string(&git).ok()?;
-    let own = root.join(text.trim().strip_prefix("gitdir:")?.trim());
-    let common = fs::read_to_string(own.join("commondir")).ok();
-    let shared = common.map_or_else(|| own.clone(), |common| own.join(common.trim()));
+    let worktree = root.join(text.trim().strip_prefix("gitdir:")?.trim());
+    let common = fs::read_to_string(worktree.join("commondir")).ok();
+    let shared = common.map_or_else(|| worktree.clone(), |common| worktree.join(common.trim()));
     Some((root.to_owned(), fs::canonicalize(&shared).unwrap_or(shared)))
 }
 
-/// The address of `origin`, or of whatever remote comes first.
+/// Returns the URL of `origin`, or of the first remote.
 fn remote_url(config: &str) -> Option<String> {
     let mut section = "";
     let mut first = None;
@@ -52,14 +52,14 @@ fn remote_url(config: &str) -> Option<String> {
     first
 }
 
-/// `owner/name` of an address, without what tells nothing.
+/// Returns `owner/name` of a URL, without scheme, host and credentials.
 fn name_from_url(url: &str) -> String {
     let path = url.trim_end_matches('/').trim_end_matches(".git");
     let mut parts = path.rsplit(['/', ':', '\\']).filter(|part| !part.is_empty());
     let (name, owner) = (parts.next().unwrap_or_default(), parts.next());
-    // In what is only a path, the folder above says nothing.
-    let remote = url.contains("://") || url.contains('@');
-    match owner.filter(|owner| remote && !owner.contains(['@', '.'])) {
+    // In a plain path, the folder above is no owner.
+    let is_remote = url.contains("://") || url.contains('@');
+    match owner.filter(|owner| is_remote && !owner.contains(['@', '.'])) {
         Some(owner) => sanitize_name(&format!("{owner}/{name}")),
         None => sanitize_name(name),
     }
@@ -69,10 +69,10 @@ fn folder_name(folder: &Path) -> String {
     sanitize_name(&folder.file_name().map(|name| name.to_string_lossy()).unwrap_or_default())
 }
 
-/// A name that is good for a name of a conversation.
+/// Replaces characters that do not belong in a session name.
 fn sanitize_name(name: &str) -> String {
-    let kept = |c: char| if c.is_alphanumeric() || "-_./".contains(c) { c } else { '-' };
-    name.chars().take(MAX_NAME_CHARS).map(kept).collect()
+    let allowed = |c: char| if c.is_alphanumeric() || "-_./".contains(c) { c } else { '-' };
+    name.chars().take(MAX_NAME_CHARS).map(allowed).collect()
 }
 
 #[cfg(test)]
@@ -97,9 +97,9 @@ mod tests {
         let (main, other) = (folder.path().join("tea pot"), folder.path().join("other"));
         fs::create_dir_all(main.join(".git/worktrees/other")).unwrap();
         fs::create_dir_all(other.join("src/深")).unwrap();
-        let own = main.join(".git/worktrees/other");
-        fs::write(own.join("commondir"), "../..\n").unwrap();
-        fs::write(other.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+        let git_folder = main.join(".git/worktrees/other");
+        fs::write(git_folder.join("commondir"), "../..\n").unwrap();
+        fs::write(other.join(".git"), format!("gitdir: {}\n", git_folder.display())).unwrap();
         assert_eq!(project_name(&other.join("src/深")), "tea-pot");
         let config = "[remote \"up\"]\n\turl = https://h/a/b\n[remote \"origin\"]\n\turl = git@h:tea/pot.git\n";
         fs::write(main.join(".git/config"), config).unwrap();

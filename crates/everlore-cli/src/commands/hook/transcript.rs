@@ -1,4 +1,4 @@
-//! The last words of a conversation as a host keeps it, for events that only say where that is.
+//! Last exchange of a host's transcript, for events that only name the file.
 
 use std::{
     fs::File,
@@ -9,17 +9,17 @@ use std::{
 use everlore::text::injected_blocks::strip_injected_blocks;
 use serde_json::Value;
 
-/// Bytes at the end of a file that are looked at: more than the longest exchange that anyone reads.
+/// Bytes read from the end of a transcript: more than the longest exchange.
 const MAX_TAIL_BYTES: u64 = 2 * 1024 * 1024;
 
-/// What was said last, by each.
+/// Last user message and the answer to it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct LastExchange {
     pub(super) prompt: Option<String>,
     pub(super) answer: Option<String>,
 }
 
-/// The last message of the user and the last answer; neither where they cannot be read.
+/// Reads the last exchange; both parts are `None` if the file cannot be read.
 pub(super) fn last_exchange(path: &Path) -> LastExchange {
     read_tail(path).map(|text| parse_last_exchange(&text)).unwrap_or_default()
 }
@@ -35,13 +35,13 @@ fn read_tail(path: &Path) -> Option<String> {
 
 fn parse_last_exchange(text: &str) -> LastExchange {
     let mut last = LastExchange::default();
-    // A line that is cut in half, at either end, is no JSON and is passed over.
+    // A line that is cut off at either end is no JSON and is skipped.
     let lines = text.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    for (role, said) in lines.filter_map(|line| parse_message(&line)) {
+    for (role, text) in lines.filter_map(|line| parse_message(&line)) {
         match role {
-            TranscriptRole::User if last.prompt.is_none() => last.prompt = Some(said),
+            TranscriptRole::User if last.prompt.is_none() => last.prompt = Some(text),
             TranscriptRole::Agent if last.answer.is_none() && last.prompt.is_none() => {
-                last.answer = Some(said)
+                last.answer = Some(text)
             }
             _ => {}
         }
@@ -57,7 +57,7 @@ enum TranscriptRole {
     Agent,
 }
 
-/// Who said what in a line. Hosts wrap messages differently: what they share is a role and texts.
+/// Parses role and text of a line. Hosts wrap messages differently: all have a role and texts.
 fn parse_message(line: &Value) -> Option<(TranscriptRole, String)> {
     let is_true = |name: &str| line.get(name).and_then(Value::as_bool) == Some(true);
     if is_true("isSidechain") || is_true("isMeta") || is_true("isCompactSummary") {
@@ -67,16 +67,16 @@ fn parse_message(line: &Value) -> Option<(TranscriptRole, String)> {
         line.get("message").filter(|inner| inner.is_object()).or_else(|| line.get("payload"));
     let inner = inner.unwrap_or(line);
     let role = inner.get("role").or_else(|| line.get("role")).or_else(|| line.get("type"))?;
-    let by = match role.as_str()? {
+    let role = match role.as_str()? {
         "user" => TranscriptRole::User,
         "assistant" | "gemini" => TranscriptRole::Agent,
         _ => return None,
     };
-    let said = strip_injected_blocks(&text_content(inner.get("content")?)).into_owned();
-    (!said.is_empty()).then_some((by, said))
+    let text = strip_injected_blocks(&text_content(inner.get("content")?)).into_owned();
+    (!text.is_empty()).then_some((role, text))
 }
 
-/// The texts of a content, without calls of tools and their results.
+/// Joins the texts of a message, without tool calls and their results.
 fn text_content(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

@@ -1,11 +1,10 @@
-//! `everlore ingest`: makes documents knowledge, in chunks (Q7).
+//! `everlore ingest`: splits documents into chunks and stores them as knowledge.
 
-mod walk;
-mod glob;
-mod ignore;
+mod source_files;
+mod path_glob;
 mod report;
 
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, sync::Arc};
 
 use clap::Args;
 use everlore::{
@@ -21,15 +20,15 @@ use crate::{
     output::Output,
     render::format_bytes,
 };
-use glob::Glob;
+use path_glob::PathGlob;
 use report::{IngestOutcome, IngestSummary};
-use walk::{Choice, File, Found};
+use source_files::{FileFilter, SourceFile, SourceFiles};
 
-/// Make documents knowledge: text, markdown, HTML and source code, in chunks with their headings
+/// Store documents as knowledge: text, markdown, HTML and source code, in chunks with their headings
 ///
-/// Folders are walked; hidden files, links, node_modules, target, venv, __pycache__ and what a .gitignore names are left
-/// out. A file that did not change costs one lookup; of one that did, new chunks are stored and old ones taken out. One
-/// run can be undone as a whole. What was forgotten does not come back.
+/// Folders are walked. Hidden files, symbolic links, node_modules, target, venv, __pycache__ and files that git ignores
+/// (.gitignore, .git/info/exclude) are left out. An unchanged file costs one lookup; of a changed one, new chunks are
+/// stored and old ones removed. One run can be undone as a whole. Chunks that were forgotten do not come back.
 #[derive(Debug, Args)]
 pub(crate) struct IngestArgs {
     /// Files and folders
@@ -38,28 +37,29 @@ pub(crate) struct IngestArgs {
     /// A tag for every chunk, beside its keywords; may be repeated
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// Also take out what came from files below the PATHs that are gone
+    /// Also remove chunks of files below the PATHs that no longer exist
     #[arg(long)]
     prune: bool,
-    /// Only say what would happen
+    /// Report what would happen, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Leave out files with more bytes
+    /// Skip files with more bytes
     #[arg(long, value_name = "N", default_value_t = 10_000_000)]
     max_bytes: u64,
-    /// Only files whose name or path fits, such as '*.md' or 'docs/**'; may be repeated
-    #[arg(long, value_name = "GLOB", value_parser = Glob::parse)]
-    include: Vec<Glob>,
-    /// No files or folders whose name or path fits; may be repeated
-    #[arg(long, value_name = "GLOB", value_parser = Glob::parse)]
-    exclude: Vec<Glob>,
+    /// Only files whose name or path matches, such as '*.md' or 'docs/**'; may be repeated
+    #[arg(long, value_name = "GLOB", value_parser = PathGlob::parse)]
+    include: Vec<PathGlob>,
+    /// No files or folders whose name or path matches; may be repeated
+    #[arg(long, value_name = "GLOB", value_parser = PathGlob::parse)]
+    exclude: Vec<PathGlob>,
 }
 
 impl IngestArgs {
-    /// Ingests one file after the other and tells what became of each.
+    /// Ingests one file after the other and reports the outcome of each.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let choice = Choice::new(self.include, self.exclude, &cx.home);
-        let found = Found::below(&self.paths, &choice, self.prune);
+        let home = cx.home.canonicalize().ok();
+        let filter = Arc::new(FileFilter { include: self.include, exclude: self.exclude, home });
+        let found = SourceFiles::find(&self.paths, &filter, self.prune);
         let engine = cx.engine().await?;
         let run = engine.ingest_run();
         let options = IngestOptions {
@@ -69,8 +69,8 @@ impl IngestArgs {
             keep_secrets: false,
         };
         let mut report = IngestSummary::new(run, self.dry_run);
-        for (path, failure) in &found.failures {
-            report.push(path.clone(), IngestOutcome::Failed(failure.clone()));
+        for (path, error) in &found.failures {
+            report.push(path.clone(), IngestOutcome::Failed(error.clone()));
         }
         let bar = out.progress("ingesting", Some(found.files.len()));
         for file in &found.files {
@@ -86,11 +86,11 @@ impl IngestArgs {
     }
 }
 
-/// Ingests one file; only a failure of the disk or the database is one of the whole command.
+/// Ingests one file. An error of the disk or the database ends the command; any other one is the file's outcome.
 async fn ingest_file(
     engine: &Engine,
     cx: &CliContext,
-    file: &File,
+    file: &SourceFile,
     max_bytes: u64,
     options: &IngestOptions,
 ) -> Result<IngestOutcome> {
@@ -100,22 +100,25 @@ async fn ingest_file(
     };
     match engine.ingest_document(&cx.scope, &document, options).await.map_err(CliError::from) {
         Ok(report) => Ok(IngestOutcome::Ingested(Box::new(report))),
-        Err(failure) if failure.is_storage() => Err(failure),
-        Err(failure) => Ok(IngestOutcome::Failed(failure)),
+        Err(error) if error.is_storage() => Err(error),
+        Err(error) => Ok(IngestOutcome::Failed(error)),
     }
 }
 
-/// The file as a document, or why it is none. What nobody named is left out; what somebody did is a failure.
-fn read_document(file: &File, max_bytes: u64) -> Result<Document, IngestOutcome> {
+/// Reads a file as a document. A file that cannot be one is skipped, or failed if the user named it.
+fn read_document(file: &SourceFile, max_bytes: u64) -> Result<Document, IngestOutcome> {
     let failed = |error| IngestOutcome::Failed(CliError::io("reading it", error));
-    let left_out = |reason: String, hint: &str| match file.named {
-        true => IngestOutcome::Failed(CliError::invalid(reason, hint)),
-        false => IngestOutcome::Skipped(reason),
+    let unusable = |reason: String, hint: &str| {
+        if file.named {
+            IngestOutcome::Failed(CliError::invalid(reason, hint))
+        } else {
+            IngestOutcome::Skipped(reason)
+        }
     };
-    let data = fs::metadata(&file.path).map_err(failed)?;
-    if data.len() > max_bytes {
-        return Err(left_out(
-            format!("it has {}, more than --max-bytes allows", format_bytes(data.len())),
+    let metadata = fs::metadata(&file.path).map_err(failed)?;
+    if metadata.len() > max_bytes {
+        return Err(unusable(
+            format!("it has {}, more than --max-bytes allows", format_bytes(metadata.len())),
             "allow more with --max-bytes",
         ));
     }
@@ -123,28 +126,28 @@ fn read_document(file: &File, max_bytes: u64) -> Result<Document, IngestOutcome>
     let format = DocFormat::from_path(&file.id);
     let reads_pdf = cfg!(feature = "pdf");
     if format == DocFormat::Pdf && !reads_pdf {
-        return Err(left_out(
+        return Err(unusable(
             "it is a PDF file, which this program was built without".to_owned(),
             "convert it first, for example with pdftotext, or install with: cargo install --features pdf",
         ));
     }
     if format != DocFormat::Pdf && is_binary(&bytes) {
-        return Err(left_out("it is a binary file".to_owned(), "only text can be ingested"));
+        return Err(unusable("it is a binary file".to_owned(), "only text can be ingested"));
     }
-    let modified_at = data.modified().ok().and_then(|at| Timestamp::try_from(at).ok());
+    let modified_at = metadata.modified().ok().and_then(|at| Timestamp::try_from(at).ok());
     Ok(Document { path: file.id.clone(), bytes, format, modified_at })
 }
 
-/// Takes out documents below what was named whose files are gone.
+/// Removes the documents below the named paths whose files no longer exist.
 async fn prune_documents(
     engine: &Engine,
     cx: &CliContext,
-    found: &Found,
+    found: &SourceFiles,
     options: &IngestOptions,
     report: &mut IngestSummary,
 ) -> Result<()> {
     for id in engine.documents(&cx.scope).await? {
-        if let Some(shown) = found.gone(&id) {
+        if let Some(shown) = found.shown_if_missing(&id) {
             let removed = engine.remove_document(&cx.scope, &id, options).await?;
             report.push(shown, IngestOutcome::Ingested(Box::new(removed)));
         }

@@ -1,4 +1,4 @@
-//! What became of the files, for people and for programs.
+//! Report of an ingestion, for people and for programs.
 
 use everlore::ingest::IngestReport;
 use serde::Serialize;
@@ -10,28 +10,28 @@ use crate::{
     render::{pluralize, sanitize},
 };
 
-/// Files left out that are told one by one; more would bury the rest.
+/// Most skipped files that are listed; more would bury the rest.
 const MAX_LISTED_SKIPS: usize = 20;
 
-/// What became of one file.
+/// Outcome of one file.
 #[derive(Debug)]
 pub(super) enum IngestOutcome {
-    /// It was ingested, or taken out.
+    /// Ingested, or removed by `--prune`.
     Ingested(Box<IngestReport>),
-    /// It is not for us.
+    /// Not a document, with the reason.
     Skipped(String),
-    /// It should have been ingested and could not.
+    /// A document that could not be ingested.
     Failed(CliError),
 }
 
-/// What became of all files.
+/// Outcomes of all files.
 pub(super) struct IngestSummary {
     run: String,
     dry_run: bool,
     files: Vec<(String, IngestOutcome)>,
 }
 
-/// The sums over all files.
+/// Totals over all files.
 #[derive(Debug, Default, Serialize)]
 struct IngestTotals {
     ingested: usize,
@@ -45,25 +45,25 @@ struct IngestTotals {
 }
 
 impl IngestSummary {
-    /// A report without files.
+    /// Returns a summary without files.
     pub(super) fn new(run: String, dry_run: bool) -> Self {
         Self { run, dry_run, files: Vec::new() }
     }
 
-    /// Adds a file by the name it is told by.
+    /// Adds a file by its shown path.
     pub(super) fn push(&mut self, shown: String, outcome: IngestOutcome) {
         self.files.push((shown, outcome));
     }
 
-    /// Prints it and says how the command ended.
+    /// Prints the summary and returns the exit of the command.
     pub(super) fn print(&self, out: &mut Output) -> Result<Exit> {
-        let sums = self.totals();
+        let totals = self.totals();
         if out.is_json() {
-            out.json(&self.to_json(&sums))?;
+            out.json(&self.to_json(&totals))?;
         } else {
-            self.print_text(&sums, out)?;
+            self.print_text(&totals, out)?;
         }
-        Ok(match sums {
+        Ok(match totals {
             IngestTotals { failed: 1.., .. } => Exit::Failed,
             IngestTotals { ingested: 0, .. } => Exit::NothingFound,
             _ => Exit::Done,
@@ -71,35 +71,37 @@ impl IngestSummary {
     }
 
     fn totals(&self) -> IngestTotals {
-        let mut sums = IngestTotals::default();
+        let mut totals = IngestTotals::default();
         for (_, outcome) in &self.files {
             match outcome {
-                IngestOutcome::Skipped(_) => sums.skipped += 1,
-                IngestOutcome::Failed(_) => sums.failed += 1,
+                IngestOutcome::Skipped(_) => totals.skipped += 1,
+                IngestOutcome::Failed(_) => totals.failed += 1,
                 IngestOutcome::Ingested(report) => {
-                    sums.ingested += 1;
-                    sums.chunks += report.chunks;
-                    sums.added += report.added;
-                    sums.unchanged += report.unchanged;
-                    sums.removed += report.removed;
-                    sums.left_out += report.left_out;
+                    totals.ingested += 1;
+                    totals.chunks += report.chunks;
+                    totals.added += report.added;
+                    totals.unchanged += report.unchanged;
+                    totals.removed += report.removed;
+                    totals.left_out += report.left_out;
                 }
             }
         }
-        sums
+        totals
     }
 
-    /// The run, if there is anything to undo.
+    /// Returns the run, if there is anything to undo.
     fn undoable_run(&self) -> Option<&str> {
-        let changed = |(_, outcome): &(String, IngestOutcome)| matches!(outcome, IngestOutcome::Ingested(report) if report.changes > 0);
-        (!self.dry_run && self.files.iter().any(changed)).then_some(self.run.as_str())
+        let changed = self.files.iter().any(
+            |(_, outcome)| matches!(outcome, IngestOutcome::Ingested(report) if report.changes > 0),
+        );
+        (!self.dry_run && changed).then_some(self.run.as_str())
     }
 
-    fn to_json(&self, sums: &IngestTotals) -> Value {
+    fn to_json(&self, totals: &IngestTotals) -> Value {
         let file = |(path, outcome): &(String, IngestOutcome)| match outcome {
             IngestOutcome::Skipped(reason) => json!({ "path": path, "skipped": reason }),
-            IngestOutcome::Failed(CliError::Reported(told)) => {
-                json!({ "path": path, "error": told })
+            IngestOutcome::Failed(CliError::Reported(error)) => {
+                json!({ "path": path, "error": error })
             }
             IngestOutcome::Failed(CliError::BrokenPipe) => json!({ "path": path, "error": null }),
             IngestOutcome::Ingested(report) => {
@@ -112,25 +114,25 @@ impl IngestSummary {
                 file
             }
         };
-        let mut answer = json!(sums);
+        let mut answer = json!(totals);
         answer["files"] = self.files.iter().map(file).collect();
         answer["dry_run"] = self.dry_run.into();
         answer["run"] = json!(self.undoable_run());
         answer
     }
 
-    fn print_text(&self, sums: &IngestTotals, out: &mut Output) -> Result<()> {
+    fn print_text(&self, totals: &IngestTotals, out: &mut Output) -> Result<()> {
         let mut skipped = 0;
         for (path, outcome) in &self.files {
             let path = sanitize(path);
             match outcome {
                 IngestOutcome::Ingested(report) => {
-                    if let Some(told) = describe_changes(report) {
-                        out.line(&format!("{path}: {told}"))?;
+                    if let Some(changes) = describe_changes(report) {
+                        out.line(&format!("{path}: {changes}"))?;
                     }
                 }
-                IngestOutcome::Failed(CliError::Reported(failure)) => {
-                    out.line(&format!("{path}: failed, {}; {}", failure.message, failure.hint))?;
+                IngestOutcome::Failed(CliError::Reported(error)) => {
+                    out.line(&format!("{path}: failed, {}; {}", error.message, error.hint))?;
                 }
                 IngestOutcome::Failed(CliError::BrokenPipe) => {
                     out.line(&format!("{path}: failed"))?
@@ -146,36 +148,36 @@ impl IngestSummary {
         if skipped > MAX_LISTED_SKIPS {
             out.line(&format!("and {} more skipped", skipped - MAX_LISTED_SKIPS))?;
         }
-        out.line(&self.summary_line(sums))?;
+        out.line(&self.summary_line(totals))?;
         if let Some(run) = self.undoable_run() {
             out.line(&format!("undo with: everlore memory undo --run {run}"))?;
         }
         Ok(())
     }
 
-    fn summary_line(&self, sums: &IngestTotals) -> String {
+    fn summary_line(&self, totals: &IngestTotals) -> String {
         let would = if self.dry_run { "would be " } else { "" };
         let mut line = format!(
             "{would}ingested {}: added {}, unchanged {}, removed {}",
-            pluralize(sums.ingested, "file", "files"),
-            pluralize(sums.added, "chunk", "chunks"),
-            sums.unchanged,
-            sums.removed
+            pluralize(totals.ingested, "file", "files"),
+            pluralize(totals.added, "chunk", "chunks"),
+            totals.unchanged,
+            totals.removed
         );
-        for (number, what) in [
-            (sums.left_out, "forgotten before"),
-            (sums.skipped, "files skipped"),
-            (sums.failed, "files failed"),
+        for (number, label) in [
+            (totals.left_out, "forgotten before"),
+            (totals.skipped, "files skipped"),
+            (totals.failed, "files failed"),
         ] {
             if number > 0 {
-                line += &format!(", {what} {number}");
+                line += &format!(", {label} {number}");
             }
         }
         line
     }
 }
 
-/// What there is to tell about a file; nothing if it did not change.
+/// Describes the changes of a file; `None` if it did not change.
 fn describe_changes(report: &IngestReport) -> Option<String> {
     let numbers = [
         (report.added, "added"),
@@ -183,9 +185,9 @@ fn describe_changes(report: &IngestReport) -> Option<String> {
         (report.left_out, "forgotten before"),
     ];
     let changes = numbers.iter().filter(|(number, _)| *number > 0);
-    let mut parts: Vec<String> = changes.map(|(number, what)| format!("{number} {what}")).collect();
-    let nothing = report.added + report.removed == 0 && report.note.is_none();
-    if nothing {
+    let mut parts: Vec<String> =
+        changes.map(|(number, label)| format!("{number} {label}")).collect();
+    if report.added + report.removed == 0 && report.note.is_none() {
         return None;
     }
     parts.insert(

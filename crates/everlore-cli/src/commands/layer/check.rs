@@ -1,39 +1,39 @@
-//! What the doctor finds out about the layers of every agent and user.
+//! Checks of the layer files, for `everlore doctor`.
 
 use everlore::files::layers::{Layer, Layers};
 
 use super::fill_bar;
 use crate::{cli_context::CliContext, render::pluralize};
 
-/// What is worth telling about a file.
+/// Finding about a layer file.
 pub(crate) struct LayerFinding {
-    /// Whether something is wrong with it.
+    /// `true` for an error, `false` for a remark.
     pub(crate) problem: bool,
-    /// What.
+    /// Description.
     pub(crate) message: String,
-    /// What to do.
+    /// Advice for the user.
     pub(crate) hint: String,
 }
 
-/// Reads every layer of the home; returns how many there are in words, and what is to be told of them.
+/// Reads every layer of the home; returns their number in words, and the findings.
 pub(crate) fn layer_findings(cx: &CliContext) -> (String, Vec<LayerFinding>) {
     let today = cx.now().date();
-    let (mut files, mut found) = (0, Vec::new());
+    let (mut files, mut findings) = (0, Vec::new());
     for layers in Layers::all(&cx.home, &cx.settings.config.layers) {
         for layer in Layer::ALL {
             let path = layers.path(layer, today);
-            // Folders of users share the SOUL.md of the agent, which is told once.
-            let told = layer == Layer::Soul
+            // All users share the agent's SOUL.md, which is counted once.
+            let is_shared = layer == Layer::Soul
                 && layers.path(Layer::User, today)
                     != path.with_file_name("memories").join("USER.md");
-            if told || path.symlink_metadata().is_err() {
+            if is_shared || path.symlink_metadata().is_err() {
                 continue;
             }
             files += 1;
-            found.extend(check_layer(&layers, layer, cx));
+            findings.extend(check_layer(&layers, layer, cx));
         }
     }
-    (pluralize(files, "file", "files"), found)
+    (pluralize(files, "file", "files"), findings)
 }
 
 fn check_layer(layers: &Layers, layer: Layer, cx: &CliContext) -> Option<LayerFinding> {
@@ -56,6 +56,6 @@ fn check_layer(layers: &Layers, layer: Layer, cx: &CliContext) -> Option<LayerFi
     Some(LayerFinding {
         problem: false,
         message: format!("{path} is a link to {}", target.display()),
-        hint: "changes are written there; nothing needs to be done".to_owned(),
+        hint: "changes are written to the target; nothing to do".to_owned(),
     })
 }

@@ -1,4 +1,4 @@
-//! `everlore layer add`, `replace`, `remove` and `edit`: changing a file.
+//! `everlore layer add`, `replace`, `remove` and `edit`.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ use crate::{
     output::Output,
 };
 
-/// Add a text to a section; the section is made if it is not there
+/// Add a text to a section, which is created if it does not exist
 #[derive(Debug, Args)]
 pub(crate) struct LayerAddArgs {
     #[command(flatten)]
@@ -26,7 +26,7 @@ pub(crate) struct LayerAddArgs {
     section: String,
     /// The text; standard input if left out
     text: Vec<String>,
-    /// Add every line of standard input by itself, as it comes
+    /// Add each line of standard input separately, as it arrives
     #[arg(long, conflicts_with = "text")]
     lines: bool,
 }
@@ -40,7 +40,7 @@ pub(crate) struct LayerReplaceArgs {
     section: String,
     /// The exact text to replace
     old: String,
-    /// What to put there; nothing takes the old text away
+    /// The new text; if left out, the old text is removed
     #[arg(default_value = "")]
     new: String,
 }
@@ -103,7 +103,7 @@ impl LayerRemoveArgs {
 }
 
 impl LayerEditArgs {
-    /// Lets the user edit the file; what cannot be saved is kept beside it.
+    /// Opens the file in the editor; a text that cannot be saved is kept as a draft in the home.
     pub(super) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         if !io::stdin().is_terminal() {
             return Err(CliError::invalid(
@@ -118,19 +118,19 @@ impl LayerEditArgs {
         };
         let edit = LayerEdit::Write { before, text: text.clone() };
         let saved = apply_edit(&self.which, &edit, cx, out);
-        saved.map_err(|failure| self.rescue_text(cx, &text, failure))
+        saved.map_err(|error| self.rescue_text(cx, &text, error))
     }
 
-    /// Keeps what was written in the editor and says where.
-    fn rescue_text(&self, cx: &CliContext, text: &str, failure: CliError) -> CliError {
+    /// Saves the edited text as a draft and adds its path to the hint.
+    fn rescue_text(&self, cx: &CliContext, text: &str, error: CliError) -> CliError {
         let path = cx.home.join(format!("draft-{}.md", self.which.layer));
         let file = private_file().create(true).truncate(true).open(&path);
         match file.and_then(|mut file| file.write_all(text.as_bytes())) {
-            Ok(()) => failure.with_hint(format!("what you wrote is kept in {}", path.display())),
+            Ok(()) => error.with_hint(format!("your text was saved in {}", path.display())),
             Err(_) => {
-                // Half a draft is worse than none.
+                // An incomplete draft is worse than none.
                 let _ = fs::remove_file(&path);
-                failure
+                error
             }
         }
     }
@@ -147,7 +147,7 @@ fn apply_edit(
     print_change(&change, out)
 }
 
-/// Says what the file is now.
+/// Prints the change and the new size of the file.
 pub(super) fn print_change(change: &LayerChange, out: &mut Output) -> Result<Exit> {
     if out.is_json() {
         out.json(change)?;

@@ -1,4 +1,4 @@
-//! `everlore layer forget`: erases a text from a file and from all it said before (H2).
+//! `everlore layer forget`: erases a text from a layer file and its history.
 
 use std::io::{self, IsTerminal};
 
@@ -26,45 +26,45 @@ pub(crate) struct LayerForgetArgs {
     /// Every section of this title
     #[arg(long, value_name = "TITLE")]
     section: Option<String>,
-    /// This text, wherever it stands
+    /// Every occurrence of this text
     #[arg(long)]
     text: Option<String>,
     /// All of the file
     #[arg(long)]
     all: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
 }
 
 impl LayerForgetArgs {
-    /// Erases it and prints the receipt.
+    /// Erases the text and prints the receipt.
     pub(super) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let day = self.which.resolve_day(cx)?;
         if !self.yes && !confirm_forget(out)? {
             out.note("nothing was forgotten");
             return Ok(Exit::Failed);
         }
-        let what = match (self.section, self.text) {
+        let target = match (self.section, self.text) {
             (Some(section), _) => ForgetTarget::Section(section),
             (None, Some(text)) => ForgetTarget::Text(text),
             (None, None) => ForgetTarget::All,
         };
-        let receipt = cx.layers().forget(self.which.layer, day, &what, &by_person(cx))?;
+        let receipt = cx.layers().forget(self.which.layer, day, &target, &by_person(cx))?;
         let found = Exit::from_found(receipt != LayerForgetReceipt::default());
         if out.is_json() {
             out.json(&json!({ "forgotten": receipt }))?;
         } else if found == Exit::NothingFound {
-            out.note("it is nowhere in the file or its history");
+            out.note("neither the file nor its history contains it");
         } else {
             let file = if receipt.file || receipt.archived { "the file and " } else { "" };
             let images = pluralize(receipt.images, "earlier state", "earlier states");
-            out.line(&format!("forgotten: gone from {file}{images} of it"))?;
+            out.line(&format!("forgotten: erased from {file}{images} of it"))?;
         }
         if receipt.archived {
             let uri = day_uri(&cx.scope, day);
             out.note(&format!(
-                "the day was put away and is a memory, which still says it: everlore memory forget {uri}"
+                "the archived day is also a memory, which still holds the text; erase it with: everlore memory forget {uri}"
             ));
         }
         Ok(found)
@@ -74,7 +74,7 @@ impl LayerForgetArgs {
 fn confirm_forget(out: &mut Output) -> Result<bool> {
     if !io::stdin().is_terminal() {
         return Err(CliError::invalid(
-            "forgetting is for good, and nobody can be asked here",
+            "forgetting is for good and needs a confirmation, for which there is no terminal",
             "repeat the command with --yes, or use `everlore layer remove`, which can be undone",
         ));
     }

@@ -1,4 +1,4 @@
-//! `everlore layer history` and `undo`: what a file said before (H1).
+//! `everlore layer history` and `undo`: revisions of a layer file.
 
 use clap::Args;
 use serde_json::json;
@@ -23,12 +23,12 @@ pub(crate) struct LayerHistoryArgs {
     limit: usize,
 }
 
-/// Take back the last change of a file
+/// Undo the last change of a file
 #[derive(Debug, Args)]
 pub(crate) struct LayerUndoArgs {
     #[command(flatten)]
     which: LayerTargetArgs,
-    /// The number of the change, to be sure which one it is
+    /// The number of the change; fails if it is not the last one
     number: Option<u64>,
 }
 
@@ -36,12 +36,12 @@ impl LayerHistoryArgs {
     /// Prints the changes.
     pub(super) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let day = self.which.resolve_day(cx)?;
-        let past = cx.layers().revisions(self.which.layer, day, &by_person(cx))?;
-        let text = |index: usize| past.get(index).and_then(|past| past.text.clone());
-        let shown = (0..past.len()).rev().take(self.limit);
+        let revisions = cx.layers().revisions(self.which.layer, day, &by_person(cx))?;
+        let text = |index: usize| revisions.get(index).and_then(|revision| revision.text.clone());
+        let shown = (0..revisions.len()).rev().take(self.limit);
         if out.is_json() {
             let entry = |index: usize| {
-                let entry = &past[index];
+                let entry = &revisions[index];
                 json!({
                     "number": entry.number,
                     "at": entry.at,
@@ -52,13 +52,13 @@ impl LayerHistoryArgs {
                 })
             };
             out.json(&json!({ "changes": shown.map(entry).collect::<Vec<_>>() }))?;
-            return Ok(Exit::from_found(!past.is_empty()));
+            return Ok(Exit::from_found(!revisions.is_empty()));
         }
-        if past.is_empty() {
+        if revisions.is_empty() {
             out.note("nothing was changed yet");
         }
         for index in shown {
-            let entry = &past[index];
+            let entry = &revisions[index];
             let actor = format!("{:?}", entry.actor).to_lowercase();
             let when = format_minute(entry.at, &cx.now());
             let cause = sanitize(&entry.cause);
@@ -67,12 +67,12 @@ impl LayerHistoryArgs {
             let changed = word_diff(&before, entry.text.as_deref().unwrap_or_default());
             out.line(&indent(&changed, 4))?;
         }
-        Ok(Exit::from_found(!past.is_empty()))
+        Ok(Exit::from_found(!revisions.is_empty()))
     }
 }
 
 impl LayerUndoArgs {
-    /// Takes the change back.
+    /// Undoes the change.
     pub(super) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let day = self.which.resolve_day(cx)?;
         let undone = cx.layers().undo(self.which.layer, day, self.number, &by_person(cx))?;

@@ -1,4 +1,4 @@
-//! `everlore layer`: the files SOUL, USER, MEMORY and DAILY.
+//! `everlore layer`: the layer files SOUL, USER, MEMORY and DAILY.
 
 mod show;
 mod edit;
@@ -13,7 +13,7 @@ use everlore::{
 };
 use jiff::civil::Date;
 
-pub(crate) use check::layer_findings;
+pub(crate) use check::{LayerFinding, layer_findings};
 
 use crate::{
     cli_context::CliContext,
@@ -21,10 +21,10 @@ use crate::{
     output::Output,
 };
 
-/// Look after SOUL.md, USER.md, MEMORY.md and the daily log
+/// Manage SOUL.md, USER.md, MEMORY.md and the daily log
 ///
-/// LAYER is soul (who the agent is), user (who the user is), memory (the agent's notes) or daily (today's log). Each is a
-/// markdown file of sections, `## Title`, with a budget of characters.
+/// LAYER is soul (who the agent is), user (who the user is), memory (the agent's notes) or daily (today's log). Each is
+/// a markdown file of sections, `## Title`, with a budget of characters.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LayerCommand {
     List(show::LayerListArgs),
@@ -39,7 +39,7 @@ pub(crate) enum LayerCommand {
     Forget(forget::LayerForgetArgs),
 }
 
-/// Which file is meant.
+/// Layer file.
 #[derive(Debug, Args)]
 pub(crate) struct LayerTargetArgs {
     /// soul, user, memory or daily
@@ -62,7 +62,7 @@ impl LayerTargetArgs {
 }
 
 impl LayerCommand {
-    /// Whether it only looks.
+    /// Returns `true` for commands that only read.
     fn is_read_only(&self) -> bool {
         matches!(self, Self::List(_) | Self::Show(_) | Self::Path(_))
     }
@@ -87,12 +87,12 @@ impl LayerCommand {
     }
 }
 
-/// A person, now.
+/// Returns the edit context of a person, now.
 fn by_person(cx: &CliContext) -> EditContext {
     EditContext { actor: Actor::Person, now: cx.now() }
 }
 
-/// How full a file is: eight cells, and the characters.
+/// Formats the size of a file: a bar of eight cells, and the characters.
 fn fill_bar(layer: &LayerText) -> String {
     let usage = layer.usage;
     let filled = (usage.chars * 8).div_ceil(usage.budget).min(8);

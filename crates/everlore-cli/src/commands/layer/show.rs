@@ -1,4 +1,4 @@
-//! `everlore layer list`, `show` and `path`: what the files say and where they are.
+//! `everlore layer list`, `show` and `path`.
 
 use clap::Args;
 use everlore::files::{
@@ -15,7 +15,7 @@ use crate::{
     render::{new_table, pluralize, render_table, sanitize},
 };
 
-/// List the files, how full they are and their sections
+/// List the files with their size and sections
 #[derive(Debug, Args)]
 pub(crate) struct LayerListArgs {}
 
@@ -26,12 +26,12 @@ pub(crate) struct LayerShowArgs {
     which: LayerTargetArgs,
     /// Only this section
     section: Option<String>,
-    /// Print what reaches the prompt: a file over its budget is cut at its end
+    /// Print what goes into the prompt: a file over its budget is cut at its end
     #[arg(long, conflicts_with = "section")]
     injected: bool,
 }
 
-/// Print where a file is
+/// Print the path of a file
 #[derive(Debug, Args)]
 pub(crate) struct LayerPathArgs {
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub(crate) struct LayerPathArgs {
 }
 
 impl LayerListArgs {
-    /// Lists all four, readable or not.
+    /// Lists all four layers.
     pub(super) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let (layers, today) = (cx.layers(), cx.now().date());
         let mut all = Vec::new();
@@ -64,7 +64,7 @@ impl LayerListArgs {
 }
 
 impl LayerShowArgs {
-    /// Prints the text as it is.
+    /// Prints the text.
     pub(super) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let layer = cx.layers().read(self.which.layer, self.which.resolve_day(cx)?)?;
         let text = match &self.section {
@@ -84,7 +84,7 @@ impl LayerShowArgs {
             return Ok(found);
         }
         if text.trim().is_empty() {
-            out.note(&format!("{} is empty or not there yet", layer.path.display()));
+            out.note(&format!("{} is empty or does not exist yet", layer.path.display()));
             return Ok(found);
         }
         out.line(sanitize(text.trim_end()).trim_start_matches('\u{feff}'))?;
@@ -95,7 +95,7 @@ impl LayerShowArgs {
 }
 
 impl LayerPathArgs {
-    /// Prints the path, and where it leads if it is a link.
+    /// Prints the path.
     pub(super) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let path = cx.layers().path(self.which.layer, self.which.resolve_day(cx)?);
         if out.is_json() {

@@ -1,4 +1,4 @@
-//! `everlore memory archive`, `restore` and `delete`: putting memories away and bringing them back.
+//! `everlore memory archive`, `restore` and `delete`.
 
 use clap::Args;
 use everlore::Memory;
@@ -12,7 +12,7 @@ use crate::{
     output::Output,
 };
 
-/// Put memories away: they are kept, but left out of recall
+/// Archive memories: they stay stored, but recall leaves them out
 #[derive(Debug, Args)]
 pub(crate) struct MemoryArchiveArgs {
     /// The memories
@@ -28,7 +28,7 @@ pub(crate) struct MemoryRestoreArgs {
     ids: Vec<String>,
 }
 
-/// Remove memories; the journal keeps them, so that this can be undone
+/// Delete memories; the journal keeps them, so that this can be undone
 #[derive(Debug, Args)]
 pub(crate) struct MemoryDeleteArgs {
     /// The memories
@@ -61,7 +61,7 @@ impl MemoryRestoreArgs {
 }
 
 impl MemoryDeleteArgs {
-    /// Deletes each memory and says how to undo it.
+    /// Deletes each memory and prints how to undo it.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let mut deleted = Vec::new();

@@ -1,4 +1,4 @@
-//! `everlore memory status`: what waits to be drawn from conversations.
+//! `everlore memory status`: the capture queue.
 
 use clap::Args;
 use everlore::store::PendingSession;
@@ -11,12 +11,12 @@ use crate::{
     times::format_age,
 };
 
-/// Tell which conversations wait to be read, what failed, and how much is in quarantine
+/// Show which conversations wait for extraction, what failed, and how much is in quarantine
 #[derive(Debug, Args)]
 pub(crate) struct MemoryStatusArgs {}
 
 impl MemoryStatusArgs {
-    /// Prints the queue.
+    /// Prints the capture queue.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let status = engine.capture_status(&cx.scope).await?;
@@ -25,19 +25,20 @@ impl MemoryStatusArgs {
             return Ok(Exit::Done);
         }
         let turns = pluralize(status.turns, "turn waits", "turns wait");
-        out.line(&format!("{turns} to be read; {} held in quarantine", status.held))?;
+        let quarantined = pluralize(status.held, "draft", "drafts");
+        out.line(&format!("{turns} for extraction; {quarantined} in quarantine"))?;
         if status.waiting.is_empty() {
             return Ok(Exit::Done);
         }
         let mut rows = new_table(&["session", "turns", "last", "state"]);
-        for waiting in &status.waiting {
-            let session = waiting.session.as_deref().unwrap_or("(none)");
-            let last = format_age(waiting.last_at, &cx.now());
+        for pending in &status.waiting {
+            let session = pending.session.as_deref().unwrap_or("(none)");
+            let last = format_age(pending.last_at, &cx.now());
             rows.add_row([
                 sanitize(session).into(),
-                waiting.turns.to_string(),
+                pending.turns.to_string(),
                 last,
-                pending_state(waiting, cx),
+                pending_state(pending, cx),
             ]);
         }
         out.text(&render_table(rows))?;
@@ -45,17 +46,17 @@ impl MemoryStatusArgs {
     }
 }
 
-fn pending_state(waiting: &PendingSession, cx: &CliContext) -> String {
+fn pending_state(pending: &PendingSession, cx: &CliContext) -> String {
     let now = cx.now().timestamp();
-    match (&waiting.error, waiting.leased_until, waiting.ended_at) {
-        (_, Some(until), _) if until > now => "being read".to_owned(),
+    match (&pending.error, pending.leased_until, pending.ended_at) {
+        (_, Some(until), _) if until > now => "being extracted".to_owned(),
         (Some(error), ..) => {
-            let times = pluralize(waiting.failures as usize, "failure", "failures");
+            let times = pluralize(pending.failures as usize, "failure", "failures");
             let zone = cx.now().time_zone().clone();
-            let next = waiting.retry_at.map(|at| at.to_zoned(zone).strftime("%H:%M").to_string());
+            let next = pending.retry_at.map(|at| at.to_zoned(zone).strftime("%H:%M").to_string());
             format!("{times}, next try {}: {error}", next.unwrap_or_else(|| "now".to_owned()))
         }
         (None, _, Some(_)) => "ended".to_owned(),
-        _ => "going on".to_owned(),
+        _ => "open".to_owned(),
     }
 }

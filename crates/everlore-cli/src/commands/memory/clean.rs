@@ -1,4 +1,4 @@
-//! `everlore memory clean`: puts away what is hardly worth anything any more.
+//! `everlore memory clean`: archives memories of low weight.
 
 use clap::Args;
 use serde_json::json;
@@ -23,7 +23,7 @@ pub(crate) struct MemoryCleanArgs {
 }
 
 impl MemoryCleanArgs {
-    /// Archives and lists what was archived.
+    /// Archives memories below the threshold and lists them.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let threshold = self
@@ -46,9 +46,9 @@ impl MemoryCleanArgs {
             }))?;
         } else {
             out.text(&render_memories(&archived, cx).await?)?;
-            let did = if self.dry_run { "would be archived" } else { "archived" };
+            let done = if self.dry_run { "would be archived" } else { "archived" };
             out.line(&format!(
-                "{} {did} (weight below {threshold})",
+                "{} {done} (weight below {threshold})",
                 pluralize(archived.len(), "memory", "memories")
             ))?;
         }

@@ -1,11 +1,11 @@
-//! What is different between two texts, word by word, and in Chinese character by character.
+//! Word diff of two texts; in Chinese, character by character.
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-/// Longer texts are only measured: a diff of them says less than it costs.
+/// Longest pair of texts that is compared; of longer ones only the sizes are shown.
 const MAX_DIFF_BYTES: usize = 20_000;
 
-/// The new text with `[-what went-]` and `{+what came+}` marked.
+/// Returns the new text with `[-deletions-]` and `{+insertions+}` marked.
 pub(crate) fn word_diff(old: &str, new: &str) -> String {
     if old.len() + new.len() > MAX_DIFF_BYTES {
         return format!("{} bytes → {} bytes", old.len(), new.len());
@@ -13,19 +13,19 @@ pub(crate) fn word_diff(old: &str, new: &str) -> String {
     let (old, new) = (split_words(old), split_words(new));
     let mut text = String::new();
     for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
-        let (tag, gone, come) = op.as_tag_tuple();
-        let (gone, come) = (old[gone].concat(), new[come].concat());
+        let (tag, old_range, new_range) = op.as_tag_tuple();
+        let (removed, added) = (old[old_range].concat(), new[new_range].concat());
         text += &match tag {
-            DiffTag::Equal => come,
-            DiffTag::Delete => format!("[-{gone}-]"),
-            DiffTag::Insert => format!("{{+{come}+}}"),
-            DiffTag::Replace => format!("[-{gone}-]{{+{come}+}}"),
+            DiffTag::Equal => added,
+            DiffTag::Delete => format!("[-{removed}-]"),
+            DiffTag::Insert => format!("{{+{added}+}}"),
+            DiffTag::Replace => format!("[-{removed}-]{{+{added}+}}"),
         };
     }
     text
 }
 
-/// Words, and everything else as single characters.
+/// Splits a text into words, and everything else into single characters.
 fn split_words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = text;
@@ -42,7 +42,7 @@ fn split_words(text: &str) -> Vec<&str> {
     words
 }
 
-/// Letters of languages that put blanks between words; those from U+2E80 on do not.
+/// Returns `true` for letters of languages with blanks between words; scripts from U+2E80 on have none.
 fn is_letter(c: char) -> bool {
     c.is_alphanumeric() && c < '\u{2e80}'
 }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_that_went_and_came_are_marked() {
+    fn removed_and_added_words_are_marked() {
         assert_eq!(
             word_diff("I like green tea", "I like black tea"),
             "I like [-green-]{+black+} tea"

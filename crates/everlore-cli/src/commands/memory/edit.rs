@@ -1,4 +1,4 @@
-//! `everlore memory edit`: changes a memory that is there.
+//! `everlore memory edit`: changes a stored memory.
 
 use std::io::{self, IsTerminal};
 
@@ -26,13 +26,13 @@ pub(crate) struct MemoryEditArgs {
     /// The new title
     #[arg(long, value_name = "TITLE")]
     name: Option<String>,
-    /// The new line that tells whether it matters
+    /// The new one-line description, by which recall shows it in lists
     #[arg(long, value_name = "LINE")]
     description: Option<String>,
     /// The new kind
     #[arg(long, value_name = "KIND", value_parser = kind_parser())]
     kind: Option<Kind>,
-    /// A keyword; may be repeated, and takes the place of all there are; an empty one removes them
+    /// A keyword; may be repeated; replaces all existing ones; an empty one removes them
     #[arg(long, value_name = "TAG")]
     tag: Option<Vec<String>>,
     /// The new importance, from 0 to 1
@@ -43,13 +43,13 @@ pub(crate) struct MemoryEditArgs {
     weight: Option<f64>,
     #[command(flatten)]
     check: CheckArgs,
-    /// Take its check away
+    /// Remove its check
     #[arg(long, conflicts_with = "CheckArgs")]
     no_check: bool,
 }
 
 impl MemoryEditArgs {
-    /// Changes the memory and says what it is now.
+    /// Changes the memory and prints its new state.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let id = engine.resolve(&cx.scope, &self.id).await?;
@@ -98,12 +98,12 @@ impl MemoryEditArgs {
     }
 }
 
-/// Lets the user change the text in an editor; nothing if it was left as it is.
+/// Opens the text in the user's editor; `None` if it did not change.
 async fn edit_content(engine: &Engine, cx: &CliContext, id: MemoryId) -> Result<Option<String>> {
     if !io::stdin().is_terminal() {
         return Err(CliError::invalid(
-            "nothing to change is given",
-            "name what to change, for example --content TEXT; on a terminal the text is opened in $EDITOR",
+            "there is nothing to change",
+            "name a change, for example --content TEXT; on a terminal the text is opened in $EDITOR",
         ));
     }
     let content = engine.get(&cx.scope, id).await?.content;

@@ -1,4 +1,4 @@
-//! `everlore memory export`: everything as JSON Lines, a whole file or none (L5).
+//! `everlore memory export`: all memories or the journal as JSON Lines.
 
 use std::{
     io::{BufWriter, Write},
@@ -21,13 +21,13 @@ use crate::{
 pub(crate) struct MemoryExportArgs {
     /// The file; standard output if left out or `-`
     file: Option<PathBuf>,
-    /// Write every change instead, from which the memories follow
+    /// Write every change of the journal instead, from which the memories follow
     #[arg(long)]
     journal: bool,
 }
 
 impl MemoryExportArgs {
-    /// Writes the export and says what it holds.
+    /// Writes the export and prints what it holds.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self.file.as_deref().filter(|file| *file != Path::new("-")) {
             None => {
@@ -48,7 +48,7 @@ impl MemoryExportArgs {
         Ok(engine.export(&cx.scope, self.journal, out.writer_mut(), &mut ignore).await?)
     }
 
-    /// Writes beside the file and moves it there when all is written, so that a file is whole or not there.
+    /// Writes a temporary file and renames it when all is written, so that the file is complete or missing.
     async fn write_file(
         &self,
         file: &Path,
@@ -57,12 +57,12 @@ impl MemoryExportArgs {
     ) -> Result<ExportReport> {
         let failed = |error| CliError::io(format!("writing {}", file.display()), error);
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut beside = tempfile::Builder::new()
+        let mut temporary = tempfile::Builder::new()
             .prefix(".everlore-export-")
             .tempfile_in(folder.unwrap_or(Path::new(".")))
             .map_err(failed)?;
         let bar = out.progress("exporting", None);
-        let mut buffered = BufWriter::new(beside.as_file_mut());
+        let mut buffered = BufWriter::new(temporary.as_file_mut());
         let engine = cx.engine().await?;
         let exported = engine
             .export(&cx.scope, self.journal, &mut buffered, &mut |done| {
@@ -72,8 +72,8 @@ impl MemoryExportArgs {
         buffered.flush().map_err(failed)?;
         drop(buffered);
         bar.finish_and_clear();
-        beside.as_file().sync_all().map_err(failed)?;
-        beside.persist(file).map_err(|error| failed(error.error))?;
+        temporary.as_file().sync_all().map_err(failed)?;
+        temporary.persist(file).map_err(|error| failed(error.error))?;
         Ok(exported)
     }
 }
@@ -89,10 +89,10 @@ fn print_exported(file: &Path, exported: ExportReport, out: &mut Output) -> Resu
             "tombstones": tombstones,
         }));
     }
-    let what = if changes > 0 {
+    let content = if changes > 0 {
         pluralize(changes, "change", "changes")
     } else {
         pluralize(memories, "memory", "memories")
     };
-    out.line(&format!("exported: {what} to {file}"))
+    out.line(&format!("exported: {content} to {file}"))
 }

@@ -1,4 +1,4 @@
-//! `everlore memory forget`: removes memories and every trace of what they said, with a receipt (H2).
+//! `everlore memory forget`: erases memories and every trace of their text, with a receipt.
 
 use std::{
     collections::BTreeSet,
@@ -30,16 +30,16 @@ use crate::{
     render::{new_table, pluralize, render_table, shell_quote},
 };
 
-/// Remove memories and every trace of what they said, for good
+/// Erase memories and every trace of their text, for good
 ///
-/// Rows, index, vectors, every image in the journal, files in vaults, lines typed in `chat` and sentences that the daily log quotes go; a mark
-/// without content stays, so that an import cannot bring the same text back. This cannot be undone.
+/// Erases rows, index, vectors, journal images, vault files, lines typed in `chat` and sentences that the daily log
+/// quotes. A tombstone without content stays, so that an import cannot bring the same text back. This cannot be undone.
 #[derive(Debug, Args)]
 pub(crate) struct MemoryForgetArgs {
-    /// The memories; deleted ones too, as long as the journal still holds them
+    /// The memories; deleted ones too, as long as the journal has them
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
 }
@@ -55,12 +55,12 @@ impl MemoryForgetArgs {
         let (forgotten, mut warnings) = forget_all(cx, ids).await?;
         let vaults = erase_from_vaults(cx).await?;
         warnings.extend(summary_warnings(&forgotten));
-        warnings.extend(self::leftover_warnings(cx));
+        warnings.extend(leftover_warnings(cx));
         print_receipts(&forgotten, &vaults, &warnings, out)?;
         Ok(Exit::Done)
     }
 
-    /// The memories, each once.
+    /// Resolves the memories, each once.
     async fn resolve_ids(&self, cx: &CliContext) -> Result<BTreeSet<MemoryId>> {
         let mut ids = BTreeSet::new();
         for name in &self.ids {
@@ -70,7 +70,7 @@ impl MemoryForgetArgs {
     }
 }
 
-/// Erases memories with their files; returns the receipts, and what could not be removed.
+/// Erases memories with their files; returns the receipts, and warnings about files that could not be removed.
 async fn forget_all(
     cx: &CliContext,
     ids: BTreeSet<MemoryId>,
@@ -78,14 +78,14 @@ async fn forget_all(
     let engine = cx.engine().await?;
     let (mut forgotten, mut warnings) = (Vec::new(), Vec::new());
     for id in ids {
-        let (earlier, left) = remove_memory_file(cx, id).await?;
-        warnings.extend(left);
-        let said = past_contents(cx, id).await?;
+        let (earlier, warning) = remove_memory_file(cx, id).await?;
+        warnings.extend(warning);
+        let contents = past_contents(cx, id).await?;
         forgotten.push(engine.forget(&cx.scope, id).await?);
-        HistoryFile::in_home(&cx.home, cx.agent_config().memory.mask_secrets).forget(&said)?;
+        HistoryFile::in_home(&cx.home, cx.agent_config().memory.mask_secrets).forget(&contents)?;
         for id in earlier {
             match engine.forget(&cx.scope, id).await {
-                // It was forgotten before.
+                // It was erased before.
                 Err(everlore::Error::NotFound { .. }) => {}
                 receipt => forgotten.push(receipt?),
             }
@@ -94,13 +94,14 @@ async fn forget_all(
     Ok((forgotten, warnings))
 }
 
-/// All that a memory ever said, which may have been typed in a conversation.
+/// Returns all texts that a memory ever had, which the user may have typed in `chat`.
 async fn past_contents(cx: &CliContext, id: MemoryId) -> Result<Vec<String>> {
     let engine = cx.engine().await?;
-    let own = JournalQuery { id: Some(id), ..JournalQuery::default() };
-    let before = engine.history(&cx.scope, &own).await?.into_iter().filter_map(|line| line.before);
-    let now = engine.get(&cx.scope, id).await.ok();
-    Ok(before.map(|memory| memory.content).chain(now.map(|memory| memory.content)).collect())
+    let query = JournalQuery { id: Some(id), ..JournalQuery::default() };
+    let before =
+        engine.history(&cx.scope, &query).await?.into_iter().filter_map(|line| line.before);
+    let current = engine.get(&cx.scope, id).await.ok().map(Box::new);
+    Ok(before.chain(current).map(|memory| memory.content).collect())
 }
 
 fn print_receipts(
@@ -114,21 +115,21 @@ fn print_receipts(
             .json(&json!({ "forgotten": forgotten, "vaults": vaults, "warnings": warnings }));
     }
     out.text(&render_receipts(forgotten))?;
-    for day in forgotten.iter().flat_map(|one| &one.daily) {
-        out.line(&unquoted_line(day))?;
+    for day in forgotten.iter().flat_map(|report| &report.daily) {
+        out.line(&redacted_line(day))?;
     }
-    forgotten.iter().filter_map(derived_note).for_each(|told| out.note(&told));
-    vaults.iter().filter_map(VaultErasure::render_note).for_each(|told| out.note(&told));
+    forgotten.iter().filter_map(derived_note).for_each(|note| out.note(&note));
+    vaults.iter().filter_map(VaultErasure::render_note).for_each(|note| out.note(&note));
     warnings.iter().for_each(|warning| out.note(&format!("warning: {warning}")));
     Ok(())
 }
 
-/// What was drawn from it and is still there.
+/// Returns a note about memories that were extracted from an erased one and are still stored.
 fn derived_note(forgotten: &ForgetReport) -> Option<String> {
     let ids: Vec<_> = forgotten.derived.iter().map(ToString::to_string).collect();
     (!ids.is_empty()).then(|| {
         format!(
-            "memories were drawn from {} and are still there; look at them, and forget them too with: everlore memory \
+            "memories extracted from {} are still stored; check them, and forget them too with: everlore memory \
              forget {}",
             forgotten.id,
             ids.join(" ")
@@ -136,8 +137,8 @@ fn derived_note(forgotten: &ForgetReport) -> Option<String> {
     })
 }
 
-/// From where sentences of it were removed, in words.
-fn unquoted_line(day: &RedactedDay) -> String {
+/// Returns a line about the sentences that were removed from a daily log.
+fn redacted_line(day: &RedactedDay) -> String {
     let removed = day.removed;
     let images = pluralize(removed.images, "earlier state", "earlier states");
     let places = [
@@ -146,24 +147,24 @@ fn unquoted_line(day: &RedactedDay) -> String {
         (day.memory, "the memory of that day".to_owned()),
     ];
     let places: Vec<String> =
-        places.into_iter().filter(|(had, _)| *had).map(|(_, place)| place).collect();
+        places.into_iter().filter(|(changed, _)| *changed).map(|(_, place)| place).collect();
     format!("the daily log of {} quoted it: removed from {}", day.day, places.join(" and "))
 }
 
-/// Summaries may say in other words what was forgotten.
+/// Returns warnings about summaries, which may say in other words what was erased.
 fn summary_warnings(forgotten: &[ForgetReport]) -> BTreeSet<String> {
-    let told = |(day, title): &(Date, String)| {
+    let warning = |(day, title): &(Date, String)| {
         format!(
             "the daily log of {day} still sums up that conversation; read it, and remove it with: everlore layer forget \
              daily --day {day} --section {}",
             shell_quote(title)
         )
     };
-    forgotten.iter().flat_map(|one| &one.summaries).map(told).collect()
+    forgotten.iter().flat_map(|report| &report.summaries).map(warning).collect()
 }
 
-/// Removes the file that a memory is, if it is one of the tool `memory`. Returns what else remembers its text under older
-/// paths, and what to say if the file could not be removed.
+/// Removes the file of a memory that the tool `memory` wrote. Returns the memories of its earlier paths, and a warning
+/// if the file could not be removed.
 async fn remove_memory_file(
     cx: &CliContext,
     id: MemoryId,
@@ -174,22 +175,23 @@ async fn remove_memory_file(
     };
     let delete = files::MemoryToolCommand::Delete { path: file.clone() };
     let answer = cx.memory_folder().run(&delete)?;
-    let gone = !answer.is_error || answer.text.ends_with("does not exist");
-    let left = (!gone).then(|| format!("the file {file} may still hold the text: {}", answer.text));
-    Ok((earlier, left))
+    let removed = !answer.is_error || answer.text.ends_with("does not exist");
+    let warning =
+        (!removed).then(|| format!("the file {file} may still hold the text: {}", answer.text));
+    Ok((earlier, warning))
 }
 
 fn confirm_forget(memories: usize, out: &mut Output) -> Result<bool> {
     if !io::stdin().is_terminal() {
         return Err(CliError::invalid(
-            "forgetting is for good, and nobody can be asked here",
+            "forgetting is for good and needs a confirmation, for which there is no terminal",
             "repeat the command with --yes, or use `everlore memory delete`, which can be undone",
         ));
     }
     out.confirm(&format!("Forget {} for good?", pluralize(memories, "memory", "memories")))
 }
 
-/// What was removed from where, a line a memory.
+/// Renders what was removed from where, one row per memory.
 fn render_receipts(forgotten: &[ForgetReport]) -> String {
     let mut rows = new_table(&[
         "forgotten",
@@ -219,26 +221,26 @@ fn render_receipts(forgotten: &[ForgetReport]) -> String {
     render_table(rows)
 }
 
-/// Where the text may still lie.
+/// Returns warnings about files that may still hold the text.
 fn leftover_warnings(cx: &CliContext) -> Vec<String> {
     let mut warnings = Vec::new();
     let log = cx.database_path().with_extension("db-wal");
     if fs::metadata(&log).is_ok_and(|data| data.len() > 0) {
         warnings.push(
-            "another process is reading or writing, so the write-ahead log could not be emptied yet; it is when that \
+            "another process uses the database, so the write-ahead log could not be emptied yet; that happens when the \
              process ends"
                 .to_owned(),
         );
     }
     for name in database_copies(&cx.home) {
         warnings.push(format!(
-            "the copy {name} was made earlier and may still hold the text; delete it when you no longer need it"
+            "the backup {name} is older and may still hold the text; delete it when you no longer need it"
         ));
     }
     warnings
 }
 
-/// Files of the home that are copies of the database or hold texts of their own.
+/// Returns the backups of the database in a home.
 pub(crate) fn database_copies(home: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(home) else { return Vec::new() };
     let names = entries.flatten().map(|entry| entry.path());

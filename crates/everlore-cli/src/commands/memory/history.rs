@@ -1,4 +1,4 @@
-//! `everlore memory history`: who changed what, when and why (H1).
+//! `everlore memory history`: the journal, newest first.
 
 use clap::Args;
 use everlore::{
@@ -33,7 +33,7 @@ pub(crate) struct MemoryHistoryArgs {
 }
 
 impl MemoryHistoryArgs {
-    /// Prints the lines of the journal.
+    /// Prints the journal entries.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let id = match &self.id {
@@ -59,7 +59,7 @@ impl MemoryHistoryArgs {
     }
 }
 
-/// `#12 2026-03-02 10:15 person: edit (update 0199…)`.
+/// Formats the heading of an entry: `#12 2026-03-02 10:15 person: edit (update 0199…)`.
 fn entry_heading(entry: &JournalEntry, now: &Zoned) -> String {
     let actor = format!("{:?}", entry.actor).to_lowercase();
     let op = format!("{:?}", entry.op).to_lowercase();
@@ -73,7 +73,7 @@ fn entry_heading(entry: &JournalEntry, now: &Zoned) -> String {
     )
 }
 
-/// What is different after the change.
+/// Renders the differences that a change made.
 fn render_change(entry: &JournalEntry) -> String {
     let text = match (&entry.before, &entry.after) {
         (Some(before), Some(after)) => render_differences(before, after),
@@ -84,7 +84,7 @@ fn render_change(entry: &JournalEntry) -> String {
             format!("- [{}] {}", memory.kind, truncate_width(&memory_title(memory), TITLE_CELLS))
         }
         (None, None) if entry.op == ChangeOp::Erase => "erased for good".to_owned(),
-        (None, None) => "what it said was erased later".to_owned(),
+        (None, None) => "its text was erased later".to_owned(),
     };
     indent(&text, 4) + "\n"
 }

@@ -1,4 +1,4 @@
-//! `everlore memory import`: reads JSON Lines, after checking all of them (L5).
+//! `everlore memory import`: imports JSON Lines, after checking all of them.
 
 use std::{
     fs::{self, File},
@@ -18,14 +18,14 @@ use crate::{
     rescue_log,
 };
 
-/// Damaged lines told one by one; more would bury the advice.
+/// Most damaged lines that are listed; more would bury the hint.
 const MAX_LISTED_REJECTS: usize = 10;
 
 /// Read memories from JSON Lines, from a file or from standard input
 ///
-/// Takes what `everlore memory export` writes, and lines {"content":…} or {"text":…} as `remember` and `observe` know
-/// them. All lines are checked before anything is stored. Importing the same again changes nothing, so an import that
-/// was cut off is resumed by repeating it.
+/// Reads the output of `everlore memory export`, and lines {"content":…} or {"text":…} as `remember` and `observe` take
+/// them. All lines are checked before anything is stored. Importing the same again changes nothing, so an interrupted
+/// import is resumed by repeating it.
 #[derive(Debug, Args)]
 pub(crate) struct MemoryImportArgs {
     /// The file; standard input if left out or `-`
@@ -33,7 +33,7 @@ pub(crate) struct MemoryImportArgs {
     /// Leave damaged lines out and import the rest
     #[arg(long)]
     keep_going: bool,
-    /// Only say what would happen
+    /// Report what would happen, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -42,8 +42,8 @@ impl MemoryImportArgs {
     /// Checks every line, then imports and reports.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let mut file = self.open_input()?;
-        let checking = ImportOptions { keep_going: true, dry_run: true, keep_secrets: false };
-        let (checked, lines) = import_file(&mut file, checking, "checking", None, cx, out).await?;
+        let check = ImportOptions { keep_going: true, dry_run: true, keep_secrets: false };
+        let (checked, lines) = import_file(&mut file, check, "checking", None, cx, out).await?;
         if checked.rejected > 0 && !self.keep_going {
             return Err(damaged_lines(&checked));
         }
@@ -62,7 +62,7 @@ impl MemoryImportArgs {
         Ok(Exit::from_success(report.rejected == 0 || self.keep_going))
     }
 
-    /// The file, or a copy of a stream, which can be read only once.
+    /// Opens the file, or copies a stream, which can be read only once.
     fn open_input(&self) -> Result<File> {
         let Some(path) = self.file.as_deref().filter(|path| *path != Path::new("-")) else {
             return copy_to_temp_file(io::stdin().lock(), "standard input");
@@ -76,14 +76,14 @@ impl MemoryImportArgs {
         }
     }
 
-    /// Removes a file of unsaved input that is now saved, unless more has come into it meanwhile.
+    /// Removes a rescue log that is now imported, unless it has grown meanwhile.
     fn remove_rescue_file(&self, size: u64, report: &ImportReport, out: &mut Output) {
         let Some(path) = self.file.as_deref().filter(|path| rescue_log::is_rescue_file(path))
         else {
             return;
         };
-        let same = fs::metadata(path).is_ok_and(|data| data.len() == size);
-        if report.rejected == 0 && same && fs::remove_file(path).is_ok() {
+        let unchanged = fs::metadata(path).is_ok_and(|data| data.len() == size);
+        if report.rejected == 0 && unchanged && fs::remove_file(path).is_ok() {
             out.note(&format!("all of {} is saved now, so it was removed", path.display()));
         }
     }
@@ -113,18 +113,18 @@ impl MemoryImportArgs {
     }
 }
 
-/// Reads the file from its beginning; returns the report and how many lines there are.
+/// Reads the file from its beginning; returns the report and the number of lines.
 async fn import_file(
     file: &mut File,
     options: ImportOptions,
-    doing: &str,
+    message: &str,
     lines: Option<usize>,
     cx: &CliContext,
     out: &Output,
 ) -> Result<(ImportReport, usize)> {
     let failed = |error| CliError::io("reading the import", error);
     file.seek(SeekFrom::Start(0)).map_err(failed)?;
-    let bar = out.progress(doing, lines);
+    let bar = out.progress(message, lines);
     let mut done = 0;
     let mut progress = |lines: usize| {
         done = lines;
@@ -151,11 +151,11 @@ fn damaged_lines(report: &ImportReport) -> CliError {
     }
     CliError::invalid(
         format!(
-            "{} cannot be imported, so nothing was:\n  {}",
+            "{} cannot be imported, so nothing was imported:\n  {}",
             pluralize(report.rejected, "line", "lines"),
             lines.join("\n  ")
         ),
-        "mend them, or import the rest with --keep-going",
+        "fix them, or import the rest with --keep-going",
     )
     .with_details(json!({ "rejections": report.rejections }))
 }

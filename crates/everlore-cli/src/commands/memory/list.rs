@@ -1,4 +1,4 @@
-//! `everlore memory list`: what is stored, newest first.
+//! `everlore memory list`: stored memories, newest first.
 
 use clap::Args;
 use everlore::{
@@ -34,16 +34,16 @@ pub(crate) struct MemoryListArgs {
     /// List all of them
     #[arg(long, conflicts_with = "limit")]
     all: bool,
-    /// List those that are worth most, the heaviest first
+    /// List the memories with the highest weight, heaviest first
     #[arg(long, conflicts_with_all = ["after", "kind", "tag", "status", "since", "until"])]
     core: bool,
-    /// List those that were put away; the same as --status archived
+    /// List archived memories; the same as --status archived
     #[arg(long, conflicts_with_all = ["core", "status"])]
     archived: bool,
-    /// Go on after this memory, the last one of the page before
+    /// Continue after this memory, the last one of the previous page
     #[arg(long, value_name = "ID")]
     after: Option<String>,
-    /// Also say what the checks of memories tell now
+    /// Also run the checks of the memories and show their results
     #[arg(long)]
     verify: bool,
 }
@@ -52,16 +52,18 @@ impl MemoryListArgs {
     /// Lists a page or everything.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let (memories, next) = self.find_page(cx).await?;
-        let checks = match self.verify {
-            true => verify_memories(cx.engine().await?, &memories).await,
-            false => vec![None; memories.len()],
+        let checks = if self.verify {
+            verify_memories(cx.engine().await?, &memories).await
+        } else {
+            vec![None; memories.len()]
         };
         if out.is_json() {
-            let each = memories.iter().zip(&checks);
-            let told: Vec<_> = each
+            let views: Vec<_> = memories
+                .iter()
+                .zip(&checks)
                 .map(|(memory, check)| CheckedMemoryView { memory, check: check.as_ref() })
                 .collect();
-            out.json(&json!({ "memories": told, "next": next }))?;
+            out.json(&json!({ "memories": views, "next": next }))?;
         } else {
             out.text(&render_memories(&memories, cx).await?)?;
             out.text(&check_args::render_verdicts(cx, &memories, &checks).await?)?;
@@ -83,29 +85,28 @@ impl MemoryListArgs {
         filter
     }
 
-    /// The memories, and the last one if there may be more after it.
+    /// Returns the memories, and the last one's id if there are more after it.
     async fn find_page(&self, cx: &CliContext) -> Result<(Vec<Memory>, Option<MemoryId>)> {
         let engine = cx.engine().await?;
+        let limit = if self.all { usize::MAX } else { self.limit };
         if self.core {
-            let most = if self.all { usize::MAX } else { self.limit };
-            return Ok((engine.core_memories(&cx.scope, most).await?, None));
+            return Ok((engine.core_memories(&cx.scope, limit).await?, None));
         }
         let after = match &self.after {
             Some(name) => Some(engine.resolve(&cx.scope, name).await?),
             None => None,
         };
-        let limit = if self.all { usize::MAX } else { self.limit };
         let mut memories: Vec<Memory> = Vec::new();
         let mut page =
             ListQuery { filter: self.to_filter(), after, order: ListOrder::NewestFirst, limit: 0 };
-        // One more than asked for tells whether there is more.
+        // One more than the limit shows that there are more.
         while memories.len() <= limit {
             page.limit = PAGE_SIZE.min((limit - memories.len()).saturating_add(1));
-            let more = engine.list(&cx.scope, &page).await?;
-            page.after = more.last().map(|memory| memory.id);
-            let last = more.len() < page.limit;
-            memories.extend(more);
-            if last {
+            let found = engine.list(&cx.scope, &page).await?;
+            page.after = found.last().map(|memory| memory.id);
+            let is_last = found.len() < page.limit;
+            memories.extend(found);
+            if is_last {
                 return Ok((memories, None));
             }
         }
@@ -115,7 +116,7 @@ impl MemoryListArgs {
     }
 }
 
-/// A table of memories.
+/// Renders a table of memories.
 pub(super) async fn render_memories(memories: &[Memory], cx: &CliContext) -> Result<String> {
     if memories.is_empty() {
         return Ok(String::new());

@@ -1,4 +1,4 @@
-//! `everlore memory`: looks after what is stored.
+//! `everlore memory`: commands on stored memories.
 
 mod list;
 mod show;
@@ -20,16 +20,12 @@ use clap::Subcommand;
 
 pub(crate) use forget::database_copies;
 
-use super::recall::RecallArgs;
-use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
-};
+use super::{CommandFuture, recall::RecallArgs};
+use crate::{cli_context::CliContext, output::Output};
 
-/// Look after what is stored: list, show, edit, archive, forget, undo, export, import
+/// Manage stored memories: list, show, edit, archive, forget, undo, export, import
 ///
-/// An ID may be shortened to a beginning that only one memory has, or be a uri.
+/// An ID may be shortened to a prefix that only one memory has, or be a uri.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemoryCommand {
     List(list::MemoryListArgs),
@@ -53,7 +49,7 @@ pub(crate) enum MemoryCommand {
 }
 
 impl MemoryCommand {
-    /// Whether it only looks.
+    /// Returns `true` for commands that only read.
     pub(crate) fn is_read_only(&self) -> bool {
         use MemoryCommand::{Export, History, List, Search, Show, Stats, Status, Verify};
         matches!(
@@ -70,25 +66,25 @@ impl MemoryCommand {
     }
 
     /// Runs the command.
-    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    pub(crate) fn run<'a>(self, cx: &'a CliContext, out: &'a mut Output) -> CommandFuture<'a> {
         match self {
-            Self::List(args) => args.run(cx, out).await,
-            Self::Search(args) => args.run(cx, out).await,
-            Self::Show(args) => args.run(cx, out).await,
-            Self::Verify(args) => args.run(cx, out).await,
-            Self::Edit(args) => args.run(cx, out).await,
-            Self::Weight(args) => args.run(cx, out).await,
-            Self::Archive(args) => args.run(cx, out).await,
-            Self::Restore(args) => args.run(cx, out).await,
-            Self::Delete(args) => args.run(cx, out).await,
-            Self::Forget(args) => args.run(cx, out).await,
-            Self::History(args) => args.run(cx, out).await,
-            Self::Undo(args) => args.run(cx, out).await,
-            Self::Stats(args) => args.run(cx, out).await,
-            Self::Status(args) => args.run(cx, out).await,
-            Self::Clean(args) => args.run(cx, out).await,
-            Self::Export(args) => args.run(cx, out).await,
-            Self::Import(args) => args.run(cx, out).await,
+            Self::List(args) => Box::pin(args.run(cx, out)),
+            Self::Search(args) => Box::pin(args.run(cx, out)),
+            Self::Show(args) => Box::pin(args.run(cx, out)),
+            Self::Verify(args) => Box::pin(args.run(cx, out)),
+            Self::Edit(args) => Box::pin(args.run(cx, out)),
+            Self::Weight(args) => Box::pin(args.run(cx, out)),
+            Self::Archive(args) => Box::pin(args.run(cx, out)),
+            Self::Restore(args) => Box::pin(args.run(cx, out)),
+            Self::Delete(args) => Box::pin(args.run(cx, out)),
+            Self::Forget(args) => Box::pin(args.run(cx, out)),
+            Self::History(args) => Box::pin(args.run(cx, out)),
+            Self::Undo(args) => Box::pin(args.run(cx, out)),
+            Self::Stats(args) => Box::pin(args.run(cx, out)),
+            Self::Status(args) => Box::pin(args.run(cx, out)),
+            Self::Clean(args) => Box::pin(args.run(cx, out)),
+            Self::Export(args) => Box::pin(args.run(cx, out)),
+            Self::Import(args) => Box::pin(args.run(cx, out)),
         }
     }
 }

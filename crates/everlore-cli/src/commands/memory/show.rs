@@ -1,4 +1,4 @@
-//! `everlore memory show`: one memory with all that is known about it.
+//! `everlore memory show`: one memory with all its fields.
 
 use clap::Args;
 use everlore::{Memory, types::CheckResult};
@@ -36,12 +36,12 @@ impl MemoryShowArgs {
     }
 }
 
-/// The facts of a memory as a table, then its text.
+/// Renders the fields of a memory as a table, then its text.
 fn render_memory(memory: &Memory, check: Option<&CheckResult>, now: &Zoned) -> String {
     let source = &memory.source;
     let role = source.role.map(|role| format!("{role:?}").to_lowercase());
     let when = |at| format!("{} ({})", format_minute(at, now), format_age(at, now));
-    let facts = [
+    let fields = [
         ("id", memory.id.to_string()),
         ("uri", memory.uri.clone()),
         ("kind", memory.kind.to_string()),
@@ -64,7 +64,7 @@ fn render_memory(memory: &Memory, check: Option<&CheckResult>, now: &Zoned) -> S
         ("check", check.map(verdict_line).unwrap_or_default()),
     ];
     let mut rows = new_table(&[]);
-    for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
+    for (name, value) in fields.iter().filter(|(_, value)| !value.is_empty()) {
         rows.add_row([*name, &sanitize(value)]);
     }
     format!("{}\n{}\n", render_table(rows), sanitize(memory.content.trim_end()))

@@ -1,4 +1,4 @@
-//! `everlore memory stats`: how much is stored.
+//! `everlore memory stats`: counts of memories, changes and usage.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ use crate::{
     times::format_age,
 };
 
-/// Count memories by kind and status, changes in the journal, and what was of use
+/// Count memories by kind and status, changes in the journal, and how many injected memories were used
 #[derive(Debug, Args)]
 pub(crate) struct MemoryStatsArgs {}
 
@@ -24,23 +24,23 @@ impl MemoryStatsArgs {
         let engine = cx.engine().await?;
         let counts = engine.count(&cx.scope).await?;
         let usage = engine.usage_stats(&cx.scope).await?;
-        let upkept = engine.last_upkeep(&cx.scope).await?;
+        let last_upkeep = engine.last_upkeep(&cx.scope).await?;
         let bytes = fs::metadata(cx.database_path()).map_or(0, |data| data.len());
         let total: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
         if out.is_json() {
-            let counted = counts.memories.iter().map(
+            let memories = counts.memories.iter().map(
                 |(kind, status, count)| json!({ "kind": kind, "status": status, "count": count }),
             );
             out.json(&json!({
                 "agent": cx.scope.agent(),
                 "user": cx.scope.user(),
-                "memories": counted.collect::<Vec<_>>(),
+                "memories": memories.collect::<Vec<_>>(),
                 "total": total,
                 "changes": counts.changes,
                 "tombstones": counts.tombstones,
                 "database_bytes": bytes,
                 "usage": usage,
-                "last_upkeep": upkept,
+                "last_upkeep": last_upkeep,
             }))?;
         } else {
             out.text(&render_counts(&counts, total))?;
@@ -48,35 +48,35 @@ impl MemoryStatsArgs {
             out.line(&format!("erased      {}", pluralize(counts.tombstones, "text", "texts")))?;
             out.line(&format!("database    {} for all agents and users", format_bytes(bytes)))?;
             out.text(&render_usage(&usage))?;
-            let upkept = upkept.map_or("never".to_owned(), |at| format_age(at, &cx.now()));
-            out.line(&format!("upkeep      {upkept}"))?;
+            let age = last_upkeep.map_or("never".to_owned(), |at| format_age(at, &cx.now()));
+            out.line(&format!("upkeep      {age}"))?;
         }
         Ok(Exit::Done)
     }
 }
 
-/// How much of what was told was of use.
+/// Renders the share of injected memories that answers used.
 fn render_usage(usage: &UsageStats) -> String {
     let UsageStats { counts, comparison } = usage;
     if counts.told + counts.held_out == 0 {
-        return "told        nothing yet, or in no named conversation\n".to_owned();
+        return "injected    nothing yet, or in no named conversation\n".to_owned();
     }
     let share = |used: u64, of: u64| match of {
         0 => "no answers yet".to_owned(),
         of => format!("{used} of {of} used ({:.0}%)", 100.0 * used as f64 / of as f64),
     };
     let mut text = format!(
-        "told        {} to prompts; of those with an answer {}\n",
+        "injected    {} into prompts; of those with an answer {}\n",
         pluralize(counts.memories as usize, "memory", "memories"),
         share(counts.used, counts.answered)
     );
-    if let Some(compared) = comparison {
+    if let Some(holdout) = comparison {
         text += &format!(
             "held out    {}; difference {:+.1}% ± {:.1}%: {}\n",
             share(counts.held_out_used, counts.held_out),
-            100.0 * compared.difference,
-            100.0 * compared.standard_error,
-            finding_label(compared.finding)
+            100.0 * holdout.difference,
+            100.0 * holdout.standard_error,
+            finding_label(holdout.finding)
         );
     }
     text
@@ -86,8 +86,8 @@ fn finding_label(finding: HoldoutFinding) -> &'static str {
     match finding {
         HoldoutFinding::TooLittle => "too few answers to tell",
         HoldoutFinding::NoDifference => "it may be chance",
-        HoldoutFinding::Useful => "what is told is of use",
-        HoldoutFinding::Harmful => "answers say more of what was held out",
+        HoldoutFinding::Useful => "injected memories are used more",
+        HoldoutFinding::Harmful => "held-out memories are used more",
     }
 }
 

@@ -1,4 +1,4 @@
-//! `everlore memory undo`: takes changes back (H1).
+//! `everlore memory undo`: undoes changes of the journal.
 
 use clap::Args;
 use everlore::{ingest::UndoTarget, store::JournalQuery};
@@ -11,7 +11,7 @@ use crate::{
     render::pluralize,
 };
 
-/// Take a change back, or all changes of a run; this can be undone too
+/// Undo a change, or all changes of a run; this can be undone too
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct MemoryUndoArgs {
@@ -27,26 +27,26 @@ pub(crate) struct MemoryUndoArgs {
 }
 
 impl MemoryUndoArgs {
-    /// Undoes and says what was undone.
+    /// Undoes the change or run and prints it.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
-        let what = match (self.seq, self.run) {
+        let target = match (self.seq, self.run) {
             (Some(seq), _) => UndoTarget::Change(seq),
             (None, Some(run)) => UndoTarget::Run(run),
             (None, None) => last_change(cx).await?,
         };
-        let undone = engine.undo(&cx.scope, &what).await?;
+        let undone = engine.undo(&cx.scope, &target).await?;
         if out.is_json() {
             out.json(&json!({ "undone": undone }))?;
             return Ok(Exit::Done);
         }
-        let what = match what {
+        let target = match target {
             UndoTarget::Change(seq) => format!("change {seq}"),
             UndoTarget::Run(run) => {
                 format!("run {run}, {}", pluralize(undone.len(), "change", "changes"))
             }
         };
-        out.line(&format!("undone: {what}"))?;
+        out.line(&format!("undone: {target}"))?;
         Ok(Exit::Done)
     }
 }

@@ -1,4 +1,4 @@
-//! `everlore memory verify`: looks whether memories with a check still hold.
+//! `everlore memory verify`: runs the checks of memories.
 
 use clap::Args;
 use everlore::{
@@ -16,17 +16,17 @@ use crate::{
     render::{TITLE_CELLS, memory_title, pluralize, sanitize, truncate_width},
 };
 
-/// Verify all memories that have a check, and list those that do not hold
+/// Run the checks of all memories that have one, and list those that are stale
 ///
 /// Exits with 0 if none is stale, with 2 if some are.
 #[derive(Debug, Args)]
 pub(crate) struct MemoryVerifyArgs {
-    /// Also list those that hold
+    /// Also list fresh ones
     #[arg(long)]
     all: bool,
 }
 
-/// The answer for programs.
+/// Answer for programs.
 #[derive(Serialize)]
 struct VerifyView<'a> {
     checked: usize,
@@ -46,17 +46,14 @@ struct VerifiedMemoryView<'a> {
 }
 
 impl MemoryVerifyArgs {
-    /// Verifies and tells.
+    /// Runs the checks and prints their results.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let verified = cx.engine().await?.verify_all(&cx.scope).await?;
-        let number = |verdict| {
-            let is = |found: &&(Memory, CheckResult)| found.1.verdict == verdict;
-            verified.iter().filter(is).count()
-        };
-        let counts = CheckStatus::ALL.map(number);
-        let shown =
-            |found: &&(Memory, CheckResult)| self.all || found.1.verdict != CheckStatus::Fresh;
-        let listed: Vec<_> = verified.iter().filter(shown).collect();
+        let count = |status| verified.iter().filter(|(_, check)| check.verdict == status).count();
+        let counts = CheckStatus::ALL.map(count);
+        let is_listed =
+            |(_, check): &&(Memory, CheckResult)| self.all || check.verdict != CheckStatus::Fresh;
+        let listed: Vec<_> = verified.iter().filter(is_listed).collect();
         if out.is_json() {
             let memories =
                 listed.iter().map(|(memory, check)| verified_memory_view(memory, check)).collect();

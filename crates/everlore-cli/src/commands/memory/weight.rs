@@ -1,4 +1,4 @@
-//! `everlore memory weight`: sets by hand what a memory is worth.
+//! `everlore memory weight`: pins the weight of a memory.
 
 use clap::Args;
 
@@ -10,21 +10,21 @@ use crate::{
     render::{TITLE_CELLS, memory_title, truncate_width},
 };
 
-/// Set what a memory is worth; neither use nor time moves it then
+/// Set the weight of a memory; neither use nor time changes it then
 #[derive(Debug, Args)]
 pub(crate) struct MemoryWeightArgs {
     /// The memory
     id: String,
-    /// The weight, from 0 to 10; 1 is where memories begin, and above 2 recall sees no difference
+    /// The weight, from 0 to 10; memories begin with 1, and above 2 recall sees no difference
     #[arg(value_name = "NUMBER", required_unless_present = "reset", conflicts_with = "reset")]
     weight: Option<f64>,
-    /// Let it begin anew at 1 and move with use and time
+    /// Start again at 1, and change with use and time
     #[arg(long)]
     reset: bool,
 }
 
 impl MemoryWeightArgs {
-    /// Sets the weight and says what it is now.
+    /// Sets the weight and prints it.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let id = engine.resolve(&cx.scope, &self.id).await?;
@@ -37,8 +37,8 @@ impl MemoryWeightArgs {
             ids::shorten_id(engine, &cx.scope, id).await?,
             truncate_width(&memory_title(&memory), TITLE_CELLS),
         );
-        let how = if self.reset { "and moves with use and time" } else { "and stays so" };
-        out.line(&format!("weighs {} {how}: {} {name}", memory.weight, out.bold(&id)))?;
+        let pinned = if self.reset { "changes with use and time" } else { "pinned" };
+        out.line(&format!("weight {} ({pinned}): {} {name}", memory.weight, out.bold(&id)))?;
         Ok(Exit::Done)
     }
 }

@@ -1,4 +1,4 @@
-//! What the wizard writes into config.toml: only what was chosen; comments, order and foreign keys stay as they are.
+//! Edits of config.toml by the wizard: only the chosen settings change; comments, order and unknown keys stay.
 
 use std::{fs, io, path::Path};
 
@@ -11,40 +11,40 @@ use toml_edit::{DocumentMut, Item, Table, value};
 use super::OnboardChoices;
 use crate::error::{CliError, Result};
 
-/// The file as it would be, and the settings that change.
+/// Edited settings file.
 #[derive(Debug)]
 pub(super) struct ConfigEdit {
-    /// The whole text.
+    /// New text of the file.
     pub(super) text: String,
-    /// `section.setting = value`, of those that differ.
+    /// Changed settings, as `section.setting = value`.
     pub(super) changes: Vec<String>,
 }
 
-/// The text of a file with what was chosen in it, which can be used as it is.
-pub(super) fn apply_choices(text: &str, chosen: &OnboardChoices) -> Result<ConfigEdit> {
-    let written = apply_choices_unchecked(text, chosen)?;
-    check_config(&written.text)?;
-    Ok(written)
+/// Returns the text of a file with the choices; fails if the result is not valid.
+pub(super) fn apply_choices(text: &str, choices: &OnboardChoices) -> Result<ConfigEdit> {
+    let edit = apply_choices_unchecked(text, choices)?;
+    check_config(&edit.text)?;
+    Ok(edit)
 }
 
-/// The same while choosing: what belongs together may not be complete yet.
-pub(super) fn apply_choices_unchecked(text: &str, chosen: &OnboardChoices) -> Result<ConfigEdit> {
+/// Returns the text of a file with the choices so far, which may be incomplete.
+pub(super) fn apply_choices_unchecked(text: &str, choices: &OnboardChoices) -> Result<ConfigEdit> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
         CliError::invalid(
             format!("the settings cannot be read: {}", error.message()),
-            "mend the file or move it away; nothing was changed (`everlore config path` tells where it is)",
+            "fix the file or move it away; nothing was changed (`everlore config path` prints its path)",
         )
     })?;
     let mut changes = Vec::new();
-    for (section, name, chosen) in chosen.config_values() {
-        if set_value(&mut document, section, name, chosen.clone())? {
-            changes.push(format!("{section}.{name} = {}", chosen.to_string().trim()));
+    for (section, name, value) in choices.config_values() {
+        if set_value(&mut document, section, name, value.clone())? {
+            changes.push(format!("{section}.{name} = {}", value.to_string().trim()));
         }
     }
     Ok(ConfigEdit { text: document.to_string(), changes })
 }
 
-/// Sets one value; says whether it is new.
+/// Sets one value; returns `false` if it is the same already.
 fn set_value(
     document: &mut DocumentMut,
     section: &str,
@@ -82,7 +82,7 @@ fn without_decor(value: &toml_edit::Value) -> String {
     value.to_string()
 }
 
-/// What is written must be read again.
+/// Checks that the new text is valid.
 fn check_config(text: &str) -> Result<()> {
     let (config, _) = Config::parse(text)?;
     match config.validate().first() {
@@ -94,7 +94,7 @@ fn check_config(text: &str) -> Result<()> {
     }
 }
 
-/// Reads the file; one that is not there is empty.
+/// Reads the file; a missing one is empty.
 pub(super) fn read_config(path: &Path) -> Result<String> {
     match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
@@ -102,7 +102,7 @@ pub(super) fn read_config(path: &Path) -> Result<String> {
     }
 }
 
-/// Replaces the file, or what it is a link to, in one step.
+/// Replaces the file, or the target of a link, in one step.
 pub(super) fn write_config(path: &Path, text: &str) -> Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let replace = || -> io::Result<()> {
@@ -110,9 +110,9 @@ pub(super) fn write_config(path: &Path, text: &str) -> Result<()> {
             create_private_folder(folder)?;
         }
         let permissions = fs::metadata(&target).ok().map(|data| data.permissions());
-        let manner = WriteOptions { durable: true, private: true, permissions };
-        let beside = target.with_extension(format!("toml.{}.tmp", std::process::id()));
-        TempFile::write(beside, text.as_bytes(), manner)?.persist(&target)
+        let options = WriteOptions { durable: true, private: true, permissions };
+        let temporary = target.with_extension(format!("toml.{}.tmp", std::process::id()));
+        TempFile::write(temporary, text.as_bytes(), options)?.persist(&target)
     };
     replace().map_err(|error| CliError::io(target.display().to_string(), error))
 }
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_foreign_keys_and_order_stay() {
+    fn comments_unknown_keys_and_order_stay() {
         let before = "# mine\n[memory_agent] # the model\nmodel = \"old\" # was good\nfuture = 1\n\n[recall]\nlimit = 3\n";
         let after = apply_choices(before, &choices("ollama", "qwen3")).unwrap();
         assert_eq!(
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_is_not_touched() {
+    fn a_file_that_cannot_be_parsed_is_not_touched() {
         assert!(apply_choices("[memory_agent\n", &choices("ollama", "qwen3")).is_err());
         assert!(apply_choices("memory_agent = 3\n", &choices("ollama", "qwen3")).is_err());
         let unknown = apply_choices("", &choices("nobody", "x"));
@@ -155,11 +155,11 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_holds_what_was_chosen_and_nothing_else() {
-        let written = apply_choices("", &choices("deepseek", "deepseek-chat")).unwrap();
+    fn a_new_file_has_the_choices_and_nothing_else() {
+        let edit = apply_choices("", &choices("deepseek", "deepseek-chat")).unwrap();
         let expected =
             "[memory_agent]\nenabled = true\nprovider = \"deepseek\"\nmodel = \"deepseek-chat\"\n";
-        assert_eq!(written.text, expected);
+        assert_eq!(edit.text, expected);
         assert_eq!(apply_choices("", &OnboardChoices::default()).unwrap().text, "");
     }
 }

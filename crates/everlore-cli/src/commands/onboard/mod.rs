@@ -1,4 +1,4 @@
-//! `everlore onboard`: from nothing to a first conversation; safe to run again.
+//! `everlore onboard`: first setup, safe to run again.
 
 mod config_edit;
 mod soul_edit;
@@ -21,18 +21,19 @@ use crate::{
 
 /// Choose a model and who the agent is
 ///
-/// At a terminal it asks; what is given as an option is not asked for, and Enter leaves a step as it is. With --yes nothing
-/// is asked, and nothing is written if the model does not answer. It writes config.toml, where comments and other settings stay, and sections of SOUL.md; what a person wrote
-/// there is replaced only after a yes, or with --replace. Keys are written to no file. Run it again to change a choice.
+/// At a terminal it asks step by step; a given option skips its question, and Enter leaves a step unchanged. With --yes
+/// it asks nothing, and writes nothing if the model does not answer. It edits config.toml, where comments and other
+/// settings stay, and sections of SOUL.md; sections that you wrote are replaced only after a confirmation, or with
+/// --replace. Keys are written to no file. Run it again to change a choice.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct OnboardArgs {
     /// The language of prompts and of the wizard: en, zh or auto
     #[arg(long, value_name = "LANGUAGE", value_parser = ["en", "zh", "auto"])]
     language: Option<String>,
-    /// Who serves the model, such as openai, anthropic, gemini, ollama, deepseek or qwen
+    /// The provider of the model, such as openai, anthropic, gemini, ollama, deepseek or qwen
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
-    /// The model, as its provider spells it
+    /// The provider's name of the model
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
     /// The address of the provider [default: the provider's own]
@@ -53,18 +54,18 @@ pub(crate) struct OnboardArgs {
     /// An agent that should use this memory, such as claude-code; may be repeated (see `everlore connect`)
     #[arg(long, value_name = "AGENT")]
     connect: Vec<String>,
-    /// Do not ask the model whether it answers
+    /// Do not test the model
     #[arg(long)]
     no_check: bool,
-    /// Replace sections of SOUL.md that say something else
+    /// Replace sections of SOUL.md that differ
     #[arg(long)]
     replace: bool,
-    /// Ask nothing: take the options, leave the rest as it is
+    /// Ask nothing: apply the options and leave the rest unchanged
     #[arg(short, long)]
     yes: bool,
 }
 
-/// What was chosen, by options or answers; what was skipped is none.
+/// Choices from options or answers; `None` for skipped ones.
 #[derive(Debug, Clone, Default)]
 struct OnboardChoices {
     language: Option<String>,
@@ -80,7 +81,7 @@ struct OnboardChoices {
 }
 
 impl OnboardChoices {
-    /// The settings that it means.
+    /// Returns the settings of the choices.
     fn config_values(&self) -> Vec<(&'static str, &'static str, toml_edit::Value)> {
         let names_model = self.provider.is_some() || self.model.is_some();
         let text = |text: &Option<String>| text.as_deref().map(toml_edit::Value::from);
@@ -95,19 +96,19 @@ impl OnboardChoices {
         all.into_iter().filter_map(|(section, name, value)| Some((section, name, value?))).collect()
     }
 
-    /// Whether a model was chosen, as a whole or in part.
+    /// Returns `true` if a model was chosen, at least in part.
     fn has_model(&self) -> bool {
         self.provider.is_some() || self.model.is_some() || self.base_url.is_some()
     }
 }
 
 impl OnboardArgs {
-    /// Asks, writes, and tells what was written.
+    /// Asks for the choices, writes them, and prints what was written.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let (yes, replace) = (self.yes, self.replace);
-        let chosen = self.into_choices();
+        let choices = self.into_choices();
         if yes || out.is_json() {
-            return run_unattended(cx, out, &chosen, replace).await;
+            return run_unattended(cx, out, &choices, replace).await;
         }
         if !io::stdin().is_terminal() {
             return Err(CliError::invalid(
@@ -115,101 +116,99 @@ impl OnboardArgs {
                 "give the choices as options and --yes; `everlore onboard --help` lists them",
             ));
         }
-        run_wizard(cx, out, chosen, replace).await
+        run_wizard(cx, out, choices, replace).await
     }
 
     fn into_choices(self) -> OnboardChoices {
-        let given = |text: Option<String>| {
+        let trimmed = |text: Option<String>| {
             text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
         };
         OnboardChoices {
-            language: given(self.language),
-            provider: given(self.provider),
-            model: given(self.model),
-            base_url: given(self.base_url),
-            key_command: given(self.key_command),
-            name: given(self.name),
-            personality: given(self.personality),
-            speaking: given(self.speaking),
+            language: trimmed(self.language),
+            provider: trimmed(self.provider),
+            model: trimmed(self.model),
+            base_url: trimmed(self.base_url),
+            key_command: trimmed(self.key_command),
+            name: trimmed(self.name),
+            personality: trimmed(self.personality),
+            speaking: trimmed(self.speaking),
             connect: self.connect,
             no_check: self.no_check,
         }
     }
 }
 
-/// Takes the options as they are. A model that does not answer leaves everything as it was.
+/// Applies the options without questions. If the model does not answer, nothing changes.
 async fn run_unattended(
     cx: &CliContext,
     out: &mut Output,
-    chosen: &OnboardChoices,
+    choices: &OnboardChoices,
     replace: bool,
 ) -> Result<Exit> {
-    let phrases = messages_for(cx, chosen);
-    let written =
-        config_edit::apply_choices(&config_edit::read_config(&cx.settings.path)?, chosen)?;
-    let check = match chosen.has_model() && !chosen.no_check {
-        true => {
-            Some(model_probe::probe_model(cx, &model_probe::config_with_choices(cx, chosen)).await)
-        }
-        false => None,
+    let messages = messages_for(cx, choices);
+    let edit = config_edit::apply_choices(&config_edit::read_config(&cx.settings.path)?, choices)?;
+    let probe = if choices.has_model() && !choices.no_check {
+        Some(model_probe::probe_model(cx, &model_probe::config_with_choices(cx, choices)).await)
+    } else {
+        None
     };
-    if let Some(live) = check.as_ref().filter(|live| !live.ok) {
-        return print_failed_probe(cx, out, live, phrases);
+    if let Some(failed) = probe.as_ref().filter(|probe| !probe.ok) {
+        return print_failed_probe(cx, out, failed, messages);
     }
     cx.create_first_layers(&cx.home);
-    let soul = SoulEdit::apply_choices(cx, chosen, phrases)?;
+    let soul = SoulEdit::apply_choices(cx, choices, messages)?;
     if !soul.replaced.is_empty() && !replace {
         return Err(CliError::invalid(
-            format!("SOUL.md says something else in: {}", soul.replaced.join(", ")),
-            "give --replace to replace these sections, or leave the options out; nothing was changed",
+            format!("SOUL.md has another text in: {}", soul.replaced.join(", ")),
+            "use --replace to replace these sections, or leave the options out; nothing was changed",
         ));
     }
     let (changes, sections) =
-        (written.changes.clone(), [soul.added.clone(), soul.replaced.clone()].concat());
-    write_choices(cx, &written, soul)?;
+        (edit.changes.clone(), [soul.added.clone(), soul.replaced.clone()].concat());
+    write_choices(cx, &edit, soul)?;
     if out.is_json() {
-        out.json(&report_json(cx, &changes, &sections, check.as_ref()))?;
+        out.json(&report_json(cx, &changes, &sections, probe.as_ref()))?;
         return Ok(Exit::Done);
     }
-    if let Some(live) = check {
-        out.line(&live.render_line(phrases))?;
+    if let Some(probe) = probe {
+        out.line(&probe.render_line(messages))?;
     }
-    print_written(cx, out, &changes, &sections, phrases)?;
-    connect_chosen(cx, out, &chosen.connect)?;
+    print_written(cx, out, &changes, &sections, messages)?;
+    connect_chosen(cx, out, &choices.connect)?;
     Ok(Exit::Done)
 }
 
-/// Tells that nothing was written, because the model did not answer.
+/// Reports that nothing was written, because the model did not answer.
 fn print_failed_probe(
     cx: &CliContext,
     out: &mut Output,
-    live: &ModelProbe,
-    phrases: UiMessages,
+    probe: &ModelProbe,
+    messages: UiMessages,
 ) -> Result<Exit> {
     if out.is_json() {
-        out.json(&report_json(cx, &[], &[], Some(live)))?;
+        out.json(&report_json(cx, &[], &[], Some(probe)))?;
         return Ok(Exit::Failed);
     }
-    out.line(&live.render_line(phrases))?;
-    out.line(phrases.choose(
-        "nothing was written; mend it and run this again, or give --no-check to write it all the same",
+    out.line(&probe.render_line(messages))?;
+    out.line(messages.choose(
+        "nothing was written; fix it and run this again, or use --no-check to write it anyway",
         "什么都没有写入；请改正后重新运行，或加上 --no-check 直接写入",
     ))?;
     Ok(Exit::Failed)
 }
 
-/// What was written, for programs.
+/// Returns the report for programs.
 fn report_json(
     cx: &CliContext,
     changes: &[String],
     sections: &[&str],
-    check: Option<&ModelProbe>,
+    probe: Option<&ModelProbe>,
 ) -> Value {
     json!({
         "config": cx.settings.path.display().to_string(),
         "settings": changes,
         "soul": sections,
-        "check": check,
+        "check": probe,
     })
 }
 
@@ -217,75 +216,65 @@ fn report_json(
 async fn run_wizard(
     cx: &CliContext,
     out: &mut Output,
-    chosen: OnboardChoices,
+    choices: OnboardChoices,
     replace: bool,
 ) -> Result<Exit> {
-    let mut wizard = Wizard::new(cx, out, messages_for(cx, &chosen));
-    let Some(chosen) = wizard.run(chosen).await? else {
+    let mut wizard = Wizard::new(cx, out, messages_for(cx, &choices));
+    let Some(choices) = wizard.run(choices).await? else {
         return print_unchanged(wizard.out, wizard.messages);
     };
-    let phrases = wizard.messages;
+    let messages = wizard.messages;
     cx.create_first_layers(&cx.home);
-    let written =
-        config_edit::apply_choices(&config_edit::read_config(&cx.settings.path)?, &chosen)?;
-    let mut soul = SoulEdit::apply_choices(cx, &chosen, phrases)?;
+    let edit = config_edit::apply_choices(&config_edit::read_config(&cx.settings.path)?, &choices)?;
+    let mut soul = SoulEdit::apply_choices(cx, &choices, messages)?;
     if !replace && !confirm_replace(&mut wizard, &soul).await? {
-        soul = SoulEdit::apply_choices(cx, &OnboardChoices::default(), phrases)?;
+        soul = SoulEdit::apply_choices(cx, &OnboardChoices::default(), messages)?;
     }
     let sections = [soul.added.clone(), soul.replaced.clone()].concat();
-    if !confirm_write(&mut wizard, &written, &soul, &sections).await? {
-        return print_unchanged(out, phrases);
+    if !confirm_write(&mut wizard, &edit, &soul, &sections).await? {
+        return print_unchanged(out, messages);
     }
-    let changes = written.changes.clone();
-    write_choices(cx, &written, soul)?;
-    print_written(cx, out, &changes, &sections, phrases)?;
-    connect_chosen(cx, out, &chosen.connect)?;
+    let changes = edit.changes.clone();
+    write_choices(cx, &edit, soul)?;
+    print_written(cx, out, &changes, &sections, messages)?;
+    connect_chosen(cx, out, &choices.connect)?;
     Ok(Exit::Done)
 }
 
-/// Connects the agents that were chosen.
+/// Connects the chosen agents.
 fn connect_chosen(cx: &CliContext, out: &mut Output, agents: &[String]) -> Result<()> {
-    match agents.is_empty() {
-        true => Ok(()),
-        false => connect::connect_agents(agents, cx, out).map(drop),
-    }
+    if agents.is_empty() { Ok(()) } else { connect::connect_agents(agents, cx, out).map(drop) }
 }
 
-fn print_unchanged(out: &mut Output, phrases: UiMessages) -> Result<Exit> {
-    out.line(phrases.choose("nothing was changed", "什么都没有改"))?;
+fn print_unchanged(out: &mut Output, messages: UiMessages) -> Result<Exit> {
+    out.line(messages.choose("nothing was changed", "什么都没有改"))?;
     Ok(Exit::Done)
 }
 
-/// Whether what a person wrote into SOUL.md may go; there may be nothing of that.
+/// Asks if sections of SOUL.md that a person wrote may be replaced; returns `true` if there are none.
 async fn confirm_replace(wizard: &mut Wizard<'_>, soul: &SoulEdit) -> Result<bool> {
     if soul.replaced.is_empty() {
         return Ok(true);
     }
-    let question = match wizard.messages.is_chinese() {
-        true => {
-            format!("SOUL.md 中已有不同的内容（{}），替换吗？[y/N]: ", soul.replaced.join("、"))
-        }
-        false => {
-            format!(
-                "SOUL.md says something else in {}. Replace it? [y/N]: ",
-                soul.replaced.join(", ")
-            )
-        }
+    let question = if wizard.messages.is_chinese() {
+        format!("SOUL.md 中已有不同的内容（{}），替换吗？[y/N]: ", soul.replaced.join("、"))
+    } else {
+        format!("SOUL.md has another text in {}. Replace it? [y/N]: ", soul.replaced.join(", "))
     };
     wizard.confirm(&question, false).await
 }
 
-/// Shows what would be written and asks whether it may be; what changes nothing need not be asked for.
+/// Shows the changes and asks for a confirmation, unless nothing changes.
 async fn confirm_write(
     wizard: &mut Wizard<'_>,
-    written: &ConfigEdit,
+    edit: &ConfigEdit,
     soul: &SoulEdit,
     sections: &[&str],
 ) -> Result<bool> {
-    if written.changes.is_empty() && !soul.has_changes() {
+    if edit.changes.is_empty() && !soul.has_changes() {
         return Ok(true);
     }
-    for change in &written.changes {
+    for change in &edit.changes {
         wizard.out.line(&format!("  {change}"))?;
     }
     for section in sections {
@@ -295,44 +284,44 @@ async fn confirm_write(
     wizard.confirm(question, true).await
 }
 
-fn write_choices(cx: &CliContext, written: &ConfigEdit, soul: SoulEdit) -> Result<()> {
+fn write_choices(cx: &CliContext, edit: &ConfigEdit, soul: SoulEdit) -> Result<()> {
     if soul.has_changes() {
         soul.write(cx)?;
     }
-    if !written.changes.is_empty() {
-        config_edit::write_config(&cx.settings.path, &written.text)?;
+    if !edit.changes.is_empty() {
+        config_edit::write_config(&cx.settings.path, &edit.text)?;
     }
     Ok(())
 }
 
-/// What was written, and what to do next.
+/// Prints what was written, and the next step.
 fn print_written(
     cx: &CliContext,
     out: &mut Output,
     changes: &[String],
     sections: &[&str],
-    phrases: UiMessages,
+    messages: UiMessages,
 ) -> Result<()> {
     let path = cx.settings.path.display();
     match (changes.is_empty(), sections.is_empty()) {
-        (true, true) => out.line(phrases.choose("nothing to change", "没有需要改的内容"))?,
-        (false, _) => out.line(&format!("{}: {path}", phrases.choose("written", "已写入")))?,
-        (true, false) => out.line(phrases.choose("written: SOUL.md", "已写入：SOUL.md"))?,
+        (true, true) => out.line(messages.choose("nothing to change", "没有需要改的内容"))?,
+        (false, _) => out.line(&format!("{}: {path}", messages.choose("written", "已写入")))?,
+        (true, false) => out.line(messages.choose("written: SOUL.md", "已写入：SOUL.md"))?,
     }
-    out.line(phrases.choose("next: everlore chat", "下一步：everlore chat"))
+    out.line(messages.choose("next: everlore chat", "下一步：everlore chat"))
 }
 
-/// How agents that have no connection of their own get at the memory.
-fn connect_help(phrases: UiMessages) -> &'static str {
-    phrases.choose(
+/// Returns instructions for agents that `everlore connect` does not know.
+fn connect_help(messages: UiMessages) -> &'static str {
+    messages.choose(
         "\
 Coding agents: everlore connect --list, then everlore connect NAME
 Any agent that can run commands can use it:
-  before an answer   everlore context \"MESSAGE\"   prints what is worth knowing, or nothing
+  before an answer   everlore context \"MESSAGE\"   prints relevant memories, or nothing
   after a message    everlore observe --session NAME --role user   stores each line of its input
   as tools           everlore tool list, everlore tool call NAME JSON
-A memory folder of a coding assistant can be kept in step: everlore vault init FOLDER
-What another system remembers comes along: everlore import auto PATH --dry-run",
+Sync the memory folder of a coding assistant: everlore vault init FOLDER
+Import from another memory system: everlore import auto PATH --dry-run",
         "\
 编程智能体：先 everlore connect --list，再 everlore connect 名称
 任何能运行命令的智能体都可以使用：
@@ -344,9 +333,9 @@ What another system remembers comes along: everlore import auto PATH --dry-run",
     )
 }
 
-/// The language of the wizard: what was chosen, or what the settings and the system say.
-fn messages_for(cx: &CliContext, chosen: &OnboardChoices) -> UiMessages {
-    match chosen.language.as_deref() {
+/// Returns the messages in the chosen language, else in that of the settings or the system.
+fn messages_for(cx: &CliContext, choices: &OnboardChoices) -> UiMessages {
+    match choices.language.as_deref() {
         Some("zh") => UiMessages::for_language(Language::Chinese),
         Some("en") => UiMessages::for_language(Language::English),
         _ => UiMessages::for_language(cx.language()),

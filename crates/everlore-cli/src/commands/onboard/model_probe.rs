@@ -1,4 +1,4 @@
-//! Whether the chosen model answers, asked for real.
+//! Test request to the chosen model.
 
 use std::time::{Duration, Instant};
 
@@ -16,35 +16,35 @@ use crate::{
     error::{CliError, ErrorReport, Result},
 };
 
-/// Nobody waits longer at a wizard.
+/// Timeout of the test request.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The tokens of an answer to the question whether anybody is there; models that think need some before they speak.
+/// Most tokens of the test answer; reasoning models need some before they answer.
 const MAX_PROBE_TOKENS: u32 = 512;
 
-/// What came of asking.
+/// Result of the test request.
 #[derive(Debug, Serialize)]
 pub(super) struct ModelProbe {
-    /// Whether the model answered.
+    /// `true` if the model answered.
     pub(super) ok: bool,
-    /// Which one was asked.
+    /// Provider and model.
     pub(super) model: String,
-    /// How long it took.
+    /// Duration.
     pub(super) millis: u128,
-    /// Why it did not.
+    /// Error, if it did not answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<ErrorReport>,
 }
 
-/// The settings as they will be; as they are, if they cannot be read.
-pub(super) fn config_with_choices(cx: &CliContext, chosen: &OnboardChoices) -> Config {
-    let written = config_edit::read_config(&cx.settings.path)
-        .and_then(|text| config_edit::apply_choices_unchecked(&text, chosen));
-    let read = written.ok().and_then(|written| Config::parse(&written.text).ok());
-    read.map_or_else(|| cx.settings.config.clone(), |(config, _)| config)
+/// Returns the settings with the choices; the current ones if the file cannot be read.
+pub(super) fn config_with_choices(cx: &CliContext, choices: &OnboardChoices) -> Config {
+    let edit = config_edit::read_config(&cx.settings.path)
+        .and_then(|text| config_edit::apply_choices_unchecked(&text, choices));
+    let parsed = edit.ok().and_then(|edit| Config::parse(&edit.text).ok());
+    parsed.map_or_else(|| cx.settings.config.clone(), |(config, _)| config)
 }
 
-/// Asks the model of the settings for a word.
+/// Asks the model of the settings for one word.
 pub(super) async fn probe_model(cx: &CliContext, config: &Config) -> ModelProbe {
     let started = Instant::now();
     let name =
@@ -53,13 +53,13 @@ pub(super) async fn probe_model(cx: &CliContext, config: &Config) -> ModelProbe 
         Ok(outcome) => outcome,
         Err(_) => Err(CliError::new(
             "remote",
-            format!("the model said nothing for {} seconds", PROBE_TIMEOUT.as_secs()),
+            format!("the model did not answer within {} seconds", PROBE_TIMEOUT.as_secs()),
             "try it later with `everlore chat`",
         )),
     };
     let error = match outcome {
         Ok(()) => None,
-        Err(CliError::Reported(told)) => Some(*told),
+        Err(CliError::Reported(report)) => Some(*report),
         Err(CliError::BrokenPipe) => None,
     };
     ModelProbe {
@@ -70,7 +70,7 @@ pub(super) async fn probe_model(cx: &CliContext, config: &Config) -> ModelProbe 
     }
 }
 
-/// The models that the provider lists.
+/// Lists the provider's models.
 pub(super) async fn list_models(cx: &CliContext, config: &Config) -> Result<Vec<String>> {
     let Some(settings) = config.chat_model() else { return Ok(Vec::new()) };
     match tokio::time::timeout(PROBE_TIMEOUT, chat_model::list_models(cx, settings)).await {
@@ -94,10 +94,10 @@ async fn request_reply(cx: &CliContext, config: &Config) -> Result<()> {
 }
 
 impl ModelProbe {
-    /// In words.
-    pub(super) fn render_line(&self, phrases: UiMessages) -> String {
+    /// Formats the result for people.
+    pub(super) fn render_line(&self, messages: UiMessages) -> String {
         let Self { model, millis, .. } = self;
-        match (&self.error, phrases.is_chinese()) {
+        match (&self.error, messages.is_chinese()) {
             (None, true) => format!("✓ {model} 已回答，用时 {millis} 毫秒"),
             (None, false) => format!("✓ {model} answered in {millis} ms"),
             (Some(error), true) => format!("✗ {model}：{}\n  提示：{}", error.message, error.hint),

@@ -1,4 +1,4 @@
-//! The questions, one after the other; Enter leaves anything as it is.
+//! Questions of the wizard, one after the other; Enter leaves a step unchanged.
 
 use everlore::{
     config::{CHAT_PROVIDERS, LanguageChoice, chat_provider},
@@ -18,10 +18,10 @@ use crate::{
     render::sanitize,
 };
 
-/// The models of a provider that are listed; some have hundreds.
+/// Most models of a provider that are listed; some have hundreds.
 const MAX_LISTED_MODELS: usize = 20;
 
-/// Asks at a terminal.
+/// Wizard at a terminal.
 pub(super) struct Wizard<'a> {
     pub(super) cx: &'a CliContext,
     pub(super) out: &'a mut Output,
@@ -29,7 +29,7 @@ pub(super) struct Wizard<'a> {
     editor: LineEditor,
 }
 
-/// An answer that ends the wizard.
+/// Ctrl+C or the end of the input.
 pub(super) struct WizardCancelled;
 
 impl<'a> Wizard<'a> {
@@ -37,45 +37,45 @@ impl<'a> Wizard<'a> {
         Self { cx, out, messages, editor: LineEditor::new(&[], None) }
     }
 
-    /// Asks for everything that was not given yet; none if the user left.
+    /// Asks for all choices that the options left open; `None` if the user cancelled.
     pub(super) async fn run(
         &mut self,
-        mut chosen: OnboardChoices,
+        mut choices: OnboardChoices,
     ) -> Result<Option<OnboardChoices>> {
         let welcome = self.messages.choose(
-            "Enter leaves a step as it is; Ctrl+C leaves without changing anything.",
+            "Enter leaves a step unchanged; Ctrl+C quits without changing anything.",
             "按 Enter 跳过一步；Ctrl+C 退出，什么都不改。",
         );
         self.out.line(welcome)?;
         let steps = async {
-            self.ask_language(&mut chosen).await?;
-            self.ask_provider(&mut chosen).await?;
-            self.ask_model(&mut chosen).await?;
-            self.ask_persona(&mut chosen).await?;
-            self.ask_connections(&mut chosen).await
+            self.ask_language(&mut choices).await?;
+            self.ask_provider(&mut choices).await?;
+            self.ask_model(&mut choices).await?;
+            self.ask_persona(&mut choices).await?;
+            self.ask_connections(&mut choices).await
         };
         match steps.await {
-            Ok(()) => Ok(Some(chosen)),
+            Ok(()) => Ok(Some(choices)),
             Err(WizardStop::Cancelled(WizardCancelled)) => Ok(None),
-            Err(WizardStop::Failed(failure)) => Err(failure),
+            Err(WizardStop::Failed(error)) => Err(error),
         }
     }
 
-    async fn ask_language(&mut self, chosen: &mut OnboardChoices) -> StepResult {
-        let now = match self.cx.settings.config.general.language {
+    async fn ask_language(&mut self, choices: &mut OnboardChoices) -> StepResult {
+        let current = match self.cx.settings.config.general.language {
             LanguageChoice::Auto => "auto",
             LanguageChoice::En => "en",
             LanguageChoice::Zh => "zh",
         };
-        while chosen.language.is_none() {
-            let question = format!("Language / 语言: en, zh, auto [{now}]: ");
+        while choices.language.is_none() {
+            let question = format!("Language / 语言: en, zh, auto [{current}]: ");
             let Some(answer) = self.ask_line(&question).await? else { break };
             match answer.as_str() {
-                "en" | "zh" | "auto" => chosen.language = Some(answer),
+                "en" | "zh" | "auto" => choices.language = Some(answer),
                 _ => self.print_line("en, zh, auto")?,
             }
         }
-        match chosen.language.as_deref() {
+        match choices.language.as_deref() {
             Some("zh") => self.messages = UiMessages::for_language(Language::Chinese),
             Some("en") => self.messages = UiMessages::for_language(Language::English),
             _ => {}
@@ -83,24 +83,24 @@ impl<'a> Wizard<'a> {
         Ok(())
     }
 
-    async fn ask_provider(&mut self, chosen: &mut OnboardChoices) -> StepResult {
-        if chosen.provider.is_some() {
+    async fn ask_provider(&mut self, choices: &mut OnboardChoices) -> StepResult {
+        if choices.provider.is_some() {
             return Ok(());
         }
         let names = CHAT_PROVIDERS.iter().enumerate();
         let names: Vec<String> =
-            names.map(|(at, known)| format!("{}) {}", at + 1, known.name)).collect();
-        self.print_line(self.messages.choose("Who serves the model?", "由谁提供模型？"))?;
+            names.map(|(index, provider)| format!("{}) {}", index + 1, provider.name)).collect();
+        self.print_line(self.messages.choose("Who provides the model?", "由谁提供模型？"))?;
         self.print_line(&format!("  {}", names.join("  ")))?;
-        let now = self.cx.settings.config.chat_model().map(|model| model.provider);
-        let provider = self.messages.choose("Provider", "服务商");
-        let question = format!("{provider} [{}]: ", now.unwrap_or_default());
+        let current = self.cx.settings.config.chat_model().map(|model| model.provider);
+        let label = self.messages.choose("Provider", "服务商");
+        let question = format!("{label} [{}]: ", current.unwrap_or_default());
         while let Some(answer) = self.ask_line(&question).await? {
             let by_number = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-            let by_number = by_number.and_then(|at| CHAT_PROVIDERS.get(at));
-            if let Some(known) = by_number.or_else(|| chat_provider(&answer.to_lowercase())) {
-                chosen.provider = Some(known.name.to_owned());
-                return self.ask_address(chosen).await;
+            let by_number = by_number.and_then(|index| CHAT_PROVIDERS.get(index));
+            if let Some(provider) = by_number.or_else(|| chat_provider(&answer.to_lowercase())) {
+                choices.provider = Some(provider.name.to_owned());
+                return self.ask_address(choices).await;
             }
             self.print_line(
                 self.messages
@@ -110,82 +110,85 @@ impl<'a> Wizard<'a> {
         Ok(())
     }
 
-    /// Where the provider is, and where its key should be.
-    async fn ask_address(&mut self, chosen: &mut OnboardChoices) -> StepResult {
-        let Some(known) = chosen.provider.as_deref().and_then(chat_provider) else { return Ok(()) };
-        if chosen.base_url.is_none() {
+    /// Asks for the provider's address, and explains where its key belongs.
+    async fn ask_address(&mut self, choices: &mut OnboardChoices) -> StepResult {
+        let Some(provider) = choices.provider.as_deref().and_then(chat_provider) else {
+            return Ok(());
+        };
+        if choices.base_url.is_none() {
             let address = self.messages.choose("Address", "地址");
-            let question = format!("{address} [{}]: ", known.base_url);
-            chosen.base_url = self.ask_line(&question).await?;
+            let question = format!("{address} [{}]: ", provider.base_url);
+            choices.base_url = self.ask_line(&question).await?;
         }
-        let set = |name: &&str| std::env::var(name).is_ok_and(|key| !key.trim().is_empty());
-        let has_key = known.key_variables.iter().any(set)
-            || keys::read_key(&self.cx.home, known.name)?.is_some();
-        if let Some(first) = known.key_variables.first().filter(|_| !has_key) {
-            let told = match self.messages.is_chinese() {
-                true => format!(
+        let is_set = |name: &&str| std::env::var(name).is_ok_and(|key| !key.trim().is_empty());
+        let has_key = provider.key_variables.iter().any(is_set)
+            || keys::read_key(&self.cx.home, provider.name)?.is_some();
+        if let Some(first) = provider.key_variables.first().filter(|_| !has_key) {
+            let hint = if self.messages.is_chinese() {
+                format!(
                     "密钥请放进环境变量 {first}，或用 `everlore config key {}` 保存。",
-                    known.name
-                ),
-                false => format!(
-                    "The key belongs into the variable {first}, or keep it with `everlore config key {}`.",
-                    known.name
-                ),
+                    provider.name
+                )
+            } else {
+                format!(
+                    "Put the key into the variable {first}, or save it with `everlore config key {}`.",
+                    provider.name
+                )
             };
-            self.print_line(&told)?;
+            self.print_line(&hint)?;
         }
         Ok(())
     }
 
-    /// Which model, from the provider's own list where it gives one, and whether it answers.
-    async fn ask_model(&mut self, chosen: &mut OnboardChoices) -> StepResult {
-        let config = model_probe::config_with_choices(self.cx, chosen);
-        if chosen.model.is_none() {
+    /// Asks for the model, from the provider's list if there is one, and tests it.
+    async fn ask_model(&mut self, choices: &mut OnboardChoices) -> StepResult {
+        let config = model_probe::config_with_choices(self.cx, choices);
+        if choices.model.is_none() {
             let listed = model_probe::list_models(self.cx, &config).await.unwrap_or_default();
-            for (at, name) in listed.iter().take(MAX_LISTED_MODELS).enumerate() {
-                self.print_line(&format!("  {}) {}", at + 1, sanitize(name)))?;
+            for (index, name) in listed.iter().take(MAX_LISTED_MODELS).enumerate() {
+                self.print_line(&format!("  {}) {}", index + 1, sanitize(name)))?;
             }
-            let now = config.chat_model().map(|model| model.model).unwrap_or_default();
-            let question = format!("{} [{now}]: ", self.messages.choose("Model", "模型"));
-            chosen.model = self.ask_line(&question).await?.map(|answer| {
+            let current = config.chat_model().map(|model| model.model).unwrap_or_default();
+            let question = format!("{} [{current}]: ", self.messages.choose("Model", "模型"));
+            choices.model = self.ask_line(&question).await?.map(|answer| {
                 let number = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-                number.and_then(|at| listed.get(at).cloned()).unwrap_or(answer)
+                number.and_then(|index| listed.get(index).cloned()).unwrap_or(answer)
             });
         }
-        let config = model_probe::config_with_choices(self.cx, chosen);
-        if !chosen.no_check && config.chat_model().is_some_and(|model| !model.model.is_empty()) {
+        let config = model_probe::config_with_choices(self.cx, choices);
+        if !choices.no_check && config.chat_model().is_some_and(|model| !model.model.is_empty()) {
             self.print_line(self.messages.choose("Asking the model…", "正在询问模型……"))?;
-            let told = model_probe::probe_model(self.cx, &config).await.render_line(self.messages);
-            self.print_line(&told)?;
-            chosen.no_check = true;
+            let probe = model_probe::probe_model(self.cx, &config).await;
+            self.print_line(&probe.render_line(self.messages))?;
+            choices.no_check = true;
         }
         Ok(())
     }
 
-    async fn ask_persona(&mut self, chosen: &mut OnboardChoices) -> StepResult {
+    async fn ask_persona(&mut self, choices: &mut OnboardChoices) -> StepResult {
         let steps = [
-            (&mut chosen.name, "The agent's name", "智能体的名字"),
-            (&mut chosen.personality, "Its personality", "个性"),
-            (&mut chosen.speaking, "Its way of speaking", "说话方式"),
+            (&mut choices.name, "The agent's name", "智能体的名字"),
+            (&mut choices.personality, "Its personality", "个性"),
+            (&mut choices.speaking, "Its way of speaking", "说话方式"),
         ];
-        for (chosen, english, chinese) in steps {
-            if chosen.is_none() {
+        for (choice, english, chinese) in steps {
+            if choice.is_none() {
                 let question = format!("{}: ", self.messages.choose(english, chinese));
-                *chosen = self.ask_line(&question).await?;
+                *choice = self.ask_line(&question).await?;
             }
         }
         Ok(())
     }
 
-    /// Which agents should use this memory.
-    async fn ask_connections(&mut self, chosen: &mut OnboardChoices) -> StepResult {
+    /// Asks which agents to connect.
+    async fn ask_connections(&mut self, choices: &mut OnboardChoices) -> StepResult {
         let found = connect::installed_agents();
-        if found.is_empty() || !chosen.connect.is_empty() {
+        if found.is_empty() || !choices.connect.is_empty() {
             let question = self.messages.choose(
                 "Should other agents use this memory? [y/N]: ",
                 "要让其他智能体使用这份记忆吗？[y/N]: ",
             );
-            if chosen.connect.is_empty()
+            if choices.connect.is_empty()
                 && self.ask_line(question).await?.is_some_and(|answer| super::is_yes(&answer))
             {
                 self.print_line(super::connect_help(self.messages))?;
@@ -193,9 +196,10 @@ impl<'a> Wizard<'a> {
             return Ok(());
         }
         let list = found.join(", ");
-        let question = match self.messages.is_chinese() {
-            true => format!("让哪些智能体使用？找到了 {list}，名称或 all []: "),
-            false => format!("Which agents should use it? Found {list}; names or all []: "),
+        let question = if self.messages.is_chinese() {
+            format!("让哪些智能体使用？找到了 {list}，名称或 all []: ")
+        } else {
+            format!("Which agents should use it? Found {list}; names or all []: ")
         };
         while let Some(answer) = self.ask_line(&question).await? {
             let names: Vec<&str> =
@@ -206,23 +210,23 @@ impl<'a> Wizard<'a> {
                 continue;
             }
             let names = if all { found.clone() } else { names };
-            chosen.connect = names.into_iter().map(str::to_owned).collect();
+            choices.connect = names.into_iter().map(str::to_owned).collect();
             break;
         }
         Ok(())
     }
 
-    /// Asks for a yes.
+    /// Asks a yes-or-no question.
     pub(super) async fn confirm(&mut self, question: &str, default: bool) -> Result<bool> {
         match self.ask_line(question).await {
             Ok(Some(answer)) => Ok(super::is_yes(&answer)),
             Ok(None) => Ok(default),
             Err(WizardStop::Cancelled(WizardCancelled)) => Ok(false),
-            Err(WizardStop::Failed(failure)) => Err(failure),
+            Err(WizardStop::Failed(error)) => Err(error),
         }
     }
 
-    /// What was typed; none for Enter.
+    /// Reads an answer; `None` for Enter.
     async fn ask_line(&mut self, question: &str) -> StepResult<Option<String>> {
         self.out.flush()?;
         match self.editor.read_line(question).await? {
@@ -238,7 +242,7 @@ impl<'a> Wizard<'a> {
     }
 }
 
-/// Why a step did not end with an answer.
+/// Reason why a step has no answer.
 enum WizardStop {
     Cancelled(WizardCancelled),
     Failed(crate::error::CliError),
@@ -247,7 +251,7 @@ enum WizardStop {
 type StepResult<T = ()> = std::result::Result<T, WizardStop>;
 
 impl From<crate::error::CliError> for WizardStop {
-    fn from(failure: crate::error::CliError) -> Self {
-        Self::Failed(failure)
+    fn from(error: crate::error::CliError) -> Self {
+        Self::Failed(error)
     }
 }

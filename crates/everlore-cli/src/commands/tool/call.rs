@@ -29,10 +29,10 @@ pub(crate) struct ToolCallArgs {
 }
 
 impl ToolCallArgs {
-    /// Calls it and prints what it answers.
+    /// Calls the tool and prints its answer.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let tools = ToolRegistry::all();
-        // An unknown tool is told before anything is read or opened.
+        // An unknown tool is reported before anything is read or opened.
         tools.spec(&self.name)?;
         let input = parse_input(&input::text_or_stdin(&self.input, out)?, &self.name)?;
         let folder = cx.memory_folder();
@@ -50,7 +50,7 @@ impl ToolCallArgs {
 
 fn parse_input(text: &str, name: &str) -> Result<Value> {
     serde_json::from_str(text).map_err(|error| {
-        let hint = format!("give a JSON object; `everlore tool show {name}` tells its fields");
+        let hint = format!("give a JSON object; `everlore tool show {name}` lists its fields");
         CliError::invalid(format!("the input is not JSON: {error}"), hint)
     })
 }

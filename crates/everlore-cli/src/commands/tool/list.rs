@@ -1,4 +1,4 @@
-//! `everlore tool list`: the tools in a line each.
+//! `everlore tool list`: one line per tool.
 
 use clap::Args;
 use everlore::{
@@ -16,13 +16,13 @@ use crate::{
 /// List the tools: name, set and what each is for
 #[derive(Debug, Args)]
 pub(crate) struct ToolListArgs {
-    /// Only those of this set; may be repeated
+    /// Only tools of this set; may be repeated
     #[arg(long, value_name = "SET", value_parser = ToolSet::ALL.map(ToolSet::as_str))]
     set: Vec<String>,
 }
 
 impl ToolListArgs {
-    /// Lists them.
+    /// Lists the tools.
     pub(super) fn run(self, out: &mut Output) -> Result<Exit> {
         let sets = self.set.iter().map(|set| set.parse()).collect::<everlore::Result<Vec<_>>>()?;
         let tools =

@@ -1,16 +1,15 @@
-//! `everlore tool`: what an agent is given, listed, shown and called by hand.
+//! `everlore tool`: the tools of agents, listed, shown and called by hand.
 
 mod call;
 mod list;
 mod show;
 
+use std::future::ready;
+
 use clap::Subcommand;
 
-use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
-};
+use super::CommandFuture;
+use crate::{cli_context::CliContext, output::Output};
 
 /// List, show and call the tools that agents are given
 ///
@@ -23,17 +22,17 @@ pub(crate) enum ToolCommand {
 }
 
 impl ToolCommand {
-    /// Whether it only looks at the tools themselves.
+    /// Returns `true` for commands that call no tool.
     pub(crate) fn is_read_only(&self) -> bool {
         !matches!(self, Self::Call(_))
     }
 
     /// Runs the command.
-    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    pub(crate) fn run<'a>(self, cx: &'a CliContext, out: &'a mut Output) -> CommandFuture<'a> {
         match self {
-            Self::List(args) => args.run(out),
-            Self::Show(args) => args.run(out),
-            Self::Call(args) => args.run(cx, out).await,
+            Self::List(args) => Box::pin(ready(args.run(out))),
+            Self::Show(args) => Box::pin(ready(args.run(out))),
+            Self::Call(args) => Box::pin(args.run(cx, out)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `everlore tool show`: all there is to know of a tool.
+//! `everlore tool show`: description and schemas of a tool.
 
 use clap::Args;
 use everlore::{ToolRegistry, tools::ToolSpec};
@@ -17,7 +17,7 @@ pub(crate) struct ToolShowArgs {
 }
 
 impl ToolShowArgs {
-    /// Shows it.
+    /// Prints the tool.
     pub(super) fn run(self, out: &mut Output) -> Result<Exit> {
         let tools = ToolRegistry::all();
         let spec = tools.spec(&self.name)?;
@@ -42,6 +42,6 @@ fn render_tool(spec: &ToolSpec, title: &str) -> String {
 }
 
 fn pretty_schema(schema: &Value) -> String {
-    // A schema of ours can always be written.
+    // Serializing a JSON value cannot fail.
     serde_json::to_string_pretty(schema).unwrap_or_default()
 }

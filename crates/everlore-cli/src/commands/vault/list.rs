@@ -1,4 +1,4 @@
-//! `everlore vault list`: what a vault holds, from the heads of its files (D2, D5, D6).
+//! `everlore vault list`: the files of a vault, from their front matter.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::{
     times::format_age,
 };
 
-/// List the files of a vault, newest first, and those that are no memories
+/// List the files of a vault, newest first, and files that are not memories
 #[derive(Debug, Args)]
 pub(crate) struct VaultListArgs {
     /// The folder [default: the vault of the agent and user, in the home]
@@ -23,7 +23,7 @@ pub(crate) struct VaultListArgs {
     /// The most files to list
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Print a line for each, fit for a model that chooses among them
+    /// Print one line per file, for a model that chooses among them
     #[arg(long)]
     manifest: bool,
 }
@@ -35,7 +35,7 @@ impl VaultListArgs {
         if !folder.is_dir() {
             return Err(CliError::invalid(
                 format!("there is no vault at {}", folder.display()),
-                "make one with `everlore vault init`, or name another folder",
+                "create one with `everlore vault init`, or name another folder",
             ));
         }
         let listing = list(&folder, self.limit)?;
@@ -44,9 +44,10 @@ impl VaultListArgs {
             out.json(&listing)?;
             return Ok(found);
         }
-        match self.manifest {
-            true => print_manifest(cx, &listing, out)?,
-            false => print_listing(cx, &listing, out)?,
+        if self.manifest {
+            print_manifest(cx, &listing, out)?;
+        } else {
+            print_listing(cx, &listing, out)?;
         }
         for skipped in &listing.skipped {
             out.note(&sanitize(&format!("skipped {}: {}", skipped.file, skipped.reason)));
@@ -74,12 +75,12 @@ fn print_listing(cx: &CliContext, listing: &VaultListing, out: &mut Output) -> R
     let mut rows = new_table(&["type", "file", "changed", "description"]);
     for entry in &listing.entries {
         let changed = format_age(entry.modified_at, &now);
-        let what = if entry.description.is_empty() { &entry.name } else { &entry.description };
+        let summary = if entry.description.is_empty() { &entry.name } else { &entry.description };
         rows.add_row([
             entry.kind.as_str(),
             &sanitize(&entry.file),
             &changed,
-            &truncate_width(what, 60),
+            &truncate_width(summary, 60),
         ]);
     }
     out.text(&render_table(rows))

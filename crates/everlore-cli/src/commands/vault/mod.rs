@@ -1,4 +1,4 @@
-//! `everlore vault`: a folder with a markdown file for each memory, kept equal to what is stored (D8).
+//! `everlore vault`: a folder with a markdown file for each memory, synced with the store.
 
 mod sync;
 mod watch;
@@ -6,7 +6,10 @@ mod list;
 mod report;
 mod registry;
 
-use std::path::{Path, PathBuf};
+use std::{
+    future::ready,
+    path::{Path, PathBuf},
+};
 
 use clap::{Args, Subcommand};
 use everlore::{
@@ -17,16 +20,17 @@ use everlore::{
 
 pub(crate) use registry::{VaultErasure, erase_from_vaults};
 
+use super::CommandFuture;
 use crate::{
     cli_context::CliContext,
-    error::{CliError, Exit, Result},
+    error::{CliError, Result},
     output::Output,
 };
 
 /// Keep memories as markdown files that you, git and other tools can read and edit
 ///
-/// A vault is a folder with one file a memory and MEMORY.md as the index; the memory folder of a coding assistant is one
-/// as it is. Edits on both sides travel to the other; where both were edited, both are kept.
+/// A vault is a folder with one file per memory and MEMORY.md as the index; the memory folder of a coding assistant is
+/// a vault as it is. Edits on either side reach the other; if both were edited, both are kept.
 #[derive(Debug, Subcommand)]
 pub(crate) enum VaultCommand {
     Init(sync::VaultInitArgs),
@@ -37,30 +41,30 @@ pub(crate) enum VaultCommand {
 }
 
 impl VaultCommand {
-    /// Whether it only looks.
+    /// Returns `true` for commands that only read.
     pub(crate) fn is_read_only(&self) -> bool {
         matches!(self, Self::Status(_) | Self::List(_))
     }
 
     /// Runs the command.
-    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    pub(crate) fn run<'a>(self, cx: &'a CliContext, out: &'a mut Output) -> CommandFuture<'a> {
         match self {
-            Self::Init(args) => args.run(cx, out).await,
-            Self::Sync(args) => args.run(cx, out).await,
-            Self::Watch(args) => args.run(cx, out).await,
-            Self::Status(args) => args.run(cx, out).await,
-            Self::List(args) => args.run(cx, out),
+            Self::Init(args) => Box::pin(args.run(cx, out)),
+            Self::Sync(args) => Box::pin(args.run(cx, out)),
+            Self::Watch(args) => Box::pin(args.run(cx, out)),
+            Self::Status(args) => Box::pin(args.run(cx, out)),
+            Self::List(args) => Box::pin(ready(args.run(cx, out))),
         }
     }
 }
 
-/// Which vault, and what goes into it.
+/// Vault and the kinds of memories in it.
 #[derive(Debug, Args)]
 pub(crate) struct VaultTargetArgs {
     /// The folder [default: the vault of the agent and user, in the home]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Which kinds get files; may be repeated [default: those of the last time, or user, feedback, project, reference]
+    /// Kinds that get files; may be repeated [default: those of the last sync, or user, feedback, project, reference]
     #[arg(long = "kind", value_name = "KIND")]
     kinds: Vec<Kind>,
 }
@@ -69,8 +73,8 @@ impl VaultTargetArgs {
     fn to_request(&self, cx: &CliContext) -> Result<SyncRequest> {
         if self.kinds.contains(&Kind::Turn) {
             return Err(CliError::invalid(
-                "turns of a conversation are not kept in files",
-                "take them out with `everlore memory export`",
+                "turns of a conversation cannot be kept in files",
+                "export them with `everlore memory export`",
             ));
         }
         let folder = resolve_folder(self.folder.as_deref(), cx);
@@ -78,12 +82,12 @@ impl VaultTargetArgs {
     }
 }
 
-/// The folder that was named, or the one in the home.
-fn resolve_folder(given: Option<&Path>, cx: &CliContext) -> PathBuf {
-    given.map_or_else(|| vault_folder(&cx.home, &cx.scope), Path::to_owned)
+/// Returns the named folder, or the vault in the home.
+fn resolve_folder(named: Option<&Path>, cx: &CliContext) -> PathBuf {
+    named.map_or_else(|| vault_folder(&cx.home, &cx.scope), Path::to_owned)
 }
 
-/// Makes the folder where there is none; only the user may read what is made in the home.
+/// Creates the folder, readable by the user only; returns `false` if it exists.
 fn make_vault(folder: &Path) -> Result<bool> {
     create_private_folder(folder).map_err(|error| CliError::io(folder.display().to_string(), error))
 }

@@ -1,4 +1,4 @@
-//! Which vaults hold memories of this home, so that what is forgotten can leave them at once (H2).
+//! Registry of the vaults of a home, so that forgetting a memory also erases its files.
 
 use std::{
     fs, io,
@@ -17,7 +17,7 @@ use crate::{
     error::{CliError, Result},
 };
 
-/// The file in the home.
+/// Name of the file in the home.
 const REGISTRY_FILE: &str = "vaults.json";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,23 +26,23 @@ struct RegisteredVault {
     scope: Scope,
 }
 
-/// What came of a vault.
+/// Erasure in one vault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct VaultErasure {
     folder: String,
     /// Files that were removed.
     removed: Vec<String>,
-    /// Why it could not be reached.
+    /// Error, if the vault could not be synced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) failure: Option<String>,
 }
 
 impl VaultErasure {
-    /// What is told of it; nothing if nothing was removed.
+    /// Returns a note for the user; `None` if nothing was removed.
     pub(crate) fn render_note(&self) -> Option<String> {
         match (&self.failure, self.removed.is_empty()) {
-            (Some(failure), _) => Some(format!(
-                "the vault {} could not be reached and may still hold the text: {failure}; run `everlore vault sync`",
+            (Some(error), _) => Some(format!(
+                "the vault {} could not be synced and may still hold the text: {error}; run `everlore vault sync`",
                 self.folder
             )),
             (None, true) => None,
@@ -53,7 +53,7 @@ impl VaultErasure {
     }
 }
 
-/// Remembers a vault.
+/// Adds a vault to the registry.
 pub(super) fn register_vault(cx: &CliContext, request: &SyncRequest) -> Result<()> {
     let folder = canonical_folder(&request.folder);
     let mut vaults = read_registry(cx)?;
@@ -69,33 +69,33 @@ pub(super) fn register_vault(cx: &CliContext, request: &SyncRequest) -> Result<(
     Ok(())
 }
 
-/// Syncs every vault of the scope, so that what was forgotten leaves them.
+/// Syncs every vault of the scope, which removes the files of forgotten memories.
 pub(crate) async fn erase_from_vaults(cx: &CliContext) -> Result<Vec<VaultErasure>> {
-    let mut reached = Vec::new();
+    let mut erasures = Vec::new();
     for vault in known_vaults(cx)?.into_iter().filter(|vault| vault.scope == cx.scope) {
         let request = SyncRequest::new(&vault.folder, &vault.scope);
         let outcome = cx.engine().await?.sync_vault(&request).await;
         let removed = outcome.as_ref().map(|report| {
-            let gone = report.done.iter().filter(|done| done.what == SyncAction::Removed);
-            gone.map(|done| done.file.clone()).collect()
+            let removed = report.done.iter().filter(|step| step.what == SyncAction::Removed);
+            removed.map(|step| step.file.clone()).collect()
         });
-        reached.push(VaultErasure {
+        erasures.push(VaultErasure {
             folder: vault.folder.display().to_string(),
             removed: removed.unwrap_or_default(),
             failure: outcome.err().map(|error| error.to_string()),
         });
     }
-    Ok(reached)
+    Ok(erasures)
 }
 
-/// Those that were named, and the one in the home, which an agent may have made.
+/// Returns the registered vaults, and the one in the home, which an agent may have created.
 fn known_vaults(cx: &CliContext) -> Result<Vec<RegisteredVault>> {
     let mut vaults = read_registry(cx)?;
     let folder = vault_folder(&cx.home, &cx.scope);
     if is_vault(&folder) {
-        let own = RegisteredVault { folder: canonical_folder(&folder), scope: cx.scope.clone() };
-        if !vaults.contains(&own) {
-            vaults.push(own);
+        let vault = RegisteredVault { folder: canonical_folder(&folder), scope: cx.scope.clone() };
+        if !vaults.contains(&vault) {
+            vaults.push(vault);
         }
     }
     Ok(vaults)

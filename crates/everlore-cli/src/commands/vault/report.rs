@@ -1,4 +1,4 @@
-//! Telling what a sync did, or would do.
+//! Report of a sync.
 
 use everlore::store::directory::{SyncAction, SyncReport, SyncRequest, SyncStep};
 use serde_json::json;
@@ -22,27 +22,27 @@ pub(super) fn print_report(
         }))?;
         return Ok(Exit::Done);
     }
-    for done in &report.done {
-        out.line(&step_line(done, request.dry_run))?;
+    for step in &report.done {
+        out.line(&step_line(step))?;
     }
     out.line(&summary_line(report, request.dry_run))?;
     Ok(Exit::Done)
 }
 
-/// One thing that was done.
-pub(super) fn step_line(done: &SyncStep, dry_run: bool) -> String {
-    let what = match (done.what, dry_run) {
-        (SyncAction::Stored, _) => "file → memory, new",
-        (SyncAction::Updated, _) => "file → memory",
-        (SyncAction::Deleted, _) => "file gone → memory deleted",
-        (SyncAction::Written, _) => "memory → file",
-        (SyncAction::Removed, _) => "memory gone → file removed",
-        (SyncAction::Renamed, _) => "file renamed",
-        (SyncAction::Conflict, _) => "conflict, both kept",
-        (SyncAction::Skipped, _) => "skipped",
+/// Formats one step of a sync.
+pub(super) fn step_line(step: &SyncStep) -> String {
+    let action = match step.what {
+        SyncAction::Stored => "file → memory, new",
+        SyncAction::Updated => "file → memory",
+        SyncAction::Deleted => "file gone → memory deleted",
+        SyncAction::Written => "memory → file",
+        SyncAction::Removed => "memory gone → file removed",
+        SyncAction::Renamed => "file renamed",
+        SyncAction::Conflict => "conflict, both kept",
+        SyncAction::Skipped => "skipped",
     };
-    let note = done.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
-    sanitize(&format!("{what:<27} {}{note}", done.file)).into_owned()
+    let note = step.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
+    sanitize(&format!("{action:<27} {}{note}", step.file)).into_owned()
 }
 
 fn summary_line(report: &SyncReport, dry_run: bool) -> String {

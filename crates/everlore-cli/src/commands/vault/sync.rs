@@ -1,4 +1,4 @@
-//! `everlore vault init`, `sync` and `status`: once, or only to see.
+//! `everlore vault init`, `sync` and `status`.
 
 use clap::Args;
 use everlore::store::directory::SyncRequest;
@@ -10,22 +10,23 @@ use crate::{
     output::Output,
 };
 
-/// Make a vault, write what is stored into it, and take in what is there already
+/// Create a vault, write the stored memories into it, and import the files it already has
 #[derive(Debug, Args)]
 pub(crate) struct VaultInitArgs {
     #[command(flatten)]
     vault: VaultTargetArgs,
 }
 
-/// Bring a vault and what is stored together, once
+/// Sync a vault with the stored memories, once
 ///
-/// New, edited, renamed and deleted files reach memory; new, edited, archived and deleted memories reach the files. What
-/// was forgotten leaves the folder and does not come back. Files that cannot be taken are told by name and left alone.
+/// New, edited, renamed and deleted files reach memory; new, edited, archived and deleted memories reach the files. The
+/// file of a forgotten memory is removed and does not come back. Files that cannot be imported are reported and left
+/// alone.
 #[derive(Debug, Args)]
 pub(crate) struct VaultSyncArgs {
     #[command(flatten)]
     vault: VaultTargetArgs,
-    /// Only say what would happen
+    /// Report what would happen, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -38,22 +39,22 @@ pub(crate) struct VaultStatusArgs {
 }
 
 impl VaultInitArgs {
-    /// Makes the folder and syncs it for the first time.
+    /// Creates the folder and syncs it for the first time.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let request = self.vault.to_request(cx)?;
-        let made = make_vault(&request.folder)?;
+        let is_new = make_vault(&request.folder)?;
         let synced = cx.engine().await?.sync_vault(&request).await?;
         registry::register_vault(cx, &request)?;
         if !out.is_json() {
-            let what = if made { "made" } else { "using" };
-            out.line(&format!("{what} {}", request.folder.display()))?;
+            let done = if is_new { "made" } else { "using" };
+            out.line(&format!("{done} {}", request.folder.display()))?;
         }
         report::print_report(out, &request, &synced)
     }
 }
 
 impl VaultSyncArgs {
-    /// Syncs and tells what was done.
+    /// Syncs and prints the report.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let request = SyncRequest { dry_run: self.dry_run, ..self.vault.to_request(cx)? };
         let synced = cx.engine().await?.sync_vault(&request).await?;
@@ -65,11 +66,11 @@ impl VaultSyncArgs {
 }
 
 impl VaultStatusArgs {
-    /// Tells what a sync would do.
+    /// Prints what a sync would do.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let request = SyncRequest { dry_run: true, ..self.vault.to_request(cx)? };
-        let foreseen = cx.engine().await?.sync_vault(&request).await?;
-        report::print_report(out, &request, &foreseen)?;
-        Ok(Exit::from_found(!foreseen.is_unchanged()))
+        let planned = cx.engine().await?.sync_vault(&request).await?;
+        report::print_report(out, &request, &planned)?;
+        Ok(Exit::from_found(!planned.is_unchanged()))
     }
 }

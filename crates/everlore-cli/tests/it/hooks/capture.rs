@@ -1,4 +1,4 @@
-//! What was said is stored once, whatever happens to the processes that do it.
+//! Turns of hooks are stored once, whatever happens to the processes.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{drain_spool, hook, pending_turns, recorded_event, turns};
 use crate::home::TestHome;
 
-/// An event with some of its fields changed.
+/// Returns a recorded event with some of its fields changed.
 pub(super) fn changed_event(home: &TestHome, host: &str, name: &str, fields: &Value) -> String {
     let mut event: Value = serde_json::from_str(&recorded_event(home, host, name)).unwrap();
     for (field, value) in fields.as_object().unwrap() {
@@ -82,9 +82,9 @@ fn what_an_event_does_not_say_is_read_in_the_transcript() {
         changed_event(&home, "claude-code", "Stop", &json!({ "last_assistant_message": null }));
     hook(&home, "claude-code", "Stop", &event);
     drain_spool(&home);
-    let said: Vec<Value> = turns(&home).iter().map(|turn| json!([turn[1], turn[2]])).collect();
+    let texts: Vec<Value> = turns(&home).iter().map(|turn| json!([turn[1], turn[2]])).collect();
     assert_eq!(
-        said,
+        texts,
         [json!(["user", "请记住：部署在周四。"]), json!(["assistant", "记住了：周四部署。"])]
     );
 }
@@ -99,8 +99,9 @@ fn subagents_and_our_own_words_are_not_stored() {
             None
         );
     }
-    let said = "<memory-context>\n- likes tea\n</memory-context>\nHello there, 你好";
-    let event = changed_event(&home, "claude-code", "UserPromptSubmit", &json!({ "prompt": said }));
+    let texts = "<memory-context>\n- likes tea\n</memory-context>\nHello there, 你好";
+    let event =
+        changed_event(&home, "claude-code", "UserPromptSubmit", &json!({ "prompt": texts }));
     hook(&home, "claude-code", "UserPromptSubmit", &event);
     drain_spool(&home);
     let stored = turns(&home);
@@ -113,13 +114,13 @@ fn what_was_told_does_not_come_back_as_a_memory() {
     let home = TestHome::new();
     home.remember("Anna's cat is called Miso.");
     let prompt = json!({ "prompt": "What is my cat called?" });
-    let told = hook(
+    let context = hook(
         &home,
         "codex",
         "UserPromptSubmit",
         &changed_event(&home, "codex", "UserPromptSubmit", &prompt),
     );
-    assert!(told.unwrap().to_string().contains("Miso"));
+    assert!(context.unwrap().to_string().contains("Miso"));
     let answer = json!({ "last_assistant_message": "Your cat is called Miso." });
     hook(&home, "codex", "Stop", &changed_event(&home, "codex", "Stop", &answer));
     hook(&home, "codex", "SessionEnd", &recorded_event(&home, "codex", "SessionEnd"));
@@ -139,9 +140,9 @@ fn what_was_told_does_not_come_back_as_a_memory() {
 #[test]
 fn what_was_told_is_counted_when_it_is_stored_and_what_was_erased_meanwhile_is_not() {
     let home = TestHome::new();
-    let kept = home.remember("Anna's cat is called Miso.");
+    let id = home.remember("Anna's cat is called Miso.");
     let erased = home.remember("安娜的狗叫豆豆。");
-    for (prompt, told) in [("What is Anna's cat called?", "Miso"), ("安娜的狗叫什么？", "豆豆")]
+    for (prompt, context) in [("What is Anna's cat called?", "Miso"), ("安娜的狗叫什么？", "豆豆")]
     {
         let event = changed_event(
             &home,
@@ -150,13 +151,13 @@ fn what_was_told_is_counted_when_it_is_stored_and_what_was_erased_meanwhile_is_n
             &json!({ "prompt": prompt, "turn_id": prompt }),
         );
         let answer = hook(&home, "codex", "UserPromptSubmit", &event);
-        assert!(answer.unwrap().to_string().contains(told));
+        assert!(answer.unwrap().to_string().contains(context));
     }
     let counts = || home.json(&["memory", "stats"])["usage"].clone();
-    assert_eq!(counts()["told"], 0, "nobody waited for it");
+    assert_eq!(counts()["told"], 0, "the hook did not wait for it");
     home.json(&["memory", "forget", "--yes", &erased]);
     drain_spool(&home);
-    assert_eq!((&counts()["told"], &counts()["memories"]), (&json!(1), &json!(1)), "{kept}");
+    assert_eq!((&counts()["told"], &counts()["memories"]), (&json!(1), &json!(1)), "{id}");
     assert!(fs::read_dir(home.path().join("hooks/waiting")).unwrap().next().is_none());
 }
 
@@ -166,20 +167,24 @@ fn what_is_held_out_of_a_message_is_written_down_too() {
     home.remember("Anna's cat is called Miso.");
     fs::write(home.path().join("config.toml"), "[memory.inject]\nholdout = 0.5\n").unwrap();
     let sessions: Vec<String> = (0..12).map(|number| format!("holdout-{number}")).collect();
-    let mut told = 0;
+    let mut context = 0;
     for session in &sessions {
         let prompt = json!({ "prompt": "What is Anna's cat called?", "session_id": session });
         let event = changed_event(&home, "codex", "UserPromptSubmit", &prompt);
-        told += u64::from(hook(&home, "codex", "UserPromptSubmit", &event).is_some());
+        context += u64::from(hook(&home, "codex", "UserPromptSubmit", &event).is_some());
     }
-    // Answers that are stored would be told as well.
+    // Stored answers would be injected as well.
     for session in &sessions {
         let answer = json!({ "last_assistant_message": "Miso.", "session_id": session });
         hook(&home, "codex", "Stop", &changed_event(&home, "codex", "Stop", &answer));
     }
     drain_spool(&home);
     let usage = home.json(&["memory", "stats"])["usage"].clone();
-    assert_eq!((&usage["told"], &usage["held_out"]), (&json!(told), &json!(12 - told)), "{usage}");
+    assert_eq!(
+        (&usage["told"], &usage["held_out"]),
+        (&json!(context), &json!(12 - context)),
+        "{usage}"
+    );
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! Hooks where everything goes wrong: an agent never notices.
+//! Hooks when something fails: the agent never notices.
 
 use std::{
     fs,
     io::Read,
-    process::Stdio,
+    process::{Child, Stdio},
     time::{Duration, Instant},
 };
 
@@ -13,10 +13,14 @@ use super::{
     MAX_HOOK_TIME, capture::changed_event, drain_spool, hook, pending_turns, recorded_event,
     replay::home_with_memories, turns,
 };
-use crate::{home::TestHome, kill::word};
+use crate::{
+    home::TestHome,
+    kill::{spin, word},
+    random::TestRandom,
+};
 
 #[test]
-fn broken_input_ends_well_and_says_nothing() {
+fn broken_input_exits_with_zero_and_prints_nothing() {
     let home = home_with_memories();
     let long = format!("{{\"session_id\":\"s\",\"prompt\":\"{}\"}}", "x".repeat(2_000_000));
     let deep = "[".repeat(100_000);
@@ -30,7 +34,7 @@ fn broken_input_ends_well_and_says_nothing() {
 }
 
 #[test]
-fn wrong_arguments_and_settings_end_well_and_are_told_on_standard_error() {
+fn wrong_arguments_and_settings_exit_with_zero_and_are_reported_on_standard_error() {
     let home = TestHome::new();
     for args in [
         &["hook"][..],
@@ -97,10 +101,10 @@ fn a_database_that_another_process_locks_loses_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn a_home_that_cannot_be_written_still_tells_or_stays_silent() {
+fn a_home_that_cannot_be_written_still_injects_or_stays_silent() {
     use std::os::unix::fs::PermissionsExt;
     let home = TestHome::new();
-    // A file where the home should be: not even the system's administrator can write below it.
+    // A file where the home should be: not even root can write below it.
     fs::write(home.path(), "not a folder").unwrap();
     for event in ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"] {
         let ran = home.run_with_input(
@@ -148,40 +152,40 @@ fn many_hooks_at_once_store_each_turn_once() {
 }
 
 #[test]
-fn whatever_a_hook_acknowledged_survives_kills_of_it_and_of_the_storing() {
+fn whatever_a_hook_acknowledged_survives_kills_of_it_and_of_the_draining() {
     let home = TestHome::in_ram();
     home.remember("the first tea");
-    let begun = Instant::now();
-    drain_spool(&home);
-    let whole = begun.elapsed();
+    let mut random = TestRandom::new();
     let mut acknowledged = Vec::new();
-    for round in 0..60_u32 {
-        let said = format!("note the word {}", word(round as usize));
-        let fields = json!({ "prompt": said, "turn_id": format!("t-{round}") });
+    for round in 0..60 {
+        let prompt = format!("note the word {}", word(round));
+        let fields = json!({ "prompt": prompt, "turn_id": format!("t-{round}") });
         let event = changed_event(&home, "codex", "UserPromptSubmit", &fields);
-        let mut child = home.start(&["hook", "codex", "UserPromptSubmit"]);
-        std::io::Write::write_all(&mut child.stdin.take().unwrap(), event.as_bytes()).unwrap();
-        // Each round kills a little later, from before it began to about when it is done; the last are let be.
-        if round < 50 {
-            spin(whole * round / 40);
-            let _ = child.kill();
+        let before = pending_turns(&home);
+        let mut hook = home.start(&["hook", "codex", "UserPromptSubmit"]);
+        std::io::Write::write_all(&mut hook.stdin.take().unwrap(), event.as_bytes()).unwrap();
+        match round % 3 {
+            // A third is killed anywhere, a third once its turn is in the spool, and a third ends by itself.
+            0 => kill_after(&mut hook, &mut random, || true),
+            1 => kill_after(&mut hook, &mut random, || pending_turns(&home) > before),
+            _ => {}
         }
-        if child.wait().unwrap().success() {
-            acknowledged.push(said);
+        if hook.wait().unwrap().success() {
+            acknowledged.push(prompt);
         }
-        let mut storing = home.start(&["hook", "codex", "store"]);
-        spin(whole * (round % 20) / 15);
-        let _ = storing.kill();
-        storing.wait().unwrap();
+        let (before, stored) = (pending_turns(&home), random.below(3));
+        let mut drain = home.start(&["hook", "codex", "store"]);
+        kill_after(&mut drain, &mut random, || pending_turns(&home) + stored <= before);
+        drain.wait().unwrap();
     }
     drain_spool(&home);
     home.assert_healthy();
     let stored: Vec<String> =
         turns(&home).iter().map(|turn| turn[2].as_str().unwrap().to_owned()).collect();
     println!("{} acknowledged, {} stored", acknowledged.len(), stored.len());
-    assert!(acknowledged.len() > 5, "the kills came too early to tell anything");
-    for said in &acknowledged {
-        assert_eq!(stored.iter().filter(|text| *text == said).count(), 1, "{said}");
+    assert!(acknowledged.len() >= 20, "every third hook ends by itself");
+    for prompt in &acknowledged {
+        assert_eq!(stored.iter().filter(|text| *text == prompt).count(), 1, "{prompt}");
     }
     let mut once = stored.clone();
     once.sort();
@@ -189,23 +193,25 @@ fn whatever_a_hook_acknowledged_survives_kills_of_it_and_of_the_storing() {
     assert_eq!(once.len(), stored.len(), "something was stored twice");
 }
 
-fn spin(time: Duration) {
-    let begun = Instant::now();
-    while begun.elapsed() < time {
-        std::hint::spin_loop();
+/// Waits until a condition holds or the process has ended, then a random while, and kills the process.
+fn kill_after(child: &mut Child, random: &mut TestRandom, condition: impl Fn() -> bool) {
+    while child.try_wait().unwrap().is_none() && !condition() {
+        std::thread::yield_now();
     }
+    spin(random, 500_000);
+    let _ = child.kill();
 }
 
 #[test]
-fn the_doctor_tells_what_hooks_left_and_what_to_do() {
+fn the_doctor_reports_what_hooks_left_and_what_to_do() {
     let home = home_with_memories();
     let folder = home.path().join("hooks/waiting");
     fs::create_dir_all(&folder).unwrap();
     let check = |home: &TestHome| {
-        let told = home.run(&["--json", "doctor"]);
-        let checks = told.json()["checks"].as_array().unwrap().clone();
+        let ran = home.run(&["--json", "doctor"]);
+        let checks = ran.json()["checks"].as_array().unwrap().clone();
         let of_hooks = checks.into_iter().filter(|check| check["check"] == "hooks");
-        (told.code, of_hooks.collect::<Vec<_>>())
+        (ran.code, of_hooks.collect::<Vec<_>>())
     };
     let turn = json!({
         "scope": { "agent": "default", "user": "default" },
@@ -220,16 +226,16 @@ fn the_doctor_tells_what_hooks_left_and_what_to_do() {
     assert_eq!(check(&home), (0, vec![]), "a process is storing it");
     let long_ago = std::time::SystemTime::now() - Duration::from_secs(600);
     put("just-now.json").set_modified(long_ago).unwrap();
-    let (code, told) = check(&home);
-    assert_eq!((code, told.len(), &told[0]["status"]), (0, 1, &json!("note")), "{told:?}");
-    let hint = told[0]["hint"].as_str().unwrap();
-    assert!(told[0]["message"].as_str().unwrap().starts_with("1 turn of hooks"), "{told:?}");
+    let (code, checks) = check(&home);
+    assert_eq!((code, checks.len(), &checks[0]["status"]), (0, 1, &json!("note")), "{checks:?}");
+    let hint = checks[0]["hint"].as_str().unwrap();
+    assert!(checks[0]["message"].as_str().unwrap().starts_with("1 turn of hooks"), "{checks:?}");
     assert!(hint.contains("hook claude-code store"), "{hint}");
     assert_eq!(home.run(&["hook", "claude-code", "store"]).code, 0);
     assert_eq!(check(&home), (0, vec![]));
     assert!(turns(&home).iter().any(|turn| turn.to_string().contains("7443")));
     put("bad.refused");
-    let (code, told) = check(&home);
-    assert_eq!((code, &told[0]["status"]), (2, &json!("problem")), "{told:?}");
-    assert!(told[0]["hint"].as_str().unwrap().contains("everlore observe"), "{told:?}");
+    let (code, checks) = check(&home);
+    assert_eq!((code, &checks[0]["status"]), (2, &json!("problem")), "{checks:?}");
+    assert!(checks[0]["hint"].as_str().unwrap().contains("everlore observe"), "{checks:?}");
 }

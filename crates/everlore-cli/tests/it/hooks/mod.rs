@@ -1,4 +1,4 @@
-//! Hooks as hosts call them: recorded events go through the binary, and what comes back is compared to the letter.
+//! Hooks as hosts call them: recorded events go through the binary, and the responses are compared to the letter.
 
 mod replay;
 mod capture;
@@ -16,20 +16,20 @@ use serde_json::{Value, json};
 
 use crate::home::{CommandOutput, TestHome};
 
-/// The hosts.
+/// Hosts that call hooks.
 const HOSTS: [&str; 4] = ["claude-code", "codex", "gemini", "cursor"];
 
-/// What a hook may take, with room for a machine that is busy with other tests.
+/// Time limit of a hook, with room for a machine that is busy with other tests.
 const MAX_HOOK_TIME: Duration = Duration::from_secs(8);
 
-/// Events that were recorded, with their folders filled in.
+/// Returns a recorded event with its folders filled in.
 pub(super) fn recorded_event(home: &TestHome, host: &str, name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hooks").join(host);
     let text = fs::read_to_string(path.join(format!("{name}.json"))).unwrap();
     text.replace("{PROJECT}", &project(home)).replace("{TRANSCRIPT}", &transcript(home))
 }
 
-/// A project with a repository, in a folder whose name has a blank and is Chinese.
+/// Creates a project with a repository, in a folder whose name has a blank and Chinese characters.
 fn project(home: &TestHome) -> String {
     let folder = home.sibling("项目 folder");
     fs::create_dir_all(folder.join(".git")).unwrap();
@@ -42,7 +42,7 @@ fn transcript(home: &TestHome) -> String {
     home.sibling("transcript.jsonl").to_str().unwrap().to_owned()
 }
 
-/// Calls a hook and checks what always holds: exit code 0, within the limit, one line of JSON or nothing.
+/// Calls a hook and checks its contract: exit code 0, within the limit, one line of JSON or nothing.
 pub(super) fn hook(home: &TestHome, host: &str, event: &str, input: &str) -> Option<Value> {
     let began = Instant::now();
     let ran = home.run_with_input(&["hook", host, event], input.as_bytes());
@@ -51,21 +51,21 @@ pub(super) fn hook(home: &TestHome, host: &str, event: &str, input: &str) -> Opt
     (!ran.out.is_empty()).then(|| ran.json())
 }
 
-/// Stores what hooks left, instead of the process that they start: here a test can wait for it.
+/// Drains the spool in the foreground, instead of the process that hooks start, so that a test can wait for it.
 pub(super) fn drain_spool(home: &TestHome) {
     let ran = home.run(&["hook", "codex", "store"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(pending_turns(home), 0, "{ran:?}");
 }
 
-/// Turns that wait to be stored.
+/// Counts the turns in the spool.
 pub(super) fn pending_turns(home: &TestHome) -> usize {
     let Ok(entries) = fs::read_dir(home.path().join("hooks/waiting")) else { return 0 };
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name.ends_with(".json")).count()
 }
 
-/// Every turn of the home: conversation, role and text.
+/// Returns session, role and text of every turn of the home.
 pub(super) fn turns(home: &TestHome) -> Vec<Value> {
     let ran: CommandOutput = home.run(&["memory", "export"]);
     let memories = ran.lines().into_iter().filter_map(|line| line.get("memory").cloned());

@@ -1,4 +1,4 @@
-//! Whole conversations of each host, in English and Chinese.
+//! Complete conversations of each host, in English and Chinese.
 
 use std::fs;
 
@@ -42,7 +42,7 @@ const EVENTS: [(&str, &[&str]); 4] = [
     ),
 ];
 
-/// A home that knows something about the work, and who the user is.
+/// Returns a home with memories about the work, and a user profile.
 pub(super) fn home_with_memories() -> TestHome {
     let home = TestHome::new();
     for text in [
@@ -68,30 +68,30 @@ fn layer(home: &TestHome, name: &str, text: &str) {
 #[test]
 fn every_event_of_every_host_is_answered_in_its_shape() {
     for (host, events) in EVENTS {
-        let (mut told, mut stored) = (Vec::new(), Vec::new());
-        // A home for each language: what one conversation leaves must not reach the other.
+        let (mut responses, mut stored) = (Vec::new(), Vec::new());
+        // A home for each language, so that one conversation does not affect the other.
         for ending in ["", ".zh"] {
             let home = home_with_memories();
             for event in events {
                 let name = format!("{event}{ending}");
                 let answer = hook(&home, host, event, &recorded_event(&home, host, &name));
-                told.push(json!({ "event": name, "answer": answer }));
+                responses.push(json!({ "event": name, "answer": answer }));
             }
             drain_spool(&home);
             stored.extend(turns(&home));
         }
         let shown =
-            serde_json::to_string_pretty(&json!({ "told": told, "stored": stored })).unwrap();
+            serde_json::to_string_pretty(&json!({ "told": responses, "stored": stored })).unwrap();
         insta::assert_snapshot!(host, shown);
-        assert_whole(host, &told, &stored);
+        assert_whole(host, &responses, &stored);
     }
 }
 
-/// What must hold whatever the snapshot says.
-fn assert_whole(host: &str, told: &[Value], stored: &[Value]) {
+/// Checks what must hold whatever the snapshot says.
+fn assert_whole(host: &str, responses: &[Value], stored: &[Value]) {
     assert!(HOSTS.contains(&host));
     let of = |event: &str| {
-        let found = told.iter().find(|told| told["event"] == event);
+        let found = responses.iter().find(|responses| responses["event"] == event);
         found.unwrap()["answer"].to_string()
     };
     let [_, prompt, ..] = EVENTS.iter().find(|(known, _)| *known == host).unwrap().1 else {
@@ -160,9 +160,10 @@ fn the_beginning_is_told_within_what_hosts_take() {
     let long = "- a note that is worth keeping for a long time\n".repeat(250);
     layer(&home, "MEMORY.md", &format!("## Notes\n\n{long}"));
     for host in ["claude-code", "codex"] {
-        let told = hook(&home, host, "SessionStart", &recorded_event(&home, host, "SessionStart"))
-            .unwrap();
-        let context = told["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+        let responses =
+            hook(&home, host, "SessionStart", &recorded_event(&home, host, "SessionStart"))
+                .unwrap();
+        let context = responses["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
         assert!(context.contains("回答要简短") && context.chars().count() <= 10_000, "{context}");
     }
 }

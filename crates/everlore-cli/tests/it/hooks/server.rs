@@ -1,4 +1,4 @@
-//! With a server and without one: the same is told and stored.
+//! Hooks with and without a server: the same context, the same stored turns.
 
 use serde_json::Value;
 
@@ -10,12 +10,12 @@ use crate::{
     serve::{TestServer, tls::TlsServer},
 };
 
-/// What a home tells for the same events, and what it has stored then.
+/// Returns the responses of a home to a conversation, and the turns it has stored then.
 fn conversation(home: &TestHome) -> (Vec<Option<Value>>, Vec<Value>) {
-    let mut told = Vec::new();
+    let mut response = Vec::new();
     for ending in ["", ".zh"] {
         for event in ["SessionStart", "UserPromptSubmit", "PostToolUseFailure", "Stop"] {
-            told.push(hook(
+            response.push(hook(
                 home,
                 "claude-code",
                 event,
@@ -24,7 +24,7 @@ fn conversation(home: &TestHome) -> (Vec<Option<Value>>, Vec<Value>) {
         }
         drain_spool(home);
     }
-    (told, turns(home))
+    (response, turns(home))
 }
 
 #[test]
@@ -34,35 +34,39 @@ fn a_server_changes_nothing_but_the_time() {
     let (before, after) = (conversation(&alone), conversation(&served));
     assert_eq!(before.0, after.0);
     assert_eq!(before.1, after.1);
-    // It was the server that told it.
+    // The response came from the server.
     let metrics = server.request("GET", "/metrics", None).text;
-    let asked = metrics.lines().find(|line| line.contains("/v1/context") && line.contains("200"));
-    assert!(asked.is_some(), "{metrics}");
+    let requested =
+        metrics.lines().find(|line| line.contains("/v1/context") && line.contains("200"));
+    assert!(requested.is_some(), "{metrics}");
 }
 
 #[test]
 fn other_settings_and_other_versions_are_not_asked() {
     let home = home_with_memories();
     let server = TestServer::start(&home, &[]);
-    let asked = || server.request("GET", "/metrics", None).text.contains("/v1/context");
+    let requested = || server.request("GET", "/metrics", None).text.contains("/v1/context");
     let prompt = recorded_event(&home, "codex", "UserPromptSubmit");
     let input = home.sibling("event.json");
     std::fs::write(&input, &prompt).unwrap();
     let mut command = home.command(&["hook", "codex", "UserPromptSubmit"]);
     command.env("EVERLORE_MEMORY__INJECT__LIMIT", "1").stdin(std::fs::File::open(&input).unwrap());
-    let told = command.output().unwrap();
-    assert!(String::from_utf8_lossy(&told.stdout).contains("5433") && !asked(), "{told:?}");
+    let response = command.output().unwrap();
+    assert!(
+        String::from_utf8_lossy(&response.stdout).contains("5433") && !requested(),
+        "{response:?}"
+    );
     let note = home.path().join("server.json");
     let text = std::fs::read_to_string(&note).unwrap().replace(env!("CARGO_PKG_VERSION"), "0.0.1");
     std::fs::write(&note, text).unwrap();
     let other = serde_json::json!({ "session_id": "another" });
-    let told = hook(
+    let response = hook(
         &home,
         "codex",
         "UserPromptSubmit",
         &changed_event(&home, "codex", "UserPromptSubmit", &other),
     );
-    assert!(told.unwrap().to_string().contains("5433") && !asked());
+    assert!(response.unwrap().to_string().contains("5433") && !requested());
 }
 
 #[test]
@@ -73,13 +77,13 @@ fn a_server_that_just_died_is_not_missed() {
     server.child.kill().unwrap();
     server.child.wait().unwrap();
     std::fs::write(home.path().join("server.json"), note).unwrap();
-    let told = hook(
+    let response = hook(
         &home,
         "codex",
         "UserPromptSubmit",
         &recorded_event(&home, "codex", "UserPromptSubmit"),
     );
-    assert!(told.unwrap().to_string().contains("5433"));
+    assert!(response.unwrap().to_string().contains("5433"));
 }
 
 #[test]
@@ -107,9 +111,10 @@ fn hooks_ask_a_server_with_tls_all_the_same() {
     let home = home_with_memories();
     let secured = TlsServer::start(&home, &["memory.example"], &["--host", "0.0.0.0"]);
     let prompt = recorded_event(&home, "codex", "UserPromptSubmit");
-    let told = hook(&home, "codex", "UserPromptSubmit", &prompt);
-    assert!(told.unwrap().to_string().contains("5433"));
+    let response = hook(&home, "codex", "UserPromptSubmit", &prompt);
+    assert!(response.unwrap().to_string().contains("5433"));
     let metrics = secured.request(&secured.cert, "memory.example", "/metrics").unwrap();
-    let asked = metrics.lines().find(|line| line.contains("/v1/context") && line.contains("200"));
-    assert!(asked.is_some(), "{metrics}");
+    let requested =
+        metrics.lines().find(|line| line.contains("/v1/context") && line.contains("200"));
+    assert!(requested.is_some(), "{metrics}");
 }

@@ -1,4 +1,4 @@
-//! MCP over HTTP behind the guards of every route, and what the docs give to paste.
+//! MCP over HTTP with the access checks of every route, and the settings in the docs.
 
 use serde_json::{Value, json};
 
@@ -57,13 +57,13 @@ fn over_http_the_guards_are_those_of_every_route() {
     assert!(lines >= 10, "{audit}");
 }
 
-/// The blocks of a language in a text.
+/// Returns the code blocks of a language in a text.
 fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     let fence = format!("```{language}\n");
     text.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
 }
 
-/// The command lines that a setting names, wherever it names them.
+/// Returns the command lines in a setting, at any depth.
 fn commands(value: &Value, found: &mut Vec<Vec<String>>) {
     let words = |value: &Value| -> Vec<String> {
         let all = value.as_array().into_iter().flatten();
@@ -93,8 +93,8 @@ fn what_the_docs_give_to_paste_can_be_read_and_starts_a_server() {
     assert_eq!(found.len(), 9, "{found:?}");
     for command in found {
         assert_eq!(command[0], "everlore");
-        let asked = modern(1, "server/discover", json!({}));
-        let ran = home.run_with_input(&command[1..], format!("{asked}\n").as_bytes());
+        let request = modern(1, "server/discover", json!({}));
+        let ran = home.run_with_input(&command[1..], format!("{request}\n").as_bytes());
         assert!(ran.code == 0 && ran.out.contains("supportedVersions"), "{command:?}: {ran:?}");
     }
     for tool in home.json(&["tool", "list", "--set", "core"])["tools"].as_array().unwrap() {

@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 
 use crate::{home::TestHome, serve::TestServer};
 
-/// Longer than anything here takes; what hangs fails its test.
+/// Longer than any answer takes; a test that hangs fails.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// A process that answers line by line.
+/// MCP process that answers line by line.
 struct McpProcess {
     child: Child,
     input: Option<ChildStdin>,
@@ -47,7 +47,7 @@ impl McpProcess {
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("not protocol: {line}"))
     }
 
-    /// Asks and returns the answer to it.
+    /// Sends a request and returns its answer.
     fn round_trip(&mut self, message: &Value) -> Value {
         self.send(message.to_string());
         let answer = self.receive();
@@ -63,7 +63,7 @@ impl McpProcess {
         answer
     }
 
-    /// Ends the input; nothing more may come, and the process ends well.
+    /// Ends the input; nothing more may be printed, and the process exits with 0.
     fn end(mut self) {
         drop(self.input.take());
         assert!(self.answers.recv_timeout(DEADLINE).is_err(), "nothing was asked");
@@ -84,7 +84,7 @@ fn request(id: u32, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
-/// A request of the era without a handshake.
+/// Returns a request of the era without a handshake.
 fn modern(id: u32, method: &str, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -220,7 +220,7 @@ fn hostile_input_is_answered_or_ignored_and_never_the_end() {
     }
     let deep = "[".repeat(100_000);
     talk.send(&deep);
-    // What of this was answered is an error; then comes the answer that was asked for.
+    // Some of this is answered with errors; then the requested answer comes.
     talk.send(request(77, "initialize", json!({
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" }
     })).to_string());
@@ -276,9 +276,10 @@ fn an_end_at_any_time_is_an_end() {
     let mut shaken = McpProcess::start(&home, &[]);
     shaken.handshake();
     shaken.end();
-    // Whoever asks and closes at once still hears the answer.
-    let asked = modern(1, "tools/call", call("memory_save", json!({"content": "用户住在上海。"})));
-    let ran = home.run_with_input(&["mcp"], format!("{asked}\n").as_bytes());
+    // A client that closes its input right after a request still gets the answer.
+    let request =
+        modern(1, "tools/call", call("memory_save", json!({"content": "用户住在上海。"})));
+    let ran = home.run_with_input(&["mcp"], format!("{request}\n").as_bytes());
     assert_eq!(ran.code, 0);
     let answer: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(answer["result"]["structuredContent"]["action"], "created", "{answer}");
@@ -315,8 +316,9 @@ fn a_process_and_a_server_share_a_home() {
 #[test]
 fn with_verbose_the_log_goes_to_standard_error_and_the_protocol_stays_clean() {
     let home = TestHome::new();
-    let asked = modern(1, "tools/call", call("memory_save", json!({"content": "The user sails."})));
-    let ran = home.run_with_input(&["-vvv", "mcp"], format!("{asked}\n").as_bytes());
+    let request =
+        modern(1, "tools/call", call("memory_save", json!({"content": "The user sails."})));
+    let ran = home.run_with_input(&["-vvv", "mcp"], format!("{request}\n").as_bytes());
     assert!(ran.code == 0 && !ran.err.is_empty());
     for line in ran.out.lines() {
         serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("not protocol: {line}"));

@@ -77,9 +77,15 @@ pub(super) struct ApiResponse {
 }
 
 impl TestServer {
-    /// Starts one on a free port and waits until it says where it is.
+    /// Starts a server on a free port and waits until it prints its address.
     pub(super) fn start(home: &TestHome, args: &[&str]) -> Self {
+        Self::start_with_timeouts(home, args, "")
+    }
+
+    /// Starts a server with shorter time limits in milliseconds, such as `headers=500,body=500`.
+    pub(super) fn start_with_timeouts(home: &TestHome, args: &[&str], timeouts: &str) -> Self {
         let mut command = home.command(&[&["--json", "serve", "--port", "0"], args].concat());
+        command.env("EVERLORE_TEST_TIMEOUTS", timeouts);
         let log = fs::File::options().append(true).create(true).open(home.sibling("log")).unwrap();
         let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut line = String::new();

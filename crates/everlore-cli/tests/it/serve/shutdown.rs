@@ -136,7 +136,7 @@ fn the_settings_say_where_the_server_listens_unless_an_option_does() {
         .unwrap();
     let ran = home.run(&["serve"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("0.0.0.0 can be reached by others"), "{}", ran.err);
+    assert!(ran.err.contains("other machines can reach 0.0.0.0"), "{}", ran.err);
     assert!(TestServer::start(&home, &["--host", "127.0.0.1"]).address.starts_with("127.0.0.1:"));
     std::fs::write(home.path().join("config.toml"), "[server]\nhost = \"tea\"\n").unwrap();
     let ran = home.run(&["serve"]);

@@ -53,6 +53,12 @@ impl TlsServer {
         Self { cert, server: TestServer::start(home, &[&TLS_FILE_ARGS, args].concat()) }
     }
 
+    /// Starts a server for `localhost` with shorter time limits, as [`TestServer::start_with_timeouts`] takes them.
+    fn start_with_timeouts(home: &TestHome, timeouts: &str) -> Self {
+        let cert = write_certificate(home, &["localhost"]);
+        Self { cert, server: TestServer::start_with_timeouts(home, &TLS_FILE_ARGS, timeouts) }
+    }
+
     /// The port that others are told.
     fn port(&self) -> u16 {
         self.server.address.rsplit_once(':').unwrap().1.parse().unwrap()
@@ -180,9 +186,20 @@ fn those_who_never_finish_their_handshake_hold_up_nobody_and_not_the_end() {
 }
 
 #[test]
+fn a_handshake_that_never_ends_is_cut_off_in_time() {
+    let secured = TlsServer::start_with_timeouts(&TestHome::new(), "tls_handshake=500");
+    let began = Instant::now();
+    let mut stream = secured.connect();
+    stream.write_all(&[0x16, 3, 1, 2, 0, 1]).unwrap();
+    let _ = stream.read_to_end(&mut Vec::new());
+    let took = began.elapsed();
+    assert!(took >= Duration::from_millis(500) && took < Duration::from_secs(30), "{took:?}");
+}
+
+#[test]
 fn a_renewed_certificate_is_used_and_a_broken_one_is_not() {
     let home = TestHome::new();
-    let mut secured = TlsServer::start(&home, &["localhost"], &[]);
+    let mut secured = TlsServer::start_with_timeouts(&home, "certificate_poll=100");
     let first = secured.cert.clone();
     let until = |trusted: &str, secured: &TlsServer| {
         let began = Instant::now();
@@ -229,7 +246,7 @@ fn files_that_cannot_be_used_are_told_at_the_start() {
         &["cert.pem holds no private key"],
     );
     replace_certificate(&home, &cert, &KeyPair::generate().unwrap().serialize_pem());
-    refused(&home, &TLS_FILE_ARGS, &["is not that of the certificate"]);
+    refused(&home, &TLS_FILE_ARGS, &["does not belong to the certificate"]);
     replace_certificate(&home, &cert, &key.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY"));
     refused(&home, &TLS_FILE_ARGS, &["is encrypted", "openssl pkey"]);
     let older = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\nAAAA\n-----END RSA PRIVATE KEY-----\n";
@@ -251,7 +268,7 @@ fn a_key_that_others_can_read_is_told() {
     fs::set_permissions(home.sibling("key.pem"), open).unwrap();
     let _serving = TestServer::start(&home, &TLS_FILE_ARGS);
     let log = fs::read_to_string(home.sibling("log")).unwrap();
-    assert!(log.contains("others on this machine can read the key"), "{log}");
+    assert!(log.contains("other users of this machine can read the key"), "{log}");
 }
 
 #[test]

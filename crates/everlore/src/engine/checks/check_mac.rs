@@ -1,7 +1,7 @@
-//! The proof that a check was set in this home: a seal that only its key makes.
+//! Message authentication code (MAC) of a check: proof that it was set in this home, made with the home's key.
 //!
-//! A check is a question about files of this machine. Whoever writes a memory by another way (an import, a file of a vault,
-//! free data over HTTP) could ask it and read the answer; without the seal nobody looks.
+//! A check asks about files of this machine. A memory that arrives another way (an import, a vault file, metadata over
+//! HTTP) could ask such a question and expose the answer; without a valid MAC the engine does not look.
 
 use std::{fs, io, path::Path, sync::OnceLock};
 
@@ -14,19 +14,19 @@ use crate::{
     types::{MemoryId, Scope, StoredCheck, Timestamp},
 };
 
-/// Nobody guesses so many random bytes.
+/// Length of the key: 32 random bytes cannot be guessed.
 const KEY_BYTES: usize = 32;
 
-/// What seals are made with.
+/// MAC key.
 #[derive(Clone)]
 pub(super) struct MacKey([u8; KEY_BYTES]);
 
-/// The key of this process, where there is no home to keep one in.
+/// Source of the MAC key: the home's file, or a key of this process where there is no home.
 #[derive(Default)]
 pub(super) struct MacKeySource(OnceLock<MacKey>);
 
 impl MacKeySource {
-    /// The key, made if there is none.
+    /// Returns the key; creates it if there is none. Fails if the key file cannot be read or written.
     pub(super) fn load_or_create(&self, home: Option<&Path>) -> Result<MacKey> {
         match home {
             Some(home) => MacKey::load_or_create(home),
@@ -37,7 +37,7 @@ impl MacKeySource {
         }
     }
 
-    /// The key, if there is one. One that cannot be read proves nothing.
+    /// Returns the key if there is one. An unreadable key counts as none: it proves nothing.
     pub(super) fn load_existing(&self, home: Option<&Path>) -> Option<MacKey> {
         match home {
             Some(home) => MacKey::load(home).ok().flatten(),
@@ -70,16 +70,17 @@ impl MacKey {
         }
     }
 
-    /// The key of a home. Of several that are made at once, the first one stays.
+    /// Returns the key of a home, created if needed. Of several concurrent creations, the first wins.
     fn load_or_create(home: &Path) -> Result<Self> {
         if let Some(key) = Self::load(home)? {
             return Ok(key);
         }
         let (path, key) = (key_file(home), Self::random()?);
         let failed = |error| Error::io(path.display().to_string(), error);
-        let manner = WriteOptions { durable: true, private: true, permissions: None };
+        let options = WriteOptions { durable: true, private: true, permissions: None };
         let beside = path.with_extension(format!("{}.new", MemoryId::new(Timestamp::now())));
-        match TempFile::write(beside, &key.0, manner).and_then(|key| key.persist_noclobber(&path)) {
+        match TempFile::write(beside, &key.0, options).and_then(|key| key.persist_noclobber(&path))
+        {
             Ok(()) => Ok(key),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 Self::load(home)?.ok_or_else(|| failed(error))
@@ -88,28 +89,28 @@ impl MacKey {
         }
     }
 
-    /// The seal of a check in a scope.
-    pub(super) fn mac(&self, scope: &Scope, kept: &StoredCheck) -> String {
-        let unsealed = StoredCheck { seal: None, ..kept.clone() };
-        // A struct of plain values can always be written as JSON, and always the same way.
-        let said = serde_json::to_string(&(scope.agent(), scope.user(), unsealed));
-        // Twice, so that nothing can be added to what is sealed.
+    /// Returns the MAC of a check in a scope.
+    pub(super) fn mac(&self, scope: &Scope, stored: &StoredCheck) -> String {
+        let unsigned = StoredCheck { seal: None, ..stored.clone() };
+        // A struct of plain values always serializes to JSON, and always the same way.
+        let message = serde_json::to_string(&(scope.agent(), scope.user(), unsigned));
+        // Hashing twice prevents length extension.
         let inner = Sha256::new()
             .chain_update(b"everlore/check\0")
             .chain_update(self.0)
-            .chain_update(said.unwrap_or_default())
+            .chain_update(message.unwrap_or_default())
             .finalize();
         let outer = Sha256::new().chain_update(self.0).chain_update(inner).finalize();
         outer.iter().flat_map(|byte| hex_letters(*byte)).collect()
     }
 
-    /// Whether the check has the seal of this key.
-    pub(super) fn verify(&self, scope: &Scope, kept: &StoredCheck) -> bool {
-        kept.seal.as_ref().is_some_and(|seal| *seal == self.mac(scope, kept))
+    /// Returns `true` if the check carries this key's MAC.
+    pub(super) fn verify(&self, scope: &Scope, stored: &StoredCheck) -> bool {
+        stored.seal.as_ref().is_some_and(|seal| *seal == self.mac(scope, stored))
     }
 }
 
-/// A byte as two letters: digits could look like the number of a card, and be masked.
+/// Returns a byte as two letters: digits could look like a card number, and secret masking would replace them.
 fn hex_letters(byte: u8) -> [char; 2] {
     [byte >> 4, byte & 15].map(|half| char::from(b'a' + half))
 }
@@ -128,15 +129,15 @@ mod tests {
     fn a_seal_is_of_one_key_one_scope_and_one_check() {
         let (key, other) = (MacKey([1; 32]), MacKey([2; 32]));
         let (ann, bob) = (Scope::new("a", "ann").unwrap(), Scope::new("a", "bob").unwrap());
-        let mut kept = check("/茶");
-        assert!(!key.verify(&ann, &kept));
-        kept.seal = Some(key.mac(&ann, &kept));
-        assert!(key.verify(&ann, &kept));
-        assert!(!key.verify(&bob, &kept));
-        assert!(!other.verify(&ann, &kept));
-        let moved = StoredCheck { check: check("/酒").check, ..kept.clone() };
+        let mut stored = check("/茶");
+        assert!(!key.verify(&ann, &stored));
+        stored.seal = Some(key.mac(&ann, &stored));
+        assert!(key.verify(&ann, &stored));
+        assert!(!key.verify(&bob, &stored));
+        assert!(!other.verify(&ann, &stored));
+        let moved = StoredCheck { check: check("/酒").check, ..stored.clone() };
         assert!(!key.verify(&ann, &moved));
-        assert!(!key.verify(&ann, &StoredCheck { set_by: Actor::Person, ..kept }));
+        assert!(!key.verify(&ann, &StoredCheck { set_by: Actor::Person, ..stored }));
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! Looking at files: from outside first, at their bytes only where that does not tell.
+//! File checks: metadata first, content only where metadata does not decide.
 
 use std::{
     collections::HashMap,
     fs::{self, File, Metadata, OpenOptions},
     io::{self, Read},
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
     time::{Duration, SystemTime},
 };
 
@@ -13,39 +13,40 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     error::{Error, Result},
+    sync::lock,
     types::{Check, CheckReason, CheckResult, CheckStatus, CheckedFileStat, StoredCheck},
 };
 
-/// A larger file would be read for longer than anyone waits.
+/// Largest file that a check reads; a larger one takes longer than anyone waits.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A file that was written less long ago may be written again without its time telling.
+/// Youngest modification time that identifies content: a younger file may change again within the clock's resolution.
 const MIN_STABLE_AGE: Duration = Duration::from_secs(2);
 
-/// The digests of so many files are kept; more start anew.
+/// Capacity of the digest cache; a full cache is cleared.
 const MAX_CACHED: usize = 1_024;
 
-/// So much is read at a time.
+/// Bytes read at a time.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Digests of files, by how the files looked when they were taken.
+/// Cache of file digests, keyed by path and valid while the file's stamp is the same.
 #[derive(Default)]
 pub(super) struct FileDigestCache(Mutex<HashMap<String, (String, String)>>);
 
 impl FileDigestCache {
-    /// What a look at a path or a file tells.
-    pub(super) fn probe(&self, kept: &StoredCheck) -> CheckResult {
-        let (verdict, reason) = match &kept.check {
+    /// Evaluates a path or file check.
+    pub(super) fn probe(&self, stored: &StoredCheck) -> CheckResult {
+        let (verdict, reason) = match &stored.check {
             Check::Path { path } => match fs::metadata(path) {
                 Ok(_) => (CheckStatus::Fresh, CheckReason::Exists),
                 Err(error) => access_verdict(&error),
             },
             Check::File { file, sha256 } => {
-                self.compare_file(file, sha256.as_deref(), kept.seen.as_ref())
+                self.compare_file(file, sha256.as_deref(), stored.seen.as_ref())
             }
             _ => (CheckStatus::Unverifiable, CheckReason::SetElsewhere),
         };
-        kept.result(verdict, reason)
+        stored.result(verdict, reason)
     }
 
     fn compare_file(
@@ -54,21 +55,21 @@ impl FileDigestCache {
         sha256: Option<&str>,
         seen: Option<&CheckedFileStat>,
     ) -> (CheckStatus, CheckReason) {
-        let about = match fs::metadata(path) {
-            Ok(about) => about,
+        let metadata = match fs::metadata(path) {
+            Ok(metadata) => metadata,
             Err(error) => return access_verdict(&error),
         };
-        if !about.is_file() {
+        if !metadata.is_file() {
             return (CheckStatus::Stale, CheckReason::NotAFile);
         }
-        if seen.is_some_and(|seen| seen.bytes != about.len()) {
+        if seen.is_some_and(|seen| seen.bytes != metadata.len()) {
             return (CheckStatus::Stale, CheckReason::Changed);
         }
         let is_as_seen = |stamp: String| seen.and_then(|seen| seen.stamp.as_ref()) == Some(&stamp);
-        if file_stamp(&about).is_some_and(is_as_seen) {
+        if file_stamp(&metadata).is_some_and(is_as_seen) {
             return (CheckStatus::Fresh, CheckReason::Unchanged);
         }
-        if about.len() > MAX_BYTES {
+        if metadata.len() > MAX_BYTES {
             return (CheckStatus::Unverifiable, CheckReason::TooLarge);
         }
         match self.digest(path) {
@@ -81,29 +82,29 @@ impl FileDigestCache {
         }
     }
 
-    /// The digest of a file, from before if it looks the same.
+    /// Returns the digest of a file, cached while its stamp is the same; `None` if the file is too large.
     fn digest(&self, path: &str) -> io::Result<Option<String>> {
         let now = fs::metadata(path).ok().as_ref().and_then(file_stamp);
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let (Some(now), Some((then, digest))) = (&now, kept.get(path))
+        let mut cache = lock(&self.0);
+        if let (Some(now), Some((then, digest))) = (&now, cache.get(path))
             && now == then
         {
             return Ok(Some(digest.clone()));
         }
-        drop(kept);
+        drop(cache);
         let Some((digest, seen)) = hash_file(path)? else { return Ok(None) };
-        kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MAX_CACHED {
-            kept.clear();
+        cache = lock(&self.0);
+        if cache.len() >= MAX_CACHED {
+            cache.clear();
         }
         if let Some(stamp) = seen.stamp {
-            kept.insert(path.to_owned(), (stamp, digest.clone()));
+            cache.insert(path.to_owned(), (stamp, digest.clone()));
         }
         Ok(Some(digest))
     }
 }
 
-/// What it means that a path cannot be looked at.
+/// Returns the verdict for a path that cannot be accessed.
 fn access_verdict(error: &io::Error) -> (CheckStatus, CheckReason) {
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
@@ -113,15 +114,15 @@ fn access_verdict(error: &io::Error) -> (CheckStatus, CheckReason) {
     }
 }
 
-/// A check that holds now, with the digest of its file.
-pub(super) fn with_digest(mut kept: StoredCheck) -> Result<StoredCheck> {
-    match &mut kept.check {
+/// Returns a check with the digest of its file. Fails if the check does not hold now.
+pub(super) fn with_digest(mut stored: StoredCheck) -> Result<StoredCheck> {
+    match &mut stored.check {
         Check::Path { path } => {
             fs::metadata(&*path).map_err(|error| access_error(path, &error))?;
         }
         Check::File { file, sha256: sha256 @ None } => {
-            let about = fs::metadata(&*file).map_err(|error| access_error(file, &error))?;
-            if !about.is_file() {
+            let metadata = fs::metadata(&*file).map_err(|error| access_error(file, &error))?;
+            if !metadata.is_file() {
                 return Err(Error::invalid(
                     format!("{file} is no plain file"),
                     "a folder can only be checked to be there: use path instead of file",
@@ -130,11 +131,11 @@ pub(super) fn with_digest(mut kept: StoredCheck) -> Result<StoredCheck> {
             let read = hash_file(file).map_err(|error| access_error(file, &error))?;
             let (digest, seen) = read.ok_or_else(|| too_large_error(file))?;
             *sha256 = Some(digest);
-            kept.seen = Some(seen);
+            stored.seen = Some(seen);
         }
         _ => {}
     }
-    Ok(kept)
+    Ok(stored)
 }
 
 fn access_error(path: &str, error: &io::Error) -> Error {
@@ -157,11 +158,11 @@ fn too_large_error(path: &str) -> Error {
     )
 }
 
-/// The digest of a file and how it looked; none if it is too large.
+/// Returns the digest and stat of a file; `None` if it is too large.
 fn hash_file(path: &str) -> io::Result<Option<(String, CheckedFileStat)>> {
     let mut file = open_nonblocking(Path::new(path))?;
-    let about = file.metadata()?;
-    if !about.is_file() {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let (mut digest, mut bytes, mut chunk) = (Sha256::new(), 0_u64, vec![0; CHUNK_BYTES]);
@@ -179,10 +180,10 @@ fn hash_file(path: &str) -> io::Result<Option<(String, CheckedFileStat)>> {
         digest.update(&chunk[..count]);
     }
     let digest: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(Some((digest, CheckedFileStat { bytes, stamp: file_stamp(&about) })))
+    Ok(Some((digest, CheckedFileStat { bytes, stamp: file_stamp(&metadata) })))
 }
 
-/// Opens a file without waiting: a pipe that took its place since would never answer.
+/// Opens a file without blocking: a named pipe that replaced it meanwhile would never answer.
 fn open_nonblocking(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -194,31 +195,31 @@ fn open_nonblocking(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// How a file looks from outside; none if it was written just now.
-fn file_stamp(about: &Metadata) -> Option<String> {
-    let modified = about.modified().ok()?;
+/// Returns the stamp of a file: times and inode; `None` if it changed within [`MIN_STABLE_AGE`].
+fn file_stamp(metadata: &Metadata) -> Option<String> {
+    let modified = metadata.modified().ok()?;
     let age = SystemTime::now().duration_since(modified).ok()?;
-    (age >= MIN_STABLE_AGE).then(|| look_of(about, modified))
+    (age >= MIN_STABLE_AGE).then(|| stamp_text(metadata, modified))
 }
 
 #[cfg(unix)]
-fn look_of(about: &Metadata, _: SystemTime) -> String {
+fn stamp_text(metadata: &Metadata, _: SystemTime) -> String {
     use std::os::unix::fs::MetadataExt;
     let (modified, changed) =
-        ((about.mtime(), about.mtime_nsec()), (about.ctime(), about.ctime_nsec()));
+        ((metadata.mtime(), metadata.mtime_nsec()), (metadata.ctime(), metadata.ctime_nsec()));
     format!(
         "{}.{:09} {}.{:09} {}:{}",
         modified.0,
         modified.1,
         changed.0,
         changed.1,
-        about.dev(),
-        about.ino()
+        metadata.dev(),
+        metadata.ino()
     )
 }
 
 #[cfg(not(unix))]
-fn look_of(_: &Metadata, modified: SystemTime) -> String {
+fn stamp_text(_: &Metadata, modified: SystemTime) -> String {
     format!("{modified:?}")
 }
 

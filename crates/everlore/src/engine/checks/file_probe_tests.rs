@@ -1,24 +1,25 @@
-//! Every way in which a file can be there, gone, other, or out of reach.
+//! Tests of file checks: present, missing, changed and inaccessible files.
 
 use std::{process::Command, time::Instant};
 
 use super::*;
 use crate::types::{Actor, Timestamp};
 
-fn kept(check: Check) -> StoredCheck {
+fn unsigned(check: Check) -> StoredCheck {
     StoredCheck::unsigned(check, Actor::Person, Timestamp::UNIX_EPOCH)
 }
 
 fn path(path: &Path) -> StoredCheck {
-    kept(Check::Path { path: path.to_str().unwrap().into() })
+    unsigned(Check::Path { path: path.to_str().unwrap().into() })
 }
 
 fn file(path: &Path) -> StoredCheck {
-    with_digest(kept(Check::File { file: path.to_str().unwrap().into(), sha256: None })).unwrap()
+    with_digest(unsigned(Check::File { file: path.to_str().unwrap().into(), sha256: None }))
+        .unwrap()
 }
 
-fn look(kept: &StoredCheck) -> (CheckStatus, CheckReason) {
-    let CheckResult { verdict, reason, .. } = FileDigestCache::default().probe(kept);
+fn probe(stored: &StoredCheck) -> (CheckStatus, CheckReason) {
+    let CheckResult { verdict, reason, .. } = FileDigestCache::default().probe(stored);
     (verdict, reason)
 }
 
@@ -26,7 +27,7 @@ const GONE: (CheckStatus, CheckReason) = (CheckStatus::Stale, CheckReason::Missi
 const CHANGED: (CheckStatus, CheckReason) = (CheckStatus::Stale, CheckReason::Changed);
 const SAME: (CheckStatus, CheckReason) = (CheckStatus::Fresh, CheckReason::Unchanged);
 
-/// Makes a file look as if nobody had touched it for a while.
+/// Sets a file's modification time back by a minute.
 fn age(path: &Path) {
     let then = SystemTime::now() - Duration::from_secs(60);
     File::options().write(true).open(path).unwrap().set_modified(then).unwrap();
@@ -38,12 +39,12 @@ fn a_path_is_there_until_it_is_deleted_or_moved() {
     let notes = folder.path().join("笔记.md");
     fs::write(&notes, "茶").unwrap();
     let (check, inner) = (path(&notes), path(&notes.join("inner")));
-    assert_eq!(look(&check), (CheckStatus::Fresh, CheckReason::Exists));
-    assert_eq!(look(&inner), GONE, "a file has nothing in it");
+    assert_eq!(probe(&check), (CheckStatus::Fresh, CheckReason::Exists));
+    assert_eq!(probe(&inner), GONE, "a file has nothing in it");
     fs::rename(&notes, folder.path().join("moved.md")).unwrap();
-    assert_eq!(look(&check), GONE);
+    assert_eq!(probe(&check), GONE);
     assert_eq!(
-        look(&path(folder.path())),
+        probe(&path(folder.path())),
         (CheckStatus::Fresh, CheckReason::Exists),
         "a folder will do"
     );
@@ -55,15 +56,15 @@ fn a_file_is_the_same_until_one_byte_differs() {
     let notes = folder.path().join("a.rs");
     fs::write(&notes, "fn main() {}").unwrap();
     let check = file(&notes);
-    assert_eq!(look(&check), SAME);
+    assert_eq!(probe(&check), SAME);
     fs::write(&notes, "fn main() {;").unwrap();
-    assert_eq!(look(&check), CHANGED, "as long as before");
+    assert_eq!(probe(&check), CHANGED, "as long as before");
     fs::write(&notes, "fn main() {}").unwrap();
-    assert_eq!(look(&check), SAME, "written anew, with the same bytes");
+    assert_eq!(probe(&check), SAME, "written anew, with the same bytes");
     fs::remove_file(&notes).unwrap();
-    assert_eq!(look(&check), GONE);
+    assert_eq!(probe(&check), GONE);
     fs::create_dir(&notes).unwrap();
-    assert_eq!(look(&check), (CheckStatus::Stale, CheckReason::NotAFile));
+    assert_eq!(probe(&check), (CheckStatus::Stale, CheckReason::NotAFile));
 }
 
 #[test]
@@ -73,12 +74,12 @@ fn a_file_that_looks_as_before_is_not_read_again() {
     fs::write(&notes, "tea").unwrap();
     age(&notes);
     let mut check = file(&notes);
-    // A digest that fits nothing shows that only the look was compared.
+    // A digest that fits nothing shows that only the stamp was compared.
     let Check::File { sha256, .. } = &mut check.check else { panic!("{check:?}") };
     *sha256 = Some("0".repeat(64));
-    assert_eq!(look(&check), SAME);
+    assert_eq!(probe(&check), SAME);
     fs::write(&notes, "cha").unwrap();
-    assert_eq!(look(&check), CHANGED);
+    assert_eq!(probe(&check), CHANGED);
 }
 
 #[test]
@@ -87,12 +88,12 @@ fn a_digest_is_kept_for_as_long_as_the_file_looks_the_same() {
     let notes = folder.path().join("a.md");
     fs::write(&notes, "tea").unwrap();
     age(&notes);
-    let looked = FileDigestCache::default();
+    let cache = FileDigestCache::default();
     let name = notes.to_str().unwrap();
-    let first = looked.digest(name).unwrap().unwrap();
-    assert_eq!(looked.0.lock().unwrap().len(), 1);
+    let first = cache.digest(name).unwrap().unwrap();
+    assert_eq!(cache.0.lock().unwrap().len(), 1);
     fs::write(&notes, "cha").unwrap();
-    assert_ne!(looked.digest(name).unwrap().unwrap(), first);
+    assert_ne!(cache.digest(name).unwrap().unwrap(), first);
 }
 
 #[cfg(unix)]
@@ -104,15 +105,15 @@ fn links_are_followed_and_one_that_leads_nowhere_is_gone() {
     fs::write(&two, "酒").unwrap();
     std::os::unix::fs::symlink(&one, &link).unwrap();
     let (there, same) = (path(&link), file(&link));
-    assert_eq!((look(&there).0, look(&same)), (CheckStatus::Fresh, SAME));
+    assert_eq!((probe(&there).0, probe(&same)), (CheckStatus::Fresh, SAME));
     fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(&two, &link).unwrap();
-    assert_eq!((look(&there).0, look(&same)), (CheckStatus::Fresh, CHANGED));
+    assert_eq!((probe(&there).0, probe(&same)), (CheckStatus::Fresh, CHANGED));
     fs::remove_file(&two).unwrap();
-    assert_eq!((look(&there), look(&same)), (GONE, GONE));
+    assert_eq!((probe(&there), probe(&same)), (GONE, GONE));
     fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(&link, &link).unwrap();
-    assert_eq!(look(&there).0, CheckStatus::Unverifiable, "a circle");
+    assert_eq!(probe(&there).0, CheckStatus::Unverifiable, "a circle");
 }
 
 #[cfg(unix)]
@@ -125,11 +126,11 @@ fn a_pipe_in_the_place_of_a_file_is_told_and_never_waited_for() {
     fs::remove_file(&pipe).unwrap();
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let begun = Instant::now();
-    assert_eq!(look(&check), (CheckStatus::Stale, CheckReason::NotAFile));
+    assert_eq!(probe(&check), (CheckStatus::Stale, CheckReason::NotAFile));
     assert!(hash_file(pipe.to_str().unwrap()).is_err(), "nor where it takes the place meanwhile");
-    let new = kept(Check::File { file: pipe.to_str().unwrap().into(), sha256: None });
+    let new = unsigned(Check::File { file: pipe.to_str().unwrap().into(), sha256: None });
     assert!(with_digest(new).unwrap_err().to_string().contains("no plain file"));
-    assert_eq!(look(&path(&pipe)), (CheckStatus::Fresh, CheckReason::Exists));
+    assert_eq!(probe(&path(&pipe)), (CheckStatus::Fresh, CheckReason::Exists));
     assert!(begun.elapsed() < Duration::from_secs(5));
 }
 
@@ -139,14 +140,14 @@ fn a_huge_file_is_not_read() {
     let huge = folder.path().join("huge");
     File::create(&huge).unwrap().set_len(MAX_BYTES + 1).unwrap();
     let name: String = huge.to_str().unwrap().into();
-    let new = kept(Check::File { file: name.clone(), sha256: None });
+    let new = unsigned(Check::File { file: name.clone(), sha256: None });
     assert!(with_digest(new).unwrap_err().hint().contains("use path"));
-    let given = kept(Check::File { file: name, sha256: Some("0".repeat(64)) });
-    assert_eq!(look(&given), (CheckStatus::Unverifiable, CheckReason::TooLarge));
+    let given = unsigned(Check::File { file: name, sha256: Some("0".repeat(64)) });
+    assert_eq!(probe(&given), (CheckStatus::Unverifiable, CheckReason::TooLarge));
     fs::write(&huge, "tea").unwrap();
     let small = file(&huge);
     File::options().write(true).open(&huge).unwrap().set_len(MAX_BYTES + 1).unwrap();
-    assert_eq!(look(&small), CHANGED, "its length tells without reading");
+    assert_eq!(probe(&small), CHANGED, "its length tells without reading");
 }
 
 #[test]
@@ -154,13 +155,14 @@ fn what_cannot_be_there_is_refused_when_the_check_is_set() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("没有");
     assert!(with_digest(path(&missing)).unwrap_err().to_string().contains("nothing at"));
-    let whole = kept(Check::File { file: folder.path().to_str().unwrap().into(), sha256: None });
+    let whole =
+        unsigned(Check::File { file: folder.path().to_str().unwrap().into(), sha256: None });
     assert!(with_digest(whole).unwrap_err().hint().contains("use path"));
 }
 
 #[test]
 fn a_digest_looks_like_no_secret() {
-    // An import masks secrets, and a digest that was masked would fit nothing.
+    // An import masks secrets, and a masked digest would fit nothing.
     for number in 0..2_000_u32 {
         let digest: String =
             Sha256::digest(number.to_le_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -179,10 +181,10 @@ fn what_may_not_be_read_is_unverifiable() {
     fs::write(&notes, "tea").unwrap();
     let checks = [path(&notes), file(&notes)];
     fs::set_permissions(&inner, fs::Permissions::from_mode(0o000)).unwrap();
-    // The one user who may read everything is told nothing new.
+    // Root may read everything, so nothing is refused to it.
     let may = fs::metadata(&notes).is_ok();
-    let told = checks.map(|check| look(&check).0);
+    let statuses = checks.map(|check| probe(&check).0);
     fs::set_permissions(&inner, fs::Permissions::from_mode(0o700)).unwrap();
     let expected = if may { CheckStatus::Fresh } else { CheckStatus::Unverifiable };
-    assert_eq!(told, [expected, expected]);
+    assert_eq!(statuses, [expected, expected]);
 }

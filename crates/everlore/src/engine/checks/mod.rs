@@ -1,7 +1,7 @@
-//! Checks of memories: set with a proof of this home, and verified when memories are told (A11).
+//! Checks of memories: signed when set in this home, and verified before memories are returned.
 //!
-//! Ranking knows nothing of them. What is about to be told is looked at, within a time limit and on a thread that nobody has
-//! to wait for: a file system that hangs must not hang a recall, nor the end of the program.
+//! Ranking ignores them. Verification looks only at what is about to be returned, within a time limit and on a thread
+//! that nobody has to wait for: a hanging file system must not hang a recall, nor the end of the program.
 
 mod file_probe;
 mod run_command;
@@ -38,42 +38,49 @@ use crate::{
     },
 };
 
-/// What is asked for by name may take a moment.
+/// Time limit for verifying a memory that the caller named.
 pub const NAMED_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A page of a whole scope may have many files, and someone waits for the report.
+/// Time limit per page when verifying a whole scope: a page may have many files, and a caller waits for the report.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A file of the largest size is read in a fraction of this, even from a slow disk.
+/// Time limit for setting a check: the largest file takes a fraction of this, even from a slow disk.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Threads that look at files or run commands at a time. More means that something hangs.
+/// Most threads that read files or run commands at a time. More means that something hangs.
 const MAX_THREADS: usize = 8;
 
 type VerdictSender = mpsc::UnboundedSender<(usize, CheckResult)>;
 
-/// What verifying works with, shared by all clones of an engine.
+/// Verifier of checks, shared by all clones of an engine.
 #[derive(Default)]
 pub(super) struct CheckVerifier {
     key_source: MacKeySource,
     digests: FileDigestCache,
     command_results: CommandResultCache,
     threads: Arc<AtomicUsize>,
-    /// All that commands get to know.
+    /// Environment of commands; they get no other variables.
     environment: Vec<(OsString, OsString)>,
 }
 
-/// One memory that needs a look at this machine.
+impl CheckVerifier {
+    /// Creates a verifier whose commands get these variables and no others.
+    pub(super) fn with_environment(environment: Vec<(OsString, OsString)>) -> Self {
+        Self { environment, ..Self::default() }
+    }
+}
+
+/// Check of one memory that needs access to this machine.
 struct CheckJob {
-    /// Its place in the answer.
+    /// Index in the result.
     index: usize,
     stored: StoredCheck,
     scope: Scope,
-    /// Whether it may run a command.
+    /// Set when it may run a command.
     trusted: bool,
 }
 
-/// What a thread works with.
+/// Context of a verification thread.
 struct CheckRunner {
     verifier: Arc<CheckVerifier>,
     home: Option<PathBuf>,
@@ -81,7 +88,7 @@ struct CheckRunner {
     results: VerdictSender,
 }
 
-/// The right to a thread, given back when it ends.
+/// Permit for one thread, returned on drop.
 struct ThreadPermit(Arc<AtomicUsize>);
 
 impl Drop for ThreadPermit {
@@ -91,56 +98,43 @@ impl Drop for ThreadPermit {
 }
 
 impl Engine {
-    /// The same with these variables for the commands of checks, which get no others.
-    #[must_use]
-    pub fn with_environment(self, environment: Vec<(OsString, OsString)>) -> Self {
-        Self {
-            check_verifier: Arc::new(CheckVerifier { environment, ..CheckVerifier::default() }),
-            ..self
-        }
-    }
-
-    /// The same without commands, for who may end before they do.
+    /// Returns this engine with command checks disabled, for a process that may end before they do.
     #[must_use]
     pub fn without_commands(mut self) -> Self {
         Arc::make_mut(&mut self.config).checks.commands = false;
         self
     }
 
-    /// What the checks of these memories tell now, in their order; none for those without a check.
+    /// Verifies the checks of memories within `limit` and returns the results in the same order; `None` for a memory
+    /// without a check. A check that exceeds the limit is unverifiable.
     pub async fn verify_memories(
         &self,
         memories: &[&Memory],
         limit: Duration,
     ) -> Vec<Option<CheckResult>> {
         let now = self.now().timestamp();
-        let mut told = vec![None; memories.len()];
+        let mut results = vec![None; memories.len()];
         let mut jobs = Vec::new();
-        for (place, memory) in memories.iter().enumerate() {
-            let Some(kept) = memory.check() else { continue };
-            told[place] = kept.evaluate_date(now);
-            if told[place].is_none() {
-                let trusted = kept.set_by == Actor::Person && memory.trust() >= Trust::Said;
-                jobs.push(CheckJob {
-                    index: place,
-                    stored: kept,
-                    scope: memory.scope.clone(),
-                    trusted,
-                });
+        for (index, memory) in memories.iter().enumerate() {
+            let Some(stored) = memory.check() else { continue };
+            results[index] = stored.evaluate_date(now);
+            if results[index].is_none() {
+                let trusted = stored.set_by == Actor::Person && memory.trust() >= Trust::Said;
+                jobs.push(CheckJob { index, stored, scope: memory.scope.clone(), trusted });
             }
         }
-        for (place, verified) in self.run_checks(jobs, limit).await {
-            told[place] = Some(verified);
+        for (index, verified) in self.run_checks(jobs, limit).await {
+            results[index] = Some(verified);
         }
-        told
+        results
     }
 
-    /// What the check of one memory tells now, if it has one.
+    /// Verifies the check of one memory within [`NAMED_CHECK_TIMEOUT`]; returns `None` if it has none.
     pub async fn verify_memory(&self, memory: &Memory) -> Option<CheckResult> {
         self.verify_memories(&[memory], NAMED_CHECK_TIMEOUT).await.pop().flatten()
     }
 
-    /// Says of each hit what its check tells.
+    /// Verifies the checks of all hits within `limit` and stores the results in the hits.
     pub async fn verify_hits(&self, found: &mut Recall, limit: Duration) {
         if !found.hits.iter().any(|hit| hit.memory.metadata.contains_key(CHECK_KEY)) {
             return;
@@ -152,8 +146,8 @@ impl Engine {
         }
     }
 
-    /// The same for an answer: what does not hold stands after what does, so that a budget of tokens is spent on that first.
-    /// Nothing is left out for it, and what is told in the order of time stays so.
+    /// Verifies the hits and sorts stale ones last, so that a token budget goes to valid ones first. Drops nothing,
+    /// and leaves hits in chronological order as they are.
     pub(super) async fn verify_and_demote(&self, found: &mut Recall) {
         self.verify_hits(found, Duration::from_millis(self.config.checks.time_limit_ms)).await;
         if !found.intent.asks_period {
@@ -164,7 +158,7 @@ impl Engine {
         }
     }
 
-    /// Says of a memory that is in the answer where it stands there, once all were verified.
+    /// Returns the explanation with the memory's final rank, after verification.
     pub(super) fn with_final_rank(found: &Recall, why_not: WhyNot) -> WhyNot {
         let WhyNot::Returned { hit, .. } = &why_not else { return why_not };
         match found.hits.iter().position(|other| other.memory.id == hit.memory.id) {
@@ -175,7 +169,8 @@ impl Engine {
         }
     }
 
-    /// Verifies every memory of a scope that has a check, the oldest first.
+    /// Verifies every memory of a scope that has a check and returns the results, oldest memory first. Fails if the
+    /// store fails.
     pub async fn verify_all(&self, scope: &Scope) -> Result<Vec<(Memory, CheckResult)>> {
         let kinds = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Turn).collect();
         let filter = MemoryFilter { kinds, ..MemoryFilter::default() };
@@ -183,32 +178,32 @@ impl Engine {
             ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: SCAN_PAGE };
         let mut all = Vec::new();
         loop {
-            let memories = self.store.list(scope, &page).await?;
+            let memories = self.store.memories().list(scope, &page).await?;
             let Some(last) = memories.last() else { return Ok(all) };
             page.after = Some(last.id);
             let carry = |memory: &Memory| memory.metadata.contains_key(CHECK_KEY);
             let carriers: Vec<Memory> = memories.into_iter().filter(carry).collect();
             let verified =
                 self.verify_memories(&carriers.iter().collect::<Vec<_>>(), PAGE_TIMEOUT).await;
-            let told = carriers.into_iter().zip(verified);
-            all.extend(told.filter_map(|(memory, verified)| Some((memory, verified?))));
+            let results = carriers.into_iter().zip(verified);
+            all.extend(results.filter_map(|(memory, verified)| Some((memory, verified?))));
         }
     }
 
-    /// The request with its check looked at, sealed and among its data.
+    /// Returns the request with its check verified, signed and moved into the metadata.
     pub(super) async fn with_stored_check(
         &self,
         scope: &Scope,
         mut request: RememberRequest,
     ) -> Result<RememberRequest> {
         if let Some(new) = request.check.take() {
-            let kept = self.prepare_check(scope, new).await?;
-            request.metadata.insert(CHECK_KEY.to_owned(), to_json(&kept));
+            let stored = self.prepare_check(scope, new).await?;
+            request.metadata.insert(CHECK_KEY.to_owned(), to_json(&stored));
         }
         Ok(request)
     }
 
-    /// The edit with its check looked at and sealed.
+    /// Returns the edit with its check verified and signed.
     pub(super) async fn with_stored_check_edit(
         &self,
         scope: &Scope,
@@ -226,7 +221,8 @@ impl Engine {
         }
     }
 
-    /// A check as it is kept: what it looks at is there now, and it is proven to be of this home.
+    /// Returns a check as the store holds it: verified now and signed with this home's key. Fails if the check
+    /// contains a secret, does not hold now, or takes longer than [`SAVE_TIMEOUT`].
     async fn prepare_check(&self, scope: &Scope, new: NewCheck) -> Result<StoredCheck> {
         if self.masks_secrets(scope) && new.texts().any(|text| !find_secrets(text).is_empty()) {
             return Err(Error::invalid(
@@ -234,7 +230,7 @@ impl Engine {
                 "keep the secret in a file that the command reads by itself",
             ));
         }
-        let (now, looks) = (self.now(), new.probes_machine());
+        let (now, probes) = (self.now(), new.probes_machine());
         let check = new.validate(&now)?;
         if matches!(check, Check::Command { .. }) && self.author.actor != Actor::Person {
             return Err(Error::invalid(
@@ -242,22 +238,22 @@ impl Engine {
                 "ask the user to set it with `everlore memory edit ID --check-command`, or use a path, a file or a date",
             ));
         }
-        let kept = StoredCheck::unsigned(check, self.author.actor, now.timestamp());
-        if !looks {
-            return Ok(kept);
+        let stored = StoredCheck::unsigned(check, self.author.actor, now.timestamp());
+        if !probes {
+            return Ok(stored);
         }
         let (verifier, home, scope) =
             (Arc::clone(&self.check_verifier), self.home.clone(), scope.clone());
-        let sealed = self.check_verifier.run_with_timeout(SAVE_TIMEOUT, move || {
-            let mut kept = file_probe::with_digest(kept)?;
-            kept.seal =
-                Some(verifier.key_source.load_or_create(home.as_deref())?.mac(&scope, &kept));
-            Ok(kept)
+        let signed = self.check_verifier.run_with_timeout(SAVE_TIMEOUT, move || {
+            let mut stored = file_probe::with_digest(stored)?;
+            stored.seal =
+                Some(verifier.key_source.load_or_create(home.as_deref())?.mac(&scope, &stored));
+            Ok(stored)
         });
-        sealed.await?
+        signed.await?
     }
 
-    /// Looks, until the time is up; what is not done then took too long.
+    /// Runs checks until the deadline; unfinished ones count as timed out.
     async fn run_checks(&self, jobs: Vec<CheckJob>, limit: Duration) -> Vec<(usize, CheckResult)> {
         if jobs.is_empty() {
             return Vec::new();
@@ -266,47 +262,47 @@ impl Engine {
         let runs = commands && jobs.iter().any(|job| is_command(&job.stored) && job.trusted);
         let deadline =
             Instant::now() + if runs { limit.max(run_command::MAX_COMMAND_WAIT) } else { limit };
-        let mut told: HashMap<usize, CheckResult> = HashMap::new();
+        let mut results: HashMap<usize, CheckResult> = HashMap::new();
         for job in &jobs {
-            told.insert(job.index, job.stored.unverifiable(CheckReason::TimedOut));
+            results.insert(job.index, job.stored.unverifiable(CheckReason::TimedOut));
         }
-        let (tell, mut heard) = mpsc::unbounded_channel();
+        let (sender, mut receiver) = mpsc::unbounded_channel();
         let verifier = Arc::clone(&self.check_verifier);
-        let desk = CheckRunner { verifier, home: self.home.clone(), commands, results: tell };
-        if self.check_verifier.spawn_thread(move || desk.run_all(jobs)) {
-            while let Ok(Some((place, verified))) = timeout_at(deadline, heard.recv()).await {
-                told.insert(place, verified);
+        let runner = CheckRunner { verifier, home: self.home.clone(), commands, results: sender };
+        if self.check_verifier.spawn_thread(move || runner.run_all(jobs)) {
+            while let Ok(Some((index, verified))) = timeout_at(deadline, receiver.recv()).await {
+                results.insert(index, verified);
             }
         }
-        told.into_iter().collect()
+        results.into_iter().collect()
     }
 }
 
 impl CheckVerifier {
-    /// Starts a thread that nobody waits for, unless too many hang already.
+    /// Spawns a detached thread; returns `false` if too many hang already.
     fn spawn_thread(&self, work: impl FnOnce() + Send + 'static) -> bool {
-        let seat = ThreadPermit(Arc::clone(&self.threads));
-        // The seat is taken before it is looked at, and given back by its drop.
-        if seat.0.fetch_add(1, Ordering::AcqRel) >= MAX_THREADS {
+        let permit = ThreadPermit(Arc::clone(&self.threads));
+        // The permit is counted before the comparison, and its drop returns it.
+        if permit.0.fetch_add(1, Ordering::AcqRel) >= MAX_THREADS {
             return false;
         }
         let worker = move || {
-            let _seat = seat;
+            let _permit = permit;
             work();
         };
         thread::Builder::new().name("checks".to_owned()).spawn(worker).is_ok()
     }
 
-    /// What a thread makes, if it does so in time.
+    /// Runs `work` on a detached thread and returns its result. Fails if it exceeds `limit`.
     async fn run_with_timeout<T: Send + 'static>(
         &self,
         limit: Duration,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
-        let (tell, heard) = oneshot::channel();
-        let started = self.spawn_thread(move || drop(tell.send(work())));
-        let made = if started { timeout(limit, heard).await.ok() } else { None };
-        made.and_then(Result::ok).ok_or_else(|| {
+        let (sender, receiver) = oneshot::channel();
+        let started = self.spawn_thread(move || drop(sender.send(work())));
+        let result = if started { timeout(limit, receiver).await.ok() } else { None };
+        result.and_then(Result::ok).ok_or_else(|| {
             Error::invalid(
                 "looking at what the check names took too long",
                 "check that its disk answers, or leave the check out",
@@ -316,7 +312,7 @@ impl CheckVerifier {
 }
 
 impl CheckRunner {
-    /// Commands first: they go on by themselves while files are looked at.
+    /// Runs all jobs, commands first: they run by themselves while files are read.
     fn run_all(self, mut jobs: Vec<CheckJob>) {
         let key = self.verifier.key_source.load_existing(self.home.as_deref());
         jobs.sort_by_key(|job| !is_command(&job.stored));
@@ -336,36 +332,36 @@ impl CheckRunner {
                 }
                 _ => self.verifier.digests.probe(&job.stored),
             };
-            // Whoever asked may have stopped waiting.
+            // The caller may have stopped waiting.
             let _ = self.results.send((job.index, verified));
         }
     }
 
-    /// Tells what a command said within the last minute, or runs it on a thread of its own.
+    /// Sends the cached result of a command, at most a minute old, or runs it on a thread of its own.
     fn run_command(&self, job: CheckJob) {
-        let (verifier, tell) = (Arc::clone(&self.verifier), self.results.clone());
+        let (verifier, sender) = (Arc::clone(&self.verifier), self.results.clone());
         if let Some(verified) = verifier.command_results.cached(&job.stored) {
-            let _ = tell.send((job.index, verified));
+            let _ = sender.send((job.index, verified));
             return;
         }
         self.verifier.spawn_thread(move || {
             let verified =
                 verifier.command_results.run_and_cache(&job.stored, &verifier.environment);
-            let _ = tell.send((job.index, verified));
+            let _ = sender.send((job.index, verified));
         });
     }
 }
 
-fn is_command(kept: &StoredCheck) -> bool {
-    matches!(kept.check, Check::Command { .. })
+fn is_command(stored: &StoredCheck) -> bool {
+    matches!(stored.check, Check::Command { .. })
 }
 
-/// A check as a memory's metadata holds it: a struct of plain values can always be written as JSON.
-fn to_json(kept: &StoredCheck) -> serde_json::Value {
-    serde_json::to_value(kept).unwrap_or_default()
+/// Returns a check as JSON for the metadata: a struct of plain values always serializes.
+fn to_json(stored: &StoredCheck) -> serde_json::Value {
+    serde_json::to_value(stored).unwrap_or_default()
 }
 
-/// The file of the key in a home.
+/// Returns the path of a home's key file.
 fn key_file(home: &Path) -> PathBuf {
     home.join("checks.key")
 }

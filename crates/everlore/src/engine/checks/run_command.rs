@@ -1,60 +1,61 @@
-//! Running the command of a check: no shell, no secrets of the environment, little time, and nothing left behind.
+//! Command checks: no shell, no inherited environment, a short time limit, and no process left behind.
 
 use std::{
     collections::HashMap,
     ffi::OsString,
     io::{self, Read},
     process::{Child, ChildStdout, Command, ExitStatus, Stdio},
-    sync::{Mutex, PoisonError, mpsc},
+    sync::{Mutex, mpsc},
     thread,
     time::{Duration, Instant},
 };
 
+use crate::sync::lock;
 use crate::types::{Check, CheckReason, CheckResult, CheckStatus, StoredCheck};
 
-/// A command that needs longer is no check.
+/// Time limit of a command; one that needs longer is no check.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// What was printed is read as it comes; so long is waited for the end of it once the command has ended.
+/// Wait for the end of the output after the command has exited; output is read as it comes.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// What a recall waits for commands: their limit, and a little for ending them.
+/// Time that a recall waits for commands: their limit, and a little for killing them.
 pub(super) const MAX_COMMAND_WAIT: Duration = Duration::from_millis(2_500);
 
-/// So long an answer counts: a conversation asks for the same memories again and again.
+/// Lifetime of a cached result: a conversation asks for the same memories again and again.
 const CACHE_TTL: Duration = Duration::from_secs(60);
 
-/// Answers of so many commands are kept; more start anew.
+/// Capacity of the result cache; a full cache is cleared.
 const MAX_CACHED: usize = 256;
 
-/// More output than this is no expected text.
+/// Largest output read; no expected text is longer.
 const MAX_OUTPUT: usize = 64 * 1024;
 
-/// What commands said lately.
+/// Cache of recent command results.
 #[derive(Default)]
 pub(super) struct CommandResultCache(Mutex<HashMap<Check, (Instant, CheckResult)>>);
 
 impl CommandResultCache {
-    /// What the command said within the last minute.
-    pub(super) fn cached(&self, kept: &StoredCheck) -> Option<CheckResult> {
-        let ran = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (at, verified) = ran.get(&kept.check)?;
+    /// Returns the command's result if it is at most a minute old.
+    pub(super) fn cached(&self, stored: &StoredCheck) -> Option<CheckResult> {
+        let cache = lock(&self.0);
+        let (at, verified) = cache.get(&stored.check)?;
         (at.elapsed() < CACHE_TTL).then(|| verified.clone())
     }
 
-    /// Runs the command and keeps what it said.
+    /// Runs the command and caches its result.
     pub(super) fn run_and_cache(
         &self,
-        kept: &StoredCheck,
+        stored: &StoredCheck,
         environment: &[(OsString, OsString)],
     ) -> CheckResult {
-        let (verdict, reason) = run_check_command(&kept.check, environment);
-        let verified = kept.result(verdict, reason);
-        let mut ran = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if ran.len() >= MAX_CACHED {
-            ran.clear();
+        let (verdict, reason) = run_check_command(&stored.check, environment);
+        let verified = stored.result(verdict, reason);
+        let mut cache = lock(&self.0);
+        if cache.len() >= MAX_CACHED {
+            cache.clear();
         }
-        ran.insert(kept.check.clone(), (Instant::now(), verified.clone()));
+        cache.insert(stored.check.clone(), (Instant::now(), verified.clone()));
         verified
     }
 }
@@ -99,28 +100,28 @@ fn judge_output(
     }
 }
 
-/// How the command ended and what it printed; nothing if it was ended because its time was up.
+/// Returns the exit status and output of a command; `None` if it was killed at the time limit.
 fn wait_for_output(mut child: Child) -> io::Result<Option<(ExitStatus, Vec<u8>)>> {
     let printed = child.stdout.take().map(read_in_background);
     let in_time = has_ended_in_time(&mut child)?;
-    // Whatever it started and left running goes with it; until it is waited for, its number is not given to another.
+    // The kill ends the processes that it left running; its pid is not reused before the wait.
     end_group(&mut child);
     let status = child.wait()?;
-    // What left its group may hold the output open for as long as it likes.
+    // A process that left the group may hold the output open for any length of time.
     let printed =
         printed.map_or(Some(Vec::new()), |printed| printed.recv_timeout(DRAIN_TIMEOUT).ok());
     Ok(printed.filter(|_| in_time).map(|printed| (status, printed)))
 }
 
-/// Reads the output while the command runs.
+/// Reads the output in a thread while the command runs.
 fn read_in_background(output: ChildStdout) -> mpsc::Receiver<Vec<u8>> {
-    let (tell, heard) = mpsc::channel();
-    // Nobody listens once the time is up.
-    thread::spawn(move || drop(tell.send(read_output(output))));
-    heard
+    let (sender, receiver) = mpsc::channel();
+    // The receiver is dropped after the time limit.
+    thread::spawn(move || drop(sender.send(read_output(output))));
+    receiver
 }
 
-/// The beginning of the output; the rest is read and dropped, so that the command is not held up.
+/// Returns the beginning of the output; reads and drops the rest, so that the command does not block.
 fn read_output(mut output: ChildStdout) -> Vec<u8> {
     let (mut printed, mut chunk) = (Vec::new(), [0; 4_096]);
     while let Ok(count) = output.read(&mut chunk) {
@@ -133,25 +134,25 @@ fn read_output(mut output: ChildStdout) -> Vec<u8> {
     printed
 }
 
-/// Waits for the end without taking note of it, so that the number of the process stays its own.
+/// Waits for the exit without reaping, so that the pid is not reused. Returns `false` after the time limit.
 #[cfg(unix)]
 fn has_ended_in_time(child: &mut Child) -> io::Result<bool> {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
     let pid = pid(child)?;
-    let (tell, heard) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while matches!(waitid(WaitId::Pid(pid), options), Err(rustix::io::Errno::INTR)) {}
-        // Nobody listens once the time is up.
-        let _ = tell.send(());
+        // The receiver is dropped after the time limit.
+        let _ = sender.send(());
     });
-    Ok(heard.recv_timeout(LIMIT).is_ok())
+    Ok(receiver.recv_timeout(LIMIT).is_ok())
 }
 
 #[cfg(unix)]
 fn end_group(child: &mut Child) {
     if let Ok(pid) = pid(child) {
-        // A group whose last process has ended needs no end.
+        // The group may have ended already.
         let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
     }
 }
@@ -162,7 +163,7 @@ fn pid(child: &Child) -> io::Result<rustix::process::Pid> {
     raw.and_then(rustix::process::Pid::from_raw).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-/// Where processes have no groups, the end is looked for now and then.
+/// Polls for the exit, on systems without process groups.
 #[cfg(not(unix))]
 fn has_ended_in_time(child: &mut Child) -> io::Result<bool> {
     let begun = Instant::now();
@@ -222,12 +223,12 @@ mod tests {
         assert!(begun.elapsed() < LIMIT * 3, "{:?}", begun.elapsed());
     }
 
-    /// Whether somebody goes on reading a pipe.
+    /// Returns `true` if a process still reads the pipe.
     fn is_read(pipe: &std::path::Path) -> bool {
         use std::{io::Write, os::unix::fs::OpenOptionsExt};
         let mut options = std::fs::OpenOptions::new();
         options.write(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
-        // A pipe that nobody reads is not opened for writing.
+        // A pipe without a reader cannot be opened for writing.
         let Ok(mut pipe) = options.open(pipe) else { return false };
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(10) {
@@ -255,11 +256,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("茶");
         std::fs::write(&file, "").unwrap();
-        let (ran, kept) =
+        let (cache, stored) =
             (CommandResultCache::default(), command(&["test", "-e", file.to_str().unwrap()], None));
-        assert_eq!(ran.cached(&kept), None);
-        ran.run_and_cache(&kept, &[]);
+        assert_eq!(cache.cached(&stored), None);
+        cache.run_and_cache(&stored, &[]);
         std::fs::remove_file(&file).unwrap();
-        assert_eq!(ran.cached(&kept).unwrap().verdict, CheckStatus::Fresh);
+        assert_eq!(cache.cached(&stored).unwrap().verdict, CheckStatus::Fresh);
     }
 }

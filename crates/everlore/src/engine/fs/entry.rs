@@ -1,7 +1,7 @@
-//! What things look like in a list.
+//! Entries of listings, made from memories, documents, sessions and layers.
 
 use super::{
-    FsEntry, FsListRequest, FsTier,
+    FsEntry, FsListRequest,
     resolve::FsNode,
     tiers,
     uri::{self, FsUri, layer_file, percent_encode},
@@ -10,16 +10,16 @@ use crate::{
     files::layers::Layer,
     ingest::{IngestedDocument, agent_note, ingested_document, root_uri},
     store::{SessionSummary, UriChild},
-    types::{Kind, Memory, Scope, Status, Timestamp},
+    types::{Kind, Memory, Scope, Status, Tier, Timestamp},
 };
 
-/// The uri of a folder ends with a slash.
-pub(super) fn folder_uri(place: &FsUri, scope: &Scope) -> String {
-    let uri = place.uri(scope);
+/// Returns the URI of a folder, which ends with a slash.
+pub(super) fn folder_uri(fs_uri: &FsUri, scope: &Scope) -> String {
+    let uri = fs_uri.uri(scope);
     if uri.ends_with('/') { uri } else { uri + "/" }
 }
 
-/// A page of entries that were all made.
+/// Returns one page of complete entries, sorted by name, and the cursor of the next page.
 pub(super) fn paginate(
     mut items: Vec<FsEntry>,
     page: &FsListRequest,
@@ -34,14 +34,14 @@ pub(super) fn paginate(
     (items, next)
 }
 
-/// What a thing at a place looks like in a list.
-pub(super) fn node_entry(place: &FsUri, thing: &FsNode, scope: &Scope) -> FsEntry {
-    let name = place.path().last().cloned().unwrap_or_default();
-    match thing {
+/// Returns the entry of a node.
+pub(super) fn node_entry(fs_uri: &FsUri, node: &FsNode, scope: &Scope) -> FsEntry {
+    let name = fs_uri.path().last().cloned().unwrap_or_default();
+    match node {
         FsNode::Folder => FsEntry {
-            uri: folder_uri(place, scope),
+            uri: folder_uri(fs_uri, scope),
             folder: true,
-            ..bare_entry(scope, place, &name)
+            ..bare_entry(scope, fs_uri, &name)
         },
         FsNode::Memory(memory) => memory_entry(memory),
         FsNode::Document(document, chunks) => {
@@ -49,26 +49,26 @@ pub(super) fn node_entry(place: &FsUri, thing: &FsNode, scope: &Scope) -> FsEntr
             FsEntry { bytes: Some(bytes), ..document_entry(scope, document) }
         }
         FsNode::Session(turns, _) => FsEntry {
-            uri: folder_uri(place, scope),
+            uri: folder_uri(fs_uri, scope),
             folder: true,
             read_only: false,
-            summary: tiers::render_node(thing, FsTier::L0).0,
+            summary: tiers::render_node(node, Tier::L0).0,
             created_at: turns.first().map(|turn| turn.at),
             modified_at: turns.last().map(|turn| turn.at),
-            ..bare_entry(scope, place, &name)
+            ..bare_entry(scope, fs_uri, &name)
         },
         FsNode::File(text) => FsEntry {
-            summary: tiers::render_node(thing, FsTier::L0).0,
+            summary: tiers::render_node(node, Tier::L0).0,
             bytes: Some(text.len()),
-            ..bare_entry(scope, place, &name)
+            ..bare_entry(scope, fs_uri, &name)
         },
     }
 }
 
-/// An entry of which nothing but the name is known.
-pub(super) fn bare_entry(scope: &Scope, place: &FsUri, name: &str) -> FsEntry {
+/// Returns an entry with only a name.
+pub(super) fn bare_entry(scope: &Scope, fs_uri: &FsUri, name: &str) -> FsEntry {
     FsEntry {
-        uri: place.uri(scope),
+        uri: fs_uri.uri(scope),
         name: name.to_owned(),
         folder: false,
         summary: String::new(),
@@ -83,7 +83,7 @@ pub(super) fn bare_entry(scope: &Scope, place: &FsUri, name: &str) -> FsEntry {
     }
 }
 
-/// A folder by the parts of its path.
+/// Returns the entry of a folder, given the parts of its path.
 pub(super) fn folder_entry(scope: &Scope, parts: &[&str], what: &str) -> FsEntry {
     let path: Vec<String> = parts.iter().map(|part| percent_encode(part)).collect();
     let name = parts.last().copied().unwrap_or_default();
@@ -95,7 +95,7 @@ pub(super) fn folder_entry(scope: &Scope, parts: &[&str], what: &str) -> FsEntry
     }
 }
 
-/// A name of a folder of memories in a list.
+/// Returns the entry of a child of a folder of memories.
 pub(super) fn child_entry(scope: &Scope, folder: &str, name: UriChild) -> FsEntry {
     match name {
         UriChild::Folder(name) => FsEntry {
@@ -122,7 +122,7 @@ fn kind_summary(name: &str) -> Option<&'static str> {
     })
 }
 
-/// A memory in a list.
+/// Returns the entry of a memory.
 pub(super) fn memory_entry(memory: &Memory) -> FsEntry {
     let is_list = memory.status == Status::Archived && ingested_document(memory.clone()).is_some();
     FsEntry {
@@ -141,7 +141,7 @@ pub(super) fn memory_entry(memory: &Memory) -> FsEntry {
     }
 }
 
-/// A document in a list: its text is not read for it.
+/// Returns the entry of a document, without reading its text.
 pub(super) fn document_entry(scope: &Scope, document: &IngestedDocument) -> FsEntry {
     let parts = uri::document_parts(&document.path);
     let name = parts.last().cloned().unwrap_or_default();
@@ -157,22 +157,26 @@ pub(super) fn document_entry(scope: &Scope, document: &IngestedDocument) -> FsEn
     }
 }
 
-/// A conversation in a list.
-pub(super) fn session_entry(scope: &Scope, talk: &SessionSummary) -> FsEntry {
+/// Returns the entry of a session.
+pub(super) fn session_entry(scope: &Scope, session: &SessionSummary) -> FsEntry {
     let day = |at: Timestamp| at.strftime("%F").to_string();
-    let place = FsUri::Session(talk.session.clone());
+    let fs_uri = FsUri::Session(session.session.clone());
     FsEntry {
-        uri: folder_uri(&place, scope),
+        uri: folder_uri(&fs_uri, scope),
         folder: true,
-        summary: format!("A conversation from {} to {}", day(talk.first_at), day(talk.last_at)),
-        created_at: Some(talk.first_at),
-        modified_at: Some(talk.last_at),
+        summary: format!(
+            "A conversation from {} to {}",
+            day(session.first_at),
+            day(session.last_at)
+        ),
+        created_at: Some(session.first_at),
+        modified_at: Some(session.last_at),
         read_only: false,
-        ..bare_entry(scope, &place, &talk.session)
+        ..bare_entry(scope, &fs_uri, &session.session)
     }
 }
 
-/// The names of the layers' files, for errors.
+/// Returns the names of the layer files, for error messages.
 pub(super) fn layer_file_names() -> String {
     Layer::ALL.map(layer_file).join(", ")
 }

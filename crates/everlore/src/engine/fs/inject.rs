@@ -1,4 +1,4 @@
-//! What a folder tells a prompt.
+//! Prompt blocks from the memories of one folder.
 
 use crate::{
     engine::Engine,
@@ -7,26 +7,28 @@ use crate::{
     types::Scope,
 };
 
-/// What to put into a prompt.
+/// Request for a prompt block from a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FsInjectRequest {
-    /// What the agent is about to answer.
+    /// The user's message, which the agent is about to answer.
     pub query: String,
-    /// Where.
+    /// Folder to recall from.
     pub uri: String,
-    /// The most memories; as many as the settings say if left out.
+    /// Most memories; `None` takes the settings' limit.
     pub limit: Option<usize>,
-    /// The most tokens; as many as the settings say if left out.
+    /// Most tokens; `None` takes the settings' budget.
     pub budget: Option<usize>,
 }
 
 impl Engine {
-    /// The block for a prompt, of what a folder holds; its text is empty if nothing in it is worth telling.
+    /// Returns the prompt block of a folder's memories; its text is empty if none is relevant. Fails if the URI is
+    /// invalid or names nothing.
     pub async fn fs_inject(&self, scope: &Scope, request: &FsInjectRequest) -> Result<MemoryBlock> {
         let usual = self.settings(scope.agent()).memory.inject.token_budget;
-        let asked = self.context_request(scope, request.query.as_str());
-        let limit = request.limit.unwrap_or(asked.limit);
-        let asked = RecallRequest { limit, ..self.confine_to_folder(asked, &request.uri).await? };
-        self.context(&asked, request.budget.unwrap_or(usual)).await
+        let recall_request = self.context_request(scope, request.query.as_str());
+        let limit = request.limit.unwrap_or(recall_request.limit);
+        let recall_request =
+            RecallRequest { limit, ..self.confine_to_folder(recall_request, &request.uri).await? };
+        self.context(&recall_request, request.budget.unwrap_or(usual)).await
     }
 }

@@ -70,5 +70,5 @@ async fn a_page_of_a_large_home_takes_no_more_steps_than_one_of_a_small_home() {
             "{request:?}: {in_large} and {in_small} steps"
         );
     }
-    engine.store().close().await;
+    engine.store().admin().close().await;
 }

@@ -1,7 +1,6 @@
-//! Documents and the agent's own files: both are kept by paths, and shown as the folders that the paths make.
+//! Documents and the agent's own files, which are stored by path and shown as the folders of those paths.
 //!
-//! All of them are looked at to show one folder: there are far fewer of them than memories, and each is found by one step
-//! in the index of uris.
+//! Showing one folder reads all of them: they are far fewer than memories, and one step in the URI index finds each.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +28,8 @@ impl Engine {
             return Ok(Some(FsNode::Folder));
         }
         if let Some(document) = self.find_document(scope, parts).await? {
-            let found = self.store.get(scope, &document.chunks).await?.into_iter().flatten();
+            let found =
+                self.store.memories().get(scope, &document.chunks).await?.into_iter().flatten();
             let active = found.filter(|chunk| chunk.status == Status::Active).collect();
             return Ok(Some(FsNode::Document(Box::new(document), active)));
         }
@@ -38,7 +38,7 @@ impl Engine {
         Ok(all.iter().any(is_above).then_some(FsNode::Folder))
     }
 
-    /// The document with such a path; how exactly it was written does not matter.
+    /// Returns the document with this path, ignoring differences of spelling such as `./`.
     pub(super) async fn find_document(
         &self,
         scope: &Scope,
@@ -51,19 +51,19 @@ impl Engine {
         Ok(all.into_iter().find(|one| document_parts(&one.path) == parts))
     }
 
-    /// Every document, in no order that means anything.
+    /// Returns every document, in no particular order.
     pub(super) async fn all_documents(&self, scope: &Scope) -> Result<Vec<IngestedDocument>> {
         let folder = format!("{}knowledge/", root_uri(scope));
         let (mut found, mut after) = (Vec::new(), None::<String>);
         loop {
             let names =
-                self.store.children(scope, &folder, after.as_deref(), MAX_PAGE_SIZE).await?;
+                self.store.uris().children(scope, &folder, after.as_deref(), MAX_PAGE_SIZE).await?;
             let Some(last) = names.last() else { return Ok(found) };
             after = Some(last.sort_key());
             for name in &names {
                 let UriChild::Folder(name) = name else { continue };
                 let lists = format!("{folder}{name}/document-");
-                let lists = self.store.by_prefix(scope, &lists, None, MAX_PAGE_SIZE).await?;
+                let lists = self.store.uris().by_prefix(scope, &lists, None, MAX_PAGE_SIZE).await?;
                 found.extend(lists.into_iter().filter_map(ingested_document));
             }
         }
@@ -97,11 +97,14 @@ impl Engine {
     }
 
     async fn all_notes(&self, scope: &Scope) -> Result<Vec<(Vec<String>, Memory)>> {
-        let beginning = format!("{}knowledge/memories/", root_uri(scope));
+        let prefix = format!("{}knowledge/memories/", root_uri(scope));
         let (mut found, mut after) = (Vec::new(), None::<String>);
         loop {
-            let page =
-                self.store.by_prefix(scope, &beginning, after.as_deref(), MAX_PAGE_SIZE).await?;
+            let page = self
+                .store
+                .uris()
+                .by_prefix(scope, &prefix, after.as_deref(), MAX_PAGE_SIZE)
+                .await?;
             let Some(last) = page.last() else { return Ok(found) };
             after = Some(last.uri.clone());
             for memory in page {
@@ -131,7 +134,7 @@ impl Engine {
     }
 }
 
-/// One level of the folders that paths make.
+/// Returns the entries directly under a folder, given all paths.
 fn folder_level<T>(
     scope: &Scope,
     top: &str,
@@ -146,9 +149,9 @@ fn folder_level<T>(
             Some([name, ..]) => {
                 let path = std::iter::once(top).chain(under.iter().map(String::as_str));
                 let path: Vec<&str> = path.chain([name.as_str()]).collect();
-                let made =
+                let folder =
                     || FsEntry { read_only: top == uri::FILES, ..folder_entry(scope, &path, "") };
-                items.entry((name.clone(), true)).or_insert_with(made);
+                items.entry((name.clone(), true)).or_insert_with(folder);
             }
             Some([]) | None => {}
         }

@@ -1,4 +1,4 @@
-//! Finding what a place holds, and listing what is in it.
+//! Resolution of URIs to nodes, and listing of folders.
 
 use jiff::civil::Date;
 
@@ -11,48 +11,49 @@ use super::{
     uri::{self, FsUri},
 };
 use crate::{
-    engine::{Engine, layers::run_blocking},
+    engine::Engine,
     error::{Error, Result},
     files::layers::Layer,
     ingest::{IngestedDocument, root_uri},
     store::{MemoryKey, UriChild},
+    sync::run_blocking,
     types::{Kind, Memory, MemoryId, Scope, Status},
 };
 
-/// Turns of a conversation that are read at once: a long one is read turn by turn.
+/// Most turns of a session read at once: a longer session is read turn by turn.
 const MAX_TURNS: usize = 200;
 
-/// How many times a page is looked at, where most of what stands there is archived: what a page costs stays bounded.
+/// Most store reads per page where most memories are archived: bounds the cost of a page.
 const MAX_PAGE_READS: usize = 10;
 
-/// Names of a folder that a mistyped one is compared with, how near one must be, and how many are told.
+/// Suggestions for a mistyped name: most names to compare with, least similarity, and most suggestions.
 const MAX_COMPARED_NAMES: usize = 200;
 const MIN_NAME_SIMILARITY: f64 = 0.75;
 const MAX_SUGGESTIONS: usize = 3;
 
-/// What a place holds.
+/// Node of the tree.
 pub(super) enum FsNode {
     Folder,
     Memory(Box<Memory>),
-    /// A document with the chunks that are left of it.
+    /// Document with its active chunks.
     Document(Box<IngestedDocument>, Vec<Memory>),
-    /// A conversation's first turns, and whether there are more.
+    /// First turns of a session, and `true` if there are more.
     Session(Vec<Memory>, bool),
-    /// A file that is no memory.
+    /// Text of a file that is no memory.
     File(String),
 }
 
 impl Engine {
-    /// What a place holds, or an error that names what is near.
-    pub(super) async fn resolve_node(&self, scope: &Scope, place: &FsUri) -> Result<FsNode> {
-        match self.lookup_node(scope, place).await? {
-            Some(thing) => Ok(thing),
-            None => Err(self.not_found_error(scope, place).await),
+    /// Returns the node of a URI. Fails with an error that suggests similar names.
+    pub(super) async fn resolve_node(&self, scope: &Scope, fs_uri: &FsUri) -> Result<FsNode> {
+        match self.lookup_node(scope, fs_uri).await? {
+            Some(node) => Ok(node),
+            None => Err(self.not_found_error(scope, fs_uri).await),
         }
     }
 
-    async fn lookup_node(&self, scope: &Scope, place: &FsUri) -> Result<Option<FsNode>> {
-        match place {
+    async fn lookup_node(&self, scope: &Scope, fs_uri: &FsUri) -> Result<Option<FsNode>> {
+        match fs_uri {
             FsUri::Root | FsUri::Kinds | FsUri::Layers | FsUri::Days | FsUri::Sessions => {
                 Ok(Some(FsNode::Folder))
             }
@@ -65,14 +66,14 @@ impl Engine {
             FsUri::Document(parts) => self.document_node(scope, parts).await,
             FsUri::File(parts) => self.file_node(scope, parts).await,
             FsUri::Session(name) => {
-                let mut turns = self.store.turns(scope, name, None, MAX_TURNS + 1).await?;
+                let mut turns = self.store.uris().turns(scope, name, None, MAX_TURNS + 1).await?;
                 let more = turns.len() > MAX_TURNS;
                 turns.truncate(MAX_TURNS);
                 Ok((!turns.is_empty()).then_some(FsNode::Session(turns, more)))
             }
             FsUri::Turn(id) => {
                 let Ok(id) = id.parse::<MemoryId>() else { return Ok(None) };
-                let found = self.store.get(scope, &[id]).await?.pop().flatten();
+                let found = self.store.memories().get(scope, &[id]).await?.pop().flatten();
                 let turn = found.filter(|memory| memory.kind == Kind::Turn);
                 Ok(turn.map(|memory| FsNode::Memory(Box::new(memory))))
             }
@@ -81,11 +82,13 @@ impl Engine {
 
     async fn memory_node(&self, scope: &Scope, path: &str) -> Result<Option<FsNode>> {
         let uri = root_uri(scope) + path;
-        if let Some(memory) = self.store.find(scope, &MemoryKey::Uri(uri.clone()), 1).await?.pop() {
+        if let Some(memory) =
+            self.store.memories().find(scope, &MemoryKey::Uri(uri.clone()), 1).await?.pop()
+        {
             return Ok(Some(FsNode::Memory(Box::new(memory))));
         }
-        let inside = self.store.children(scope, &format!("{uri}/"), None, 1).await?;
-        // The kinds are there, even if nothing is in them.
+        let inside = self.store.uris().children(scope, &format!("{uri}/"), None, 1).await?;
+        // The folders of kinds exist even when empty.
         let is_kind = Kind::ALL.iter().any(|kind| kind.as_str() == path);
         Ok((is_kind || !inside.is_empty()).then_some(FsNode::Folder))
     }
@@ -97,59 +100,60 @@ impl Engine {
         Ok(exists.then_some(read.text))
     }
 
-    /// An error that names what is near.
-    async fn not_found_error(&self, scope: &Scope, place: &FsUri) -> Error {
-        let path = place.path();
-        let asked = path.last().cloned().unwrap_or_default();
-        let near = match place.parent() {
-            Some(parent) => self.similar_names(scope, &parent, &asked).await,
+    /// Returns a not-found error that suggests similar names.
+    async fn not_found_error(&self, scope: &Scope, fs_uri: &FsUri) -> Error {
+        let path = fs_uri.path();
+        let wanted = path.last().cloned().unwrap_or_default();
+        let similar = match fs_uri.parent() {
+            Some(parent) => self.similar_names(scope, &parent, &wanted).await,
             None => Vec::new(),
         };
-        let hint = match near.is_empty() {
-            true => "look around with `ls` from the folder above".to_owned(),
-            false => format!("did you mean {}?", near.join(" or ")),
+        let hint = if similar.is_empty() {
+            "look around with `ls` from the folder above".to_owned()
+        } else {
+            format!("did you mean {}?", similar.join(" or "))
         };
-        Error::NoSuchUri { uri: place.uri(scope), hint }
+        Error::NoSuchUri { uri: fs_uri.uri(scope), hint }
     }
 
-    async fn similar_names(&self, scope: &Scope, parent: &FsUri, asked: &str) -> Vec<String> {
+    async fn similar_names(&self, scope: &Scope, parent: &FsUri, wanted: &str) -> Vec<String> {
         let page = FsListRequest { limit: MAX_COMPARED_NAMES, ..FsListRequest::new("") };
         let Ok((items, _)) = self.folder_page(scope, parent, &page).await else {
             return Vec::new();
         };
-        let asked = asked.to_lowercase();
-        let nearness = |item: &FsEntry| {
+        let wanted = wanted.to_lowercase();
+        let similarity = |item: &FsEntry| {
             let name = item.name.to_lowercase();
-            if name.starts_with(&asked) { 1.0 } else { strsim::jaro_winkler(&asked, &name) }
+            if name.starts_with(&wanted) { 1.0 } else { strsim::jaro_winkler(&wanted, &name) }
         };
-        let mut near: Vec<_> = items.iter().map(|item| (nearness(item), item)).collect();
-        near.retain(|(nearness, _)| *nearness >= MIN_NAME_SIMILARITY);
-        near.sort_by(|a, b| b.0.total_cmp(&a.0));
-        near.into_iter().take(MAX_SUGGESTIONS).map(|(_, item)| item.uri.clone()).collect()
+        let mut similar: Vec<_> = items.iter().map(|item| (similarity(item), item)).collect();
+        similar.retain(|(similarity, _)| *similarity >= MIN_NAME_SIMILARITY);
+        similar.sort_by(|a, b| b.0.total_cmp(&a.0));
+        similar.into_iter().take(MAX_SUGGESTIONS).map(|(_, item)| item.uri.clone()).collect()
     }
 
-    /// A page of what is in a place.
+    /// Returns a page of a folder. Fails if the URI names no folder.
     pub(super) async fn list_folder(
         &self,
         scope: &Scope,
-        place: &FsUri,
+        fs_uri: &FsUri,
         page: &FsListRequest,
     ) -> Result<FsListing> {
-        let (items, next) = self.folder_page(scope, place, page).await?;
+        let (items, next) = self.folder_page(scope, fs_uri, page).await?;
         if items.is_empty() && page.after.is_none() {
-            self.check_folder(scope, place).await?;
+            self.check_folder(scope, fs_uri).await?;
         }
-        Ok(FsListing { uri: folder_uri(place, scope), items, next })
+        Ok(FsListing { uri: folder_uri(fs_uri, scope), items, next })
     }
 
-    /// The same, empty where there is no such place.
+    /// Returns the entries of a page and the next cursor; empty if the URI names no folder.
     async fn folder_page(
         &self,
         scope: &Scope,
-        place: &FsUri,
+        fs_uri: &FsUri,
         page: &FsListRequest,
     ) -> Result<(Vec<FsEntry>, Option<String>)> {
-        Ok(match place {
+        Ok(match fs_uri {
             FsUri::Root => paginate(self.root_entries(scope).await?, page),
             FsUri::Kinds => paginate(self.kind_entries(scope).await?, page),
             FsUri::Layers => paginate(self.layer_entries(scope).await?, page),
@@ -163,15 +167,15 @@ impl Engine {
         })
     }
 
-    /// An empty page is right for a folder only.
-    async fn check_folder(&self, scope: &Scope, place: &FsUri) -> Result<()> {
-        match self.lookup_node(scope, place).await? {
+    /// Fails unless the URI names a folder: only a folder may have an empty page.
+    async fn check_folder(&self, scope: &Scope, fs_uri: &FsUri) -> Result<()> {
+        match self.lookup_node(scope, fs_uri).await? {
             Some(FsNode::Folder | FsNode::Session(..)) => Ok(()),
             Some(_) => Err(Error::invalid(
-                format!("`{}` is no folder", place.uri(scope)),
+                format!("`{}` is no folder", fs_uri.uri(scope)),
                 "read it with `read`",
             )),
-            None => Err(self.not_found_error(scope, place).await),
+            None => Err(self.not_found_error(scope, fs_uri).await),
         }
     }
 
@@ -190,18 +194,18 @@ impl Engine {
         Ok(items)
     }
 
-    /// The first parts of stored uris: kinds, and whatever else an import brought.
+    /// Returns the first parts of stored URIs: kinds, and others that an import brought.
     async fn kind_entries(&self, scope: &Scope) -> Result<Vec<FsEntry>> {
         let names =
-            self.store.children(scope, &root_uri(scope), None, super::MAX_PAGE_SIZE).await?;
+            self.store.uris().children(scope, &root_uri(scope), None, super::MAX_PAGE_SIZE).await?;
         Ok(names.into_iter().map(|name| child_entry(scope, &root_uri(scope), name)).collect())
     }
 
     async fn layer_entries(&self, scope: &Scope) -> Result<Vec<FsEntry>> {
         let mut items = Vec::new();
         for layer in Layer::ALL {
-            let thing = FsNode::File(self.read_layer(scope, layer).await?.text);
-            items.push(node_entry(&FsUri::Layer(layer), &thing, scope));
+            let node = FsNode::File(self.read_layer(scope, layer).await?.text);
+            items.push(node_entry(&FsUri::Layer(layer), &node, scope));
         }
         items.push(folder_entry(scope, &[uri::LAYERS, uri::DAILY], "The log, a file a day"));
         Ok(items)
@@ -230,11 +234,11 @@ impl Engine {
         page: &FsListRequest,
     ) -> Result<(Vec<FsEntry>, Option<String>)> {
         let after = page.after.as_deref();
-        let mut talks = self.store.sessions(scope, after, page.limit + 1).await?;
-        let more = talks.len() > page.limit;
-        talks.truncate(page.limit);
-        let next = talks.last().filter(|_| more).map(|talk| talk.session.clone());
-        Ok((talks.iter().map(|talk| session_entry(scope, talk)).collect(), next))
+        let mut sessions = self.store.uris().sessions(scope, after, page.limit + 1).await?;
+        let more = sessions.len() > page.limit;
+        sessions.truncate(page.limit);
+        let next = sessions.last().filter(|_| more).map(|session| session.session.clone());
+        Ok((sessions.iter().map(|session| session_entry(scope, session)).collect(), next))
     }
 
     async fn turn_entries(
@@ -244,7 +248,7 @@ impl Engine {
         page: &FsListRequest,
     ) -> Result<(Vec<FsEntry>, Option<String>)> {
         let after = page.after.as_deref().map(str::parse).transpose()?;
-        let mut turns = self.store.turns(scope, session, after, page.limit + 1).await?;
+        let mut turns = self.store.uris().turns(scope, session, after, page.limit + 1).await?;
         let more = turns.len() > page.limit;
         turns.truncate(page.limit);
         let next = turns.last().filter(|_| more).map(|turn| turn.id.to_string());
@@ -260,9 +264,10 @@ impl Engine {
         let folder = format!("{}{path}/", root_uri(scope));
         let (mut items, mut after) = (Vec::new(), page.after.clone());
         for _ in 0..MAX_PAGE_READS {
-            // One more than is needed tells whether there is more.
+            // One extra entry shows that there are more.
             let wanted = page.limit + 1 - items.len();
-            let names = self.store.children(scope, &folder, after.as_deref(), wanted).await?;
+            let names =
+                self.store.uris().children(scope, &folder, after.as_deref(), wanted).await?;
             let is_last = names.len() < wanted;
             after = names.last().map(UriChild::sort_key).or(after);
             let shown = names.into_iter().filter(|name| page.all || is_active(name));

@@ -1,4 +1,4 @@
-//! Finding in the tree: by meaning, which is recall confined to a folder, and by text.
+//! Search in the tree: by meaning, which is recall confined to a folder, and by text.
 
 use regex::{Regex, RegexBuilder};
 use serde::Serialize;
@@ -19,137 +19,142 @@ use crate::{
     types::{Kind, Memory, MemoryId, Scope, Status},
 };
 
-/// Memories that a search by text reads at a time, and at most.
+/// Memories that a text search reads at a time, and at most.
 const BATCH: usize = 500;
 const MAX_TEXTS_READ: usize = 50_000;
 
-/// A line of a match is cut here.
+/// Most characters of a matching line.
 const MAX_LINE_CHARS: usize = 300;
 
-/// A pattern that needs more memory than this is refused.
+/// Most memory of a compiled pattern.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
-/// What to find by meaning.
+/// Request for a search by meaning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FsFindRequest {
-    /// What is asked.
+    /// Query.
     pub query: String,
-    /// Where; the root for everywhere.
+    /// URI of the folder; the root for everything.
     pub uri: String,
-    /// The most hits.
+    /// Most hits.
     pub limit: usize,
-    /// Hits with a lower score are left out.
+    /// Least score of a hit.
     pub min_score: f64,
-    /// Also say every number that made the scores (A12).
+    /// Set to include every number behind the scores.
     pub explain: bool,
 }
 
-/// What was found by meaning.
+/// Result of a search by meaning.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsFindReport {
-    /// Best first.
+    /// Hits, best first.
     pub found: Vec<FsHit>,
-    /// How probable it is that the best one answers, from 0 to 1.
+    /// Probability that the best hit answers, from 0 to 1.
     pub confidence: f64,
 }
 
-/// One hit.
+/// Hit of a search by meaning.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsHit {
-    /// Where it stands.
+    /// URI of the memory.
     pub uri: String,
-    /// The document that it is a piece of.
+    /// URI of the document that it is a chunk of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
-    /// The memory.
+    /// Memory id.
     pub id: MemoryId,
-    /// Its kind.
+    /// Kind.
     pub kind: Kind,
-    /// Its title.
+    /// Title.
     pub name: String,
-    /// It in one line (L0).
+    /// Summary in one line (L0).
     #[serde(rename = "abstract")]
     pub summary: String,
-    /// Its worth for this query, from 0 to 1.
+    /// Score for this query, from 0 to 1.
     pub score: f64,
-    /// What spoke for it, if explained.
+    /// Signals behind the score, if explained.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signals: Option<HitSignals>,
-    /// What its score was multiplied with, if explained.
+    /// Factors of the score, if explained.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub factors: Option<ScoreFactors>,
 }
 
-/// What to find by text.
+/// Request for a search by text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FsGrepRequest {
-    /// The text, or a regular expression.
+    /// Text, or a regular expression.
     pub pattern: String,
-    /// Where.
+    /// URI of the folder.
     pub uri: String,
-    /// Whether the pattern is a regular expression.
+    /// Set when the pattern is a regular expression.
     pub regex: bool,
-    /// Whether capitals matter not.
+    /// Set to ignore case.
     pub ignore_case: bool,
-    /// The most lines.
+    /// Most matching lines.
     pub limit: usize,
 }
 
-/// What was found by text.
+/// Result of a search by text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsGrepReport {
-    /// The lines, in the order of the tree.
+    /// Matching lines, in the order of the tree.
     pub matches: Vec<FsGrepMatch>,
-    /// How many texts were read.
+    /// Number of texts read.
     pub read: usize,
-    /// Whether there may be more lines than were asked for, or more texts than are read at once.
+    /// Set when there may be more lines than the limit, or more texts than one search reads.
     pub more: bool,
 }
 
-/// A line that fits.
+/// Matching line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsGrepMatch {
-    /// Where it stands.
+    /// URI of the text.
     pub uri: String,
-    /// The number of the line, from 1; in a document, that of the document when it was read.
+    /// Line number, from 1; in a document, its number when the document was ingested.
     pub line: usize,
-    /// The line.
+    /// Text of the line.
     pub text: String,
 }
 
 impl Engine {
-    /// Finds memories of a folder by meaning.
+    /// Returns the memories of a folder that answer a query, best first. Fails if the limit is out of range, or if the
+    /// URI is invalid, names nothing, or is not searchable by meaning.
     pub async fn fs_find(&self, scope: &Scope, request: &FsFindRequest) -> Result<FsFindReport> {
         super::check_limit(request.limit)?;
-        let asked = self.request(scope, request.query.as_str());
-        let asked = RecallRequest {
+        let recall_request = self.request(scope, request.query.as_str());
+        let recall_request = RecallRequest {
             limit: request.limit,
             min_score: request.min_score,
-            ..self.confine_to_folder(asked, &request.uri).await?
+            ..self.confine_to_folder(recall_request, &request.uri).await?
         };
-        let recalled = self.recall(&asked).await?;
-        let told = |hit| to_fs_hit(scope, hit, request.explain);
-        let found = recalled.hits.into_iter().map(told).collect();
+        let recalled = self.recall(&recall_request).await?;
+        let to_hit = |hit| to_fs_hit(scope, hit, request.explain);
+        let found = recalled.hits.into_iter().map(to_hit).collect();
         Ok(FsFindReport { found, confidence: recalled.confidence })
     }
 
-    /// The request, confined to a folder.
+    /// Returns the request confined to a folder. Fails if the URI is invalid or names nothing.
     pub(super) async fn confine_to_folder(
         &self,
         request: RecallRequest,
         uri: &str,
     ) -> Result<RecallRequest> {
         let scope = &request.scope;
-        let place = FsUri::parse(uri, scope)?;
-        let area = SearchArea::for_uri(&place, scope)?;
-        if place != FsUri::Root {
-            self.resolve_node(scope, &place).await?;
+        let fs_uri = FsUri::parse(uri, scope)?;
+        let area = SearchArea::for_uri(&fs_uri, scope)?;
+        if fs_uri != FsUri::Root {
+            self.resolve_node(scope, &fs_uri).await?;
         }
         let within = self.area_filter(scope, &area).await?;
         Ok(RecallRequest { filter: area.filter(), within, ..request })
     }
 
-    /// The memories of a folder, where its kind or its session do not tell them.
+    /// Returns the memories of a folder where neither kind nor session determines them.
     async fn area_filter(&self, scope: &Scope, area: &SearchArea) -> Result<Option<AddressQuery>> {
         Ok(match area {
             SearchArea::All | SearchArea::NoTurns | SearchArea::Turns | SearchArea::Session(_) => {
@@ -158,58 +163,64 @@ impl Engine {
             SearchArea::Uri(uri) => Some(AddressQuery::Folder(uri.clone())),
             SearchArea::Document(parts) => {
                 let all = self.all_documents(scope).await?.into_iter();
-                let meant = all.filter(|one| document_parts(&one.path).starts_with(parts));
-                Some(AddressQuery::Ids(meant.flat_map(|one| one.chunks).collect()))
+                let matching = all.filter(|one| document_parts(&one.path).starts_with(parts));
+                Some(AddressQuery::Ids(matching.flat_map(|one| one.chunks).collect()))
             }
         })
     }
 
-    /// Finds lines of a folder by text.
+    /// Returns the lines of a folder that match a pattern. Fails if the limit is out of range, if the pattern is empty
+    /// or invalid, or if the URI is invalid or names nothing.
     pub async fn fs_grep(&self, scope: &Scope, request: &FsGrepRequest) -> Result<FsGrepReport> {
         super::check_limit(request.limit)?;
         let pattern = compile_pattern(request)?;
-        let place = FsUri::parse(&request.uri, scope)?;
-        let mut sought = GrepSearch::new(pattern, request.limit);
-        match &place {
+        let fs_uri = FsUri::parse(&request.uri, scope)?;
+        let mut search = GrepSearch::new(pattern, request.limit);
+        match &fs_uri {
             FsUri::Root => {
-                self.grep_memories(scope, &root_uri(scope), &mut sought).await?;
-                self.grep_layers(scope, &mut sought).await?;
-                self.grep_turns(scope, &mut sought).await?;
+                self.grep_memories(scope, &root_uri(scope), &mut search).await?;
+                self.grep_layers(scope, &mut search).await?;
+                self.grep_turns(scope, &mut search).await?;
             }
-            FsUri::Kinds => self.grep_memories(scope, &root_uri(scope), &mut sought).await?,
-            FsUri::Layers => self.grep_layers(scope, &mut sought).await?,
-            FsUri::Sessions => self.grep_turns(scope, &mut sought).await?,
-            place => self.grep_node(scope, place, &mut sought).await?,
+            FsUri::Kinds => self.grep_memories(scope, &root_uri(scope), &mut search).await?,
+            FsUri::Layers => self.grep_layers(scope, &mut search).await?,
+            FsUri::Sessions => self.grep_turns(scope, &mut search).await?,
+            fs_uri => self.grep_node(scope, fs_uri, &mut search).await?,
         }
-        Ok(sought.report)
+        Ok(search.report)
     }
 
-    async fn grep_node(&self, scope: &Scope, place: &FsUri, sought: &mut GrepSearch) -> Result<()> {
-        match (self.resolve_node(scope, place).await?, place) {
-            (FsNode::Memory(memory), _) => sought.search_memory(&memory),
+    async fn grep_node(
+        &self,
+        scope: &Scope,
+        fs_uri: &FsUri,
+        search: &mut GrepSearch,
+    ) -> Result<()> {
+        match (self.resolve_node(scope, fs_uri).await?, fs_uri) {
+            (FsNode::Memory(memory), _) => search.search_memory(&memory),
             (FsNode::Document(_, chunks), _) => {
-                chunks.iter().for_each(|it| sought.search_memory(it))
+                chunks.iter().for_each(|it| search.search_memory(it))
             }
             (FsNode::Session(..), FsUri::Session(name)) => {
-                return self.grep_session(scope, name, sought).await;
+                return self.grep_session(scope, name, search).await;
             }
-            (FsNode::File(text), _) => sought.search_text(&place.uri(scope), 1, &text),
+            (FsNode::File(text), _) => search.search_text(&fs_uri.uri(scope), 1, &text),
             (FsNode::Folder, FsUri::Memory(path)) => {
                 let folder = format!("{}{path}/", root_uri(scope));
-                return self.grep_memories(scope, &folder, sought).await;
+                return self.grep_memories(scope, &folder, search).await;
             }
             (_, FsUri::Document(parts)) => {
                 let knowledge = format!("{}knowledge/", root_uri(scope));
-                sought.under = Some(parts.clone());
-                return self.grep_memories(scope, &knowledge, sought).await;
+                search.under = Some(parts.clone());
+                return self.grep_memories(scope, &knowledge, search).await;
             }
             (_, FsUri::File(_)) => {
                 let notes = format!("{}knowledge/memories/", root_uri(scope));
-                return self.grep_memories(scope, &notes, sought).await;
+                return self.grep_memories(scope, &notes, search).await;
             }
-            (_, place) => {
+            (_, fs_uri) => {
                 return Err(Error::invalid(
-                    format!("`{}` cannot be searched by text", place.uri(scope)),
+                    format!("`{}` cannot be searched by text", fs_uri.uri(scope)),
                     format!("search {} one by one, or another folder", layer_file_names()),
                 ));
             }
@@ -221,56 +232,56 @@ impl Engine {
         &self,
         scope: &Scope,
         folder: &str,
-        sought: &mut GrepSearch,
+        search: &mut GrepSearch,
     ) -> Result<()> {
         let mut after: Option<String> = None;
-        while !sought.is_done() {
-            let page = self.store.by_prefix(scope, folder, after.as_deref(), BATCH).await?;
+        while !search.is_done() {
+            let page = self.store.uris().by_prefix(scope, folder, after.as_deref(), BATCH).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(last.uri.clone());
             let active = page.iter().filter(|memory| memory.status == Status::Active);
-            active.for_each(|memory| sought.search_memory(memory));
+            active.for_each(|memory| search.search_memory(memory));
         }
         Ok(())
     }
 
-    async fn grep_session(&self, scope: &Scope, name: &str, sought: &mut GrepSearch) -> Result<()> {
+    async fn grep_session(&self, scope: &Scope, name: &str, search: &mut GrepSearch) -> Result<()> {
         let mut after: Option<MemoryId> = None;
-        while !sought.is_done() {
-            let page = self.store.turns(scope, name, after, BATCH).await?;
+        while !search.is_done() {
+            let page = self.store.uris().turns(scope, name, after, BATCH).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(last.id);
-            page.iter().for_each(|turn| sought.search_memory(turn));
+            page.iter().for_each(|turn| search.search_memory(turn));
         }
         Ok(())
     }
 
-    async fn grep_turns(&self, scope: &Scope, sought: &mut GrepSearch) -> Result<()> {
+    async fn grep_turns(&self, scope: &Scope, search: &mut GrepSearch) -> Result<()> {
         let filter = MemoryFilter { kinds: vec![Kind::Turn], ..MemoryFilter::default() };
         let mut page =
             ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: BATCH };
-        while !sought.is_done() {
-            let turns = self.store.list(scope, &page).await?;
+        while !search.is_done() {
+            let turns = self.store.memories().list(scope, &page).await?;
             let Some(last) = turns.last() else { return Ok(()) };
             page.after = Some(last.id);
-            turns.iter().for_each(|turn| sought.search_memory(turn));
+            turns.iter().for_each(|turn| search.search_memory(turn));
         }
         Ok(())
     }
 
-    async fn grep_layers(&self, scope: &Scope, sought: &mut GrepSearch) -> Result<()> {
+    async fn grep_layers(&self, scope: &Scope, search: &mut GrepSearch) -> Result<()> {
         if self.home.is_none() {
             return Ok(());
         }
         for layer in Layer::ALL {
             let read = self.read_layer(scope, layer).await?;
-            sought.search_text(&FsUri::Layer(layer).uri(scope), 1, &read.text);
+            search.search_text(&FsUri::Layer(layer).uri(scope), 1, &read.text);
         }
         Ok(())
     }
 }
 
-/// Which memories stand in a folder.
+/// Set of memories that a folder contains.
 enum SearchArea {
     All,
     NoTurns,
@@ -281,8 +292,8 @@ enum SearchArea {
 }
 
 impl SearchArea {
-    fn for_uri(place: &FsUri, scope: &Scope) -> Result<Self> {
-        Ok(match place {
+    fn for_uri(fs_uri: &FsUri, scope: &Scope) -> Result<Self> {
+        Ok(match fs_uri {
             FsUri::Root => Self::All,
             FsUri::Kinds => Self::NoTurns,
             FsUri::Memory(path) => Self::Uri(root_uri(scope) + path),
@@ -292,14 +303,14 @@ impl SearchArea {
             FsUri::Session(name) => Self::Session(name.clone()),
             FsUri::Layers | FsUri::Layer(_) | FsUri::Days | FsUri::Day(_) | FsUri::Turn(_) => {
                 return Err(Error::invalid(
-                    format!("`{}` is not searched by meaning", place.uri(scope)),
+                    format!("`{}` is not searched by meaning", fs_uri.uri(scope)),
                     "layers are always in the prompt; search their text with `grep`",
                 ));
             }
         })
     }
 
-    /// What the index can tell of it.
+    /// Returns the part of the restriction that the index evaluates.
     fn filter(&self) -> MemoryFilter {
         let no_turns = || Kind::ALL.into_iter().filter(|kind| *kind != Kind::Turn).collect();
         match self {
@@ -340,10 +351,8 @@ fn compile_pattern(request: &FsGrepRequest) -> Result<Regex> {
     if request.pattern.is_empty() {
         return Err(Error::invalid("there is no text to search for", "give one"));
     }
-    let source = match request.regex {
-        true => request.pattern.clone(),
-        false => regex::escape(&request.pattern),
-    };
+    let source =
+        if request.regex { request.pattern.clone() } else { regex::escape(&request.pattern) };
     let mut builder = RegexBuilder::new(&source);
     builder.case_insensitive(request.ignore_case).size_limit(MAX_PATTERN_BYTES);
     builder.build().map_err(|_| {
@@ -354,11 +363,11 @@ fn compile_pattern(request: &FsGrepRequest) -> Result<Regex> {
     })
 }
 
-/// A search by text under way.
+/// Running text search.
 struct GrepSearch {
     pattern: Regex,
     limit: usize,
-    /// Only pieces of documents below this path.
+    /// Path whose document chunks alone are searched.
     under: Option<Vec<String>>,
     report: FsGrepReport,
 }
@@ -369,7 +378,7 @@ impl GrepSearch {
         Self { pattern, limit, under: None, report }
     }
 
-    /// Whether enough was found or read.
+    /// Returns `true` if a limit is reached.
     fn is_done(&mut self) -> bool {
         self.report.more |= self.report.read >= MAX_TEXTS_READ;
         self.report.more

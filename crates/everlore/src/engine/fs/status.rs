@@ -1,4 +1,4 @@
-//! What a tree holds, in figures.
+//! Counts of a tree.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,26 @@ use crate::{
     types::{Kind, Scope, Status},
 };
 
-/// What is held of an agent and a user.
+/// Counts of a scope.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsStatus {
-    /// Memories that take part in recall, by kind; only kinds that occur.
+    /// Active memories, which take part in recall, by kind; only kinds that occur.
     pub memories: BTreeMap<Kind, usize>,
-    /// Memories that are kept and left out of recall: archived or superseded.
+    /// Memories that recall leaves out: archived or superseded.
     pub put_away: usize,
-    /// Documents.
+    /// Number of documents.
     pub documents: usize,
-    /// Changes that the journal tells of.
+    /// Number of changes in the journal.
     pub changes: usize,
-    /// Texts that were erased and may not come back.
+    /// Number of erased texts, which may not come back.
     pub erased: usize,
-    /// The model by which memories are found by meaning, if any.
+    /// Name of the embedding model in use, if any.
     pub model: Option<String>,
 }
 
 impl Engine {
-    /// Says what a scope holds.
+    /// Returns the counts of a scope. Fails if the store fails.
     pub async fn fs_status(&self, scope: &Scope) -> Result<FsStatus> {
         let counts = self.count(scope).await?;
         let mut memories = BTreeMap::new();
@@ -45,7 +46,7 @@ impl Engine {
             documents: self.all_documents(scope).await?.len(),
             changes: counts.changes,
             erased: counts.tombstones,
-            model: self.store.embedding_model().await?.map(|model| model.name),
+            model: self.store.vectors().model().await?.map(|model| model.name),
         })
     }
 }

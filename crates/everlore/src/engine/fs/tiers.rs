@@ -1,62 +1,62 @@
-//! The short forms of things: one line (L0), an overview (L1), all of it (L2).
+//! Tiers of nodes: one line (L0), an overview (L1), the full text (L2).
 //!
-//! Those of a memory are kept with it (`text/tiers.rs`). Those of everything else are made when it is looked at.
+//! A memory stores its tiers (`text/tiers.rs`). Those of other nodes are made on demand.
 
-use super::{FsListing, FsTier, resolve::FsNode};
+use super::{FsListing, resolve::FsNode};
 use crate::{
-    engine::layers::{is_chinese, summary_input},
+    engine::files::{is_chinese, summary_input},
     recall::{one_line, overview},
     text::summary::{summarize, truncate_lines},
-    types::{Memory, Role},
+    types::{Memory, Role, Tier},
 };
 
-/// Children that an overview of a folder tells of.
+/// Most children in the overview of a folder.
 pub(super) const MAX_OVERVIEW_CHILDREN: usize = 50;
 
-/// The most characters of a line, of an overview, and of a conversation or document that is read whole: hosts cut answers
-/// above 25,000 tokens.
+/// Most characters of a line, of an overview, and of a session or document read whole: hosts cut answers above 25,000
+/// tokens.
 const LINE_CHARS: usize = 160;
 const OVERVIEW_CHARS: usize = 1_000;
 const MAX_CHARS: usize = 200_000;
 
-/// A thing that is no folder at a level, and whether it was cut.
-pub(super) fn render_node(thing: &FsNode, level: FsTier) -> (String, bool) {
-    match thing {
+/// Returns the text of a node other than a folder at a tier, and `true` if it was cut.
+pub(super) fn render_node(node: &FsNode, level: Tier) -> (String, bool) {
+    match node {
         FsNode::Folder => (String::new(), false),
         FsNode::Memory(memory) => (render_memory(memory, level), false),
         FsNode::Document(document, chunks) => match level {
-            FsTier::L0 => {
+            Tier::L0 => {
                 (format!("{}: {}", document.path, document.manifest_memory.description), false)
             }
-            FsTier::L1 => join_within(chunks.iter().map(chunk_heading), "\n", OVERVIEW_CHARS),
-            FsTier::L2 => {
+            Tier::L1 => join_within(chunks.iter().map(chunk_heading), "\n", OVERVIEW_CHARS),
+            Tier::L2 => {
                 join_within(chunks.iter().map(|chunk| chunk.content.clone()), "\n\n", MAX_CHARS)
             }
         },
         FsNode::Session(turns, more) => {
             let (text, cut) = render_session(turns, level);
-            (text, cut || (*more && level == FsTier::L2))
+            (text, cut || (*more && level == Tier::L2))
         }
         FsNode::File(text) => (render_file(text, level), false),
     }
 }
 
-/// A memory in one line.
+/// Returns a memory in one line.
 pub(super) fn memory_line(memory: &Memory) -> String {
     let line = one_line(memory);
     if line.is_empty() { memory.name.clone() } else { line }
 }
 
-fn render_memory(memory: &Memory, level: FsTier) -> String {
+fn render_memory(memory: &Memory, level: Tier) -> String {
     match level {
-        FsTier::L0 => memory_line(memory),
-        FsTier::L1 => overview(memory),
-        FsTier::L2 => memory.content.clone(),
+        Tier::L0 => memory_line(memory),
+        Tier::L1 => overview(memory),
+        Tier::L2 => memory.content.clone(),
     }
 }
 
-/// A folder by what is in it.
-pub(super) fn render_folder(listing: &FsListing, level: FsTier) -> String {
+/// Returns the text of a folder, made from its entries.
+pub(super) fn render_folder(listing: &FsListing, level: Tier) -> String {
     let more = if listing.next.is_some() { " and more" } else { "" };
     let names = || {
         let names = listing.items.iter().map(|item| item.name.clone());
@@ -64,7 +64,7 @@ pub(super) fn render_folder(listing: &FsListing, level: FsTier) -> String {
     };
     match (listing.items.len(), level) {
         (0, _) => "An empty folder".to_owned(),
-        (count, FsTier::L0) => {
+        (count, Tier::L0) => {
             let noun = if count == 1 { "entry" } else { "entries" };
             format!("{count} {noun}{more}: {}", names())
         }
@@ -84,24 +84,24 @@ pub(super) fn render_folder(listing: &FsListing, level: FsTier) -> String {
     }
 }
 
-/// The heading of a chunk, and how it begins.
+/// Returns the heading of a chunk and its beginning.
 fn chunk_heading(chunk: &Memory) -> String {
     let text = Memory { description: String::new(), ..chunk.clone() };
     format!("- {}: {}", chunk.name, one_line(&text))
 }
 
-fn render_session(turns: &[Memory], level: FsTier) -> (String, bool) {
+fn render_session(turns: &[Memory], level: Tier) -> (String, bool) {
     let chinese = is_chinese(turns);
     let spoken = summary_input(turns, chinese);
     let first = || turns.first().map(memory_line).unwrap_or_default();
     let or_first = |text: String| if text.is_empty() { first() } else { text };
     match level {
-        FsTier::L0 => {
+        Tier::L0 => {
             let summary = or_first(summarize(&spoken, LINE_CHARS));
             (summary.lines().next().unwrap_or_default().to_owned(), false)
         }
-        FsTier::L1 => (or_first(summarize(&spoken, OVERVIEW_CHARS)), false),
-        FsTier::L2 => join_within(turns.iter().map(transcript_line), "\n", MAX_CHARS),
+        Tier::L1 => (or_first(summarize(&spoken, OVERVIEW_CHARS)), false),
+        Tier::L2 => join_within(turns.iter().map(transcript_line), "\n", MAX_CHARS),
     }
 }
 
@@ -115,18 +115,18 @@ fn transcript_line(turn: &Memory) -> String {
     format!("{}: {}", turn.source.speaker.as_deref().unwrap_or(role), turn.content)
 }
 
-/// A markdown file: its first line of text, its headings with theirs, or all of it.
-fn render_file(text: &str, level: FsTier) -> String {
+/// Returns a Markdown file at a tier: its first line of text, its headings with theirs, or all of it.
+fn render_file(text: &str, level: Tier) -> String {
     let is_text = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
     let first = |text: &str| text.lines().find(is_text).map(|line| line.trim().to_owned());
     match level {
-        FsTier::L0 => first(text).unwrap_or_else(|| "Nothing is written yet".to_owned()),
-        FsTier::L1 => truncate_lines(text, OVERVIEW_CHARS),
-        FsTier::L2 => text.to_owned(),
+        Tier::L0 => first(text).unwrap_or_else(|| "Nothing is written yet".to_owned()),
+        Tier::L1 => truncate_lines(text, OVERVIEW_CHARS),
+        Tier::L2 => text.to_owned(),
     }
 }
 
-/// Pieces joined as far as they fit whole, and whether some did not.
+/// Joins pieces as far as they fit whole; `true` if some did not.
 fn join_within(pieces: impl Iterator<Item = String>, between: &str, max: usize) -> (String, bool) {
     let (mut text, mut used) = (String::new(), 0);
     for piece in pieces {

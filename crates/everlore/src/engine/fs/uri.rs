@@ -1,8 +1,8 @@
-//! What a uri of the view means: a pure mapping between uris and the things that are held.
+//! URIs of the tree: a pure mapping between URIs and nodes.
 //!
-//! A uri is decoded once and taken apart before anything is looked up. What could lead out of the tree (`..`, a NUL, a
-//! backslash, the name of another agent or user) is refused here, so that everything behind meets plain names only; and
-//! whatever is looked up is looked up in the caller's scope.
+//! Parsing decodes a URI once and splits it before any lookup. It rejects everything that could lead out of the tree
+//! (`..`, a NUL, a backslash, the name of another agent or user), so that later steps see plain names only; and every
+//! lookup is confined to the caller's scope.
 
 use jiff::civil::Date;
 
@@ -13,10 +13,10 @@ use crate::{
     types::{Kind, Scope},
 };
 
-/// A longer uri is a mistake, not a name.
+/// Longest URI; a longer one is a mistake, not a name.
 const MAX_URI_BYTES: usize = 4_096;
 
-/// The folders that are no kinds of memories.
+/// Folders that are no kinds of memories.
 pub(super) const LAYERS: &str = "layers";
 pub(super) const RESOURCES: &str = "resources";
 pub(super) const SESSIONS: &str = "sessions";
@@ -24,10 +24,10 @@ pub(super) const FILES: &str = "files";
 pub(super) const MEMORIES: &str = "memories";
 pub(super) const DAILY: &str = "daily";
 
-/// In place of the first slash of a document's absolute path.
+/// Stand-in for the leading slash of a document's absolute path.
 const ABSOLUTE_PREFIX: &str = "~root";
 
-/// Names that other systems have for our kinds.
+/// Names of our kinds in other systems.
 const KIND_ALIASES: [(&str, Kind); 9] = [
     ("preferences", Kind::User),
     ("profile", Kind::User),
@@ -40,37 +40,38 @@ const KIND_ALIASES: [(&str, Kind); 9] = [
     ("projects", Kind::Project),
 ];
 
-/// Something that a uri can name. It need not exist.
+/// Parsed URI of a node, which need not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FsUri {
-    /// Everything of the scope.
+    /// Root of the scope.
     Root,
     /// Memories of all kinds.
     Kinds,
-    /// A memory, or a folder of memories: what follows the root in stored uris.
+    /// Memory, or a folder of memories: the part of a stored URI after the root.
     Memory(String),
-    /// The layered files.
+    /// Folder of layers.
     Layers,
-    /// One of them.
+    /// One layer.
     Layer(Layer),
-    /// The daily log.
+    /// Folder of the daily log.
     Days,
-    /// One day of it.
+    /// One day of the log.
     Day(Date),
-    /// A document, or a folder of documents, by the parts of its path; all of them if there are none.
+    /// Document, or a folder of documents, by the parts of its path; all documents if there are none.
     Document(Vec<String>),
-    /// All conversations.
+    /// Folder of sessions.
     Sessions,
-    /// One of them.
+    /// One session.
     Session(String),
-    /// A turn, by its id.
+    /// Turn, by its id.
     Turn(String),
-    /// A file that the agent keeps for itself, or a folder of such, by the parts of its path.
+    /// One of the agent's own files, or a folder of them, by the parts of its path.
     File(Vec<String>),
 }
 
 impl FsUri {
-    /// What a uri (`agent://…`, `viking://…`, or a path from the root of the scope) names.
+    /// Parses a URI (`agent://…`, `viking://…`, or a path from the root of the scope). Fails if it is malformed or
+    /// belongs to another scope.
     pub(super) fn parse(uri: &str, scope: &Scope) -> Result<Self> {
         check_uri_text(uri)?;
         let uri = uri.trim();
@@ -90,13 +91,13 @@ impl FsUri {
         }
     }
 
-    /// Its uri; a folder's ends with a slash if it is known to be one.
+    /// Returns the URI, without a trailing slash except for the root.
     pub(super) fn uri(&self, scope: &Scope) -> String {
         root_uri(scope)
             + &self.path().iter().map(|part| percent_encode(part)).collect::<Vec<_>>().join("/")
     }
 
-    /// The parts of its path below the root.
+    /// Returns the parts of its path below the root.
     pub(super) fn path(&self) -> Vec<String> {
         let under = |folder: &str, rest: &[String]| {
             std::iter::once(folder.to_owned()).chain(rest.iter().cloned()).collect()
@@ -118,7 +119,7 @@ impl FsUri {
         }
     }
 
-    /// The folder that it stands in.
+    /// Returns the parent folder; `None` for the root.
     pub(super) fn parent(&self) -> Option<Self> {
         let mut path = self.path();
         path.pop()?;
@@ -126,19 +127,19 @@ impl FsUri {
     }
 }
 
-/// The name of a layer's file.
+/// Returns the name of a layer's file.
 pub(super) fn layer_file(layer: Layer) -> String {
     format!("{}.md", layer.as_str().to_uppercase())
 }
 
-/// The parts of a document's path; an absolute one begins with `~root`.
+/// Returns the parts of a document's path; an absolute path begins with `~root`.
 pub(super) fn document_parts(path: &str) -> Vec<String> {
     let rooted = path.starts_with('/').then(|| ABSOLUTE_PREFIX.to_owned());
     let parts = path.split('/').filter(|part| !matches!(*part, "" | "." | ".."));
     rooted.into_iter().chain(parts.map(str::to_owned)).collect()
 }
 
-/// The path that such parts stand for.
+/// Returns the path of such parts.
 pub(super) fn document_path(parts: &[String]) -> String {
     match parts.split_first() {
         Some((first, rest)) if first == ABSOLUTE_PREFIX => format!("/{}", rest.join("/")),
@@ -146,7 +147,7 @@ pub(super) fn document_path(parts: &[String]) -> String {
     }
 }
 
-/// A part of a uri: what has a meaning in uris is written with a percent sign.
+/// Percent-encodes the characters of a URI part that have a meaning in URIs.
 pub(super) fn percent_encode(part: &str) -> String {
     let special = |c: char| c.is_control() || c.is_whitespace() || "/%?#\\\"<>".contains(c);
     let mut text = String::with_capacity(part.len());
@@ -176,7 +177,7 @@ fn check_uri_text(uri: &str) -> Result<()> {
     Err(Error::invalid(format!("the uri {what}"), "use names that `ls` shows, joined by /"))
 }
 
-/// The decoded parts of a path; one slash may stand at the end.
+/// Returns the decoded parts of a path, which may end with one slash.
 fn split_path(path: &str) -> Result<Vec<String>> {
     let path = path.strip_suffix('/').unwrap_or(path);
     if path.is_empty() {
@@ -198,7 +199,7 @@ fn decode_part(raw: &str) -> Result<String> {
     Err(Error::invalid(what, "use names that `ls` shows, joined by /"))
 }
 
-/// Percent signs are read once; what they stand for is text and nothing else.
+/// Decodes percent signs once; the result is text and nothing else.
 fn percent_decode(raw: &str) -> Result<String> {
     let bad = || {
         Error::invalid(
@@ -223,7 +224,7 @@ fn percent_decode(raw: &str) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| bad())
 }
 
-/// A uri that begins with the name of an agent; that of the scope may be written with its blanks.
+/// Parses a URI that begins with an agent's name; the scope's own name may contain blanks.
 fn parse_agent_uri(rest: &str, scope: &Scope) -> Result<FsUri> {
     let (agent, path) = rest.split_once('/').unwrap_or((rest, ""));
     let root = root_uri(scope);
@@ -238,7 +239,7 @@ fn parse_agent_uri(rest: &str, scope: &Scope) -> Result<FsUri> {
     ))
 }
 
-/// What the parts of a path from the root name.
+/// Parses the parts of a path from the root.
 fn parse_path(mut parts: Vec<String>) -> Result<FsUri> {
     if parts.is_empty() {
         return Ok(FsUri::Root);
@@ -281,18 +282,18 @@ fn layer_uri(parts: &[String]) -> Result<FsUri> {
     }
 }
 
-/// Parts that hold no slash, so that joining them is not taken for another path.
+/// Fails if a part contains a slash, because joining the parts would make another path.
 fn without_slashes(parts: Vec<String>) -> Result<Vec<String>> {
-    match parts.iter().any(|part| part.contains('/')) {
-        false => Ok(parts),
-        true => Err(Error::invalid(
+    if parts.iter().any(|part| part.contains('/')) {
+        return Err(Error::invalid(
             "only names of conversations have a slash in them",
             "write / between the parts of a path",
-        )),
+        ));
     }
+    Ok(parts)
 }
 
-/// What a uri of OpenViking names here.
+/// Parses a URI of OpenViking.
 fn parse_viking_uri(parts: &[String], scope: &Scope) -> Result<FsUri> {
     let (first, rest) = match parts.split_first() {
         None => return Ok(FsUri::Root),
@@ -325,7 +326,7 @@ fn parse_viking_uri(parts: &[String], scope: &Scope) -> Result<FsUri> {
     }
 }
 
-/// The user's home in OpenViking.
+/// Converts a path in OpenViking's home of the user.
 fn viking_home_path(rest: &[String]) -> Vec<String> {
     match rest {
         [profile] if profile == "profile.md" => vec![LAYERS.to_owned(), "USER.md".to_owned()],
@@ -333,13 +334,13 @@ fn viking_home_path(rest: &[String]) -> Vec<String> {
     }
 }
 
-/// The same thing's uri in OpenViking.
+/// Returns the OpenViking URI of a node; returns `uri` unchanged if it cannot be parsed.
 pub fn to_viking(uri: &str, scope: &Scope) -> String {
-    let Ok(place) = FsUri::parse(uri, scope) else { return uri.to_owned() };
-    let path = place.path().iter().map(|part| percent_encode(part)).collect::<Vec<_>>().join("/");
+    let Ok(fs_uri) = FsUri::parse(uri, scope) else { return uri.to_owned() };
+    let path = fs_uri.path().iter().map(|part| percent_encode(part)).collect::<Vec<_>>().join("/");
     let user = percent_encode(scope.user());
     let end = if uri.ends_with('/') && !path.is_empty() { "/" } else { "" };
-    match place {
+    match fs_uri {
         FsUri::Root => "viking://".to_owned(),
         FsUri::Kinds => format!("viking://user/{user}/{path}{end}"),
         FsUri::Document(_) => format!("viking://{path}{end}"),
@@ -390,7 +391,7 @@ mod tests {
 
     #[test]
     fn every_place_is_named_by_its_own_uri() {
-        let places = [
+        let uris = [
             FsUri::Root,
             FsUri::Kinds,
             memory("user/food/tea-1"),
@@ -403,12 +404,12 @@ mod tests {
             FsUri::Session("周一/会议 50%".into()),
             FsUri::File(words(&["notes", "todo.md"])),
         ];
-        for place in places {
-            let uri = place.uri(&own());
-            assert_eq!(parse(&uri).unwrap(), place, "{uri}");
+        for fs_uri in uris {
+            let uri = fs_uri.uri(&own());
+            assert_eq!(parse(&uri).unwrap(), fs_uri, "{uri}");
             let viking = to_viking(&uri, &own());
             assert!(viking.starts_with("viking://"), "{viking}");
-            assert_eq!(parse(&viking).unwrap(), place, "{viking}");
+            assert_eq!(parse(&viking).unwrap(), fs_uri, "{viking}");
         }
     }
 
@@ -461,12 +462,12 @@ mod tests {
         fn any_text_is_refused_or_names_one_place_by_plain_names(
             uri in "(agent://my-agent/|viking://(user/王/|resources/|~/)?|)[a-z0-9%./\\\\:茶 ]{0,30}",
         ) {
-            if let Ok(place) = parse(&uri) {
+            if let Ok(fs_uri) = parse(&uri) {
                 let bad = |part: &String| part.is_empty() || part == "." || part == ".." || part.contains('\\');
-                proptest::prop_assert!(!place.path().iter().any(bad), "{place:?}");
-                let again = parse(&place.uri(&own()));
-                let same = again.as_ref().is_ok_and(|again| *again == place);
-                proptest::prop_assert!(same, "{uri:?} {place:?} {again:?}");
+                proptest::prop_assert!(!fs_uri.path().iter().any(bad), "{fs_uri:?}");
+                let again = parse(&fs_uri.uri(&own()));
+                let same = again.as_ref().is_ok_and(|again| *again == fs_uri);
+                proptest::prop_assert!(same, "{uri:?} {fs_uri:?} {again:?}");
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Adding to the tree and removing from it: by the ways that memories and documents have, so that all of it can be undone.
+//! Adding to the tree and removing from it, through the operations of memories and documents, so that all of it can be
+//! undone.
 
 use serde::Serialize;
 
@@ -17,64 +18,67 @@ use crate::{
     types::{Change, Kind, Memory, MemoryId, Scope, WriteBatch},
 };
 
-/// The most memories that are removed at once; more is a mistake, or wants a narrower folder.
+/// Most memories removed at once; more is a mistake, or needs a narrower folder.
 const MAX_REMOVED: usize = 10_000;
 
 /// Memories read at a time.
 const BATCH: usize = 1_000;
 
-/// Something to add.
+/// Request to add a memory or a document.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FsAddRequest {
-    /// Where: a kind such as `user`, with a category such as `user/food`, or the path of a document in `resources`.
+    /// Target: a kind such as `user`, with a category such as `user/food`, or the path of a document in `resources`.
     pub uri: String,
-    /// The text, or the bytes of a file.
+    /// Text of a memory, or bytes of a file.
     pub bytes: Vec<u8>,
-    /// A title for a memory; the beginning of its text if left out.
+    /// Title of a memory; `None` takes the beginning of its text.
     pub name: Option<String>,
     /// Keywords.
     pub tags: Vec<String>,
-    /// Free data of the caller, for a memory.
+    /// Caller's own metadata of a memory.
     pub metadata: serde_json::Map<String, serde_json::Value>,
 }
 
-/// What was added.
+/// Report of an addition.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsAddReport {
-    /// Where it stands.
+    /// URI of the new node.
     pub uri: String,
-    /// What was saved, if it is a memory.
+    /// Saved memory, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<SavedMemory>,
-    /// What became of it, if it is a document.
+    /// Ingestion report, if it is a document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<IngestReport>,
 }
 
-/// Something to remove.
+/// Request to remove a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FsRemoveRequest {
-    /// Which.
+    /// URI of the node.
     pub uri: String,
-    /// Also a folder with all that is in it.
+    /// Set to remove a folder with all its contents.
     pub recursive: bool,
-    /// Only say what would be removed.
+    /// Set to report without removing anything.
     pub dry_run: bool,
 }
 
-/// What was removed. The journal keeps it.
+/// Report of a removal, which the journal keeps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FsRemoveReport {
-    /// Where it stood.
+    /// URI of the removed node.
     pub uri: String,
-    /// How many memories that were.
+    /// Number of removed memories.
     pub memories: usize,
-    /// The runs, by which it can be undone; one, or one a document.
+    /// Run ids, for undoing it; one, or one per document.
     pub runs: Vec<String>,
 }
 
 impl Engine {
-    /// Saves a text as a memory, or a file as a document.
+    /// Saves a text as a memory, or a file as a document, and returns a report. Fails if memory is disabled for the
+    /// agent, the URI is invalid or read-only, or a memory's text is not UTF-8.
     pub async fn fs_add(&self, scope: &Scope, request: FsAddRequest) -> Result<FsAddReport> {
         self.check_enabled(scope)?;
         match FsUri::parse(&request.uri, scope)? {
@@ -87,7 +91,7 @@ impl Engine {
             )),
             FsUri::Memory(path) => self.add_memory(scope, &path, request).await,
             FsUri::Root | FsUri::Kinds => self.add_memory(scope, "", request).await,
-            place => Err(read_only_error(&place, scope)),
+            fs_uri => Err(read_only_error(&fs_uri, scope)),
         }
     }
 
@@ -106,7 +110,7 @@ impl Engine {
         Ok(FsAddReport { uri, memory: None, document: Some(report) })
     }
 
-    /// The first part of the path is the kind, the second the category, the third a title.
+    /// Adds a memory: the first part of the path is the kind, the second the category, the third a title.
     async fn add_memory(
         &self,
         scope: &Scope,
@@ -141,58 +145,59 @@ impl Engine {
         })
     }
 
-    /// Removes a memory, a document, a conversation, or a folder of such. The journal keeps what is removed.
+    /// Removes a memory, a document, a session, or a folder of these; the journal keeps them. Fails if the URI is
+    /// invalid, names nothing or is read-only, if a folder is removed without `recursive`, or above 10,000 memories.
     pub async fn fs_remove(
         &self,
         scope: &Scope,
         request: &FsRemoveRequest,
     ) -> Result<FsRemoveReport> {
-        let place = FsUri::parse(&request.uri, scope)?;
-        let thing = self.resolve_node(scope, &place).await?;
-        if matches!(thing, FsNode::Folder | FsNode::Session(..)) && !request.recursive {
+        let fs_uri = FsUri::parse(&request.uri, scope)?;
+        let node = self.resolve_node(scope, &fs_uri).await?;
+        if matches!(node, FsNode::Folder | FsNode::Session(..)) && !request.recursive {
             return Err(Error::invalid(
-                format!("`{}` is a folder", place.uri(scope)),
+                format!("`{}` is a folder", fs_uri.uri(scope)),
                 "to remove it with all that is in it, say so: --recursive, or recursive=true",
             ));
         }
-        match (thing, &place) {
+        match (node, &fs_uri) {
             (FsNode::Memory(memory), _) => {
                 check_removable(&memory)?;
-                self.remove_memories(scope, &place, vec![memory.id], request).await
+                self.remove_memories(scope, &fs_uri, vec![memory.id], request).await
             }
             (FsNode::Document(document, _), _) => {
-                self.remove_documents(scope, &place, vec![document.path], request).await
+                self.remove_documents(scope, &fs_uri, vec![document.path], request).await
             }
             (FsNode::Folder, FsUri::Document(parts)) => {
                 let all = self.all_documents(scope).await?;
                 let paths = all.into_iter().map(|document| document.path);
                 let is_under = |path: &String| super::uri::document_parts(path).starts_with(parts);
-                self.remove_documents(scope, &place, paths.filter(is_under).collect(), request)
+                self.remove_documents(scope, &fs_uri, paths.filter(is_under).collect(), request)
                     .await
             }
             (_, FsUri::Session(name)) => {
                 let ids = self.turn_ids(scope, name).await?;
-                self.remove_memories(scope, &place, ids, request).await
+                self.remove_memories(scope, &fs_uri, ids, request).await
             }
             (FsNode::Folder, FsUri::Memory(path)) => {
                 let ids = self.ids_below(scope, path).await?;
-                self.remove_memories(scope, &place, ids, request).await
+                self.remove_memories(scope, &fs_uri, ids, request).await
             }
-            _ => Err(read_only_error(&place, scope)),
+            _ => Err(read_only_error(&fs_uri, scope)),
         }
     }
 
     async fn turn_ids(&self, scope: &Scope, session: &str) -> Result<Vec<MemoryId>> {
-        let turns = self.store.turns(scope, session, None, MAX_REMOVED + 1).await?;
+        let turns = self.store.uris().turns(scope, session, None, MAX_REMOVED + 1).await?;
         Ok(turns.iter().map(|turn| turn.id).collect())
     }
 
-    /// What stands below a folder; documents and files of the agent have ways of their own to go.
+    /// Returns the memories below a folder. Fails at documents and agent files, which have their own ways of removal.
     async fn ids_below(&self, scope: &Scope, path: &str) -> Result<Vec<MemoryId>> {
         let folder = format!("{}{path}/", root_uri(scope));
         let (mut ids, mut after) = (Vec::new(), None::<String>);
         while ids.len() <= MAX_REMOVED {
-            let page = self.store.by_prefix(scope, &folder, after.as_deref(), BATCH).await?;
+            let page = self.store.uris().by_prefix(scope, &folder, after.as_deref(), BATCH).await?;
             let Some(last) = page.last() else { break };
             after = Some(last.uri.clone());
             for memory in &page {
@@ -206,7 +211,7 @@ impl Engine {
     async fn remove_memories(
         &self,
         scope: &Scope,
-        place: &FsUri,
+        fs_uri: &FsUri,
         ids: Vec<MemoryId>,
         request: &FsRemoveRequest,
     ) -> Result<FsRemoveReport> {
@@ -219,7 +224,7 @@ impl Engine {
         let now = self.now().timestamp();
         let run = new_ingest_run(now).replacen("ingest", "fs-rm", 1);
         let removed =
-            FsRemoveReport { uri: place.uri(scope), memories: ids.len(), runs: vec![run.clone()] };
+            FsRemoveReport { uri: fs_uri.uri(scope), memories: ids.len(), runs: vec![run.clone()] };
         if !request.dry_run && !ids.is_empty() {
             let cause = self.author.reason_for("fs rm");
             let changes = ids.into_iter().map(Change::Delete).collect();
@@ -232,7 +237,7 @@ impl Engine {
     async fn remove_documents(
         &self,
         scope: &Scope,
-        place: &FsUri,
+        fs_uri: &FsUri,
         paths: Vec<String>,
         request: &FsRemoveRequest,
     ) -> Result<FsRemoveReport> {
@@ -246,7 +251,7 @@ impl Engine {
         for path in paths {
             memories += self.remove_document(scope, &path, &options).await?.removed;
         }
-        Ok(FsRemoveReport { uri: place.uri(scope), memories, runs: vec![run] })
+        Ok(FsRemoveReport { uri: fs_uri.uri(scope), memories, runs: vec![run] })
     }
 }
 
@@ -269,7 +274,7 @@ fn utf8_text(bytes: Vec<u8>) -> Result<String> {
     })
 }
 
-/// What has another way to go says so.
+/// Fails if a memory has its own way of removal, and names it.
 fn check_removable(memory: &Memory) -> Result<()> {
     if let Some(note) = crate::ingest::agent_note(memory) {
         return Err(Error::invalid(
@@ -286,8 +291,8 @@ fn check_removable(memory: &Memory) -> Result<()> {
     }
 }
 
-fn read_only_error(place: &FsUri, scope: &Scope) -> Error {
-    let hint = match place {
+fn read_only_error(fs_uri: &FsUri, scope: &Scope) -> Error {
+    let hint = match fs_uri {
         FsUri::Layers | FsUri::Layer(_) | FsUri::Days | FsUri::Day(_) => {
             "change layers with `everlore layer`, or the tools memory_add, memory_replace and memory_remove"
         }
@@ -297,5 +302,5 @@ fn read_only_error(place: &FsUri, scope: &Scope) -> Error {
         }
         _ => "name something in it",
     };
-    Error::invalid(format!("`{}` cannot be changed here", place.uri(scope)), hint)
+    Error::invalid(format!("`{}` cannot be changed here", fs_uri.uri(scope)), hint)
 }

@@ -1,4 +1,4 @@
-//! What background work costs, and what it may cost (A6).
+//! Spending of background work and its daily budget.
 
 use std::time::Duration;
 
@@ -14,55 +14,56 @@ use crate::{
     types::Scope,
 };
 
-/// What an extraction asks for beside the conversation: the built-in instructions have about so many tokens.
+/// Approximate tokens of the built-in instructions that an extraction sends besides the conversation.
 const PROMPT_TOKENS: u64 = 1_200;
 
-/// A memory that an extraction proposes takes about so many tokens, with its title, tags and confidence.
+/// Approximate tokens per extracted memory, with its title, tags and confidence.
 const TOKENS_PER_FACT: u64 = 80;
 
-/// Whether background work may ask a model now.
+/// Permission of background work to call a model, and the rest of the daily budget.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Allowance {
-    /// Whether it may.
+    /// Set when a call is allowed.
     pub allowed: bool,
-    /// If not, why, and what happens instead.
+    /// Reason of a refusal, and what happens instead.
     pub reason: Option<String>,
-    /// Tokens that are left today; none without a cap.
+    /// Tokens left today; `None` without a cap.
     pub tokens_left: Option<u64>,
-    /// What may be spent today; none without a cap.
+    /// Cost left today; `None` without a cap.
     pub cost_left: Option<f64>,
 }
 
-/// What the next extraction would cost, as far as it can be told before.
+/// Estimated cost of the next extraction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ExtractionPreview {
-    /// Turns that it would read.
+    /// Number of turns it would read.
     pub turns: usize,
-    /// Tokens that a model would read.
+    /// Tokens that the model would read.
     pub read: u64,
-    /// Tokens that it would write at most.
+    /// Most tokens that the model would write.
     pub written: u64,
-    /// What that costs by the prices in the settings.
+    /// Cost at the prices in the settings.
     pub cost: f64,
 }
 
-/// What a scope spent, what all of them spent today, and what comes next.
+/// Spending of a scope, spending of all scopes today, and the estimate of the next extraction.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LedgerReport {
-    /// By day and job, the newest day first.
+    /// Spending by day and job, newest day first.
     pub spending: Vec<LedgerEntry>,
-    /// All of it.
+    /// Total of `spending`.
     pub total: ModelSpend,
-    /// What all agents and users together spent today.
+    /// Spending of all agents and users today.
     pub today: ModelSpend,
-    /// Whether more may be spent today.
+    /// Rest of today's budget.
     pub allowance: Allowance,
-    /// The next extraction.
+    /// Estimate of the next extraction.
     pub next: ExtractionPreview,
 }
 
 impl Engine {
-    /// Whether background work may ask a model now. Above a daily cap it goes on by rules, and says why.
+    /// Returns the permission of background work to call a model. Above a daily cap it continues by rules; the reason
+    /// says so and is logged. Fails if the ledger cannot be read.
     pub async fn may_spend(&self, scope: &Scope, job: &str) -> Result<Allowance> {
         let today = self.store.ledger().total_on(self.today()).await?;
         let allowance = self.allowance(&today);
@@ -72,7 +73,7 @@ impl Engine {
         Ok(allowance)
     }
 
-    /// Writes down what background work spent.
+    /// Records the tokens and duration of a model call in the ledger.
     pub async fn record_spending(
         &self,
         scope: &Scope,
@@ -87,7 +88,7 @@ impl Engine {
         self.store.ledger().record(scope, self.today(), job, spent).await
     }
 
-    /// What was spent in the last days, today included.
+    /// Returns the spending of the last `days` days, today included, with today's budget and the next estimate.
     pub async fn ledger(&self, scope: &Scope, days: u32) -> Result<LedgerReport> {
         let today = self.today();
         let back = i32::try_from(days.saturating_sub(1)).unwrap_or(i32::MAX);
@@ -100,12 +101,16 @@ impl Engine {
         Ok(LedgerReport { spending, total, today, allowance, next })
     }
 
-    /// What the next extraction would cost, by our own count of tokens.
+    /// Estimates the cost of the next extraction with the engine's own token count.
     pub async fn preview_extraction_cost(&self, scope: &Scope) -> Result<ExtractionPreview> {
-        let waiting = self.store.pending(Some(scope)).await?;
-        let turns = match waiting.first() {
+        let pending = self.store.queue().pending(Some(scope)).await?;
+        let turns = match pending.first() {
             Some(next) => {
-                self.store.unread_turns(scope, next.session.as_deref(), MAX_TURNS).await?.turns
+                self.store
+                    .queue()
+                    .unread_turns(scope, next.session.as_deref(), MAX_TURNS)
+                    .await?
+                    .turns
             }
             None => Vec::new(),
         };

@@ -1,42 +1,40 @@
-//! The life of memories: what was put into prompts, whether it was of use, what it is worth, and the work between turns.
+//! Lifecycle of memories: injection into prompts, usage by answers, weights, and the upkeep between turns.
 
 mod usage;
 mod weights;
+mod upkeep_report;
 mod upkeep;
 mod ledger;
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Mutex};
 
 use tokio::task::JoinHandle;
 
 pub use ledger::{Allowance, ExtractionPreview, LedgerReport};
 pub(super) use upkeep::STATEMENT_KINDS;
-pub use upkeep::{TouchedMemory, UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest};
+pub use upkeep_report::{TouchedMemory, UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest};
 pub use usage::{AnswerUsage, UsageStats};
 pub use weights::CleanupReport;
 
-use crate::types::Scope;
+use crate::{sync::lock, types::Scope};
 
-/// Work on the usage log that is still going on: no prompt and no answer waits for it. That of one conversation is done in
-/// its order, because an answer belongs to the prompt before it.
+/// Pending tasks of the usage log, for which neither prompt nor answer waits. Tasks of one session run in order,
+/// because an answer belongs to the prompt before it.
 #[derive(Default)]
 pub(super) struct UsageTasks(Mutex<HashMap<SessionKey, JoinHandle<()>>>);
 
-/// A conversation of a scope.
+/// A scope and a session.
 type SessionKey = (Scope, String);
 
 impl UsageTasks {
-    /// Starts work after everything that was started before for the same conversation.
+    /// Spawns a task that runs after all earlier tasks of the same session.
     fn spawn_after(&self, of: SessionKey, work: impl Future<Output = ()> + Send + 'static) {
-        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = lock(&self.0);
         tasks.retain(|_, task| !task.is_finished());
         let before = tasks.remove(&of);
         let task = tokio::spawn(async move {
             if let Some(before) = before {
-                // A task that panicked has lost its lines of statistics and nothing else.
+                // A task that panicked lost its usage records and nothing else.
                 let _ = before.await;
             }
             work.await;
@@ -44,9 +42,9 @@ impl UsageTasks {
         tasks.insert(of, task);
     }
 
-    /// Waits until everything is written.
+    /// Waits for all pending tasks.
     pub(super) async fn flush(&self) {
-        let tasks = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let tasks = std::mem::take(&mut *lock(&self.0));
         for task in tasks.into_values() {
             let _ = task.await;
         }

@@ -1,15 +1,15 @@
-//! The work between turns: by hand, or when it is due.
+//! Upkeep: the work between turns, on request or when due.
 
 use std::{
     collections::{BTreeMap, HashMap},
     time::Duration,
 };
 
-use jiff::{SignedDuration, ToSpan};
-use serde::Serialize;
-
-use super::super::{Engine, SCAN_PAGE};
+use super::upkeep_report::{
+    TouchedMemory, UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest,
+};
 use crate::{
+    engine::{Engine, SCAN_PAGE},
     error::{Error, Result},
     ingest::VALID_UNTIL_KEY,
     store::{InjectedTier, UsageRecord},
@@ -17,125 +17,25 @@ use crate::{
         Actor, Change, Kind, Memory, MemoryId, QuarantinedDraft, Scope, Status, Timestamp,
         WriteBatch,
     },
-    upkeep::{
-        apply_usage as weighed, archived, find_merges, is_expired, merge_key, needs_confirmation,
-    },
+    upkeep::{apply_usage, archived, find_merges, is_expired, merge_key, needs_confirmation},
 };
+use jiff::{SignedDuration, ToSpan};
 
-/// A job whose memories someone else changed meanwhile begins anew so often; then it is left for the next time.
+/// Attempts of a job when concurrent changes conflict; then the next upkeep takes over.
 const MAX_ATTEMPTS: usize = 3;
 
-/// How upkeep is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct UpkeepRequest {
-    /// Only say what would be done.
-    pub dry_run: bool,
-    /// Also do what touches more than a quarter of the memories.
-    pub yes: bool,
-}
-
-/// A job of upkeep, in the order they are done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum UpkeepJob {
-    /// Weights follow use.
-    Weigh,
-    /// What held until a time that is over is put away.
-    Expire,
-    /// What weighs too little is put away.
-    Archive,
-    /// What says the same is put together.
-    Merge,
-    /// Old lines of the usage log and the ledger go.
-    Prune,
-    /// Vectors that wait are made.
-    Embed,
-    /// Space is given back.
-    Vacuum,
-}
-
-impl UpkeepJob {
-    /// The name used in runs and answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Weigh => "weigh",
-            Self::Expire => "expire",
-            Self::Archive => "archive",
-            Self::Merge => "merge",
-            Self::Prune => "prune",
-            Self::Embed => "embed",
-            Self::Vacuum => "vacuum",
-        }
-    }
-}
-
-/// A memory that a job touches.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TouchedMemory {
-    /// The memory.
-    pub id: MemoryId,
-    /// What it is called, or says.
-    pub name: String,
-    /// What it weighs.
-    pub weight: f64,
-    /// The memory that stays in its place.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub superseded_by: Option<MemoryId>,
-}
-
-/// What a job did, or would do.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct UpkeepJobReport {
-    /// The job.
-    pub job: UpkeepJob,
-    /// The run, to undo all of it; none if no memory was changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
-    /// How much was done: memories, lines or bytes.
-    pub done: u64,
-    /// The memories that it touches.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub memories: Vec<TouchedMemory>,
-    /// Why it waits for a yes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stopped: Option<String>,
-    /// Why it could not be done and is left for the next time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub failed: Option<String>,
-}
-
-impl UpkeepJobReport {
-    fn new(job: UpkeepJob, done: u64) -> Self {
-        Self { job, run: None, done, memories: Vec::new(), stopped: None, failed: None }
-    }
-}
-
-/// What upkeep did, or would do.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct UpkeepReport {
-    /// Whether it was only tried.
-    pub dry_run: bool,
-    /// The jobs in their order.
-    pub jobs: Vec<UpkeepJobReport>,
-}
-
-impl UpkeepReport {
-    /// The jobs that wait for a yes.
-    pub fn stopped(&self) -> impl Iterator<Item = &UpkeepJobReport> {
-        self.jobs.iter().filter(|job| job.stopped.is_some())
-    }
-}
-
-/// What a job would change.
+/// Changes that a job plans.
 #[derive(Default)]
 struct UpkeepPlan {
     after: Vec<Memory>,
-    /// Lines of the usage log that are dealt with by it.
+    /// Usage records that the job consumes.
     usage_lines: Vec<u64>,
 }
 
 impl Engine {
-    /// Does the work between turns, or with `dry_run` only says what there is to do. Calls `progress` as jobs begin.
+    /// Runs all upkeep jobs and returns a report; with `dry_run`, only plans them. Calls `progress` as each job
+    /// begins. A job that touches too many memories waits for confirmation by `yes`. Fails if memory is disabled for
+    /// the agent or the store fails; an unreachable embedder fails only its own job.
     pub async fn upkeep(
         &self,
         scope: &Scope,
@@ -160,8 +60,8 @@ impl Engine {
         Ok(UpkeepReport { dry_run: request.dry_run, jobs })
     }
 
-    /// Does upkeep if the settings let it happen on its own, it is due and nobody else does it; what needs a yes is left.
-    /// Call it between turns or at the end of a conversation, never while someone waits.
+    /// Runs upkeep if the settings enable it, it is due and no other process runs it; returns `None` otherwise. Leaves
+    /// jobs that need confirmation. Call it between turns or at the end of a session, never while a user waits.
     pub async fn upkeep_if_due(&self, scope: &Scope) -> Result<Option<UpkeepReport>> {
         let (settings, now) = (self.settings(scope.agent()), self.now());
         let config = &settings.upkeep;
@@ -176,12 +76,12 @@ impl Engine {
         self.upkeep(scope, &UpkeepRequest::default(), &mut |_| {}).await.map(Some)
     }
 
-    /// When upkeep was last begun.
+    /// Returns the start of the last upkeep, if any.
     pub async fn last_upkeep(&self, scope: &Scope) -> Result<Option<Timestamp>> {
         self.store.ledger().job_begun_at(scope, UPKEEP_JOB).await
     }
 
-    /// Plans a job and carries it out as one run, unless it touches too much.
+    /// Plans a job and applies it as one run, unless it touches too many memories.
     async fn run_memory_job(
         &self,
         scope: &Scope,
@@ -193,7 +93,7 @@ impl Engine {
         for _ in 0..MAX_ATTEMPTS {
             let plan = self.plan_job(scope, job, now).await?;
             let stopped = match job {
-                // Weights move within bounds, and only those of what was told.
+                // Weights move within bounds, and only those of injected memories.
                 UpkeepJob::Weigh => None,
                 _ if request.yes => None,
                 _ => self.needs_confirmation(scope, job, &plan.after).await?,
@@ -225,13 +125,13 @@ impl Engine {
         let after = match job {
             UpkeepJob::Weigh => return self.plan_weights(scope).await,
             UpkeepJob::Expire => {
-                let mut over = Vec::new();
+                let mut expired = Vec::new();
                 let is_over = |memory: &Memory| is_expired(memory, VALID_UNTIL_KEY, now);
                 self.for_each_active(scope, &STATEMENT_KINDS, |memory| {
-                    over.extend(is_over(&memory).then_some(memory))
+                    expired.extend(is_over(&memory).then_some(memory))
                 })
                 .await?;
-                over.iter().map(|memory| archived(memory, now)).collect()
+                expired.iter().map(|memory| archived(memory, now)).collect()
             }
             UpkeepJob::Archive => {
                 let threshold = settings.memory.long_term.archive_threshold;
@@ -244,52 +144,57 @@ impl Engine {
         Ok(UpkeepPlan { after, usage_lines: Vec::new() })
     }
 
-    /// What use made of weights since the last time.
+    /// Plans the weight updates from usage since the last upkeep.
     async fn plan_weights(&self, scope: &Scope) -> Result<UpkeepPlan> {
         let lines = self.store.usage().awaiting_weight_update(scope).await?;
         let mut uses: BTreeMap<MemoryId, Vec<(Timestamp, bool)>> = BTreeMap::new();
-        let was_told = |line: &&UsageRecord| line.injected.shown != InjectedTier::HeldOut;
-        for line in lines.iter().filter(was_told) {
+        let was_injected = |line: &&UsageRecord| line.injected.shown != InjectedTier::HeldOut;
+        for line in lines.iter().filter(was_injected) {
             uses.entry(line.injected.id).or_default().push((line.at, line.used == Some(true)));
         }
         let ids: Vec<_> = uses.keys().copied().collect();
-        let memories = self.store.get(scope, &ids).await?;
-        let after =
-            memories.iter().flatten().filter_map(|memory| weighed(memory, uses.get(&memory.id)?));
+        let memories = self.store.memories().get(scope, &ids).await?;
+        let after = memories
+            .iter()
+            .flatten()
+            .filter_map(|memory| apply_usage(memory, uses.get(&memory.id)?));
         Ok(UpkeepPlan {
             after: after.collect(),
             usage_lines: lines.iter().map(|line| line.seq).collect(),
         })
     }
 
-    /// Memories are looked at one by one for what they say; only those that say the same are read together.
+    /// Plans the merging of duplicates. Scans memories one by one for their merge key and loads together only those
+    /// with equal keys.
     async fn plan_merges(&self, scope: &Scope, now: Timestamp) -> Result<Vec<Memory>> {
-        let mut alike: HashMap<_, Vec<MemoryId>> = HashMap::new();
+        let mut by_key: HashMap<_, Vec<MemoryId>> = HashMap::new();
         self.for_each_active(scope, &STATEMENT_KINDS, |memory| {
             if let Some(key) = merge_key(&memory) {
-                alike.entry(key).or_default().push(memory.id);
+                by_key.entry(key).or_default().push(memory.id);
             }
         })
         .await?;
-        let ids: Vec<_> = alike.into_values().filter(|ids| ids.len() > 1).flatten().collect();
-        let memories: Vec<_> = self.store.get(scope, &ids).await?.into_iter().flatten().collect();
+        let ids: Vec<_> = by_key.into_values().filter(|ids| ids.len() > 1).flatten().collect();
+        let memories: Vec<_> =
+            self.store.memories().get(scope, &ids).await?.into_iter().flatten().collect();
         let both = |merge: crate::upkeep::DuplicateMerge| {
             merge.superseded.into_iter().chain([merge.survivor])
         };
         Ok(find_merges(&memories, now).into_iter().flat_map(both).collect())
     }
 
-    /// Why a job should not be done without a yes. Turns are counted apart: there are many, and they would hide the rest.
+    /// Returns the reason why a job needs confirmation, if any. Counts turns apart: there are many, and they would
+    /// hide the rest.
     async fn needs_confirmation(
         &self,
         scope: &Scope,
         job: UpkeepJob,
         after: &[Memory],
     ) -> Result<Option<String>> {
-        let counts = self.store.count(scope).await?;
+        let counts = self.store.memories().count(scope).await?;
         for turns in [false, true] {
             let is_meant = |kind: Kind| (kind == Kind::Turn) == turns;
-            // What stays when others are put together loses nothing.
+            // The survivor of a merge loses nothing.
             let touched = after
                 .iter()
                 .filter(|memory| is_meant(memory.kind) && memory.status != Status::Active)
@@ -322,8 +227,8 @@ impl Engine {
             UpkeepJob::Weigh => "usage".to_owned(),
             job => format!("upkeep: {}", job.as_str()),
         };
-        for some in plan.after.chunks(SCAN_PAGE) {
-            let changes = some.iter().map(|memory| Change::Update(Box::new(memory.clone())));
+        for page in plan.after.chunks(SCAN_PAGE) {
+            let changes = page.iter().map(|memory| Change::Update(Box::new(memory.clone())));
             let write =
                 WriteBatch::new(scope, Actor::Engine, cause.clone(), now, changes.collect());
             self.store.apply(WriteBatch { run: Some(run.to_owned()), ..write }).await?;
@@ -334,7 +239,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The jobs that change no memory.
+    /// Runs a job that changes no memory.
     async fn run_maintenance_job(
         &self,
         scope: &Scope,
@@ -346,14 +251,14 @@ impl Engine {
             _ if dry_run => Ok(report(0)),
             UpkeepJob::Prune => Ok(report(self.prune(scope).await? as u64)),
             UpkeepJob::Embed => match self.backfill_scope(scope).await {
-                Ok(made) => Ok(report(made as u64)),
-                // A model that is away keeps nothing else from being done.
+                Ok(embedded) => Ok(report(embedded as u64)),
+                // An unreachable model does not stop the other jobs.
                 Err(error @ Error::Remote { .. }) => {
                     Ok(UpkeepJobReport { failed: Some(error.to_string()), ..report(0) })
                 }
                 Err(error) => Err(error),
             },
-            _ => Ok(report(self.store.compact().await?)),
+            _ => Ok(report(self.store.admin().compact().await?)),
         }
     }
 
@@ -369,29 +274,29 @@ impl Engine {
         Ok(lines + charges + self.prune_quarantine(scope).await?)
     }
 
-    /// Lets go of drafts that were held for long enough.
+    /// Removes expired drafts from the quarantine.
     async fn prune_quarantine(&self, scope: &Scope) -> Result<usize> {
         let days = self.settings(scope.agent()).memory_agent.extract.held_days;
         let days = i64::try_from(days).unwrap_or(i64::MAX);
         let age = SignedDuration::from_hours(days.saturating_mul(24));
         let since = self.now().timestamp().checked_sub(age).unwrap_or(Timestamp::MIN);
-        let held = self.store.quarantined(scope).await?;
+        let drafts = self.store.queue().quarantined(scope).await?;
         let old: Vec<_> =
-            held.iter().filter(|held| held.at < since).map(QuarantinedDraft::id).collect();
-        if old.is_empty() { Ok(0) } else { self.store.drop_quarantined(scope, &old).await }
+            drafts.iter().filter(|draft| draft.at < since).map(QuarantinedDraft::id).collect();
+        if old.is_empty() { Ok(0) } else { self.store.queue().drop_quarantined(scope, &old).await }
     }
 
     async fn backfill_scope(&self, scope: &Scope) -> Result<usize> {
-        let Some(filler) = &self.backfill else { return Ok(0) };
-        // Which model is in use is for a person to decide.
-        if !filler.ensure_model_in_use().await? {
+        let Some(backfill) = &self.backfill else { return Ok(0) };
+        // A person decides which model is in use.
+        if !backfill.ensure_model_in_use().await? {
             return Ok(0);
         }
-        filler.backfill(Some(scope), &mut |_| {}).await
+        backfill.backfill(Some(scope), &mut |_| {}).await
     }
 }
 
-/// All kinds but turns, which neither expire nor say the same as others.
+/// All kinds but turns, which neither expire nor duplicate others.
 pub(in crate::engine) const STATEMENT_KINDS: [Kind; 7] = [
     Kind::User,
     Kind::Feedback,
@@ -402,7 +307,7 @@ pub(in crate::engine) const STATEMENT_KINDS: [Kind; 7] = [
     Kind::Session,
 ];
 
-/// The name under which the last time is kept.
+/// Ledger job name, for the time of the last upkeep.
 const UPKEEP_JOB: &str = "upkeep";
 
 fn touched_memory(memory: &Memory) -> TouchedMemory {

@@ -1,4 +1,4 @@
-//! What prompts were given and what answers made of it: the loop from recall to weights.
+//! Usage tracking: which memories prompts contained and which of them answers used; the loop from recall to weights.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -9,43 +9,44 @@ use crate::{
     error::{Error, Result},
     ingest::TextSketch,
     prompt::{Prompt, TurnPrompt},
-    recall::{self, Hit, MemoryBlock, MemoryTier, RecallRequest},
+    recall::{self, Hit, MemoryBlock, RecallRequest},
     store::{InjectedMemory, InjectedTier, Injection, UsageCounts, UsageRecord},
     text::sentences::sentences,
-    types::{Fingerprint, Memory, MemoryId, Scope},
+    types::{Fingerprint, Memory, MemoryId, Scope, Tier},
     upkeep::{
         HoldoutComparison, ShownMemory, UsageRate, compare_holdout, detect_usage, is_held_out,
         question_digests,
     },
 };
 
-/// The most sentences of an answer that are compared by meaning: what is used is seldom said later.
+/// Most sentences of an answer that are compared by embedding: answers seldom use a memory later.
 const MAX_SENTENCES: usize = 32;
 
-/// What an answer made of the memories in its prompt.
+/// Usage of a prompt's memories by its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct AnswerUsage {
-    /// Memories that the prompt was given.
+    /// Number of memories in the prompt.
     pub told: usize,
-    /// Of these, those that the answer used.
+    /// Memories of the prompt that the answer used.
     pub used: Vec<MemoryId>,
-    /// Memories that were held out of the prompt.
+    /// Number of memories held out of the prompt.
     pub held_out: usize,
 }
 
-/// How much of what was told was used.
+/// Usage statistics of a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct UsageStats {
-    /// The counts.
+    /// Counts of usage records.
     #[serde(flatten)]
     pub counts: UsageCounts,
-    /// Answers with and without memories, if any were held out.
+    /// Comparison of answers with and without memories, if any were held out.
     pub comparison: Option<HoldoutComparison>,
 }
 
 impl Engine {
-    /// What [`Engine::context`] does, for a turn of a conversation: what is told is written down while the model thinks, and
-    /// a share of memories is held out if the settings say so.
+    /// Returns the block of [`Engine::context`] for a turn of a session. Records the injected memories in the
+    /// background while the model thinks, and holds out a share of memories if the settings say so. Fails if `session`
+    /// is blank or recall fails.
     pub async fn inject(
         &self,
         request: &RecallRequest,
@@ -57,7 +58,8 @@ impl Engine {
         Ok(block)
     }
 
-    /// What [`Engine::inject`] does, but what is told is handed back, for [`Engine::note_told`] to write down later.
+    /// Returns the block of [`Engine::inject`] without recording it, and the injection for a later
+    /// [`Engine::record_injection`].
     pub async fn inject_deferred(
         &self,
         request: &RecallRequest,
@@ -71,7 +73,7 @@ impl Engine {
         ))
     }
 
-    /// The block for a turn, and what it shows or holds out.
+    /// Returns the block for a turn, and the memories that it shows or holds out.
     async fn build_block(
         &self,
         request: &RecallRequest,
@@ -88,28 +90,30 @@ impl Engine {
         let whole = recall::pack(&found.hits, language, budget, &now);
         let share = self.settings(request.scope.agent()).memory.inject.holdout;
         let is_held = |id: MemoryId| is_held_out(share, session, id);
-        let (held, told): (Vec<Hit>, Vec<Hit>) =
+        let (held_out, injected): (Vec<Hit>, Vec<Hit>) =
             found.hits.into_iter().partition(|hit| is_held(hit.memory.id));
-        let block = match held.is_empty() {
-            true => whole.clone(),
-            false => recall::pack(&told, language, budget, &now),
+        let block = if held_out.is_empty() {
+            whole.clone()
+        } else {
+            recall::pack(&injected, language, budget, &now)
         };
-        let mut shown = shown_in_block(&block, told);
-        // Only what would have been told is held out.
+        let mut shown = shown_in_block(&block, injected);
+        // Only memories that the whole block would have shown count as held out.
         shown.extend(
-            self::shown_in_block(&whole, held)
+            self::shown_in_block(&whole, held_out)
                 .into_iter()
                 .map(|(hit, _)| (hit, InjectedTier::HeldOut)),
         );
         Ok((block, shown))
     }
 
-    /// Writes down what a prompt was given earlier. What was erased meanwhile leaves no line.
-    pub async fn record_injection(&self, scope: &Scope, prompted: Injection) -> Result<()> {
-        self.store.usage().record(scope, prompted).await
+    /// Records an earlier injection. Memories erased meanwhile leave no record. Fails if the store fails.
+    pub async fn record_injection(&self, scope: &Scope, injection: Injection) -> Result<()> {
+        self.store.usage().record(scope, injection).await
     }
 
-    /// What [`Engine::turn_prompt`] does, for a turn of a conversation: see [`Engine::inject`].
+    /// Returns the prompt and block of [`Engine::turn_prompt`] for a turn of a session, recorded like
+    /// [`Engine::inject`].
     pub async fn inject_prompt(
         &self,
         prompt: &Prompt,
@@ -121,13 +125,14 @@ impl Engine {
         Ok((prompt.for_turn(&block), block))
     }
 
-    /// Writes down what a tool told in a conversation, for the same ends as [`Engine::inject`] does.
+    /// Records the hits that a tool returned in a session, for the same purposes as [`Engine::inject`], in the
+    /// background.
     pub fn record_tool_injection(&self, request: &RecallRequest, session: &str, hits: &[Hit]) {
         let shown = hits.iter().map(|hit| (hit.memory.clone(), InjectedTier::Full)).collect();
         self.spawn_record_injection(request, session, shown, true);
     }
 
-    /// What is written down of a prompt, before its memories.
+    /// Returns the record of a prompt, without its memories.
     fn new_injection(&self, request: &RecallRequest, session: &str, joins: bool) -> Injection {
         Injection {
             session: session.to_owned(),
@@ -139,7 +144,7 @@ impl Engine {
         }
     }
 
-    /// Writes down what a prompt was given, while others go on.
+    /// Records the memories of a prompt in the background.
     fn spawn_record_injection(
         &self,
         request: &RecallRequest,
@@ -151,33 +156,35 @@ impl Engine {
             return;
         }
         let (store, scope) = (Arc::clone(&self.store), request.scope.clone());
-        let (prompted, query) =
+        let (injection, query) =
             (self.new_injection(request, session, joins), request.query.clone());
         self.usage_tasks.spawn_after((scope.clone(), session.to_owned()), async move {
-            let prompted = prompted.with_memories(&query, &shown);
-            if let Err(error) = store.usage().record(&scope, prompted).await {
+            let injection = injection.with_memories(&query, &shown);
+            if let Err(error) = store.usage().record(&scope, injection).await {
                 tracing::warn!("{error}: what a prompt was given is not written down");
             }
         });
     }
 
-    /// Does what [`Engine::answered`] does while others go on: neither the reader of the answer nor the next prompt waits.
+    /// Does the work of [`Engine::record_answer`] in the background: neither the reader of the answer nor the next
+    /// prompt waits. Logs failures.
     pub fn spawn_usage_check(&self, scope: &Scope, session: &str, answer: &str) {
         let (engine, answer) = (self.clone(), answer.to_owned());
-        let of = (scope.clone(), session.to_owned());
-        self.usage_tasks.spawn_after(of.clone(), async move {
-            if let Err(error) = engine.check_usage(&of.0, &of.1, &answer).await {
+        let key = (scope.clone(), session.to_owned());
+        self.usage_tasks.spawn_after(key.clone(), async move {
+            if let Err(error) = engine.check_usage(&key.0, &key.1, &answer).await {
                 tracing::warn!("{error}: what the answer used is not written down");
             }
         });
     }
 
-    /// Waits until everything that prompts were given and answers used is written down.
+    /// Waits until all injections and answers are recorded.
     pub async fn flush_usage(&self) {
         self.usage_tasks.flush().await;
     }
 
-    /// Compares the answer of a conversation with what its last prompt was given, and writes down what was used.
+    /// Compares a session's answer with the memories in its last prompt, records which ones it used, and returns them.
+    /// Fails if the store fails.
     pub async fn record_answer(
         &self,
         scope: &Scope,
@@ -194,20 +201,23 @@ impl Engine {
         let lines: Vec<UsageRecord> =
             open.into_iter().filter(|line| Some(line.turn) == last).collect();
         let ids: Vec<_> = lines.iter().map(|line| line.injected.id).collect();
-        let found = self.store.get(scope, &ids).await?;
-        // A memory that is gone cannot be compared; its line stays open.
-        let there = lines.into_iter().zip(found).filter_map(|(line, memory)| Some((line, memory?)));
-        let (held, told): (Vec<_>, Vec<_>) =
-            there.partition(|(line, _)| line.injected.shown == InjectedTier::HeldOut);
+        let found = self.store.memories().get(scope, &ids).await?;
+        // A deleted memory cannot be compared; its record stays unanswered.
+        let present =
+            lines.into_iter().zip(found).filter_map(|(line, memory)| Some((line, memory?)));
+        let (held_out, injected): (Vec<_>, Vec<_>) =
+            present.partition(|(line, _)| line.injected.shown == InjectedTier::HeldOut);
         let mut verdicts = Vec::new();
-        for lines in [&told, &held] {
+        for lines in [&injected, &held_out] {
             let judged = self.used_flags(lines, answer).await;
             verdicts.extend(lines.iter().map(|(line, _)| line.seq).zip(judged));
         }
         let by_seq: HashMap<u64, bool> = verdicts.iter().copied().collect();
         let is_used = |line: &UsageRecord| by_seq.get(&line.seq).copied().unwrap_or(false);
-        let used = told.iter().filter(|(line, _)| is_used(line)).map(|(line, _)| line.injected.id);
-        let answered = AnswerUsage { told: told.len(), used: used.collect(), held_out: held.len() };
+        let used =
+            injected.iter().filter(|(line, _)| is_used(line)).map(|(line, _)| line.injected.id);
+        let answered =
+            AnswerUsage { told: injected.len(), used: used.collect(), held_out: held_out.len() };
         if !verdicts.is_empty() {
             self.store.usage().set_used(scope, verdicts).await?;
         }
@@ -218,7 +228,7 @@ impl Engine {
         let texts: Vec<String> =
             lines.iter().map(|(line, memory)| shown_text(memory, line.injected.shown)).collect();
         let near = self.best_similarities(&texts, answer).await;
-        let seen: Vec<_> = lines
+        let shown: Vec<_> = lines
             .iter()
             .zip(texts.iter().zip(near))
             .map(|((line, _), (text, similarity))| ShownMemory {
@@ -227,15 +237,15 @@ impl Engine {
                 similarity,
             })
             .collect();
-        detect_usage(&seen, answer)
+        detect_usage(&shown, answer)
     }
 
-    /// The cosine of each text with the nearest sentence of the answer; 0 where no model can tell. A model on another server
-    /// is not asked: it would cost with every answer, and what is kept of it would outlive what is erased.
+    /// Returns the cosine of each text with the nearest sentence of the answer; 0 without a local embedder. A remote
+    /// embedder is not called: it would cost with every answer, and its cached vectors would outlive an erasure.
     async fn best_similarities(&self, texts: &[String], answer: &str) -> Vec<f32> {
         let none = vec![0.0; texts.len()];
-        let near = self.backfill.as_ref().filter(|filler| filler.cache.is_none());
-        let Some(embedder) = near.map(|filler| &filler.embedder) else { return none };
+        let local = self.backfill.as_ref().filter(|backfill| !backfill.is_remote);
+        let Some(embedder) = local.map(|backfill| &backfill.embedder) else { return none };
         if texts.is_empty() || !embedder.understands(answer) {
             return none;
         }
@@ -248,56 +258,54 @@ impl Engine {
             .collect()
     }
 
-    /// What was told in a conversation, by which an echo of it is known even if the memory is gone.
+    /// Returns sketches of all memories injected in a session, which identify an echo even after the memory is
+    /// deleted.
     pub async fn injected_sketches(
         &self,
         scope: &Scope,
         session: &str,
     ) -> Result<Vec<(MemoryId, TextSketch)>> {
         self.usage_tasks.flush().await;
-        let told = self.store.usage().injected(scope, session).await?;
-        Ok(told.into_iter().map(|(id, sketch)| (id, TextSketch::from_bytes(&sketch))).collect())
+        let sketches = self.store.usage().injected(scope, session).await?;
+        Ok(sketches.into_iter().map(|(id, sketch)| (id, TextSketch::from_bytes(&sketch))).collect())
     }
 
-    /// How much of what was told was used, and what that says.
+    /// Returns usage counts of a scope and the comparison with held-out memories.
     pub async fn usage_stats(&self, scope: &Scope) -> Result<UsageStats> {
         let counts = self.store.usage().counts(scope).await?;
-        let told = UsageRate::new(counts.used, counts.answered);
-        let held = UsageRate::new(counts.held_out_used, counts.held_out);
-        let comparison = (held.of > 0).then(|| compare_holdout(told, held));
+        let injected = UsageRate::new(counts.used, counts.answered);
+        let held_out = UsageRate::new(counts.held_out_used, counts.held_out);
+        let comparison = (held_out.of > 0).then(|| compare_holdout(injected, held_out));
         Ok(UsageStats { counts, comparison })
     }
 }
 
 impl Injection {
-    /// The same with the memories that were shown for a query.
+    /// Returns this injection with the memories shown for a query.
     fn with_memories(self, query: &str, shown: &[(Memory, InjectedTier)]) -> Self {
-        let memories = shown.iter().map(|(memory, shown)| told(query, memory, *shown)).collect();
+        let memories =
+            shown.iter().map(|(memory, shown)| injected_memory(query, memory, *shown)).collect();
         Self { memories, ..self }
     }
 }
 
-/// Vectors have length one, or are all zeros.
+/// Returns the dot product: vectors have length one, or are all zeros.
 fn cosine(one: &[f32], other: &[f32]) -> f32 {
     one.iter().zip(other).map(|(a, b)| a * b).sum()
 }
 
-/// Of these hits, those that a block tells, with how much it tells of them.
+/// Returns the hits that a block shows, with their tier.
 fn shown_in_block(block: &MemoryBlock, hits: Vec<Hit>) -> Vec<(Memory, InjectedTier)> {
-    let tiers: HashMap<MemoryId, MemoryTier> =
+    let tiers: HashMap<MemoryId, Tier> =
         block.entries.iter().map(|entry| (entry.id, entry.tier)).collect();
     let shown = |hit: Hit| {
-        let shown = match tiers.get(&hit.memory.id)? {
-            MemoryTier::L0 => InjectedTier::Line,
-            MemoryTier::L1 => InjectedTier::Overview,
-            MemoryTier::L2 => InjectedTier::Full,
-        };
-        Some((hit.memory, shown))
+        let tier = *tiers.get(&hit.memory.id)?;
+        Some((hit.memory, tier.into()))
     };
     hits.into_iter().filter_map(shown).collect()
 }
 
-fn told(query: &str, memory: &Memory, shown: InjectedTier) -> InjectedMemory {
+fn injected_memory(query: &str, memory: &Memory, shown: InjectedTier) -> InjectedMemory {
     InjectedMemory {
         id: memory.id,
         shown,
@@ -306,7 +314,7 @@ fn told(query: &str, memory: &Memory, shown: InjectedTier) -> InjectedMemory {
     }
 }
 
-/// What the model saw of a memory, or would have seen.
+/// Returns the text of a memory that the model saw, or would have seen.
 fn shown_text(memory: &Memory, shown: InjectedTier) -> String {
     match shown {
         InjectedTier::Line => recall::one_line(memory),

@@ -1,4 +1,4 @@
-//! What memories are worth: set by hand, listed, and followed by what is put away.
+//! Weights of memories: setting them, listing core memories, and archiving those of low weight.
 
 use serde::Serialize;
 
@@ -10,17 +10,18 @@ use crate::{
     types::{Kind, Memory, MemoryId, Scope, Status, Timestamp},
 };
 
-/// What was put away because it is hardly worth anything any more.
+/// Report of a cleanup: memories archived for low weight.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CleanupReport {
-    /// The run, to undo all of it; none if it was only tried.
+    /// Run id, for undoing all of it; `None` for a dry run.
     pub run: Option<String>,
-    /// The memories.
+    /// Archived memories, or those that would be.
     pub memories: Vec<Memory>,
 }
 
 impl Engine {
-    /// Sets a weight by hand: neither use nor time moves it any more. None lets it begin anew at 1 and move.
+    /// Pins a memory's weight, so that neither use nor time moves it, and returns the memory. `None` unpins it: it
+    /// starts again at 1. Fails if the scope has no such memory or the weight is out of range.
     pub async fn set_weight(
         &self,
         scope: &Scope,
@@ -31,7 +32,8 @@ impl Engine {
         ingest::set_weight(&*self.store, scope, id, weight, &self.author, now).await
     }
 
-    /// The memories that are worth most, the heaviest first: those at or above `core_threshold` of the settings.
+    /// Returns at most `limit` memories of the greatest weight, heaviest first: those at or above `core_threshold` of
+    /// the settings.
     pub async fn core_memories(&self, scope: &Scope, limit: usize) -> Result<Vec<Memory>> {
         let least = self.settings(scope.agent()).memory.long_term.core_threshold;
         let now = self.now().timestamp();
@@ -45,8 +47,8 @@ impl Engine {
         Ok(core)
     }
 
-    /// Archives memories whose weight fell below `threshold` as one run; with `dry_run`, only finds them. What was weighed
-    /// by hand stays.
+    /// Archives memories whose weight fell below `threshold` as one run and returns them; with `dry_run`, only finds
+    /// them. Pinned memories stay.
     pub async fn clean(
         &self,
         scope: &Scope,
@@ -65,17 +67,17 @@ impl Engine {
         Ok(CleanupReport { run, memories })
     }
 
-    /// Puts a memory away: kept, but left out of recall.
+    /// Archives a memory, which recall then leaves out, and returns it. Fails if the scope has no such memory.
     pub async fn archive(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
         ingest::set_status(&*self.store, scope, id, Status::Archived, self.now().timestamp()).await
     }
 
-    /// Brings an archived or superseded memory back.
+    /// Reactivates an archived or superseded memory and returns it. Fails if the scope has no such memory.
     pub async fn restore(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
         ingest::set_status(&*self.store, scope, id, Status::Active, self.now().timestamp()).await
     }
 
-    /// Active memories that weigh less than this by now.
+    /// Returns active, unpinned memories whose weight is now below `threshold`.
     pub(super) async fn low_weight_memories(
         &self,
         scope: &Scope,
@@ -91,7 +93,7 @@ impl Engine {
         Ok(light)
     }
 
-    /// Calls `each` with every active memory of these kinds, of all if there are none, oldest first, a page at a time.
+    /// Calls `each` with every active memory of `kinds` (of all kinds if empty), oldest first, a page at a time.
     pub(in crate::engine) async fn for_each_active(
         &self,
         scope: &Scope,
@@ -110,7 +112,7 @@ impl Engine {
             limit: SCAN_PAGE,
         };
         loop {
-            let memories = self.store.list(scope, &page).await?;
+            let memories = self.store.memories().list(scope, &page).await?;
             let Some(last) = memories.last() else { return Ok(()) };
             page.after = Some(last.id);
             memories.into_iter().for_each(&mut each);

@@ -89,9 +89,10 @@ impl ChunkMerger {
         let tokens = estimate_tokens(&block.text);
         let fits = tokens <= MAX_MERGED_TOKENS
             || block.shape == BlockShape::KeepTogether && tokens <= MAX_KEEP_TOGETHER_TOKENS;
-        match fits {
-            true => self.section.push(SizedBlock { block, tokens }),
-            false => self.section.extend(split_block(&block)),
+        if fits {
+            self.section.push(SizedBlock { block, tokens })
+        } else {
+            self.section.extend(split_block(&block))
         }
     }
 

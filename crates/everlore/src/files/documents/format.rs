@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How a document is taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum DocFormat {
     /// Paragraphs; also tables of values, logs and whatever else is text.

@@ -21,7 +21,7 @@ use crate::error::Result;
 use chunk::MergeScope;
 
 /// Raised whenever a document would be cut otherwise, so that documents which did not change are still cut anew.
-pub const CHUNKER_VERSION: u32 = 1;
+pub const CHUNKER_VERSION: u32 = 2;
 
 /// A document taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]

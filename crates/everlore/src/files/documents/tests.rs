@@ -83,6 +83,17 @@ fn fences_lists_and_tables_are_never_split_in_the_middle() {
 }
 
 #[test]
+fn the_words_above_a_list_or_a_table_stay_with_it_and_link_definitions_are_kept() {
+    let filler = "A sentence that fills the page. ".repeat(50);
+    for block in ["Steps:\n- one\n- two", "Prices:\n| a | b |\n|---|---|\n| 1 | 2 |"] {
+        let text = format!("{filler}\n\n{block}\n\n[link]: https://example.org\n\n{filler}\n");
+        let chunks = chunks(&text, DocFormat::Markdown);
+        let kept = format!("{block}\n\n[link]: https://example.org");
+        assert!(chunks.iter().any(|chunk| chunk.text.contains(&kept)), "{chunks:?}");
+    }
+}
+
+#[test]
 fn what_no_prompt_has_room_for_is_split_between_lines() {
     let table =
         format!("| a | b |\n|---|---|\n{}", "| cell of a row | another one |\n".repeat(2_000));
@@ -263,9 +274,10 @@ proptest! {
 
 /// What a reader that looks ahead or back too often would be slow at.
 #[rustfmt::skip]
-const HOSTILE: [&str; 25] = [
+const HOSTILE: [&str; 33] = [
     "<nav>", "<a b='x>y' ", "<", "<!--", "<ul>", "&", "# a\n", "- a\n", "```\n", "\n", " ", "    a\n\n", "a", "茶",
     "|-|\n", "a\n---\n", "((((", "🎉", "- ```\n", "<h1>", "<table><tr><td>", "](", "* * *\n", "{#", "fn a:\n\n",
+    "- ", "> ", "[", "*a_", "![[]()", "[a]: b\n", "a|", "`` ` ",
 ];
 
 fn assert_soon(what: &str, text: &str, limit: Duration) {
@@ -282,6 +294,10 @@ fn work_grows_with_the_text_and_not_with_its_square() {
     for unit in HOSTILE {
         // A tenth of a second, unoptimised; what grows with the square takes minutes.
         assert_soon(unit, &unit.repeat(30_000 / unit.len()), Duration::from_secs(5));
+    }
+    for marker in ["- ", "> "] {
+        let deep = marker.repeat(60_000) + &"a\n".repeat(60_000);
+        assert_soon(marker, &deep, Duration::from_secs(5));
     }
 }
 

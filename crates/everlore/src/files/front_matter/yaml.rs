@@ -25,9 +25,12 @@ pub fn yaml_scalar(text: &str) -> String {
 
 /// Texts as a YAML list on one line.
 pub fn yaml_list(texts: &[String]) -> String {
-    let quoted = |text: &String| match text.contains([',', '[', ']', '{', '}']) && is_plain(text) {
-        true => format!("\"{text}\""),
-        false => yaml_scalar(text),
+    let quoted = |text: &String| {
+        if text.contains([',', '[', ']', '{', '}']) && is_plain(text) {
+            format!("\"{text}\"")
+        } else {
+            yaml_scalar(text)
+        }
     };
     format!("[{}]", texts.iter().map(quoted).collect::<Vec<_>>().join(", "))
 }

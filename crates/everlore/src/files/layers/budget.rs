@@ -12,6 +12,7 @@ const MAX_LISTED_SECTIONS: usize = 5;
 
 /// How much of a budget a text takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct LayerSize {
     /// Its characters.
     pub chars: usize,

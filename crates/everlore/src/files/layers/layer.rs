@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 
 /// One of the four files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase", try_from = "String")]
 pub enum Layer {
     /// Who the agent is.

@@ -103,6 +103,7 @@ pub struct LayerText {
 
 /// A section and how long it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SectionSize {
     /// Its title.
     pub title: String,
@@ -253,11 +254,13 @@ impl Layers {
     ) -> Result<LayerChange> {
         let mut edit = edit.clone();
         let masked = if self.keeps_secrets { Vec::new() } else { edit.mask_secrets() };
-        let changed =
-            self.edit_locked(layer, day, by, &edit.cause(), |text| match is_expected(text) {
-                true => edit.apply(text),
-                false => Err(Error::Conflict { what: format!("the layer {layer}") }),
-            })?;
+        let changed = self.edit_locked(layer, day, by, &edit.cause(), |text| {
+            if is_expected(text) {
+                edit.apply(text)
+            } else {
+                Err(Error::Conflict { what: format!("the layer {layer}") })
+            }
+        })?;
         Ok(changed.with_masked_note(&masked))
     }
 

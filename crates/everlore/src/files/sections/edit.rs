@@ -3,8 +3,11 @@
 //! A text that would make, end or swallow a section is refused and not rewritten: whoever wrote it knows best whether it
 //! should be two sections, a deeper heading or code, and can say so in the next attempt.
 
-use super::{MarkdownSections, SectionSpan, scan::lines, validate_title};
-use crate::error::{Error, Result};
+use super::{MarkdownSections, SectionSpan, validate_title};
+use crate::{
+    error::{Error, Result},
+    files::markdown::lines,
+};
 
 /// So much of a section tells which one it is.
 const EXCERPT_CHARS: usize = 120;

@@ -4,7 +4,6 @@
 //! first section, and what follows a `# Title` line, belongs to no section and is never touched. Deeper headings,
 //! underlined headings, and anything in code, comments and lists are ordinary text.
 
-mod scan;
 mod edit;
 #[cfg(test)]
 mod tests;
@@ -13,9 +12,9 @@ pub use edit::EditedText;
 
 use crate::{
     error::{Error, Result},
+    files::markdown::{self, MarkdownBlock, MarkdownBlockKind, MarkdownLine},
     text::fold::fold,
 };
-use scan::{UnclosedMarkup, scan_headings};
 
 /// A longer title is a text.
 const MAX_TITLE_CHARS: usize = 100;
@@ -29,7 +28,7 @@ pub struct MarkdownSections<'a> {
 }
 
 /// A section, or what belongs to none: then it has no title.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct SectionSpan {
     title: Option<String>,
     start: usize,
@@ -37,6 +36,30 @@ struct SectionSpan {
     heading_end: usize,
     body_start: usize,
     end: usize,
+}
+
+/// Code fence or comment without an end: everything after it belongs to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct UnclosedMarkup {
+    /// First byte of its first line.
+    start: usize,
+    /// Number of its first line, from 1.
+    line: usize,
+    /// Its name in an error message.
+    construct: &'static str,
+}
+
+impl UnclosedMarkup {
+    /// Returns the markup that the last block leaves open; a heading leaves nothing open.
+    fn of(last: &MarkdownBlock, lines: &[MarkdownLine<'_>]) -> Option<Self> {
+        let construct = match last.kind {
+            MarkdownBlockKind::Code => "code fence",
+            MarkdownBlockKind::Html => "block of HTML or comment",
+            _ => return None,
+        };
+        let first = last.lines.start;
+        Some(Self { start: lines.get(first)?.start, line: first + 1, construct })
+    }
 }
 
 /// One section of a text.
@@ -51,27 +74,34 @@ pub struct MarkdownSection<'a> {
 }
 
 impl<'a> MarkdownSections<'a> {
-    /// Takes a text apart.
+    /// Parses a text into its sections.
     pub fn parse(text: &'a str) -> Self {
-        let (headings, unclosed) = scan_headings(text);
-        let mut spans = vec![SectionSpan {
-            title: None,
-            start: 0,
-            heading_end: 0,
-            body_start: 0,
-            end: text.len(),
-        }];
-        for heading in headings {
+        let lines: Vec<MarkdownLine<'_>> = markdown::lines(text).collect();
+        let mut source: Vec<&str> = lines.iter().map(|line| line.text).collect();
+        // A heading after the end of the text: a block that swallows it is never closed.
+        source.extend(["", "## end"]);
+        let mut blocks = markdown::blocks(&source);
+        let unclosed = blocks.pop().and_then(|last| UnclosedMarkup::of(&last, &lines));
+        let mut spans = vec![SectionSpan::default()];
+        for block in blocks {
+            let MarkdownBlockKind::Heading { level: level @ 1..=2, .. } = block.kind else {
+                continue;
+            };
+            let line = &lines[block.lines.start];
+            let Some(title) = atx_title(line.text, level) else { continue };
             if let Some(before) = spans.last_mut() {
-                before.end = heading.start;
+                before.end = line.start;
             }
             spans.push(SectionSpan {
-                title: (heading.level == 2).then_some(heading.title),
-                start: heading.start,
-                heading_end: heading.end,
-                body_start: heading.body_start,
-                end: text.len(),
+                title: (level == 2).then(|| title.to_owned()),
+                start: line.start,
+                heading_end: line.start + line.text.len(),
+                body_start: line.next_start,
+                end: line.next_start,
             });
+        }
+        if let Some(last) = spans.last_mut() {
+            last.end = text.len();
         }
         Self { text, spans, unclosed }
     }
@@ -155,6 +185,21 @@ impl<'a> MarkdownSections<'a> {
         };
         Error::invalid(format!("there is no section `{}`", strip_heading_marks(title)), hint)
     }
+}
+
+/// Returns the text of a heading with number signs as it is written; `None` for an underlined heading.
+fn atx_title(line: &str, level: u8) -> Option<&str> {
+    let blank = [' ', '\t'];
+    let marks = line.trim_start_matches(' ');
+    let text = marks.trim_start_matches('#');
+    let separated = text.is_empty() || text.starts_with(blank);
+    if marks.len() - text.len() != usize::from(level) || !separated {
+        return None;
+    }
+    let text = text.trim_matches(blank);
+    let open = text.trim_end_matches('#');
+    let closes = open.is_empty() || open.ends_with(blank);
+    Some(if closes { open.trim_end_matches(blank) } else { text })
 }
 
 /// A title as it is meant, even if it was given with the marks of a heading.

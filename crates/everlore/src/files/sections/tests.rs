@@ -48,6 +48,8 @@ fn code_comments_and_lists_hide_headings() {
         "<!--\n## no\n\n## no --> rest\n",
         "<pre>\n## no\n</PRE>\n",
         "<![CDATA[\n## no\n]]>\n",
+        "<prefix>\n## no\n",
+        "<div>\n## no\n</div>\n",
         "- ```\n  ## no\n  ```\n",
         "1. item\n\n   ## no\n",
         "- a\n  - b\n    ~~~\n    ## no\n    ~~~\n",
@@ -76,7 +78,7 @@ fn what_only_looks_like_code_hides_nothing() {
         "text <!-- not at the beginning\n",
         "- ```\n",
         "``\n",
-        "<prefix>\n",
+        "<prefix>\n\n",
         "<!-- one line -->\n",
         "   ```\nx\n```\n",
     ] {

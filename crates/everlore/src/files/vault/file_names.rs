@@ -52,9 +52,10 @@ pub fn sanitize_file_name(given: &str) -> Result<String> {
         ));
     }
     let device = stem.split('.').next().unwrap_or(stem).to_lowercase();
-    let name = match RESERVED_DEVICE_NAMES.contains(&device.as_str()) {
-        true => format!("_{stem}.md"),
-        false => format!("{stem}.md"),
+    let name = if RESERVED_DEVICE_NAMES.contains(&device.as_str()) {
+        format!("_{stem}.md")
+    } else {
+        format!("{stem}.md")
     };
     if is_index_file(&name) {
         return Err(Error::invalid(

@@ -136,10 +136,8 @@ impl VaultIndex {
     }
 
     fn insert(&mut self, file: &str, line: String) {
-        let newline = match self.lines.iter().any(|line| line.ends_with("\r\n")) {
-            true => "\r\n",
-            false => "\n",
-        };
+        let newline =
+            if self.lines.iter().any(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
         let after = self.lines.iter().rposition(|line| !line.trim().is_empty());
         // Blank lines at the end stay at the end only if nothing but blank lines follows the last entry.
         let at = after.map_or(0, |after| after + 1);

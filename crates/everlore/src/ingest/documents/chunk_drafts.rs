@@ -1,4 +1,4 @@
-//! The memories that the chunks of a document become.
+//! Conversion of a document's chunks into memories.
 
 use std::collections::HashMap;
 
@@ -17,19 +17,19 @@ use crate::{
     types::{Kind, Memory, MemorySource, Origin, Scope, Timestamp, to_millisecond},
 };
 
-/// Keywords that a chunk gets as tags: enough to tell it apart, few enough to read.
+/// Keywords of a chunk, stored as tags: enough to tell it apart, few enough to read.
 const MAX_KEYWORDS: usize = 8;
 
-/// A chunk as it would be stored.
+/// Chunk converted into a memory.
 pub(super) struct ChunkDraft {
-    /// What it is known by when the document comes again.
+    /// Digest by which the chunk is recognized when the document is ingested again.
     pub(super) hash: String,
     pub(super) memory: Memory,
-    /// Where it stands in the document.
+    /// First and last line in the document.
     pub(super) lines: [usize; 2],
 }
 
-/// Makes a memory of each chunk.
+/// Converts each chunk into a memory.
 pub(super) fn chunk_drafts(
     scope: &Scope,
     document: &Document,
@@ -37,12 +37,12 @@ pub(super) fn chunk_drafts(
     tags: &[String],
     now: Timestamp,
 ) -> Result<Vec<ChunkDraft>> {
-    let rarity =
+    let keyword_extractor =
         KeywordExtractor::from_parts(parsed.chunks.iter().map(|chunk| chunk.text.as_str()));
-    let mut seen: HashMap<(&[String], &str), usize> = HashMap::new();
+    let mut occurrences: HashMap<(&[String], &str), usize> = HashMap::new();
     let mut drafts = Vec::with_capacity(parsed.chunks.len());
     for (index, chunk) in parsed.chunks.iter().enumerate() {
-        let before = seen.entry((&chunk.heading_path, &chunk.text)).or_default();
+        let before = occurrences.entry((&chunk.heading_path, &chunk.text)).or_default();
         let hash = chunk_digest(&document.path, chunk, *before);
         *before += 1;
         let source = MemorySource {
@@ -55,7 +55,7 @@ pub(super) fn chunk_drafts(
         let at = to_millisecond(document.modified_at.unwrap_or(now).min(now));
         let mut memory =
             Memory::with_content(scope, Kind::Knowledge, chunk.text.clone(), source, at, now);
-        let keywords = rarity.keywords(&chunk.text, MAX_KEYWORDS);
+        let keywords = keyword_extractor.keywords(&chunk.text, MAX_KEYWORDS);
         memory.tags = checked_tags([&keywords, tags].concat())?;
         memory.name = chunk_name(document, chunk);
         memory.description = chunk_description(document, chunk);
@@ -69,7 +69,7 @@ pub(super) fn chunk_drafts(
     Ok(drafts)
 }
 
-/// A digest of where a chunk stands and what it says, and how often the same came before.
+/// Computes the digest of a chunk's path, headings and text, and of the number of equal chunks before it.
 fn chunk_digest(path: &str, chunk: &Chunk, before: usize) -> String {
     let mut digest = Sha256::new().chain_update(path);
     for heading in &chunk.heading_path {
@@ -81,13 +81,13 @@ fn chunk_digest(path: &str, chunk: &Chunk, before: usize) -> String {
     hex(&digest.finalize()[..16])
 }
 
-/// The last heading, or the name of the file.
+/// Returns the last heading, or the file name.
 fn chunk_name(document: &Document, chunk: &Chunk) -> String {
     let file = || naming::title_of(document.path.rsplit('/').next().unwrap_or(&document.path));
     chunk.heading_path.last().cloned().unwrap_or_else(file)
 }
 
-/// The file and the headings, from the outside in.
+/// Returns the file and the headings, outermost first.
 fn chunk_description(document: &Document, chunk: &Chunk) -> String {
     let file = std::iter::once(short_path(&document.path));
     let parts: Vec<&str> = file.chain(chunk.heading_path.iter().map(String::as_str)).collect();
@@ -101,16 +101,16 @@ fn chunk_metadata(
     lines: [usize; 2],
 ) -> serde_json::Map<String, serde_json::Value> {
     let mut metadata = serde_json::Map::new();
-    let mut put =
+    let mut insert =
         |key: &str, value: serde_json::Value| drop(metadata.insert(key.to_owned(), value));
-    put("path", json!(document.path));
-    put("format", json!(document.format));
+    insert("path", json!(document.path));
+    insert("format", json!(document.format));
     if let Some(language) = programming_language(&document.path) {
-        put("language", json!(language));
+        insert("language", json!(language));
     }
-    put("chunk", json!(chunk));
-    put("chunks", json!(chunks));
-    put("lines", json!(lines));
-    put("hash", json!(hex(memory.fingerprint().as_bytes())));
+    insert("chunk", json!(chunk));
+    insert("chunks", json!(chunks));
+    insert("lines", json!(lines));
+    insert("hash", json!(hex(memory.fingerprint().as_bytes())));
     metadata
 }

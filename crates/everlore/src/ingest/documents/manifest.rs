@@ -1,4 +1,4 @@
-//! The memory that lists the chunks of a document, by which the document is found again.
+//! Manifest of an ingested document: the memory that lists its chunks.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,25 +11,25 @@ use crate::{
     types::{Change, Kind, Memory, MemoryId, MemorySource, Origin, Scope, Status, Timestamp},
 };
 
-/// The tag of the memories that list a document's chunks.
+/// Tag of manifest memories.
 const DOCUMENT_TAG: &str = "document";
 
-/// Lists read at a time when all documents are looked for.
+/// Manifests per page when all documents are listed.
 const PAGE_SIZE: usize = 1_000;
 
-/// What the list of a document keeps in its metadata.
+/// Metadata of a manifest memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct DocumentManifest {
     pub(super) path: String,
     pub(super) format: DocFormat,
-    /// The digest of the file.
+    /// Digest of the file.
     pub(super) hash: String,
-    /// How it was cut.
+    /// Version of the chunker.
     pub(super) chunks_version: u32,
     pub(super) chunks: Vec<ManifestChunk>,
 }
 
-/// One chunk of a document, where it stands now.
+/// Chunk of a document with its current lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ManifestChunk {
     pub(super) id: MemoryId,
@@ -37,7 +37,7 @@ pub(super) struct ManifestChunk {
     pub(super) lines: [usize; 2],
 }
 
-/// The paths of all documents that were ingested and not taken out, in the order they came.
+/// Returns the paths of all ingested documents, in the order of ingestion.
 pub async fn document_paths(store: &dyn Store, scope: &Scope) -> Result<Vec<String>> {
     let filter = MemoryFilter {
         kinds: vec![Kind::Knowledge],
@@ -48,42 +48,42 @@ pub async fn document_paths(store: &dyn Store, scope: &Scope) -> Result<Vec<Stri
         ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: PAGE_SIZE };
     let mut paths = Vec::new();
     loop {
-        let memories = store.list(scope, &page).await?;
+        let memories = store.memories().list(scope, &page).await?;
         let Some(last) = memories.last() else { return Ok(paths) };
         page.after = Some(last.id);
         paths.extend(memories.iter().filter_map(parse_manifest).map(|manifest| manifest.path));
     }
 }
 
-/// The memory that lists the chunks of a document, if it was ingested.
+/// Finds the manifest memory of a document.
 pub(super) async fn find_manifest(
     store: &dyn Store,
     scope: &Scope,
     path: &str,
 ) -> Result<Option<Memory>> {
     let uri = naming::document_uri(scope, short_path(path), path);
-    Ok(store.find(scope, &MemoryKey::Uri(uri), 1).await?.pop())
+    Ok(store.memories().find(scope, &MemoryKey::Uri(uri), 1).await?.pop())
 }
 
-/// What is known of a document: the memory that lists its chunks.
+/// Ingested document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IngestedDocument {
-    /// Where it is.
+    /// Path of the document.
     pub path: String,
-    /// Its chunks, in order; those that were deleted or forgotten included.
+    /// Chunks in order, deleted and erased ones included.
     pub chunks: Vec<MemoryId>,
-    /// The memory that lists them.
+    /// Manifest memory.
     pub manifest_memory: Memory,
 }
 
-/// The document that a memory lists, if it is such a list.
-pub fn ingested_document(list: Memory) -> Option<IngestedDocument> {
-    let manifest = parse_manifest(&list)?;
+/// Returns the document that a manifest memory lists; `None` for other memories.
+pub fn ingested_document(manifest_memory: Memory) -> Option<IngestedDocument> {
+    let manifest = parse_manifest(&manifest_memory)?;
     let chunks = manifest.chunks.iter().map(|chunk| chunk.id).collect();
-    Some(IngestedDocument { path: manifest.path, chunks, manifest_memory: list })
+    Some(IngestedDocument { path: manifest.path, chunks, manifest_memory })
 }
 
-/// The document at a path, if it was ingested.
+/// Finds the ingested document at a path.
 pub async fn find_document(
     store: &dyn Store,
     scope: &Scope,
@@ -92,28 +92,28 @@ pub async fn find_document(
     Ok(find_manifest(store, scope, path).await?.and_then(ingested_document))
 }
 
-/// The path of the document that a memory is a chunk of, and the line where it began when it was stored.
+/// Returns the path of the document that a memory is a chunk of, and its first line when it was stored.
 pub fn chunk_origin(memory: &Memory) -> Option<(&str, usize)> {
     memory.metadata.get("chunk").filter(|_| memory.source.via == Origin::Import)?;
     let line = memory.metadata.get("lines").and_then(|lines| lines[0].as_u64()).unwrap_or(1);
     Some((memory.metadata.get("path")?.as_str()?, line as usize))
 }
 
-/// What a list says; nothing if it is none, or someone changed it beyond reading.
-pub(super) fn parse_manifest(list: &Memory) -> Option<DocumentManifest> {
-    serde_json::from_value(serde_json::Value::Object(list.metadata.clone())).ok()
+/// Parses a manifest; `None` for other memories and for manifests edited beyond recognition.
+pub(super) fn parse_manifest(memory: &Memory) -> Option<DocumentManifest> {
+    serde_json::from_value(serde_json::Value::Object(memory.metadata.clone())).ok()
 }
 
-/// The change that makes the list of a document say what the manifest says.
+/// Returns the change that stores a manifest.
 pub(super) fn manifest_change(
     scope: &Scope,
-    list: Option<Memory>,
+    stored: Option<Memory>,
     manifest: &DocumentManifest,
     tags: &[String],
     now: Timestamp,
 ) -> Result<Change> {
-    let is_new = list.is_none();
-    let mut memory = list.unwrap_or_else(|| new_manifest_memory(scope, &manifest.path, now));
+    let is_new = stored.is_none();
+    let mut memory = stored.unwrap_or_else(|| new_manifest_memory(scope, &manifest.path, now));
     let chunks = manifest.chunks.len();
     let of = if chunks == 1 { "1 chunk".to_owned() } else { format!("{chunks} chunks") };
     memory.description = format!("A document of {of}, {}", manifest.format.as_str());
@@ -129,7 +129,7 @@ pub(super) fn manifest_change(
     Ok(Change::Update(Box::new(memory)))
 }
 
-/// It holds no text of the document, and is put away so that recall does not offer it.
+/// Creates a manifest memory: archived, so that recall does not offer it, and without text of the document.
 fn new_manifest_memory(scope: &Scope, path: &str, now: Timestamp) -> Memory {
     let source = MemorySource::new(Origin::Import);
     Memory {

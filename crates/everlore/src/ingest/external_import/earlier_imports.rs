@@ -1,4 +1,4 @@
-//! What earlier imports took from a source that names nothing: a changed entry is told by being most like what is gone.
+//! Memories of earlier imports from a source without keys: a changed entry is matched by overlap with a missing one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,33 +14,36 @@ use crate::{
     types::{Fingerprint, Memory, Scope, Status},
 };
 
-/// Memories read at once.
+/// Memories per page.
 const PAGE_SIZE: usize = 1_000;
 
-/// An entry is another one changed if they share so much of the longer one; less in common is chance.
+/// Share of the longer text's terms that two entries must share to count as one that changed; less is chance.
 const MIN_OVERLAP: f64 = 0.5;
 
-/// Memories whose text is no longer in their source, by the source.
+/// Memories whose text is missing in their source, by source.
 #[derive(Default)]
 pub(super) struct EarlierImports {
     missing_by_source: HashMap<String, Vec<(HashSet<String>, Memory)>>,
 }
 
 impl EarlierImports {
-    /// Looks for them, if the drafts have entries without a name.
+    /// Loads them, if any draft has no key.
     pub(super) async fn load(
         store: &dyn Store,
         scope: &Scope,
         options: &ExternalImportOptions,
         drafts: &[ExternalDraft],
     ) -> Result<Self> {
-        let mut before = Self::default();
+        let mut earlier = Self::default();
         if drafts.iter().all(|draft| draft.key.is_some()) {
-            return Ok(before);
+            return Ok(earlier);
         }
-        let print = |draft: &ExternalDraft| match options.keep_secrets {
-            true => Fingerprint::of(&draft.content),
-            false => Fingerprint::of(&mask(&draft.content).0),
+        let print = |draft: &ExternalDraft| {
+            if options.keep_secrets {
+                Fingerprint::of(&draft.content)
+            } else {
+                Fingerprint::of(&mask(&draft.content).0)
+            }
         };
         let texts: HashSet<Fingerprint> = drafts.iter().map(print).collect();
         let filter = MemoryFilter {
@@ -51,11 +54,11 @@ impl EarlierImports {
         let mut page =
             ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: PAGE_SIZE };
         loop {
-            let found = store.list(scope, &page).await?;
-            let Some(last) = found.last() else { return Ok(before) };
+            let found = store.memories().list(scope, &page).await?;
+            let Some(last) = found.last() else { return Ok(earlier) };
             page.after = Some(last.id);
             for memory in found.into_iter().filter(|one| !texts.contains(&one.fingerprint())) {
-                before.record(memory);
+                earlier.record(memory);
             }
         }
     }
@@ -70,17 +73,20 @@ impl EarlierImports {
         }
     }
 
-    /// The memory that an entry took the place of; it takes no other's.
-    pub(super) fn take_best_match(&mut self, one: &IncomingMemory) -> Option<Memory> {
-        let gone = self.missing_by_source.get_mut(&one.source_digest).filter(|_| one.is_unkeyed)?;
-        let said = term_set(&one.memory.content);
-        let likeness = |(at, (words, _)): (usize, &(HashSet<String>, Memory))| {
-            let shared = said.intersection(words).count() as f64;
-            (shared / said.len().max(words.len()).max(1) as f64, at)
+    /// Removes and returns the memory that an entry replaces; each memory is matched once.
+    pub(super) fn take_best_match(&mut self, incoming: &IncomingMemory) -> Option<Memory> {
+        let missing = self
+            .missing_by_source
+            .get_mut(&incoming.source_digest)
+            .filter(|_| incoming.is_unkeyed)?;
+        let terms = term_set(&incoming.memory.content);
+        let overlap = |(at, (theirs, _)): (usize, &(HashSet<String>, Memory))| {
+            let shared = terms.intersection(theirs).count() as f64;
+            (shared / terms.len().max(theirs.len()).max(1) as f64, at)
         };
-        let best = gone.iter().enumerate().map(likeness).max_by(|a, b| a.0.total_cmp(&b.0));
+        let best = missing.iter().enumerate().map(overlap).max_by(|a, b| a.0.total_cmp(&b.0));
         let (_, at) = best.filter(|(shared, _)| *shared >= MIN_OVERLAP)?;
-        Some(gone.remove(at).1)
+        Some(missing.remove(at).1)
     }
 }
 

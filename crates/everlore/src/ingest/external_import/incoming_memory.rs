@@ -1,4 +1,4 @@
-//! A draft of another system as a memory, and what the memory remembers of where it came from.
+//! Conversion of an imported draft into a memory, with its origin in the metadata.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -14,28 +14,28 @@ use crate::{
     },
 };
 
-/// Under this key a memory's metadata tells where it came from.
+/// Metadata key of a memory's origin.
 const IMPORT_KEY: &str = "import";
 
-/// Ids must not depend on when something is imported. This lies before any memory made here, so what was brought along
-/// comes before it in lists.
+/// Timestamp in the ids of imported memories, which must not depend on the time of the import. It lies before any
+/// memory made here, so that imported memories come first in lists.
 const ID_TIMESTAMP_SECONDS: i64 = 1_577_836_800;
 
-/// A draft that can be stored.
+/// Draft converted into a memory.
 pub(super) struct IncomingMemory {
     pub(super) location: String,
-    /// Digest of the file it came from.
+    /// Digest of the source file.
     pub(super) source_digest: String,
-    /// Whether only its text tells it.
+    /// Set when the entry has no key, so that only its text identifies it.
     pub(super) is_unkeyed: bool,
     pub(super) memory: Memory,
-    /// Digest of all that it says.
+    /// Digest of the whole content.
     pub(super) content_digest: String,
     pub(super) masked: usize,
 }
 
 impl IncomingMemory {
-    /// Checks and masks a draft and makes it a memory.
+    /// Validates and masks a draft and converts it into a memory.
     pub(super) fn from_draft(
         draft: ExternalDraft,
         scope: &Scope,
@@ -48,41 +48,34 @@ impl IncomingMemory {
         }
         let format = options.format.as_str();
         let source = digest(&[format, &draft.source]);
-        let is_loose = draft.key.is_none();
-        let name_there = draft.key.clone().unwrap_or_else(|| draft.content.clone());
-        let (mut place, at) = (draft.location.clone(), draft.at);
+        let is_unkeyed = draft.key.is_none();
+        let key = draft.key.clone().unwrap_or_else(|| draft.content.clone());
+        let (mut location, at) = (draft.location.clone(), draft.at);
         let mut request = remember_request(draft, format);
         let mut masked = 0;
         if !options.keep_secrets {
             masked = request.mask_secrets().len();
-            // A place may hold a heading.
-            mask_all([&mut place]);
+            // A location may hold a heading.
+            mask_all([&mut location]);
         }
         let mut memory = request.into_memory(scope, now)?;
-        let what = [scope.agent(), scope.user(), format, &source, &name_there];
+        let identity = [scope.agent(), scope.user(), format, &source, &key];
         let ids_at = Timestamp::from_second(ID_TIMESTAMP_SECONDS).unwrap_or(Timestamp::UNIX_EPOCH);
-        memory.id = MemoryId::derived(ids_at, &what);
+        memory.id = MemoryId::derived(ids_at, &identity);
         memory.uri = imported_uri(&memory, format);
         memory.source.via = Origin::Import;
         memory.at = to_millisecond(at.unwrap_or(now));
         let trust = trust_in_text(&memory.content, Trust::Imported);
         memory.metadata.insert(TRUST_KEY.to_owned(), json!(trust.as_str()));
-        let said = digest_memory(&memory);
+        let content_digest = digest_memory(&memory);
         let origin = json!({
-            "format": format, "place": place, "source": source, "said": said, "loose": is_loose,
+            "format": format, "place": location, "source": source, "said": content_digest, "loose": is_unkeyed,
         });
         memory.metadata.insert(IMPORT_KEY.to_owned(), origin);
-        Ok(Self {
-            location: place,
-            source_digest: source,
-            is_unkeyed: is_loose,
-            memory,
-            content_digest: said,
-            masked,
-        })
+        Ok(Self { location, source_digest: source, is_unkeyed, memory, content_digest, masked })
     }
 
-    /// The same under an id that nothing else can have.
+    /// Returns the same memory under a new id.
     pub(super) fn with_new_id(mut self, now: Timestamp) -> Self {
         self.memory.id = MemoryId::new(now);
         let format = self.memory.tags.first().cloned().unwrap_or_default();
@@ -96,7 +89,7 @@ fn imported_uri(memory: &Memory, format: &str) -> String {
     naming::memory_uri(&memory.scope, memory.kind, Some(format), &memory.name, print, 0)
 }
 
-/// The draft as a request; the format is its first tag, by which all that was imported can be listed.
+/// Converts a draft into a request; the format is its first tag, by which all imported memories can be listed.
 fn remember_request(draft: ExternalDraft, format: &str) -> RememberRequest {
     let mut tags = vec![format.to_owned()];
     tags.extend(draft.tags);
@@ -112,42 +105,42 @@ fn remember_request(draft: ExternalDraft, format: &str) -> RememberRequest {
     }
 }
 
-/// A memory that says what the source says now, and is otherwise the one that it was.
-pub(super) fn updated_memory(known: Memory, new: Memory, now: Timestamp) -> Memory {
+/// Returns the stored memory with the content of the new one.
+pub(super) fn updated_memory(stored: Memory, new: Memory, now: Timestamp) -> Memory {
     Memory {
-        id: known.id,
-        uri: known.uri,
-        importance: known.importance,
-        confidence: known.confidence,
-        weight: known.weight,
-        status: known.status,
-        superseded_by: known.superseded_by,
-        source: known.source,
-        created_at: known.created_at,
-        last_used_at: known.last_used_at,
-        version: known.version + 1,
+        id: stored.id,
+        uri: stored.uri,
+        importance: stored.importance,
+        confidence: stored.confidence,
+        weight: stored.weight,
+        status: stored.status,
+        superseded_by: stored.superseded_by,
+        source: stored.source,
+        created_at: stored.created_at,
+        last_used_at: stored.last_used_at,
+        version: stored.version + 1,
         updated_at: now,
         ..new
     }
 }
 
-/// What a memory said when it was last imported, as a digest.
+/// Returns the digest of a memory's content when it was last imported.
 pub(super) fn imported_digest(memory: &Memory) -> Option<String> {
     Some(memory.metadata.get(IMPORT_KEY)?["said"].as_str()?.to_owned())
 }
 
-/// Whether a memory no longer says what was imported.
+/// Returns `true` if a memory was edited after its import.
 pub(super) fn is_edited(memory: &Memory) -> bool {
     imported_digest(memory) != Some(digest_memory(memory))
 }
 
-/// The file that a memory without a name came from, as a digest.
+/// Returns the digest of the source file of a memory without a key.
 pub(super) fn unkeyed_source(memory: &Memory) -> Option<&str> {
     let origin = memory.metadata.get(IMPORT_KEY)?;
     origin["source"].as_str().filter(|_| origin["loose"] == Value::Bool(true))
 }
 
-/// A digest of all that a memory says. When it was said is left out: other systems touch that without a change.
+/// Computes the digest of a memory's content, without its time: other systems change that without an edit.
 fn digest_memory(memory: &Memory) -> String {
     let mut metadata = without_generated_overview(&memory.metadata);
     metadata.remove(IMPORT_KEY);

@@ -1,4 +1,4 @@
-//! What was said becomes drafts: statements worth remembering, each with its evidence, for the gate to judge.
+//! Extraction: turns become drafts, statements worth remembering with their evidence, for the gate to judge.
 
 mod rules;
 mod model_request;
@@ -19,61 +19,61 @@ pub(super) use model_response::first_json_object;
 pub use model_response::parse_extraction;
 pub use rules::extract_by_rules;
 
-/// Keywords that a draft gets: a statement is a sentence and has few.
+/// Keywords of a draft: a statement is a sentence and has few.
 const MAX_KEYWORDS: usize = 6;
 
-/// A turn as an extractor sees it.
+/// Turn as an extractor sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnText {
-    /// The turn, as evidence.
+    /// Id of the turn, as evidence.
     pub id: MemoryId,
-    /// Who said it.
+    /// Role of the speaker.
     pub role: Role,
-    /// What was said.
+    /// Text of the turn.
     pub text: String,
-    /// When, by which "last week" is told.
+    /// Time of the turn, to which "last week" is relative.
     pub at: Timestamp,
 }
 
 impl TurnText {
-    /// A stored turn; one without a role is taken for the user's.
+    /// Converts a stored turn; one without a role counts as the user's.
     pub fn from_turn(turn: &Memory) -> Self {
         let role = turn.source.role.unwrap_or(Role::User);
         Self { id: turn.id, role, text: turn.content.clone(), at: turn.at }
     }
 }
 
-/// A statement that an extractor proposes to remember.
+/// Statement that an extractor proposes to remember.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Draft {
-    /// What sort of statement it is.
+    /// Kind of the statement.
     pub kind: Kind,
-    /// A title.
+    /// Title.
     pub name: String,
-    /// One line that tells whether it matters.
+    /// One line that helps to judge relevance.
     pub description: String,
-    /// The statement, which needs nothing else to be understood.
+    /// Self-contained statement.
     pub content: String,
-    /// How sure the extractor is, from 0 to 1.
+    /// Confidence of the extractor, from 0 to 1.
     pub confidence: f64,
-    /// Words to find it by.
+    /// Keywords.
     pub keywords: Vec<String>,
-    /// What it is about; none if the extractor cannot tell.
+    /// Subject, attribute and value; `None` if the extractor cannot tell.
     pub slot: Option<Slot>,
-    /// The turns it was taken from.
+    /// Turns that it was extracted from.
     pub evidence: Vec<MemoryId>,
-    /// How far it is trusted.
+    /// Trust in the statement.
     pub trust: Trust,
-    /// The older fact that it names as replaced.
+    /// Older fact that it explicitly replaces.
     pub replaces: Option<String>,
-    /// Its language, which is that of the conversation.
+    /// Language, which is that of the session.
     pub language: Language,
-    /// When it was said.
+    /// Time when it was said.
     pub at: Timestamp,
 }
 
 impl Draft {
-    /// A draft of a statement about a slot, said at `at`; what follows from these is filled in.
+    /// Creates a draft of a statement about a slot, said at `at`, with everything that follows from these.
     pub fn new(slot: Slot, content: String, language: Language, at: Timestamp) -> Self {
         let keywords =
             KeywordExtractor::from_parts([content.as_str()]).keywords(&content, MAX_KEYWORDS);

@@ -1,4 +1,4 @@
-//! One question to a model for memories, experiences and profile signals together (C3).
+//! Extraction request: one model call for memories, experiences and profile signals together.
 
 use serde_json::json;
 
@@ -9,34 +9,34 @@ use crate::{
     types::{Attribute, Role},
 };
 
-/// The most tokens of an answer: some dozens of statements.
+/// Output limit: some dozens of statements.
 const MAX_RESPONSE_TOKENS: u32 = 4_096;
 
-/// What a model reads.
+/// Input of an extraction.
 #[derive(Debug, Clone, Copy)]
 pub struct ExtractionInput<'a> {
-    /// Turns that were read before and only explain the others.
+    /// Turns extracted before, as context for the others.
     pub context_turns: &'a [TurnText],
-    /// The turns to read.
+    /// Turns to extract from.
     pub turns: &'a [TurnText],
-    /// Statements that are known and near to what is said.
+    /// Stored statements near the turns.
     pub known_statements: &'a [String],
 }
 
 impl<'a> ExtractionInput<'a> {
-    /// Its turns in order, those before first; a model calls them by their number, from 1.
+    /// Returns all turns in order, context first; a model refers to them by number, from 1.
     pub fn all_turns(&self) -> Vec<&'a TurnText> {
         self.context_turns.iter().chain(self.turns).collect()
     }
 
-    /// The language that most of it is in.
+    /// Returns the predominant language of the turns.
     pub fn language(&self) -> Language {
         let text: String = self.turns.iter().map(|turn| turn.text.as_str()).collect();
         detect_language(&text)
     }
 }
 
-/// The prompt that comes with the engine.
+/// Returns the built-in prompt.
 pub fn extract_prompt(language: Language) -> &'static str {
     match language {
         Language::Chinese => include_str!("../../../prompts/extract_zh.md"),
@@ -44,11 +44,11 @@ pub fn extract_prompt(language: Language) -> &'static str {
     }
 }
 
-/// The question, by a prompt whose placeholders are filled in. The conversation stands in strings of JSON that have no
-/// line breaks and no angle brackets, so nothing in it can look like the end of the data.
+/// Builds the request from a prompt with placeholders. The conversation stands in JSON strings without line breaks or
+/// angle brackets, so that nothing in it can look like the end of the data.
 pub fn extraction_request(
     prompt: &str,
-    conversation: &ExtractionInput<'_>,
+    input: &ExtractionInput<'_>,
     max_facts: usize,
 ) -> ChatRequest {
     let names = |names: Vec<&str>| names.join(", ");
@@ -58,24 +58,24 @@ pub fn extraction_request(
         .replace("{max}", &max_facts.to_string());
     ChatRequest {
         system,
-        messages: vec![ChatMessage::User { text: format_conversation(conversation) }],
+        messages: vec![ChatMessage::User { text: format_conversation(input) }],
         max_tokens: Some(MAX_RESPONSE_TOKENS),
-        // The same conversation should give the same memories.
+        // The same input should give the same memories.
         temperature: Some(0.0),
         json: true,
         ..ChatRequest::default()
     }
 }
 
-fn format_conversation(conversation: &ExtractionInput<'_>) -> String {
-    let known = conversation.known_statements.iter().map(|text| json!({ "known": text }));
-    let new = conversation.context_turns.len();
-    let turns = conversation.all_turns().into_iter().enumerate().map(|(index, turn)| {
+fn format_conversation(input: &ExtractionInput<'_>) -> String {
+    let known = input.known_statements.iter().map(|text| json!({ "known": text }));
+    let context_count = input.context_turns.len();
+    let turns = input.all_turns().into_iter().enumerate().map(|(index, turn)| {
         let time = turn.at.strftime("%Y-%m-%d %H:%M").to_string();
         let mut line = json!({
             "turn": index + 1, "role": role_name(turn.role), "time": time, "text": turn.text,
         });
-        if index < new {
+        if index < context_count {
             line["context"] = json!(true);
         }
         line
@@ -85,7 +85,7 @@ fn format_conversation(conversation: &ExtractionInput<'_>) -> String {
     format!("<conversation>\n{}\n</conversation>", lines.join("\n"))
 }
 
-/// The same JSON without angle brackets.
+/// Escapes angle brackets in JSON.
 pub(in crate::ingest) fn escape_angle_brackets(json: &str) -> String {
     json.replace('<', "\\u003c").replace('>', "\\u003e")
 }

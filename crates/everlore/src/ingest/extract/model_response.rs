@@ -1,4 +1,4 @@
-//! The answer of a model, read leniently and checked strictly: all of it becomes drafts, or none.
+//! Extraction response of a model, parsed leniently and validated strictly: all of it becomes drafts, or none.
 
 use serde::Deserialize;
 
@@ -13,10 +13,10 @@ use crate::{
     types::{Attribute, Kind, Role, Slot, Trust, USER_SUBJECT},
 };
 
-/// The names by which models call the user.
+/// Names by which models call the user.
 const USER_NAMES: [&str; 6] = ["user", "the user", "用户", "使用者", "me", "i"];
 
-/// What a profile is made of (G2), and the attribute under which it is kept.
+/// Aspects of a user profile, and the attribute that each is stored under.
 pub(super) const PROFILE_ASPECTS: [(&str, Attribute); 9] = [
     ("industry", Attribute::Note),
     ("role", Attribute::Occupation),
@@ -87,56 +87,53 @@ struct ExtractedProfileSignal {
     turns: Vec<usize>,
 }
 
-/// The drafts that an answer proposes for a conversation.
-pub fn parse_extraction(answer: &str, conversation: &ExtractionInput<'_>) -> Result<Vec<Draft>> {
+/// Parses the drafts that an answer proposes for an extraction input.
+pub fn parse_extraction(answer: &str, input: &ExtractionInput<'_>) -> Result<Vec<Draft>> {
     let object = first_json_object(answer)
         .ok_or_else(|| unusable_response("there is no JSON object in it"))?;
-    let answer: ExtractionResponse = serde_json::from_str(&object)
+    let response: ExtractionResponse = serde_json::from_str(&object)
         .map_err(|error| unusable_response(&describe_json_error(&error)))?;
     let mut drafts = Vec::new();
-    for (index, item) in answer.memories.into_iter().enumerate() {
-        let checked = statement_draft(item, conversation);
+    for (index, item) in response.memories.into_iter().enumerate() {
+        let checked = statement_draft(item, input);
         drafts
             .push(checked.map_err(|why| unusable_response(&format!("memories[{index}]: {why}")))?);
     }
-    for (index, item) in answer.experiences.iter().enumerate() {
-        let checked = experience_draft(item, conversation);
+    for (index, item) in response.experiences.iter().enumerate() {
+        let checked = experience_draft(item, input);
         drafts.push(
             checked.map_err(|why| unusable_response(&format!("experiences[{index}]: {why}")))?,
         );
     }
-    for (index, item) in answer.profile.into_iter().enumerate() {
-        let checked = profile_draft(item, conversation);
+    for (index, item) in response.profile.into_iter().enumerate() {
+        let checked = profile_draft(item, input);
         drafts.push(checked.map_err(|why| unusable_response(&format!("profile[{index}]: {why}")))?);
     }
     Ok(drafts)
 }
 
-/// Where the answer does not fit. What it says is left out: reasons are kept, and may be longer than what was said.
+/// Describes where the answer is invalid, without quoting it: reasons are stored, and a quote could be long.
 fn describe_json_error(error: &serde_json::Error) -> String {
-    let what =
+    let problem =
         if error.is_data() { "a field is missing or of the wrong type" } else { "it is no JSON" };
-    format!("{what}, at line {}, column {}", error.line(), error.column())
+    format!("{problem}, at line {}, column {}", error.line(), error.column())
 }
 
 fn unusable_response(why: &str) -> Error {
     Error::Remote {
         message: format!("the model's answer cannot be used: {why}"),
-        hint: "it is asked again later; if this goes on, use another model or look at the prompt"
+        hint: "extraction is retried later; if it keeps failing, use another model or check the prompt"
             .to_owned(),
     }
 }
 
-fn statement_draft(
-    item: ExtractedStatement,
-    conversation: &ExtractionInput<'_>,
-) -> Result<Draft, String> {
+fn statement_draft(item: ExtractedStatement, input: &ExtractionInput<'_>) -> Result<Draft, String> {
     let kind: Kind =
         item.kind.parse().map_err(|error: Error| format!("unknown kind; {}", error.hint()))?;
     if matches!(kind, Kind::Turn | Kind::Session) {
         return Err(format!("a memory cannot be of the kind `{kind}`"));
     }
-    let draft = base_draft(kind, &item.statement, item.confidence, &item.turns, conversation)?;
+    let draft = base_draft(kind, &item.statement, item.confidence, &item.turns, input)?;
     let title = Some(item.title.trim().to_owned()).filter(|title| !title.is_empty());
     let keywords = if item.keywords.is_empty() { draft.keywords.clone() } else { item.keywords };
     Ok(Draft {
@@ -148,7 +145,7 @@ fn statement_draft(
     })
 }
 
-/// The slot that a model named; none if it is none of ours, which costs nothing but a comparison by words.
+/// Parses the slot that a model named. An unknown attribute gives `None`, which only costs a comparison by words.
 fn parse_slot(about: ExtractedSlot) -> Option<Slot> {
     let attribute = about.attribute.parse().ok()?;
     if about.value.trim().is_empty() {
@@ -162,7 +159,7 @@ fn parse_slot(about: ExtractedSlot) -> Option<Slot> {
 
 fn experience_draft(
     item: &ExtractedExperience,
-    conversation: &ExtractionInput<'_>,
+    input: &ExtractionInput<'_>,
 ) -> Result<Draft, String> {
     let chinese = detect_language(&item.problem) == Language::Chinese;
     let labels =
@@ -172,29 +169,24 @@ fn experience_draft(
     let lines = labels.iter().zip(parts).filter(|(_, part)| !part.trim().is_empty());
     let content: Vec<_> =
         lines.map(|(label, part)| format!("{label}{colon}{}", part.trim())).collect();
-    let draft = base_draft(
-        Kind::Experience,
-        &content.join("\n"),
-        item.confidence,
-        &item.turns,
-        conversation,
-    )?;
+    let draft =
+        base_draft(Kind::Experience, &content.join("\n"), item.confidence, &item.turns, input)?;
     Ok(Draft { name: naming::title_of(&item.problem), ..draft })
 }
 
 fn profile_draft(
     item: ExtractedProfileSignal,
-    conversation: &ExtractionInput<'_>,
+    input: &ExtractionInput<'_>,
 ) -> Result<Draft, String> {
     let aspect = item.aspect.trim().to_lowercase();
-    let known = PROFILE_ASPECTS.iter().find(|(name, _)| *name == aspect);
-    let (_, attribute) = known.ok_or_else(|| {
+    let entry = PROFILE_ASPECTS.iter().find(|(name, _)| *name == aspect);
+    let (_, attribute) = entry.ok_or_else(|| {
         let names: Vec<_> = PROFILE_ASPECTS.iter().map(|(name, _)| *name).collect();
         format!("unknown aspect; use one of {}", names.join(", "))
     })?;
-    let draft =
-        base_draft(Kind::User, &item.statement, item.confidence, &item.turns, conversation)?;
-    // What has no attribute of its own is a note about that side of the user, so that industries do not rival expertise.
+    let draft = base_draft(Kind::User, &item.statement, item.confidence, &item.turns, input)?;
+    // An aspect without an attribute of its own is a note about that side of the user, so that industries do not rival
+    // expertise.
     let subject = if *attribute == Attribute::Note {
         format!("{USER_SUBJECT}'s {aspect}")
     } else {
@@ -209,16 +201,16 @@ fn base_draft(
     statement: &str,
     confidence: f64,
     turns: &[usize],
-    conversation: &ExtractionInput<'_>,
+    input: &ExtractionInput<'_>,
 ) -> Result<Draft, String> {
     let content = statement.trim().to_owned();
     if content.is_empty() {
-        return Err("it says nothing".to_owned());
+        return Err("its statement is empty".to_owned());
     }
     if !(0.0..=1.0).contains(&confidence) {
         return Err(format!("its confidence is {confidence}, but must be from 0 to 1"));
     }
-    let evidence = find_evidence(turns, conversation)?;
+    let evidence = find_evidence(turns, input)?;
     let Some(at) = evidence.iter().map(|turn| turn.at).max() else {
         return Err("it names no turn".to_owned());
     };
@@ -239,12 +231,12 @@ fn base_draft(
     })
 }
 
-/// The turns of these numbers, which count from 1.
+/// Returns the turns of these numbers, which count from 1.
 fn find_evidence<'a>(
     turns: &[usize],
-    conversation: &ExtractionInput<'a>,
+    input: &ExtractionInput<'a>,
 ) -> Result<Vec<&'a TurnText>, String> {
-    let all = conversation.all_turns();
+    let all = input.all_turns();
     let turn = |number: &usize| {
         let turn = number.checked_sub(1).and_then(|index| all.get(index));
         turn.copied().ok_or_else(|| format!("there is no turn {number}"))
@@ -252,7 +244,7 @@ fn find_evidence<'a>(
     turns.iter().map(turn).collect()
 }
 
-/// A model concludes, so nothing is more than inferred.
+/// Returns the trust in a model's conclusion, which is never more than inferred.
 fn trust_in_role(role: Role) -> Trust {
     match role {
         Role::User | Role::Assistant | Role::System => Trust::Inferred,
@@ -260,7 +252,7 @@ fn trust_in_role(role: Role) -> Trust {
     }
 }
 
-/// The first JSON object of a text, without commas before closing brackets.
+/// Extracts the first JSON object of a text, without trailing commas.
 pub(in crate::ingest) fn first_json_object(text: &str) -> Option<String> {
     let start = text.find('{')?;
     let (mut object, mut depth, mut in_string, mut escaped) = (String::new(), 0_u32, false, false);
@@ -273,8 +265,8 @@ pub(in crate::ingest) fn first_json_object(text: &str) -> Option<String> {
                 '{' | '[' => depth += 1,
                 '}' | ']' => {
                     depth = depth.checked_sub(1)?;
-                    let kept = object.trim_end().trim_end_matches(',').len();
-                    object.truncate(kept);
+                    let without_comma = object.trim_end().trim_end_matches(',').len();
+                    object.truncate(without_comma);
                 }
                 _ => {}
             }

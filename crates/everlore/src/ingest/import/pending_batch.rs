@@ -1,10 +1,10 @@
-//! What will be stored together, told apart before any of it is.
+//! Pending batch of an import: ids, uris and statements of changes that are not written yet.
 
 use std::collections::HashSet;
 
 use crate::types::{Change, Kind, Memory, MemoryId};
 
-/// The changes of a batch, by what tells memories apart.
+/// Keys of the changes in a batch.
 #[derive(Default)]
 pub(super) struct PendingBatch {
     ids: HashSet<MemoryId>,
@@ -13,7 +13,7 @@ pub(super) struct PendingBatch {
 }
 
 impl PendingBatch {
-    /// Notes a change; what is only updated has its uri already.
+    /// Records a change; an update has its uri already.
     pub(super) fn record(&mut self, change: &Change) {
         self.ids.insert(change.id());
         if let Change::Add(memory) = change {
@@ -30,7 +30,7 @@ impl PendingBatch {
         self.uris.contains(uri)
     }
 
-    /// Whether an addition says the same under the same name.
+    /// Returns `true` if the batch adds the same statement under the same name.
     pub(super) fn has_same_statement(&self, memory: &Memory) -> bool {
         self.statements.contains(&statement_key(memory))
     }

@@ -1,7 +1,7 @@
-//! Making the changes of another journal again, with their own times, actors and causes.
+//! Journal replay: applies the changes of an exported journal with their own times, actors and reasons.
 //!
-//! What is stored is asked for once a batch; from then on the effect of each line is known without asking. Lines that were one
-//! write there, or might have been, are one write here.
+//! The stored state is read once per batch; from then on the effect of each line is known without the store. Lines that
+//! were one write there, or might have been, are one write here.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,73 +15,73 @@ use crate::{
     },
 };
 
-/// What tells a line of the journal: two lines that agree are the same change.
+/// Identity of a journal entry: two entries with equal keys are the same change.
 type JournalEntryKey = (MemoryId, ChangeOp, Timestamp, String, Option<u32>);
 
-/// What the lines of a batch meet.
+/// Stored state that the lines of a batch apply to.
 #[derive(Default)]
 struct ReplayState {
     current: HashMap<MemoryId, Memory>,
-    /// Lines that the journal has.
+    /// Entries that the journal has already.
     replayed: HashSet<JournalEntryKey>,
     erased_texts: HashSet<Fingerprint>,
 }
 
-/// Changes with one actor, cause and time, with the numbers of their lines.
+/// Changes with the same actor, reason and time, with their line numbers.
 struct ReplayGroup {
     write_key: (Actor, String, Timestamp, Option<String>, u64),
     lines: Vec<(usize, JournalEntry, Change)>,
 }
 
 impl JsonlImporter<'_> {
-    /// Makes the changes of these lines, in their order.
+    /// Replays these lines in order.
     pub(super) async fn replay(&mut self, lines: Vec<(usize, JournalEntry)>) -> Result<()> {
-        let mut present = self.load_replay_state(&lines).await?;
+        let mut state = self.load_replay_state(&lines).await?;
         let mut group: Option<ReplayGroup> = None;
         for (number, entry) in lines {
-            let Some(change) = self.change_to_replay(&entry, &present) else {
+            let Some(change) = self.change_to_replay(&entry, &state) else {
                 self.report.unchanged += 1;
                 continue;
             };
-            present.record(&entry, &change);
-            let made = write_key_of(&entry);
+            state.record(&entry, &change);
+            let write_key = write_key_of(&entry);
             let line = (number, entry, change);
             match &mut group {
-                Some(group) if group.write_key == made => group.lines.push(line),
+                Some(group) if group.write_key == write_key => group.lines.push(line),
                 _ => {
-                    let full = group.replace(ReplayGroup { write_key: made, lines: vec![line] });
-                    self.apply_group(full, &mut present).await?;
+                    let full = group.replace(ReplayGroup { write_key, lines: vec![line] });
+                    self.apply_group(full, &mut state).await?;
                 }
             }
         }
-        self.apply_group(group, &mut present).await
+        self.apply_group(group, &mut state).await
     }
 
-    /// Stores a group; if it cannot be stored as a whole, each line of it on its own.
+    /// Writes a group; if that fails as a whole, writes its lines one by one.
     async fn apply_group(
         &mut self,
         group: Option<ReplayGroup>,
-        present: &mut ReplayState,
+        state: &mut ReplayState,
     ) -> Result<()> {
         let Some(group) = group else { return Ok(()) };
         let changes = group.lines.iter().map(|(_, _, change)| change.clone()).collect();
         match self.write(&group, changes).await {
             Ok(()) => group.lines.iter().for_each(|(_, entry, _)| self.count_op(entry.op)),
-            Err(error) if is_line_error(&error) => self.apply_one_by_one(group, present).await?,
+            Err(error) if is_line_error(&error) => self.apply_one_by_one(group, state).await?,
             Err(error) => return Err(error),
         }
         Ok(())
     }
 
-    /// Stores the lines of a group one by one; those that do not fit what is stored are told.
+    /// Writes the lines of a group one by one; lines that do not fit the stored state are rejected.
     async fn apply_one_by_one(
         &mut self,
         group: ReplayGroup,
-        present: &mut ReplayState,
+        state: &mut ReplayState,
     ) -> Result<()> {
         for (number, entry, _) in &group.lines {
-            let now = self.load_replay_state(&[(*number, entry.clone())]).await?;
-            let Some(change) = self.change_to_replay(entry, &now) else {
+            let current = self.load_replay_state(&[(*number, entry.clone())]).await?;
+            let Some(change) = self.change_to_replay(entry, &current) else {
                 self.report.unchanged += 1;
                 continue;
             };
@@ -91,9 +91,9 @@ impl JsonlImporter<'_> {
                 Err(error) => return Err(error),
             }
         }
-        // What was expected did not all come true.
+        // The expected state did not come about.
         let lines: Vec<_> = group.lines.into_iter().map(|(at, entry, _)| (at, entry)).collect();
-        present.refresh(self.load_replay_state(&lines).await?, &lines);
+        state.refresh(self.load_replay_state(&lines).await?, &lines);
         Ok(())
     }
 
@@ -101,8 +101,8 @@ impl JsonlImporter<'_> {
         if self.options.dry_run {
             return Ok(());
         }
-        let (actor, cause, at, run, cost) = group.write_key.clone();
-        let write = WriteBatch::new(self.scope, actor, cause, at, changes);
+        let (actor, reason, at, run, cost) = group.write_key.clone();
+        let write = WriteBatch::new(self.scope, actor, reason, at, changes);
         self.store.apply(WriteBatch { run, cost, ..write }).await.map(drop)
     }
 
@@ -113,38 +113,38 @@ impl JsonlImporter<'_> {
         }
     }
 
-    /// What is stored of all that the lines are about.
+    /// Loads the stored state of everything that the lines refer to.
     async fn load_replay_state(&self, lines: &[(usize, JournalEntry)]) -> Result<ReplayState> {
         let ids: HashSet<MemoryId> = lines.iter().map(|(_, entry)| entry.id).collect();
         let ids: Vec<MemoryId> = ids.into_iter().collect();
-        let mut present = ReplayState::default();
+        let mut state = ReplayState::default();
         for id in &ids {
-            let own = JournalQuery { id: Some(*id), ..JournalQuery::default() };
-            present
-                .replayed
-                .extend(self.store.journal(self.scope, &own).await?.iter().map(entry_key));
+            let query = JournalQuery { id: Some(*id), ..JournalQuery::default() };
+            state.replayed.extend(
+                self.store.journal().entries(self.scope, &query).await?.iter().map(entry_key),
+            );
         }
-        let stored = self.store.get(self.scope, &ids).await?.into_iter().flatten();
-        present.current = stored.map(|memory| (memory.id, memory)).collect();
+        let stored = self.store.memories().get(self.scope, &ids).await?.into_iter().flatten();
+        state.current = stored.map(|memory| (memory.id, memory)).collect();
         let texts: Vec<Fingerprint> =
             lines.iter().filter_map(|(_, entry)| added_text(entry)).collect();
-        let erased = self.store.are_erased(self.scope, &texts).await?;
+        let erased = self.store.memories().are_erased(self.scope, &texts).await?;
         let erased = texts.into_iter().zip(erased).filter(|(_, erased)| *erased);
-        present.erased_texts = erased.map(|(text, _)| text).collect();
-        Ok(present)
+        state.erased_texts = erased.map(|(text, _)| text).collect();
+        Ok(state)
     }
 
-    /// The change to make, or nothing if it was made already or its text is gone.
-    fn change_to_replay(&self, entry: &JournalEntry, present: &ReplayState) -> Option<Change> {
-        if present.replayed.contains(&entry_key(entry)) {
+    /// Returns the change to apply, or `None` if it was applied already or its text was erased.
+    fn change_to_replay(&self, entry: &JournalEntry, state: &ReplayState) -> Option<Change> {
+        if state.replayed.contains(&entry_key(entry)) {
             return None;
         }
         let after =
             entry.after.as_ref().map(|after| Box::new(self.move_to_scope((**after).clone())));
         let before = entry.before.as_ref();
-        match (entry.op, after, present.current.get(&entry.id)) {
+        match (entry.op, after, state.current.get(&entry.id)) {
             (ChangeOp::Add, Some(after), None)
-                if !present.erased_texts.contains(&after.fingerprint()) =>
+                if !state.erased_texts.contains(&after.fingerprint()) =>
             {
                 Some(Change::Add(after))
             }
@@ -162,7 +162,7 @@ impl JsonlImporter<'_> {
 }
 
 impl ReplayState {
-    /// What is stored once a change is made.
+    /// Updates the state after a change.
     fn record(&mut self, entry: &JournalEntry, change: &Change) {
         self.replayed.insert(entry_key(entry));
         match change {
@@ -173,17 +173,17 @@ impl ReplayState {
         }
     }
 
-    /// Takes over what was asked anew about these lines.
-    fn refresh(&mut self, now: Self, lines: &[(usize, JournalEntry)]) {
+    /// Replaces the state of these lines by a fresh one.
+    fn refresh(&mut self, fresh: Self, lines: &[(usize, JournalEntry)]) {
         let ids: HashSet<MemoryId> = lines.iter().map(|(_, entry)| entry.id).collect();
         self.current.retain(|id, _| !ids.contains(id));
         self.replayed.retain(|(id, ..)| !ids.contains(id));
-        self.current.extend(now.current);
-        self.replayed.extend(now.replayed);
+        self.current.extend(fresh.current);
+        self.replayed.extend(fresh.replayed);
     }
 }
 
-/// Whether the line is at fault, and not the store.
+/// Returns `true` if the error is the line's fault, and not the store's.
 fn is_line_error(error: &Error) -> bool {
     matches!(error, Error::Conflict { .. } | Error::NotFound { .. } | Error::Invalid { .. })
 }
@@ -197,12 +197,12 @@ fn entry_key(entry: &JournalEntry) -> JournalEntryKey {
     (entry.id, entry.op, to_millisecond(entry.at), entry.cause.clone(), entry_version(entry))
 }
 
-/// The version that a line of the journal left or removed; none once its text was erased.
+/// Returns the version that a journal entry left or removed; `None` once its text was erased.
 fn entry_version(entry: &JournalEntry) -> Option<u32> {
     entry.after.as_ref().or(entry.before.as_ref()).map(|memory| memory.version)
 }
 
-/// The text that a line adds.
+/// Returns the fingerprint of the text that an entry adds.
 fn added_text(entry: &JournalEntry) -> Option<Fingerprint> {
     let after = entry.after.as_ref().filter(|_| entry.op == ChangeOp::Add)?;
     Some(after.fingerprint())

@@ -1,4 +1,4 @@
-//! What kind of model a folder holds: its sizes, and whether they are those of an encoder that can be run.
+//! Configuration of a BERT model, and the checks that this encoder can run it.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::{
     llm::wordpiece,
 };
 
-/// The sizes of a BERT encoder, under the names of its `config.json`.
+/// Sizes of a BERT encoder, under the names of its `config.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct BertConfig {
     pub(super) model_type: String,
@@ -28,25 +28,25 @@ fn absolute() -> String {
 }
 
 impl BertConfig {
-    /// Reads `config.json`.
+    /// Parses and checks `config.json`.
     pub(super) fn parse(config: &[u8]) -> Result<Self> {
-        let found: serde_json::Value = serde_json::from_slice(config)
+        let json: serde_json::Value = serde_json::from_slice(config)
             .map_err(|error| unsupported_model(&format!("{error}")))?;
-        let kind = found["model_type"].as_str().unwrap_or("unknown");
+        let kind = json["model_type"].as_str().unwrap_or("unknown");
         if kind != "bert" {
             return Err(unsupported_model(&format!("its model_type is `{kind}`, and not `bert`")));
         }
-        let shape: Self =
-            serde_json::from_value(found).map_err(|error| unsupported_model(&error.to_string()))?;
-        shape.find_problem().map_or(Ok(shape), |problem| Err(unsupported_model(&problem)))
+        let config: Self =
+            serde_json::from_value(json).map_err(|error| unsupported_model(&error.to_string()))?;
+        config.find_problem().map_or(Ok(config), |problem| Err(unsupported_model(&problem)))
     }
 
-    /// How wide an attention head is.
+    /// Returns the width of an attention head.
     pub(super) fn head_width(&self) -> usize {
         self.hidden_size / self.num_attention_heads
     }
 
-    /// What keeps such a model from being run.
+    /// Returns the first property that the encoder does not support.
     fn find_problem(&self) -> Option<String> {
         let sizes = [self.hidden_size, self.intermediate_size, self.num_attention_heads];
         let problems = [
@@ -71,18 +71,21 @@ impl BertConfig {
                     || !self.hidden_size.is_multiple_of(self.num_attention_heads.max(1)),
                 "its sizes do not fit together".to_owned(),
             ),
-            // Far beyond any sentence encoder: such a file would fill the memory.
+            // Far beyond any sentence encoder: such a file would exhaust the memory.
             (
                 sizes.iter().any(|size| *size > 8_192) || self.num_hidden_layers > 64,
                 "it is too large to run beside a memory".to_owned(),
             ),
-            (self.max_position_embeddings < 16, "it reads fewer than 16 pieces".to_owned()),
+            (
+                self.max_position_embeddings < 16,
+                "its context has fewer than 16 word pieces".to_owned(),
+            ),
         ];
         problems.into_iter().find(|(is_one, _)| *is_one).map(|(_, problem)| problem)
     }
 }
 
-/// Whether a folder's vocabulary is the one by which texts are cut here.
+/// Checks that `vocab.txt` is the compiled-in vocabulary.
 pub(super) fn check_vocabulary(lines: &[u8]) -> Result<()> {
     if wordpiece::is_vocabulary(lines) {
         return Ok(());
@@ -90,17 +93,17 @@ pub(super) fn check_vocabulary(lines: &[u8]) -> Result<()> {
     Err(unsupported_model("its vocab.txt is not that of BERT's uncased models"))
 }
 
-/// The same for a folder with nothing but `tokenizer.json`.
+/// Checks the vocabulary in `tokenizer.json`, for a folder without `vocab.txt`.
 pub(super) fn check_tokenizer(json: &[u8]) -> Result<()> {
-    let found: serde_json::Value = serde_json::from_slice(json)
+    let json: serde_json::Value = serde_json::from_slice(json)
         .map_err(|error| unsupported_model(&format!("tokenizer.json: {error}")))?;
-    let pieces = found["model"]["vocab"]
+    let pieces = json["model"]["vocab"]
         .as_object()
         .ok_or_else(|| unsupported_model("its tokenizer has no vocabulary"))?;
     let mut lines = vec![""; pieces.len()];
     for (piece, id) in pieces {
-        let place = id.as_u64().and_then(|id| lines.get_mut(id as usize));
-        *place.ok_or_else(|| unsupported_model("its tokenizer numbers its pieces with gaps"))? =
+        let line = id.as_u64().and_then(|id| lines.get_mut(id as usize));
+        *line.ok_or_else(|| unsupported_model("its tokenizer numbers its pieces with gaps"))? =
             piece.as_str();
     }
     check_vocabulary((lines.join("\n") + "\n").as_bytes())
@@ -108,7 +111,7 @@ pub(super) fn check_tokenizer(json: &[u8]) -> Result<()> {
 
 fn unsupported_model(why: &str) -> Error {
     Error::invalid(
-        format!("this is no model that can be run here: {why}"),
+        format!("this model cannot be run here: {why}"),
         "point at a BERT encoder with the uncased English vocabulary, such as all-MiniLM-L6-v2",
     )
 }
@@ -127,8 +130,11 @@ mod tests {
 
     #[test]
     fn the_sizes_of_an_encoder_are_read() {
-        let shape = BertConfig::parse(MINILM.as_bytes()).unwrap();
-        assert_eq!((shape.hidden_size, shape.head_width(), shape.layer_norm_eps), (384, 32, 1e-12));
+        let config = BertConfig::parse(MINILM.as_bytes()).unwrap();
+        assert_eq!(
+            (config.hidden_size, config.head_width(), config.layer_norm_eps),
+            (384, 32, 1e-12)
+        );
     }
 
     #[test]
@@ -142,10 +148,10 @@ mod tests {
             ("\"hidden_size\":384", "\"hidden_size\":38400", "too large"),
             ("\"hidden_size\":384", "\"hidden_width\":384", "hidden_size"),
         ] {
-            let told = refusal(&MINILM.replace(from, to));
-            assert!(told.contains(reason), "{told}");
+            let error = refusal(&MINILM.replace(from, to));
+            assert!(error.contains(reason), "{error}");
         }
-        assert!(refusal("{").contains("no model that can be run here"));
+        assert!(refusal("{").contains("cannot be run here"));
     }
 
     #[test]

@@ -1,7 +1,6 @@
-//! The forward pass: pieces in, one vector for each of them out.
+//! Forward pass of the encoder: pieces in, one vector per piece out.
 //!
-//! Tables are multiplied in eight bits, each row of activations with a scale of its own; everything else is in single
-//! precision.
+//! Matrix products use 8-bit integers, with one scale per row of activations; everything else is in single precision.
 
 use everlore_kernel as kernel;
 
@@ -10,19 +9,19 @@ use super::{
     weights::{EncoderLayer, EncoderWeights, LayerNorm, LinearLayer},
 };
 
-/// The vectors of the pieces, one after the other, as the last layer leaves them.
-pub(super) fn forward(weights: &EncoderWeights, shape: &BertConfig, pieces: &[u16]) -> Vec<f32> {
-    let mut hidden = embed_pieces(weights, shape, pieces);
+/// Runs the encoder and returns the hidden states of the last layer, concatenated.
+pub(super) fn forward(weights: &EncoderWeights, config: &BertConfig, pieces: &[u16]) -> Vec<f32> {
+    let mut hidden = embed_pieces(weights, config, pieces);
     for layer in &weights.layers {
-        hidden = run_layer(layer, shape, &hidden);
+        hidden = run_layer(layer, config, &hidden);
     }
     hidden
 }
 
-/// The sum of what a piece, its position and its part of the text say.
-fn embed_pieces(weights: &EncoderWeights, shape: &BertConfig, pieces: &[u16]) -> Vec<f32> {
-    let mut hidden = vec![0.0; pieces.len() * shape.hidden_size];
-    let rows = hidden.chunks_exact_mut(shape.hidden_size);
+/// Sums word, position and token type embeddings, and normalizes them.
+fn embed_pieces(weights: &EncoderWeights, config: &BertConfig, pieces: &[u16]) -> Vec<f32> {
+    let mut hidden = vec![0.0; pieces.len() * config.hidden_size];
+    let rows = hidden.chunks_exact_mut(config.hidden_size);
     for ((position, piece), row) in pieces.iter().enumerate().zip(rows) {
         let word = weights.word_embeddings.row(usize::from(*piece));
         for (values, scale) in
@@ -31,33 +30,33 @@ fn embed_pieces(weights: &EncoderWeights, shape: &BertConfig, pieces: &[u16]) ->
             kernel::add_scaled_i8(row, values, scale);
         }
     }
-    normalize(&mut hidden, &weights.norm, shape);
+    normalize(&mut hidden, &weights.norm, config);
     hidden
 }
 
-fn run_layer(layer: &EncoderLayer, shape: &BertConfig, hidden: &[f32]) -> Vec<f32> {
-    let input = QuantizedRows::new(hidden, shape.hidden_size);
+fn run_layer(layer: &EncoderLayer, config: &BertConfig, hidden: &[f32]) -> Vec<f32> {
+    let input = QuantizedRows::new(hidden, config.hidden_size);
     let parts = [&layer.query, &layer.key, &layer.value].map(|linear| input.matmul(linear));
     let mut attended = vec![0.0; hidden.len()];
     let parts = parts.each_ref().map(Vec::as_slice);
-    kernel::attention(parts, (shape.hidden_size, shape.head_width()), &mut attended);
+    kernel::attention(parts, (config.hidden_size, config.head_width()), &mut attended);
     let mut attended =
-        QuantizedRows::new(&attended, shape.hidden_size).matmul(&layer.attention_output);
+        QuantizedRows::new(&attended, config.hidden_size).matmul(&layer.attention_output);
     kernel::add_scaled(&mut attended, hidden, 1.0);
-    normalize(&mut attended, &layer.attention_norm, shape);
-    let mut inner = QuantizedRows::new(&attended, shape.hidden_size).matmul(&layer.up);
+    normalize(&mut attended, &layer.attention_norm, config);
+    let mut inner = QuantizedRows::new(&attended, config.hidden_size).matmul(&layer.up);
     kernel::gelu(&mut inner);
-    let mut output = QuantizedRows::new(&inner, shape.intermediate_size).matmul(&layer.down);
+    let mut output = QuantizedRows::new(&inner, config.intermediate_size).matmul(&layer.down);
     kernel::add_scaled(&mut output, &attended, 1.0);
-    normalize(&mut output, &layer.output_norm, shape);
+    normalize(&mut output, &layer.output_norm, config);
     output
 }
 
-fn normalize(rows: &mut [f32], norm: &LayerNorm, shape: &BertConfig) {
-    kernel::layer_norm(rows, &norm.gain, &norm.bias, shape.layer_norm_eps);
+fn normalize(rows: &mut [f32], norm: &LayerNorm, config: &BertConfig) {
+    kernel::layer_norm(rows, &norm.gain, &norm.bias, config.layer_norm_eps);
 }
 
-/// Rows in eight bits a number, widened as the kernel wants them.
+/// Rows quantized to eight bits, widened to 16 as the kernel expects.
 struct QuantizedRows {
     width: usize,
     values: Vec<i16>,
@@ -71,7 +70,7 @@ impl QuantizedRows {
         Self { width, values, scales }
     }
 
-    /// Every row times every row of a table.
+    /// Multiplies every row by every row of a weight matrix.
     fn matmul(&self, linear: &LinearLayer) -> Vec<f32> {
         let mut sums = vec![0; self.scales.len() * linear.bias.len()];
         kernel::matmul(&self.values, &linear.weight.values, self.width, &mut sums);

@@ -1,7 +1,7 @@
-//! A sentence encoder of the BERT family, run here: from a folder that the user points at, in eight bits.
+//! Local sentence encoder of the BERT family, run from a folder that the user names, with 8-bit weights.
 //!
-//! It serves in two ways: as a [`Reranker`], which compares a question with texts word by word, and as an [`Embedder`],
-//! which makes one vector of a text. Nothing is read before it is first needed.
+//! It serves as a [`Reranker`], which compares a query with texts token by token, and as an [`Embedder`] with one
+//! vector per text. Weights are loaded on first use.
 
 mod safetensors;
 mod bert_config;
@@ -31,28 +31,30 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
+    sync,
     text::language::cjk_share,
     types::EmbeddingModelId,
 };
 
-/// The pieces that begin and end every text.
+/// Special tokens that frame every text.
 const CLS_PIECE: u16 = 101;
 const SEP_PIECE: u16 = 102;
 
-/// What follows in a text is not read: the encoders of this family were trained on no more, and the cost grows with it.
+/// Longest encoded prefix of a text, in pieces: encoders of this family were trained on no more, and the cost grows
+/// with it.
 const MAX_PIECES: usize = 254;
 
-/// The files of a folder.
+/// File names in a model folder.
 const CONFIG_FILE: &str = "config.json";
 const TENSORS_FILE: &str = "model.safetensors";
 const VOCABULARY_FILE: &str = "vocab.txt";
 const TOKENIZER_FILE: &str = "tokenizer.json";
 const MANIFEST_FILE: &str = "everlore.json";
 
-/// Raised when texts are read or packed differently, so that vectors made before are made anew.
+/// Version of tokenization and packing. A higher one makes stored vectors stale, so that they are computed again.
 const ENCODING_VERSION: u32 = 1;
 
-/// A model that runs here.
+/// Sentence encoder that runs in this process.
 #[derive(Clone)]
 pub struct LocalModel {
     folder: PathBuf,
@@ -61,10 +63,10 @@ pub struct LocalModel {
     encoder: Arc<OnceLock<BertEncoder>>,
 }
 
-/// What a folder that was made by [`LocalModel::convert`] says of itself.
+/// Manifest of a folder written by [`LocalModel::save_quantized`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct ModelManifest {
-    /// The digest of its weights.
+    /// Digest of the weights.
     digest: String,
     dimensions: usize,
 }
@@ -75,8 +77,8 @@ struct BertEncoder {
 }
 
 impl LocalModel {
-    /// A model as others publish it: `config.json`, `model.safetensors` and `vocab.txt` or `tokenizer.json`. All of it is
-    /// read and checked at once.
+    /// Reads a published model: `config.json`, `model.safetensors` and `vocab.txt` or `tokenizer.json`. Loads and
+    /// checks everything at once.
     pub fn read(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
         check_tokenizer_files(folder)?;
@@ -88,7 +90,7 @@ impl LocalModel {
         Ok(model)
     }
 
-    /// A model in a folder that [`LocalModel::convert`] made. Its weights are read when they are first needed.
+    /// Opens a folder written by [`LocalModel::save_quantized`]. The weights are loaded on first use.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
         let manifest = serde_json::from_slice(&read(folder, MANIFEST_FILE)?);
@@ -102,16 +104,16 @@ impl LocalModel {
         Ok(Self::new(folder, &manifest))
     }
 
-    /// Writes the model in eight bits into a folder, which is quicker to read and a quarter of the size. The folder must
-    /// not exist; it is there as a whole or not at all.
+    /// Writes the model with 8-bit weights into a new folder, a quarter of the size and faster to load, and returns the
+    /// size of its weights in bytes. The folder must not exist; it appears complete or not at all.
     pub fn save_quantized(&self, into: &Path) -> Result<u64> {
         let encoder = self.encoder()?;
-        let failed = |error| Error::io(into.display().to_string(), error);
+        let io_error = |error| Error::io(into.display().to_string(), error);
         let name = into.file_name().unwrap_or_default().to_string_lossy();
-        let half_done = into.with_file_name(format!(".{name}.part"));
-        // What an earlier attempt left behind.
-        let _ = fs::remove_dir_all(&half_done);
-        fs::create_dir_all(&half_done).map_err(failed)?;
+        let partial = into.with_file_name(format!(".{name}.part"));
+        // Remains of an earlier attempt.
+        let _ = fs::remove_dir_all(&partial);
+        fs::create_dir_all(&partial).map_err(io_error)?;
         let tensors = encoder.weights.to_safetensors()?;
         let size = tensors.len() as u64;
         let config = serde_json::to_vec_pretty(&encoder.config).map_err(Error::store)?;
@@ -120,46 +122,46 @@ impl LocalModel {
         for (name, bytes) in
             [(TENSORS_FILE, tensors), (CONFIG_FILE, config), (MANIFEST_FILE, manifest)]
         {
-            fs::write(half_done.join(name), bytes).map_err(failed)?;
+            fs::write(partial.join(name), bytes).map_err(io_error)?;
         }
-        fs::rename(&half_done, into).map_err(failed)?;
+        fs::rename(&partial, into).map_err(io_error)?;
         Ok(size)
     }
 
-    /// The name of its sentence vectors.
+    /// Returns the id of the sentence vectors.
     pub fn id(&self) -> &EmbeddingModelId {
         &self.embedder_id
     }
 
-    /// Reads the weights, if that was not done yet.
+    /// Loads the weights unless they are loaded already.
     pub fn preload(&self) -> Result<()> {
         self.encoder().map(drop)
     }
 
-    /// The vector of a text: of length 1, or zero for a text without words.
+    /// Returns the vector of a text: of length 1, or zero for a text without words.
     pub fn vector(&self, text: &str) -> Result<Vec<f32>> {
         Ok(self.encoder()?.encode(text).pooled)
     }
 
-    /// The vectors of the pieces of a text, each of length 1.
+    /// Returns the token vectors of a text, each of length 1.
     pub fn token_vectors(&self, text: &str) -> Result<Vec<Vec<f32>>> {
         Ok(self.encoder()?.encode(text).tokens)
     }
 
-    /// The same for comparing word by word: the vectors of the pieces in fewer dimensions.
+    /// Encodes a text for late interaction, with its token vectors projected to fewer dimensions.
     fn encode_projected(&self, text: &str) -> Result<EncodedText> {
         let encoder = self.encoder()?;
-        let EncodedText { pooled: whole, tokens: mut pieces } = encoder.encode(text);
+        let EncodedText { pooled, mut tokens } = encoder.encode(text);
         if let Some(projection) = &encoder.weights.projection {
-            pieces.iter_mut().for_each(|piece| *piece = projection.apply(piece));
+            tokens.iter_mut().for_each(|token| *token = projection.apply(token));
         }
-        Ok(EncodedText { pooled: whole, tokens: pieces })
+        Ok(EncodedText { pooled, tokens })
     }
 
     fn new(folder: &Path, manifest: &ModelManifest) -> Self {
         let ModelManifest { digest, dimensions } = manifest;
-        let id = |way: &str| EmbeddingModelId {
-            name: format!("local-{way}-{ENCODING_VERSION}-{digest}"),
+        let id = |use_case: &str| EmbeddingModelId {
+            name: format!("local-{use_case}-{ENCODING_VERSION}-{digest}"),
             dimensions: *dimensions,
         };
         Self {
@@ -174,22 +176,20 @@ impl LocalModel {
         if let Some(encoder) = self.encoder.get() {
             return Ok(encoder);
         }
-        let (encoder, file) = BertEncoder::load(&self.folder)?;
-        if Self::new(&self.folder, &ModelManifest::with_digest(&encoder, file)?).embedder_id
+        let (encoder, weights_digest) = BertEncoder::load(&self.folder)?;
+        if Self::new(&self.folder, &ModelManifest::with_digest(&encoder, weights_digest)?)
+            .embedder_id
             != self.embedder_id
         {
             return Err(Error::invalid(
-                format!(
-                    "the model in {} is not what it was when it was added",
-                    self.folder.display()
-                ),
+                format!("the model in {} was changed after it was added", self.folder.display()),
                 "remove it and add it again with `everlore model add`",
             ));
         }
         Ok(self.encoder.get_or_init(|| encoder))
     }
 
-    /// Runs work for each text away from the async threads: a text takes milliseconds.
+    /// Runs `work` for each text on a blocking thread: a text takes milliseconds.
     async fn map_blocking<T: Send + 'static>(
         &self,
         texts: &[&str],
@@ -198,7 +198,7 @@ impl LocalModel {
         let (model, texts) =
             (self.clone(), texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
         let run = move || texts.iter().map(|text| work(&model, text)).collect();
-        tokio::task::spawn_blocking(run).await.map_err(Error::store)?
+        sync::run_blocking(run).await
     }
 }
 
@@ -212,16 +212,13 @@ impl std::fmt::Debug for LocalModel {
 }
 
 impl BertEncoder {
-    /// The model of a folder, with the digest of its file of tensors.
+    /// Loads the model of a folder and the digest of its tensor file.
     fn load(folder: &Path) -> Result<(Self, u64)> {
-        let shape = BertConfig::parse(&read(folder, CONFIG_FILE)?)?;
+        let config = BertConfig::parse(&read(folder, CONFIG_FILE)?)?;
         let file = read(folder, TENSORS_FILE)?;
         let digest = xxh3_64(&file);
         let tensors = TensorFile::parse(file)?;
-        Ok((
-            Self { weights: EncoderWeights::from_tensors(&tensors, &shape)?, config: shape },
-            digest,
-        ))
+        Ok((Self { weights: EncoderWeights::from_tensors(&tensors, &config)?, config }, digest))
     }
 
     fn run_forward(&self, pieces: &[u16]) -> Vec<f32> {
@@ -234,29 +231,29 @@ impl BertEncoder {
         forward::forward(&self.weights, &self.config, &framed)
     }
 
-    /// The vectors of a text, each of length 1.
+    /// Encodes a text into vectors of length 1.
     fn encode(&self, text: &str) -> EncodedText {
         let pieces = tokenize(text);
-        let mut whole = vec![0.0; self.config.hidden_size];
+        let mut pooled = vec![0.0; self.config.hidden_size];
         if pieces.is_empty() {
-            return EncodedText { pooled: whole, tokens: Vec::new() };
+            return EncodedText { pooled, tokens: Vec::new() };
         }
         let hidden = self.run_forward(&pieces);
-        let rows = || hidden.chunks_exact(whole.len());
+        let rows = || hidden.chunks_exact(pooled.len());
         let vector = |row: &[f32]| {
             let mut vector = row.to_vec();
             normalize(&mut vector);
             vector
         };
-        let inner = rows().skip(1).take(rows().len() - 2).map(vector).collect();
-        for row in hidden.chunks_exact(whole.len()) {
-            whole.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+        let tokens = rows().skip(1).take(rows().len() - 2).map(vector).collect();
+        for row in hidden.chunks_exact(pooled.len()) {
+            pooled.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
         }
-        normalize(&mut whole);
-        EncodedText { pooled: whole, tokens: inner }
+        normalize(&mut pooled);
+        EncodedText { pooled, tokens }
     }
 
-    /// Learns in which directions the vectors of pieces differ.
+    /// Fits the projection of token vectors (PCA) on sample texts.
     fn fit_projection(&mut self) {
         let words = sample_words();
         let texts = words.chunks_exact(SAMPLE_WORDS).map(|text| text.join(" "));
@@ -265,17 +262,17 @@ impl BertEncoder {
     }
 }
 
-/// The vectors of a text.
+/// Pooled vector and token vectors of a text.
 struct EncodedText {
     pooled: Vec<f32>,
     tokens: Vec<Vec<f32>>,
 }
 
-/// Words in a text that is thrown together, and how many such texts: a dozen vectors for each dimension.
+/// Words in a random sample text, and the number of such texts: a dozen vectors per dimension.
 const SAMPLE_WORDS: usize = 12;
 const SAMPLES: usize = 400;
 
-/// Words from all over the common part of the vocabulary, which is ordered by how common they are; the same every time.
+/// Returns words from all over the common part of the vocabulary, which is ordered by frequency; the same every time.
 fn sample_words() -> Vec<&'static str> {
     const COMMON: std::ops::Range<u16> = 1_996..12_000;
     let words: Vec<&str> = COMMON.filter_map(wordpiece::plain_word).collect();
@@ -288,19 +285,19 @@ fn sample_words() -> Vec<&'static str> {
 }
 
 impl ModelManifest {
-    /// Of a model and its file in eight bits.
+    /// Creates the manifest of a model and its 8-bit tensor file.
     fn new(encoder: &BertEncoder, file: &[u8]) -> Result<Self> {
         Self::with_digest(encoder, xxh3_64(file))
     }
 
-    fn with_digest(encoder: &BertEncoder, weights: u64) -> Result<Self> {
-        let shape = serde_json::to_vec(&encoder.config).map_err(Error::store)?;
-        let digest = format!("{:016x}", weights ^ xxh3_64(&shape));
+    fn with_digest(encoder: &BertEncoder, weights_digest: u64) -> Result<Self> {
+        let config = serde_json::to_vec(&encoder.config).map_err(Error::store)?;
+        let digest = format!("{:016x}", weights_digest ^ xxh3_64(&config));
         Ok(Self { digest, dimensions: encoder.config.hidden_size })
     }
 }
 
-/// Models of this kind know no Chinese, Japanese or Korean; some names in such a question carry them no further.
+/// Returns `false` for CJK text, which these models do not know; a few names in such a question add nothing.
 fn is_supported_language(text: &str) -> bool {
     cjk_share(text) <= 0.3
 }
@@ -315,7 +312,7 @@ impl Embedder for LocalModel {
         is_supported_language(text)
     }
 
-    /// As far apart as the texts of the built-in model, which was taught by such a one.
+    /// Returns the value of the built-in model, which was distilled from a model of this kind.
     fn least_similarity(&self) -> f32 {
         0.3
     }
@@ -331,8 +328,8 @@ impl Reranker for LocalModel {
         &self.reranker_id
     }
 
-    fn understands(&self, question: &str) -> bool {
-        is_supported_language(question)
+    fn understands(&self, query: &str) -> bool {
+        is_supported_language(query)
     }
 
     async fn encode_texts(&self, texts: &[&str]) -> Result<Vec<PackedTokenVectors>> {
@@ -349,14 +346,14 @@ impl Reranker for LocalModel {
             weights.resize(weights.len() + tokenize(word).len(), *weight);
         }
         let text = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" ");
-        let made = self.map_blocking(&[&text], Self::encode_projected).await?.pop();
-        Ok(made.map_or_else(QueryVectors::default, |made| {
-            QueryVectors::new(&made.pooled, &made.tokens, &weights)
+        let encoded = self.map_blocking(&[&text], Self::encode_projected).await?.pop();
+        Ok(encoded.map_or_else(QueryVectors::default, |encoded| {
+            QueryVectors::new(&encoded.pooled, &encoded.tokens, &weights)
         }))
     }
 }
 
-/// The pieces of a text, as far as they are read.
+/// Splits a text into pieces, up to [`MAX_PIECES`].
 fn tokenize(text: &str) -> Vec<u16> {
     let mut pieces = Vec::new();
     let _ = wordpiece::tokenize(text, &mut |piece| {
@@ -373,7 +370,7 @@ fn normalize(vector: &mut [f32]) {
     }
 }
 
-/// The folder must cut texts as it is done here.
+/// Checks that the folder's tokenizer has the compiled-in vocabulary.
 fn check_tokenizer_files(folder: &Path) -> Result<()> {
     if folder.join(VOCABULARY_FILE).is_file() {
         return bert_config::check_vocabulary(&read(folder, VOCABULARY_FILE)?);

@@ -1,4 +1,4 @@
-//! Files of tensors in the safetensors format: eight bytes with the length of the header, the header in JSON, the data.
+//! Reader and writer for the safetensors format: eight bytes of header length, a JSON header, the data.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// No header of a real model comes near this; a length beyond it is not one.
+/// Largest accepted header. No header of a real model comes near it.
 const MAX_HEADER: u64 = 100 << 20;
 
-/// The key of the header that names no tensor.
+/// Header key that names no tensor.
 const METADATA: &str = "__metadata__";
 
-/// The tensors of a file.
+/// Parsed tensor file.
 pub(super) struct TensorFile {
     entries: BTreeMap<String, TensorInfo>,
     data: Vec<u8>,
 }
 
-/// Where a tensor lies and what its bytes mean.
+/// Data type, shape and byte range of a tensor.
 #[derive(Serialize, Deserialize)]
 struct TensorInfo {
     dtype: String,
@@ -27,7 +27,7 @@ struct TensorInfo {
 }
 
 impl TensorFile {
-    /// Takes a file apart. Every range is checked against the data, so that reading one later cannot fail.
+    /// Parses a file and checks every range against the data, so that later reads cannot go out of bounds.
     pub(super) fn parse(mut file: Vec<u8>) -> Result<Self> {
         let header = header_range(&file)?;
         let text = &file[header.clone()];
@@ -41,35 +41,37 @@ impl TensorFile {
         let entries = fields.into_iter().map(entry).collect::<Result<BTreeMap<_, TensorInfo>>>()?;
         let data = file.split_off(header.end);
         match entries.iter().find(|(_, entry)| !entry.fits(data.len())) {
-            Some((name, _)) => Err(damaged_file(&format!("the place of tensor `{name}`"))),
+            Some((name, _)) => Err(damaged_file(&format!("the offsets of tensor `{name}`"))),
             None => Ok(Self { entries, data }),
         }
     }
 
-    /// Whether there is a tensor of this name.
+    /// Returns `true` if the file has a tensor of this name.
     pub(super) fn has(&self, name: &str) -> bool {
         self.entries.contains_key(name)
     }
 
-    /// The numbers of a tensor of real numbers.
+    /// Reads a tensor of floats.
     pub(super) fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         let (dtype, bytes) = self.find(name, shape)?;
         match dtype {
             "F32" => Ok(bytes.as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect()),
             "F16" => Ok(read_u16s(bytes).map(half_to_f32).collect()),
-            // The upper half of a number in single precision.
+            // Upper half of a single-precision float.
             "BF16" => {
                 Ok(read_u16s(bytes).map(|half| f32::from_bits(u32::from(half) << 16)).collect())
             }
-            other => Err(unusable_tensor(name, &format!("holds {other}, and not real numbers"))),
+            other => Err(unusable_tensor(name, &format!("holds {other}, and not floats"))),
         }
     }
 
-    /// The numbers of a tensor of small whole numbers.
+    /// Reads a tensor of 8-bit integers.
     pub(super) fn bytes(&self, name: &str, shape: &[usize]) -> Result<Vec<i8>> {
         match self.find(name, shape)? {
             ("I8", bytes) => Ok(bytes.iter().map(|byte| byte.cast_signed()).collect()),
-            (other, _) => Err(unusable_tensor(name, &format!("holds {other}, and not bytes"))),
+            (other, _) => {
+                Err(unusable_tensor(name, &format!("holds {other}, and not 8-bit integers")))
+            }
         }
     }
 
@@ -96,7 +98,7 @@ impl TensorInfo {
         self.data_offsets.0..self.data_offsets.1
     }
 
-    /// Whether it lies within the data and is as long as its shape says.
+    /// Returns `true` if the range lies within the data and is as long as the shape requires.
     fn fits(&self, length: usize) -> bool {
         let width = match self.dtype.as_str() {
             "F64" | "I64" | "U64" => 8,
@@ -111,7 +113,7 @@ impl TensorInfo {
     }
 }
 
-/// Writes a file of tensors: bytes and real numbers.
+/// Writer for tensors of 8-bit integers and floats.
 #[derive(Default)]
 pub(super) struct TensorWriter {
     entries: BTreeMap<String, TensorInfo>,
@@ -137,17 +139,17 @@ impl TensorWriter {
         self.entries.insert(name.to_owned(), entry);
     }
 
-    /// The whole file.
+    /// Returns the complete file.
     pub(super) fn finish(self) -> Result<Vec<u8>> {
         let mut header = serde_json::to_vec(&self.entries).map_err(Error::store)?;
-        // Data begins at a multiple of eight.
+        // Aligns the data to eight bytes.
         header.resize(header.len().next_multiple_of(8), b' ');
         let length = (header.len() as u64).to_le_bytes();
         Ok([&length[..], &header, &self.data].concat())
     }
 }
 
-/// Where the header lies.
+/// Returns the byte range of the header.
 fn header_range(file: &[u8]) -> Result<Range<usize>> {
     let length = file.first_chunk().map(|length| u64::from_le_bytes(*length));
     match length {
@@ -162,17 +164,17 @@ fn read_u16s(bytes: &[u8]) -> impl Iterator<Item = u16> {
     bytes.as_chunks().0.iter().map(|two| u16::from_le_bytes(*two))
 }
 
-/// A number of half precision.
+/// Converts a half-precision float.
 fn half_to_f32(half: u16) -> f32 {
-    // The exponents of the two formats begin 112 apart.
+    // The exponent biases of the two formats differ by 112.
     const UP: f32 = f32::from_bits((112 + 127) << 23);
     let size = f32::from_bits(u32::from(half & 0x7fff) << 13) * UP;
     if half & 0x8000 == 0 { size } else { -size }
 }
 
-fn damaged_file(what: &str) -> Error {
+fn damaged_file(problem: &str) -> Error {
     Error::invalid(
-        format!("the model's file cannot be read: {what}"),
+        format!("the model's file cannot be read: {problem}"),
         "it must be in the safetensors format; fetch it again if it was cut off",
     )
 }
@@ -204,7 +206,7 @@ mod tests {
         }
     }
 
-    /// A file with this header and four bytes of data.
+    /// Builds a file with this header and four bytes of data.
     fn with_header(header: &str) -> Vec<u8> {
         [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0, 60, 0, 192]].concat()
     }
@@ -230,17 +232,20 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_in_plain_words() {
         let tensors = TensorFile::parse(file()).unwrap();
-        let told = |answer: Result<Vec<f32>>| answer.unwrap_err().to_string();
-        assert!(told(tensors.floats("none", &[1])).contains("no tensor `none`"));
-        assert!(told(tensors.floats("real", &[3])).contains("the shape [2, 1], and not [3]"));
-        assert!(told(tensors.floats("small", &[3])).contains("holds I8"));
+        let error = |result: Result<Vec<f32>>| result.unwrap_err().to_string();
+        assert!(error(tensors.floats("none", &[1])).contains("no tensor `none`"));
+        assert!(error(tensors.floats("real", &[3])).contains("the shape [2, 1], and not [3]"));
+        assert!(error(tensors.floats("small", &[3])).contains("holds I8"));
         assert!(tensors.bytes("real", &[2, 1]).unwrap_err().to_string().contains("holds F32"));
         assert!(refusal(b"short").contains("ends before"));
         assert!(refusal(&with_header("not json")).contains("its header"));
         for (shape, end) in [("[2]", 8), ("[1]", 4), ("[4611686018427387905,4]", 4)] {
             let header =
                 format!(r#"{{"x":{{"dtype":"F16","shape":{shape},"data_offsets":[0,{end}]}}}}"#);
-            assert!(refusal(&with_header(&header)).contains("the place of tensor `x`"), "{header}");
+            assert!(
+                refusal(&with_header(&header)).contains("the offsets of tensor `x`"),
+                "{header}"
+            );
         }
     }
 
@@ -248,8 +253,8 @@ mod tests {
         #[test]
         fn damage_never_panics(at in 0..200usize, byte in any::<u8>(), cut in 0..200usize, noise in vec(any::<u8>(), 0..40)) {
             let mut file = file();
-            let place = at % file.len();
-            file[place] = byte;
+            let index = at % file.len();
+            file[index] = byte;
             let cut = cut % file.len();
             let _ = TensorFile::parse(file[..cut].to_vec());
             let _ = TensorFile::parse(file);

@@ -1,4 +1,4 @@
-//! A tiny encoder made here, beside a plain forward pass in real numbers; and what a folder may get wrong.
+//! Tests of local models: a tiny encoder beside a plain forward pass in floats, and invalid model folders.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -13,7 +13,7 @@ const POSITIONS: usize = 40;
 const CONFIG_TEXT: &str = r#"{"model_type":"bert","hidden_act":"gelu","hidden_size":32,"intermediate_size":48,
     "num_hidden_layers":2,"num_attention_heads":4,"max_position_embeddings":40,"vocab_size":30522,"layer_norm_eps":1e-12}"#;
 
-/// Numbers that look random and are the same every time, between -1 and 1.
+/// Pseudo-random numbers between -1 and 1, the same every time.
 struct NumberGenerator(u64);
 
 impl NumberGenerator {
@@ -28,7 +28,7 @@ impl NumberGenerator {
     }
 }
 
-/// The tensors of the tiny encoder by name, with their shapes.
+/// Tensors of the tiny encoder by name, with their shapes.
 fn tiny_tensors() -> BTreeMap<String, (Vec<usize>, Vec<f32>)> {
     let mut numbers = NumberGenerator(7);
     let mut tensors = BTreeMap::new();
@@ -85,7 +85,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// The plain forward pass: as the papers write it, in real numbers, one number at a time.
+/// Plain forward pass as in the papers: in floats, one number at a time.
 struct ReferenceEncoder(TinyTensors);
 
 impl ReferenceEncoder {
@@ -136,8 +136,8 @@ impl ReferenceEncoder {
                 let scores: Vec<f64> = keys.iter().map(score).collect();
                 let total: f64 = scores.iter().sum();
                 for (score, value) in scores.iter().zip(&values) {
-                    for place in slice.clone() {
-                        out[place] += score / total * value[place];
+                    for column in slice.clone() {
+                        out[column] += score / total * value[column];
                     }
                 }
             }
@@ -179,7 +179,7 @@ fn sum(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// The share of a normal distribution below x, by adding up thin slices.
+/// Integrates the normal distribution below x in thin slices.
 fn normal_cdf(x: f64) -> f64 {
     const SLICES: usize = 400;
     let width = x / SLICES as f64;
@@ -241,7 +241,7 @@ fn a_model_that_was_changed_after_it_was_added_is_refused() {
     bytes[last] ^= 1;
     fs::write(into.join(TENSORS_FILE), bytes).unwrap();
     let refused = LocalModel::open(&into).unwrap().preload().unwrap_err();
-    assert!(refused.to_string().contains("not what it was when it was added"), "{refused}");
+    assert!(refused.to_string().contains("was changed after it was added"), "{refused}");
 }
 
 #[test]
@@ -297,9 +297,9 @@ fn what_is_wrong_with_a_folder_is_said() {
 async fn a_question_finds_its_own_words() {
     let folder = folder();
     let model = LocalModel::read(folder.path()).unwrap();
-    let asked = model.encode_query(&[("river", 2.0), ("bank", 1.0)]).await.unwrap();
+    let query = model.encode_query(&[("river", 2.0), ("bank", 1.0)]).await.unwrap();
     let packed = Reranker::encode_texts(&model, &["river bank", "纯粹的中文"]).await.unwrap();
-    let alike = |packed: &PackedTokenVectors| asked.weighted_sum(&asked.compare(&packed.0).tokens);
+    let alike = |packed: &PackedTokenVectors| query.weighted_sum(&query.compare(&packed.0).tokens);
     assert!(
         alike(&packed[0]) > 0.85 && alike(&packed[0]) > alike(&packed[1]),
         "{}",

@@ -1,4 +1,4 @@
-//! The weights of an encoder in eight bits a number, one scale for each row.
+//! Encoder weights quantized to eight bits, with one scale per row.
 
 use super::{
     bert_config::BertConfig,
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::error::Result;
 
-/// A table of which each row has a scale of its own.
+/// Matrix quantized to eight bits, with one scale per row.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct QuantizedMatrix {
     pub(super) width: usize,
@@ -15,21 +15,21 @@ pub(super) struct QuantizedMatrix {
     pub(super) scales: Vec<f32>,
 }
 
-/// A table with what is added to its products.
+/// Linear layer: weight matrix and bias.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LinearLayer {
     pub(super) weight: QuantizedMatrix,
     pub(super) bias: Vec<f32>,
 }
 
-/// What brings a row to mean 0 and deviation 1, then to a learned size and place.
+/// Layer normalization: gain and bias applied after scaling a row to mean 0 and deviation 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LayerNorm {
     pub(super) gain: Vec<f32>,
     pub(super) bias: Vec<f32>,
 }
 
-/// One layer.
+/// Transformer layer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct EncoderLayer {
     pub(super) query: LinearLayer,
@@ -42,7 +42,7 @@ pub(super) struct EncoderLayer {
     pub(super) output_norm: LayerNorm,
 }
 
-/// All of it.
+/// All weights of an encoder.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct EncoderWeights {
     pub(super) word_embeddings: QuantizedMatrix,
@@ -50,16 +50,16 @@ pub(super) struct EncoderWeights {
     pub(super) token_type_embeddings: QuantizedMatrix,
     pub(super) norm: LayerNorm,
     pub(super) layers: Vec<EncoderLayer>,
-    /// In a file in eight bits; learnt for others.
+    /// Projection of token vectors: stored in 8-bit files, fitted for others.
     pub(super) projection: Option<PcaProjection>,
 }
 
-/// The tensors of the projection.
+/// Tensor names of the projection.
 const MEAN_TENSOR: &str = "everlore.centre";
 const AXES_TENSOR: &str = "everlore.axes";
 
 impl QuantizedMatrix {
-    /// Rounds each row to eight bits a number.
+    /// Quantizes each row to eight bits.
     pub(super) fn quantize(numbers: &[f32], width: usize) -> Self {
         let (mut wide, mut scales) = (vec![0; numbers.len()], vec![0.0; numbers.len() / width]);
         everlore_kernel::quantize_rows(numbers, width, &mut wide, &mut scales);
@@ -67,13 +67,13 @@ impl QuantizedMatrix {
         Self { width, values, scales }
     }
 
-    /// A row with its scale.
+    /// Returns a row and its scale.
     pub(super) fn row(&self, index: usize) -> (&[i8], f32) {
         (&self.values[index * self.width..][..self.width], self.scales[index])
     }
 }
 
-/// Reads tensors by name, whatever was put before the names of a whole model.
+/// Reader of named tensors, with the prefix that full BERT models put before each name.
 struct WeightReader<'a> {
     tensors: &'a TensorFile,
     prefix: &'static str,
@@ -104,8 +104,8 @@ impl WeightReader<'_> {
         Ok(LayerNorm { gain: part("weight")?, bias: part("bias")? })
     }
 
-    fn layer(&self, number: usize, shape: &BertConfig) -> Result<EncoderLayer> {
-        let (width, inner) = (shape.hidden_size, shape.intermediate_size);
+    fn layer(&self, number: usize, config: &BertConfig) -> Result<EncoderLayer> {
+        let (width, inner) = (config.hidden_size, config.intermediate_size);
         let name = |part: &str| format!("encoder.layer.{number}.{part}");
         Ok(EncoderLayer {
             query: self.linear(&name("attention.self.query"), width, width)?,
@@ -120,37 +120,37 @@ impl WeightReader<'_> {
     }
 }
 
-/// The tensor with the scales of a table.
+/// Returns the name of the tensor with the scales of a matrix.
 fn scales_name(name: &str) -> String {
     format!("{name}.scales")
 }
 
 impl EncoderWeights {
-    /// Takes what the forward pass needs out of a file; real numbers are rounded to eight bits.
-    pub(super) fn from_tensors(tensors: &TensorFile, shape: &BertConfig) -> Result<Self> {
-        let whole = tensors.has("bert.embeddings.word_embeddings.weight");
-        let source = WeightReader { tensors, prefix: if whole { "bert." } else { "" } };
-        let width = shape.hidden_size;
-        let layers = (0..shape.num_hidden_layers).map(|number| source.layer(number, shape));
+    /// Reads the tensors that the forward pass needs; floats are quantized to eight bits.
+    pub(super) fn from_tensors(tensors: &TensorFile, config: &BertConfig) -> Result<Self> {
+        let full_model = tensors.has("bert.embeddings.word_embeddings.weight");
+        let reader = WeightReader { tensors, prefix: if full_model { "bert." } else { "" } };
+        let width = config.hidden_size;
+        let layers = (0..config.num_hidden_layers).map(|number| reader.layer(number, config));
         Ok(Self {
-            word_embeddings: source.matrix(
+            word_embeddings: reader.matrix(
                 "embeddings.word_embeddings",
-                shape.vocab_size,
+                config.vocab_size,
                 width,
             )?,
-            position_embeddings: source.matrix(
+            position_embeddings: reader.matrix(
                 "embeddings.position_embeddings",
-                shape.max_position_embeddings,
+                config.max_position_embeddings,
                 width,
             )?,
-            token_type_embeddings: source.matrix("embeddings.token_type_embeddings", 2, width)?,
-            norm: source.norm("embeddings.LayerNorm", width)?,
+            token_type_embeddings: reader.matrix("embeddings.token_type_embeddings", 2, width)?,
+            norm: reader.norm("embeddings.LayerNorm", width)?,
             layers: layers.collect::<Result<_>>()?,
             projection: read_projection(tensors, width)?,
         })
     }
 
-    /// The same as a file in eight bits, from which it is read without rounding.
+    /// Writes a file with 8-bit weights, which reads back without rounding.
     pub(super) fn to_safetensors(&self) -> Result<Vec<u8>> {
         let mut writer = TensorWriter::default();
         write_matrix(&mut writer, "embeddings.word_embeddings", &self.word_embeddings);
@@ -160,11 +160,11 @@ impl EncoderWeights {
         for (number, layer) in self.layers.iter().enumerate() {
             write_layer(&mut writer, number, layer);
         }
-        if let Some(PcaProjection { mean: centre, axes }) = &self.projection {
-            writer.floats(MEAN_TENSOR, &[centre.len()], centre);
+        if let Some(PcaProjection { mean, axes }) = &self.projection {
+            writer.floats(MEAN_TENSOR, &[mean.len()], mean);
             writer.floats(
                 AXES_TENSOR,
-                &[PcaProjection::output_dimensions(centre.len()), centre.len()],
+                &[PcaProjection::output_dimensions(mean.len()), mean.len()],
                 axes,
             );
         }
@@ -176,9 +176,9 @@ fn read_projection(tensors: &TensorFile, width: usize) -> Result<Option<PcaProje
     if !tensors.has(MEAN_TENSOR) {
         return Ok(None);
     }
-    let centre = tensors.floats(MEAN_TENSOR, &[width])?;
+    let mean = tensors.floats(MEAN_TENSOR, &[width])?;
     Ok(Some(PcaProjection {
-        mean: centre,
+        mean,
         axes: tensors.floats(AXES_TENSOR, &[PcaProjection::output_dimensions(width), width])?,
     }))
 }

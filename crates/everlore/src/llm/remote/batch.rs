@@ -1,60 +1,64 @@
-//! Which texts go together in one request, how long to wait before the next try, and what may be believed of an answer.
+//! Batching, retry delays and vector validation for remote embedding models.
 
 use std::{ops::Range, time::Duration};
 
-/// Cuts a list of lengths into runs of at most `most` texts and `chars` characters; a longer text goes alone.
-pub(super) fn split_batches(lengths: &[usize], most: usize, chars: usize) -> Vec<Range<usize>> {
-    let (mut runs, mut start, mut sum) = (Vec::new(), 0, 0);
+/// Splits a list of lengths into ranges of at most `max_texts` texts and `max_chars` characters; a longer text goes
+/// alone.
+pub(super) fn split_batches(
+    lengths: &[usize],
+    max_texts: usize,
+    max_chars: usize,
+) -> Vec<Range<usize>> {
+    let (mut ranges, mut start, mut sum) = (Vec::new(), 0, 0);
     for (index, length) in lengths.iter().enumerate() {
-        if index > start && (index - start >= most || sum + length > chars) {
-            runs.push(start..index);
+        if index > start && (index - start >= max_texts || sum + length > max_chars) {
+            ranges.push(start..index);
             (start, sum) = (index, 0);
         }
         sum += length;
     }
     if start < lengths.len() {
-        runs.push(start..lengths.len());
+        ranges.push(start..lengths.len());
     }
-    runs
+    ranges
 }
 
-/// How often and how patiently a request is repeated.
+/// Number of retries and the pauses between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// How often it is repeated.
+    /// Retries after the first attempt.
     pub retries: u32,
-    /// The first pause; each further one is twice as long.
+    /// First pause; each further one is twice as long.
     pub first_pause: Duration,
-    /// The longest pause. A server that asks for a longer one is given up.
+    /// Longest pause. A server that asks for a longer one is given up.
     pub max_pause: Duration,
 }
 
 impl RetryPolicy {
-    /// The pause before the repetition of this number, counted from 0, or `None` to give up. `chance`, from 0 to 1,
-    /// spreads those who wait for the same server.
+    /// Returns the pause before a retry, counted from 0, or `None` to give up. `jitter`, from 0 to 1, spreads clients
+    /// that wait for the same server.
     pub(super) fn pause_before(
         &self,
-        repetition: u32,
+        retry: u32,
         after: Option<Duration>,
-        chance: f64,
+        jitter: f64,
     ) -> Option<Duration> {
-        if repetition >= self.retries {
+        if retry >= self.retries {
             return None;
         }
         match after {
             Some(after) if after > self.max_pause => None,
-            // Never before the time, and a little after it.
-            Some(after) => Some(after + self.first_pause.mul_f64(chance)),
+            // Never before the requested time, and a little after it.
+            Some(after) => Some(after + self.first_pause.mul_f64(jitter)),
             None => {
-                let full =
-                    self.first_pause.saturating_mul(1 << repetition.min(16)).min(self.max_pause);
-                Some(full.mul_f64(0.5 + chance / 2.0))
+                let full = self.first_pause.saturating_mul(1 << retry.min(16)).min(self.max_pause);
+                Some(full.mul_f64(0.5 + jitter / 2.0))
             }
         }
     }
 }
 
-/// Brings vectors to length one, or says what is wrong with them. `dimensions` is 0 where any length will do.
+/// Normalizes vectors to length 1, or returns the problem with them. `dimensions` 0 accepts any size.
 pub(super) fn check_vectors(
     vectors: Vec<Vec<f32>>,
     texts: usize,
@@ -73,7 +77,7 @@ fn normalized(mut vector: Vec<f32>, dimensions: usize) -> Result<Vec<f32>, Strin
     }
     let length = vector.iter().map(|number| f64::from(*number).powi(2)).sum::<f64>().sqrt();
     if !length.is_finite() {
-        return Err("has a vector with numbers that are none".to_owned());
+        return Err("has a vector with values that are not finite".to_owned());
     }
     if length == 0.0 {
         return Err("has a vector of zeros".to_owned());
@@ -111,14 +115,13 @@ mod tests {
 
     #[test]
     fn pauses_double_and_end() {
-        let pause = |repetition, chance| {
-            POLICY.pause_before(repetition, None, chance).map(|pause| pause.as_millis())
-        };
+        let pause =
+            |retry, jitter| POLICY.pause_before(retry, None, jitter).map(|pause| pause.as_millis());
         assert_eq!(
             (0..4).map(|n| pause(n, 1.0)).collect::<Vec<_>>(),
             [Some(1_000), Some(2_000), Some(4_000), None]
         );
-        assert_eq!(pause(1, 0.0), Some(1_000), "chance halves a pause at most");
+        assert_eq!(pause(1, 0.0), Some(1_000), "jitter halves a pause at most");
         let long = RetryPolicy { retries: 99, ..POLICY };
         assert_eq!(long.pause_before(60, None, 1.0), Some(long.max_pause));
     }
@@ -155,8 +158,8 @@ mod tests {
         assert!(refused(&[&[1.0, 0.0], &[1.0]], 2, 0).contains("1 numbers instead of 2"));
         assert!(refused(&[&[1.0]], 1, 3).contains("1 numbers instead of 3"));
         assert!(refused(&[&[]], 1, 0).contains("0 numbers"));
-        assert!(refused(&[&[f32::NAN]], 1, 0).contains("numbers that are none"));
-        assert!(refused(&[&[f32::INFINITY]], 1, 0).contains("numbers that are none"));
+        assert!(refused(&[&[f32::NAN]], 1, 0).contains("not finite"));
+        assert!(refused(&[&[f32::INFINITY]], 1, 0).contains("not finite"));
         assert!(refused(&[&[0.0, 0.0]], 1, 0).contains("zeros"));
     }
 }

@@ -1,17 +1,17 @@
-//! What the two protocols say: bodies of requests and answers, as bytes and values.
+//! Request and response bodies of the two embedding protocols, OpenAI's and Ollama's.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{EmbeddingProvider, VectorEncoding};
 
-/// A protocol with what every request of one model says alike.
+/// Protocol adapter with the parts that all requests to one model share.
 #[derive(Debug, Clone)]
 pub(super) struct EmbeddingAdapter {
     pub(super) provider: EmbeddingProvider,
     pub(super) model: String,
     pub(super) encoding: VectorEncoding,
-    /// How many numbers are asked for; 0 leaves it to the model.
+    /// Requested vector size; 0 leaves it to the model.
     pub(super) dimensions: usize,
 }
 
@@ -28,7 +28,7 @@ struct OpenaiEmbedRequest<'a> {
 struct OllamaEmbedRequest<'a> {
     model: &'a str,
     input: &'a [String],
-    /// What is beyond the model's context is cut off by the server, which knows where that is.
+    /// Lets the server cut off text beyond the model's context, whose size it knows.
     truncate: bool,
     #[serde(skip_serializing_if = "is_zero")]
     dimensions: usize,
@@ -58,7 +58,7 @@ enum EmbeddingValues {
 }
 
 impl EmbeddingAdapter {
-    /// The server that is meant when none is named.
+    /// Returns the server used when the settings name none.
     pub(super) fn default_base_url(provider: EmbeddingProvider) -> &'static str {
         match provider {
             EmbeddingProvider::Ollama => "http://127.0.0.1:11434",
@@ -66,7 +66,7 @@ impl EmbeddingAdapter {
         }
     }
 
-    /// Where vectors are asked for.
+    /// Returns the path of the embedding endpoint.
     pub(super) fn path(&self) -> &'static str {
         match self.provider {
             EmbeddingProvider::Ollama => "/api/embed",
@@ -74,7 +74,7 @@ impl EmbeddingAdapter {
         }
     }
 
-    /// How the user gets a model that the server does not have.
+    /// Returns advice for a model that the server does not have.
     pub(super) fn missing_model_hint(&self) -> String {
         match self.provider {
             EmbeddingProvider::Ollama => format!("get it with `ollama pull {}`, or name another in the settings", self.model),
@@ -84,7 +84,7 @@ impl EmbeddingAdapter {
         }
     }
 
-    /// The body of a request.
+    /// Builds the request body.
     pub(super) fn request_body(&self, texts: &[String]) -> Vec<u8> {
         let Self { model, dimensions, encoding, .. } = self;
         let body = match self.provider {
@@ -106,7 +106,7 @@ impl EmbeddingAdapter {
         body.expect("texts and numbers are always JSON")
     }
 
-    /// The vectors of an answer, in the order of the texts; what is wrong with it in words.
+    /// Parses the vectors of a response, in the order of the texts; the error says what is wrong with the response.
     pub(super) fn parse_response(&self, body: &[u8]) -> Result<Vec<Vec<f32>>, String> {
         let unread = |error: serde_json::Error| format!("cannot be read: {error}");
         match self.provider {
@@ -120,10 +120,10 @@ impl EmbeddingAdapter {
     }
 }
 
-/// The vectors by their own numbers, which must be those of the texts.
+/// Sorts vectors by their index and checks that each text has exactly one.
 fn order_by_index(mut items: Vec<EmbeddingItem>) -> Result<Vec<Vec<f32>>, String> {
     items.sort_by_key(|item| item.index);
-    if items.iter().enumerate().any(|(place, item)| item.index != place) {
+    if items.iter().enumerate().any(|(position, item)| item.index != position) {
         return Err("leaves out or repeats texts".to_owned());
     }
     items.into_iter().map(|item| item.embedding.decode()).collect()

@@ -1,8 +1,7 @@
-//! Models on other servers. Those that talk are in `chat/`; here are those that make vectors: everything that speaks
-//! OpenAI's protocol, and Ollama.
+//! Remote models: chat models in `chat/`, and here embedding models behind OpenAI's protocol or Ollama's.
 //!
-//! Texts go in batches, in order. A server that is busy or away is asked again after a pause, one that complains about
-//! the amount gets less at a time, and nothing of an answer is believed that was not checked.
+//! Texts are sent in batches, in order. Transient failures are retried after a pause, a server that rejects the size
+//! gets smaller batches, and every response is validated.
 
 mod batch;
 mod embedding_adapter;
@@ -30,16 +29,16 @@ use crate::{
     types::{EmbeddingModelId, Fingerprint},
 };
 
-/// The first pause before a request is repeated: enough for a server that restarts a worker.
+/// First pause before a retry: enough for a server that restarts a worker.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
-/// The longest pause: rate limits are counted by the minute.
+/// Longest pause: rate limits are counted per minute.
 const MAX_PAUSE: Duration = Duration::from_secs(60);
 
-/// A text is not shortened below this many characters to fit: no model's context is so small.
+/// A text is not shortened below this many characters: no model has so small a context.
 const MIN_TEXT_CHARS: usize = 256;
 
-/// A model on a server, before it is known how many numbers its vectors have.
+/// Embedding model on a server, before its vector size is known.
 #[derive(Debug, Clone)]
 pub struct EmbeddingEndpoint {
     http: Arc<HttpClient>,
@@ -55,7 +54,7 @@ pub struct EmbeddingEndpoint {
     least_similarity: f32,
 }
 
-/// A model on a server that makes the vectors of memories or of questions.
+/// Embedding model on a server, for documents or for queries.
 #[derive(Debug, Clone)]
 pub struct RemoteEmbedder {
     model: EmbeddingModelId,
@@ -64,7 +63,7 @@ pub struct RemoteEmbedder {
 }
 
 impl EmbeddingEndpoint {
-    /// The model of the settings. `key` is what the variable of the settings holds. Nothing is sent yet.
+    /// Creates the endpoint of the settings; `key` is the value of the configured variable. Sends nothing.
     pub fn new(
         config: &EmbeddingConfig,
         key: Option<SecretString>,
@@ -81,16 +80,16 @@ impl EmbeddingEndpoint {
             given => given,
         };
         let http = HttpClient::new(base, proxies)?;
-        let wire = EmbeddingAdapter {
+        let adapter = EmbeddingAdapter {
             provider: config.provider,
             model: config.model.trim().to_owned(),
             encoding: config.encoding,
             dimensions: config.dimensions,
         };
         Ok(Self {
-            request_info: request_info(config, key, &http, &wire),
+            request_info: request_info(config, key, &http, &adapter),
             http: Arc::new(http),
-            adapter: wire,
+            adapter,
             text_prefix: config.text_prefix.clone(),
             query_prefix: config.query_prefix.clone(),
             batch: config.batch,
@@ -106,20 +105,20 @@ impl EmbeddingEndpoint {
         })
     }
 
-    /// The same with other pauses between tries.
+    /// Returns the endpoint with another retry policy.
     #[must_use]
-    pub fn with_retry_policy(self, patience: RetryPolicy) -> Self {
-        Self { retry_policy: patience, ..self }
+    pub fn with_retry_policy(self, retry_policy: RetryPolicy) -> Self {
+        Self { retry_policy, ..self }
     }
 
-    /// The same, asking only once: for a process that is about to end and leaves the rest to the next.
+    /// Returns the endpoint without retries: for a process that is about to end and leaves the rest to the next one.
     #[must_use]
     pub fn without_retries(self) -> Self {
-        let patience = RetryPolicy { retries: 0, ..self.retry_policy };
-        self.with_retry_policy(patience)
+        let retry_policy = RetryPolicy { retries: 0, ..self.retry_policy };
+        self.with_retry_policy(retry_policy)
     }
 
-    /// The beginning of the name of the model, which ends with the number of dimensions.
+    /// Returns the model's name without the number of dimensions that ends it.
     pub fn name_prefix(&self) -> String {
         let prefixed = match self.text_prefix.as_str() {
             "" => String::new(),
@@ -129,7 +128,7 @@ impl EmbeddingEndpoint {
         format!("{}/{}{prefixed}/", self.adapter.provider.as_str(), self.adapter.model)
     }
 
-    /// How many numbers a vector has, as far as it is known without asking: by the settings, or by the model in use.
+    /// Returns the vector size if it is known without a request: from the settings, or from the model in use.
     pub fn known_dimensions(&self, in_use: Option<&EmbeddingModelId>) -> Option<usize> {
         let family = self.name_prefix();
         let same = in_use.filter(|model| model.name == format!("{family}{}", model.dimensions));
@@ -139,21 +138,21 @@ impl EmbeddingEndpoint {
         }
     }
 
-    /// Asks the server how many numbers a vector has, and so whether it is there, knows the model and takes the key.
+    /// Asks the server for its vector size, which also checks that it is up, knows the model and accepts the key.
     pub async fn probe_dimensions(&self) -> Result<usize> {
         let vectors =
             self.request_with_retries(&["dimensions".to_owned()], self.adapter.dimensions).await?;
         Ok(vectors[0].len())
     }
 
-    /// The model that makes the vectors of memories.
+    /// Returns the embedder for documents.
     pub fn document_embedder(&self, dimensions: usize) -> RemoteEmbedder {
         let name = format!("{}{dimensions}", self.name_prefix());
         let model = EmbeddingModelId { name, dimensions };
         RemoteEmbedder { model, endpoint: self.clone(), prefix: self.text_prefix.clone() }
     }
 
-    /// The same model for questions: asked once, and not for long.
+    /// Returns the embedder for queries: no retries and a shorter timeout.
     pub fn query_embedder(&self, dimensions: usize) -> RemoteEmbedder {
         let RemoteEmbedder { model, endpoint, .. } =
             self.clone().without_retries().document_embedder(dimensions);
@@ -161,46 +160,46 @@ impl EmbeddingEndpoint {
         RemoteEmbedder { model, prefix: endpoint.query_prefix.clone(), endpoint }
     }
 
-    /// One request, repeated while that may help.
+    /// Sends one request, with retries after transient failures.
     async fn request_with_retries(
         &self,
         texts: &[String],
         dimensions: usize,
     ) -> Result<Vec<Vec<f32>>, RemoteError> {
-        let mut repetition = 0;
+        let mut attempt = 0;
         loop {
-            let trouble = match self.request_once(texts, dimensions).await {
+            let error = match self.request_once(texts, dimensions).await {
                 Ok(vectors) => return Ok(vectors),
-                Err(trouble) => trouble,
+                Err(error) => error,
             };
-            let RemoteError::Transient { after, message } = &trouble else { return Err(trouble) };
-            let Some(pause) = self.retry_policy.pause_before(repetition, *after, jitter()) else {
-                return Err(trouble);
+            let RemoteError::Transient { after, message } = &error else { return Err(error) };
+            let Some(pause) = self.retry_policy.pause_before(attempt, *after, jitter()) else {
+                return Err(error);
             };
-            tracing::debug!("{message}; asked again in {pause:?}");
+            tracing::debug!("{message}; retried in {pause:?}");
             tokio::time::sleep(pause).await;
-            repetition += 1;
+            attempt += 1;
         }
     }
 
-    /// One request within its time.
+    /// Sends one request within the timeout.
     async fn request_once(
         &self,
         texts: &[String],
         dimensions: usize,
     ) -> Result<Vec<Vec<f32>>, RemoteError> {
-        let asked = tokio::time::timeout(self.timeout, self.post_batch(texts)).await;
+        let response = tokio::time::timeout(self.timeout, self.post_batch(texts)).await;
         let late = || {
             RemoteError::transient(format!(
                 "{} did not answer within {:?}",
                 self.request_info.host, self.timeout
             ))
         };
-        let body = asked.map_err(|_| late())??;
+        let body = response.map_err(|_| late())??;
         let vectors = self.adapter.parse_response(&body);
-        vectors.and_then(|vectors| batch::check_vectors(vectors, texts.len(), dimensions)).map_err(|what| {
-            RemoteError::permanent(
-                format!("the answer of {} {what}", self.request_info.host),
+        vectors.and_then(|vectors| batch::check_vectors(vectors, texts.len(), dimensions)).map_err(|problem| {
+        RemoteError::permanent(
+            format!("the answer of {} {problem}", self.request_info.host),
                 "check model, base_url and dimensions in [embedding]; after a change run `everlore embed switch`",
             )
         })
@@ -221,17 +220,17 @@ impl EmbeddingEndpoint {
 }
 
 impl RemoteEmbedder {
-    /// The vectors of texts that fit one request, or that are cut in two until they do.
+    /// Embeds texts, halving the batch as often as the server rejects its size.
     async fn embed_batch(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, RemoteError> {
         let mut left = vec![texts];
         let mut vectors = Vec::new();
         while let Some(texts) = left.pop() {
             match self.endpoint.request_with_retries(&texts, self.model.dimensions).await {
-                Ok(made) => vectors.extend(made),
-                Err(trouble @ RemoteError::TooLarge { .. }) => {
-                    left.extend(split_in_half(texts).ok_or(trouble)?)
+                Ok(embedded) => vectors.extend(embedded),
+                Err(error @ RemoteError::TooLarge { .. }) => {
+                    left.extend(split_in_half(texts).ok_or(error)?)
                 }
-                Err(trouble) => return Err(trouble),
+                Err(error) => return Err(error),
             }
         }
         Ok(vectors)
@@ -254,44 +253,47 @@ impl Embedder for RemoteEmbedder {
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
         // Servers refuse empty texts.
-        let said: Vec<usize> =
+        let non_empty: Vec<usize> =
             (0..texts.len()).filter(|index| !texts[*index].trim().is_empty()).collect();
-        let lengths: Vec<usize> = said.iter().map(|index| texts[*index].chars().count()).collect();
+        let lengths: Vec<usize> =
+            non_empty.iter().map(|index| texts[*index].chars().count()).collect();
         let mut vectors = vec![vec![0.0; self.model.dimensions]; texts.len()];
-        for run in batch::split_batches(&lengths, self.endpoint.batch, self.endpoint.batch_chars) {
-            let places = &said[run];
-            let sent = places
+        for range in batch::split_batches(&lengths, self.endpoint.batch, self.endpoint.batch_chars)
+        {
+            let indexes = &non_empty[range];
+            let inputs = indexes
                 .iter()
                 .map(|index| format!("{}{}", self.prefix, texts[*index].trim()))
                 .collect();
-            let made = self.embed_batch(sent).await?;
-            places.iter().zip(made).for_each(|(index, vector)| vectors[*index] = vector);
+            let embedded = self.embed_batch(inputs).await?;
+            indexes.iter().zip(embedded).for_each(|(index, vector)| vectors[*index] = vector);
         }
         Ok(vectors)
     }
 }
 
-/// What the server is asked with, and where the key is from: a message about it says where to look.
+/// Collects what error messages need: the model, and where the key comes from.
 fn request_info(
     config: &EmbeddingConfig,
     key: Option<SecretString>,
     http: &HttpClient,
-    wire: &EmbeddingAdapter,
+    adapter: &EmbeddingAdapter,
 ) -> RequestInfo {
-    let key_place = match &key {
+    let key_source = match &key {
         None if !config.api_key.reveal().is_empty() => "api_key of [embedding]".to_owned(),
         _ => config.api_key_env.clone(),
     };
     RequestInfo {
         host: http.host().to_owned(),
-        model: wire.model.clone(),
+        model: adapter.model.clone(),
         key: key.unwrap_or_else(|| config.api_key.clone()),
-        key_source: key_place,
-        missing_model_hint: wire.missing_model_hint(),
+        key_source,
+        missing_model_hint: adapter.missing_model_hint(),
     }
 }
 
-/// Half of the texts each, the first half on top; of a single text its first half. None if there is nothing to halve.
+/// Splits texts into two halves, the first on top of the stack; a single text keeps its first half. Returns `None` if
+/// there is nothing to halve.
 fn split_in_half(mut texts: Vec<String>) -> Option<Vec<Vec<String>>> {
     if let [text] = &texts[..] {
         let length = text.chars().count();
@@ -302,7 +304,7 @@ fn split_in_half(mut texts: Vec<String>) -> Option<Vec<Vec<String>>> {
     Some(vec![rest, texts])
 }
 
-/// A number from 0 to 1 that differs from process to process: nobody's secret depends on it.
+/// Returns a number from 0 to 1 that differs between processes; no secret depends on it.
 fn jitter() -> f64 {
     let random = uuid::Uuid::now_v7().as_u128() as u32;
     f64::from(random) / f64::from(u32::MAX)

@@ -1,4 +1,4 @@
-//! Requests of other programs, passed on to a provider as they came: only the address and the key are ours.
+//! Proxied requests: forwards another program's request to a provider unchanged except for URL and key.
 
 use hyper::{
     HeaderMap, Method, StatusCode,
@@ -16,16 +16,16 @@ use crate::{
     },
 };
 
-/// The protocols in which programs ask.
+/// Protocol that a client of the proxy speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientProtocol {
-    /// Chat completions, responses, embeddings and models, as OpenAI has them.
+    /// OpenAI: chat completions, responses, embeddings and models.
     Openai,
-    /// Messages, as Anthropic has them.
+    /// Anthropic: messages.
     Anthropic,
 }
 
-/// A provider that is handed what programs ask.
+/// Provider that proxied requests are forwarded to.
 #[derive(Debug)]
 pub struct Upstream {
     http: HttpClient,
@@ -34,22 +34,22 @@ pub struct Upstream {
     model: String,
 }
 
-/// An answer whose body is still to come. Dropping it ends the request.
+/// Response whose body has not been read yet. Dropping it cancels the request.
 #[derive(Debug)]
 pub struct UpstreamResponse {
-    /// Its status.
+    /// HTTP status.
     pub status: StatusCode,
-    /// Its headers.
+    /// Response headers.
     pub headers: HeaderMap,
-    /// The body, as it comes.
+    /// Body, as a stream.
     pub body: Incoming,
 }
 
 impl Upstream {
-    /// The provider of the settings, if it can be asked in this tongue. Nothing is sent yet.
+    /// Creates the upstream of the settings, or `None` if its provider does not speak `protocol`. Sends nothing.
     pub fn for_model(
         settings: &ModelSettings,
-        tongue: ClientProtocol,
+        protocol: ClientProtocol,
         proxies: &Proxies,
     ) -> Result<Option<Self>> {
         let Some(provider) = chat_provider(&settings.provider) else { return Ok(None) };
@@ -57,27 +57,27 @@ impl Upstream {
             "" => provider.base_url,
             given => given,
         };
-        let Some(base) = upstream_url(given, provider.protocol, tongue) else { return Ok(None) };
+        let Some(base) = upstream_url(given, provider.protocol, protocol) else { return Ok(None) };
         Ok(Some(Self {
             http: HttpClient::new(&base, proxies)?,
-            protocol: tongue,
+            protocol,
             key: SecretString::new(settings.api_key.reveal().trim()),
             model: settings.model.clone(),
         }))
     }
 
-    /// The model that the settings name.
+    /// Returns the model that the settings name.
     pub fn model(&self) -> &str {
         &self.model
     }
 
-    /// The provider's address without its path.
+    /// Returns the provider's host.
     pub fn host(&self) -> &str {
         self.http.host()
     }
 
-    /// Hands on a request to a path such as `/chat/completions` and returns when the answer begins. A program that has no
-    /// key of its own (`own_key`) is given that of the settings.
+    /// Forwards a request to a path such as `/chat/completions` and returns when the response begins. The settings' key
+    /// is added unless the client sent one of its own (`own_key`).
     pub async fn send(
         &self,
         method: Method,
@@ -94,30 +94,33 @@ impl Upstream {
             let (name, value) = self.key_header(&headers)?;
             headers.insert(name, value);
         }
-        let reply = self.http.forward(method, path, headers, body).await?;
-        Ok(UpstreamResponse { status: reply.status, headers: reply.headers, body: reply.body })
+        let response = self.http.forward(method, path, headers, body).await?;
+        Ok(UpstreamResponse {
+            status: response.status,
+            headers: response.headers,
+            body: response.body,
+        })
     }
 
-    /// The key as the tongue wants it. Clients of Anthropic's later versions send it like those of everybody else.
+    /// Returns the key header of the protocol. Clients of later Anthropic versions send a bearer token like all others.
     fn key_header(&self, headers: &HeaderMap) -> Result<HeaderPair, Error> {
         let is_first =
             headers.get("anthropic-version").is_some_and(|version| version == ANTHROPIC_VERSION);
-        let header = match is_first && self.protocol == ClientProtocol::Anthropic {
-            true => {
-                let name = HeaderName::from_static("x-api-key");
-                sensitive_value(self.key.reveal()).map(|value| (name, value))
-            }
-            false => bearer_header(&self.key),
+        let header = if is_first && self.protocol == ClientProtocol::Anthropic {
+            let name = HeaderName::from_static("x-api-key");
+            sensitive_value(self.key.reveal()).map(|value| (name, value))
+        } else {
+            bearer_header(&self.key)
         };
-        header.map_err(|trouble: RemoteError| trouble.into())
+        header.map_err(|error: RemoteError| error.into())
     }
 }
 
-/// The version of Anthropic's protocol for programs that name none.
+/// Anthropic protocol version for clients that name none.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 impl EmbeddingEndpoint {
-    /// The provider of vectors, handed what programs ask.
+    /// Returns the embedding provider as an upstream for proxied requests.
     pub fn upstream(&self, proxies: &Proxies) -> Result<Upstream> {
         let given = self.http.base_url();
         let base = match self.adapter.provider {
@@ -133,10 +136,10 @@ impl EmbeddingEndpoint {
     }
 }
 
-/// Where a provider understands a tongue; none if it does not.
-fn upstream_url(given: &str, protocol: ChatProtocol, tongue: ClientProtocol) -> Option<String> {
+/// Returns the base URL at which a provider speaks the client's protocol, or `None`.
+fn upstream_url(given: &str, provider: ChatProtocol, client: ClientProtocol) -> Option<String> {
     let given = given.trim().trim_end_matches('/');
-    Some(match (tongue, protocol) {
+    Some(match (client, provider) {
         (ClientProtocol::Openai, ChatProtocol::Openai) => {
             given.strip_suffix("/chat/completions").unwrap_or(given).to_owned()
         }
@@ -154,7 +157,7 @@ fn upstream_url(given: &str, protocol: ChatProtocol, tongue: ClientProtocol) -> 
     })
 }
 
-/// An address without the part that some people write and others do not.
+/// Strips the API path that some users write and others do not.
 fn strip_api_path(given: &str) -> &str {
     given.strip_suffix("/v1").or_else(|| given.strip_suffix("/api")).unwrap_or(given)
 }

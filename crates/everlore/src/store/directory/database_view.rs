@@ -1,4 +1,5 @@
-//! The database's side of a sync: which memories changed since, and everything the plan asks of them.
+//! Database side of a sync: the memories that changed since the last one, and every fact about them that the plan
+//! needs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,66 +14,67 @@ use crate::{
     types::{Fingerprint, Kind, Memory, MemoryId, Scope, Status},
 };
 
-/// With more changes than this since the last time, all memories are read.
+/// Changes since the last sync beyond which all memories are read.
 const MAX_CHANGES: u64 = 1_000;
 
 /// Memories read at a time.
 const LIST_PAGE_SIZE: usize = 1_000;
 
-/// What the plan needs to know of the database.
+/// Facts about the database that the plan needs.
 #[derive(Debug, Default)]
 pub(super) struct DatabaseView {
-    /// The newest line of the journal when the memories were read.
+    /// Newest journal line at the time when the memories were read.
     pub(super) journal_head: Option<JournalCheckpoint>,
-    /// Whether the state belongs to this database, so that what it says can be relied on.
+    /// Set when the state belongs to this database, so that its records can be relied on.
     pub(super) is_same_database: bool,
-    /// The memories that may have changed; none if any may.
+    /// Memories that may have changed; `None` if any may have.
     changed: Option<HashSet<MemoryId>>,
     memories: HashMap<MemoryId, Memory>,
-    /// The memories that were looked up, so that one that is not there is known to be gone.
+    /// Memories that were looked up: one of these without a row is known to be deleted.
     looked_up: HashSet<MemoryId>,
-    /// What deleted memories said last, unless they were forgotten.
+    /// Last version of each deleted memory, unless it was erased.
     deleted: HashMap<MemoryId, Memory>,
-    /// Texts of files that were forgotten.
+    /// Digests of file texts that were erased.
     erased: HashSet<Fingerprint>,
-    /// Memories by what they say, for files that do not tell which they are.
+    /// Memories by the digest of their text, for files that name no id.
     by_text: HashMap<Fingerprint, Vec<MemoryId>>,
-    /// Texts that memories had before, where a file has another than the memory.
+    /// Earlier texts of memories, where the text of a file differs from its memory.
     earlier_texts: HashSet<(MemoryId, Fingerprint)>,
-    /// What memories said since both sides said the same, where a file says something else than its memory.
+    /// Versions of memories since the last sync, where a file differs from its memory.
     versions_since_sync: HashMap<MemoryId, Vec<Memory>>,
 }
 
 impl DatabaseView {
-    /// Reads what is needed and no more: nothing at all if neither side changed.
+    /// Reads what the plan needs and no more: nothing at all if neither side changed.
     pub(super) async fn load(
         store: &dyn Store,
         scope: &Scope,
         state: &SyncState,
-        look: &VaultScan,
+        scan: &VaultScan,
         kinds: &[Kind],
     ) -> Result<Self> {
-        let mut known = Self::default();
-        known.compare_journal(store, scope, state, kinds).await?;
-        let is_quiet = known.changed.as_ref().is_some_and(HashSet::is_empty);
-        let has_news = look.files.values().any(|seen| matches!(seen.content, FileContent::Page(_)))
-            || state
-                .files
-                .iter()
-                .any(|(file, base)| base.pending || !look.files.contains_key(file));
+        let mut view = Self::default();
+        view.compare_journal(store, scope, state, kinds).await?;
+        let is_quiet = view.changed.as_ref().is_some_and(HashSet::is_empty);
+        let has_news =
+            scan.files.values().any(|scanned| matches!(scanned.content, FileContent::Page(_)))
+                || state
+                    .files
+                    .iter()
+                    .any(|(file, base)| base.pending || !scan.files.contains_key(file));
         if is_quiet && !has_news {
-            return Ok(known);
+            return Ok(view);
         }
-        known.read_memories(store, scope, state, look, kinds).await?;
-        known.read_texts(store, scope, state, look).await?;
-        Ok(known)
+        view.read_memories(store, scope, state, scan, kinds).await?;
+        view.read_texts(store, scope, state, scan).await?;
+        Ok(view)
     }
 
     pub(super) fn memory(&self, id: MemoryId) -> Option<&Memory> {
         self.memories.get(&id)
     }
 
-    /// Whether the database was asked for a memory; if not, it is as it was.
+    /// Returns `true` if the database was asked for a memory; otherwise the memory is unchanged.
     pub(super) fn was_looked_up(&self, id: MemoryId) -> bool {
         self.changed.is_none() || self.looked_up.contains(&id)
     }
@@ -81,7 +83,7 @@ impl DatabaseView {
         self.changed.as_ref().is_none_or(|changed| changed.contains(&id))
     }
 
-    /// What a deleted memory said last.
+    /// Returns the last version of a deleted memory.
     pub(super) fn deleted(&self, id: MemoryId) -> Option<&Memory> {
         self.deleted.get(&id)
     }
@@ -90,27 +92,27 @@ impl DatabaseView {
         self.erased.contains(&Fingerprint::of(content))
     }
 
-    /// Whether the memory once said this.
+    /// Returns `true` if the memory once had this text.
     pub(super) fn had_text(&self, id: MemoryId, content: &str) -> bool {
         self.earlier_texts.contains(&(id, Fingerprint::of(content)))
     }
 
-    /// Whether the memory said what the file says after both said the same last: then the file is behind, as a sync that
-    /// was ended early leaves it, and nobody edited it.
+    /// Returns `true` if a version of the memory since the last sync equals the file. The file is then behind, as an
+    /// interrupted sync leaves it, and was not edited.
     pub(super) fn matched_since_sync(&self, id: MemoryId, page: &VaultPage) -> bool {
         self.versions_since_sync
             .get(&id)
-            .is_some_and(|said| said.iter().any(|then| page.matches_memory(then)))
+            .is_some_and(|versions| versions.iter().any(|version| page.matches_memory(version)))
     }
 
-    /// Active memories that say the same, oldest first.
+    /// Returns the active memories with the same text, oldest first.
     pub(super) fn same_text(&self, page: &VaultPage) -> impl Iterator<Item = &Memory> {
         let ids = self.by_text.get(&Fingerprint::of(&page.content)).into_iter().flatten();
         ids.filter_map(|id| self.memories.get(id))
             .filter(|memory| memory.kind == page.kind && memory.status == Status::Active)
     }
 
-    /// Memories that may need a file, oldest first.
+    /// Returns the memories that may need a file, oldest first.
     pub(super) fn file_candidates(&self, kinds: &[Kind]) -> Vec<&Memory> {
         let fits = |memory: &&Memory| {
             memory.status == Status::Active
@@ -122,7 +124,7 @@ impl DatabaseView {
         found
     }
 
-    /// Finds out whether the database is the one of the state, and what changed in it since.
+    /// Finds out if the database is the one of the state, and which memories changed in it since.
     async fn compare_journal(
         &mut self,
         store: &dyn Store,
@@ -131,17 +133,21 @@ impl DatabaseView {
         kinds: &[Kind],
     ) -> Result<()> {
         let newest = JournalQuery { limit: Some(1), ..JournalQuery::default() };
-        self.journal_head =
-            store.journal(scope, &newest).await?.first().map(JournalCheckpoint::from_entry);
-        let (Some(then), Some(head)) = (state.header.checkpoint, self.journal_head) else {
-            // A vault that was synced before the database had a change is as good as new.
+        self.journal_head = store
+            .journal()
+            .entries(scope, &newest)
+            .await?
+            .first()
+            .map(JournalCheckpoint::from_entry);
+        let (Some(version), Some(head)) = (state.header.checkpoint, self.journal_head) else {
+            // A vault that was synced before the database had a change counts as new.
             self.is_same_database = state.files.values().all(|base| base.pending);
             return Ok(());
         };
-        let line = JournalQuery { seq: Some(then.seq), ..JournalQuery::default() };
-        let line = store.journal(scope, &line).await?;
-        self.is_same_database = line.first().map(JournalCheckpoint::from_entry) == Some(then);
-        let behind = head.seq.saturating_sub(then.seq);
+        let line = JournalQuery { seq: Some(version.seq), ..JournalQuery::default() };
+        let line = store.journal().entries(scope, &line).await?;
+        self.is_same_database = line.first().map(JournalCheckpoint::from_entry) == Some(version);
+        let behind = head.seq.saturating_sub(version.seq);
         if !self.is_same_database
             || behind > MAX_CHANGES
             || state.header.incomplete
@@ -150,7 +156,8 @@ impl DatabaseView {
             return Ok(());
         }
         let since = JournalQuery { limit: Some(behind as usize), ..JournalQuery::default() };
-        let since = if behind == 0 { Vec::new() } else { store.journal(scope, &since).await? };
+        let since =
+            if behind == 0 { Vec::new() } else { store.journal().entries(scope, &since).await? };
         self.changed = Some(since.iter().map(|entry| entry.id).collect());
         Ok(())
     }
@@ -160,7 +167,7 @@ impl DatabaseView {
         store: &dyn Store,
         scope: &Scope,
         state: &SyncState,
-        look: &VaultScan,
+        scan: &VaultScan,
         kinds: &[Kind],
     ) -> Result<()> {
         let mut ids: HashSet<MemoryId> = self.changed.iter().flatten().copied().collect();
@@ -173,7 +180,7 @@ impl DatabaseView {
                 limit: LIST_PAGE_SIZE,
             };
             loop {
-                let memories = store.list(scope, &page).await?;
+                let memories = store.memories().list(scope, &page).await?;
                 let Some(last) = memories.last() else { break };
                 page.after = Some(last.id);
                 self.memories.extend(memories.into_iter().map(|memory| (memory.id, memory)));
@@ -181,40 +188,42 @@ impl DatabaseView {
             ids.extend(state.files.values().map(|base| base.id));
         }
         let touched = |(file, base): (&String, &super::sync_state::MergeBase)| {
-            let as_it_was =
-                look.files.get(file).is_some_and(|seen| seen.content == FileContent::Unchanged);
+            let as_it_was = scan
+                .files
+                .get(file)
+                .is_some_and(|scanned| scanned.content == FileContent::Unchanged);
             (!as_it_was || base.pending).then_some(base.id)
         };
         ids.extend(state.files.iter().filter_map(touched));
-        ids.extend(pages(look).filter_map(|(_, page)| page.id));
+        ids.extend(pages(scan).filter_map(|(_, page)| page.id));
         self.looked_up.clone_from(&ids);
         ids.retain(|id| !self.memories.contains_key(id));
         let ids: Vec<_> = ids.into_iter().collect();
-        let found = store.get(scope, &ids).await?;
+        let found = store.memories().get(scope, &ids).await?;
         self.memories.extend(found.into_iter().flatten().map(|memory| (memory.id, memory)));
         Ok(())
     }
 
-    /// What the texts of files have to do with memories.
+    /// Looks up the texts of files: erasures, memories with the same text, earlier texts.
     async fn read_texts(
         &mut self,
         store: &dyn Store,
         scope: &Scope,
         state: &SyncState,
-        look: &VaultScan,
+        scan: &VaultScan,
     ) -> Result<()> {
         for memory in self.memories.values() {
             self.by_text.entry(memory.fingerprint()).or_default().push(memory.id);
         }
-        let prints: Vec<_> = pages(look).map(|(_, page)| Fingerprint::of(&page.content)).collect();
-        let erased = store.are_erased(scope, &prints).await?;
-        self.erased = prints
+        let digests: Vec<_> = pages(scan).map(|(_, page)| Fingerprint::of(&page.content)).collect();
+        let erased = store.memories().are_erased(scope, &digests).await?;
+        self.erased = digests
             .into_iter()
             .zip(erased)
             .filter(|(_, erased)| *erased)
             .map(|(print, _)| print)
             .collect();
-        for (file, page) in pages(look) {
+        for (file, page) in pages(scan) {
             let base = state.files.get(file).filter(|_| self.is_same_database);
             match page.id.or(base.map(|base| base.id)) {
                 Some(id) if !self.memories.contains_key(&id) => {
@@ -238,7 +247,7 @@ impl DatabaseView {
 
     async fn read_deleted(&mut self, store: &dyn Store, scope: &Scope, id: MemoryId) -> Result<()> {
         let last = JournalQuery { id: Some(id), limit: Some(1), ..JournalQuery::default() };
-        let last = store.journal(scope, &last).await?.pop();
+        let last = store.journal().entries(scope, &last).await?.pop();
         if let Some(before) = last.and_then(|entry| entry.before) {
             self.deleted.insert(id, *before);
         }
@@ -247,7 +256,7 @@ impl DatabaseView {
 
     async fn read_earlier(&mut self, store: &dyn Store, scope: &Scope, id: MemoryId) -> Result<()> {
         let own = JournalQuery { id: Some(id), ..JournalQuery::default() };
-        let entries = store.journal(scope, &own).await?;
+        let entries = store.journal().entries(scope, &own).await?;
         let before = entries.iter().filter_map(|entry| entry.before.as_ref());
         self.earlier_texts.extend(before.map(|before| (id, before.fingerprint())));
         Ok(())
@@ -261,8 +270,13 @@ impl DatabaseView {
         id: MemoryId,
     ) -> Result<()> {
         let own = JournalQuery { id: Some(id), ..JournalQuery::default() };
-        let then = state.header.checkpoint.map_or(0, |then| then.seq);
-        let since = store.journal(scope, &own).await?.into_iter().filter(|entry| entry.seq > then);
+        let version = state.header.checkpoint.map_or(0, |version| version.seq);
+        let since = store
+            .journal()
+            .entries(scope, &own)
+            .await?
+            .into_iter()
+            .filter(|entry| entry.seq > version);
         self.versions_since_sync
             .insert(id, since.filter_map(|entry| entry.after.map(|after| *after)).collect());
         Ok(())
@@ -275,8 +289,8 @@ impl DatabaseView {
         page: &VaultPage,
     ) -> Result<()> {
         let print = Fingerprint::of(&page.content);
-        // More than a few memories with one text are not told apart by a file that names none.
-        for memory in store.find(scope, &MemoryKey::Text(print), 20).await? {
+        // A file that names no id cannot tell more than a few memories with one text apart.
+        for memory in store.memories().find(scope, &MemoryKey::Text(print), 20).await? {
             self.by_text.entry(print).or_default().push(memory.id);
             self.memories.insert(memory.id, memory);
         }
@@ -284,8 +298,8 @@ impl DatabaseView {
     }
 }
 
-fn pages(look: &VaultScan) -> impl Iterator<Item = (&String, &VaultPage)> {
-    look.files.iter().filter_map(|(file, ScannedFile { content: found, .. })| match found {
+fn pages(scan: &VaultScan) -> impl Iterator<Item = (&String, &VaultPage)> {
+    scan.files.iter().filter_map(|(file, ScannedFile { content: found, .. })| match found {
         FileContent::Page(page) => Some((file, &**page)),
         _ => None,
     })

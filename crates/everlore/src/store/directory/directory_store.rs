@@ -1,21 +1,21 @@
-//! A folder of markdown files as a store (B5): the files are what people see and edit; what a file cannot hold, such as
-//! turns, history, tombstones, vectors and the index for searching, is in a database in the hidden folder.
+//! Folder of markdown files as a store. People see and edit the files; a database in the hidden folder holds what a
+//! file cannot: turns, history, tombstones, vectors and the search index.
 //!
-//! Every write is made durable in the hidden database first and in the files right after; every edit by hand is taken in
-//! before the next read. If the hidden database is lost, the memories are read back from the files, with their ids;
-//! their history is not.
+//! Every write becomes durable in the hidden database first and reaches the files right after; every edit by hand is
+//! taken in before the next read. If the hidden database is lost, the memories are read back from the files, with their
+//! ids; their history is lost.
 
 use std::{
     collections::HashMap,
     fs,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
     time::{Duration, Instant},
 };
 
 use async_trait::async_trait;
 
-use super::{SyncAction, SyncReport, SyncRequest, blocking, sync};
+use super::{SyncAction, SyncReport, SyncRequest, sync};
 use crate::{
     error::{Error, Result},
     files::{
@@ -23,26 +23,30 @@ use crate::{
         vault::{META_FOLDER, VaultLock, ensure_meta_folder},
     },
     store::{
-        DocAddress, JournalQuery, Ledger, ListQuery, MemoryKey, NewEmbedding, NewTokenVectors,
-        ScopeCounts, Segment, SqliteStore, Store, UsageLog,
+        CaptureQueue, DocAddress, Embeddings, Journal, Ledger, ListQuery, Memories, MemoryKey,
+        ScopeCounts, SearchIndex, Segment, SharedDocuments, SqliteStore, Store, StoreAdmin,
+        TokenVectors, UriIndex, UsageLog, VectorCache,
     },
+    sync::{lock, run_blocking},
     text::terms::TermHash,
     types::{
-        AppliedChange, Change, EmbeddingModelId, Fingerprint, JournalEntry, Kind, Memory, MemoryId,
-        Scope, Timestamp, Vector, WriteBatch,
+        AppliedChange, Change, EmbeddingModelId, Fingerprint, Kind, Memory, MemoryId, Scope,
+        Timestamp, Vector, WriteBatch,
     },
 };
 
-/// Edits by hand are found within a second, and a busy reader does not look at every file at every question.
+/// Least time between two scans: edits by hand are found within a second, and a busy reader does not look at every file
+/// for every query.
 const SCAN_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A store in a folder: `{agent}/{user}/` holds the files of a scope.
+/// Store in a folder: `{agent}/{user}/` holds the files of a scope.
 pub struct DirectoryStore {
     root: PathBuf,
     pub(super) inner: SqliteStore,
-    /// When each scope was last looked at. Held while a scope is synced, so that one sync follows the other.
+    /// Time of the last scan of each scope. The lock is held while a scope is synced, so that syncs run one after the
+    /// other.
     last_synced: tokio::sync::Mutex<HashMap<Scope, Instant>>,
-    /// What could not be written to files since.
+    /// Last failure to write files that no later write made good.
     write_failure: Mutex<Option<String>>,
 }
 
@@ -51,7 +55,7 @@ impl DirectoryStore {
     pub async fn open(root: impl AsRef<Path>) -> Result<Self> {
         let root = root.as_ref().to_owned();
         let folder = root.clone();
-        let database = blocking(move || {
+        let database = run_blocking(move || {
             fs::create_dir_all(&folder)
                 .map_err(|error| Error::io(folder.display().to_string(), error))?;
             Ok(ensure_meta_folder(&folder)?.join("everlore.db"))
@@ -65,32 +69,32 @@ impl DirectoryStore {
         })
     }
 
-    /// The folder with the files of a scope.
+    /// Returns the folder with the files of a scope.
     pub fn folder(&self, scope: &Scope) -> PathBuf {
         self.root.join(folder_name(scope.agent())).join(folder_name(scope.user()))
     }
 
-    /// Takes in what was edited by hand, and writes what is not yet in files.
+    /// Takes in edits by hand, and writes changes that are not in files yet.
     pub async fn refresh(&self, scope: &Scope) -> Result<SyncReport> {
-        let mut looked = self.last_synced.lock().await;
+        let mut last_synced = self.last_synced.lock().await;
         let report = self.sync_scope(scope, None, false).await;
-        looked.insert(scope.clone(), Instant::now());
+        last_synced.insert(scope.clone(), Instant::now());
         report
     }
 
-    /// Looks at the files of a scope if that was not done just now. A scope without files has nothing to look at.
+    /// Scans the files of a scope unless that happened just now. A scope without files has nothing to scan.
     pub(super) async fn sync_if_stale(&self, scope: &Scope) -> Result<()> {
-        let mut looked = self.last_synced.lock().await;
-        let recently = looked.get(scope).is_some_and(|at| at.elapsed() < SCAN_INTERVAL);
+        let mut last_synced = self.last_synced.lock().await;
+        let recently = last_synced.get(scope).is_some_and(|at| at.elapsed() < SCAN_INTERVAL);
         if recently || !self.folder(scope).is_dir() {
             return Ok(());
         }
         self.sync_scope(scope, None, false).await?;
-        looked.insert(scope.clone(), Instant::now());
+        last_synced.insert(scope.clone(), Instant::now());
         Ok(())
     }
 
-    /// The time is that of the write or, for what was edited by hand, that of the file system.
+    /// Syncs a scope at `at`: the time of the write or, for edits by hand, that of the file system.
     async fn sync_scope(
         &self,
         scope: &Scope,
@@ -104,23 +108,24 @@ impl DirectoryStore {
             Some(at) => at,
             None => {
                 let root = self.root.clone();
-                let taken = blocking(move || Ok(VaultLock::acquire(&root)?.acquired_at)).await?;
+                let taken =
+                    run_blocking(move || Ok(VaultLock::acquire(&root)?.acquired_at)).await?;
                 Timestamp::from_nanosecond(taken.into()).unwrap_or(Timestamp::UNIX_EPOCH)
             }
         };
         sync(&self.inner, &request, now).await
     }
 
-    /// Writes what changed to the files. The change itself is stored already, so a failure is told by [`Store::check`]
-    /// and made good by the next write or look.
+    /// Writes changes to the files. The change itself is stored already, so [`SearchIndex::check`] reports a failure,
+    /// and the next write or scan makes it good.
     async fn write_files(&self, scope: &Scope, at: Timestamp) {
-        let mut looked = self.last_synced.lock().await;
+        let mut last_synced = self.last_synced.lock().await;
         let folder = self.folder(scope);
-        let made = blocking(move || {
+        let created = run_blocking(move || {
             fs::create_dir_all(&folder)
                 .map_err(|error| Error::io(folder.display().to_string(), error))
         });
-        let outcome = match made.await {
+        let outcome = match created.await {
             Ok(()) => self.sync_scope(scope, Some(at), false).await.map(|_| ()),
             Err(error) => Err(error),
         };
@@ -128,12 +133,12 @@ impl DirectoryStore {
         if let Some(failure) = &failure {
             tracing::warn!(%failure, "files could not be written; the memories are stored");
         }
-        *self.write_failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
-        looked.insert(scope.clone(), Instant::now());
+        *lock(&self.write_failure) = failure;
+        last_synced.insert(scope.clone(), Instant::now());
     }
 }
 
-/// Whether a write may concern files: turns have none.
+/// Returns `true` if a write may concern files: turns have none.
 fn affects_files(write: &WriteBatch) -> bool {
     write.changes.iter().any(|change| match change {
         Change::Add(memory) | Change::Update(memory) => memory.kind != Kind::Turn,
@@ -152,21 +157,100 @@ impl Store for DirectoryStore {
         Ok(applied)
     }
 
+    fn memories(&self) -> &dyn Memories {
+        self
+    }
+
+    fn index(&self) -> &dyn SearchIndex {
+        self
+    }
+
+    fn journal(&self) -> &dyn Journal {
+        self.inner.journal()
+    }
+
+    fn vectors(&self) -> &dyn Embeddings {
+        self.inner.vectors()
+    }
+
+    fn token_vectors(&self) -> &dyn TokenVectors {
+        self.inner.token_vectors()
+    }
+
+    fn queue(&self) -> &dyn CaptureQueue {
+        self.inner.queue()
+    }
+
+    fn uris(&self) -> &dyn UriIndex {
+        self
+    }
+
+    fn usage(&self) -> &dyn UsageLog {
+        self.inner.usage()
+    }
+
+    fn ledger(&self) -> &dyn Ledger {
+        self.inner.ledger()
+    }
+
+    fn cache(&self) -> &dyn VectorCache {
+        self.inner.cache()
+    }
+
+    fn documents(&self) -> &dyn SharedDocuments {
+        self.inner.documents()
+    }
+
+    fn admin(&self) -> &dyn StoreAdmin {
+        self.inner.admin()
+    }
+}
+
+#[async_trait]
+impl Memories for DirectoryStore {
     async fn get(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<Option<Memory>>> {
         self.sync_if_stale(scope).await?;
-        self.inner.get(scope, ids).await
+        self.inner.memories().get(scope, ids).await
     }
 
     async fn find(&self, scope: &Scope, key: &MemoryKey, limit: usize) -> Result<Vec<Memory>> {
         self.sync_if_stale(scope).await?;
-        self.inner.find(scope, key, limit).await
+        self.inner.memories().find(scope, key, limit).await
     }
 
     async fn list(&self, scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>> {
         self.sync_if_stale(scope).await?;
-        self.inner.list(scope, page).await
+        self.inner.memories().list(scope, page).await
     }
 
+    async fn by_address(
+        &self,
+        scope: &Scope,
+        addresses: &[DocAddress],
+    ) -> Result<Vec<(DocAddress, Memory)>> {
+        self.inner.memories().by_address(scope, addresses).await
+    }
+
+    async fn verify(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
+        self.inner.memories().verify(scope, ids).await
+    }
+
+    async fn count(&self, scope: &Scope) -> Result<ScopeCounts> {
+        self.sync_if_stale(scope).await?;
+        self.inner.memories().count(scope).await
+    }
+
+    async fn are_erased(&self, scope: &Scope, texts: &[Fingerprint]) -> Result<Vec<bool>> {
+        self.inner.memories().are_erased(scope, texts).await
+    }
+
+    async fn tombstones(&self, scope: &Scope) -> Result<Vec<Fingerprint>> {
+        self.inner.memories().tombstones(scope).await
+    }
+}
+
+#[async_trait]
+impl SearchIndex for DirectoryStore {
     async fn postings(
         &self,
         scope: &Scope,
@@ -174,7 +258,7 @@ impl Store for DirectoryStore {
         model: Option<&EmbeddingModelId>,
     ) -> Result<Vec<Segment>> {
         self.sync_if_stale(scope).await?;
-        self.inner.postings(scope, terms, model).await
+        self.inner.index().postings(scope, terms, model).await
     }
 
     async fn similarities(
@@ -183,106 +267,12 @@ impl Store for DirectoryStore {
         segments: &[i64],
         question: &Vector,
     ) -> Result<Option<Vec<Vec<f32>>>> {
-        self.inner.similarities(scope, segments, question).await
-    }
-
-    async fn embedding_model(&self) -> Result<Option<EmbeddingModelId>> {
-        self.inner.embedding_model().await
-    }
-
-    async fn set_embedding_model(&self, model: &EmbeddingModelId) -> Result<()> {
-        self.inner.set_embedding_model(model).await
-    }
-
-    async fn embedding_counts(&self) -> Result<(usize, usize)> {
-        self.inner.embedding_counts().await
-    }
-
-    async fn missing_embeddings(&self, scope: Option<&Scope>) -> Result<Vec<Memory>> {
-        self.inner.missing_embeddings(scope).await
-    }
-
-    async fn put_embeddings(
-        &self,
-        scope: &Scope,
-        model: &EmbeddingModelId,
-        made: Vec<NewEmbedding>,
-    ) -> Result<()> {
-        self.inner.put_embeddings(scope, model, made).await
-    }
-
-    async fn token_vectors(
-        &self,
-        scope: &Scope,
-        model: &EmbeddingModelId,
-        places: &[DocAddress],
-    ) -> Result<Vec<Option<Vec<u8>>>> {
-        self.inner.token_vectors(scope, model, places).await
-    }
-
-    async fn put_token_vectors(
-        &self,
-        scope: &Scope,
-        model: &EmbeddingModelId,
-        made: Vec<NewTokenVectors>,
-    ) -> Result<()> {
-        self.inner.put_token_vectors(scope, model, made).await
-    }
-
-    async fn missing_token_vectors(
-        &self,
-        scope: &Scope,
-        model: &EmbeddingModelId,
-        after: Option<MemoryId>,
-        limit: usize,
-    ) -> Result<Vec<Memory>> {
-        self.inner.missing_token_vectors(scope, model, after, limit).await
-    }
-
-    async fn token_vector_counts(&self, model: &EmbeddingModelId) -> Result<(usize, usize)> {
-        self.inner.token_vector_counts(model).await
-    }
-
-    async fn by_address(
-        &self,
-        scope: &Scope,
-        places: &[DocAddress],
-    ) -> Result<Vec<(DocAddress, Memory)>> {
-        self.inner.by_address(scope, places).await
-    }
-
-    async fn verify(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
-        self.inner.verify(scope, ids).await
-    }
-
-    async fn journal(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<JournalEntry>> {
-        self.inner.journal(scope, query).await
-    }
-
-    async fn as_of(&self, scope: &Scope, at: Timestamp) -> Result<Vec<Memory>> {
-        self.inner.as_of(scope, at).await
-    }
-
-    async fn are_erased(&self, scope: &Scope, texts: &[Fingerprint]) -> Result<Vec<bool>> {
-        self.inner.are_erased(scope, texts).await
-    }
-
-    async fn tombstones(&self, scope: &Scope) -> Result<Vec<Fingerprint>> {
-        self.inner.tombstones(scope).await
-    }
-
-    async fn count(&self, scope: &Scope) -> Result<ScopeCounts> {
-        self.sync_if_stale(scope).await?;
-        self.inner.count(scope).await
-    }
-
-    async fn scopes(&self) -> Result<Vec<Scope>> {
-        self.inner.scopes().await
+        self.inner.index().similarities(scope, segments, question).await
     }
 
     async fn check(&self, scope: &Scope) -> Result<Vec<String>> {
-        let mut problems = self.inner.check(scope).await?;
-        let failure = self.write_failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut problems = self.inner.index().check(scope).await?;
+        let failure = lock(&self.write_failure).clone();
         problems.extend(failure.map(|failure| format!("files could not be written: {failure}")));
         if !self.folder(scope).join(META_FOLDER).is_dir() {
             return Ok(problems);
@@ -296,23 +286,11 @@ impl Store for DirectoryStore {
     }
 
     async fn reindex(&self, scope: &Scope) -> Result<usize> {
-        self.inner.reindex(scope).await
+        self.inner.index().reindex(scope).await
     }
 
-    fn usage(&self) -> &dyn UsageLog {
-        self.inner.usage()
-    }
-
-    fn ledger(&self) -> &dyn Ledger {
-        self.inner.ledger()
-    }
-
-    async fn compact(&self) -> Result<u64> {
-        self.inner.compact().await
-    }
-
-    async fn close(&self) {
-        self.inner.close().await;
+    async fn stale_scopes(&self) -> Result<Vec<Scope>> {
+        self.inner.index().stale_scopes().await
     }
 }
 
@@ -321,10 +299,13 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{Engine, RememberRequest};
+    use crate::{Engine, RememberRequest, store::conformance::TestStore};
 
-    async fn fresh() -> Arc<dyn Store> {
-        Arc::new(DirectoryStore::open(tempfile::tempdir().unwrap().keep()).await.unwrap())
+    async fn fresh() -> TestStore {
+        let open = |folder: PathBuf| async move {
+            Arc::new(DirectoryStore::open(folder).await.unwrap()) as Arc<dyn Store>
+        };
+        TestStore::in_folder(open).await
     }
 
     crate::store::conformance::suite!(fresh);
@@ -352,7 +333,7 @@ mod tests {
         store.refresh(&scope).await.unwrap();
         let found = engine.recall(&engine.request(&scope, "普洱茶")).await.unwrap();
         assert_eq!(found.hits[0].memory.content, "I like 普洱茶");
-        assert_eq!(engine.store().check(&scope).await.unwrap(), Vec::<String>::new());
+        assert_eq!(engine.store().index().check(&scope).await.unwrap(), Vec::<String>::new());
     }
 
     #[tokio::test]
@@ -362,7 +343,7 @@ mod tests {
         let store = Arc::new(DirectoryStore::open(root.path()).await.unwrap());
         let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>);
         let id = engine.remember(&scope, say("I like tea")).await.unwrap().id;
-        store.close().await;
+        store.admin().close().await;
         fs::remove_dir_all(root.path().join(META_FOLDER)).unwrap();
         let again = Arc::new(DirectoryStore::open(root.path()).await.unwrap());
         let memory = again.get(&scope, &[id]).await.unwrap().remove(0).unwrap();

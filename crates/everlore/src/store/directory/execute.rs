@@ -1,4 +1,4 @@
-//! Doing what a plan says to the folder: files, the index, and the record of what both sides say now.
+//! Execution of a plan on the folder: files, the index file, and the record of what both sides agree on.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -20,11 +20,11 @@ use crate::{
     types::Memory,
 };
 
-/// With more files than this, each is not brought to the disk on its own: the memories are in the database, and a file
-/// that a power cut tears is told as one that cannot be read.
+/// Number of files beyond which they are not synced to disk one by one: the memories are in the database, and a file
+/// that a power cut tears is reported as unreadable.
 const MAX_FSYNCED_FILES: usize = 1_000;
 
-/// Changes a folder.
+/// Executor of a plan on one folder.
 pub(super) struct SyncExecutor<'a> {
     folder: &'a Path,
     stop: &'a CrashPoint,
@@ -34,12 +34,12 @@ pub(super) struct SyncExecutor<'a> {
     pub(super) files: BTreeMap<String, MergeBase>,
     pub(super) steps: Vec<SyncStep>,
     pub(super) unchanged: usize,
-    /// Whether something could not be done.
+    /// Set when an operation failed.
     pub(super) failed: bool,
 }
 
 impl<'a> SyncExecutor<'a> {
-    /// Begins with what is recorded of the files.
+    /// Creates an executor that begins with the recorded state of the files.
     pub(super) fn new(
         folder: &'a Path,
         files: BTreeMap<String, MergeBase>,
@@ -67,7 +67,7 @@ impl<'a> SyncExecutor<'a> {
         })
     }
 
-    /// Gives each file that is to be made a name of its own, and returns the names.
+    /// Assigns a unique name to each file to create, and returns the names.
     pub(super) fn assign_names(&mut self, work: &mut [FileOp]) -> Vec<String> {
         let mut names = Vec::new();
         for work in work {
@@ -83,7 +83,7 @@ impl<'a> SyncExecutor<'a> {
         names
     }
 
-    /// Changes files one after the other; one that cannot be changed is told and left for the next time.
+    /// Executes file operations one after the other; one that fails is reported and left for the next sync.
     pub(super) fn apply_file_ops(
         &mut self,
         work: Vec<FileOp>,
@@ -188,7 +188,7 @@ impl<'a> SyncExecutor<'a> {
         Ok(())
     }
 
-    /// The bytes of a file that nobody changed since it was looked at.
+    /// Reads the bytes of a file, unless it changed since the scan.
     fn read_unchanged(
         &self,
         file: &str,
@@ -201,7 +201,7 @@ impl<'a> SyncExecutor<'a> {
         Err("it is being changed; it is looked at again at the next sync".to_owned())
     }
 
-    /// Changes the index, in one write; one that cannot be read is left alone.
+    /// Changes the index file, in one write; an unreadable one is left alone.
     pub(super) fn apply_index_file_ops(&mut self, work: Vec<IndexFileOp>) -> Result<()> {
         if work.is_empty() {
             return Ok(());
@@ -235,9 +235,10 @@ fn update_index_file(folder: &Path, work: Vec<IndexFileOp>) -> Result<(), String
     let mut index = VaultIndex::parse(&text);
     let adds =
         |work: &IndexFileOp| matches!(work, IndexFileOp::Add { .. } | IndexFileOp::Set { .. });
-    let mut dangling = match work.iter().any(adds) {
-        true => index.dangling(|file| folder.join(file).exists()),
-        false => HashMap::new(),
+    let mut dangling = if work.iter().any(adds) {
+        index.dangling(|file| folder.join(file).exists())
+    } else {
+        HashMap::new()
     };
     for work in work {
         apply_index_file_op(work, &mut index, &mut dangling);
@@ -275,7 +276,7 @@ fn apply_index_file_op(
     }
 }
 
-/// A line with this title that points to a file which is not there is the line of this file, under its old name.
+/// Takes over the line with this title that points to a missing file: it is the line of this file, under its old name.
 fn adopt_dangling_line(
     file: &str,
     memory: &Memory,

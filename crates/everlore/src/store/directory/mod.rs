@@ -1,4 +1,4 @@
-//! A folder of markdown files as a store, and the sync of a folder with any other store.
+//! Folder of markdown files as a store, and the sync of a folder with any other store.
 
 mod sync_state;
 mod vault_scan;
@@ -7,20 +7,10 @@ mod plan;
 mod execute;
 mod sync;
 mod directory_store;
-mod capture_queue;
 mod uri_index;
 
 pub use directory_store::DirectoryStore;
 pub use sync::{SyncAction, SyncReport, SyncRequest, SyncStep, sync};
-
-use crate::error::{Error, Result};
-
-/// Runs blocking work away from the async threads.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(Error::store)?
-}
 
 #[cfg(test)]
 mod tests;

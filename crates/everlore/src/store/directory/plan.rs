@@ -1,4 +1,4 @@
-//! From what both sides say to what has to be done: pure, no I/O.
+//! Sync planner: turns the state of both sides into the operations to execute; pure, no I/O.
 
 mod sync_plan;
 mod rename_detection;
@@ -28,38 +28,38 @@ use crate::{
 /// Plans a sync.
 pub(super) fn plan(
     state: &SyncState,
-    look: &VaultScan,
-    known: &DatabaseView,
+    scan: &VaultScan,
+    database: &DatabaseView,
     request: &SyncRequest,
     now: Timestamp,
 ) -> SyncPlan {
     let mut planner = SyncPlanner {
-        database: known,
+        database,
         request,
         now,
         paired: HashSet::new(),
         unconfirmed: HashMap::new(),
         plan: SyncPlan::default(),
     };
-    planner.report_skipped(look);
+    planner.report_skipped(scan);
     let live = planner.confirmed_bases(state);
-    let (renamed, strangers) = detect_renames(&live, look, known);
+    let (renamed, untracked) = detect_renames(&live, scan, database);
     planner.paired = live.values().map(|base| base.id).collect();
     let noted = state.files.iter().filter(|(file, _)| !live.contains_key(file));
     planner.unconfirmed = noted.map(|(file, base)| (file.clone(), base.id)).collect();
     planner.plan.untracked.extend(planner.unconfirmed.keys().cloned());
-    let absent = planner.unconfirmed.keys().filter(|file| !look.files.contains_key(*file));
+    let absent = planner.unconfirmed.keys().filter(|file| !scan.files.contains_key(*file));
     planner.plan.index_ops.extend(absent.map(|file| IndexFileOp::Remove { file: file.clone() }));
     for (file, base) in live {
         let name = renamed.get(file).copied().unwrap_or(file);
         if name != file {
             planner.rename(file, name, base);
         }
-        let is_own = name != file || !is_other_memory(base, look.files.get(name));
-        planner.plan_tracked(name, base, look.files.get(name).filter(|_| is_own));
+        let is_own = name != file || !is_other_memory(base, scan.files.get(name));
+        planner.plan_tracked(name, base, scan.files.get(name).filter(|_| is_own));
     }
-    for (file, seen, page) in strangers {
-        planner.plan_untracked(file, seen, page);
+    for (file, scanned, page) in untracked {
+        planner.plan_untracked(file, scanned, page);
     }
     planner.create_missing_files();
     planner.plan
@@ -71,18 +71,18 @@ struct SyncPlanner<'a> {
     now: Timestamp,
     /// Memories that have a file.
     paired: HashSet<MemoryId>,
-    /// Files that were about to get a memory which is not there: never stored, or stored and gone since.
+    /// Files with a record whose memory does not exist: it was never stored, or was deleted since.
     unconfirmed: HashMap<String, MemoryId>,
     plan: SyncPlan,
 }
 
 impl SyncPlanner<'_> {
-    /// What was noted before a memory was stored counts only if it was stored.
+    /// Returns `true` unless a record was noted before its memory was stored and the memory does not exist.
     fn is_confirmed(&self, base: &MergeBase) -> bool {
         !base.pending || self.database.memory(base.id).is_some()
     }
 
-    /// The records that count. A file that was renamed and noted anew before a crash is known by its new name.
+    /// Returns the records that count. A file that was renamed and noted again before a crash is known by its new name.
     fn confirmed_bases<'s>(&mut self, state: &'s SyncState) -> BTreeMap<&'s String, &'s MergeBase> {
         let mut live: BTreeMap<&String, &MergeBase> =
             state.files.iter().filter(|(_, base)| self.is_confirmed(base)).collect();
@@ -102,12 +102,12 @@ impl SyncPlanner<'_> {
         live
     }
 
-    fn report_skipped(&mut self, look: &VaultScan) {
-        for skipped in &look.skipped {
+    fn report_skipped(&mut self, scan: &VaultScan) {
+        for skipped in &scan.skipped {
             self.report(SyncAction::Skipped, &skipped.file, None, Some(skipped.reason.clone()));
         }
-        for (file, seen) in &look.files {
-            if let FileContent::Unreadable(reason) = &seen.content {
+        for (file, scanned) in &scan.files {
+            if let FileContent::Unreadable(reason) = &scanned.content {
                 self.report(SyncAction::Skipped, file, None, Some(reason.clone()));
             }
         }
@@ -120,34 +120,34 @@ impl SyncPlanner<'_> {
         self.report(SyncAction::Renamed, to, Some(base.id), Some(format!("was {from}")));
     }
 
-    /// A file that nobody kept track of.
-    fn plan_untracked(&mut self, file: &String, seen: &ScannedFile, page: &VaultPage) {
-        let known = self.database;
+    /// Plans for a file without a record.
+    fn plan_untracked(&mut self, file: &String, scanned: &ScannedFile, page: &VaultPage) {
+        let database = self.database;
         let own = page.id.filter(|id| !self.paired.contains(id));
-        if let Some(memory) = own.and_then(|id| known.memory(id)) {
-            return self.pair_file(file, seen, page, memory);
+        if let Some(memory) = own.and_then(|id| database.memory(id)) {
+            return self.pair_file(file, scanned, page, memory);
         }
-        if known.is_erased(&page.content) {
+        if database.is_erased(&page.content) {
             return match page.id.or(self.unconfirmed.get(file).copied()) {
-                // It was a memory of ours, so we take it away.
-                Some(id) => self.remove_file(file, id, seen.hash),
+                // The file held a memory of this scope, so the sync removes it.
+                Some(id) => self.remove_file(file, id, scanned.hash),
                 None => {
                     self.report(SyncAction::Skipped, file, None, Some(FORGOTTEN_NOTE.to_owned()))
                 }
             };
         }
-        if let Some(id) = own.filter(|id| known.deleted(*id).is_some()) {
-            return self.restore_memory(file, seen, page, id, None);
+        if let Some(id) = own.filter(|id| database.deleted(*id).is_some()) {
+            return self.restore_memory(file, scanned, page, id, None);
         }
-        let twin = known.same_text(page).find(|memory| !self.paired.contains(&memory.id));
+        let twin = database.same_text(page).find(|memory| !self.paired.contains(&memory.id));
         match twin.filter(|twin| page.id.is_none() && page.matches_memory(twin)) {
-            Some(twin) => self.pair_file(file, seen, page, twin),
-            None => self.add_new_memory(file, seen, page, own),
+            Some(twin) => self.pair_file(file, scanned, page, twin),
+            None => self.add_new_memory(file, scanned, page, own),
         }
     }
 
-    /// A file and a memory that belong together, though nothing is known of what both said before.
-    fn pair_file(&mut self, file: &str, seen: &ScannedFile, page: &VaultPage, memory: &Memory) {
+    /// Pairs a file and a memory that belong together, although no record says what both agreed on.
+    fn pair_file(&mut self, file: &str, scanned: &ScannedFile, page: &VaultPage, memory: &Memory) {
         self.paired.insert(memory.id);
         if self.database.is_erased(&page.content) {
             self.plan.is_incomplete = true;
@@ -161,18 +161,18 @@ impl SyncPlanner<'_> {
         let line = Box::new(memory.clone());
         self.plan.index_ops.push(IndexFileOp::Add { file: file.to_owned(), memory: line });
         if memory.status != Status::Active {
-            return self.update_memory(file, seen, page, memory, SyncAction::Updated, None);
+            return self.update_memory(file, scanned, page, memory, SyncAction::Updated, None);
         }
         if page.matches_memory(memory) || self.database.had_text(memory.id, &page.content) {
-            return self.write_file(file, memory, seen.hash);
+            return self.write_file(file, memory, scanned.hash);
         }
-        self.keep_both(file, seen, page, memory);
+        self.keep_both(file, scanned, page, memory);
     }
 
-    fn keep_unchanged(&mut self, file: &str, base: &MergeBase, seen: &ScannedFile) {
+    fn keep_unchanged(&mut self, file: &str, base: &MergeBase, scanned: &ScannedFile) {
         self.plan.unchanged += 1;
-        if base.stat != seen.stat || base.pending {
-            let base = MergeBase { stat: seen.stat, pending: false, ..base.clone() };
+        if base.stat != scanned.stat || base.pending {
+            let base = MergeBase { stat: scanned.stat, pending: false, ..base.clone() };
             self.plan.bases.insert(file.to_owned(), base);
         }
     }
@@ -194,7 +194,7 @@ impl SyncPlanner<'_> {
     fn update_memory(
         &mut self,
         file: &str,
-        seen: &ScannedFile,
+        scanned: &ScannedFile,
         page: &VaultPage,
         memory: &Memory,
         what: SyncAction,
@@ -206,76 +206,76 @@ impl SyncPlanner<'_> {
         after.superseded_by = None;
         after.updated_at = self.now;
         after.version += 1;
-        self.set_base(file, seen, &after);
+        self.set_base(file, scanned, &after);
         self.plan.index_ops.push(IndexFileOp::UpdateIfUnedited {
             file: file.to_owned(),
             before: Box::new(memory.clone()),
             after: Box::new(after.clone()),
         });
-        self.report(what, file, Some(after.id), with_secrets_note(note, seen));
+        self.report(what, file, Some(after.id), with_secrets_note(note, scanned));
         self.plan.changes.push(Change::Update(Box::new(after)));
     }
 
-    /// Stores a memory again that was deleted; one that was forgotten is a new one.
+    /// Restores a memory that was deleted; an erased one becomes a new memory.
     fn restore_memory(
         &mut self,
         file: &String,
-        seen: &ScannedFile,
+        scanned: &ScannedFile,
         page: &VaultPage,
         id: MemoryId,
         note: Option<String>,
     ) {
         let Some(before) = self.database.deleted(id) else {
-            return self.add_new_memory(file, seen, page, None);
+            return self.add_new_memory(file, scanned, page, None);
         };
         let mut memory =
             Memory { version: before.version + 1, updated_at: self.now, ..before.clone() };
         page.apply_to(&mut memory);
         memory.status = Status::Active;
-        self.add_memory(file, seen, page, memory, note);
+        self.add_memory(file, scanned, page, memory, note);
     }
 
     fn add_new_memory(
         &mut self,
         file: &String,
-        seen: &ScannedFile,
+        scanned: &ScannedFile,
         page: &VaultPage,
         id: Option<MemoryId>,
     ) {
         let id = id.unwrap_or_else(|| MemoryId::new(self.now));
-        let memory = memory_from_page(&self.request.scope, id, file, page, seen, self.now);
-        self.add_memory(file, seen, page, memory, None);
+        let memory = memory_from_page(&self.request.scope, id, file, page, scanned, self.now);
+        self.add_memory(file, scanned, page, memory, None);
     }
 
     fn add_memory(
         &mut self,
         file: &String,
-        seen: &ScannedFile,
+        scanned: &ScannedFile,
         page: &VaultPage,
         memory: Memory,
         note: Option<String>,
     ) {
         self.paired.insert(memory.id);
-        self.set_base(file, seen, &memory);
+        self.set_base(file, scanned, &memory);
         let base = MergeBase { pending: true, ..self.plan.bases[file].clone() };
         self.plan.pending.push((file.clone(), base));
         self.plan
             .index_ops
             .push(IndexFileOp::Add { file: file.clone(), memory: Box::new(memory.clone()) });
         if page.id.is_some_and(|id| id != memory.id) {
-            // A copy of a file tells the id of the other one.
-            self.write_file(file, &memory, seen.hash);
+            // A copy of a file names the id of the original.
+            self.write_file(file, &memory, scanned.hash);
         }
-        self.report(SyncAction::Stored, file, Some(memory.id), with_secrets_note(note, seen));
+        self.report(SyncAction::Stored, file, Some(memory.id), with_secrets_note(note, scanned));
         self.plan.changes.push(Change::Add(Box::new(memory)));
     }
 
-    /// The file stays and its memory follows it; what the memory said gets a memory and a file of its own.
-    fn keep_both(&mut self, file: &str, seen: &ScannedFile, page: &VaultPage, memory: &Memory) {
+    /// Keeps the file and updates its memory from it; the memory's version gets a memory and a file of its own.
+    fn keep_both(&mut self, file: &str, scanned: &ScannedFile, page: &VaultPage, memory: &Memory) {
         let copy = conflict_copy(&self.request.scope, memory, self.now);
         let note =
             format!("edited on both sides; what the memory said is kept as \"{}\"", copy.name);
-        self.update_memory(file, seen, page, memory, SyncAction::Conflict, Some(note));
+        self.update_memory(file, scanned, page, memory, SyncAction::Conflict, Some(note));
         self.plan.changes.push(Change::Add(Box::new(copy.clone())));
         self.create_file(copy, None, None);
     }
@@ -288,8 +288,8 @@ impl SyncPlanner<'_> {
         }
     }
 
-    fn set_base(&mut self, file: &str, seen: &ScannedFile, memory: &Memory) {
-        self.plan.bases.insert(file.to_owned(), merge_base(memory, seen.hash, seen.stat));
+    fn set_base(&mut self, file: &str, scanned: &ScannedFile, memory: &Memory) {
+        self.plan.bases.insert(file.to_owned(), merge_base(memory, scanned.hash, scanned.stat));
     }
 
     fn report(&mut self, what: SyncAction, file: &str, id: Option<MemoryId>, note: Option<String>) {
@@ -297,13 +297,13 @@ impl SyncPlanner<'_> {
     }
 }
 
-/// What is told of a file that holds secrets: it stays as it was typed.
-fn with_secrets_note(note: Option<String>, seen: &ScannedFile) -> Option<String> {
-    if seen.masked.is_empty() {
+/// Adds a note on masked secrets to the report of a file; the file stays as it was typed.
+fn with_secrets_note(note: Option<String>, scanned: &ScannedFile) -> Option<String> {
+    if scanned.masked.is_empty() {
         return note;
     }
     let secrets =
-        format!("{} masked in memory, and still in the file", describe_kinds(&seen.masked));
+        format!("{} masked in memory, and still in the file", describe_kinds(&scanned.masked));
     Some(note.map_or_else(|| secrets.clone(), |note| format!("{note}; {secrets}")))
 }
 

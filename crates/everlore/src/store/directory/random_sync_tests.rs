@@ -1,4 +1,4 @@
-//! Random edits on both sides, with crashes in between: everything that somebody wrote last is there in the end.
+//! Random edits on both sides, with crashes in between: every text that was written last exists in the end.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,7 +17,7 @@ use crate::{
     types::{MemoryId, Timestamp},
 };
 
-/// A small generator of numbers, the same on every machine.
+/// Small random number generator with the same sequence on every machine.
 struct TestRng(u64);
 
 impl TestRng {
@@ -33,7 +33,7 @@ impl TestRng {
     }
 }
 
-/// What must be found again: the texts that were written last, wherever that was.
+/// Texts that must be found again: those written last, on either side.
 #[derive(Default)]
 struct ExpectedTexts {
     texts: BTreeSet<String>,
@@ -48,7 +48,7 @@ impl ExpectedTexts {
         text
     }
 
-    /// A person replaced or removed this text, having seen it.
+    /// Removes a text that a person replaced or removed after seeing it.
     fn remove(&mut self, text: &str) {
         self.texts.remove(text);
     }
@@ -58,21 +58,23 @@ struct SyncStorm {
     fixture: VaultFixture,
     rng: TestRng,
     expected: ExpectedTexts,
-    /// Texts that were forgotten: they must not be found again.
+    /// Erased texts, which must not be found again.
     forgotten: BTreeSet<String>,
     syncs: BTreeMap<&'static str, usize>,
+    _database: tempfile::TempDir,
 }
 
 impl SyncStorm {
     async fn new(seed: u64) -> Self {
-        let database = tempfile::tempdir().unwrap().keep().join("everlore.db");
-        let store = Arc::new(SqliteStore::open(database).await.unwrap());
+        let database = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(database.path().join("everlore.db")).await.unwrap();
         Self {
-            fixture: VaultFixture::new(store),
+            fixture: VaultFixture::new(Arc::new(store)),
             rng: TestRng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
             expected: ExpectedTexts::default(),
             forgotten: BTreeSet::new(),
             syncs: BTreeMap::new(),
+            _database: database,
         }
     }
 
@@ -182,7 +184,7 @@ impl SyncStorm {
     }
 
     async fn sync_twice(&mut self) {
-        // Two looks: what the first brings over, the second finds in place.
+        // Two syncs: the second finds in place what the first brought over.
         self.sync(false).await;
         self.sync(false).await;
     }
@@ -214,7 +216,7 @@ impl SyncStorm {
         }
         assert_eq!(index.lines().count(), files.len(), "{files:?}\n{index}");
         assert_eq!(
-            self.fixture.engine.store().check(&self.fixture.scope).await.unwrap(),
+            self.fixture.engine.store().index().check(&self.fixture.scope).await.unwrap(),
             Vec::<String>::new()
         );
         let before = self.fixture.files();

@@ -1,8 +1,8 @@
-//! Bringing a vault and a database together: what changed on either side travels to the other, and nothing is lost.
+//! Two-way sync of a vault and a database: changes on either side reach the other, and nothing is lost.
 //!
-//! Both sides are compared with what both said last ([`SyncState`]). The database is changed first, then files, then the
-//! index, then the record; whatever a crash leaves undone is found and done by the next sync, without doing anything
-//! twice: a change that has arrived on both sides is one on which both agree.
+//! Both sides are compared with the state on which they last agreed ([`SyncState`]). The database is changed first,
+//! then files, then the index file, then the record. The next sync finds and completes whatever a crash leaves undone,
+//! and does nothing twice: a change that has arrived on both sides is one on which both agree.
 
 use std::{
     collections::HashSet,
@@ -25,115 +25,116 @@ use crate::{
     error::{Error, Result},
     files::vault::{VaultLock, VaultPage, unique_file_name},
     store::Store,
+    sync::run_blocking,
     types::{
         Actor, AppliedChange, Change, ChangeAuthor, Kind, Memory, MemoryId, Scope, Timestamp,
         WriteBatch, to_millisecond,
     },
 };
 
-/// Someone may save the same memories meanwhile; not so many times.
+/// Attempts when another writer saves the same memories meanwhile; it will not do so many times.
 const MAX_ATTEMPTS: usize = 5;
 
-/// Changes written at a time: bounds what one transaction holds.
+/// Changes written at a time: bounds the size of one transaction.
 const BATCH: usize = 1_000;
 
-/// What a sync is asked for.
+/// Request for a sync.
 #[derive(Debug, Clone)]
 pub struct SyncRequest {
-    /// The vault.
+    /// Vault folder.
     pub folder: PathBuf,
-    /// Whose memories.
+    /// Scope of the memories.
     pub scope: Scope,
-    /// Which kinds get files; empty for those of the last time, or the usual ones. A file of any kind but a turn gets a
-    /// memory.
+    /// Kinds that get files; empty for the kinds of the last sync, or the default ones. A file of any kind but a turn
+    /// gets a memory.
     pub kinds: Vec<Kind>,
-    /// Only say what would happen.
+    /// Set to report the steps without executing them.
     pub dry_run: bool,
-    /// Who changed the files, where that is known; otherwise what is taken from them is journaled as the engine's doing.
+    /// Author of the changes to the files, where it is known; otherwise the journal names the engine as the actor.
     pub author: Option<ChangeAuthor>,
-    /// Whether secrets in files are masked on their way to memory; the engine goes by its settings. Files keep what people
+    /// Set to mask secrets in files on their way to memory; the engine goes by its settings. Files keep what people
     /// typed, and the report names them.
     pub mask_secrets: bool,
 }
 
 impl SyncRequest {
-    /// The kinds that people and agents write; the others are the engine's own.
+    /// Kinds that people and agents write; the others are the engine's own.
     pub const DEFAULT_KINDS: [Kind; 4] =
         [Kind::User, Kind::Feedback, Kind::Project, Kind::Reference];
 
-    /// A sync of the kinds of the last time.
+    /// Creates a request for the kinds of the last sync.
     pub fn new(folder: impl Into<PathBuf>, scope: &Scope) -> Self {
         let (folder, scope) = (folder.into(), scope.clone());
         Self { folder, scope, kinds: Vec::new(), dry_run: false, author: None, mask_secrets: false }
     }
 }
 
-/// What a sync did.
+/// Outcome of a sync.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SyncReport {
-    /// The run, to undo what it did to memories; none if it did nothing to them.
+    /// Run id, to undo the changes to memories; `None` if there were none.
     pub run: Option<String>,
-    /// Everything that was done, or would be.
+    /// Steps that were executed, or would be.
     pub done: Vec<SyncStep>,
-    /// Files whose memories say the same.
+    /// Number of files that equal their memories.
     pub unchanged: usize,
 }
 
 impl SyncReport {
-    /// How often something was done.
+    /// Counts the steps with an action.
     pub fn count(&self, what: SyncAction) -> usize {
         self.done.iter().filter(|done| done.what == what).count()
     }
 
-    /// Whether both sides say the same, apart from what was skipped.
+    /// Returns `true` if both sides agree, apart from skipped files.
     pub fn is_unchanged(&self) -> bool {
         self.done.iter().all(|done| done.what == SyncAction::Skipped)
     }
 }
 
-/// One thing that was done.
+/// Step of a sync.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SyncStep {
-    /// What.
+    /// Action of the step.
     pub what: SyncAction,
-    /// To which file, or because of which.
+    /// File that was changed, or caused the change.
     pub file: String,
-    /// The memory, if there is one.
+    /// Memory of the step, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<MemoryId>,
-    /// Why, where it is not plain.
+    /// Reason, where it is not plain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// The things a sync does.
+/// Actions of a sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SyncAction {
-    /// A file was made a memory.
+    /// A file became a memory.
     Stored,
-    /// A memory got what its file says.
+    /// A memory was updated from its file.
     Updated,
     /// A memory was deleted, as its file was.
     Deleted,
-    /// A file got what its memory says.
+    /// A file was written from its memory.
     Written,
     /// A file was removed, as its memory was.
     Removed,
     /// A file was found under another name.
     Renamed,
-    /// Both were edited, and both are kept.
+    /// Both sides were edited, and both versions are kept.
     Conflict,
     /// A file was left alone.
     Skipped,
 }
 
-/// Brings both sides together once.
+/// Syncs both sides once.
 pub async fn sync(store: &dyn Store, request: &SyncRequest, now: Timestamp) -> Result<SyncReport> {
     sync_with_crash_point(store, request, now, &CrashPoint::default()).await
 }
 
-/// The same, unless it is stopped.
+/// Syncs, unless the crash point stops it.
 pub(super) async fn sync_with_crash_point(
     store: &dyn Store,
     request: &SyncRequest,
@@ -156,14 +157,15 @@ async fn attempt(
     now: Timestamp,
     stop: &CrashPoint,
 ) -> Result<SyncReport> {
-    let OpenedVault { lock, state, look, kinds } = open(request).await?;
+    let OpenedVault { lock, state, scan, kinds } = open(request).await?;
     let request = &SyncRequest { kinds, ..request.clone() };
-    let known = DatabaseView::load(store, &request.scope, &state, &look, &request.kinds).await?;
-    let (state, look, known) = match known.is_same_database {
-        true => (state, look, known),
-        false => restart_without_state(store, request).await?,
+    let database = DatabaseView::load(store, &request.scope, &state, &scan, &request.kinds).await?;
+    let (state, scan, database) = if database.is_same_database {
+        (state, scan, database)
+    } else {
+        restart_without_state(store, request).await?
     };
-    let mut work = plan(&state, &look, &known, request, now);
+    let mut work = plan(&state, &scan, &database, request, now);
     if request.dry_run {
         return Ok(dry_run_report(&request.folder, work));
     }
@@ -171,12 +173,12 @@ async fn attempt(
     state.append_pending(&request.folder, &work.pending)?;
     stop.step()?;
     let (run, checkpoint) =
-        apply_changes(store, request, changes, known.journal_head, now, stop).await?;
+        apply_changes(store, request, changes, database.journal_head, now, stop).await?;
     stop.step()?;
     let looked_at = lock.as_ref().map_or(0, |lock| lock.acquired_at);
     let (folder, stop, kinds) = (request.folder.clone(), stop.clone(), request.kinds.clone());
     let recorded = SyncHeaderUpdate { checkpoint, looked_at, kinds };
-    let outcome = super::blocking(move || finish(&folder, &state, work, recorded, &stop));
+    let outcome = run_blocking(move || finish(&folder, &state, work, recorded, &stop));
     let (done, unchanged) = outcome.await?;
     drop(lock);
     Ok(SyncReport { run, done, unchanged })
@@ -185,14 +187,14 @@ async fn attempt(
 struct OpenedVault {
     lock: Option<VaultLock>,
     state: SyncState,
-    look: VaultScan,
+    scan: VaultScan,
     kinds: Vec<Kind>,
 }
 
-/// Takes the lock, unless nothing is to be changed, and looks at the folder.
+/// Takes the lock, unless the sync changes nothing, and scans the folder.
 async fn open(request: &SyncRequest) -> Result<OpenedVault> {
     let request = request.clone();
-    super::blocking(move || {
+    run_blocking(move || {
         if !request.folder.is_dir() {
             return Err(Error::invalid(
                 format!("there is no vault at {}", request.folder.display()),
@@ -209,8 +211,8 @@ async fn open(request: &SyncRequest) -> Result<OpenedVault> {
             request.kinds.clone()
         };
         check_owner(&request, &state)?;
-        let look = scan_vault(&request.folder, &state, request.mask_secrets)?;
-        Ok(OpenedVault { lock, state, look, kinds })
+        let scan = scan_vault(&request.folder, &state, request.mask_secrets)?;
+        Ok(OpenedVault { lock, state, scan, kinds })
     })
     .await
 }
@@ -231,7 +233,7 @@ fn check_owner(request: &SyncRequest, state: &SyncState) -> Result<()> {
     ))
 }
 
-/// Another database, or an older copy of it: what the record says of it is of no use, so all is compared.
+/// Starts over without a record: the database is another one, or an older copy, so every memory is compared.
 async fn restart_without_state(
     store: &dyn Store,
     request: &SyncRequest,
@@ -239,12 +241,12 @@ async fn restart_without_state(
     let state = SyncState::new(&request.scope, &request.kinds);
     let (folder, fresh) = (request.folder.clone(), state.clone());
     let mask_secrets = request.mask_secrets;
-    let look = super::blocking(move || scan_vault(&folder, &fresh, mask_secrets)).await?;
-    let known = DatabaseView::load(store, &request.scope, &state, &look, &request.kinds).await?;
-    Ok((state, look, known))
+    let scan = run_blocking(move || scan_vault(&folder, &fresh, mask_secrets)).await?;
+    let database = DatabaseView::load(store, &request.scope, &state, &scan, &request.kinds).await?;
+    Ok((state, scan, database))
 }
 
-/// Stores all changes as one run and returns the newest line of the journal that is accounted for.
+/// Stores all changes as one run and returns the newest journal line that the sync accounts for.
 async fn apply_changes(
     store: &dyn Store,
     request: &SyncRequest,
@@ -275,11 +277,12 @@ fn sync_author(folder: &Path) -> ChangeAuthor {
     ChangeAuthor { actor: Actor::Engine, reason: cause, run: None }
 }
 
-/// A sync answers only for what can be read back.
+/// Reads a batch back: a sync reports only memories that it can read back.
 async fn verify_batch(store: &dyn Store, request: &SyncRequest, batch: &[Change]) -> Result<()> {
     let stays = |change: &&Change| matches!(change, Change::Add(_) | Change::Update(_));
     let ids: Vec<_> = batch.iter().filter(stays).map(Change::id).collect();
-    match store.verify(&request.scope, &ids).await?.iter().position(|verified| !verified) {
+    match store.memories().verify(&request.scope, &ids).await?.iter().position(|verified| !verified)
+    {
         None => Ok(()),
         Some(at) => {
             Err(Error::damaged(format!("memory `{}` was stored but cannot be read back", ids[at])))
@@ -287,7 +290,7 @@ async fn verify_batch(store: &dyn Store, request: &SyncRequest, batch: &[Change]
     }
 }
 
-/// If nobody wrote in between, our own changes need no second look.
+/// Returns the new checkpoint. If no other writer came in between, it passes over the sync's own changes.
 fn advance_checkpoint(
     head: Option<JournalCheckpoint>,
     applied: &[AppliedChange],
@@ -295,27 +298,28 @@ fn advance_checkpoint(
 ) -> Option<JournalCheckpoint> {
     let next = head.map_or(1, |head| head.seq + 1);
     let (first, last) = (applied.first()?, applied.last()?);
-    match first.seq == next && last.seq == next + applied.len() as u64 - 1 {
-        true => Some(JournalCheckpoint { seq: last.seq, id: last.id, at }),
-        false => head,
+    if first.seq == next && last.seq == next + applied.len() as u64 - 1 {
+        Some(JournalCheckpoint { seq: last.seq, id: last.id, at })
+    } else {
+        head
     }
 }
 
-/// A run begun at `now`; the end of an id tells it from others of the same moment.
+/// Returns the id of a run begun at `now`; the end of a memory id tells it from others of the same moment.
 fn run_name(now: Timestamp) -> String {
     let id = MemoryId::new(now);
     let [.., a, b] = id.as_bytes();
     format!("sync-{}-{a:02x}{b:02x}", now.as_millisecond())
 }
 
-/// What is known at the end of a sync.
+/// Facts for the header of the state at the end of a sync.
 struct SyncHeaderUpdate {
     checkpoint: Option<JournalCheckpoint>,
     looked_at: i64,
     kinds: Vec<Kind>,
 }
 
-/// Changes the folder and records what both sides say now.
+/// Changes the folder and records the new state of both sides.
 fn finish(
     folder: &Path,
     state: &SyncState,
@@ -327,16 +331,19 @@ fn finish(
     let drops: HashSet<&str> = work.untracked.iter().map(String::as_str).collect();
     files.retain(|file, _| !drops.contains(file.as_str()));
     files.extend(std::mem::take(&mut work.bases));
-    let mut hands = SyncExecutor::new(folder, files, &work.file_ops, stop)?;
+    let mut executor = SyncExecutor::new(folder, files, &work.file_ops, stop)?;
     let left = load_in_progress(folder);
-    record_in_progress(folder, &[left.clone(), hands.assign_names(&mut work.file_ops)].concat())?;
+    record_in_progress(
+        folder,
+        &[left.clone(), executor.assign_names(&mut work.file_ops)].concat(),
+    )?;
     let mut index = std::mem::take(&mut work.index_ops);
-    hands.apply_file_ops(std::mem::take(&mut work.file_ops), &mut index)?;
+    executor.apply_file_ops(std::mem::take(&mut work.file_ops), &mut index)?;
     index.extend(stale_index_lines(folder, &left));
-    hands.apply_index_file_ops(index)?;
-    let mut next = SyncState { files: hands.files, header: state.header.clone() };
+    executor.apply_index_file_ops(index)?;
+    let mut next = SyncState { files: executor.files, header: state.header.clone() };
     next.header.checkpoint = recorded.checkpoint;
-    next.header.incomplete = hands.failed || work.is_incomplete;
+    next.header.incomplete = executor.failed || work.is_incomplete;
     next.header.kinds = recorded.kinds;
     stop.step()?;
     if must_save(state, &next) || !SyncState::exists(folder) {
@@ -344,17 +351,17 @@ fn finish(
         next.save(folder)?;
     }
     clear_in_progress(folder)?;
-    work.steps.extend(hands.steps);
-    Ok((work.steps, work.unchanged + hands.unchanged))
+    work.steps.extend(executor.steps);
+    Ok((work.steps, work.unchanged + executor.unchanged))
 }
 
-/// What was about to be made when a sync was ended, and is not there any more, leaves no line behind.
+/// Returns removals of index lines whose files an interrupted sync was about to create and that do not exist.
 fn stale_index_lines(folder: &Path, left: &[String]) -> Vec<IndexFileOp> {
-    let gone = left.iter().filter(|file| !folder.join(file).exists());
-    gone.map(|file| IndexFileOp::Remove { file: file.clone() }).collect()
+    let missing = left.iter().filter(|file| !folder.join(file).exists());
+    missing.map(|file| IndexFileOp::Remove { file: file.clone() }).collect()
 }
 
-/// A record that would say the same need not be written, unless some file is too young to be trusted next time.
+/// Returns `true` if the state must be written: it changed, or some file is too young to be trusted next time.
 fn must_save(old: &SyncState, new: &SyncState) -> bool {
     let young = |base: &MergeBase| {
         base.stat.last_changed() + super::vault_scan::CLOCK_GRANULARITY_NS >= old.header.looked_at
@@ -362,7 +369,7 @@ fn must_save(old: &SyncState, new: &SyncState) -> bool {
     old.header != new.header || old.files != new.files || new.files.values().any(young)
 }
 
-/// What a plan would do, as if all of it succeeded.
+/// Builds the report of a plan as if all of it succeeded.
 fn dry_run_report(folder: &Path, work: SyncPlan) -> SyncReport {
     let mut report = SyncReport { run: None, done: work.steps, unchanged: work.unchanged };
     for file in work.file_ops {
@@ -384,13 +391,13 @@ fn dry_run_report(folder: &Path, work: SyncPlan) -> SyncReport {
     report
 }
 
-/// Whether a file says all that its memory says.
+/// Returns `true` if a file has all fields of its memory.
 fn file_matches(folder: &Path, file: &str, memory: &Memory) -> bool {
     let text = std::fs::read_to_string(folder.join(file)).unwrap_or_default();
     VaultPage::revise(&text, memory).is_ok_and(|revised| revised == text)
 }
 
-/// Lets a test end a sync in its middle, as a crash would.
+/// Test hook that stops a sync in its middle, as a crash would.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CrashPoint {
     #[cfg(test)]
@@ -398,7 +405,7 @@ pub(crate) struct CrashPoint {
 }
 
 impl CrashPoint {
-    /// Called between any two things that are done.
+    /// Counts a step; called between any two operations.
     pub(super) fn step(&self) -> Result<()> {
         #[cfg(test)]
         if let Some(after) = &self.steps_left {

@@ -1,4 +1,4 @@
-//! What a vault and a database both said when they were last brought together, kept in the vault's hidden folder.
+//! Sync state of a vault: the last agreed version of each file and its memory, stored in the vault's hidden folder.
 
 use std::{
     collections::BTreeMap,
@@ -16,40 +16,40 @@ use crate::{
     types::{JournalEntry, Kind, Memory, MemoryId, Scope, Timestamp},
 };
 
-/// The file in the hidden folder.
+/// State file in the hidden folder.
 const STATE_FILE: &str = "sync.jsonl";
 
-/// The file that tells which files are being made.
+/// File that lists the files being created.
 const IN_PROGRESS_FILE: &str = "making";
 
-/// Raised when older programs could not read the file rightly.
+/// Format version, raised when older programs could not read the file correctly.
 const STATE_VERSION: u32 = 1;
 
-/// The state of a vault.
+/// Sync state of a vault.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SyncState {
     pub(super) header: SyncHeader,
     pub(super) files: BTreeMap<String, MergeBase>,
 }
 
-/// What is true of all files.
+/// Part of the state that holds for all files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct SyncHeader {
     everlore_vault: u32,
-    /// Whose memories the vault holds.
+    /// Scope of the vault's memories.
     pub(super) scope: Scope,
-    /// Which kinds are put into files.
+    /// Kinds that get files.
     pub(super) kinds: Vec<Kind>,
-    /// The last change of the database that the vault knows of.
+    /// Last change of the database that the vault has seen.
     pub(super) checkpoint: Option<JournalCheckpoint>,
-    /// When the files were looked at, by the clock of the file system.
+    /// Time of the last scan, by the clock of the file system.
     pub(super) looked_at: i64,
-    /// Whether something could not be done, so that all memories have to be compared again.
+    /// Set when an operation failed, so that all memories have to be compared again.
     #[serde(default)]
     pub(super) incomplete: bool,
 }
 
-/// A line of the journal, by which a database is known again.
+/// Journal line by which a database is recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct JournalCheckpoint {
     pub(super) seq: u64,
@@ -63,33 +63,33 @@ impl JournalCheckpoint {
     }
 }
 
-/// What a file and its memory both said.
+/// Last state on which a file and its memory agreed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct MergeBase {
     pub(super) id: MemoryId,
-    /// Digest of what the memory says.
+    /// Digest of the memory's fields.
     pub(super) said: ContentDigest,
     /// Digest of the file's bytes.
     pub(super) hash: ContentDigest,
     /// Digest of the text alone.
     pub(super) text: ContentDigest,
     pub(super) stat: FileStat,
-    /// Written before the memory is stored: it counts only if the memory is there.
+    /// Set when the record was written before the memory was stored: it counts only if the memory exists.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) pending: bool,
 }
 
-/// A digest as a file keeps it.
+/// Digest in the form that the state file has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct ContentDigest(u128);
 
 impl ContentDigest {
-    /// Of the bytes of a file.
+    /// Computes the digest of the bytes of a file.
     pub(super) fn of_bytes(bytes: &[u8]) -> Self {
         Self(xxh3_128(bytes))
     }
 
-    /// Of everything that a file can say of a memory.
+    /// Computes the digest of every field of a memory that a file can hold.
     pub(super) fn of_memory(memory: &Memory) -> Self {
         let mut digest = Xxh3::new();
         let tags = memory.tags.join("\u{1f}");
@@ -103,7 +103,7 @@ impl ContentDigest {
         Self(digest.digest128())
     }
 
-    /// Of a text without the blanks around it.
+    /// Computes the digest of a text without the blanks around it.
     pub(super) fn of_text(content: &str) -> Self {
         Self::of_bytes(content.trim().as_bytes())
     }
@@ -147,7 +147,7 @@ impl SyncState {
         Self { header, files: BTreeMap::new() }
     }
 
-    /// Reads the state of a vault; `None` if it has none that can be used, which only means more to compare.
+    /// Reads the state of a vault; `None` if it has no usable one, which only means more to compare.
     pub(super) fn load(folder: &Path) -> Result<Option<Self>> {
         let path = state_path(folder);
         let text = match fs::read_to_string(&path) {
@@ -164,7 +164,7 @@ impl SyncState {
                 "update everlore, or delete the file: the vault is then compared anew",
             ));
         }
-        // The last line may be torn by a crash; then it was of no effect yet.
+        // A crash may have torn the last line; then it had no effect yet.
         let files = lines.filter_map(|line| serde_json::from_str(line).ok());
         let files = files
             .map(|SyncStateLine { file, base }: SyncStateLine<MergeBase>| (file, base))
@@ -172,12 +172,12 @@ impl SyncState {
         Ok(Some(Self { header, files }))
     }
 
-    /// Whether a vault has a record, so that it is known whose it is.
+    /// Returns `true` if a vault has a state file, and so a known scope.
     pub(super) fn exists(folder: &Path) -> bool {
         state_path(folder).exists()
     }
 
-    /// Writes the whole state, whole or not at all.
+    /// Writes the whole state atomically.
     pub(super) fn save(&self, folder: &Path) -> Result<()> {
         let mut text = json_line(&self.header)?;
         for (file, base) in &self.files {
@@ -189,7 +189,7 @@ impl SyncState {
             .map_err(|error| Error::io(path.display().to_string(), error))
     }
 
-    /// Notes which memories are about to be stored for which files, so that a crash does not lose the connection.
+    /// Records which memories are about to be stored for which files, so that a crash does not lose the connection.
     pub(super) fn append_pending(
         &self,
         folder: &Path,
@@ -215,7 +215,7 @@ impl SyncState {
     }
 }
 
-/// Notes which files are about to be made, so that after a crash their lines in the index can be told from those of others.
+/// Records which files are about to be created, so that after a crash their index lines can be recognised.
 pub(super) fn record_in_progress(folder: &Path, names: &[String]) -> Result<()> {
     if names.is_empty() {
         return Ok(());
@@ -224,14 +224,14 @@ pub(super) fn record_in_progress(folder: &Path, names: &[String]) -> Result<()> 
     fs::write(&path, names.join("\n")).map_err(|error| Error::io(path.display().to_string(), error))
 }
 
-/// The files that a sync was about to make when it was ended.
+/// Returns the files that an interrupted sync was about to create.
 pub(super) fn load_in_progress(folder: &Path) -> Vec<String> {
     let text =
         fs::read_to_string(folder.join(META_FOLDER).join(IN_PROGRESS_FILE)).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }
 
-/// Nothing is about to be made any more.
+/// Clears the list of files being created.
 pub(super) fn clear_in_progress(folder: &Path) -> Result<()> {
     let path = folder.join(META_FOLDER).join(IN_PROGRESS_FILE);
     remove_if_exists(&path).map_err(|error| Error::io(path.display().to_string(), error))

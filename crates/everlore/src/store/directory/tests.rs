@@ -1,4 +1,4 @@
-//! A vault and a database, step by step.
+//! Sync of a vault and a database, step by step.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -10,7 +10,7 @@ use crate::{
     types::{MemoryId, Timestamp},
 };
 
-/// A vault with its database.
+/// Vault with its database.
 pub(super) struct VaultFixture {
     pub(super) folder: tempfile::TempDir,
     pub(super) engine: Engine,
@@ -43,7 +43,7 @@ impl VaultFixture {
         fs::remove_file(self.path().join(file)).unwrap();
     }
 
-    /// The files of the vault, hidden ones and the index aside.
+    /// Returns the files of the vault, without hidden ones and the index file.
     pub(super) fn files(&self) -> Vec<String> {
         let names = fs::read_dir(self.path()).unwrap().map(|found| found.unwrap().file_name());
         let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
@@ -474,9 +474,9 @@ async fn a_comment_or_a_key_of_your_own_is_no_change() {
 
 #[tokio::test]
 async fn a_real_memory_folder_of_a_coding_assistant_works_as_it_is() {
-    let pair = VaultFixture::new(Arc::new(
-        SqliteStore::open(tempfile::tempdir().unwrap().keep().join("x.db")).await.unwrap(),
-    ));
+    let database = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(database.path().join("x.db")).await.unwrap();
+    let pair = VaultFixture::new(Arc::new(store));
     let index = "# Memory\n\n- [user_role.md](user_role.md): who the user is\n- [feedback_testing.md](feedback_testing.md): real databases\n";
     let role = "---\nname: user role\ndescription: who the user is\ntype: user\nmodified: 2026-02-01T10:00:00.123Z\n---\n\nSenior Go developer, new to React.\n";
     let rule = "---\nname: testing\ndescription: Integration tests: real databases\ntype: feedback\nmodified: 2026-02-01T10:00:00.123Z\n---\n\nNo mocks.\n\n**Why:** a migration failed.\n**How to apply:** all tests with an ORM.\n";

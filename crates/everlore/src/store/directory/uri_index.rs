@@ -1,11 +1,11 @@
-//! The tree of uris of a folder: what was edited by hand is taken in first.
+//! Uri index of a folder store: takes in edits by hand first.
 
 use async_trait::async_trait;
 
 use super::DirectoryStore;
 use crate::{
     error::Result,
-    store::{AddressQuery, DocAddress, SessionSummary, UriChild, UriIndex},
+    store::{AddressQuery, DocAddress, SessionSummary, Store, UriChild, UriIndex},
     types::{Memory, MemoryId, Scope},
 };
 
@@ -19,7 +19,7 @@ impl UriIndex for DirectoryStore {
         limit: usize,
     ) -> Result<Vec<UriChild>> {
         self.sync_if_stale(scope).await?;
-        self.inner.children(scope, folder, after, limit).await
+        self.inner.uris().children(scope, folder, after, limit).await
     }
 
     async fn by_prefix(
@@ -30,12 +30,12 @@ impl UriIndex for DirectoryStore {
         limit: usize,
     ) -> Result<Vec<Memory>> {
         self.sync_if_stale(scope).await?;
-        self.inner.by_prefix(scope, beginning, after, limit).await
+        self.inner.uris().by_prefix(scope, beginning, after, limit).await
     }
 
     async fn addresses(&self, scope: &Scope, within: &AddressQuery) -> Result<Vec<DocAddress>> {
         self.sync_if_stale(scope).await?;
-        self.inner.addresses(scope, within).await
+        self.inner.uris().addresses(scope, within).await
     }
 
     async fn sessions(
@@ -44,7 +44,7 @@ impl UriIndex for DirectoryStore {
         after: Option<&str>,
         limit: usize,
     ) -> Result<Vec<SessionSummary>> {
-        self.inner.sessions(scope, after, limit).await
+        self.inner.uris().sessions(scope, after, limit).await
     }
 
     async fn turns(
@@ -54,6 +54,6 @@ impl UriIndex for DirectoryStore {
         after: Option<MemoryId>,
         limit: usize,
     ) -> Result<Vec<Memory>> {
-        self.inner.turns(scope, session, after, limit).await
+        self.inner.uris().turns(scope, session, after, limit).await
     }
 }

@@ -1,4 +1,4 @@
-//! Looking at a vault: which files are as they were, which say something else, which cannot be taken.
+//! Vault scan: tells unchanged files from changed and unreadable ones.
 
 use std::{collections::BTreeMap, io, path::Path};
 
@@ -9,67 +9,68 @@ use crate::{
     text::secrets::SecretKind,
 };
 
-/// Clocks of file systems are coarse, by two seconds at worst: what changed this short before the last look may have
-/// changed again in the same tick and is read again.
+/// Granularity of file system clocks, two seconds at worst: a file that changed this short before the last scan may
+/// have changed again in the same tick and is read again.
 pub(super) const CLOCK_GRANULARITY_NS: i64 = 2_000_000_000;
 
-/// A file of the vault.
+/// File of the vault.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ScannedFile {
     pub(super) stat: FileStat,
     pub(super) hash: ContentDigest,
     pub(super) content: FileContent,
-    /// What was masked in it on the way to memory.
+    /// Kinds of secrets that were masked on the way to memory.
     pub(super) masked: Vec<SecretKind>,
 }
 
-/// What was found in it.
+/// Content of a scanned file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum FileContent {
-    /// The bytes that were there before; not even read if nothing touched the file.
+    /// Same bytes as before; a file that nothing touched is not even read.
     Unchanged,
-    /// A memory.
+    /// Memory page.
     Page(Box<VaultPage>),
-    /// Something that cannot be taken, and why.
+    /// Unreadable file, with the reason.
     Unreadable(String),
 }
 
-/// What a folder holds.
+/// Result of a scan.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct VaultScan {
     pub(super) files: BTreeMap<String, ScannedFile>,
-    /// What is no file of ours at all: links, names that are no text.
+    /// Entries that cannot be memory files: links, names that are no text.
     pub(super) skipped: Vec<SkippedVaultFile>,
 }
 
-/// Looks at every file; only those that were touched since are read.
+/// Scans every file; only files that changed since the last scan are read.
 pub(super) fn scan_vault(
     folder: &Path,
     state: &SyncState,
     mask_secrets: bool,
 ) -> Result<VaultScan> {
-    let mut look = VaultScan::default();
+    let mut scan = VaultScan::default();
     for found in memory_files(folder)? {
         match found {
-            Err(skipped) => look.skipped.push(skipped),
+            Err(skipped) => scan.skipped.push(skipped),
             Ok((file, data)) => {
-                // What is only noted may turn out not to count, and then the file is one to be read.
+                // A pending record may turn out not to count, and then the file has to be read.
                 let base = state.files.get(&file).filter(|base| !base.pending);
                 let stat = FileStat::from_metadata(&data);
-                if let Some(mut seen) = scan_file(folder, &file, stat, base, state.header.looked_at)
+                if let Some(mut scanned) =
+                    scan_file(folder, &file, stat, base, state.header.looked_at)
                 {
-                    if mask_secrets && let FileContent::Page(page) = &mut seen.content {
-                        seen.masked = page.mask_secrets();
+                    if mask_secrets && let FileContent::Page(page) = &mut scanned.content {
+                        scanned.masked = page.mask_secrets();
                     }
-                    look.files.insert(file, seen);
+                    scan.files.insert(file, scanned);
                 }
             }
         }
     }
-    Ok(look)
+    Ok(scan)
 }
 
-/// `None` if the file went away meanwhile.
+/// Scans one file; `None` if it disappeared meanwhile.
 fn scan_file(
     folder: &Path,
     file: &str,
@@ -96,7 +97,7 @@ fn scan_file(
             Some(ScannedFile { stat, hash, content: found, masked: Vec::new() })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        // A digest that no file has: it is not as it was.
+        // A digest that no file has: the file counts as changed.
         Err(error) => {
             let found = FileContent::Unreadable(error.to_string());
             Some(ScannedFile {

@@ -1,4 +1,4 @@
-//! What waits to be drawn from conversations, in RAM.
+//! The capture queue in RAM.
 
 use async_trait::async_trait;
 
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// How far a session was read.
+/// Capture progress of a session.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CaptureProgress {
     next_position: u32,
@@ -30,15 +30,15 @@ pub(super) struct CaptureProgress {
 }
 
 impl ScopeData {
-    /// Notes that a turn was stored.
-    pub(super) fn note_turn_added(&mut self, place: DocAddress, now: Timestamp) {
-        let capture = self.captures.entry(place.session()).or_default();
-        if capture.next_position <= place.position() {
+    /// Counts a stored turn.
+    pub(super) fn note_turn_added(&mut self, address: DocAddress, now: Timestamp) {
+        let capture = self.captures.entry(address.session()).or_default();
+        if capture.next_position <= address.position() {
             (capture.last_at, capture.ended_at) = (now, None);
         }
     }
 
-    /// Moves on to what is unread now, if the lease is still the one's who read.
+    /// Moves the checkpoint past the turns that were read, if the reader still holds the lease.
     pub(super) fn commit_extraction(
         &mut self,
         extracted: &CaptureCheckpoint,
@@ -62,8 +62,8 @@ impl ScopeData {
         Ok(())
     }
 
-    fn quarantine(&mut self, held: &[QuarantinedDraft], limits: QuarantineLimits) {
-        for draft in held {
+    fn quarantine(&mut self, drafts: &[QuarantinedDraft], limits: QuarantineLimits) {
+        for draft in drafts {
             let text = draft.memory.fingerprint();
             self.quarantined.retain(|other| other.memory.fingerprint() != text);
             self.quarantined.push(draft.clone());
@@ -78,10 +78,10 @@ impl ScopeData {
         session.map_or(Some(0), |name| self.sessions.get(name).copied())
     }
 
-    fn leased_capture(&mut self, claimed: &SessionLease) -> Option<&mut CaptureProgress> {
-        let session = self.session_number(claimed.session.as_deref())?;
+    fn leased_capture(&mut self, lease: &SessionLease) -> Option<&mut CaptureProgress> {
+        let session = self.session_number(lease.session.as_deref())?;
         let capture = self.captures.get_mut(&session)?;
-        let is_owner = capture.lease.as_ref().is_some_and(|(owner, _)| *owner == claimed.owner);
+        let is_owner = capture.lease.as_ref().is_some_and(|(owner, _)| *owner == lease.owner);
         is_owner.then_some(capture)
     }
 
@@ -91,11 +91,11 @@ impl ScopeData {
     }
 
     fn pending_sessions(&self, scope: &Scope) -> Vec<(u32, PendingSession)> {
-        let waiting = |(session, capture): (&u32, &CaptureProgress)| {
+        let pending = |(session, capture): (&u32, &CaptureProgress)| {
             let turns: Vec<_> = self.turns_from(*session, capture.next_position).collect();
             let begins = turns.iter().filter(|(_, turn)| starts_exchange(turn)).count();
             let name = self.sessions.iter().find(|(_, number)| *number == session);
-            let waiting = PendingSession {
+            let pending = PendingSession {
                 scope: scope.clone(),
                 session: name.map(|(name, _)| name.clone()),
                 turns: turns.len(),
@@ -109,34 +109,30 @@ impl ScopeData {
                 error: capture.error.clone(),
                 last_run_at: self.extracted_at,
             };
-            (waiting.turns > 0).then_some((*session, waiting))
+            (pending.turns > 0).then_some((*session, pending))
         };
-        self.captures.iter().filter_map(waiting).collect()
+        self.captures.iter().filter_map(pending).collect()
     }
 }
 
 #[async_trait]
 impl CaptureQueue for RamStore {
     async fn claim(&self, claim: &ClaimRequest) -> Result<Option<SessionLease>> {
-        let mut shelves = self.lock_scopes();
-        let waiting = all_pending(shelves.iter(), claim.scope.as_ref());
-        let Some(chosen) = pick_due(&waiting, claim) else { return Ok(None) };
-        let PendingSession { scope, session, failures, invalid, .. } = waiting[chosen].clone();
-        let Some(shelf) = shelves.get_mut(&scope) else { return Ok(None) };
-        let number = shelf.session_number(session.as_deref()).unwrap_or_default();
+        let mut scopes = self.lock_scopes();
+        let pending = all_pending(scopes.iter(), claim.scope.as_ref());
+        let Some(chosen) = pick_due(&pending, claim) else { return Ok(None) };
+        let PendingSession { scope, session, failures, invalid, .. } = pending[chosen].clone();
+        let Some(data) = scopes.get_mut(&scope) else { return Ok(None) };
+        let number = data.session_number(session.as_deref()).unwrap_or_default();
         let until = claim.now + claim.lease_duration;
-        shelf.captures.entry(number).or_default().lease = Some((claim.owner.clone(), until));
+        data.captures.entry(number).or_default().lease = Some((claim.owner.clone(), until));
         Ok(Some(SessionLease { scope, session, owner: claim.owner.clone(), failures, invalid }))
     }
 
-    async fn release(
-        &self,
-        claimed: &SessionLease,
-        failure: Option<&CaptureFailure>,
-    ) -> Result<()> {
-        let mut shelves = self.lock_scopes();
-        let shelf = shelves.get_mut(&claimed.scope);
-        let Some(capture) = shelf.and_then(|shelf| shelf.leased_capture(claimed)) else {
+    async fn release(&self, lease: &SessionLease, failure: Option<&CaptureFailure>) -> Result<()> {
+        let mut scopes = self.lock_scopes();
+        let data = scopes.get_mut(&lease.scope);
+        let Some(capture) = data.and_then(|data| data.leased_capture(lease)) else {
             return Ok(());
         };
         capture.lease = None;
@@ -155,14 +151,14 @@ impl CaptureQueue for RamStore {
         session: Option<&str>,
         limit: usize,
     ) -> Result<UnreadTurns> {
-        let unread = |shelf: &ScopeData| {
-            let session = shelf.session_number(session)?;
-            let from = shelf.captures.get(&session)?.next_position;
-            let turns: Vec<_> = shelf.turns_from(session, from).take(limit).collect();
-            let to = turns.last().map_or(from, |(place, _)| place.position() + 1);
-            let mut context: Vec<Memory> = shelf
+        let unread = |data: &ScopeData| {
+            let session = data.session_number(session)?;
+            let from = data.captures.get(&session)?.next_position;
+            let turns: Vec<_> = data.turns_from(session, from).take(limit).collect();
+            let to = turns.last().map_or(from, |(address, _)| address.position() + 1);
+            let mut context: Vec<Memory> = data
                 .turns_from(session, 0)
-                .filter(|(place, _)| place.position() < from)
+                .filter(|(address, _)| address.position() < from)
                 .map(|(_, turn)| turn.clone())
                 .collect();
             context.drain(..context.len().saturating_sub(CONTEXT_TURNS));
@@ -173,10 +169,10 @@ impl CaptureQueue for RamStore {
     }
 
     async fn mark_ended(&self, scope: &Scope, session: &str, now: Timestamp) -> Result<bool> {
-        let mut shelves = self.lock_scopes();
-        let Some(shelf) = shelves.get_mut(scope) else { return Ok(false) };
-        let number = shelf.session_number(Some(session));
-        let capture = number.and_then(|number| shelf.captures.get_mut(&number));
+        let mut scopes = self.lock_scopes();
+        let Some(data) = scopes.get_mut(scope) else { return Ok(false) };
+        let number = data.session_number(Some(session));
+        let capture = number.and_then(|number| data.captures.get_mut(&number));
         Ok(capture.map(|capture| capture.ended_at = Some(now)).is_some())
     }
 
@@ -185,28 +181,28 @@ impl CaptureQueue for RamStore {
     }
 
     async fn quarantined(&self, scope: &Scope) -> Result<Vec<QuarantinedDraft>> {
-        let mut held = self.read(scope, |shelf| shelf.quarantined.clone());
-        held.sort_by_key(|draft| std::cmp::Reverse((draft.at, draft.id())));
-        Ok(held)
+        let mut drafts = self.read(scope, |data| data.quarantined.clone());
+        drafts.sort_by_key(|draft| std::cmp::Reverse((draft.at, draft.id())));
+        Ok(drafts)
     }
 
     async fn drop_quarantined(&self, scope: &Scope, ids: &[MemoryId]) -> Result<usize> {
-        let mut shelves = self.lock_scopes();
-        let Some(shelf) = shelves.get_mut(scope) else { return Ok(0) };
-        let before = shelf.quarantined.len();
-        shelf.quarantined.retain(|draft| !ids.contains(&draft.id()));
-        Ok(before - shelf.quarantined.len())
+        let mut scopes = self.lock_scopes();
+        let Some(data) = scopes.get_mut(scope) else { return Ok(0) };
+        let before = data.quarantined.len();
+        data.quarantined.retain(|draft| !ids.contains(&draft.id()));
+        Ok(before - data.quarantined.len())
     }
 }
 
 fn all_pending<'a>(
-    shelves: impl Iterator<Item = (&'a Scope, &'a ScopeData)>,
+    scopes: impl Iterator<Item = (&'a Scope, &'a ScopeData)>,
     scope: Option<&Scope>,
 ) -> Vec<PendingSession> {
-    let mut waiting: Vec<_> = shelves
+    let mut pending: Vec<_> = scopes
         .filter(|(owner, _)| scope.is_none_or(|scope| scope == *owner))
-        .flat_map(|(owner, shelf)| shelf.pending_sessions(owner))
+        .flat_map(|(owner, data)| data.pending_sessions(owner))
         .collect();
-    waiting.sort_by_key(|(number, it)| (it.last_at, *number));
-    waiting.into_iter().map(|(_, waiting)| waiting).collect()
+    pending.sort_by_key(|(number, it)| (it.last_at, *number));
+    pending.into_iter().map(|(_, pending)| pending).collect()
 }

@@ -1,4 +1,4 @@
-//! What a scope has, in RAM.
+//! Data of one scope in RAM.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -6,8 +6,7 @@ use super::capture_queue::CaptureProgress;
 use crate::{
     error::{Error, Result},
     store::{
-        DocAddress, check_next_version, check_scope, index_differs, index_entry::IndexEntry,
-        uri_conflict,
+        DocAddress, check_next_version, check_scope, index::IndexEntry, index_differs, uri_conflict,
     },
     types::{
         AppliedChange, Change, EmbeddingModelId, ErasureReceipt, Fingerprint, JournalEntry, Kind,
@@ -15,29 +14,29 @@ use crate::{
     },
 };
 
-/// There is one model at a time, so its number says nothing.
+/// Number of the model. There is one model at a time, so it carries no information.
 pub(super) const MODEL_NUMBER: u32 = 1;
 
-/// Everything of one scope.
+/// Data of one scope.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ScopeData {
     pub(super) rows: BTreeMap<DocAddress, Memory>,
-    /// The vectors of the texts that rows have now, with their models.
+    /// Vectors of the current texts, with their models.
     pub(super) vectors: HashMap<DocAddress, (EmbeddingModelId, Vector)>,
-    /// What a reranking model made of the words of these texts.
+    /// Token vectors of the current texts, with their models.
     pub(super) token_vectors: HashMap<DocAddress, (EmbeddingModelId, Vec<u8>)>,
-    /// Where each memory stands or, once removed, stood.
+    /// Address of each memory, stored or deleted.
     pub(super) addresses: HashMap<MemoryId, DocAddress>,
     pub(super) journal: Vec<JournalEntry>,
     pub(super) tombstones: BTreeSet<Fingerprint>,
     pub(super) sessions: HashMap<String, u32>,
-    /// How many places each session has given out.
+    /// Number of addresses that each session has given out.
     pub(super) session_lengths: HashMap<u32, u32>,
-    /// How far each session was read.
+    /// Capture progress of each session.
     pub(super) captures: BTreeMap<u32, CaptureProgress>,
-    /// When one was last read.
+    /// Time of the last reading of a session.
     pub(super) extracted_at: Option<Timestamp>,
-    /// Drafts that were not remembered.
+    /// Quarantined drafts.
     pub(super) quarantined: Vec<QuarantinedDraft>,
 }
 
@@ -52,10 +51,10 @@ impl ScopeData {
         all
     }
 
-    /// The place a memory had before or the next one of its session.
+    /// Returns the earlier address of a memory, or the next one of its session.
     pub(super) fn address_for(&mut self, memory: &Memory) -> DocAddress {
-        if let Some(place) = self.addresses.get(&memory.id) {
-            return *place;
+        if let Some(address) = self.addresses.get(&memory.id) {
+            return *address;
         }
         let session = match &memory.source.session {
             None => 0,
@@ -65,43 +64,43 @@ impl ScopeData {
             }
         };
         let length = self.session_lengths.entry(session).or_default();
-        let place = DocAddress::new(session, *length);
+        let address = DocAddress::new(session, *length);
         *length += 1;
-        self.addresses.insert(memory.id, place);
-        place
+        self.addresses.insert(memory.id, address);
+        address
     }
 
-    pub(super) fn has_vector(&self, place: DocAddress, model: &EmbeddingModelId) -> bool {
-        self.vectors.get(&place).is_some_and(|(made_by, _)| made_by == model)
+    pub(super) fn has_vector(&self, address: DocAddress, model: &EmbeddingModelId) -> bool {
+        self.vectors.get(&address).is_some_and(|(made_by, _)| made_by == model)
     }
 
-    /// The index entry of a memory, with its vector if it is of this model.
+    /// Builds the index entry of a memory, with its vector if it is of this model.
     pub(super) fn index_entry(
         &self,
         memory: &Memory,
-        place: DocAddress,
+        address: DocAddress,
         model: Option<&EmbeddingModelId>,
     ) -> IndexEntry {
-        let vector = self.vectors.get(&place).filter(|(made_by, _)| model == Some(made_by));
+        let vector = self.vectors.get(&address).filter(|(made_by, _)| model == Some(made_by));
         let vector = vector.map(|(_, vector)| (MODEL_NUMBER, vector.to_bytes()));
-        IndexEntry { vector, ..IndexEntry::from_memory(memory, place) }
+        IndexEntry { vector, ..IndexEntry::from_memory(memory, address) }
     }
 
-    /// Keeps the vector with the text: a new text has a new one, or none.
+    /// Stores the vector with the text: a new text has a new one, or none.
     fn update_vector(
         &mut self,
         id: MemoryId,
         before: Option<&Memory>,
-        made: Option<(EmbeddingModelId, Vector)>,
+        vector: Option<(EmbeddingModelId, Vector)>,
     ) {
-        let place = self.addresses[&id];
-        let after = self.rows.get(&place);
+        let address = self.addresses[&id];
+        let after = self.rows.get(&address);
         match (before, after) {
             (Some(before), Some(after)) if !index_differs(before, after) => {}
-            (_, Some(_)) if made.is_some() => {
-                drop(made.map(|made| self.vectors.insert(place, made)))
+            (_, Some(_)) if vector.is_some() => {
+                drop(vector.map(|vector| self.vectors.insert(address, vector)))
             }
-            _ => drop(self.vectors.remove(&place)),
+            _ => drop(self.vectors.remove(&address)),
         }
     }
 
@@ -109,7 +108,7 @@ impl ScopeData {
         &mut self,
         write: &WriteBatch,
         change: &Change,
-        made: Option<(EmbeddingModelId, Vector)>,
+        vector: Option<(EmbeddingModelId, Vector)>,
     ) -> Result<AppliedChange> {
         let id = change.id();
         let before = self.memory(id).cloned();
@@ -120,12 +119,12 @@ impl ScopeData {
             Change::Delete(id) => self.remove(*id)?,
             Change::Erase(id) => erased = Some(self.erase(*id)?),
         }
-        self.update_vector(id, before.as_ref(), made);
+        self.update_vector(id, before.as_ref(), vector);
         let content = self.memory(id).map(|memory| &memory.content);
         if before.as_ref().map(|before| &before.content) != content {
-            let gone = self.token_vectors.remove(&self.addresses[&id]);
+            let removed = self.token_vectors.remove(&self.addresses[&id]);
             erased.iter_mut().for_each(|erased: &mut ErasureReceipt| {
-                erased.vectors += usize::from(gone.is_some())
+                erased.vectors += usize::from(removed.is_some())
             });
         }
         let after = self.memory(id).cloned().map(Box::new);
@@ -154,11 +153,11 @@ impl ScopeData {
         {
             return Err(uri_conflict(memory));
         }
-        let place = self.address_for(memory);
-        self.rows.insert(place, memory.clone());
+        let address = self.address_for(memory);
+        self.rows.insert(address, memory.clone());
         match (memory.kind, memory.source.via) {
-            (Kind::Turn, _) => self.note_turn_added(place, write.at),
-            (_, Origin::Extract) => self.quarantined.retain(|held| held.id() != memory.id),
+            (Kind::Turn, _) => self.note_turn_added(address, write.at),
+            (_, Origin::Extract) => self.quarantined.retain(|draft| draft.id() != memory.id),
             _ => {}
         }
         Ok(())
@@ -173,14 +172,14 @@ impl ScopeData {
     }
 
     fn remove(&mut self, id: MemoryId) -> Result<()> {
-        let place =
-            self.addresses.get(&id).and_then(|place| self.rows.remove(place).map(|_| place));
-        place.map(|_| ()).ok_or_else(|| Error::not_found("memory", id))
+        let address =
+            self.addresses.get(&id).and_then(|address| self.rows.remove(address).map(|_| address));
+        address.map(|_| ()).ok_or_else(|| Error::not_found("memory", id))
     }
 
     fn erase(&mut self, id: MemoryId) -> Result<ErasureReceipt> {
-        let place = *self.addresses.get(&id).ok_or_else(|| Error::not_found("memory", id))?;
-        let row = self.rows.remove(&place);
+        let address = *self.addresses.get(&id).ok_or_else(|| Error::not_found("memory", id))?;
+        let row = self.rows.remove(&address);
         let mut texts: BTreeSet<_> = row.iter().map(Memory::fingerprint).collect();
         let mut journal_images = 0;
         for entry in self.journal.iter_mut().filter(|entry| entry.id == id) {
@@ -188,14 +187,15 @@ impl ScopeData {
             journal_images += usize::from(entry.before.take().is_some());
             entry.after = None;
         }
-        let held = self.quarantined.len();
-        self.quarantined
-            .retain(|held| !held.derives_from(id) && !texts.contains(&held.memory.fingerprint()));
+        let before = self.quarantined.len();
+        self.quarantined.retain(|draft| {
+            !draft.derives_from(id) && !texts.contains(&draft.memory.fingerprint())
+        });
         let erased = ErasureReceipt {
-            drafts: held - self.quarantined.len(),
+            drafts: before - self.quarantined.len(),
             rows: usize::from(row.is_some()),
-            index_terms: row.map_or(0, |row| IndexEntry::from_memory(&row, place).terms.len()),
-            vectors: usize::from(self.vectors.contains_key(&place)),
+            index_terms: row.map_or(0, |row| IndexEntry::from_memory(&row, address).terms.len()),
+            vectors: usize::from(self.vectors.contains_key(&address)),
             cached_vectors: 0,
             usage_lines: 0,
             journal_images,

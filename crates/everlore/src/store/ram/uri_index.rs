@@ -1,4 +1,4 @@
-//! The tree of uris in RAM.
+//! The uri index in RAM.
 
 use async_trait::async_trait;
 
@@ -22,10 +22,7 @@ impl UriIndex for RamStore {
         limit: usize,
     ) -> Result<Vec<UriChild>> {
         let (from, is_in) = seek_after(folder, after);
-        let follows = |memory: &Memory| match is_in {
-            true => memory.uri >= from,
-            false => memory.uri > from,
-        };
+        let follows = |memory: &Memory| memory.uri > from || is_in && memory.uri == from;
         let mut names = Vec::new();
         for memory in self.by_uri(scope, folder).into_iter().filter(follows) {
             let Some(name) = child_of(folder, memory) else { continue };
@@ -54,13 +51,13 @@ impl UriIndex for RamStore {
             let rest = memory.uri.strip_prefix(uri).filter(|_| memory.kind != Kind::Turn);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let is_meant = |memory: &Memory| match within {
+        let is_selected = |memory: &Memory| match within {
             AddressQuery::Folder(uri) => is_below(uri, memory),
             AddressQuery::Ids(ids) => ids.contains(&memory.id),
         };
-        Ok(self.read(scope, |shelf| {
-            let meant = shelf.rows.iter().filter(|(_, memory)| is_meant(memory));
-            meant.map(|(place, _)| *place).collect()
+        Ok(self.read(scope, |data| {
+            let selected = data.rows.iter().filter(|(_, memory)| is_selected(memory));
+            selected.map(|(address, _)| *address).collect()
         }))
     }
 
@@ -70,14 +67,14 @@ impl UriIndex for RamStore {
         after: Option<&str>,
         limit: usize,
     ) -> Result<Vec<SessionSummary>> {
-        Ok(self.read(scope, |shelf| {
-            let mut names: Vec<_> = shelf.sessions.iter().collect();
+        Ok(self.read(scope, |data| {
+            let mut names: Vec<_> = data.sessions.iter().collect();
             names.sort();
             let names = names
                 .into_iter()
                 .filter(|(name, _)| after.is_none_or(|after| name.as_str() > after));
             let talk = |(name, number): (&String, &u32)| {
-                let of = shelf.rows.iter().filter(|(place, _)| place.session() == *number);
+                let of = data.rows.iter().filter(|(address, _)| address.session() == *number);
                 let mut turns = of.map(|(_, memory)| memory).filter(|it| it.kind == Kind::Turn);
                 let first = turns.next()?;
                 let last = turns.next_back().unwrap_or(first);
@@ -94,18 +91,18 @@ impl UriIndex for RamStore {
         after: Option<MemoryId>,
         limit: usize,
     ) -> Result<Vec<Memory>> {
-        Ok(self.read(scope, |shelf| {
-            let Some(number) = shelf.sessions.get(session) else { return Vec::new() };
+        Ok(self.read(scope, |data| {
+            let Some(number) = data.sessions.get(session) else { return Vec::new() };
             let from = match after
-                .map(|id| shelf.addresses.get(&id).filter(|_| shelf.memory(id).is_some()))
+                .map(|id| data.addresses.get(&id).filter(|_| data.memory(id).is_some()))
             {
                 Some(None) => return Vec::new(),
-                Some(Some(place)) => Some(*place),
+                Some(Some(address)) => Some(*address),
                 None => None,
             };
-            let follows = |place: &DocAddress| from.is_none_or(|from| *place > from);
-            let rows = shelf.rows.iter();
-            let of = rows.filter(|(place, _)| place.session() == *number && follows(place));
+            let follows = |address: &DocAddress| from.is_none_or(|from| *address > from);
+            let rows = data.rows.iter();
+            let of = rows.filter(|(address, _)| address.session() == *number && follows(address));
             let turns = of.map(|(_, memory)| memory).filter(|memory| memory.kind == Kind::Turn);
             turns.take(limit).cloned().collect()
         }))
@@ -117,7 +114,7 @@ impl RamStore {
         let fits =
             |memory: &&Memory| memory.kind != Kind::Turn && memory.uri.starts_with(beginning);
         let mut all: Vec<Memory> =
-            self.read(scope, |shelf| shelf.rows.values().filter(fits).cloned().collect());
+            self.read(scope, |data| data.rows.values().filter(fits).cloned().collect());
         all.sort_by(|a, b| a.uri.cmp(&b.uri));
         all
     }

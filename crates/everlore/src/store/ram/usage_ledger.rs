@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{MutexGuard, PoisonError},
+    sync::MutexGuard,
     time::Duration,
 };
 
@@ -16,20 +16,21 @@ use crate::{
         ledger::{Ledger, LedgerEntry, ModelSpend},
         usage::{InjectedTier, Injection, UsageCounts, UsageLog, UsageRecord},
     },
+    sync::lock,
     types::{ChangeOp, MemoryId, Scope, Timestamp},
 };
 
-/// What is known of the life of memories, beside the memories.
+/// Usage lines and spend, beside the memories.
 #[derive(Debug, Default)]
 pub(super) struct UsageLedgerData {
-    /// Lines by scope, each with whether weights have followed it.
+    /// Lines by scope; the flag is set once the weights were updated from the line.
     usage: BTreeMap<Scope, Vec<(UsageRecord, bool)>>,
     ledger: BTreeMap<(Date, Scope, String), ModelSpend>,
     jobs: BTreeMap<(Scope, String), Timestamp>,
 }
 
 impl UsageLedgerData {
-    /// Takes out every line of a memory.
+    /// Removes every line of a memory.
     pub(super) fn remove_memory(&mut self, scope: &Scope, id: MemoryId) -> usize {
         let lines = self.usage.entry(scope.clone()).or_default();
         let before = lines.len();
@@ -47,14 +48,12 @@ impl UsageLedgerData {
         let same = lines.iter().filter(|(line, _)| line.session == prompt.session);
         let turn = same.map(|(line, _)| line.turn).max().unwrap_or(0);
         let turn = (turn + u32::from(!prompt.joins)).max(1);
-        for told in prompt.memories {
+        for injected in prompt.memories {
             seq += 1;
             let session = prompt.session.clone();
             let (query, at) = (prompt.query, prompt.at);
-            lines.push((
-                UsageRecord { seq, session, turn, query, at, injected: told, used: None },
-                false,
-            ));
+            lines
+                .push((UsageRecord { seq, session, turn, query, at, injected, used: None }, false));
         }
         lines.retain(|(line, _)| line.seq + prompt.most as u64 > seq);
     }
@@ -62,38 +61,38 @@ impl UsageLedgerData {
 
 impl RamStore {
     pub(super) fn lock_usage_ledger(&self) -> MutexGuard<'_, UsageLedgerData> {
-        self.usage_ledger.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.usage_ledger)
     }
 }
 
 #[async_trait]
 impl UsageLog for RamStore {
     async fn record(&self, scope: &Scope, mut prompt: Injection) -> Result<()> {
-        self.read(scope, |shelf| {
-            let last = |id| shelf.journal.iter().rfind(|entry| entry.id == id);
-            prompt
-                .memories
-                .retain(|told| last(told.id).is_none_or(|entry| entry.op != ChangeOp::Erase));
+        self.read(scope, |data| {
+            let last = |id| data.journal.iter().rfind(|entry| entry.id == id);
+            prompt.memories.retain(|injected| {
+                last(injected.id).is_none_or(|entry| entry.op != ChangeOp::Erase)
+            });
         });
         self.lock_usage_ledger().record_injection(scope, prompt);
         Ok(())
     }
 
     async fn injected(&self, scope: &Scope, session: &str) -> Result<Vec<(MemoryId, Vec<u8>)>> {
-        let life = self.lock_usage_ledger();
-        let told = life
+        let data = self.lock_usage_ledger();
+        let injected = data
             .records(scope)
             .map(|(line, _)| line)
             .filter(|line| line.session == session && line.injected.shown != InjectedTier::HeldOut);
         let newest: BTreeMap<_, _> =
-            told.map(|line| (line.injected.id, line.injected.sketch.clone())).collect();
+            injected.map(|line| (line.injected.id, line.injected.sketch.clone())).collect();
         Ok(newest.into_iter().collect())
     }
 
     async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>> {
-        let life = self.lock_usage_ledger();
+        let data = self.lock_usage_ledger();
         let open =
-            life.records(scope).filter(|(line, _)| line.session == session && line.used.is_none());
+            data.records(scope).filter(|(line, _)| line.session == session && line.used.is_none());
         Ok(open.map(|(line, _)| line.clone()).collect())
     }
 
@@ -106,9 +105,9 @@ impl UsageLog for RamStore {
     }
 
     async fn awaiting_weight_update(&self, scope: &Scope) -> Result<Vec<UsageRecord>> {
-        let life = self.lock_usage_ledger();
-        let waiting = life.records(scope).filter(|(line, weighed)| line.used.is_some() && !weighed);
-        Ok(waiting.map(|(line, _)| line.clone()).collect())
+        let data = self.lock_usage_ledger();
+        let pending = data.records(scope).filter(|(line, weighed)| line.used.is_some() && !weighed);
+        Ok(pending.map(|(line, _)| line.clone()).collect())
     }
 
     async fn mark_weights_updated(&self, scope: &Scope, weighed: Vec<u64>) -> Result<()> {
@@ -120,10 +119,10 @@ impl UsageLog for RamStore {
     }
 
     async fn counts(&self, scope: &Scope) -> Result<UsageCounts> {
-        let life = self.lock_usage_ledger();
+        let data = self.lock_usage_ledger();
         let mut counts = UsageCounts::default();
-        let (mut told, mut used) = (BTreeSet::new(), BTreeSet::new());
-        for (line, _) in life.records(scope) {
+        let (mut injected, mut used) = (BTreeSet::new(), BTreeSet::new());
+        for (line, _) in data.records(scope) {
             let (answered, was_used) = (line.used.is_some(), line.used == Some(true));
             if line.injected.shown == InjectedTier::HeldOut {
                 counts.held_out += u64::from(answered);
@@ -133,16 +132,16 @@ impl UsageLog for RamStore {
             counts.told += 1;
             counts.answered += u64::from(answered);
             counts.used += u64::from(was_used);
-            told.insert(line.injected.id);
+            injected.insert(line.injected.id);
             used.extend(was_used.then_some(line.injected.id));
         }
-        (counts.memories, counts.memories_used) = (told.len() as u64, used.len() as u64);
+        (counts.memories, counts.memories_used) = (injected.len() as u64, used.len() as u64);
         Ok(counts)
     }
 
     async fn prune(&self, scope: &Scope, before: Timestamp) -> Result<usize> {
-        let mut life = self.lock_usage_ledger();
-        let lines = life.usage.entry(scope.clone()).or_default();
+        let mut data = self.lock_usage_ledger();
+        let lines = data.usage.entry(scope.clone()).or_default();
         let count = lines.len();
         lines.retain(|(line, _)| line.at >= before);
         Ok(count - lines.len())
@@ -152,15 +151,15 @@ impl UsageLog for RamStore {
 #[async_trait]
 impl Ledger for RamStore {
     async fn record(&self, scope: &Scope, day: Date, job: &str, spent: ModelSpend) -> Result<()> {
-        let mut life = self.lock_usage_ledger();
-        let line = life.ledger.entry((day, scope.clone(), job.to_owned())).or_default();
+        let mut data = self.lock_usage_ledger();
+        let line = data.ledger.entry((day, scope.clone(), job.to_owned())).or_default();
         *line = line.plus(spent);
         Ok(())
     }
 
     async fn entries(&self, scope: &Scope, since: Date) -> Result<Vec<LedgerEntry>> {
-        let life = self.lock_usage_ledger();
-        let own = life.ledger.iter().filter(|((day, owner, _), _)| owner == scope && *day >= since);
+        let data = self.lock_usage_ledger();
+        let own = data.ledger.iter().filter(|((day, owner, _), _)| owner == scope && *day >= since);
         let spending = own.map(|((day, _, job), spent)| LedgerEntry {
             day: *day,
             job: job.clone(),
@@ -172,16 +171,16 @@ impl Ledger for RamStore {
     }
 
     async fn total_on(&self, day: Date) -> Result<ModelSpend> {
-        let life = self.lock_usage_ledger();
-        let of_day = life.ledger.iter().filter(|((of, _, _), _)| *of == day);
+        let data = self.lock_usage_ledger();
+        let of_day = data.ledger.iter().filter(|((of, _, _), _)| *of == day);
         Ok(of_day.fold(ModelSpend::default(), |sum, (_, spent)| sum.plus(*spent)))
     }
 
     async fn prune(&self, before: Date) -> Result<usize> {
-        let mut life = self.lock_usage_ledger();
-        let count = life.ledger.len();
-        life.ledger.retain(|(day, _, _), _| *day >= before);
-        Ok(count - life.ledger.len())
+        let mut data = self.lock_usage_ledger();
+        let count = data.ledger.len();
+        data.ledger.retain(|(day, _, _), _| *day >= before);
+        Ok(count - data.ledger.len())
     }
 
     async fn try_begin_job(
@@ -191,12 +190,12 @@ impl Ledger for RamStore {
         now: Timestamp,
         every: Duration,
     ) -> Result<bool> {
-        let mut life = self.lock_usage_ledger();
+        let mut data = self.lock_usage_ledger();
         let key = (scope.clone(), job.to_owned());
         let since = |at: Timestamp| now.as_millisecond() - at.as_millisecond();
-        let due = life.jobs.get(&key).is_none_or(|at| since(*at) >= every.as_millis() as i64);
+        let due = data.jobs.get(&key).is_none_or(|at| since(*at) >= every.as_millis() as i64);
         if due {
-            life.jobs.insert(key, now);
+            data.jobs.insert(key, now);
         }
         Ok(due)
     }

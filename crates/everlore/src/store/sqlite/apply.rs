@@ -1,302 +1,224 @@
-//! Applying changes inside a transaction: rows, index and journal together.
+//! A write inside the writer's transaction: load the rows it touches, plan, execute the effects.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::{
-    capture_rows, erase, failed, index, quarantine, rows, rows::MemoryRow, token_vectors, usage,
-    vectors,
+    capture_rows, erase, index, quarantine, rows, statements::Statements, token_vectors, vectors,
 };
 use crate::{
     error::{Error, Result},
     store::{
-        DocAddress, check_next_version, check_scope, index_differs, index_entry::IndexEntry,
-        uri_conflict,
+        DocAddress,
+        index::IndexEntry,
+        plan::{
+            Deletion, Effects, JournalLine, Loaded, ScopeCounters, SessionCounter, WriteNeeds,
+            analyze_entries, plan,
+        },
+        row::encode_image,
     },
-    types::{
-        AppliedChange, Change, ErasureReceipt, Kind, Memory, MemoryId, Origin, Scope, Timestamp,
-        WriteBatch,
-    },
+    text::terms::TERMS_VERSION,
+    types::{AppliedChange, MemoryId, Scope, WriteBatch},
 };
 
-/// A write whose texts are analysed, ready for the writer.
+/// A write whose texts were analysed, ready for the writer.
 pub(super) struct PreparedWrite {
     write: WriteBatch,
-    /// For each change the index entry of the memory it stores, still without its place.
+    /// The index entry of each change that stores a memory, without its address.
     entries: Vec<Option<IndexEntry>>,
 }
 
 impl PreparedWrite {
     /// Checks a write and analyses its texts.
     pub(super) fn new(write: WriteBatch) -> Result<Self> {
-        let mut entries = Vec::with_capacity(write.changes.len());
-        for change in &write.changes {
-            entries.push(match change {
-                Change::Add(memory) | Change::Update(memory) => {
-                    check_scope(&write, memory)?;
-                    Some(IndexEntry::from_memory(memory, DocAddress::from_bits(0)))
-                }
-                Change::Delete(_) | Change::Erase(_) => None,
-            });
-        }
-        Ok(Self { write, entries })
+        Ok(Self { entries: analyze_entries(&write)?, write })
     }
 
     /// Applies all changes; the caller rolls back if one fails.
-    pub(super) fn apply(self, db: &Connection) -> Result<Vec<AppliedChange>> {
-        let mut applying = ScopeTransaction::start(db, self.write.scope.clone())?;
-        let mut applied = Vec::with_capacity(self.entries.len());
-        let model = vectors::model_number_for(db, self.write.vectors.as_ref())?;
-        let made = |index: usize| self.write.vectors.as_ref()?.vectors.get(index)?.as_ref();
-        for (index, (change, mut entry)) in self.write.changes.iter().zip(self.entries).enumerate()
-        {
-            if let Some(entry) = &mut entry {
-                entry.vector =
-                    model.zip(made(index)).map(|(model, vector)| (model, vector.to_bytes()));
+    pub(super) fn apply(mut self, db: &Connection) -> Result<Vec<AppliedChange>> {
+        let (scope_id, counters) = open_scope(db, &self.write.scope)?;
+        self.attach_vectors(db)?;
+        let loaded = load(db, scope_id, counters, &self.write)?;
+        let effects = plan(&self.write, self.entries, loaded)?;
+        execute(db, scope_id, &self.write, effects)
+    }
+
+    fn attach_vectors(&mut self, db: &Connection) -> Result<()> {
+        let vectors = self.write.vectors.as_ref();
+        let Some(model) = vectors::model_number_for(db, vectors)? else { return Ok(()) };
+        let vectors = vectors.map_or(&[][..], |vectors| &vectors.vectors);
+        for (entry, vector) in self.entries.iter_mut().zip(vectors) {
+            if let Some(entry) = entry {
+                entry.vector = vector.as_ref().map(|vector| (model, vector.to_bytes()));
             }
-            applied.push(applying.change(&self.write, change, entry)?);
-        }
-        erase::add_tombstones(db, applying.scope, self.write.erased_texts)?;
-        if let Some(extracted) = &self.write.checkpoint {
-            capture_rows::commit_extraction(db, applying.scope, extracted, self.write.at)?;
-        }
-        applying.finish()?;
-        Ok(applied)
-    }
-}
-
-/// The scope being changed.
-struct ScopeTransaction<'a> {
-    db: &'a Connection,
-    owner: Scope,
-    scope: i64,
-    /// Journal lines, sessions and places outside sessions given out so far.
-    changes: i64,
-    sessions: u32,
-    positions: u32,
-    /// Entries that the index gets at the end, all at once.
-    new_entries: Vec<IndexEntry>,
-}
-
-impl<'a> ScopeTransaction<'a> {
-    fn start(db: &'a Connection, owner: Scope) -> Result<Self> {
-        db.prepare_cached(
-            "INSERT INTO scopes (agent, user) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-        )
-        .and_then(|mut insert| insert.execute((owner.agent(), owner.user())))
-        .map_err(failed)?;
-        let (scope, changes, sessions, positions) = db
-            .prepare_cached("SELECT id, changes, sessions, positions FROM scopes WHERE agent = ?1 AND user = ?2")
-            .and_then(|mut select| {
-                select.query_row((owner.agent(), owner.user()), |row| row.try_into())
-            })
-            .map_err(failed)?;
-        Ok(Self { db, owner, scope, changes, sessions, positions, new_entries: Vec::new() })
-    }
-
-    fn finish(self) -> Result<()> {
-        index::add(self.db, self.scope, self.new_entries)?;
-        self.db
-            .prepare_cached(
-                "UPDATE scopes SET changes = ?2, sessions = ?3, positions = ?4 WHERE id = ?1",
-            )
-            .and_then(|mut update| {
-                update.execute((self.scope, self.changes, self.sessions, self.positions))
-            })
-            .map(drop)
-            .map_err(failed)
-    }
-
-    fn change(
-        &mut self,
-        write: &WriteBatch,
-        change: &Change,
-        entry: Option<IndexEntry>,
-    ) -> Result<AppliedChange> {
-        self.changes += 1;
-        let (seq, id) = (self.changes, change.id());
-        let mut erased = None;
-        let (prev, before) = match (change, entry) {
-            (Change::Add(memory), Some(entry)) => (self.add(memory, entry, write.at)?, None),
-            (Change::Update(memory), Some(entry)) => self.update(memory, entry)?,
-            (Change::Erase(id), _) => {
-                let (prev, receipt) = self.erase(*id)?;
-                erased = Some(receipt);
-                (Some(prev), None)
-            }
-            (Change::Delete(id), _) => self.delete(*id)?,
-            (Change::Add(_) | Change::Update(_), None) => {
-                return Err(Error::damaged("a change was not analysed"));
-            }
-        };
-        self.append_journal(write, change, prev, before.as_ref())?;
-        Ok(AppliedChange { seq: seq as u64, id, erasure: erased })
-    }
-
-    /// Returns the newest line of the memory in the journal, if it was there before.
-    fn add(&mut self, memory: &Memory, entry: IndexEntry, now: Timestamp) -> Result<Option<i64>> {
-        let (place, prev) = match self.take_deleted(memory.id)? {
-            Some((place, prev)) => (place, Some(prev)),
-            None => (self.next_address(memory)?, None),
-        };
-        let stored = MemoryRow { memory: memory.clone(), address: place, seq: self.changes };
-        if !rows::insert(self.db, self.scope, &stored)? {
-            return Err(uri_conflict(memory));
-        }
-        match (memory.kind, memory.source.via) {
-            (Kind::Turn, _) => {
-                capture_rows::note_turn_added(self.db, self.scope, memory, place, now)?
-            }
-            (_, Origin::Extract) => drop(quarantine::remove(self.db, self.scope, &[memory.id])?),
-            _ => {}
-        }
-        self.new_entries.push(with_address(entry, place));
-        Ok(prev)
-    }
-
-    fn update(
-        &mut self,
-        memory: &Memory,
-        entry: IndexEntry,
-    ) -> Result<(Option<i64>, Option<Memory>)> {
-        let stored = self.require_row(memory.id)?;
-        check_next_version(&stored.memory, memory)?;
-        let row = MemoryRow { memory: memory.clone(), address: stored.address, seq: self.changes };
-        rows::replace(self.db, self.scope, &row)?;
-        if stored.memory.content != memory.content {
-            token_vectors::remove(self.db, self.scope, stored.address)?;
-        }
-        if index_differs(&stored.memory, memory) {
-            self.unindex(stored.address)?;
-            self.new_entries.push(with_address(entry, stored.address));
-        }
-        Ok((Some(stored.seq), Some(stored.memory)))
-    }
-
-    fn delete(&mut self, id: MemoryId) -> Result<(Option<i64>, Option<Memory>)> {
-        let stored = self.require_row(id)?;
-        rows::delete(self.db, self.scope, stored.address)?;
-        capture_rows::note_turn_removed(self.db, self.scope, &stored.memory, stored.address)?;
-        self.unindex(stored.address)?;
-        token_vectors::remove(self.db, self.scope, stored.address)?;
-        self.record_deleted(id, stored.address)?;
-        Ok((Some(stored.seq), Some(stored.memory)))
-    }
-
-    /// Erases a memory, whether it is still there or was deleted before; returns its newest line and the receipt.
-    fn erase(&mut self, id: MemoryId) -> Result<(i64, ErasureReceipt)> {
-        // What this very write added is indexed first, so that one way of erasing serves all.
-        index::add(self.db, self.scope, std::mem::take(&mut self.new_entries))?;
-        let stored = rows::by_id(self.db, &self.owner, self.scope, id)?;
-        let (place, seq) = match (&stored, self.take_deleted(id)?) {
-            (Some(stored), _) => (stored.address, stored.seq),
-            (None, Some(gone)) => gone,
-            (None, None) => return Err(Error::not_found("memory", id)),
-        };
-        if let Some(stored) = &stored {
-            capture_rows::note_turn_removed(self.db, self.scope, &stored.memory, place)?;
-        }
-        let mut receipt = erase::erase(self.db, self.scope, id, (place, seq), stored)?;
-        receipt.vectors += token_vectors::remove(self.db, self.scope, place)?;
-        receipt.usage_lines = usage::remove_memory(self.db, self.scope, id)?;
-        self.record_deleted(id, place)?;
-        Ok((seq, receipt))
-    }
-
-    fn require_row(&self, id: MemoryId) -> Result<MemoryRow> {
-        rows::by_id(self.db, &self.owner, self.scope, id)?
-            .ok_or_else(|| Error::not_found("memory", id))
-    }
-
-    fn unindex(&mut self, place: DocAddress) -> Result<()> {
-        match self.new_entries.iter().position(|entry| entry.record.address == place) {
-            Some(index) => drop(self.new_entries.remove(index)),
-            None => index::remove(self.db, self.scope, place)?,
         }
         Ok(())
     }
-
-    fn next_address(&mut self, memory: &Memory) -> Result<DocAddress> {
-        let Some(name) = &memory.source.session else {
-            let place = DocAddress::new(0, self.positions);
-            self.positions += 1;
-            return Ok(place);
-        };
-        let next = self.sessions + 1;
-        let (number, positions): (u32, u32) = self
-            .db
-            .prepare_cached(
-                "INSERT INTO sessions VALUES (?1, ?2, ?3, 1) \
-                 ON CONFLICT DO UPDATE SET positions = positions + 1 RETURNING number, positions",
-            )
-            .and_then(|mut insert| {
-                insert.query_row(params![self.scope, name, next], |row| row.try_into())
-            })
-            .map_err(failed)?;
-        self.sessions = self.sessions.max(number);
-        Ok(DocAddress::new(number, positions - 1))
-    }
-
-    fn take_deleted(&self, id: MemoryId) -> Result<Option<(DocAddress, i64)>> {
-        self.db
-            .prepare_cached("DELETE FROM gone WHERE scope = ?1 AND id = ?2 RETURNING place, seq")
-            .and_then(|mut delete| {
-                delete
-                    .query_row(params![self.scope, id.as_bytes()], |row| {
-                        Ok((DocAddress::from_bits(row.get::<_, i64>(0)? as u64), row.get(1)?))
-                    })
-                    .optional()
-            })
-            .map_err(failed)
-    }
-
-    fn record_deleted(&self, id: MemoryId, place: DocAddress) -> Result<()> {
-        self.db
-            .prepare_cached("INSERT INTO gone VALUES (?1, ?2, ?3, ?4)")
-            .and_then(|mut insert| {
-                insert.execute(params![
-                    self.scope,
-                    id.as_bytes(),
-                    place.to_bits() as i64,
-                    self.changes
-                ])
-            })
-            .map(drop)
-            .map_err(failed)
-    }
-
-    fn append_journal(
-        &self,
-        write: &WriteBatch,
-        change: &Change,
-        prev: Option<i64>,
-        before: Option<&Memory>,
-    ) -> Result<()> {
-        let before = before.map(serde_json::to_vec).transpose().map_err(Error::store)?;
-        self.db
-            .prepare_cached(
-                "INSERT INTO changes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-            )
-            .and_then(|mut insert| {
-                insert.execute(params![
-                    self.scope,
-                    self.changes,
-                    change.id().as_bytes(),
-                    change.op() as u8,
-                    write.at.as_millisecond(),
-                    write.actor as u8,
-                    write.reason,
-                    write.run,
-                    write.cost as i64,
-                    prev,
-                    before,
-                ])
-            })
-            .map(drop)
-            .map_err(failed)
-    }
 }
 
-fn with_address(mut entry: IndexEntry, place: DocAddress) -> IndexEntry {
-    entry.record.address = place;
-    entry
+/// Returns the row id and counters of a scope, which is created where needed. An index that a newer program built is
+/// left alone: its terms are not ours.
+fn open_scope(db: &Connection, scope: &Scope) -> Result<(i64, ScopeCounters)> {
+    let sql = "SELECT id, changes, sessions, positions, index_version FROM scopes WHERE agent = ?1 AND user = ?2";
+    let names = (scope.agent(), scope.user());
+    let read = || db.one(sql, names, |row| <(i64, i64, u32, u32, u32)>::try_from(row));
+    let found = match read()? {
+        Some(found) => found,
+        None => {
+            let insert = "INSERT INTO scopes (agent, user, index_version) VALUES (?1, ?2, ?3)";
+            db.run(insert, (scope.agent(), scope.user(), TERMS_VERSION))?;
+            read()?.ok_or_else(|| Error::damaged("a scope was not stored"))?
+        }
+    };
+    let (id, changes, sessions, positions, version) = found;
+    if version > TERMS_VERSION {
+        return Err(Error::SchemaTooNew { found: version, known: TERMS_VERSION });
+    }
+    Ok((id, ScopeCounters { changes, sessions, positions }))
+}
+
+fn load(
+    db: &Connection,
+    scope_id: i64,
+    counters: ScopeCounters,
+    write: &WriteBatch,
+) -> Result<Loaded> {
+    let needs = WriteNeeds::of(write);
+    let mut loaded = Loaded { counters, ..Loaded::default() };
+    for id in &needs.changed {
+        if let Some(row) = rows::by_id(db, &write.scope, scope_id, *id)? {
+            loaded.rows.insert(*id, row);
+        }
+    }
+    for id in needs.added.union(&needs.changed) {
+        if let Some(deletion) = deletion(db, scope_id, *id)? {
+            loaded.deletions.insert(*id, deletion);
+        }
+    }
+    for name in &needs.sessions {
+        if let Some(counter) = session(db, scope_id, name)? {
+            loaded.sessions.insert(name.clone(), counter);
+        }
+    }
+    for id in &needs.erased {
+        let stored = loaded.rows.get(id).map(|row| row.seq);
+        let newest = stored.or_else(|| loaded.deletions.get(id).map(|deletion| deletion.seq));
+        if let Some(newest) = newest {
+            loaded.journal.insert(*id, erase::journal_images(db, scope_id, newest)?);
+        }
+    }
+    for session in loaded.session_numbers() {
+        let cursor = capture_rows::next_position(db, scope_id, session)?;
+        loaded.capture_cursors.insert(session, cursor);
+    }
+    Ok(loaded)
+}
+
+fn deletion(db: &Connection, scope_id: i64, id: MemoryId) -> Result<Option<Deletion>> {
+    let sql = "SELECT place, seq FROM gone WHERE scope = ?1 AND id = ?2";
+    db.one(sql, params![scope_id, id.as_bytes()], |row| {
+        let address = DocAddress::from_bits(row.get::<_, i64>(0)? as u64);
+        Ok(Deletion { address, seq: row.get(1)? })
+    })
+}
+
+fn session(db: &Connection, scope_id: i64, name: &str) -> Result<Option<SessionCounter>> {
+    let sql = "SELECT number, positions FROM sessions WHERE scope = ?1 AND name = ?2";
+    db.one(sql, (scope_id, name), |row| {
+        Ok(SessionCounter { number: row.get(0)?, positions: row.get(1)? })
+    })
+}
+
+fn execute(
+    db: &Connection,
+    scope_id: i64,
+    write: &WriteBatch,
+    effects: Effects,
+) -> Result<Vec<AppliedChange>> {
+    put_counters(db, scope_id, &effects)?;
+    put_rows(db, scope_id, &effects)?;
+    put_journal(db, scope_id, write, &effects.journal)?;
+    for (session, delta) in &effects.captures {
+        capture_rows::apply_delta(db, scope_id, *session, delta)?;
+    }
+    for address in effects.stale_token_vectors {
+        token_vectors::remove(db, scope_id, address)?;
+    }
+    quarantine::remove(db, scope_id, &effects.accepted_drafts)?;
+    for address in effects.unindexed {
+        index::remove(db, scope_id, address)?;
+    }
+    index::add(db, scope_id, effects.indexed)?;
+    let mut applied = effects.applied;
+    for erasure in &effects.erasures {
+        if let Some(receipt) = &mut applied[erasure.change].erasure {
+            erase::execute(db, scope_id, erasure, receipt)?;
+        }
+    }
+    erase::bury(db, scope_id, &write.erased_texts)?;
+    if let Some(checkpoint) = &write.checkpoint {
+        capture_rows::commit(db, scope_id, checkpoint, write.at)?;
+    }
+    Ok(applied)
+}
+
+fn put_counters(db: &Connection, scope_id: i64, effects: &Effects) -> Result<()> {
+    let ScopeCounters { changes, sessions, positions } = effects.counters;
+    let sql = "UPDATE scopes SET changes = ?2, sessions = ?3, positions = ?4 WHERE id = ?1";
+    db.run(sql, (scope_id, changes, sessions, positions))?;
+    let sql =
+        "INSERT INTO sessions VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET positions = ?4";
+    for (name, SessionCounter { number, positions }) in &effects.sessions {
+        db.run(sql, (scope_id, name, number, positions))?;
+    }
+    Ok(())
+}
+
+fn put_rows(db: &Connection, scope_id: i64, effects: &Effects) -> Result<()> {
+    for address in &effects.removed {
+        rows::delete(db, scope_id, *address)?;
+    }
+    for row in &effects.updated {
+        rows::replace(db, scope_id, row)?;
+    }
+    for row in &effects.inserted {
+        rows::insert(db, scope_id, row)?;
+    }
+    for id in &effects.restored {
+        let sql = "DELETE FROM gone WHERE scope = ?1 AND id = ?2";
+        db.run(sql, params![scope_id, id.as_bytes()])?;
+    }
+    for (id, Deletion { address, seq }) in &effects.deleted {
+        let sql = "INSERT OR REPLACE INTO gone VALUES (?1, ?2, ?3, ?4)";
+        db.run(sql, params![scope_id, id.as_bytes(), address.to_bits() as i64, seq])?;
+    }
+    Ok(())
+}
+
+fn put_journal(
+    db: &Connection,
+    scope_id: i64,
+    write: &WriteBatch,
+    lines: &[JournalLine],
+) -> Result<()> {
+    let sql = "INSERT INTO changes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    for JournalLine { seq, id, op, prev, before } in lines {
+        let before = before.as_ref().map(encode_image).transpose()?;
+        db.run(
+            sql,
+            params![
+                scope_id,
+                seq,
+                id.as_bytes(),
+                *op as u8,
+                write.at.as_millisecond(),
+                write.actor as u8,
+                write.reason,
+                write.run,
+                write.cost as i64,
+                prev,
+                before,
+            ],
+        )?;
+    }
+    Ok(())
 }

@@ -1,27 +1,33 @@
-//! Blocks of the index as rows: a header, pages of documents, parts of postings.
+//! Tables of index blocks: a header, pages of records, parts of postings, rows of vectors, deleted documents.
+//!
+//! `block_gone` holds deleted documents, `block_vectors.slots` packed vectors, `blocks.unmade` the count of missing
+//! ones.
 
 use std::sync::Arc;
 
 use rusqlite::{Connection, blob::Blob, params};
 
-use super::{failed, index::SEAL_AT};
+use super::statements::Statements;
 use crate::{
     error::{Error, Result},
     store::{
         DocAddress, Posting,
-        index_block::{self, IndexBlock, PAGE_DOCS, part_of},
-        segment::{Docs, PackedDocs},
+        index::{
+            BlockLayout, Docs, IndexBlock,
+            assemble::{BlockHeader, BlockReader, BlockSnapshot},
+            block::{find_postings, part_of},
+            merge_policy::{BlockSize, level_of},
+            segment::PackedDocs,
+        },
     },
     text::terms::TermHash,
 };
 
-/// Blocks of one level that are merged into one.
-pub(super) const MERGE_FACTOR: usize = 4;
+/// Row sizes for pages of 4 KiB: 138 records fill one beside its headers, two parts fit, so that a term costs one page.
+pub(super) const LAYOUT: BlockLayout =
+    BlockLayout { page_docs: 138, part_bytes: 1_900, vectors_per_row: 64 };
 
-/// The highest level: merging larger blocks would hold the write lock for long and save little.
-pub(super) const MAX_LEVEL: u32 = 4;
-
-/// Rows of a block are numbered from its id times this.
+/// Row ids of a block begin at its id times this.
 pub(super) const ROW_IDS_PER_BLOCK: i64 = 1 << 20;
 
 /// A column of bytes whose rows are numbered from the first of their block without a gap.
@@ -29,68 +35,81 @@ pub(super) const ROW_IDS_PER_BLOCK: i64 = 1 << 20;
 struct BlobColumn {
     table: &'static str,
     name: &'static str,
-    /// Asks for the last of a block's rows.
+    /// Query for the last row of a block.
     last_row_sql: &'static str,
 }
 
-/// Where records are.
 const PAGES: BlobColumn = BlobColumn {
     table: "block_pages",
     name: "docs",
     last_row_sql: "SELECT max(id) FROM block_pages WHERE id BETWEEN ?1 AND ?2",
 };
 
-/// Where vectors are.
 const VECTORS: BlobColumn = BlobColumn {
     table: "block_vectors",
     name: "slots",
     last_row_sql: "SELECT max(id) FROM block_vectors WHERE id BETWEEN ?1 AND ?2",
 };
 
-/// Which rows of a block are meant.
+/// Half of the rows of a block: two threads share its vectors.
 #[derive(Clone, Copy)]
 pub(super) enum BlockHalf {
     First,
     Second,
 }
 
-/// What the file tells of a block.
-#[derive(Clone)]
-pub(super) struct BlockHeader {
-    pub(super) id: i64,
-    pub(super) part_bits: u32,
-    pub(super) model: u32,
-    pub(super) missing_vectors: u32,
-    pub(super) docs: usize,
+impl BlockReader for Connection {
+    fn packed_docs(&self, block: i64) -> Result<Vec<u8>> {
+        read_blobs(self, PAGES, block)
+    }
+
+    fn vectors(&self, block: i64) -> Result<Vec<u8>> {
+        read_blobs(self, VECTORS, block)
+    }
+
+    fn postings(&self, header: &BlockHeader, terms: &[TermHash]) -> Result<Vec<Vec<Posting>>> {
+        term_postings(self, header, terms)
+    }
 }
 
-/// The blocks of the scope, in the order of their first places.
-pub(super) fn headers(db: &Connection, scope: i64) -> Result<Vec<BlockHeader>> {
-    let mut statement = db
-        .prepare_cached(
-            "SELECT id, part_bits, model, unmade, docs FROM blocks WHERE scope = ?1 ORDER BY first",
-        )
-        .map_err(failed)?;
-    let rows = statement.query_map([scope], |row| {
+/// Returns the blocks of the scope in the order of their first addresses.
+pub(super) fn headers(db: &Connection, scope_id: i64) -> Result<Vec<BlockHeader>> {
+    let sql =
+        "SELECT id, part_bits, model, unmade, docs FROM blocks WHERE scope = ?1 ORDER BY first";
+    db.all(sql, [scope_id], |row| {
         Ok(BlockHeader {
             id: row.get(0)?,
             part_bits: row.get(1)?,
             model: row.get(2)?,
-            missing_vectors: row.get(3)?,
+            missing: row.get(3)?,
             docs: row.get::<_, i64>(4)? as usize,
         })
-    });
-    rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)
+    })
 }
 
-/// Whether a block is still there.
+/// Returns the blocks of the scope with their deleted documents.
+pub(super) fn snapshots(db: &Connection, scope_id: i64) -> Result<Vec<BlockSnapshot>> {
+    let snapshot =
+        |header: BlockHeader| Ok(BlockSnapshot { deleted: load_deleted(db, header.id)?, header });
+    headers(db, scope_id)?.into_iter().map(snapshot).collect()
+}
+
+/// Returns the sizes of the scope's blocks, by level and id.
+pub(super) fn sizes(db: &Connection, scope_id: i64) -> Result<Vec<BlockSize>> {
+    let sql = "SELECT id, level, docs, (SELECT count(*) FROM block_gone WHERE block = id) \
+               FROM blocks WHERE scope = ?1 ORDER BY level, id";
+    db.all(sql, [scope_id], |row| {
+        let (docs, deleted) = (row.get::<_, i64>(2)? as usize, row.get::<_, i64>(3)? as usize);
+        Ok(BlockSize { id: row.get(0)?, level: row.get(1)?, docs, deleted })
+    })
+}
+
+/// Returns `true` if a block is still there.
 pub(super) fn exists(db: &Connection, block: i64) -> Result<bool> {
-    db.prepare_cached("SELECT 1 FROM blocks WHERE id = ?1")
-        .and_then(|mut select| select.exists([block]))
-        .map_err(failed)
+    db.finds("SELECT 1 FROM blocks WHERE id = ?1", [block])
 }
 
-/// The postings of each term in a block, those of memories that are gone included. Each part is read once.
+/// Returns the postings of each term in a block, deleted documents included. Each part is read once.
 pub(super) fn term_postings(
     db: &Connection,
     header: &BlockHeader,
@@ -103,44 +122,33 @@ pub(super) fn term_postings(
         .collect();
     wanted.sort_unstable();
     let mut postings = vec![Vec::new(); terms.len()];
-    let mut statement =
-        db.prepare_cached("SELECT postings FROM block_parts WHERE id = ?1").map_err(failed)?;
+    let mut statement = db.prepare_cached("SELECT postings FROM block_parts WHERE id = ?1")?;
     for same in wanted.chunk_by(|a, b| a.0 == b.0) {
-        let mut rows =
-            statement.query([header.id * ROW_IDS_PER_BLOCK + same[0].0 as i64]).map_err(failed)?;
-        let Some(row) = rows.next().map_err(failed)? else { continue };
-        let part = row.get_ref(0).map_err(failed)?.as_blob().map_err(Error::store)?;
+        let mut rows = statement.query([row_id(header.id, same[0].0)])?;
+        let Some(row) = rows.next()? else { continue };
+        let part = row.get_ref(0)?.as_blob().map_err(Error::store)?;
         for (_, index) in same {
-            postings[*index] = index_block::find_postings(part, terms[*index]);
+            postings[*index] = find_postings(part, terms[*index]);
         }
     }
     Ok(postings)
 }
 
-/// The records of a block.
-pub(super) fn load_docs(db: &Connection, block: i64) -> Result<Docs> {
-    Ok(Docs::shared(Arc::new(PackedDocs::new(load_packed(db, block)?)), load_deleted(db, block)?))
-}
-
-/// The packed records of a block.
-pub(super) fn load_packed(db: &Connection, block: i64) -> Result<Vec<u8>> {
-    read_blobs(db, PAGES, block)
-}
-
-/// The documents of a block that are gone, in order.
+/// Returns the deleted documents of a block, in order.
 pub(super) fn load_deleted(db: &Connection, block: i64) -> Result<Vec<u32>> {
-    let mut statement = db
-        .prepare_cached("SELECT doc FROM block_gone WHERE block = ?1 ORDER BY doc")
-        .map_err(failed)?;
-    let rows = statement.query_map([block], |row| row.get(0)).map_err(failed)?;
-    rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    db.all("SELECT doc FROM block_gone WHERE block = ?1 ORDER BY doc", [block], |row| row.get(0))
 }
 
-/// The bytes of a block's rows, one after the other: each is read to where it stays, because a process that asks one
-/// question spends most of its time here.
+/// Marks a document of a block as deleted.
+pub(super) fn mark_deleted(db: &Connection, block: i64, doc: u32) -> Result<()> {
+    db.run("INSERT INTO block_gone VALUES (?1, ?2)", (block, doc)).map(drop)
+}
+
+/// Concatenates the rows of a block. Each is read to its final position, because a process that answers one query
+/// spends most of its time here.
 fn read_blobs(db: &Connection, column: BlobColumn, block: i64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    for_each_blob(db, column, block, None, |blob, rows| {
+    for_each_blob(db, column, block, None, &mut |blob, rows| {
         // Rows are equally long, but for the last.
         bytes.reserve(if bytes.is_empty() { blob.len() * rows } else { 0 });
         let start = bytes.len();
@@ -150,231 +158,199 @@ fn read_blobs(db: &Connection, column: BlobColumn, block: i64) -> Result<Vec<u8>
     Ok(bytes)
 }
 
-/// Opens the rows of a block, or half of them, one after the other and has `read` read them; it is told how many rows
-/// there are.
+/// Calls `read` with each row of a block, or of half of it, and the number of all its rows.
 fn for_each_blob(
     db: &Connection,
-    BlobColumn { table, name, last_row_sql: last }: BlobColumn,
+    BlobColumn { table, name, last_row_sql }: BlobColumn,
     block: i64,
     half: Option<BlockHalf>,
-    mut read: impl FnMut(&Blob<'_>, usize) -> rusqlite::Result<()>,
+    read: &mut dyn FnMut(&Blob<'_>, usize) -> rusqlite::Result<()>,
 ) -> Result<()> {
-    let (first, most) = row_id_range(block);
-    let last: Option<i64> = db
-        .prepare_cached(last)
-        .and_then(|mut select| select.query_row((first, most), |row| row.get(0)))
-        .map_err(failed)?;
+    let (first, most) = row_ids(block);
+    let last: Option<i64> = db.one(last_row_sql, (first, most), |row| row.get(0))?.flatten();
     let Some(last) = last else { return Ok(()) };
-    let mut blob = db.blob_open("main", table, name, first, true).map_err(failed)?;
+    let mut blob = db.blob_open("main", table, name, first, true)?;
     let (rows, middle) = (last - first + 1, first + (last - first + 1) / 2);
     let ids = match half {
         None => first..last + 1,
         Some(BlockHalf::First) => first..middle,
         Some(BlockHalf::Second) => middle..last + 1,
     };
-    let rows = rows as usize;
     for id in ids {
-        blob.reopen(id).and_then(|()| read(&blob, rows)).map_err(failed)?;
+        blob.reopen(id)?;
+        read(&blob, rows as usize)?;
     }
     Ok(())
 }
 
-/// A whole block.
+/// Loads a whole block.
 pub(super) fn load_block(db: &Connection, header: &BlockHeader) -> Result<IndexBlock> {
-    let parts = read_rows(
-        db,
-        "SELECT id, postings FROM block_parts WHERE id BETWEEN ?1 AND ?2",
-        header.id,
-    )?;
+    let packed = Arc::new(PackedDocs::new(db.packed_docs(header.id)?));
     Ok(IndexBlock {
-        docs: load_docs(db, header.id)?,
+        docs: Docs::shared(packed, load_deleted(db, header.id)?),
         part_bits: header.part_bits,
-        parts: parts.into_iter().map(|(_, part)| part).collect(),
+        parts: load_parts(db, header.id)?.into_iter().map(|(_, part)| part).collect(),
         model: header.model,
-        vectors: load_vectors(db, header.id)?,
+        vectors: db.vectors(header.id)?,
     })
 }
 
-/// Writes a block; an empty one leaves nothing.
-pub(super) fn store_block(db: &Connection, scope: i64, block: &IndexBlock) -> Result<()> {
+/// Returns the row ids and bytes of a block's parts.
+pub(super) fn load_parts(db: &Connection, block: i64) -> Result<Vec<(i64, Vec<u8>)>> {
+    let sql = "SELECT id, postings FROM block_parts WHERE id BETWEEN ?1 AND ?2";
+    db.all(sql, row_ids(block), |row| row.try_into())
+}
+
+/// Stores a block; an empty one leaves nothing.
+pub(super) fn store_block(db: &Connection, scope_id: i64, block: &IndexBlock) -> Result<()> {
     let docs = block.docs.len();
     if docs == 0 {
         return Ok(());
     }
-    let (first, last) =
-        (block.docs.address(0).to_bits() as i64, block.docs.address(docs - 1).to_bits() as i64);
-    let number = next_block_id(db)?;
-    let header = params![
-        number,
-        scope,
-        level_of(docs),
-        docs as i64,
-        block.part_bits,
-        first,
-        last,
-        block.model,
-        block.missing_vectors() as i64
-    ];
-    db.prepare_cached("INSERT INTO blocks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")
-        .and_then(|mut insert| insert.execute(header))
-        .map_err(failed)?;
-    let id = number * ROW_IDS_PER_BLOCK;
-    let mut insert =
-        db.prepare_cached("INSERT INTO block_pages VALUES (?1, ?2)").map_err(failed)?;
-    for (index, page) in block.pages().enumerate() {
-        insert.execute(params![id + index as i64, page]).map_err(failed)?;
+    let bits = |doc: usize| block.docs.address(doc).to_bits() as i64;
+    let id = next_block_id(db)?;
+    db.run(
+        "INSERT INTO blocks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        params![
+            id,
+            scope_id,
+            level_of(docs),
+            docs as i64,
+            block.part_bits,
+            bits(0),
+            bits(docs - 1),
+            block.model,
+            block.missing_vectors() as i64
+        ],
+    )?;
+    let mut insert = db.prepare_cached("INSERT INTO block_pages VALUES (?1, ?2)")?;
+    for (index, page) in block.pages(&LAYOUT).enumerate() {
+        insert.execute(params![row_id(id, index), page])?;
     }
-    let mut insert =
-        db.prepare_cached("INSERT INTO block_parts VALUES (?1, ?2)").map_err(failed)?;
+    let mut insert = db.prepare_cached("INSERT INTO block_parts VALUES (?1, ?2)")?;
     for (index, part) in block.parts.iter().enumerate().filter(|(_, part)| !part.is_empty()) {
-        insert.execute(params![id + index as i64, part]).map_err(failed)?;
+        insert.execute(params![row_id(id, index), part])?;
     }
-    let mut insert =
-        db.prepare_cached("INSERT INTO block_vectors VALUES (?1, ?2)").map_err(failed)?;
-    for (index, slots) in block.vector_rows().enumerate() {
-        insert.execute(params![id + index as i64, slots]).map_err(failed)?;
+    let mut insert = db.prepare_cached("INSERT INTO block_vectors VALUES (?1, ?2)")?;
+    for (index, vectors) in block.vector_rows(&LAYOUT).enumerate() {
+        insert.execute(params![row_id(id, index), vectors])?;
     }
     Ok(())
 }
 
-/// The slots of a block's vectors; empty if it has none.
-pub(super) fn load_vectors(db: &Connection, block: i64) -> Result<Vec<u8>> {
-    read_blobs(db, VECTORS, block)
-}
-
-/// Shows the slots of half of a block's vectors, some at a time. The room they are read to is used again and stays in the
-/// processor's cache; new memory for all of them would cost several times what reading and comparing them does.
+/// Calls `each` with the vectors of half of a block, a row at a time. The buffer is used again and stays in the
+/// processor's cache; fresh memory for all of them would cost several times what reading and scoring them does.
 pub(super) fn for_each_vector_row(
     db: &Connection,
     block: i64,
     half: BlockHalf,
     mut each: impl FnMut(&[u8]),
 ) -> Result<()> {
-    let mut room = Vec::new();
-    for_each_blob(db, VECTORS, block, Some(half), |blob, _| {
-        room.resize(blob.len(), 0);
-        blob.read_at_exact(&mut room, 0).map(|()| each(&room))
+    let mut buffer = Vec::new();
+    for_each_blob(db, VECTORS, block, Some(half), &mut |blob, _| {
+        buffer.resize(blob.len(), 0);
+        blob.read_at_exact(&mut buffer, 0).map(|()| each(&buffer))
     })
 }
 
-/// A number that no block ever had, so that what was read of a block can be kept by it.
+/// Returns an id that no block ever had, so that the cache can keep blocks by it.
 fn next_block_id(db: &Connection) -> Result<i64> {
     let sql = "SELECT 1 + max(coalesce((SELECT value FROM meta WHERE key = 'block'), 0), \
                coalesce((SELECT max(id) FROM blocks), 0))";
-    let next: i64 = db
-        .prepare_cached(sql)
-        .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
-        .map_err(failed)?;
-    db.prepare_cached("INSERT OR REPLACE INTO meta VALUES ('block', ?1)")
-        .and_then(|mut insert| insert.execute([next]))
-        .map_err(failed)?;
+    let next: i64 = db.one(sql, [], |row| row.get(0))?.unwrap_or(1);
+    db.run("INSERT OR REPLACE INTO meta VALUES ('block', ?1)", [next])?;
     Ok(next)
 }
 
 /// Removes a block.
 pub(super) fn drop_block(db: &Connection, block: i64) -> Result<()> {
-    let (first, last) = row_id_range(block);
-    db.execute("DELETE FROM block_pages WHERE id BETWEEN ?1 AND ?2", (first, last))
-        .map_err(failed)?;
-    db.execute("DELETE FROM block_parts WHERE id BETWEEN ?1 AND ?2", (first, last))
-        .map_err(failed)?;
-    db.execute("DELETE FROM block_vectors WHERE id BETWEEN ?1 AND ?2", (first, last))
-        .map_err(failed)?;
-    db.execute("DELETE FROM block_gone WHERE block = ?1", [block]).map_err(failed)?;
-    db.execute("DELETE FROM blocks WHERE id = ?1", [block]).map(drop).map_err(failed)
+    for table in ["block_pages", "block_parts", "block_vectors"] {
+        db.run(&format!("DELETE FROM {table} WHERE id BETWEEN ?1 AND ?2"), row_ids(block))?;
+    }
+    db.run("DELETE FROM block_gone WHERE block = ?1", [block])?;
+    db.run("DELETE FROM blocks WHERE id = ?1", [block]).map(drop)
 }
 
-/// The block and number of the living entry at a place.
-pub(super) fn locate(db: &Connection, scope: i64, place: DocAddress) -> Result<Option<(i64, u32)>> {
-    for (block, doc) in locate_all(db, scope, place)? {
-        if !is_deleted(db, block, doc)? {
+/// Removes rows of blocks that do not exist, which only damage can leave behind.
+pub(super) fn drop_orphans(db: &Connection) -> Result<()> {
+    for table in ["block_pages", "block_parts", "block_vectors"] {
+        let blocks = format!("id / {ROW_IDS_PER_BLOCK} NOT IN (SELECT id FROM blocks)");
+        db.run(&format!("DELETE FROM {table} WHERE {blocks}"), [])?;
+    }
+    db.run("DELETE FROM block_gone WHERE block NOT IN (SELECT id FROM blocks)", []).map(drop)
+}
+
+/// Returns the block and document of the live entry at an address.
+pub(super) fn locate(
+    db: &Connection,
+    scope_id: i64,
+    address: DocAddress,
+) -> Result<Option<(i64, u32)>> {
+    for (block, doc) in locate_all(db, scope_id, address)? {
+        if !db.finds("SELECT 1 FROM block_gone WHERE block = ?1 AND doc = ?2", (block, doc))? {
             return Ok(Some((block, doc)));
         }
     }
     Ok(None)
 }
 
-/// The blocks and numbers of all entries that ever stood at a place and were not merged away yet.
+/// Returns the blocks and documents of all entries at an address that were not merged away yet, deleted ones included.
 pub(super) fn locate_all(
     db: &Connection,
-    scope: i64,
-    place: DocAddress,
+    scope_id: i64,
+    address: DocAddress,
 ) -> Result<Vec<(i64, u32)>> {
-    let mut statement = db
-        .prepare_cached(
-            "SELECT id, docs FROM blocks WHERE scope = ?1 AND ?2 BETWEEN first AND last",
-        )
-        .map_err(failed)?;
-    let rows = statement
-        .query_map((scope, place.to_bits() as i64), |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)));
-    let blocks: Vec<(i64, i64)> =
-        rows.map_err(failed)?.collect::<rusqlite::Result<_>>().map_err(failed)?;
+    let sql = "SELECT id, docs FROM blocks WHERE scope = ?1 AND ?2 BETWEEN first AND last";
+    let key = (scope_id, address.to_bits() as i64);
+    let blocks: Vec<(i64, i64)> = db.all(sql, key, |row| row.try_into())?;
     let mut found = Vec::new();
     for (block, docs) in blocks {
-        found.extend(locate_in(db, block, docs as usize, place)?.map(|doc| (block, doc)));
+        found.extend(locate_in(db, block, docs as usize, address)?.map(|doc| (block, doc)));
     }
     Ok(found)
 }
 
-/// Searches the pages of a block by halving, one page a step.
-fn locate_in(db: &Connection, block: i64, docs: usize, place: DocAddress) -> Result<Option<u32>> {
-    let (mut low, mut high) = (0, docs.div_ceil(PAGE_DOCS));
+/// Finds the document at an address by binary search over the pages of a block.
+fn locate_in(db: &Connection, block: i64, docs: usize, address: DocAddress) -> Result<Option<u32>> {
+    let (mut low, mut high) = (0, docs.div_ceil(LAYOUT.page_docs));
     while low < high {
         let middle = low.midpoint(high);
         let page = load_page(db, block, middle)?;
-        if page.is_empty() || place < page.address(0) {
+        if page.is_empty() || address < page.address(0) {
             high = middle;
-        } else if place > page.address(page.len() - 1) {
+        } else if address > page.address(page.len() - 1) {
             low = middle + 1;
         } else {
-            return Ok(page.index_of(place).map(|doc| (middle * PAGE_DOCS + doc) as u32));
+            return Ok(page.index_of(address).map(|doc| (middle * LAYOUT.page_docs + doc) as u32));
         }
     }
     Ok(None)
 }
 
-/// Where documents of a block stand, which are in order.
+/// Returns the addresses of documents of a block, which are in order.
 pub(super) fn addresses_of(db: &Connection, block: i64, docs: &[u32]) -> Result<Vec<DocAddress>> {
-    let mut places = Vec::with_capacity(docs.len());
-    for same in docs.chunk_by(|a, b| *a as usize / PAGE_DOCS == *b as usize / PAGE_DOCS) {
-        let page = load_page(db, block, same[0] as usize / PAGE_DOCS)?;
-        let within = same.iter().map(|doc| *doc as usize % PAGE_DOCS);
-        places.extend(within.filter(|doc| *doc < page.len()).map(|doc| page.address(doc)));
+    let page_of = |doc: u32| doc as usize / LAYOUT.page_docs;
+    let mut addresses = Vec::with_capacity(docs.len());
+    for same in docs.chunk_by(|a, b| page_of(*a) == page_of(*b)) {
+        let page = load_page(db, block, page_of(same[0]))?;
+        let within = same.iter().map(|doc| *doc as usize % LAYOUT.page_docs);
+        addresses.extend(within.filter(|doc| *doc < page.len()).map(|doc| page.address(doc)));
     }
-    Ok(places)
+    Ok(addresses)
 }
 
 fn load_page(db: &Connection, block: i64, index: usize) -> Result<Docs> {
-    let bytes: Vec<u8> = db
-        .prepare_cached("SELECT docs FROM block_pages WHERE id = ?1")
-        .and_then(|mut statement| {
-            statement.query_row([block * ROW_IDS_PER_BLOCK + index as i64], |row| row.get(0))
-        })
-        .map_err(failed)?;
-    Ok(Docs::from_packed(bytes))
+    let sql = "SELECT docs FROM block_pages WHERE id = ?1";
+    let bytes: Option<Vec<u8>> = db.one(sql, [row_id(block, index)], |row| row.get(0))?;
+    let missing = || Error::damaged(format!("index block {block} has no page {index}"));
+    Ok(Docs::from_packed(bytes.ok_or_else(missing)?))
 }
 
-fn is_deleted(db: &Connection, block: i64, doc: u32) -> Result<bool> {
-    db.prepare_cached("SELECT 1 FROM block_gone WHERE block = ?1 AND doc = ?2")
-        .and_then(|mut statement| statement.exists((block, doc)))
-        .map_err(failed)
+fn row_id(block: i64, index: usize) -> i64 {
+    block * ROW_IDS_PER_BLOCK + index as i64
 }
 
-/// The rows of a block that `sql` selects between its first and last number.
-pub(super) fn read_rows(db: &Connection, sql: &str, block: i64) -> Result<Vec<(i64, Vec<u8>)>> {
-    let mut statement = db.prepare_cached(sql).map_err(failed)?;
-    let rows = statement
-        .query_map(row_id_range(block), |row| Ok((row.get(0)?, row.get(1)?)))
-        .map_err(failed)?;
-    rows.collect::<rusqlite::Result<_>>().map_err(failed)
-}
-
-/// The first and last number a row of a block can have.
-fn row_id_range(block: i64) -> (i64, i64) {
-    (block * ROW_IDS_PER_BLOCK, block * ROW_IDS_PER_BLOCK + ROW_IDS_PER_BLOCK - 1)
-}
-
-/// Levels by size: up to 255 documents, then four times as many each.
-fn level_of(docs: usize) -> u32 {
-    (docs / SEAL_AT).max(1).ilog(MERGE_FACTOR).min(MAX_LEVEL)
+/// Returns the first and last id that a row of a block can have.
+fn row_ids(block: i64) -> (i64, i64) {
+    (row_id(block, 0), row_id(block + 1, 0) - 1)
 }

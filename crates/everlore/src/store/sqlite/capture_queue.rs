@@ -1,8 +1,8 @@
-//! What waits to be drawn from conversations, asked of the file.
+//! The capture queue in SQLite; its rows are in [`capture_rows`] and [`quarantine`].
 
 use async_trait::async_trait;
 
-use super::{SqliteStore, capture_rows, quarantine, scope_number};
+use super::{SqliteStore, capture_rows, quarantine};
 use crate::{
     error::Result,
     store::{
@@ -15,22 +15,18 @@ use crate::{
 #[async_trait]
 impl CaptureQueue for SqliteStore {
     async fn claim(&self, claim: &ClaimRequest) -> Result<Option<SessionLease>> {
-        // Most of the time nothing is due: only then a writer is needed.
-        let claim = claim.clone();
-        let waiting = self.pending(claim.scope.as_ref()).await?;
-        if pick_due(&waiting, &claim).is_none() {
+        // Most claims find nothing due: only the others need the writer.
+        let pending = self.pending(claim.scope.as_ref()).await?;
+        if pick_due(&pending, claim).is_none() {
             return Ok(None);
         }
+        let claim = claim.clone();
         self.writer.run(move |db| capture_rows::claim(db, &claim)).await
     }
 
-    async fn release(
-        &self,
-        claimed: &SessionLease,
-        failure: Option<&CaptureFailure>,
-    ) -> Result<()> {
-        let (claimed, failure) = (claimed.clone(), failure.cloned());
-        self.writer.run(move |db| capture_rows::release(db, &claimed, failure.as_ref())).await
+    async fn release(&self, lease: &SessionLease, failure: Option<&CaptureFailure>) -> Result<()> {
+        let (lease, failure) = (lease.clone(), failure.cloned());
+        self.writer.run(move |db| capture_rows::release(db, &lease, failure.as_ref())).await
     }
 
     async fn unread_turns(
@@ -39,26 +35,22 @@ impl CaptureQueue for SqliteStore {
         session: Option<&str>,
         limit: usize,
     ) -> Result<UnreadTurns> {
-        let (owner, session) = (scope.clone(), session.map(str::to_owned));
-        self.read(scope, move |db, number| {
-            capture_rows::unread_turns(db, &owner, number, session.as_deref(), limit)
+        let (owned, session) = (scope.clone(), session.map(str::to_owned));
+        self.read(scope, move |db, scope_id| {
+            capture_rows::unread_turns(db, &owned, scope_id, session.as_deref(), limit)
         })
         .await
     }
 
     async fn mark_ended(&self, scope: &Scope, session: &str, now: Timestamp) -> Result<bool> {
-        let (owner, session) = (scope.clone(), session.to_owned());
-        self.writer
-            .run(move |db| match scope_number(db, &owner)? {
-                Some(number) => capture_rows::mark_ended(db, number, &session, now),
-                None => Ok(false),
-            })
+        let session = session.to_owned();
+        self.write(scope, move |db, scope_id| capture_rows::mark_ended(db, scope_id, &session, now))
             .await
     }
 
     async fn pending(&self, scope: Option<&Scope>) -> Result<Vec<PendingSession>> {
         let scope = scope.cloned();
-        self.pool.read(move |db| capture_rows::pending_sessions(db, scope.as_ref())).await
+        self.pool.read(move |db| capture_rows::pending(db, scope.as_ref())).await
     }
 
     async fn quarantined(&self, scope: &Scope) -> Result<Vec<QuarantinedDraft>> {
@@ -66,12 +58,7 @@ impl CaptureQueue for SqliteStore {
     }
 
     async fn drop_quarantined(&self, scope: &Scope, ids: &[MemoryId]) -> Result<usize> {
-        let (owner, ids) = (scope.clone(), ids.to_vec());
-        self.writer
-            .run(move |db| match scope_number(db, &owner)? {
-                Some(number) => quarantine::remove(db, number, &ids),
-                None => Ok(0),
-            })
-            .await
+        let ids = ids.to_vec();
+        self.write(scope, move |db, scope_id| quarantine::remove(db, scope_id, &ids)).await
     }
 }

@@ -1,185 +1,143 @@
-//! How far each session was read, in the file: counted with the turns, moved with what is drawn from them.
+//! Capture progress of each session: counters that change with the turns, a checkpoint that moves with what capture
+//! stores, the lease and its failures.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params_from_iter};
 
-use super::{failed, quarantine, rows, rows::decode_timestamp};
+use super::{quarantine, rows, rows::TurnRange, scope_id, statements::Statements};
 use crate::{
     error::{Error, Result},
     store::{
         CaptureFailure, ClaimRequest, DocAddress, PendingSession, SessionLease, UnreadTurns,
         capture_queue::{CONTEXT_TURNS, lease_lost, pick_due, starts_exchange},
+        plan::CaptureDelta,
+        row::{MemoryRow, timestamp},
     },
-    types::{CaptureCheckpoint, Memory, Scope, Timestamp},
+    types::{CaptureCheckpoint, Scope, Timestamp},
 };
 
-/// Counts a turn that was stored, unless it stands where was read already.
-pub(super) fn note_turn_added(
+/// Adds to the counters of a session. A delta with a time, which new turns have, creates the row if there is none and
+/// reopens a session that had ended.
+pub(super) fn apply_delta(
     db: &Connection,
-    scope: i64,
-    turn: &Memory,
-    place: DocAddress,
-    now: Timestamp,
+    scope_id: i64,
+    session: u32,
+    delta: &CaptureDelta,
 ) -> Result<()> {
-    db.prepare_cached(
-        "INSERT INTO captures (scope, session, turns, exchanges, last_at) VALUES (?1, ?2, 1, ?3, ?4) \
-         ON CONFLICT DO UPDATE SET turns = turns + 1, exchanges = exchanges + ?3, last_at = ?4, ended_at = NULL \
-         WHERE extracted <= ?5",
-    )
-    .and_then(|mut insert| {
-        let at = now.as_millisecond();
-        insert.execute(params![scope, place.session(), starts_exchange(turn), at, place.position()])
-    })
-    .map(drop)
-    .map_err(failed)
+    let CaptureDelta { turns, exchanges, last_at } = delta;
+    let changed = match last_at {
+        Some(last_at) => db.run(
+            "INSERT INTO captures (scope, session, turns, exchanges, last_at) VALUES (?1, ?2, ?3, ?4, ?5) \
+             ON CONFLICT DO UPDATE SET turns = turns + ?3, exchanges = exchanges + ?4, last_at = ?5, ended_at = NULL",
+            (scope_id, session, turns, exchanges, last_at.as_millisecond()),
+        ),
+        None => db.run(
+            "UPDATE captures SET turns = turns + ?3, exchanges = exchanges + ?4 WHERE scope = ?1 AND session = ?2",
+            (scope_id, session, turns, exchanges),
+        ),
+    };
+    changed.map(drop)
 }
 
-/// Counts a turn that was removed, unless it was read already.
-pub(super) fn note_turn_removed(
+/// Moves the checkpoint of a session past the turns that were read, ends the lease and quarantines drafts; fails if the
+/// lease was lost.
+pub(super) fn commit(
     db: &Connection,
-    scope: i64,
-    turn: &Memory,
-    place: DocAddress,
-) -> Result<()> {
-    if turn.kind != crate::types::Kind::Turn {
-        return Ok(());
-    }
-    db.prepare_cached(
-        "UPDATE captures SET turns = turns - 1, exchanges = exchanges - ?3 \
-         WHERE scope = ?1 AND session = ?2 AND extracted <= ?4",
-    )
-    .and_then(|mut update| {
-        update.execute(params![scope, place.session(), starts_exchange(turn), place.position()])
-    })
-    .map(drop)
-    .map_err(failed)
-}
-
-/// Moves on to what is unread now, if the lease is still the one's who read, and keeps what was not remembered.
-pub(super) fn commit_extraction(
-    db: &Connection,
-    scope: i64,
-    extracted: &CaptureCheckpoint,
+    scope_id: i64,
+    checkpoint: &CaptureCheckpoint,
     now: Timestamp,
 ) -> Result<()> {
-    let refused = || lease_lost(extracted.session.as_deref());
-    let session = session_number(db, scope, extracted.session.as_deref())?.ok_or_else(refused)?;
-    let read = (DocAddress::new(session, extracted.from), DocAddress::new(session, extracted.to));
-    let owner = Scope::default();
-    let turns = rows::turns(db, &owner, scope, read, (false, usize::MAX))?;
+    let lost = || lease_lost(checkpoint.session.as_deref());
+    let session = session_number(db, scope_id, checkpoint.session.as_deref())?.ok_or_else(lost)?;
+    let CaptureCheckpoint { owner, from, to, .. } = checkpoint;
+    // The turns are only counted: any scope will do to decode them.
+    let turns = rows::turns(db, &Scope::default(), scope_id, turn_range(session, *from, *to))?;
     let exchanges = turns.iter().filter(|turn| starts_exchange(&turn.memory)).count();
-    let moved = db
-        .prepare_cached(
-            "UPDATE captures SET extracted = ?4, turns = turns - ?5, exchanges = exchanges - ?6, owner = NULL, \
-             until = NULL, failures = 0, invalid = 0, retry_at = NULL, error = NULL \
-             WHERE scope = ?1 AND session = ?2 AND extracted = ?3 AND owner = ?7",
-        )
-        .and_then(|mut update| {
-            update.execute(params![
-                scope,
-                session,
-                extracted.from,
-                extracted.to,
-                turns.len() as i64,
-                exchanges as i64,
-                extracted.owner
-            ])
-        })
-        .map_err(failed)?;
+    let (turns, exchanges) = (turns.len() as i64, exchanges as i64);
+    let moved = db.run(
+        "UPDATE captures SET extracted = ?4, turns = turns - ?5, exchanges = exchanges - ?6, owner = NULL, \
+         until = NULL, failures = 0, invalid = 0, retry_at = NULL, error = NULL \
+         WHERE scope = ?1 AND session = ?2 AND extracted = ?3 AND owner = ?7",
+        (scope_id, session, from, to, turns, exchanges, owner),
+    )?;
     if moved == 0 {
-        return Err(refused());
+        return Err(lost());
     }
-    db.prepare_cached("UPDATE scopes SET extracted_at = ?2 WHERE id = ?1")
-        .and_then(|mut update| update.execute(params![scope, now.as_millisecond()]))
-        .map_err(failed)?;
-    quarantine::put(db, scope, &extracted.quarantined, extracted.limits)
+    let sql = "UPDATE scopes SET extracted_at = ?2 WHERE id = ?1";
+    db.run(sql, (scope_id, now.as_millisecond()))?;
+    quarantine::put(db, scope_id, &checkpoint.quarantined, checkpoint.limits)
 }
 
-/// Leases a session.
+/// Leases the first session that is due.
 pub(super) fn claim(db: &Connection, claim: &ClaimRequest) -> Result<Option<SessionLease>> {
-    let waiting = pending_sessions(db, claim.scope.as_ref())?;
-    let Some(chosen) = pick_due(&waiting, claim) else { return Ok(None) };
-    let PendingSession { scope, session, failures, invalid, .. } = waiting[chosen].clone();
+    let mut pending = pending(db, claim.scope.as_ref())?;
+    let Some(due) = pick_due(&pending, claim) else { return Ok(None) };
+    let PendingSession { scope, session, failures, invalid, .. } = pending.swap_remove(due);
+    let lease = SessionLease { scope, session, owner: claim.owner.clone(), failures, invalid };
     let until = claim.now.as_millisecond() + claim.lease_duration.as_millis() as i64;
-    let claimed = SessionLease { scope, session, owner: claim.owner.clone(), failures, invalid };
-    update_session(db, &claimed, "owner = ?3, until = ?4", params![claimed.owner, until])?;
-    Ok(Some(claimed))
+    if let Some((scope_id, session)) = session_key(db, &lease)? {
+        let sql = "UPDATE captures SET owner = ?3, until = ?4 WHERE scope = ?1 AND session = ?2";
+        db.run(sql, (scope_id, session, &lease.owner, until))?;
+    }
+    Ok(Some(lease))
 }
 
-/// Ends a lease, if it still is this one.
+/// Ends a lease, with a failure if there was one. A lease that was lost changes nothing.
 pub(super) fn release(
     db: &Connection,
-    claimed: &SessionLease,
+    lease: &SessionLease,
     failure: Option<&CaptureFailure>,
 ) -> Result<()> {
-    let Some(failure) = failure else {
-        let set = "owner = CASE owner WHEN ?3 THEN NULL ELSE owner END, until = CASE owner WHEN ?3 THEN NULL ELSE until END";
-        return update_session(db, claimed, set, params![claimed.owner]);
+    let Some((scope_id, session)) = session_key(db, lease)? else { return Ok(()) };
+    let released = match failure {
+        None => db.run(
+            "UPDATE captures SET owner = NULL, until = NULL WHERE scope = ?1 AND session = ?2 AND owner = ?3",
+            (scope_id, session, &lease.owner),
+        ),
+        Some(CaptureFailure { error, is_invalid, retry_at }) => db.run(
+            "UPDATE captures SET owner = NULL, until = NULL, failures = failures + 1, invalid = invalid + ?4, \
+             retry_at = ?5, error = ?6 WHERE scope = ?1 AND session = ?2 AND owner = ?3",
+            (scope_id, session, &lease.owner, is_invalid, retry_at.as_millisecond(), error),
+        ),
     };
-    let Some((scope, session)) = session_key(db, claimed)? else { return Ok(()) };
-    db.prepare_cached(
-        "UPDATE captures SET owner = NULL, until = NULL, failures = failures + 1, invalid = invalid + ?4, \
-         retry_at = ?5, error = ?6 WHERE scope = ?1 AND session = ?2 AND owner = ?3",
-    )
-    .and_then(|mut update| {
-        update.execute(params![
-            scope,
-            session,
-            claimed.owner,
-            failure.is_invalid,
-            failure.retry_at.as_millisecond(),
-            failure.error
-        ])
-    })
-    .map(drop)
-    .map_err(failed)
+    released.map(drop)
 }
 
-/// The turns that were not read, and some before them.
+/// Returns the first turns after the checkpoint of a session, and some before them.
 pub(super) fn unread_turns(
     db: &Connection,
-    owner: &Scope,
-    scope: i64,
+    scope: &Scope,
+    scope_id: i64,
     session: Option<&str>,
     limit: usize,
 ) -> Result<UnreadTurns> {
-    let Some(session) = session_number(db, scope, session)? else {
+    let Some(session) = session_number(db, scope_id, session)? else {
         return Ok(UnreadTurns::default());
     };
-    let extracted: Option<u32> = db
-        .prepare_cached("SELECT extracted FROM captures WHERE scope = ?1 AND session = ?2")
-        .and_then(|mut select| select.query_row((scope, session), |row| row.get(0)).optional())
-        .map_err(failed)?;
-    let Some(from) = extracted else { return Ok(UnreadTurns::default()) };
-    let (start, cursor) = (DocAddress::new(session, 0), DocAddress::new(session, from));
-    let end = DocAddress::new(session, u32::MAX);
-    let turns = rows::turns(db, owner, scope, (cursor, end), (false, limit))?;
-    let before = rows::turns(db, owner, scope, (start, cursor), (true, CONTEXT_TURNS))?;
-    let to = turns.last().map_or(from, |turn| turn.address.position() + 1);
-    let memories =
-        |turns: Vec<rows::MemoryRow>| turns.into_iter().map(|turn| turn.memory).collect();
-    Ok(UnreadTurns { context: memories(before), turns: memories(turns), from, to })
+    let from = next_position(db, scope_id, session)?;
+    let unread = TurnRange { limit, ..turn_range(session, from, u32::MAX) };
+    let context = TurnRange { last: true, limit: CONTEXT_TURNS, ..turn_range(session, 0, from) };
+    let unread = rows::turns(db, scope, scope_id, unread)?;
+    let context = rows::turns(db, scope, scope_id, context)?;
+    let to = unread.last().map_or(from, |turn| turn.address.position() + 1);
+    let memories = |turns: Vec<MemoryRow>| turns.into_iter().map(|turn| turn.memory).collect();
+    Ok(UnreadTurns { context: memories(context), turns: memories(unread), from, to })
 }
 
-/// Notes that a session is over.
+/// Marks a session as ended; `false` if it never had a turn.
 pub(super) fn mark_ended(
     db: &Connection,
-    scope: i64,
+    scope_id: i64,
     session: &str,
     now: Timestamp,
 ) -> Result<bool> {
-    let Some(session) = session_number(db, scope, Some(session))? else { return Ok(false) };
-    db.prepare_cached("UPDATE captures SET ended_at = ?3 WHERE scope = ?1 AND session = ?2")
-        .and_then(|mut update| update.execute((scope, session, now.as_millisecond())))
-        .map(|noted| noted > 0)
-        .map_err(failed)
+    let Some(session) = session_number(db, scope_id, Some(session))? else { return Ok(false) };
+    let sql = "UPDATE captures SET ended_at = ?3 WHERE scope = ?1 AND session = ?2";
+    Ok(db.run(sql, (scope_id, session, now.as_millisecond()))? > 0)
 }
 
-/// Every session with turns that wait, those that wait longest first.
-pub(super) fn pending_sessions(
-    db: &Connection,
-    scope: Option<&Scope>,
-) -> Result<Vec<PendingSession>> {
-    // From the scope to its sessions or, for all scopes, from the sessions that wait: never through all that there are.
+/// Returns every session with unread turns, of one scope or of all, those pending for longest first.
+pub(super) fn pending(db: &Connection, scope: Option<&Scope>) -> Result<Vec<PendingSession>> {
+    // From the scope to its sessions or, for all scopes, from the pending sessions: never through all sessions.
     let from = match scope {
         Some(_) => {
             "scopes s CROSS JOIN captures c INDEXED BY captures_waiting \
@@ -193,68 +151,60 @@ pub(super) fn pending_sessions(
          LEFT JOIN sessions n ON n.scope = c.scope AND n.number = c.session \
          WHERE c.turns > 0 ORDER BY c.last_at, s.id, c.session"
     );
-    let mut select = db.prepare_cached(&sql).map_err(failed)?;
-    let mut rows = match scope {
-        Some(scope) => select.query((scope.agent(), scope.user())),
-        None => select.query([]),
-    }
-    .map_err(failed)?;
-    let mut waiting = Vec::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        waiting.push(read_row(row)?);
-    }
-    Ok(waiting)
+    let names = scope.into_iter().flat_map(|scope| [scope.agent(), scope.user()]);
+    let pending = db.all(&sql, params_from_iter(names), |row| Ok(read_pending(row)))?;
+    pending.into_iter().collect()
 }
 
-fn read_row(row: &Row<'_>) -> Result<PendingSession> {
+/// Returns the first position of a session that capture has not read yet; 0 if it has no row.
+pub(super) fn next_position(db: &Connection, scope_id: i64, session: u32) -> Result<u32> {
+    let sql = "SELECT extracted FROM captures WHERE scope = ?1 AND session = ?2";
+    let position = db.one(sql, (scope_id, session), |row| row.get(0))?;
+    Ok(position.unwrap_or(0))
+}
+
+/// Returns the number of a session in its scope; 0 for turns outside of one, `None` for an unknown name.
+pub(super) fn session_number(
+    db: &Connection,
+    scope_id: i64,
+    session: Option<&str>,
+) -> Result<Option<u32>> {
+    let Some(name) = session else { return Ok(Some(0)) };
+    let sql = "SELECT number FROM sessions WHERE scope = ?1 AND name = ?2";
+    db.one(sql, (scope_id, name), |row| row.get(0))
+}
+
+/// Returns the range of all turns from one position of a session to before another.
+fn turn_range(session: u32, from: u32, to: u32) -> TurnRange {
+    let address = |position| DocAddress::new(session, position);
+    TurnRange { from: address(from), to: address(to), last: false, limit: usize::MAX }
+}
+
+fn read_pending(row: &Row<'_>) -> Result<PendingSession> {
     let time = |column: usize| -> Result<Option<Timestamp>> {
-        row.get::<_, Option<i64>>(column).map_err(failed)?.map(decode_timestamp).transpose()
+        row.get::<_, Option<i64>>(column)?.map(timestamp).transpose()
     };
-    let count = |column: usize| row.get::<_, i64>(column).map_err(failed);
-    let (agent, user): (String, String) =
-        (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?);
+    let count = |column: usize| row.get::<_, i64>(column).map(|count| count.max(0) as usize);
+    let (agent, user): (String, String) = (row.get(0)?, row.get(1)?);
     Ok(PendingSession {
         scope: Scope::new(&agent, &user)?,
-        session: row.get(2).map_err(failed)?,
-        turns: count(3)? as usize,
-        exchanges: count(4)?.max(0) as usize,
+        session: row.get(2)?,
+        turns: count(3)?,
+        exchanges: count(4)?,
         last_at: time(5)?.ok_or_else(|| Error::damaged("a session without a time"))?,
         ended_at: time(6)?,
         leased_until: time(7)?,
-        failures: count(8)? as u32,
-        invalid: count(9)? as u32,
+        failures: row.get(8)?,
+        invalid: row.get(9)?,
         retry_at: time(10)?,
-        error: row.get(11).map_err(failed)?,
+        error: row.get(11)?,
         last_run_at: time(12)?,
     })
 }
 
-/// Sets columns of a session; parameters from the third on are the caller's.
-fn update_session(
-    db: &Connection,
-    claimed: &SessionLease,
-    set: &str,
-    values: &[&dyn rusqlite::ToSql],
-) -> Result<()> {
-    let Some((scope, session)) = session_key(db, claimed)? else { return Ok(()) };
-    let sql = format!("UPDATE captures SET {set} WHERE scope = ?1 AND session = ?2");
-    let mut all: Vec<&dyn rusqlite::ToSql> = vec![&scope, &session];
-    all.extend(values);
-    db.prepare_cached(&sql)
-        .and_then(|mut update| update.execute(&all[..]))
-        .map(drop)
-        .map_err(failed)
-}
-
-fn session_key(db: &Connection, claimed: &SessionLease) -> Result<Option<(i64, u32)>> {
-    let Some(scope) = super::scope_number(db, &claimed.scope)? else { return Ok(None) };
-    Ok(session_number(db, scope, claimed.session.as_deref())?.map(|session| (scope, session)))
-}
-
-/// The number of a session; 0 outside of one.
-fn session_number(db: &Connection, scope: i64, session: Option<&str>) -> Result<Option<u32>> {
-    let Some(name) = session else { return Ok(Some(0)) };
-    db.prepare_cached("SELECT number FROM sessions WHERE scope = ?1 AND name = ?2")
-        .and_then(|mut select| select.query_row(params![scope, name], |row| row.get(0)).optional())
-        .map_err(failed)
+/// Returns the key of a leased session's row: scope and session number.
+fn session_key(db: &Connection, lease: &SessionLease) -> Result<Option<(i64, u32)>> {
+    let Some(scope_id) = scope_id(db, &lease.scope)? else { return Ok(None) };
+    let session = session_number(db, scope_id, lease.session.as_deref())?;
+    Ok(session.map(|session| (scope_id, session)))
 }

@@ -1,53 +1,58 @@
-//! Whether rows, index and journal agree, and mending the index when they do not.
+//! Agreement of rows, index and journal, and rebuilding the index of a scope.
 
 use std::collections::BTreeMap;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 
 use super::{
-    failed,
+    block_tables,
     index::{self, EntryLocation},
-    rows, token_vectors,
+    rows,
+    statements::Statements,
+    token_vectors,
 };
 use crate::{
-    error::{Error, Result},
-    store::{DocAddress, index_entry::IndexEntry},
+    error::Result,
+    store::{DocAddress, index::IndexEntry},
+    text::terms::TERMS_VERSION,
     types::{Memory, MemoryId, Scope},
 };
 
-/// Terms looked up to see whether a sealed memory can be found: its postings were written together, so a few tell.
+/// Terms looked up to verify a sealed memory: its postings were written together, so a few are enough.
 const VERIFIED_TERMS: usize = 4;
 
-/// Memories indexed at a time when an index is built again: enough for a large block, little enough for RAM.
+/// Memories indexed at a time when an index is rebuilt: enough for a large block, little enough for RAM.
 const REINDEX_BATCH: usize = 4_096;
 
-/// What SQLite itself finds wrong.
+/// Asks SQLite itself if the file is sound.
 pub(super) fn integrity(db: &Connection) -> Result<Vec<String>> {
-    let mut statement = db.prepare("PRAGMA integrity_check").map_err(failed)?;
-    let rows = statement.query_map([], |row| row.get::<_, String>(0)).map_err(failed)?;
-    let mut found: Vec<_> = rows.collect::<rusqlite::Result<_>>().map_err(failed)?;
+    let mut found = db.all("PRAGMA integrity_check", [], |row| row.get::<_, String>(0))?;
     found.retain(|line| line != "ok");
     Ok(found)
 }
 
-/// Whether each memory has its row and is found through the index.
+/// Reads memories back and looks them up in the index; `true` for each that is found both ways.
 pub(super) fn verify(
     db: &Connection,
-    owner: &Scope,
-    scope: i64,
+    scope: &Scope,
+    scope_id: i64,
     ids: &[MemoryId],
 ) -> Result<Vec<bool>> {
-    ids.iter()
-        .map(|id| match rows::by_id(db, owner, scope, *id)? {
-            Some(stored) => is_indexed(db, scope, &stored.memory, stored.address),
-            None => Ok(false),
-        })
-        .collect()
+    let verify = |id: &MemoryId| match rows::by_id(db, scope, scope_id, *id)? {
+        Some(row) => is_indexed(db, scope_id, &row.memory, row.address),
+        None => Ok(false),
+    };
+    ids.iter().map(verify).collect()
 }
 
-fn is_indexed(db: &Connection, scope: i64, memory: &Memory, place: DocAddress) -> Result<bool> {
-    let expected = IndexEntry::from_memory(memory, place);
-    match index::locate_entry(db, scope, place)? {
+fn is_indexed(
+    db: &Connection,
+    scope_id: i64,
+    memory: &Memory,
+    address: DocAddress,
+) -> Result<bool> {
+    let expected = IndexEntry::from_memory(memory, address);
+    match index::find(db, scope_id, address)? {
         None => Ok(false),
         Some(EntryLocation::Tail(entry)) => Ok(entry.encode() == expected.encode()),
         Some(EntryLocation::Sealed { block, doc }) => {
@@ -62,70 +67,65 @@ fn is_indexed(db: &Connection, scope: i64, memory: &Memory, place: DocAddress) -
 }
 
 /// Compares every row with its index entry and its journal line.
-pub(super) fn check(db: &Connection, owner: &Scope, scope: i64) -> Result<Vec<String>> {
+pub(super) fn check(db: &Connection, scope: &Scope, scope_id: i64) -> Result<Vec<String>> {
     let mut problems = Vec::new();
     let mut indexed: BTreeMap<DocAddress, Vec<u8>> = BTreeMap::new();
-    for entry in index::entries(db, scope)? {
-        if indexed.insert(entry.record.address, entry.encode()).is_some() {
-            problems.push(format!("place {} is indexed twice", entry.record.address.to_bits()));
+    for entry in index::entries(db, scope_id)? {
+        let address = entry.record.address;
+        if indexed.insert(address, entry.encode()).is_some() {
+            problems.push(format!("address {} is indexed twice", address.to_bits()));
         }
     }
-    rows::for_each(db, owner, scope, |stored| {
-        let id = stored.memory.id;
-        match indexed.remove(&stored.address) {
+    rows::for_each(db, scope, scope_id, |row| {
+        let id = row.memory.id;
+        match indexed.remove(&row.address) {
             None => problems.push(format!("memory {id} is not in the index")),
-            Some(found)
-                if found != IndexEntry::from_memory(&stored.memory, stored.address).encode() =>
-            {
-                problems.push(format!("the index entry of memory {id} is not what its text says"));
+            Some(found) if found != IndexEntry::from_memory(&row.memory, row.address).encode() => {
+                problems.push(format!("the index entry of memory {id} does not match its text"));
             }
             Some(_) => {}
         }
-        if !is_journaled(db, scope, stored.seq, id)? {
-            problems.push(format!("memory {id} has no line {} in the journal", stored.seq));
+        if !is_journaled(db, scope_id, row.seq, id)? {
+            problems.push(format!("memory {id} has no line {} in the journal", row.seq));
         }
         Ok(())
     })?;
-    let orphans = token_vectors::orphans(db, scope)?;
+    let orphans = token_vectors::orphans(db, scope_id)?;
     if orphans > 0 {
-        problems.push(format!("vectors of words are kept of {orphans} texts that are gone"));
+        problems.push(format!("token vectors of {orphans} deleted texts are still there"));
     }
-    problems.extend(
-        indexed
-            .keys()
-            .map(|place| format!("the index names place {} that has no memory", place.to_bits())),
-    );
+    let unknown = indexed.keys().map(|address| address.to_bits());
+    problems
+        .extend(unknown.map(|bits| format!("the index names address {bits}, which has no memory")));
     Ok(problems)
 }
 
-fn is_journaled(db: &Connection, scope: i64, seq: i64, id: MemoryId) -> Result<bool> {
-    db.prepare_cached("SELECT 1 FROM changes WHERE scope = ?1 AND seq = ?2 AND id = ?3")
-        .and_then(|mut statement| statement.exists(rusqlite::params![scope, seq, id.as_bytes()]))
-        .map_err(failed)
+fn is_journaled(db: &Connection, scope_id: i64, seq: i64, id: MemoryId) -> Result<bool> {
+    let sql = "SELECT 1 FROM changes WHERE scope = ?1 AND seq = ?2 AND id = ?3";
+    db.finds(sql, params![scope_id, seq, id.as_bytes()])
 }
 
-/// Builds the index of a scope again; returns how many memories it holds.
-pub(super) fn reindex(db: &Connection, owner: &Scope, scope: i64) -> Result<usize> {
-    index::clear(db, scope)?;
+/// Returns the scopes whose index was built by an older text analysis.
+pub(super) fn stale_scopes(db: &Connection) -> Result<Vec<Scope>> {
+    let sql = "SELECT agent, user FROM scopes WHERE index_version < ?1 ORDER BY agent, user";
+    let names: Vec<(String, String)> = db.all(sql, [TERMS_VERSION], |row| row.try_into())?;
+    names.iter().map(|(agent, user)| Scope::new(agent, user)).collect()
+}
+
+/// Rebuilds the index of a scope and returns how many memories it holds.
+pub(super) fn reindex(db: &Connection, scope: &Scope, scope_id: i64) -> Result<usize> {
+    block_tables::drop_orphans(db)?;
+    index::clear(db, scope_id)?;
     let (mut batch, mut count) = (Vec::new(), 0);
-    rows::for_each(db, owner, scope, |stored| {
-        batch.push(IndexEntry::from_memory(&stored.memory, stored.address));
+    rows::for_each(db, scope, scope_id, |row| {
+        batch.push(IndexEntry::from_memory(&row.memory, row.address));
         count += 1;
         if batch.len() == REINDEX_BATCH {
-            index::add(db, scope, std::mem::take(&mut batch))?;
+            index::add(db, scope_id, std::mem::take(&mut batch))?;
         }
         Ok(())
     })?;
-    index::add(db, scope, batch)?;
+    index::add(db, scope_id, batch)?;
+    db.run("UPDATE scopes SET index_version = ?2 WHERE id = ?1", (scope_id, TERMS_VERSION))?;
     Ok(count)
-}
-
-/// Builds every index again, after the analysis of texts changed.
-pub(super) fn reindex_all(db: &Connection) -> Result<()> {
-    for owner in rows::scopes(db)? {
-        let scope = super::scope_number(db, &owner)?
-            .ok_or_else(|| Error::damaged(format!("scope {owner}")))?;
-        reindex(db, &owner, scope)?;
-    }
-    Ok(())
 }

@@ -1,106 +1,78 @@
-//! Erasure: nothing of what a memory ever said stays in the file.
-
-use std::collections::BTreeSet;
+//! Erasure in the file: index, journal images, drafts, caches and usage of a memory, and tombstones for its texts.
 
 use rusqlite::{Connection, params};
 
-use super::{
-    failed, index, journal::decode_image, quarantine, rows, rows::MemoryRow, vector_cache,
-};
+use super::{index, quarantine, statements::Statements, token_vectors, usage, vector_cache};
 use crate::{
     error::Result,
-    store::{DocAddress, index_entry::IndexEntry},
-    types::{ErasureReceipt, Fingerprint, Memory, MemoryId},
+    store::plan::{Erasure, JournalImage},
+    store::row::decode_image,
+    types::{ErasureReceipt, Fingerprint},
 };
 
-/// Removes the row (if there still is one), what the index ever had at its place and every image of it in the journal,
-/// whose newest line is `seq`, and leaves a tombstone for each text it ever had.
-pub(super) fn erase(
+/// Removes the traces of a memory beyond its row and adds to the receipt what they were.
+pub(super) fn execute(
     db: &Connection,
-    scope: i64,
-    id: MemoryId,
-    (place, seq): (DocAddress, i64),
-    stored: Option<MemoryRow>,
-) -> Result<ErasureReceipt> {
-    let mut erased = ErasureReceipt::default();
-    let mut texts = BTreeSet::new();
-    if let Some(MemoryRow { memory, .. }) = stored {
-        texts.insert(memory.fingerprint());
-        rows::delete(db, scope, place)?;
-        erased.rows = 1;
-        erased.index_terms = IndexEntry::from_memory(&memory, place).terms.len();
+    scope_id: i64,
+    erasure: &Erasure,
+    receipt: &mut ErasureReceipt,
+) -> Result<()> {
+    let Erasure { id, address, cleared_lines, texts, .. } = erasure;
+    receipt.vectors += index::erase(db, scope_id, *address)?;
+    receipt.vectors += token_vectors::remove(db, scope_id, *address)?;
+    for seq in cleared_lines {
+        db.run("UPDATE changes SET before = NULL WHERE scope = ?1 AND seq = ?2", (scope_id, seq))?;
     }
-    erased.vectors = index::erase(db, scope, place)?;
-    erased.journal_images = scrub_journal(db, scope, seq, &mut texts)?;
-    erased.tombstones = texts.len();
-    erased.drafts = quarantine::remove_derived(db, scope, id, &texts)?;
-    erased.cached_vectors = add_tombstones(db, scope, texts)?;
-    Ok(erased)
+    receipt.drafts = quarantine::forget(db, scope_id, *id, texts)?;
+    receipt.cached_vectors = bury(db, scope_id, texts)?;
+    receipt.usage_lines = usage::forget(db, scope_id, *id)?;
+    Ok(())
 }
 
-/// Whether each of these texts was erased.
-pub(super) fn are_erased(db: &Connection, scope: i64, texts: &[Fingerprint]) -> Result<Vec<bool>> {
-    let mut statement = db
-        .prepare_cached("SELECT 1 FROM tombstones WHERE scope = ?1 AND text = ?2")
-        .map_err(failed)?;
-    texts
-        .iter()
-        .map(|text| statement.exists(params![scope, text.as_bytes()]).map_err(failed))
-        .collect()
-}
-
-/// Leaves a tombstone for each text and returns how many vectors were kept of them.
-pub(super) fn add_tombstones(
+/// Returns the journal lines of a memory with their images, from its newest line back.
+pub(super) fn journal_images(
     db: &Connection,
-    scope: i64,
-    texts: impl IntoIterator<Item = Fingerprint>,
-) -> Result<usize> {
-    let texts: Vec<_> = texts.into_iter().collect();
-    for text in &texts {
-        db.execute(
-            "INSERT OR IGNORE INTO tombstones VALUES (?1, ?2)",
-            params![scope, text.as_bytes()],
-        )
-        .map_err(failed)?;
-    }
-    vector_cache::remove_texts(db, scope, &texts)
-}
-
-/// Every erased text.
-pub(super) fn tombstones(db: &Connection, scope: i64) -> Result<Vec<Fingerprint>> {
-    let mut statement = db
-        .prepare_cached("SELECT text FROM tombstones WHERE scope = ?1 ORDER BY text")
-        .map_err(failed)?;
-    let rows = statement
-        .query_map([scope], |row| row.get(0).map(Fingerprint::from_bytes))
-        .map_err(failed)?;
-    rows.collect::<rusqlite::Result<_>>().map_err(failed)
-}
-
-/// Walks the memory's lines from the newest and empties their images; collects what they said.
-fn scrub_journal(
-    db: &Connection,
-    scope: i64,
-    seq: i64,
-    texts: &mut BTreeSet<Fingerprint>,
-) -> Result<usize> {
-    let mut select = db
-        .prepare("SELECT prev, before FROM changes WHERE scope = ?1 AND seq = ?2")
-        .map_err(failed)?;
-    let mut update = db
-        .prepare("UPDATE changes SET before = NULL WHERE scope = ?1 AND seq = ?2")
-        .map_err(failed)?;
-    let (mut next, mut images) = (Some(seq), 0);
+    scope_id: i64,
+    newest: i64,
+) -> Result<Vec<JournalImage>> {
+    let sql = "SELECT prev, before FROM changes WHERE scope = ?1 AND seq = ?2";
+    let (mut next, mut images) = (Some(newest), Vec::new());
     while let Some(seq) = next {
-        let (prev, before) =
-            select.query_row((scope, seq), |row| row.try_into()).map_err(failed)?;
-        let before: Option<Memory> = decode_image(before)?;
-        if let Some(before) = before {
-            texts.insert(before.fingerprint());
-            update.execute((scope, seq)).map_err(failed)?;
-            images += 1;
-        }
+        let line: Option<(Option<i64>, Option<Vec<u8>>)> =
+            db.one(sql, (scope_id, seq), |row| row.try_into())?;
+        let Some((prev, before)) = line else { break };
+        images.push(JournalImage { seq, before: decode_image(before)? });
         next = prev;
     }
     Ok(images)
+}
+
+/// Looks up tombstones; `true` for each text that was erased.
+pub(super) fn are_erased(
+    db: &Connection,
+    scope_id: i64,
+    texts: &[Fingerprint],
+) -> Result<Vec<bool>> {
+    let sql = "SELECT 1 FROM tombstones WHERE scope = ?1 AND text = ?2";
+    texts.iter().map(|text| db.finds(sql, params![scope_id, text.as_bytes()])).collect()
+}
+
+/// Leaves a tombstone for each text and returns how many cached vectors went with them.
+pub(super) fn bury<'a>(
+    db: &Connection,
+    scope_id: i64,
+    texts: impl IntoIterator<Item = &'a Fingerprint>,
+) -> Result<usize> {
+    let texts: Vec<Fingerprint> = texts.into_iter().copied().collect();
+    for text in &texts {
+        let sql = "INSERT OR IGNORE INTO tombstones VALUES (?1, ?2)";
+        db.run(sql, params![scope_id, text.as_bytes()])?;
+    }
+    vector_cache::forget(db, scope_id, &texts)
+}
+
+/// Returns the digest of every erased text.
+pub(super) fn tombstones(db: &Connection, scope_id: i64) -> Result<Vec<Fingerprint>> {
+    let sql = "SELECT text FROM tombstones WHERE scope = ?1 ORDER BY text";
+    db.all(sql, [scope_id], |row| row.get(0).map(Fingerprint::from_bytes))
 }

@@ -1,100 +1,100 @@
-//! Reading the journal: what changed, and what was known at a moment.
+//! The journal in SQLite. A line stores the memory before its change; the memory after it is the one before the next
+//! line of the same memory, or its row.
 
 use std::collections::{BTreeMap, HashMap};
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use async_trait::async_trait;
+use rusqlite::{Connection, Row, params};
 
-use super::{failed, rows, rows::decode_timestamp};
+use super::{SqliteStore, rows, statements::Statements};
 use crate::{
-    error::{Error, Result},
-    store::JournalQuery,
+    error::Result,
+    store::{
+        Journal, JournalQuery,
+        row::{by_number, decode_image, timestamp},
+    },
     types::{Actor, ChangeOp, JournalEntry, Memory, MemoryId, Scope, Timestamp},
 };
 
 const COLUMNS: &str = "seq, id, op, at, actor, cause, run, cost, prev, before";
 
-/// A line as the file keeps it.
-struct JournalRow {
-    entry: JournalEntry,
-    prev: Option<i64>,
+/// Actors and operations by their numbers in the file.
+const ACTORS: [Actor; 3] = [Actor::Person, Actor::Agent, Actor::Engine];
+const OPS: [ChangeOp; 4] = [ChangeOp::Add, ChangeOp::Update, ChangeOp::Delete, ChangeOp::Erase];
+
+#[async_trait]
+impl Journal for SqliteStore {
+    async fn entries(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<JournalEntry>> {
+        let (owned, query) = (scope.clone(), query.clone());
+        self.read(scope, move |db, scope_id| match query.id {
+            Some(id) => {
+                let history = memory_history(db, &owned, scope_id, id)?.into_iter();
+                let limit = query.limit.unwrap_or(usize::MAX);
+                Ok(history.filter(|entry| query.selects(entry)).take(limit).collect())
+            }
+            None => scope_entries(db, &owned, scope_id, &query),
+        })
+        .await
+    }
+
+    async fn as_of(&self, scope: &Scope, at: Timestamp) -> Result<Vec<Memory>> {
+        let owned = scope.clone();
+        self.read(scope, move |db, scope_id| as_of(db, &owned, scope_id, at)).await
+    }
 }
 
-/// The lines a query asks for, newest first, each with what the memory said before and after.
-pub(super) fn read(
-    db: &Connection,
-    owner: &Scope,
-    scope: i64,
-    query: &JournalQuery,
-) -> Result<Vec<JournalEntry>> {
-    let limit = query.limit.unwrap_or(usize::MAX);
-    let lines = match query.id {
-        Some(id) => memory_history(db, owner, scope, id)?
-            .into_iter()
-            .filter(|entry| fits(query, entry))
-            .take(limit)
-            .collect(),
-        None => scope_entries(db, owner, scope, query, limit)?,
-    };
-    Ok(lines)
-}
-
-/// Every memory as it was at the end of that moment, oldest first.
-pub(super) fn as_of(
-    db: &Connection,
-    owner: &Scope,
-    scope: i64,
-    at: Timestamp,
-) -> Result<Vec<Memory>> {
-    let mut then: BTreeMap<MemoryId, Memory> = BTreeMap::new();
-    rows::for_each(db, owner, scope, |stored| {
-        then.insert(stored.memory.id, stored.memory);
+/// Rewinds the memories of a scope to the end of a moment.
+fn as_of(db: &Connection, scope: &Scope, scope_id: i64, at: Timestamp) -> Result<Vec<Memory>> {
+    let mut memories: BTreeMap<MemoryId, Memory> = BTreeMap::new();
+    rows::for_each(db, scope, scope_id, |row| {
+        memories.insert(row.memory.id, row.memory);
         Ok(())
     })?;
     let sql = "SELECT id, before FROM changes WHERE scope = ?1 AND at > ?2 ORDER BY seq DESC";
-    let mut statement = db.prepare_cached(sql).map_err(failed)?;
-    let mut rows = statement.query((scope, at.as_millisecond())).map_err(failed)?;
-    while let Some(row) = rows.next().map_err(failed)? {
-        let id = MemoryId::from_bytes(row.get(0).map_err(failed)?);
-        match decode_image(row.get(1).map_err(failed)?)? {
-            Some(before) => then.insert(id, before),
-            None => then.remove(&id),
+    let mut statement = db.prepare_cached(sql)?;
+    let mut lines = statement.query((scope_id, at.as_millisecond()))?;
+    while let Some(line) = lines.next()? {
+        let id = MemoryId::from_bytes(line.get(0)?);
+        match decode_image(line.get(1)?)? {
+            Some(before) => memories.insert(id, before),
+            None => memories.remove(&id),
         };
     }
-    Ok(then.into_values().collect())
+    Ok(memories.into_values().collect())
 }
 
-/// Lines of the whole scope. What a memory said after a line is looked up in the memory's own lines.
+/// Returns lines of the whole scope, newest first.
 fn scope_entries(
     db: &Connection,
-    owner: &Scope,
-    scope: i64,
+    scope: &Scope,
+    scope_id: i64,
     query: &JournalQuery,
-    limit: usize,
 ) -> Result<Vec<JournalEntry>> {
-    let mut statement = db.prepare_cached(&lines_sql(query)).map_err(failed)?;
     let number = |value: Option<u64>| value.map(|value| i64::try_from(value).unwrap_or(i64::MAX));
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let mut rows = statement
-        .query(params![scope, query.run, number(query.seq), number(query.before), limit])
-        .map_err(failed)?;
+    let limit = query.limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(i64::MAX);
+    let values = params![scope_id, query.run, number(query.seq), number(query.before), limit];
+    let mut statement = db.prepare_cached(&entries_sql(query))?;
+    let mut lines = statement.query(values)?;
     let mut entries = Vec::new();
-    // What each memory said before the oldest line seen so far, which is what it said after the next one.
-    let mut later: HashMap<MemoryId, Option<Box<Memory>>> = HashMap::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        let mut entry = read_row(row)?.entry;
-        entry.after = match later.remove(&entry.id) {
+    // Each memory before the oldest of its lines so far, which is the memory after the next one. The lines of one run
+    // leave others of the same memory out.
+    let mut images: HashMap<MemoryId, Option<Box<Memory>>> = HashMap::new();
+    while let Some(line) = lines.next()? {
+        let mut entry = read_line(line)?.entry;
+        entry.after = match images.remove(&entry.id) {
             Some(after) if query.run.is_none() => after,
-            _ => image_after(db, owner, scope, &entry)?,
+            _ => image_after(db, scope, scope_id, &entry)?,
         };
-        later.insert(entry.id, entry.before.clone());
+        images.insert(entry.id, entry.before.clone());
         entries.push(entry);
     }
     Ok(entries)
 }
 
-/// Only what is asked for stands in the statement; the rest is compared with nothing. By itself SQLite would look for a run
-/// in all lines of the scope, because they are in the order that is asked for.
-fn lines_sql(query: &JournalQuery) -> String {
+/// Builds a statement with a condition for each field of a query that is set; the parameters of the others are compared
+/// with NULL. By itself SQLite would look for a run in all lines of the scope, because they are in the order of the
+/// result.
+fn entries_sql(query: &JournalQuery) -> String {
     let (index, run) = match query.run {
         Some(_) => ("INDEXED BY changes_run", "run = ?2"),
         None => ("", "?2 IS NULL"),
@@ -102,98 +102,73 @@ fn lines_sql(query: &JournalQuery) -> String {
     let seq = if query.seq.is_some() { "seq = ?3" } else { "?3 IS NULL" };
     let before = if query.before.is_some() { "seq < ?4" } else { "?4 IS NULL" };
     format!(
-        "SELECT {COLUMNS} FROM changes {index} WHERE scope = ?1 AND {run} AND {seq} AND {before} ORDER BY seq DESC LIMIT ?5"
+        "SELECT {COLUMNS} FROM changes {index} WHERE scope = ?1 AND {run} AND {seq} AND {before} \
+         ORDER BY seq DESC LIMIT ?5"
     )
 }
 
-/// What the memory said after a line.
+/// Returns the memory after a line.
 fn image_after(
     db: &Connection,
-    owner: &Scope,
-    scope: i64,
+    scope: &Scope,
+    scope_id: i64,
     entry: &JournalEntry,
 ) -> Result<Option<Box<Memory>>> {
-    let chain = memory_history(db, owner, scope, entry.id)?;
-    Ok(chain.into_iter().find(|found| found.seq == entry.seq).and_then(|found| found.after))
+    let history = memory_history(db, scope, scope_id, entry.id)?;
+    Ok(history.into_iter().find(|line| line.seq == entry.seq).and_then(|line| line.after))
 }
 
-/// All lines of one memory, newest first, complete.
+/// Returns all lines of one memory, newest first, by the chain of their `prev`.
 fn memory_history(
     db: &Connection,
-    owner: &Scope,
-    scope: i64,
+    scope: &Scope,
+    scope_id: i64,
     id: MemoryId,
 ) -> Result<Vec<JournalEntry>> {
-    let stored = rows::by_id(db, owner, scope, id)?;
-    let (mut next, mut after) = match stored {
-        Some(stored) => (Some(stored.seq), Some(Box::new(stored.memory))),
-        None => (deleted_seq(db, scope, id)?, None),
+    let (mut next, mut after) = match rows::by_id(db, scope, scope_id, id)? {
+        Some(row) => (Some(row.seq), Some(Box::new(row.memory))),
+        None => (deleted_seq(db, scope_id, id)?, None),
     };
     let sql = format!("SELECT {COLUMNS} FROM changes WHERE scope = ?1 AND seq = ?2");
-    let mut statement = db.prepare_cached(&sql).map_err(failed)?;
-    let mut entries = Vec::new();
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut history = Vec::new();
     while let Some(seq) = next {
         let JournalRow { mut entry, prev } =
-            statement.query_row((scope, seq), |row| Ok(read_row(row))).map_err(failed)??;
+            statement.query_row((scope_id, seq), |row| Ok(read_line(row)))??;
         entry.after = std::mem::replace(&mut after, entry.before.clone());
-        entries.push(entry);
+        history.push(entry);
         next = prev;
     }
-    Ok(entries)
+    Ok(history)
 }
 
-fn deleted_seq(db: &Connection, scope: i64, id: MemoryId) -> Result<Option<i64>> {
-    db.prepare_cached("SELECT seq FROM gone WHERE scope = ?1 AND id = ?2")
-        .and_then(|mut statement| {
-            statement.query_row(params![scope, id.as_bytes()], |row| row.get(0)).optional()
-        })
-        .map_err(failed)
+/// Returns the newest line of a deleted memory.
+fn deleted_seq(db: &Connection, scope_id: i64, id: MemoryId) -> Result<Option<i64>> {
+    let sql = "SELECT seq FROM gone WHERE scope = ?1 AND id = ?2";
+    db.one(sql, (scope_id, id.as_bytes()), |row| row.get(0))
 }
 
-fn fits(query: &JournalQuery, entry: &JournalEntry) -> bool {
-    query.run.as_ref().is_none_or(|run| entry.run.as_ref() == Some(run))
-        && query.seq.is_none_or(|seq| entry.seq == seq)
-        && query.before.is_none_or(|before| entry.seq < before)
+/// A line, still without the memory after it.
+struct JournalRow {
+    entry: JournalEntry,
+    /// The line before of the same memory.
+    prev: Option<i64>,
 }
 
-fn read_row(row: &Row<'_>) -> Result<JournalRow> {
-    let get = || -> rusqlite::Result<_> {
-        Ok((
-            row.get::<_, i64>(0)?,
-            row.get(1)?,
-            row.get::<_, u8>(2)?,
-            row.get(3)?,
-            row.get::<_, u8>(4)?,
-        ))
-    };
-    let (seq, id, op, at, actor) = get().map_err(failed)?;
+fn read_line(row: &Row<'_>) -> Result<JournalRow> {
     let entry = JournalEntry {
-        seq: seq as u64,
-        at: decode_timestamp(at)?,
-        actor: decode_enum(&[Actor::Person, Actor::Agent, Actor::Engine], actor)?,
-        cause: row.get(5).map_err(failed)?,
-        run: row.get(6).map_err(failed)?,
-        cost: row.get::<_, i64>(7).map_err(failed)? as u64,
-        op: decode_enum(&[ChangeOp::Add, ChangeOp::Update, ChangeOp::Delete, ChangeOp::Erase], op)?,
-        id: MemoryId::from_bytes(id),
-        before: decode_image(row.get(9).map_err(failed)?)?.map(Box::new),
+        seq: row.get::<_, i64>(0)? as u64,
+        at: timestamp(row.get(3)?)?,
+        actor: by_number(&ACTORS, row.get(4)?, "actor")?,
+        cause: row.get(5)?,
+        run: row.get(6)?,
+        cost: row.get::<_, i64>(7)? as u64,
+        op: by_number(&OPS, row.get(2)?, "journal operation")?,
+        id: MemoryId::from_bytes(row.get(1)?),
+        before: decode_image(row.get(9)?)?.map(Box::new),
         after: None,
     };
-    Ok(JournalRow { entry, prev: row.get(8).map_err(failed)? })
-}
-
-fn decode_enum<T: Copy>(all: &[T], number: u8) -> Result<T> {
-    all.get(usize::from(number))
-        .copied()
-        .ok_or_else(|| Error::damaged(format!("journal code {number}")))
-}
-
-/// A stored image of a memory.
-pub(super) fn decode_image(bytes: Option<Vec<u8>>) -> Result<Option<Memory>> {
-    bytes
-        .map(|bytes| serde_json::from_slice(&bytes))
-        .transpose()
-        .map_err(|error| Error::damaged(format!("a journal image: {error}")))
+    Ok(JournalRow { entry, prev: row.get(8)? })
 }
 
 #[cfg(test)]
@@ -202,12 +177,12 @@ mod tests {
 
     #[test]
     fn a_run_is_looked_up_and_not_looked_for() {
-        let path = tempfile::tempdir().unwrap().keep().join("everlore.db");
-        let (db, _) = open::prepare(&path).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let (db, _) = open::prepare(&folder.path().join("everlore.db")).unwrap();
         let query = JournalQuery { run: Some("r".into()), limit: Some(1), ..Default::default() };
         let plan: String = db
             .query_row(
-                &format!("EXPLAIN QUERY PLAN {}", lines_sql(&query)),
+                &format!("EXPLAIN QUERY PLAN {}", entries_sql(&query)),
                 params![1, "r", None::<i64>, None::<i64>, 1],
                 |row| row.get(3),
             )

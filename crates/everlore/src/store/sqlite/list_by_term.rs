@@ -1,35 +1,42 @@
-//! A list of what has tags or belongs to a conversation, from the index: rows of other memories are not read.
+//! A list of memories by tag or session from the search index: rows of other memories are not read.
 
 use rusqlite::Connection;
 
 use super::{
-    block_tables::{BlockHeader, addresses_of, headers, load_deleted, term_postings},
+    block_tables::{addresses_of, headers, load_deleted, term_postings},
     index::tail,
     rows,
 };
 use crate::{
     error::Result,
-    store::{DocAddress, ListOrder, ListQuery, Posting, index_entry::IndexEntry},
+    store::{
+        DocAddress, ListOrder, ListQuery, Posting,
+        index::{IndexEntry, assemble::BlockHeader},
+    },
     text::terms::TermHash,
     types::{Memory, MemoryId, Scope},
 };
 
-/// The memories a filter lets through, in the order asked for; none if the index cannot tell, or if so many have what is
-/// asked for that a page is full sooner by going through the scope in order.
+/// Returns one page of the memories that match a filter; `None` if the filter has no terms, or if so many memories have
+/// them that going through the scope in order fills a page sooner.
 pub(super) fn list(
     db: &Connection,
-    owner: &Scope,
-    scope: i64,
+    scope: &Scope,
+    scope_id: i64,
     page: &ListQuery,
 ) -> Result<Option<Vec<Memory>>> {
     let terms = page.filter.required_terms();
     if terms.is_empty() {
         return Ok(None);
     }
-    let Some(places) = matching_addresses(db, scope, &terms, page.limit)? else { return Ok(None) };
-    let found = rows::by_address(db, owner, scope, &places)?.into_iter().map(|(_, memory)| memory);
-    let fits = |memory: &Memory| is_after_cursor(page, memory.id) && page.filter.matches(memory);
-    let mut found: Vec<Memory> = found.filter(fits).collect();
+    let Some(addresses) = matching_addresses(db, scope_id, &terms, page.limit)? else {
+        return Ok(None);
+    };
+    let found = rows::by_address(db, scope, scope_id, &addresses)?.into_iter();
+    let mut found: Vec<Memory> = found
+        .map(|(_, memory)| memory)
+        .filter(|memory| is_after_cursor(page, memory.id) && page.filter.matches(memory))
+        .collect();
     found.sort_by_key(|memory| memory.id);
     if page.order == ListOrder::NewestFirst {
         found.reverse();
@@ -38,7 +45,7 @@ pub(super) fn list(
     Ok(Some(found))
 }
 
-/// Whether a memory comes after what was listed before.
+/// Returns `true` if a memory comes after the page before.
 fn is_after_cursor(page: &ListQuery, id: MemoryId) -> bool {
     page.after.is_none_or(|after| match page.order {
         ListOrder::NewestFirst => id < after,
@@ -46,36 +53,36 @@ fn is_after_cursor(page: &ListQuery, id: MemoryId) -> bool {
     })
 }
 
-/// Where the memories stand that have all terms, unless they are too many.
+/// Returns the addresses of the memories that have all terms; `None` if there are too many.
 fn matching_addresses(
     db: &Connection,
-    scope: i64,
+    scope_id: i64,
     terms: &[TermHash],
     limit: usize,
 ) -> Result<Option<Vec<DocAddress>>> {
-    let (headers, tail) = (headers(db, scope)?, tail(db, scope)?);
+    let (headers, tail) = (headers(db, scope_id)?, tail(db, scope_id)?);
     let all = headers.iter().map(|header| header.docs).sum::<usize>() + tail.len();
-    // Of n memories m fit. Either m rows are read, or n / m for each of a page.
+    // Of n memories m match. Either m rows are read, or n / m for each memory of a page.
     let most = limit.min(all).saturating_mul(all).isqrt();
     let has_all = |entry: &&IndexEntry| {
         terms.iter().all(|term| entry.terms.iter().any(|(own, _)| own == term))
     };
-    let mut places: Vec<DocAddress> =
-        tail.iter().filter(has_all).map(|entry| entry.record.address).collect();
+    let in_tail = tail.iter().filter(has_all).map(|entry| entry.record.address);
+    let mut addresses: Vec<DocAddress> = in_tail.collect();
     for header in &headers {
         let docs = matching_docs(db, header, terms)?;
-        if places.len() + docs.len() > most {
+        if addresses.len() + docs.len() > most {
             return Ok(None);
         }
-        places.extend(addresses_of(db, header.id, &docs)?);
+        addresses.extend(addresses_of(db, header.id, &docs)?);
     }
-    Ok(Some(places))
+    Ok(Some(addresses))
 }
 
-/// The living documents of a block that have all terms, in order.
+/// Returns the documents of a block that have all terms and are not deleted, in order.
 fn matching_docs(db: &Connection, header: &BlockHeader, terms: &[TermHash]) -> Result<Vec<u32>> {
     let lists = term_postings(db, header, terms)?;
-    let gone = load_deleted(db, header.id)?;
+    let deleted = load_deleted(db, header.id)?;
     let Some((first, others)) = lists.split_first() else { return Ok(Vec::new()) };
     let is_in = |list: &Vec<Posting>, doc: u32| {
         list.binary_search_by_key(&doc, |posting| posting.doc).is_ok()
@@ -83,7 +90,7 @@ fn matching_docs(db: &Connection, header: &BlockHeader, terms: &[TermHash]) -> R
     let docs = first.iter().map(|posting| posting.doc);
     Ok(docs
         .filter(|doc| others.iter().all(|list| is_in(list, *doc)))
-        .filter(|doc| gone.binary_search(doc).is_err())
+        .filter(|doc| deleted.binary_search(doc).is_err())
         .collect())
 }
 
@@ -91,24 +98,27 @@ fn matching_docs(db: &Connection, header: &BlockHeader, terms: &[TermHash]) -> R
 mod tests {
     use std::sync::Arc;
 
+    use tempfile::TempDir;
+
     use super::*;
     use crate::{
         Engine, RememberRequest, Turn,
         store::{MemoryFilter, SqliteStore, Store},
     };
 
-    /// A store of a few tagged memories among many turns, in blocks and in the tail.
-    async fn filled() -> (Arc<SqliteStore>, Scope) {
-        let folder = tempfile::tempdir().unwrap().keep();
-        let store = Arc::new(SqliteStore::open(folder.join("everlore.db")).await.unwrap());
+    /// Fills a store with a few tagged memories among many turns, in blocks and in the tail.
+    async fn filled() -> (TempDir, Arc<SqliteStore>, Scope) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("everlore.db");
+        let store = Arc::new(SqliteStore::open(path).await.unwrap());
         let (engine, scope) = (Engine::new(store.clone()), Scope::default());
         for round in 0..4 {
-            let said = |n| Turn {
+            let turn = |n| Turn {
                 text: format!("round {round} 第 {n} 句"),
                 session: Some(if n == 0 { "rare" } else { "common" }.into()),
                 ..Turn::default()
             };
-            engine.observe(&scope, (0..90).map(said).collect()).await.unwrap();
+            engine.observe(&scope, (0..90).map(turn).collect()).await.unwrap();
             let tags = ["茶".to_owned(), format!("round-{round}")];
             let fact = format!("The tea of round {round} is 龙井");
             let remembered = RememberRequest {
@@ -118,21 +128,23 @@ mod tests {
             };
             engine.remember(&scope, remembered).await.unwrap();
         }
-        (store, scope)
+        (folder, store, scope)
     }
 
-    async fn both(store: &SqliteStore, owner: &Scope, page: &ListQuery) -> (Option<usize>, bool) {
-        let (asked, own) = (page.clone(), owner.clone());
-        let read = move |db: &Connection, number| {
-            Ok(Some((list(db, &own, number, &asked)?, rows::list(db, &own, number, &asked)?)))
+    /// Lists by the index and by the rows: returns how many the index finds, and `true` if both agree.
+    async fn both(store: &SqliteStore, scope: &Scope, page: &ListQuery) -> (Option<usize>, bool) {
+        let (owned, page) = (scope.clone(), page.clone());
+        let read = move |db: &Connection, scope_id| {
+            let by_rows = rows::list(db, &owned, scope_id, &page)?;
+            Ok(Some((list(db, &owned, scope_id, &page)?, by_rows)))
         };
-        let (listed, scanned) = store.read(owner, read).await.unwrap().unwrap();
-        (listed.as_ref().map(Vec::len), listed.is_none_or(|listed| listed == scanned))
+        let (by_index, by_rows) = store.read(scope, read).await.unwrap().unwrap();
+        (by_index.as_ref().map(Vec::len), by_index.is_none_or(|found| found == by_rows))
     }
 
     #[tokio::test]
     async fn a_list_by_the_index_is_the_one_by_the_rows() {
-        let (store, scope) = filled().await;
+        let (_folder, store, scope) = filled().await;
         let tagged = |tags: &[&str]| MemoryFilter {
             tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
             ..MemoryFilter::default()
@@ -151,7 +163,7 @@ mod tests {
             for order in [ListOrder::NewestFirst, ListOrder::OldestFirst] {
                 let page = ListQuery { filter: filter.clone(), after: None, order, limit: 3 };
                 assert_eq!(both(&store, &scope, &page).await, (Some(count.min(3)), true));
-                let first = store.list(&scope, &page).await.unwrap();
+                let first = store.memories().list(&scope, &page).await.unwrap();
                 let after = first.last().map(|memory| memory.id);
                 let rest = ListQuery { after, ..page };
                 assert_eq!(both(&store, &scope, &rest).await, (Some(count - count.min(3)), true));
@@ -160,6 +172,6 @@ mod tests {
         let common =
             ListQuery { filter: of("common"), after: None, order: ListOrder::default(), limit: 9 };
         assert_eq!(both(&store, &scope, &common).await, (None, true), "a page is full at once");
-        assert_eq!(store.list(&scope, &common).await.unwrap().len(), 9);
+        assert_eq!(store.memories().list(&scope, &common).await.unwrap().len(), 9);
     }
 }

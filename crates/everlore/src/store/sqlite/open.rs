@@ -8,39 +8,36 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use super::{check, failed};
-use crate::{
-    error::{Error, Result},
-    text::terms::TERMS_VERSION,
-};
+use crate::error::{Error, Result};
 
 /// The newest schema this program knows.
 pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
 /// Step `n` leads from schema `n` to schema `n + 1`. Only ever added to.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../../migrations/sqlite/0001.sql"),
     include_str!("../../../migrations/sqlite/0002.sql"),
     include_str!("../../../migrations/sqlite/0003.sql"),
     include_str!("../../../migrations/sqlite/0004.sql"),
     include_str!("../../../migrations/sqlite/0005.sql"),
     include_str!("../../../migrations/sqlite/0006.sql"),
+    include_str!("../../../migrations/sqlite/0007.sql"),
 ];
 
-/// How long to wait for another process that writes: far longer than any write takes, short enough to end a hang.
+/// Time to wait for another process that writes: far longer than any write takes, short enough to end a hang.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What is mapped of a file: all of one with a million memories.
+/// Bytes of a file that are memory-mapped: all of one with a million memories.
 const MMAP_BYTES: i64 = 1 << 30;
 
-/// What can be done with a file from here.
+/// Access that this process has to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OpenMode {
-    /// Everything.
+    /// Reading and writing.
     ReadWrite,
-    /// It can be read, beside others who write.
+    /// Reading, beside other processes that write.
     ReadOnly,
-    /// It can be read as it is: there is no log beside it, and none can be made.
+    /// Reading the file as it is: it has no log, and none can be created.
     Immutable,
 }
 
@@ -60,13 +57,13 @@ pub(super) fn prepare(path: &Path) -> Result<(Connection, OpenMode)> {
     Ok((db, OpenMode::ReadWrite))
 }
 
-/// The way in which a file that cannot be written to can be read: with its log, as others write it, or without one.
+/// Opens a file that cannot be written to: with its log, as other processes write it, or without one.
 fn read_only(path: &Path) -> Result<(Connection, OpenMode)> {
     let log_bytes = fs::metadata(wal_path(path)).map(|log| log.len());
     let ways: &[OpenMode] = match log_bytes {
         Err(_) => &[OpenMode::Immutable],
         Ok(0) => &[OpenMode::ReadOnly, OpenMode::Immutable],
-        // What it holds would be missing without it.
+        // Without the log, the changes in it would be missing.
         Ok(_) => &[OpenMode::ReadOnly],
     };
     let found = ways.iter().find_map(|mode| {
@@ -83,7 +80,7 @@ fn read_only(path: &Path) -> Result<(Connection, OpenMode)> {
         found if found > SCHEMA_VERSION => {
             Err(Error::SchemaTooNew { found, known: SCHEMA_VERSION })
         }
-        SCHEMA_VERSION if terms_version(&db)? == Some(TERMS_VERSION) => Ok((db, mode)),
+        SCHEMA_VERSION => Ok((db, mode)),
         _ => Err(Error::invalid(
             format!("{} is of an older version, and cannot be updated from here", path.display()),
             "open it once where it can be written to, or copy the home and name the copy with --home",
@@ -91,14 +88,14 @@ fn read_only(path: &Path) -> Result<(Connection, OpenMode)> {
     }
 }
 
-/// Where SQLite keeps what is not yet in the file.
+/// Returns the path of SQLite's write-ahead log.
 fn wal_path(path: &Path) -> PathBuf {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     log.into()
 }
 
-/// Whether a file is there and it or its folder may not be written to.
+/// Returns `true` if a file exists and it or its folder is write-protected.
 #[cfg(unix)]
 fn is_write_protected(path: &Path) -> bool {
     use rustix::{
@@ -106,8 +103,8 @@ fn is_write_protected(path: &Path) -> bool {
         io::Errno,
     };
     let refused = |path: &Path| {
-        let asked = access(path, Access::WRITE_OK);
-        asked.is_err_and(|error| [Errno::ACCESS, Errno::ROFS, Errno::PERM].contains(&error))
+        let result = access(path, Access::WRITE_OK);
+        result.is_err_and(|error| [Errno::ACCESS, Errno::ROFS, Errno::PERM].contains(&error))
     };
     path.exists() && (refused(path) || path.parent().is_some_and(refused))
 }
@@ -117,30 +114,30 @@ fn is_write_protected(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| data.permissions().readonly())
 }
 
-/// A connection that reads.
+/// Opens a connection for reading.
 pub(super) fn reader(path: &Path, mode: OpenMode) -> Result<Connection> {
     let db = match mode {
         OpenMode::ReadWrite | OpenMode::ReadOnly => connect(path)?,
         OpenMode::Immutable => connect_immutable(path)?,
     };
-    db.pragma_update(None, "query_only", true).map_err(failed)?;
+    db.pragma_update(None, "query_only", true)?;
     set_mmap(&db, true)?;
     Ok(db)
 }
 
-/// Maps the file instead of reading it page by page, or no longer does so.
+/// Turns memory-mapping of the file on or off; without it SQLite reads page by page.
 pub(super) fn set_mmap(db: &Connection, maps: bool) -> Result<()> {
     let bytes = if maps { MMAP_BYTES } else { 0 };
-    db.pragma_update(None, "mmap_size", bytes).map_err(failed)
+    Ok(db.pragma_update(None, "mmap_size", bytes)?)
 }
 
-/// A connection that writes, durably: a commit returns when the disk has it, and what is deleted is overwritten.
+/// Opens a connection for writing, durably: a commit returns when the disk has it, and deleted data is overwritten.
 pub(super) fn writer(path: &Path) -> Result<Connection> {
     let db = connect(path)?;
-    db.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
-    db.pragma_update(None, "secure_delete", true).map_err(failed)?;
-    // 32 MB of pages: what a bulk import of many scopes touches again and again.
-    db.pragma_update(None, "cache_size", -32_000).map_err(failed)?;
+    db.pragma_update(None, "synchronous", "FULL")?;
+    db.pragma_update(None, "secure_delete", true)?;
+    // 32 MB of pages: the working set of a bulk import of many scopes.
+    db.pragma_update(None, "cache_size", -32_000)?;
     Ok(db)
 }
 
@@ -148,48 +145,48 @@ fn connect(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    configure(Connection::open_with_flags(path, flags).map_err(failed)?)
+    configure(Connection::open_with_flags(path, flags)?)
 }
 
-/// A connection to a file that nobody changes: it needs no log and no locks.
+/// Opens a file that no process changes: it needs no log and no locks.
 fn connect_immutable(path: &Path) -> Result<Connection> {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
-        match byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte) {
-            true => uri.push(char::from(*byte)),
-            false => uri.push_str(&format!("%{byte:02X}")),
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
         }
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = Connection::open_with_flags(format!("{uri}?immutable=1"), flags);
-    configure(opened.map_err(failed)?)
+    configure(opened?)
 }
 
 fn configure(db: Connection) -> Result<Connection> {
-    db.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
-    // Otherwise a statement is compiled anew whenever a value is bound to it that the planner had looked at.
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
+    db.busy_timeout(BUSY_TIMEOUT)?;
+    // Otherwise SQLite compiles a statement anew whenever a bound value changes that the planner had looked at.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // More than all statements this store has, so that none is compiled twice.
     db.set_prepared_statement_cache_capacity(64);
     Ok(db)
 }
 
-/// A connection for reading, if the file has this program's schema and terms, so that nothing need be done under the lock.
+/// Opens a connection for reading if the file has this program's schema and terms, so that no work under the lock is
+/// needed.
 fn open_if_current(path: &Path) -> Result<Option<Connection>> {
     if !path.exists() {
         return Ok(None);
     }
     let db = reader(path, OpenMode::ReadWrite)?;
-    let is_current = match version(&db)? {
+    match version(&db)? {
         found if found > SCHEMA_VERSION => {
-            return Err(Error::SchemaTooNew { found, known: SCHEMA_VERSION });
+            Err(Error::SchemaTooNew { found, known: SCHEMA_VERSION })
         }
-        SCHEMA_VERSION => terms_version(&db)? == Some(TERMS_VERSION),
-        _ => false,
-    };
-    Ok(is_current.then_some(db))
+        found => Ok((found == SCHEMA_VERSION).then_some(db)),
+    }
 }
 
 /// Creates or migrates the file while holding a lock, so that processes starting together do it once.
@@ -199,7 +196,7 @@ fn migrate(path: &Path, migrations: &[&str]) -> Result<()> {
         .map_err(|error| Error::io(lock_path.display().to_string(), error))?;
     lock.lock().map_err(|error| Error::io(lock_path.display().to_string(), error))?;
     let mut db = writer(path)?;
-    db.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+    db.pragma_update(None, "journal_mode", "WAL")?;
     let (found, known) = (version(&db)?, migrations.len() as u32);
     if found > known {
         return Err(Error::SchemaTooNew { found, known });
@@ -207,56 +204,46 @@ fn migrate(path: &Path, migrations: &[&str]) -> Result<()> {
     if found > 0 && found < known {
         back_up(&db, &backup_path(path, found))?;
     }
-    let tx = db.transaction().map_err(failed)?;
+    let tx = db.transaction()?;
     for (step, sql) in migrations.iter().enumerate().skip(found as usize) {
-        tx.execute_batch(sql).map_err(failed)?;
-        tx.pragma_update(None, "user_version", step as u32 + 1).map_err(failed)?;
+        tx.execute_batch(sql)?;
+        tx.pragma_update(None, "user_version", step as u32 + 1)?;
     }
-    if terms_version(&tx)? != Some(TERMS_VERSION) {
-        check::reindex_all(&tx)?;
-        tx.execute("INSERT OR REPLACE INTO meta VALUES ('terms', ?1)", [TERMS_VERSION])
-            .map_err(failed)?;
-    }
-    tx.commit().map_err(failed)
+    Ok(tx.commit()?)
 }
 
-/// The copy made before leaving schema `version`.
+/// Returns the path of the copy made before leaving schema `version`.
 fn backup_path(path: &Path, version: u32) -> PathBuf {
     path.with_extension(format!("schema-{version}.backup"))
 }
 
 fn back_up(db: &Connection, to: &Path) -> Result<()> {
-    db.backup(rusqlite::MAIN_DB, to, None::<fn(rusqlite::backup::Progress)>).map_err(failed)
+    Ok(db.backup(rusqlite::MAIN_DB, to, None::<fn(rusqlite::backup::Progress)>)?)
 }
 
 fn version(db: &Connection) -> Result<u32> {
-    db.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)
-}
-
-/// By which analysis the index was made; none if it is still empty.
-fn terms_version(db: &Connection) -> Result<Option<u32>> {
-    let mut statement =
-        db.prepare_cached("SELECT value FROM meta WHERE key = 'terms'").map_err(failed)?;
-    let mut rows = statement.query([]).map_err(failed)?;
-    rows.next().map_err(failed)?.map(|row| row.get(0)).transpose().map_err(failed)
+    Ok(db.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
 #[cfg(test)]
 mod tests {
+    use tempfile::{TempDir, tempdir};
+
     use super::*;
 
-    /// What a later version might add, and what would fail half way.
+    /// Migrations of a later version, the second of which fails half way.
     const NEXT: [&str; 2] = [MIGRATIONS[0], "CREATE TABLE vectors (id INTEGER PRIMARY KEY);"];
     const BROKEN: [&str; 2] =
         [MIGRATIONS[0], "CREATE TABLE half (id); INSERT INTO missing VALUES (1);"];
 
-    /// A file of the first schema that holds one scope.
-    fn old_file() -> PathBuf {
-        let path = tempfile::tempdir().unwrap().keep().join("everlore.db");
+    /// Creates a file of the first schema that holds one scope.
+    fn old_file() -> (TempDir, PathBuf) {
+        let folder = tempdir().unwrap();
+        let path = folder.path().join("everlore.db");
         migrate(&path, &MIGRATIONS[..1]).unwrap();
         let db = connect(&path).unwrap();
         db.execute("INSERT INTO scopes (agent, user) VALUES ('a', '王')", []).unwrap();
-        path
+        (folder, path)
     }
 
     fn has_table(path: &Path, name: &str) -> bool {
@@ -274,7 +261,7 @@ mod tests {
 
     #[test]
     fn an_old_file_is_copied_before_it_is_migrated() {
-        let path = old_file();
+        let (_folder, path) = old_file();
         migrate(&path, &NEXT).unwrap();
         assert_eq!(version(&connect(&path).unwrap()).unwrap(), 2);
         assert!(has_table(&path, "vectors"));
@@ -287,7 +274,8 @@ mod tests {
 
     #[test]
     fn a_file_is_read_with_its_log_and_without_one() {
-        let path = tempfile::tempdir().unwrap().keep().join("my 记忆?#%.db");
+        let folder = tempdir().unwrap();
+        let path = folder.path().join("my 记忆?#%.db");
         let (db, mode) = prepare(&path).unwrap();
         assert_eq!(mode, OpenMode::ReadWrite);
         let writing = writer(&path).unwrap();
@@ -312,7 +300,7 @@ mod tests {
 
     #[test]
     fn an_old_file_that_cannot_be_updated_is_told() {
-        let path = old_file();
+        let (_folder, path) = old_file();
         let error = read_only(&path).map(drop).unwrap_err();
         assert!(error.to_string().contains("is of an older version"), "{error}");
         assert_eq!(version(&connect(&path).unwrap()).unwrap(), 1);
@@ -320,7 +308,8 @@ mod tests {
 
     #[test]
     fn a_new_file_and_a_current_one_are_not_copied() {
-        let path = tempfile::tempdir().unwrap().keep().join("everlore.db");
+        let folder = tempdir().unwrap();
+        let path = folder.path().join("everlore.db");
         migrate(&path, &NEXT).unwrap();
         migrate(&path, &NEXT).unwrap();
         assert!(!backup_path(&path, 0).exists() && !backup_path(&path, 2).exists());
@@ -328,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_migration_that_fails_changes_nothing() {
-        let path = old_file();
+        let (_folder, path) = old_file();
         let error = migrate(&path, &BROKEN).unwrap_err();
         assert!(error.to_string().contains("missing"), "{error}");
         assert_eq!(version(&connect(&path).unwrap()).unwrap(), 1);
@@ -339,7 +328,7 @@ mod tests {
 
     #[test]
     fn a_file_of_a_newer_program_is_refused_before_anything_is_written() {
-        let path = old_file();
+        let (_folder, path) = old_file();
         migrate(&path, &NEXT).unwrap();
         let error = migrate(&path, &MIGRATIONS[..1]).unwrap_err();
         assert!(matches!(error, Error::SchemaTooNew { found: 2, known: 1 }), "{error:?}");

@@ -1,29 +1,29 @@
-//! Connections for reading, made when needed and kept for the next reader.
+//! Pool of read connections, opened when needed and kept for the next reader.
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use rusqlite::Connection;
 
-use super::{
-    blocking, failed,
-    open::{self, OpenMode},
+use super::open::{self, OpenMode};
+use crate::{
+    error::{Error, Result},
+    sync::{lock, run_blocking},
 };
-use crate::error::{Error, Result};
 
 /// Idle connections kept; more readers at once get one of their own that is closed afterwards.
 const MAX_IDLE: usize = 8;
 
-/// Reads for which a connection maps the file: those of a process that asks one question. Whenever something was written
-/// SQLite lets go of the mapping, and making it anew costs one who asks again more than reading some pages does.
+/// Reads for which a connection maps the file: those of a process that runs one query. After every write SQLite drops
+/// the mapping, and for a process with more queries a new mapping costs more than reading some pages.
 const MAPPED_READS: u32 = 8;
 
-/// Readers of one file.
+/// Read connections of one file.
 pub(super) struct ReaderPool(Arc<PoolState>);
 
-/// A connection, how often it read, and whether it maps the file.
+/// Connection with the number of its reads, and a flag set while it maps the file.
 struct PooledReader {
     db: Connection,
     reads: u32,
@@ -33,7 +33,7 @@ struct PooledReader {
 struct PoolState {
     path: PathBuf,
     mode: OpenMode,
-    /// `None` once closed.
+    /// Idle connections; `None` once closed.
     idle: Mutex<Option<Vec<PooledReader>>>,
 }
 
@@ -52,7 +52,7 @@ impl ReaderPool {
         self.run(read, false).await
     }
 
-    /// The same for one that reads megabytes.
+    /// Runs `read`, which reads megabytes, on one unchanging state of the database.
     pub(super) async fn read_large<T, F>(&self, read: F) -> Result<T>
     where
         T: Send + 'static,
@@ -67,7 +67,7 @@ impl ReaderPool {
         F: FnOnce(&Connection) -> Result<T> + Send + 'static,
     {
         let shared = Arc::clone(&self.0);
-        blocking(move || {
+        run_blocking(move || {
             let mut reader = shared.acquire()?;
             if is_much {
                 reader.set_mmap(true)?;
@@ -84,13 +84,13 @@ impl ReaderPool {
 
     /// Closes idle connections; those in use are closed when their reader is done.
     pub(super) fn close(&self) {
-        *self.0.idle.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.0.idle) = None;
     }
 }
 
 impl PoolState {
     fn acquire(&self) -> Result<PooledReader> {
-        let mut guard = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = lock(&self.idle);
         let idle = guard.as_mut().ok_or_else(store_closed)?.pop();
         drop(guard);
         let fresh = || open::reader(&self.path, self.mode).map(PooledReader::new);
@@ -98,7 +98,7 @@ impl PoolState {
     }
 
     fn release(&self, reader: PooledReader) {
-        if let Some(idle) = self.idle.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
+        if let Some(idle) = lock(&self.idle).as_mut()
             && idle.len() < MAX_IDLE
         {
             idle.push(reader);
@@ -115,7 +115,7 @@ impl PooledReader {
 
     fn read<T>(&mut self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         self.reads = self.reads.saturating_add(1);
-        let tx = self.db.unchecked_transaction().map_err(failed)?;
+        let tx = self.db.unchecked_transaction()?;
         read(&tx)
     }
 
@@ -128,7 +128,7 @@ impl PooledReader {
     }
 }
 
-/// The answer of a store that was closed.
+/// Builds the error of a store that was closed.
 pub(super) fn store_closed() -> Error {
     Error::store("the store is closed")
 }

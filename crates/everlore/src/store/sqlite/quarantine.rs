@@ -1,87 +1,67 @@
-//! Drafts that were not remembered, in the file.
+//! Quarantined drafts: the table `held`, each draft as JSON.
 
 use std::collections::BTreeSet;
 
 use rusqlite::{Connection, params};
 
-use super::failed;
+use super::statements::Statements;
 use crate::{
     error::{Error, Result},
     types::{Fingerprint, MemoryId, QuarantineLimits, QuarantinedDraft},
 };
 
-/// All of a scope, newest first.
-pub(super) fn list(db: &Connection, scope: i64) -> Result<Vec<QuarantinedDraft>> {
-    let mut select = db
-        .prepare_cached("SELECT body FROM held WHERE scope = ?1 ORDER BY at DESC, id DESC")
-        .map_err(failed)?;
-    let rows = select.query_map([scope], |row| row.get::<_, String>(0)).map_err(failed)?;
-    let body = |row: rusqlite::Result<String>| {
-        serde_json::from_str(&row.map_err(failed)?)
-            .map_err(|error| Error::damaged(format!("a draft that is held: {error}")))
+/// Returns all drafts of a scope, newest first.
+pub(super) fn list(db: &Connection, scope_id: i64) -> Result<Vec<QuarantinedDraft>> {
+    let sql = "SELECT body FROM held WHERE scope = ?1 ORDER BY at DESC, id DESC";
+    let bodies: Vec<String> = db.all(sql, [scope_id], |row| row.get(0))?;
+    let decode = |body: &String| {
+        serde_json::from_str(body)
+            .map_err(|error| Error::damaged(format!("a quarantined draft: {error}")))
     };
-    rows.map(body).collect()
+    bodies.iter().map(decode).collect()
 }
 
-/// Keeps drafts, each text once, and lets those go that are too many or too old.
+/// Stores drafts, each text once, and removes those that are too old or too many, the oldest rejected ones first.
 pub(super) fn put(
     db: &Connection,
-    scope: i64,
-    held: &[QuarantinedDraft],
+    scope_id: i64,
+    drafts: &[QuarantinedDraft],
     limits: QuarantineLimits,
 ) -> Result<()> {
-    for draft in held {
+    for draft in drafts {
         let text = draft.memory.fingerprint();
-        db.prepare_cached("DELETE FROM held WHERE scope = ?1 AND text = ?2")
-            .and_then(|mut delete| delete.execute(params![scope, text.as_bytes()]))
-            .map_err(failed)?;
+        db.run("DELETE FROM held WHERE scope = ?1 AND text = ?2", (scope_id, text.as_bytes()))?;
         let body = serde_json::to_string(draft).map_err(Error::store)?;
-        db.prepare_cached("INSERT INTO held VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
-            .and_then(|mut insert| {
-                insert.execute(params![
-                    scope,
-                    draft.id().as_bytes(),
-                    draft.at.as_millisecond(),
-                    draft.verdict as u8,
-                    text.as_bytes(),
-                    body
-                ])
-            })
-            .map_err(failed)?;
+        let (id, at) = (draft.id(), draft.at.as_millisecond());
+        db.run(
+            "INSERT INTO held VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![scope_id, id.as_bytes(), at, draft.verdict as u8, text.as_bytes(), body],
+        )?;
     }
-    db.prepare_cached(
-        "DELETE FROM held WHERE scope = ?1 AND (at < ?2 OR id IN \
-         (SELECT id FROM held WHERE scope = ?1 ORDER BY verdict DESC, at DESC, id DESC LIMIT -1 OFFSET ?3))",
-    )
-    .and_then(|mut delete| {
-        delete.execute(params![scope, limits.keep_since.as_millisecond(), limits.max_drafts as i64])
-    })
-    .map(drop)
-    .map_err(failed)
+    let sql = "DELETE FROM held WHERE scope = ?1 AND (at < ?2 OR id IN \
+               (SELECT id FROM held WHERE scope = ?1 ORDER BY verdict DESC, at DESC, id DESC LIMIT -1 OFFSET ?3))";
+    let (keep_since, max_drafts) = (limits.keep_since.as_millisecond(), limits.max_drafts as i64);
+    db.run(sql, (scope_id, keep_since, max_drafts)).map(drop)
 }
 
 /// Removes drafts and returns how many there were.
-pub(super) fn remove(db: &Connection, scope: i64, ids: &[MemoryId]) -> Result<usize> {
-    let mut delete =
-        db.prepare_cached("DELETE FROM held WHERE scope = ?1 AND id = ?2").map_err(failed)?;
-    let mut gone = 0;
-    for id in ids {
-        gone += delete.execute(params![scope, id.as_bytes()]).map_err(failed)?;
-    }
-    Ok(gone)
+pub(super) fn remove(db: &Connection, scope_id: i64, ids: &[MemoryId]) -> Result<usize> {
+    let sql = "DELETE FROM held WHERE scope = ?1 AND id = ?2";
+    ids.iter().map(|id| db.run(sql, (scope_id, id.as_bytes()))).sum()
 }
 
-/// Removes every draft that was taken from what is erased, or says the same.
-pub(super) fn remove_derived(
+/// Removes every draft that derives from an erased memory or has one of its texts, and returns how many there were.
+pub(super) fn forget(
     db: &Connection,
-    scope: i64,
+    scope_id: i64,
     erased: MemoryId,
     texts: &BTreeSet<Fingerprint>,
 ) -> Result<usize> {
-    let derives = |held: &QuarantinedDraft| {
-        held.derives_from(erased) || texts.contains(&held.memory.fingerprint())
+    let derives = |draft: &QuarantinedDraft| {
+        draft.derives_from(erased) || texts.contains(&draft.memory.fingerprint())
     };
-    let gone: Vec<_> =
-        list(db, scope)?.iter().filter(|held| derives(held)).map(QuarantinedDraft::id).collect();
-    remove(db, scope, &gone)
+    let drafts = list(db, scope_id)?;
+    let derived: Vec<_> =
+        drafts.iter().filter(|draft| derives(draft)).map(QuarantinedDraft::id).collect();
+    remove(db, scope_id, &derived)
 }

@@ -1,117 +1,146 @@
-//! Vectors of words in the file: of one reranking model, made after the texts, gone with them.
+//! Token vectors in SQLite: of one reranking model at a time, which `meta.reranker` names; removed with their texts.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use async_trait::async_trait;
+use rusqlite::Connection;
 
-use super::{failed, rows, vectors};
+use super::{SqliteStore, rows, statements::Statements, vectors};
 use crate::{
     error::Result,
-    store::{DocAddress, NewTokenVectors},
+    store::{DocAddress, NewTokenVectors, TokenVectors},
     types::{EmbeddingModelId, Memory, MemoryId, Scope},
 };
 
-/// What the model made of these texts; none where it is another model or has not read the text.
-pub(super) fn read(
-    db: &Connection,
-    scope: i64,
-    model: &EmbeddingModelId,
-    places: &[DocAddress],
-) -> Result<Vec<Option<Vec<u8>>>> {
-    if !is_stored_model(db, model)? {
-        return Ok(vec![None; places.len()]);
+#[async_trait]
+impl TokenVectors for SqliteStore {
+    async fn get(
+        &self,
+        scope: &Scope,
+        model: &EmbeddingModelId,
+        addresses: &[DocAddress],
+    ) -> Result<Vec<Option<Vec<u8>>>> {
+        let (model, wanted) = (model.clone(), addresses.to_vec());
+        let mut found =
+            self.read(scope, move |db, scope_id| get(db, scope_id, &model, &wanted)).await?;
+        found.resize(addresses.len(), None);
+        Ok(found)
     }
-    let mut select = db
-        .prepare_cached("SELECT tokens FROM tokens WHERE scope = ?1 AND place = ?2")
-        .map_err(failed)?;
-    let mut found = |place: &DocAddress| {
-        select
-            .query_row((scope, place.to_bits() as i64), |row| row.get(0))
-            .optional()
-            .map_err(failed)
-    };
-    places.iter().map(&mut found).collect()
+
+    async fn put(
+        &self,
+        scope: &Scope,
+        model: &EmbeddingModelId,
+        encoded: Vec<NewTokenVectors>,
+    ) -> Result<()> {
+        let (owned, model) = (scope.clone(), model.clone());
+        self.write(scope, move |db, scope_id| put(db, &owned, scope_id, &model, &encoded)).await
+    }
+
+    async fn missing(
+        &self,
+        scope: &Scope,
+        model: &EmbeddingModelId,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<Memory>> {
+        let (owned, model) = (scope.clone(), model.clone());
+        self.read(scope, move |db, scope_id| {
+            let ids = missing_ids(db, scope_id, &model, after, limit)?;
+            let memory = |id| Ok(rows::by_id(db, &owned, scope_id, id)?.map(|row| row.memory));
+            ids.into_iter().filter_map(|id| memory(id).transpose()).collect()
+        })
+        .await
+    }
+
+    async fn counts(&self, model: &EmbeddingModelId) -> Result<(usize, usize)> {
+        let model = model.clone();
+        self.pool.read(move |db| counts(db, &model)).await
+    }
 }
 
-/// Keeps what a model made of texts that are still the same. What another model made is removed first.
-pub(super) fn put(
+/// Removes the token vectors of a text and returns how many there were.
+pub(super) fn remove(db: &Connection, scope_id: i64, address: DocAddress) -> Result<usize> {
+    let sql = "DELETE FROM tokens WHERE scope = ?1 AND place = ?2";
+    db.run(sql, (scope_id, address.to_bits() as i64))
+}
+
+/// Counts token vectors without a memory.
+pub(super) fn orphans(db: &Connection, scope_id: i64) -> Result<usize> {
+    let sql = "SELECT count(*) FROM tokens WHERE scope = ?1 AND NOT EXISTS \
+               (SELECT 1 FROM memories WHERE scope = tokens.scope AND place = tokens.place)";
+    let orphans = db.one(sql, [scope_id], |row| row.get::<_, i64>(0))?;
+    Ok(orphans.unwrap_or(0) as usize)
+}
+
+fn get(
     db: &Connection,
-    owner: &Scope,
-    scope: i64,
+    scope_id: i64,
     model: &EmbeddingModelId,
-    made: Vec<NewTokenVectors>,
+    addresses: &[DocAddress],
+) -> Result<Vec<Option<Vec<u8>>>> {
+    if !is_stored_model(db, model)? {
+        return Ok(Vec::new());
+    }
+    let sql = "SELECT tokens FROM tokens WHERE scope = ?1 AND place = ?2";
+    let key = |address: &DocAddress| (scope_id, address.to_bits() as i64);
+    addresses.iter().map(|address| db.one(sql, key(address), |row| row.get(0))).collect()
+}
+
+fn put(
+    db: &Connection,
+    scope: &Scope,
+    scope_id: i64,
+    model: &EmbeddingModelId,
+    encoded: &[NewTokenVectors],
 ) -> Result<()> {
     if !is_stored_model(db, model)? {
-        db.execute("DELETE FROM tokens", []).map_err(failed)?;
+        db.run("DELETE FROM tokens", [])?;
         let number = vectors::register_model(db, model)?;
-        db.execute("INSERT OR REPLACE INTO meta VALUES ('reranker', ?1)", [number])
-            .map_err(failed)?;
+        db.run("INSERT OR REPLACE INTO meta VALUES ('reranker', ?1)", [number])?;
     }
-    let mut insert = db
-        .prepare_cached("INSERT OR REPLACE INTO tokens (scope, place, tokens) VALUES (?1, ?2, ?3)")
-        .map_err(failed)?;
-    for NewTokenVectors { id, version, token_vectors: tokens } in made {
-        let stored = rows::by_id(db, owner, scope, id)?;
-        if let Some(stored) = stored.filter(|stored| stored.memory.version == version) {
-            let place = stored.address.to_bits() as i64;
-            insert.execute(params![scope, place, tokens]).map_err(failed)?;
+    let sql = "INSERT OR REPLACE INTO tokens (scope, place, tokens) VALUES (?1, ?2, ?3)";
+    for NewTokenVectors { id, version, token_vectors } in encoded {
+        let row = rows::by_id(db, scope, scope_id, *id)?;
+        if let Some(row) = row.filter(|row| row.memory.version == *version) {
+            db.run(sql, (scope_id, row.address.to_bits() as i64, token_vectors))?;
         }
     }
     Ok(())
 }
 
-/// The first memories after one, by age, that the model has not read.
-pub(super) fn missing(
+fn missing_ids(
     db: &Connection,
-    owner: &Scope,
-    scope: i64,
+    scope_id: i64,
     model: &EmbeddingModelId,
-    (after, limit): (Option<MemoryId>, usize),
-) -> Result<Vec<Memory>> {
-    let unread = if is_stored_model(db, model)? {
+    after: Option<MemoryId>,
+    limit: usize,
+) -> Result<Vec<MemoryId>> {
+    let not_encoded = if is_stored_model(db, model)? {
         "AND NOT EXISTS (SELECT 1 FROM tokens WHERE scope = memories.scope AND place = memories.place)"
     } else {
         ""
     };
     let sql = format!(
-        "SELECT id FROM memories WHERE scope = ?1 AND id > ?2 {unread} ORDER BY id LIMIT ?3"
+        "SELECT id FROM memories WHERE scope = ?1 AND id > ?2 {not_encoded} ORDER BY id LIMIT ?3"
     );
-    let mut select = db.prepare_cached(&sql).map_err(failed)?;
+    // Every id is above the empty blob.
     let after = after.map_or(Vec::new(), |id| id.as_bytes().to_vec());
-    let ids = select
-        .query_map(params![scope, after, limit as i64], |row| row.get(0).map(MemoryId::from_bytes))
-        .map_err(failed)?
-        .collect::<rusqlite::Result<Vec<_>>>()
-        .map_err(failed)?;
-    let memory = |id| Ok(rows::by_id(db, owner, scope, id)?.map(|stored| stored.memory));
-    ids.into_iter().filter_map(|id| memory(id).transpose()).collect()
+    db.all(&sql, (scope_id, after, limit as i64), |row| row.get(0).map(MemoryId::from_bytes))
 }
 
-/// How many texts of all scopes the model has read, and how many it has not.
-pub(super) fn counts(db: &Connection, model: &EmbeddingModelId) -> Result<(usize, usize)> {
-    let count = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(failed);
+fn counts(db: &Connection, model: &EmbeddingModelId) -> Result<(usize, usize)> {
+    let count = |sql: &str| -> Result<usize> {
+        let count = db.one(sql, [], |row| row.get::<_, i64>(0))?;
+        Ok(count.unwrap_or(0) as usize)
+    };
     let all = count("SELECT count(*) FROM memories")?;
-    let kept = if is_stored_model(db, model)? { count("SELECT count(*) FROM tokens")? } else { 0 };
-    Ok((kept as usize, (all - kept) as usize))
+    let is_stored = is_stored_model(db, model)?;
+    let encoded = if is_stored { count("SELECT count(*) FROM tokens")? } else { 0 };
+    Ok((encoded, all.saturating_sub(encoded)))
 }
 
-/// Forgets what was made of a text and tells how much that was.
-pub(super) fn remove(db: &Connection, scope: i64, place: DocAddress) -> Result<usize> {
-    db.prepare_cached("DELETE FROM tokens WHERE scope = ?1 AND place = ?2")
-        .and_then(|mut delete| delete.execute((scope, place.to_bits() as i64)))
-        .map_err(failed)
-}
-
-/// Vectors of words without a memory.
-pub(super) fn orphans(db: &Connection, scope: i64) -> Result<usize> {
-    let sql = "SELECT count(*) FROM tokens WHERE scope = ?1 AND NOT EXISTS \
-               (SELECT 1 FROM memories WHERE scope = tokens.scope AND place = tokens.place)";
-    db.query_row(sql, [scope], |row| row.get::<_, i64>(0))
-        .map(|count| count as usize)
-        .map_err(failed)
-}
-
-/// Whether the vectors of words in the file are of this model.
+/// Returns `true` if the token vectors in the file are of this model.
 fn is_stored_model(db: &Connection, model: &EmbeddingModelId) -> Result<bool> {
     let sql =
         "SELECT 1 FROM meta JOIN models ON models.id = value WHERE key = 'reranker' AND name = ?1";
-    db.prepare_cached(sql).and_then(|mut select| select.exists([&model.name])).map_err(failed)
+    db.finds(sql, [&model.name])
 }

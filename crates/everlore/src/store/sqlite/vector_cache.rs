@@ -1,25 +1,26 @@
-//! The cache of vectors in the file.
+//! The vector cache in SQLite: vectors of remote models by scope, model and digest of the text.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
-use super::{SqliteStore, erase, failed, vectors};
+use super::{SqliteStore, erase, statements::Statements, vectors};
 use crate::{
     error::Result,
-    store::vector_cache::{VectorCache, VectorCacheStatus, VectorInsert, VectorLookup},
+    store::{VectorCache, VectorCacheStatus, VectorInsert, VectorLookup},
     types::{EmbeddingModelId, Fingerprint, Scope, Timestamp, Vector},
 };
 
-/// When there are too many, so many more go that it is not done at every save: one in sixteen.
+/// A full cache evicts one entry in so many beyond the surplus, so that not every insert evicts.
 const EVICTED_SHARE: usize = 16;
 
+/// Keys of `meta`.
 const HITS: &str = "cache_hits";
 const MISSES: &str = "cache_misses";
 const COUNT: &str = "cached";
 
-/// Hits and misses of this process that the file does not know yet: a lookup writes nothing.
+/// Hits and misses of this process that are not in the file yet: a lookup writes nothing.
 #[derive(Debug, Default)]
 pub(super) struct CacheTally {
     hits: AtomicU64,
@@ -27,210 +28,169 @@ pub(super) struct CacheTally {
 }
 
 impl CacheTally {
-    pub(super) fn count<T>(&self, found: &[Option<T>]) {
+    fn count<T>(&self, found: &[Option<T>]) {
         let hits = found.iter().flatten().count();
         self.hits.fetch_add(hits as u64, Ordering::Relaxed);
         self.misses.fetch_add((found.len() - hits) as u64, Ordering::Relaxed);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.hits.load(Ordering::Relaxed) + self.misses.load(Ordering::Relaxed) == 0
     }
 
-    /// Hands over what was counted to be written.
-    pub(super) fn take(&self) -> (u64, u64) {
+    /// Takes hits and misses out, for [`add_tally`].
+    fn take(&self) -> (u64, u64) {
         (self.hits.swap(0, Ordering::Relaxed), self.misses.swap(0, Ordering::Relaxed))
     }
 }
 
 #[async_trait]
 impl VectorCache for SqliteStore {
-    async fn lookup(&self, scope: &Scope, asked: &VectorLookup) -> Result<Vec<Option<Vector>>> {
-        let (lookup, count) = (asked.clone(), asked.texts.len());
-        let mut found =
-            self.read(scope, move |db, number| find_vectors(db, number, &lookup)).await?;
-        found.vectors.resize(count, None);
+    async fn lookup(&self, scope: &Scope, request: &VectorLookup) -> Result<Vec<Option<Vector>>> {
+        let lookup = request.clone();
+        let mut found = self.read(scope, move |db, scope_id| find(db, scope_id, &lookup)).await?;
+        found.vectors.resize(request.texts.len(), None);
         self.tally.count(&found.vectors);
         if !found.stale.is_empty() {
-            let (owner, lookup, stale) = (scope.clone(), asked.clone(), found.stale);
-            self.write(owner, move |db, number| touch(db, number, &lookup, &stale)).await?;
+            let lookup = VectorLookup { texts: found.stale, ..request.clone() };
+            self.write(scope, move |db, scope_id| touch(db, scope_id, &lookup)).await?;
         }
         Ok(found.vectors)
     }
 
-    async fn insert(&self, scope: &Scope, kept: VectorInsert) -> Result<()> {
-        let counted = self.tally.take();
-        self.write(scope.clone(), move |db, number| {
-            add_tally(db, counted).and_then(|()| put(db, number, &kept))
+    async fn insert(&self, scope: &Scope, batch: VectorInsert) -> Result<()> {
+        let tally = self.tally.take();
+        self.write(scope, move |db, scope_id| {
+            add_tally(db, tally)?;
+            insert(db, scope_id, &batch)
         })
         .await
     }
 
     async fn status(&self) -> Result<VectorCacheStatus> {
         self.flush_tally().await?;
-        self.pool.read(status).await
+        self.pool
+            .read(|db| {
+                let [entries, hits, misses] = [COUNT, HITS, MISSES].map(|key| meta_value(db, key));
+                Ok(VectorCacheStatus { entries: entries?, hits: hits?, misses: misses? })
+            })
+            .await
     }
 }
 
-/// What a lookup found.
-#[derive(Default)]
-pub(super) struct VectorLookupResult {
-    pub(super) vectors: Vec<Option<Vector>>,
-    /// Texts whose last use was on an earlier day.
-    pub(super) stale: Vec<Fingerprint>,
+impl SqliteStore {
+    /// Adds the hits and misses of this process to the figures of the file.
+    pub(super) async fn flush_tally(&self) -> Result<()> {
+        if self.tally.is_empty() {
+            return Ok(());
+        }
+        let tally = self.tally.take();
+        self.writer.run(move |db| add_tally(db, tally)).await
+    }
 }
 
-/// The vectors that are kept of these texts.
-pub(super) fn find_vectors(
-    db: &Connection,
-    scope: i64,
-    asked: &VectorLookup,
-) -> Result<VectorLookupResult> {
-    let mut found = VectorLookupResult::default();
-    let Some(model) = model_number(db, &asked.model)? else { return Ok(found) };
-    let mut select = db
-        .prepare_cached(
-            "SELECT vector, used FROM cached_vectors WHERE scope = ?1 AND model = ?2 AND question = ?3 AND text = ?4",
-        )
-        .map_err(failed)?;
-    for text in &asked.texts {
-        let row = select
-            .query_row(params![scope, model, asked.is_query, text.as_bytes()], |row| {
-                Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?))
-            })
-            .optional()
-            .map_err(failed)?;
-        if row.as_ref().is_some_and(|(_, used)| *used < day(asked.now)) {
+/// Removes the vectors of these texts, and every query of the scope, which may have quoted an erased text; returns how
+/// many vectors there were.
+pub(super) fn forget(db: &Connection, scope_id: i64, texts: &[Fingerprint]) -> Result<usize> {
+    let sql = "DELETE FROM cached_vectors WHERE scope = ?1 AND model = ?2 AND (question = 1 OR text = ?3)";
+    let models: Vec<u32> = db.all("SELECT id FROM models", [], |row| row.get(0))?;
+    let mut removed = 0;
+    for (model, text) in models.iter().flat_map(|model| texts.iter().map(move |text| (model, text)))
+    {
+        removed += db.run(sql, (scope_id, model, text.as_bytes()))?;
+    }
+    if removed > 0 {
+        add_to_meta(db, COUNT, -(removed as i64))?;
+    }
+    Ok(removed)
+}
+
+/// Result of a lookup.
+#[derive(Default)]
+struct FoundVectors {
+    vectors: Vec<Option<Vector>>,
+    /// Texts whose last use was on an earlier day.
+    stale: Vec<Fingerprint>,
+}
+
+fn find(db: &Connection, scope_id: i64, lookup: &VectorLookup) -> Result<FoundVectors> {
+    let sql = "SELECT vector, used FROM cached_vectors \
+               WHERE scope = ?1 AND model = ?2 AND question = ?3 AND text = ?4";
+    let mut found = FoundVectors::default();
+    let Some(model) = model_number(db, &lookup.model)? else { return Ok(found) };
+    for text in &lookup.texts {
+        let key = (scope_id, model, lookup.is_query, text.as_bytes());
+        let row: Option<(Vec<u8>, i64)> = db.one(sql, key, |row| row.try_into())?;
+        if row.as_ref().is_some_and(|(_, used)| *used < day(lookup.now)) {
             found.stale.push(*text);
         }
-        found.vectors.push(row.and_then(|(slot, _)| Vector::from_bytes(&slot)));
+        found.vectors.push(row.and_then(|(bytes, _)| Vector::from_bytes(&bytes)));
     }
     Ok(found)
 }
 
-/// Notes that texts were used today.
-pub(super) fn touch(
-    db: &Connection,
-    scope: i64,
-    asked: &VectorLookup,
-    texts: &[Fingerprint],
-) -> Result<()> {
-    let Some(model) = model_number(db, &asked.model)? else { return Ok(()) };
-    let mut update = db
-        .prepare_cached(
-            "UPDATE cached_vectors SET used = ?5 WHERE scope = ?1 AND model = ?2 AND question = ?3 AND text = ?4",
-        )
-        .map_err(failed)?;
-    for text in texts {
-        update
-            .execute(params![scope, model, asked.is_query, text.as_bytes(), day(asked.now)])
-            .map_err(failed)?;
-    }
-    Ok(())
+/// Marks texts as used today.
+fn touch(db: &Connection, scope_id: i64, lookup: &VectorLookup) -> Result<()> {
+    let sql = "UPDATE cached_vectors SET used = ?5 \
+               WHERE scope = ?1 AND model = ?2 AND question = ?3 AND text = ?4";
+    let Some(model) = model_number(db, &lookup.model)? else { return Ok(()) };
+    let today = day(lookup.now);
+    lookup.texts.iter().try_for_each(|text| {
+        db.run(sql, (scope_id, model, lookup.is_query, text.as_bytes(), today)).map(drop)
+    })
 }
 
-/// Keeps vectors and lets those go that are too many. A text that was erased while its model was asked is not kept.
-pub(super) fn put(db: &Connection, scope: i64, kept: &VectorInsert) -> Result<()> {
-    let model = vectors::register_model(db, &kept.model)?;
-    let mut insert = db
-        .prepare_cached(
-            "INSERT INTO cached_vectors VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
-        )
-        .map_err(failed)?;
-    let texts: Vec<_> = kept.vectors.iter().map(|(text, _)| *text).collect();
-    let erased = erase::are_erased(db, scope, &texts)?;
+/// Stores vectors and evicts the surplus. A text that was erased while the model was at work is left out.
+fn insert(db: &Connection, scope_id: i64, new: &VectorInsert) -> Result<()> {
+    let sql = "INSERT INTO cached_vectors VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
+    let model = vectors::register_model(db, &new.model)?;
+    let texts: Vec<_> = new.vectors.iter().map(|(text, _)| *text).collect();
+    let erased = erase::are_erased(db, scope_id, &texts)?;
+    let today = day(new.now);
     let mut added = 0;
-    for ((text, vector), _) in kept.vectors.iter().zip(erased).filter(|(_, erased)| !erased) {
-        added += insert
-            .execute(params![
-                scope,
-                model,
-                kept.is_query,
-                text.as_bytes(),
-                day(kept.now),
-                vector.to_bytes()
-            ])
-            .map_err(failed)?;
+    for ((text, vector), _) in new.vectors.iter().zip(erased).filter(|(_, erased)| !erased) {
+        let (text, vector) = (text.as_bytes(), vector.to_bytes());
+        added += db.run(sql, params![scope_id, model, new.is_query, text, today, vector])?;
     }
     add_to_meta(db, COUNT, added as i64)?;
-    evict(db, kept.max_entries)
+    evict(db, new.max_entries)
 }
 
-/// Takes out what is kept of these texts, and every question of the scope: one may have quoted what is erased.
-pub(super) fn remove_texts(db: &Connection, scope: i64, texts: &[Fingerprint]) -> Result<usize> {
-    let mut delete = db
-        .prepare_cached(
-            "DELETE FROM cached_vectors WHERE scope = ?1 AND model = ?2 AND (question = 1 OR text = ?3)",
-        )
-        .map_err(failed)?;
-    let mut gone = 0;
-    for model in models(db)? {
-        for text in texts {
-            gone += delete.execute(params![scope, model, text.as_bytes()]).map_err(failed)?;
-        }
+/// Removes the vectors that were unused for longest if there are more than `max_entries`.
+fn evict(db: &Connection, max_entries: usize) -> Result<()> {
+    let sql = "DELETE FROM cached_vectors WHERE (scope, model, question, text) IN \
+               (SELECT scope, model, question, text FROM cached_vectors ORDER BY used LIMIT ?1)";
+    let count = meta_value(db, COUNT)? as usize;
+    if count <= max_entries {
+        return Ok(());
     }
-    if gone > 0 {
-        add_to_meta(db, COUNT, -(gone as i64))?;
-    }
-    Ok(gone)
+    let surplus = count - max_entries + max_entries / EVICTED_SHARE;
+    let evicted = db.run(sql, [surplus as i64])?;
+    add_to_meta(db, COUNT, -(evicted as i64))
 }
 
-/// Adds what was counted to the figures of the file.
-pub(super) fn add_tally(db: &Connection, (hits, misses): (u64, u64)) -> Result<()> {
+/// Adds hits and misses to the figures of the file.
+fn add_tally(db: &Connection, (hits, misses): (u64, u64)) -> Result<()> {
     add_to_meta(db, HITS, hits as i64)?;
     add_to_meta(db, MISSES, misses as i64)
 }
 
-/// The figures of the file.
-pub(super) fn status(db: &Connection) -> Result<VectorCacheStatus> {
-    let [entries, hits, misses] = [COUNT, HITS, MISSES].map(|key| meta_value(db, key));
-    Ok(VectorCacheStatus { entries: entries?, hits: hits?, misses: misses? })
-}
-
-fn evict(db: &Connection, most: usize) -> Result<()> {
-    let count = meta_value(db, COUNT)? as usize;
-    if count <= most {
-        return Ok(());
-    }
-    let excess = count - most + most / EVICTED_SHARE;
-    let gone = db
-        .execute(
-            "DELETE FROM cached_vectors WHERE (scope, model, question, text) IN \
-             (SELECT scope, model, question, text FROM cached_vectors ORDER BY used LIMIT ?1)",
-            [excess as i64],
-        )
-        .map_err(failed)?;
-    add_to_meta(db, COUNT, -(gone as i64))
-}
-
 fn meta_value(db: &Connection, key: &str) -> Result<u64> {
-    let value = db
-        .prepare_cached("SELECT value FROM meta WHERE key = ?1")
-        .and_then(|mut select| select.query_row([key], |row| row.get::<_, i64>(0)).optional());
-    Ok(value.map_err(failed)?.unwrap_or(0) as u64)
+    let value =
+        db.one("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get::<_, i64>(0))?;
+    Ok(value.unwrap_or(0) as u64)
 }
 
 fn add_to_meta(db: &Connection, key: &str, number: i64) -> Result<()> {
-    db.prepare_cached(
-        "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = value + ?2",
-    )
-    .and_then(|mut insert| insert.execute(params![key, number]))
-    .map(drop)
-    .map_err(failed)
+    let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = value + ?2";
+    db.run(sql, (key, number)).map(drop)
 }
 
 fn model_number(db: &Connection, model: &EmbeddingModelId) -> Result<Option<u32>> {
-    db.prepare_cached("SELECT id FROM models WHERE name = ?1")
-        .and_then(|mut select| select.query_row([&model.name], |row| row.get(0)).optional())
-        .map_err(failed)
+    db.one("SELECT id FROM models WHERE name = ?1", [&model.name], |row| row.get(0))
 }
 
-fn models(db: &Connection) -> Result<Vec<u32>> {
-    let mut select = db.prepare_cached("SELECT id FROM models").map_err(failed)?;
-    let rows = select.query_map([], |row| row.get(0)).map_err(failed)?;
-    rows.collect::<rusqlite::Result<_>>().map_err(failed)
-}
-
+/// Returns the day of a time, counted from 1970.
 fn day(at: Timestamp) -> i64 {
     at.as_second() / 86_400
 }

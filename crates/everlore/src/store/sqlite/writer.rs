@@ -1,11 +1,11 @@
-//! The one writer of a process: waiting writes share a transaction, and so a sync; merging of the index waits until
-//! nobody does.
+//! The one writer of a process: concurrent writes share a transaction, and so a sync; index merges run while no write
+//! is queued.
 
 use std::{
     collections::BTreeSet,
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError, mpsc},
+    sync::{Mutex, MutexGuard, mpsc},
     thread::JoinHandle,
 };
 
@@ -14,13 +14,16 @@ use tokio::sync::oneshot;
 
 use super::{
     apply::PreparedWrite,
-    failed, index,
+    index,
     open::{self, OpenMode},
     pool::store_closed,
-    scope_number,
+    scope_id,
 };
 use crate::{
     error::{Error, Result},
+    store::index::merge_policy::MergeLimit,
+    sync::lock,
+    sync::run_blocking,
     types::{AppliedChange, Scope, WriteBatch},
 };
 
@@ -30,10 +33,10 @@ const MAX_GROUP: usize = 4_096;
 /// Writes with more changes than this are analysed away from the async threads.
 const MAX_INLINE: usize = 8;
 
-/// A file is packed when one part in so many of it is empty: packing writes all of the rest anew.
+/// Share of free pages from which on a vacuum runs, one in so many: a vacuum writes all of the rest anew.
 const VACUUM_FREE_SHARE: i64 = 4;
 
-/// Sends writes to a thread that is started by the first one.
+/// Handle that sends writes to a thread; the first write starts it.
 pub(super) struct SqliteWriter {
     path: PathBuf,
     mode: OpenMode,
@@ -47,17 +50,17 @@ enum WriterState {
 }
 
 struct WriteJob {
-    /// Whose index may want merging afterwards.
+    /// Scope whose index may need merging afterwards.
     scope: Option<Scope>,
-    /// How many changes it makes.
+    /// Number of changes.
     size: usize,
     work: JobFn,
 }
 
-/// Runs on the connection, or not at all if the transaction could not begin or go on.
+/// Function that runs on the connection, or gets `None` if the transaction could not begin or go on.
 type JobFn = Box<dyn FnOnce(Option<&Connection>) -> JobOutcome + Send>;
 
-/// Work that ran: whether it succeeded, and how to answer once the commit succeeded or failed.
+/// Finished job: set if it succeeded, and the answer to send once the commit succeeded or failed.
 struct JobOutcome {
     succeeded: bool,
     reply: Box<dyn FnOnce(Result<()>) + Send>,
@@ -68,12 +71,12 @@ impl SqliteWriter {
         Self { path, mode, thread: Mutex::new(WriterState::Idle) }
     }
 
-    /// Refuses to write where that cannot be done.
+    /// Fails if the file is read-only.
     pub(super) fn check_writable(&self) -> Result<()> {
         match self.mode {
             OpenMode::ReadWrite => Ok(()),
             OpenMode::ReadOnly | OpenMode::Immutable => {
-                Err(Error::ReadOnly { place: self.path.display().to_string() })
+                Err(Error::ReadOnly { path: self.path.display().to_string() })
             }
         }
     }
@@ -84,12 +87,12 @@ impl SqliteWriter {
         let prepared = if size <= MAX_INLINE {
             PreparedWrite::new(write)?
         } else {
-            super::blocking(move || PreparedWrite::new(write)).await?
+            run_blocking(move || PreparedWrite::new(write)).await?
         };
         self.send(Some(scope), size, move |db| prepared.apply(db)).await
     }
 
-    /// Runs work that is no change of memories, all or nothing; returns when it is durable.
+    /// Runs work that changes no memories, all or nothing; returns when it is durable.
     pub(super) async fn run<T, F>(&self, work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -98,33 +101,32 @@ impl SqliteWriter {
         self.send(None, MAX_GROUP, work).await
     }
 
-    /// Overwrites what the write-ahead log still holds of erased texts; false if readers kept it from doing so.
+    /// Overwrites what the write-ahead log still holds of erased texts; `false` if readers prevented it.
     pub(super) async fn truncate_wal(&self) -> Result<bool> {
         let path = self.path.clone();
-        super::blocking(move || {
+        run_blocking(move || {
             let db = open::writer(&path)?;
-            let busy: i64 = db
-                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
-                .map_err(failed)?;
+            let busy: i64 =
+                db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
             Ok(busy == 0)
         })
         .await
     }
 
-    /// Packs the file if a good part of it is empty, and returns how many bytes that gave back.
+    /// Vacuums the file if a good part of it is empty, and returns how many bytes that freed.
     pub(super) async fn vacuum(&self) -> Result<u64> {
         self.check_writable()?;
         let path = self.path.clone();
-        let freed = super::blocking(move || {
+        let freed = run_blocking(move || {
             let db = open::writer(&path)?;
             let figure = |name| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
             let (free, all) = (figure("freelist_count"), figure("page_count"));
-            let (free, all) = (free.map_err(failed)?, all.map_err(failed)?);
+            let (free, all) = (free?, all?);
             if free == 0 || free < all / VACUUM_FREE_SHARE {
                 return Ok(0);
             }
-            let page = figure("page_size").map_err(failed)?;
-            db.execute_batch("VACUUM").map_err(failed)?;
+            let page = figure("page_size")?;
+            db.execute_batch("VACUUM")?;
             Ok((free * page) as u64)
         });
         let freed = freed.await?;
@@ -139,7 +141,7 @@ impl SqliteWriter {
         let state = std::mem::replace(&mut *self.lock_state(), WriterState::Closed);
         if let WriterState::Running(jobs, thread) = state {
             drop(jobs);
-            // A panic of the thread was already answered to everyone who waited for it.
+            // Every caller already got an error for a panic of the thread.
             let _ = tokio::task::spawn_blocking(move || thread.join()).await;
         }
     }
@@ -160,7 +162,7 @@ impl SqliteWriter {
                     Some(Ok(value)) => committed.map(|()| value),
                     None => committed.and_then(|()| unreached()),
                 };
-                // Whoever no longer waits needs no answer.
+                // A caller that no longer waits needs no answer.
                 drop(sender.send(outcome));
             });
             JobOutcome { succeeded, reply: answer }
@@ -188,23 +190,23 @@ impl SqliteWriter {
     }
 
     fn lock_state(&self) -> MutexGuard<'_, WriterState> {
-        self.thread.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.thread)
     }
 }
 
-/// Commits what waits, then merges while nobody does.
+/// Commits queued jobs, then merges while there are none.
 fn run(mut db: Connection, jobs: &mpsc::Receiver<WriteJob>) {
     let mut touched = BTreeSet::new();
     while let Some(group) = next_group(jobs, &mut db, &mut touched) {
         touched.extend(group.iter().filter_map(|job| job.scope.clone()));
-        // A panic takes back the transaction and fails those who wait for it, not those who come later.
+        // A panic rolls back the transaction and fails its callers, not later ones.
         let _ = catch_unwind(AssertUnwindSafe(|| commit(&mut db, group)));
     }
     // Large merges are left to a process that stays: a command should not make its user wait for them.
-    while let Ok(true) = merge_one(&mut db, &mut touched, index::MergeLimit::Small) {}
+    while let Ok(true) = merge_one(&mut db, &mut touched, MergeLimit::Small) {}
 }
 
-/// The jobs of the next transaction, or `None` when no more can come.
+/// Returns the jobs of the next transaction, or `None` when no more can come.
 fn next_group(
     jobs: &mpsc::Receiver<WriteJob>,
     db: &mut Connection,
@@ -220,7 +222,7 @@ fn next_group(
     Some(group)
 }
 
-/// The next job; merges until one comes.
+/// Returns the next job; merges until one comes.
 fn first_job(
     jobs: &mpsc::Receiver<WriteJob>,
     db: &mut Connection,
@@ -231,7 +233,7 @@ fn first_job(
             Ok(job) => return Some(job),
             Err(mpsc::TryRecvError::Disconnected) => return None,
             Err(mpsc::TryRecvError::Empty) => {
-                match merge_one(db, touched, index::MergeLimit::Any) {
+                match merge_one(db, touched, MergeLimit::Any) {
                     Ok(true) => {}
                     // A failed merge changed nothing and is tried again after the next write.
                     Ok(false) | Err(_) => return jobs.recv().ok(),
@@ -243,14 +245,14 @@ fn first_job(
 
 /// Runs the jobs in one transaction, each all or nothing, and answers when it is durable.
 fn commit(db: &mut Connection, group: Vec<WriteJob>) {
-    let mut waiting = group.into_iter();
-    let mut done = Vec::with_capacity(waiting.len());
-    let committed = commit_jobs(db, &mut waiting, &mut done);
+    let mut jobs = group.into_iter();
+    let mut done = Vec::with_capacity(jobs.len());
+    let committed = commit_jobs(db, &mut jobs, &mut done);
     let reason = committed.err().map(|error| match error {
         Error::Store(source) => source.to_string(),
         other => other.to_string(),
     });
-    done.extend(waiting.map(|job| (job.work)(None)));
+    done.extend(jobs.map(|job| (job.work)(None)));
     for JobOutcome { reply: answer, .. } in done {
         answer(reason.as_ref().map_or(Ok(()), |reason| Err(Error::store(reason.clone()))));
     }
@@ -261,14 +263,14 @@ fn commit_jobs(
     group: &mut impl Iterator<Item = WriteJob>,
     done: &mut Vec<JobOutcome>,
 ) -> Result<()> {
-    let mut tx = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    let mut tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for job in group {
-        let savepoint = tx.savepoint().map_err(failed)?;
+        let savepoint = tx.savepoint()?;
         let outcome = (job.work)(Some(&savepoint));
         let succeeded = outcome.succeeded;
         done.push(outcome);
         if succeeded {
-            savepoint.commit().map_err(failed)?;
+            savepoint.commit()?;
         } else {
             drop(savepoint);
         }
@@ -277,27 +279,25 @@ fn commit_jobs(
             return Err(Error::store("the transaction was rolled back"));
         }
     }
-    tx.commit().map_err(failed)
+    Ok(tx.commit()?)
 }
 
-/// Merges blocks of one touched scope; false when nothing is due.
+/// Merges blocks of one touched scope; `false` when nothing is due.
 fn merge_one(
     db: &mut Connection,
     touched: &mut BTreeSet<Scope>,
-    patience: index::MergeLimit,
+    limit: MergeLimit,
 ) -> Result<bool> {
     while let Some(scope) = touched.first().cloned() {
-        let number = scope_number(db, &scope)?;
-        let due =
-            number.map(|number| index::due_merge(db, number, patience)).transpose()?.flatten();
+        let number = scope_id(db, &scope)?;
+        let due = number.map(|number| index::due_merge(db, number, limit)).transpose()?.flatten();
         if let (Some(number), Some(_)) = (number, due) {
-            let tx =
-                db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-            // Another process may have merged meanwhile, so it is asked again under the lock.
-            if let Some(blocks) = index::due_merge(&tx, number, patience)? {
+            let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            // Another process may have merged meanwhile, so the check is repeated under the lock.
+            if let Some(blocks) = index::due_merge(&tx, number, limit)? {
                 index::merge(&tx, number, &blocks)?;
             }
-            tx.commit().map_err(failed)?;
+            tx.commit()?;
             return Ok(true);
         }
         touched.remove(&scope);

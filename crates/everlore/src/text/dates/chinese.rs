@@ -1,4 +1,4 @@
-//! Time expressions as Chinese forms them.
+//! Grammar of Chinese date expressions.
 
 use super::cursor::TokenCursor;
 use super::english::year_of;
@@ -6,7 +6,7 @@ use super::expr::{AnnualPeriod, DateExpr, DayPart, TimeUnit, WeekdayChoice, Year
 use super::grammar::{annual_holiday, day_of_month, day_part, in_range, season, weekday};
 use super::lexicon::TimeWord;
 
-/// Reads a moment in Chinese.
+/// Parses a date expression in Chinese.
 pub(super) fn parse(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     match c.word() {
         TimeWord::Year(offset) => {
@@ -27,7 +27,7 @@ pub(super) fn parse(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     }
 }
 
-/// 2023年, 2023年5月8日, 23年5月.
+/// Parses 2023年, 2023年5月8日, 23年5月.
 fn numbered_year(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     let TimeWord::Number { value, digits } = c.word() else { return None };
     c.skip();
@@ -36,7 +36,7 @@ fn numbered_year(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     }
     match digits {
         4 => Some(in_year(c, YearRef::Absolute(i16::try_from(value).ok()?))),
-        // Two figures are a year of this century only if a month follows: 23年前 is an age.
+        // Two digits are a year of this century only if a month follows: 23年前 is an age.
         2 if month_follows(c) => {
             Some(in_year(c, YearRef::Absolute(2000 + i16::try_from(value).ok()?)))
         }
@@ -48,23 +48,23 @@ fn month_follows(c: &TokenCursor<'_>) -> bool {
     matches!(c.word(), TimeWord::Number { .. }) && c.peek(1) == TimeWord::MonthMark
 }
 
-/// What of the year is meant, or all of it.
+/// Parses the part of the year that follows, or takes all of it.
 fn in_year(c: &mut TokenCursor<'_>, year: YearRef) -> DateExpr {
-    let what = c.attempt(|c| {
+    let period = c.attempt(|c| {
         c.eat(TimeWord::Of);
         month_and_day(c).or_else(|| annual_holiday(c)).or_else(|| season(c)).or_else(|| quarter(c))
     });
-    match what {
-        Some(what) => DateExpr::Annual { what, year, part: day_part(c) },
-        None => DateExpr::Annual { what: AnnualPeriod::WholeYear, year, part: DayPart::Whole },
+    match period {
+        Some(period) => DateExpr::Annual { period, year, part: day_part(c) },
+        None => DateExpr::Annual { period: AnnualPeriod::WholeYear, year, part: DayPart::Whole },
     }
 }
 
-/// 5月8日, 五月, 第一季度: of the latest year in which they have begun.
+/// Parses 5月8日, 五月, 第一季度: of the latest year in which they have begun.
 fn date(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
-    let what = month_and_day(c).or_else(|| quarter(c))?;
+    let period = month_and_day(c).or_else(|| quarter(c))?;
     let year = year_of(c).unwrap_or(YearRef::Recent);
-    Some(DateExpr::Annual { what, year, part: day_part(c) })
+    Some(DateExpr::Annual { period, year, part: day_part(c) })
 }
 
 fn month_and_day(c: &mut TokenCursor<'_>) -> Option<AnnualPeriod> {
@@ -81,7 +81,7 @@ fn marked_day(c: &mut TokenCursor<'_>) -> Option<i8> {
     c.take_if_some(|word| matches!(word, TimeWord::DayMark | TimeWord::DateMark).then_some(day))
 }
 
-/// 8号 alone; 8日 alone is mostly a length.
+/// Parses 8号 alone; 8日 alone is mostly a duration.
 fn date_of_month(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     let day = c.take_if_some(day_of_month)?;
     let found = c.eat(TimeWord::DateMark);
@@ -111,7 +111,7 @@ fn small_number(most: i8) -> impl Fn(TimeWord) -> Option<i8> {
     }
 }
 
-/// The 三 of 周三 and the 天 of 星期天, but not the 三 of 上周三次.
+/// Parses the 三 of 周三 and the 天 of 星期天, but not the 三 of 上周三次.
 fn weekday_number(c: &mut TokenCursor<'_>) -> Option<i8> {
     if !c.follows_directly(0) {
         return None;
@@ -128,7 +128,7 @@ fn weekday_number(c: &mut TokenCursor<'_>) -> Option<i8> {
     (!counts || !c.follows_directly(0)).then_some(day)
 }
 
-/// What lies in 上周 or 上个月: 上周三, 上个月8号.
+/// Parses what lies in 上周 or 上个月: 上周三, 上个月8号.
 pub(super) fn in_shifted_period(c: &mut TokenCursor<'_>, shift: i32) -> Option<DateExpr> {
     match c.word() {
         TimeWord::Unit(TimeUnit::Week) => {

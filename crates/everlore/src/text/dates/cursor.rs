@@ -1,14 +1,14 @@
-//! A place in the tokens of a text, from which the grammar reads.
+//! Cursor over the tokens of a text, from which the grammar reads.
 
 use super::lexer::TimeToken;
 use super::lexicon::TimeWord;
 
-/// A reader that can be copied and thus put back.
+/// Position in the tokens; it can be copied to go back.
 #[derive(Clone, Copy)]
 pub(super) struct TokenCursor<'a> {
     tokens: &'a [TimeToken],
     at: usize,
-    /// A word before says that a time must follow: "since", "between".
+    /// Set if the word before requires a time: "since", "between".
     expects_time: bool,
 }
 
@@ -25,17 +25,17 @@ impl<'a> TokenCursor<'a> {
         self.peek(0)
     }
 
-    /// The word `n` tokens further on.
+    /// Returns the word `n` tokens ahead.
     pub(super) fn peek(&self, n: usize) -> TimeWord {
         self.tokens.get(self.at + n).map_or(TimeWord::End, |token| token.word)
     }
 
-    /// The word `n` tokens back.
+    /// Returns the word `n` tokens back.
     pub(super) fn look_back(&self, n: usize) -> TimeWord {
         self.at.checked_sub(n).map_or(TimeWord::End, |at| self.tokens[at].word)
     }
 
-    /// Whether no blank stands before the token `n` further on.
+    /// Returns `true` if no blank precedes the token `n` ahead.
     pub(super) fn follows_directly(&self, n: usize) -> bool {
         self.tokens.get(self.at + n).is_some_and(|token| token.follows_directly)
     }
@@ -52,7 +52,7 @@ impl<'a> TokenCursor<'a> {
         self.at += count;
     }
 
-    /// Skips a word and gives `value`.
+    /// Skips a word and returns `value`.
     pub(super) fn skip_with<T>(&mut self, value: T) -> Option<T> {
         self.skip();
         Some(value)
@@ -64,7 +64,7 @@ impl<'a> TokenCursor<'a> {
         found
     }
 
-    /// Takes the next word if `pick` wants it.
+    /// Takes the next word if `pick` returns a value for it.
     pub(super) fn take_if_some<T>(
         &mut self,
         pick: impl FnOnce(TimeWord) -> Option<T>,
@@ -74,7 +74,7 @@ impl<'a> TokenCursor<'a> {
         Some(picked)
     }
 
-    /// Reads with `parse`; where it fails, stays in place.
+    /// Runs `parse`; if it fails, the cursor stays.
     pub(super) fn attempt<T>(&mut self, parse: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let mut copy = *self;
         let parsed = parse(&mut copy)?;
@@ -82,12 +82,12 @@ impl<'a> TokenCursor<'a> {
         Some(parsed)
     }
 
-    /// Marks that a time must follow.
+    /// Records that a time must follow.
     pub(super) fn expect_time(&mut self) {
         self.expects_time = true;
     }
 
-    /// Whether the word before, or a relation before that, says that this is a time.
+    /// Returns `true` if the word before, or a preposition before that, requires a time.
     pub(super) fn is_time_expected(&self) -> bool {
         let link =
             if self.look_back(1) == TimeWord::The { self.look_back(2) } else { self.look_back(1) };
@@ -104,7 +104,7 @@ impl<'a> TokenCursor<'a> {
         self.expects_time || is_preposition || matches!(self.look_back(1), TimeWord::Shift(_))
     }
 
-    /// Whether the word before says that this is a habit: every Monday, 每周三.
+    /// Returns `true` if the word before makes this a habit: every Monday, 每周三.
     pub(super) fn is_habit(&self) -> bool {
         self.look_back(1) == TimeWord::Each
     }

@@ -1,15 +1,15 @@
-//! Time expressions as English forms them.
+//! Grammar of English date expressions.
 
 use super::cursor::TokenCursor;
 use super::expr::{AnnualPeriod, DateExpr, DayPart, TimeUnit, WeekdayChoice, YearRef};
 use super::grammar::{day_of_month, day_part, season, weekday};
 use super::lexicon::{NameAmbiguity, TimeWord};
 
-/// Years that a number means wherever it stands, and after a word such as "in".
+/// Years that a number means anywhere, and after a word such as "in".
 const BARE_YEARS: std::ops::RangeInclusive<u32> = 1990..=2039;
 const YEARS: std::ops::RangeInclusive<u32> = 1900..=2100;
 
-/// Reads a moment in English.
+/// Parses a date expression in English.
 pub(super) fn parse(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     match c.word() {
         TimeWord::Month(..) => month_first(c),
@@ -25,28 +25,28 @@ pub(super) fn parse(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     }
 }
 
-/// May, May 8th, May 8, 2023, May of last year.
+/// Parses May, May 8th, May 8, 2023, May of last year.
 fn month_first(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     let believed = is_certain_month(c);
     // A spelled day proves nothing: "you may first ask".
     let is_spelled = matches!(c.peek(1), TimeWord::SpelledOrdinal(_));
-    let what = month_and_day(c)?;
+    let period = month_and_day(c)?;
     let year = year_of(c);
-    let is_dated = matches!(what, AnnualPeriod::Date { .. }) && !is_spelled;
+    let is_dated = matches!(period, AnnualPeriod::Date { .. }) && !is_spelled;
     let certain = believed || year.is_some() || is_dated;
     let moment =
-        DateExpr::Annual { what, year: year.unwrap_or(YearRef::Recent), part: day_part(c) };
+        DateExpr::Annual { period, year: year.unwrap_or(YearRef::Recent), part: day_part(c) };
     certain.then_some(moment)
 }
 
-/// A month with the day that follows it, if one does.
+/// Parses a month with the day that follows it, if any.
 pub(super) fn month_and_day(c: &mut TokenCursor<'_>) -> Option<AnnualPeriod> {
     let month = c.take_if_some(month)?;
     let day = c.attempt(written_day);
     Some(day.map_or(AnnualPeriod::Month(month), |day| AnnualPeriod::Date { month, day }))
 }
 
-/// A day in figures that counts nothing: not the two of "May two years ago".
+/// Parses a day in digits that counts nothing: not the two of "May two years ago".
 fn written_day(c: &mut TokenCursor<'_>) -> Option<i8> {
     let is_spelled = matches!(c.word(), TimeWord::Number { digits: 0, .. });
     let day = c.take_if_some(day_of_month)?;
@@ -70,7 +70,7 @@ fn is_certain_month(c: &TokenCursor<'_>) -> bool {
     }
 }
 
-/// 8 May 2023, the 8th of May.
+/// Parses 8 May 2023, the 8th of May.
 fn day_first(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     let is_plain_number = matches!(c.word(), TimeWord::Number { .. });
     let is_spelled = matches!(c.word(), TimeWord::SpelledOrdinal(_));
@@ -86,13 +86,13 @@ fn day_first(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
         && !c.is_capitalized();
     let month = c.take_if_some(month)?;
     let year = year_of(c);
-    let what = AnnualPeriod::Date { month, day };
+    let period = AnnualPeriod::Date { month, day };
     let moment =
-        DateExpr::Annual { what, year: year.unwrap_or(YearRef::Recent), part: day_part(c) };
+        DateExpr::Annual { period, year: year.unwrap_or(YearRef::Recent), part: day_part(c) };
     (year.is_some() || !is_verb).then_some(moment)
 }
 
-/// The year that follows a month, a season or a holiday: 2023, of 2023, last year, two years ago.
+/// Parses the year after a month, a season or a holiday: 2023, of 2023, last year, two years ago.
 pub(super) fn year_of(c: &mut TokenCursor<'_>) -> Option<YearRef> {
     c.attempt(|c| {
         c.take_if_some(|word| {
@@ -124,7 +124,7 @@ fn number_of_year(word: TimeWord, years: &std::ops::RangeInclusive<u32>) -> Opti
     }
 }
 
-/// Whether the number before the cursor goes on or counts something: 2000 years, 2023.5, 2023:1.
+/// Returns `true` if the number before the cursor continues or counts something: 2000 years, 2023.5, 2023:1.
 fn is_quantity(c: &TokenCursor<'_>) -> bool {
     let goes_on =
         matches!(c.word(), TimeWord::Dot | TimeWord::Comma | TimeWord::Colon | TimeWord::Slash)
@@ -141,7 +141,7 @@ fn years_ago(c: &mut TokenCursor<'_>) -> Option<YearRef> {
     ago.then(|| i32::try_from(value).ok().map(|years| YearRef::Relative(-years)))?
 }
 
-/// 2023, 2024 Q1.
+/// Parses 2023, 2024 Q1.
 fn bare_year(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     let years = if c.is_time_expected() { YEARS } else { BARE_YEARS };
     let stands_alone = !c.follows_directly(0)
@@ -151,10 +151,10 @@ fn bare_year(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
         );
     let year = c.take_if_some(|word| number_of_year(word, &years))?;
     let quarter = c.take_if_some(quarter);
-    let what = quarter.map_or(AnnualPeriod::WholeYear, AnnualPeriod::Quarter);
+    let period = quarter.map_or(AnnualPeriod::WholeYear, AnnualPeriod::Quarter);
     let certain = stands_alone && !is_quantity(c);
     certain.then_some(DateExpr::Annual {
-        what,
+        period,
         year: YearRef::Absolute(year),
         part: DayPart::Whole,
     })
@@ -167,11 +167,11 @@ fn quarter(word: TimeWord) -> Option<i8> {
     }
 }
 
-/// Q1 2024, the first quarter of 2024, summer 2023, in the summer.
+/// Parses Q1 2024, the first quarter of 2024, summer 2023, in the summer.
 fn part_of_year(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     let linked = c.is_time_expected();
     let is_season = matches!(c.word(), TimeWord::Season(_));
-    let what = c
+    let period = c
         .take_if_some(quarter)
         .map(AnnualPeriod::Quarter)
         .or_else(|| c.attempt(nth_quarter))
@@ -180,7 +180,7 @@ fn part_of_year(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     // A season alone is mostly no time: "fall", "spring", "summer camp".
     let certain = !is_season || linked || year.is_some();
     certain.then_some(DateExpr::Annual {
-        what,
+        period,
         year: year.unwrap_or(YearRef::Recent),
         part: DayPart::Whole,
     })
@@ -194,7 +194,7 @@ fn nth_quarter(c: &mut TokenCursor<'_>) -> Option<AnnualPeriod> {
     c.eat(TimeWord::Unit(TimeUnit::Quarter)).then_some(AnnualPeriod::Quarter(nth))
 }
 
-/// on the 8th, over the weekend, the week before last.
+/// Parses on the 8th, over the weekend, the week before last.
 fn after_the(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     let on = matches!(c.look_back(1), TimeWord::On | TimeWord::In);
     c.skip();
@@ -213,7 +213,7 @@ fn after_the(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     }
 }
 
-/// week before last, year before last.
+/// Parses week before last, year before last.
 fn before_last(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     let TimeWord::Unit(unit) = c.word() else { return None };
     c.skip();
@@ -221,7 +221,7 @@ fn before_last(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     found.then_some(DateExpr::Period { unit, offset: Some(-2) })
 }
 
-/// Friday, on Monday evening, Friday of last week, Monday, May 8th.
+/// Parses Friday, on Monday evening, Friday of last week, Monday, May 8th.
 fn named_weekday(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     let linked = c.is_time_expected() || c.look_back(1) == TimeWord::On;
     let habit = c.is_habit();
@@ -245,7 +245,7 @@ fn date_of_weekday(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     c.eat(TimeWord::Comma);
     c.eat(TimeWord::The);
     let date = c.attempt(month_first).or_else(|| c.attempt(day_first))?;
-    matches!(date, DateExpr::Annual { what: AnnualPeriod::Date { .. }, .. }).then_some(date)
+    matches!(date, DateExpr::Annual { period: AnnualPeriod::Date { .. }, .. }).then_some(date)
 }
 
 fn week_of(c: &mut TokenCursor<'_>) -> Option<WeekdayChoice> {
@@ -257,7 +257,7 @@ fn week_of(c: &mut TokenCursor<'_>) -> Option<WeekdayChoice> {
     c.eat(TimeWord::Unit(TimeUnit::Week)).then_some(WeekdayChoice::InWeek(shift))
 }
 
-/// The weekday after last, this or next.
+/// Parses the weekday after last, this or next.
 pub(super) fn shifted_weekday(c: &mut TokenCursor<'_>, shift: i32) -> Option<DateExpr> {
     let (day, _) = c.take_if_some(weekday_name)?;
     let which = match shift {
@@ -268,7 +268,7 @@ pub(super) fn shifted_weekday(c: &mut TokenCursor<'_>, shift: i32) -> Option<Dat
     Some(weekday(day, which, c))
 }
 
-/// The Friday of "last week on Friday".
+/// Parses the Friday of "last week on Friday".
 pub(super) fn weekday_in_week(
     c: &mut TokenCursor<'_>,
     unit: TimeUnit,

@@ -1,6 +1,6 @@
-//! What a time expression means before anyone says what time it is now.
+//! Time and date expressions before they are resolved against the present.
 
-/// A range of time, told by one or two moments.
+/// Time range as said, with one or two date expressions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum TimeExpr {
     In(DateExpr),
@@ -9,45 +9,45 @@ pub(super) enum TimeExpr {
     Before(DateExpr),
     After(DateExpr),
     Until(DateExpr),
-    /// What is over of a stretch that is going on.
+    /// Past part of a current period.
     Earlier(DateExpr),
 }
 
-/// A stretch of the calendar, some of them relative to now.
+/// Calendar stretch, absolute or relative to now.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum DateExpr {
     /// Days from today: yesterday is -1.
     Day { offset: i32, part: DayPart },
-    /// A day of the week.
+    /// Day of the week.
     Weekday { weekday: i8, which: WeekdayChoice, part: DayPart },
-    /// A day of a month counted from this one; without `month`, the latest that has begun.
+    /// Day of a month counted from this one; without `month`, the latest that has begun.
     MonthDay { day: i8, month: Option<i32>, part: DayPart },
-    /// A calendar week, weekend, month, quarter or year; without `offset`, the latest that has begun.
+    /// Calendar week, weekend, month, quarter or year; without `offset`, the latest that has begun.
     Period { unit: TimeUnit, offset: Option<i32> },
-    /// Something that comes once a year.
-    Annual { what: AnnualPeriod, year: YearRef, part: DayPart },
-    /// Whole calendar months, counted from this one: people who say "5 months ago" count the names of months.
+    /// Period that comes once a year.
+    Annual { period: AnnualPeriod, year: YearRef, part: DayPart },
+    /// Whole calendar months, counted from this one: "5 months ago" counts the names of months.
     Months { from: i32, to: i32 },
-    /// From one distance from now to another, widened by the slack on both sides.
+    /// Range between two distances from now, widened by the slack on both sides.
     Offset { from: CalendarDelta, to: CalendarDelta, slack: CalendarDelta },
 }
 
-/// Which of all Fridays.
+/// Choice among all weekdays of one name.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum WeekdayChoice {
-    /// The latest before today.
+    /// Latest before today.
     Past,
-    /// The first after today.
+    /// First after today.
     Coming,
-    /// The one in the week that is so many weeks from this one.
+    /// In the week that is so many weeks from this one.
     InWeek(i32),
 }
 
-/// What comes once a year; `All` is the year itself.
+/// Period that comes once a year; `All` is the year itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum AnnualPeriod {
     WholeYear,
-    /// The first or the second half.
+    /// First or second half.
     Half(i8),
     Quarter(i8),
     Season(Season),
@@ -59,20 +59,20 @@ pub(super) enum AnnualPeriod {
     Holiday(Holiday),
 }
 
-/// Which year's.
+/// Year of an annual period.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum YearRef {
-    /// The latest that has begun: questions to a memory look back.
+    /// Latest that has begun: questions to a memory look back.
     Recent,
-    /// The latest that is over ("last May").
+    /// Latest that is over ("last May").
     Ended,
-    /// The one that is going on, or else this year's.
+    /// Current one, or else this year's.
     Current,
-    /// The first that is still to begin.
+    /// First that is still to begin.
     Coming,
     /// So many years from this one.
     Relative(i32),
-    /// The year of that number.
+    /// Year of that number.
     Absolute(i16),
 }
 
@@ -88,7 +88,7 @@ pub(super) enum TimeUnit {
     Year,
 }
 
-/// A part of one day.
+/// Part of one day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DayPart {
     Whole,
@@ -100,7 +100,7 @@ pub(super) enum DayPart {
     Night,
 }
 
-/// The seasons of the northern half of the world.
+/// Seasons of the northern hemisphere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Season {
     Spring,
@@ -125,7 +125,7 @@ pub(super) enum Holiday {
     NationalDay,
 }
 
-/// A signed distance in time. Months and days follow the calendar, minutes the clock.
+/// Signed distance in time. Months and days follow the calendar, minutes the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct CalendarDelta {
     pub(super) months: i32,
@@ -160,7 +160,7 @@ impl CalendarDelta {
 }
 
 impl TimeUnit {
-    /// How long one of it is.
+    /// Returns the length of one unit.
     pub(super) fn delta(self) -> CalendarDelta {
         match self {
             Self::Minute => CalendarDelta::minutes(1),
@@ -173,7 +173,7 @@ impl TimeUnit {
         }
     }
 
-    /// How long half of it is, in the unit people then think in.
+    /// Returns the length of half a unit, in the unit people then think in.
     pub(super) fn half(self) -> Option<CalendarDelta> {
         match self {
             Self::Hour => Some(CalendarDelta::minutes(30)),
@@ -184,8 +184,8 @@ impl TimeUnit {
         }
     }
 
-    /// How far off "n units ago" may be: half a unit each way, so that "two weeks ago" is a week wide; a few minutes
-    /// for minutes, because nobody counts them.
+    /// Returns the uncertainty of "n units ago": half a unit each way, so that "two weeks ago" is a week wide; a few
+    /// minutes for minutes, because nobody counts them.
     pub(super) fn slack(self) -> CalendarDelta {
         match self {
             Self::Minute => CalendarDelta::minutes(5),

@@ -1,4 +1,4 @@
-//! What time expressions of both languages share: relations, days, last and next.
+//! Grammar that both languages share: prepositions, days, last and next.
 
 use super::chinese;
 use super::cursor::TokenCursor;
@@ -8,7 +8,7 @@ use super::lexicon::TimeWord;
 use super::numeric;
 use super::relative;
 
-/// Reads a time expression at the cursor.
+/// Parses a time expression at the cursor.
 pub(super) fn parse_time_expr(c: &mut TokenCursor<'_>) -> Option<TimeExpr> {
     match c.word() {
         TimeWord::Between => c.attempt(between),
@@ -22,7 +22,7 @@ pub(super) fn parse_time_expr(c: &mut TokenCursor<'_>) -> Option<TimeExpr> {
     }
 }
 
-/// Reads one moment at the cursor. Its first word tells which forms can begin there; most words begin none.
+/// Parses one date expression at the cursor. Its first word decides which forms can begin there; most words begin none.
 pub(super) fn parse_date_expr(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     match c.word() {
         TimeWord::Day(_) | TimeWord::DayPart(..) | TimeWord::HalfDay(_) => c.attempt(day),
@@ -74,7 +74,7 @@ fn from(c: &mut TokenCursor<'_>) -> Option<TimeExpr> {
     }))
 }
 
-/// earlier today, earlier this week, earlier in the morning.
+/// Parses earlier today, earlier this week, earlier in the morning.
 fn earlier(c: &mut TokenCursor<'_>) -> Option<TimeExpr> {
     c.skip();
     c.take_if_some(|word| matches!(word, TimeWord::In | TimeWord::On).then_some(()));
@@ -87,7 +87,7 @@ fn earlier(c: &mut TokenCursor<'_>) -> Option<TimeExpr> {
     Some(TimeExpr::Earlier(moment))
 }
 
-/// Skips the relation's word and reads the moment it needs.
+/// Skips the preposition and parses the date expression that it needs.
 fn after_preposition(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     c.skip();
     expected_date(c)
@@ -99,7 +99,7 @@ fn expected_date(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
         .or_else(|| c.attempt(|c| c.eat(TimeWord::The).then(|| parse_date_expr(c))?))
 }
 
-/// The rest of "May to July".
+/// Parses the rest of "May to July".
 fn range_end(c: &mut TokenCursor<'_>, first: DateExpr) -> Option<TimeExpr> {
     c.take_if_some(|word| {
         matches!(word, TimeWord::To | TimeWord::Dash | TimeWord::Until).then_some(())
@@ -112,22 +112,22 @@ fn second_date(c: &mut TokenCursor<'_>, first: DateExpr) -> Option<TimeExpr> {
     Some(TimeExpr::Between(first, second))
 }
 
-/// The 10 of "May 8-10" and "5月8日到10日".
+/// Parses the 10 of "May 8-10" and "5月8日到10日".
 fn same_month(c: &mut TokenCursor<'_>, first: DateExpr) -> Option<DateExpr> {
     let day = c.take_if_some(day_of_month)?;
     c.take_if_some(|word| matches!(word, TimeWord::DayMark | TimeWord::DateMark).then_some(()));
     match first {
-        DateExpr::Annual { what: AnnualPeriod::Date { month, .. }, year, part } => {
+        DateExpr::Annual { period: AnnualPeriod::Date { month, .. }, year, part } => {
             let year =
                 if year == YearRef::Recent { english::year_of(c).unwrap_or(year) } else { year };
-            Some(DateExpr::Annual { what: AnnualPeriod::Date { month, day }, year, part })
+            Some(DateExpr::Annual { period: AnnualPeriod::Date { month, day }, year, part })
         }
         DateExpr::MonthDay { month, part, .. } => Some(DateExpr::MonthDay { day, month, part }),
         _ => None,
     }
 }
 
-/// What stands behind its moment: 之前, 以来, 和…之间.
+/// Parses a relation behind its date expression: 之前, 以来, 和…之间.
 fn suffix_relation(c: &mut TokenCursor<'_>, first: DateExpr) -> Option<TimeExpr> {
     match c.word() {
         TimeWord::Ago => c.skip_with(TimeExpr::Before(first)),
@@ -147,12 +147,12 @@ fn suffix_relation(c: &mut TokenCursor<'_>, first: DateExpr) -> Option<TimeExpr>
     }
 }
 
-/// `value` if it lies between 1 and `most`.
+/// Returns `value` if it lies between 1 and `most`.
 pub(super) fn in_range(value: u32, most: i8) -> Option<i8> {
     i8::try_from(value).ok().filter(|value| (1..=most).contains(value))
 }
 
-/// A number that can be a day of a month.
+/// Returns a number that can be a day of a month.
 pub(super) fn day_of_month(word: TimeWord) -> Option<i8> {
     match word {
         TimeWord::Number { value, digits } if digits <= 2 => in_range(value, 31),
@@ -161,7 +161,7 @@ pub(super) fn day_of_month(word: TimeWord) -> Option<i8> {
     }
 }
 
-/// today, yesterday evening, 昨晚, 今天上午.
+/// Parses today, yesterday evening, 昨晚, 今天上午.
 fn day(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     match c.word() {
         TimeWord::Day(offset) => {
@@ -176,11 +176,11 @@ fn day(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     }
 }
 
-/// Christmas, New Year's Eve 2022, 春节.
+/// Parses Christmas, New Year's Eve 2022, 春节.
 fn holiday(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
-    let what = annual_holiday(c)?;
+    let period = annual_holiday(c)?;
     let year = english::year_of(c).unwrap_or(YearRef::Recent);
-    Some(DateExpr::Annual { what, year, part: day_part(c) })
+    Some(DateExpr::Annual { period, year, part: day_part(c) })
 }
 
 pub(super) fn annual_holiday(c: &mut TokenCursor<'_>) -> Option<AnnualPeriod> {
@@ -192,7 +192,7 @@ pub(super) fn annual_holiday(c: &mut TokenCursor<'_>) -> Option<AnnualPeriod> {
     Some(AnnualPeriod::Holiday(holiday))
 }
 
-/// The part of the day that follows a day, or the whole.
+/// Parses the part of the day after a day, or takes the whole.
 pub(super) fn day_part(c: &mut TokenCursor<'_>) -> DayPart {
     let named = c.attempt(|c| {
         c.eat(TimeWord::Of);
@@ -204,7 +204,7 @@ pub(super) fn day_part(c: &mut TokenCursor<'_>) -> DayPart {
     named.unwrap_or(DayPart::Whole)
 }
 
-/// last week, this morning, next Friday, the last 3 days, 上周三, 上个月8号, 这几天.
+/// Parses last week, this morning, next Friday, the last 3 days, 上周三, 上个月8号, 这几天.
 fn shifted(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     // "Last week" is the calendar's, "the last week" and "this last week" are the seven days up to now.
     let rolling = matches!(c.look_back(1), TimeWord::The | TimeWord::Shift(0));
@@ -223,14 +223,14 @@ fn shifted(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
         .or_else(|| c.attempt(|c| shifted_annual(c, shift)))
 }
 
-/// this morning, last night.
+/// Parses this morning, last night.
 fn shifted_part(c: &mut TokenCursor<'_>, shift: i32) -> Option<DateExpr> {
     let part = day_part(c);
     let sensible = shift == 0 || shift == -1 && matches!(part, DayPart::Night | DayPart::Evening);
     (part != DayPart::Whole && sensible).then_some(DateExpr::Day { offset: shift, part })
 }
 
-/// last week, but not "the last week of May".
+/// Parses last week, but not "the last week of May".
 fn shifted_period(c: &mut TokenCursor<'_>, shift: i32) -> Option<DateExpr> {
     let unit = c.take_if_some(|word| match word {
         TimeWord::Unit(TimeUnit::Minute | TimeUnit::Hour | TimeUnit::Day) => None,
@@ -246,7 +246,7 @@ fn shifted_period(c: &mut TokenCursor<'_>, shift: i32) -> Option<DateExpr> {
     })
 }
 
-/// Whether a unit follows that is no part of a larger one: not the week of "the last week of May".
+/// Returns `true` if a unit follows that is no part of a larger one: not the week of "the last week of May".
 fn is_whole_unit(c: &TokenCursor<'_>) -> bool {
     let is_unit = matches!(
         c.word(),
@@ -260,15 +260,15 @@ fn is_month(word: TimeWord) -> bool {
     matches!(word, TimeWord::Month(..) | TimeWord::The | TimeWord::Shift(_))
 }
 
-/// last May, this summer, next Christmas.
+/// Parses last May, this summer, next Christmas.
 fn shifted_annual(c: &mut TokenCursor<'_>, shift: i32) -> Option<DateExpr> {
     let year = match shift {
         ..=-1 => YearRef::Ended,
         0 => YearRef::Current,
         1.. => YearRef::Coming,
     };
-    let what = english::month_and_day(c).or_else(|| annual_holiday(c)).or_else(|| season(c))?;
-    Some(DateExpr::Annual { what, year, part: day_part(c) })
+    let period = english::month_and_day(c).or_else(|| annual_holiday(c)).or_else(|| season(c))?;
+    Some(DateExpr::Annual { period, year, part: day_part(c) })
 }
 
 pub(super) fn season(c: &mut TokenCursor<'_>) -> Option<AnnualPeriod> {
@@ -278,7 +278,7 @@ pub(super) fn season(c: &mut TokenCursor<'_>) -> Option<AnnualPeriod> {
     })
 }
 
-/// A weekday that was named; the latest before today unless told otherwise.
+/// Returns the expression of a named weekday, with the part of the day after it.
 pub(super) fn weekday(weekday: i8, which: WeekdayChoice, c: &mut TokenCursor<'_>) -> DateExpr {
     DateExpr::Weekday { weekday, which, part: day_part(c) }
 }

@@ -1,10 +1,10 @@
-//! The days on which holidays fall.
+//! Dates of holidays.
 
 use jiff::civil::{Date, Weekday};
 
 use super::expr::Holiday;
 
-/// The days of `holiday` in `year` as people speak of it, the last one excluded; `None` where they are not known.
+/// Returns the days of `holiday` in `year` as people speak of it, the last one excluded; `None` if they are not known.
 pub(super) fn holiday_dates(holiday: Holiday, year: i16) -> Option<(Date, Date)> {
     let (first, days) = match holiday {
         // Its eve belongs to it and lies in the year before.
@@ -33,7 +33,7 @@ pub(super) fn holiday_dates(holiday: Holiday, year: i16) -> Option<(Date, Date)>
     Some((first, add_days(first, days)?))
 }
 
-/// The first year of the tables of lunar feasts.
+/// First year of the tables of lunar festivals.
 const FIRST_YEAR: i16 = 2015;
 
 type LunarDates = [(i8, i8); 21];
@@ -62,7 +62,7 @@ fn lunar_date(table: LunarDates, year: i16) -> Option<Date> {
     date(year, month, day)
 }
 
-/// Easter Sunday by the anonymous Gregorian computus, which holds for any year of the Gregorian calendar.
+/// Returns Easter Sunday by the anonymous Gregorian computus, which holds for any year of the Gregorian calendar.
 fn easter(year: i16) -> Option<Date> {
     let year_number = i32::from(year);
     let (a, b, c) = (year_number % 19, year_number / 100, year_number % 100);

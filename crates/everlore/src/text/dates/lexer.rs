@@ -1,25 +1,25 @@
-//! Cuts a text into the tokens that time expressions are made of.
+//! Lexer: splits a text into the tokens of time expressions.
 
 use super::lexicon::{TimeWord, is_han, look_up};
 use super::numerals;
 
-/// One word, number, mark or Chinese word of a text.
+/// Word, number, mark or Chinese word of a text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TimeToken {
     pub(super) word: TimeWord,
-    /// Where it begins and ends in the text, in bytes.
+    /// First byte and end in the text.
     pub(super) start: usize,
     pub(super) end: usize,
-    /// No blank stands before it.
+    /// Set if no blank precedes it.
     pub(super) follows_directly: bool,
-    /// It starts with a capital letter that is not owed to the start of a sentence.
+    /// Set if it has a capital letter that is not owed to the start of a sentence.
     pub(super) is_capitalized: bool,
 }
 
-/// Numbers longer than this are no part of a date.
+/// Most digits of a number in a date.
 const MAX_DIGITS: usize = 6;
 
-/// Cuts `text` into tokens, in one pass.
+/// Splits `text` into tokens, in one pass.
 pub(super) fn lex(text: &str) -> Vec<TimeToken> {
     let lower = text.to_ascii_lowercase();
     // A Chinese character takes three bytes, an English word more.
@@ -49,7 +49,7 @@ pub(super) fn lex(text: &str) -> Vec<TimeToken> {
     tokens
 }
 
-/// The word at the start of `rest`, whose first character is `c`, and its length.
+/// Returns the word at the start of `rest`, whose first character is `c`, and its length.
 fn read_word(rest: &str, c: char) -> (TimeWord, usize) {
     if digit(c).is_some() {
         digit_number(rest)
@@ -68,7 +68,7 @@ fn read_word(rest: &str, c: char) -> (TimeWord, usize) {
     }
 }
 
-/// The word with the one after it where the two are one number: twenty-eighth. Two Chinese numerals never are.
+/// Joins the word with the next one if the two are one number: twenty-eighth. Two Chinese numerals never are.
 fn compound(rest: &str, word: TimeWord, length: usize) -> (TimeWord, usize) {
     let after = rest[length..].strip_prefix(['-', ' ']);
     let ones = after.filter(|after| after.starts_with(|c: char| c.is_ascii_alphabetic()));
@@ -78,7 +78,7 @@ fn compound(rest: &str, word: TimeWord, length: usize) -> (TimeWord, usize) {
     joined.unwrap_or((word, length))
 }
 
-/// The bytes at the start of `rest` that satisfy `belongs`, Chinese characters excepted.
+/// Returns the bytes at the start of `rest` that satisfy `belongs`, Chinese characters excepted.
 fn run_length(rest: &str, belongs: impl Fn(char) -> bool) -> usize {
     rest.find(|c: char| is_han(c) || !belongs(c)).unwrap_or(rest.len())
 }
@@ -94,7 +94,7 @@ fn punctuation(c: char) -> TimeWord {
     }
 }
 
-/// A number in figures with what is written onto it: 8, 8th, 3pm. A number glued to other letters is none.
+/// Reads a number in digits with its suffix: 8, 8th, 3pm. A number glued to other letters is none.
 fn digit_number(rest: &str) -> (TimeWord, usize) {
     let length = run_length(rest, |c| digit(c).is_some());
     let tail = &rest[length..];
@@ -114,7 +114,7 @@ fn digit_number(rest: &str) -> (TimeWord, usize) {
     }
 }
 
-/// The `t10` of `2023-05-08t10:00`.
+/// Returns `true` for the `t10` of `2023-05-08t10:00`.
 fn is_iso_time(suffix: &str) -> bool {
     suffix.strip_prefix('t').is_some_and(|hour| hour.starts_with(|c: char| c.is_ascii_digit()))
 }
@@ -123,7 +123,7 @@ fn begins_number(c: char) -> bool {
     matches!(c, '第' | '十') || han_digit(c).is_some()
 }
 
-/// A number in Chinese characters, or an ordinal with 第.
+/// Reads a number in Chinese characters, or an ordinal with 第.
 fn chinese_number(rest: &str) -> Option<(TimeWord, usize)> {
     match rest.strip_prefix('第') {
         Some(counted) => chinese_ordinal(counted),
@@ -131,7 +131,7 @@ fn chinese_number(rest: &str) -> Option<(TimeWord, usize)> {
     }
 }
 
-/// What follows 第, as one word with it.
+/// Reads 第 and what follows it as one word.
 fn chinese_ordinal(rest: &str) -> Option<(TimeWord, usize)> {
     let in_figures = rest.starts_with(|c| digit(c).is_some());
     let (word, length) = if in_figures { digit_number(rest) } else { chinese_count(rest)? };
@@ -143,16 +143,16 @@ fn chinese_ordinal(rest: &str) -> Option<(TimeWord, usize)> {
     }
 }
 
-/// A year told figure by figure: 二〇二三.
+/// Reads a year spelled digit by digit: 二〇二三.
 fn chinese_year(rest: &str) -> Option<(TimeWord, usize)> {
     let figures = rest.chars().map_while(han_digit).take(5);
     let (count, value) =
         figures.fold((0, 0), |(count, sum), figure| (count + 1, sum * 10 + figure));
-    // A year has four figures, each a character of three bytes.
+    // A year has four digits, each a character of three bytes.
     (count == 4).then_some((TimeWord::Number { value, digits: 4 }, 4 * 3))
 }
 
-/// A number up to 99: 三, 十, 十一, 二十, 二十三.
+/// Reads a number up to 99: 三, 十, 十一, 二十, 二十三.
 fn chinese_count(rest: &str) -> Option<(TimeWord, usize)> {
     let mut chars = rest.chars().peekable();
     let tens = chars.peek().copied().and_then(han_digit).filter(|value| *value > 0);
@@ -188,7 +188,7 @@ fn han_digit(c: char) -> Option<u32> {
     }
 }
 
-/// The length of the `'s` at the start of `rest`.
+/// Returns the length of the `'s` at the start of `rest`.
 fn possessive_len(rest: &str) -> usize {
     let ending = ["'s", "’s"].into_iter().find(|ending| rest.starts_with(ending));
     let is_end = |ending: &&str| !rest[ending.len()..].starts_with(char::is_alphanumeric);

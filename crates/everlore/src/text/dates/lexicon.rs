@@ -1,25 +1,25 @@
-//! The words of time expressions, English and Chinese side by side: the lexicon that [`super::lex`] reads with.
+//! Lexicon of time words, English and Chinese side by side, for [`super::lexer`].
 
 use std::sync::LazyLock;
 
 use super::expr::{DayPart, Holiday, Season, TimeUnit};
 use super::numerals;
 
-/// What a token can be in a time expression.
+/// Class of a token in a time expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum TimeWord {
-    /// Nothing that takes part in one.
+    /// Word that takes no part in one.
     Other,
-    /// Past the last token.
+    /// Position past the last token.
     End,
-    /// A number; `digits` is 0 if it was spelled out.
+    /// Number; `digits` is 0 if it was spelled out.
     Number {
         value: u32,
         digits: u8,
     },
     /// 8th, 第三.
     Ordinal(u32),
-    /// third, twenty-eighth: kept apart from 3rd, because "second may" is no date.
+    /// third, twenty-eighth: separate from 3rd, because "second may" is no date.
     SpelledOrdinal(u32),
     Article,
     Few,
@@ -83,7 +83,7 @@ pub(super) enum TimeWord {
     Comma,
     Colon,
     Each,
-    /// A word that tells a time without naming one.
+    /// Word that implies a time without naming one.
     TimeHint,
     /// 3pm, o'clock.
     Clock,
@@ -93,9 +93,9 @@ pub(super) enum TimeWord {
     Counter,
     /// conversation, 对话.
     Session,
-    /// talked, 聊: what is done in a session.
+    /// talked, 聊: the activity of a session.
     TalkVerb,
-    /// earlier, 早些时候: of a stretch that is going on, what is over.
+    /// earlier, 早些时候: the past part of a current period.
     Earlier,
     /// most recent, 最近一次.
     Latest,
@@ -103,20 +103,20 @@ pub(super) enum TimeWord {
     FromEnd,
 }
 
-/// How much a name of a month or weekday needs around it before it is believed.
+/// Context that the name of a month or weekday needs before it counts as one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum NameAmbiguity {
-    /// Nothing: it has no other meaning.
+    /// None: it has no other meaning.
     Unambiguous,
     /// A capital letter inside a sentence, or a link such as "in": "may" is mostly a verb.
     NeedsCapital,
-    /// A link such as "in" or "last": "sat" and "mar" are words of their own.
+    /// A preposition such as "in" or "last": "sat" and "mar" are words of their own.
     NeedsPreposition,
 }
 
 use NameAmbiguity::{NeedsCapital, NeedsPreposition, Unambiguous};
 
-/// Words by meaning. Where several fit, the longest is read; those under `Other` are there to shadow shorter ones.
+/// Words by class. Where several match, the longest wins; those under `Other` shadow shorter ones.
 #[rustfmt::skip]
 const TIME_WORDS: &[(TimeWord, &[&str])] = &[
     (TimeWord::Day(0), &["today", "今天", "今日", "今儿", "当天", "本日"]),
@@ -273,10 +273,10 @@ const TIME_WORDS: &[(TimeWord, &[&str])] = &[
 type LexiconEntry = ([u8; 3], &'static str, TimeWord);
 
 struct TimeLexicon {
-    /// Sorted by the first three bytes: a Chinese character, or the first letters of an English word; then the
-    /// longest first.
+    /// Entries sorted by their first three bytes: a Chinese character, or the first letters of an English word; then
+    /// the longest first.
     entries: Vec<LexiconEntry>,
-    /// A bit for each hash of such a start, because most words of a text start like none.
+    /// Bloom filter of those first bytes, because most words of a text begin like none.
     prefix_bits: [u64; 64],
 }
 
@@ -295,7 +295,7 @@ static LEXICON: LazyLock<TimeLexicon> = LazyLock::new(|| {
     TimeLexicon { entries, prefix_bits: starts }
 });
 
-/// The longest word of the lexicon that `rest`, in lower case, starts with, and its length in bytes.
+/// Returns the longest word of the lexicon at the start of `rest`, which is in lower case, and its length in bytes.
 pub(super) fn look_up(rest: &str) -> Option<(TimeWord, usize)> {
     let lexicon = &*LEXICON;
     let key = prefix_key(rest);
@@ -304,19 +304,20 @@ pub(super) fn look_up(rest: &str) -> Option<(TimeWord, usize)> {
         return None;
     }
     let first = lexicon.entries.partition_point(|entry| entry.0 < key);
-    let near = lexicon.entries[first..].iter().take_while(|entry| entry.0 == key);
-    near.map(|(_, name, word)| (*word, name))
+    let candidates = lexicon.entries[first..].iter().take_while(|entry| entry.0 == key);
+    candidates
+        .map(|(_, name, word)| (*word, name))
         .find(|(_, name)| rest.starts_with(**name) && ends_a_word(rest, name.len()))
         .map(|(word, name)| (word, name.len()))
 }
 
-/// The place of a start among 64 times 64 bits, by multiplicative hashing with the golden ratio.
+/// Returns the bit of a start among 64 times 64, by multiplicative hashing with the golden ratio.
 fn prefix_bit([a, b, c]: [u8; 3]) -> (usize, u64) {
     let mixed = u32::from_be_bytes([0, a, b, c]).wrapping_mul(0x9E37_79B1);
     ((mixed >> 26) as usize, 1 << ((mixed >> 20) & 63))
 }
 
-/// The first three bytes, those after the first word replaced by zeros.
+/// Returns the first three bytes, those after the first word replaced by zeros.
 fn prefix_key(text: &str) -> [u8; 3] {
     let mut key = [0; 3];
     for (slot, byte) in key.iter_mut().zip(text.bytes()) {
@@ -328,13 +329,13 @@ fn prefix_key(text: &str) -> [u8; 3] {
     key
 }
 
-/// Whether an English word of this length ends there; Chinese words need no end.
+/// Returns `true` if an English word of this length ends there; Chinese words need no end.
 fn ends_a_word(text: &str, length: usize) -> bool {
     let is_latin = |c: char| c.is_alphanumeric() && !is_han(c) || c == '_';
     !text.as_bytes()[0].is_ascii() || !text[length..].chars().next().is_some_and(is_latin)
 }
 
-/// Whether `c` is a Chinese character.
+/// Returns `true` if `c` is a Chinese character.
 pub(super) fn is_han(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' | '〇')
 }

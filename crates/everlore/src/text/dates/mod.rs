@@ -1,10 +1,10 @@
 //! Times that a text names, in English and Chinese: "last Friday", "5 months ago", 上周三, 三个月前.
 //!
-//! `lex` cuts the text into words of one lexicon for both languages, `grammar` reads what they mean without knowing
-//! what time it is, and `resolve` turns that into a range, given `now`. Where a year or week is not told, the latest
-//! that has begun is meant, because questions to a memory look back.
+//! `lexer` splits the text into words of one lexicon for both languages, `grammar` parses them into expressions that do
+//! not depend on the present, and `resolve` turns an expression into a range, given `now`. An expression without a year
+//! or week means the latest that has begun, because questions to a memory look back.
 //!
-//! Invariant: reading looks ahead a fixed number of tokens, so the time taken is linear in the length of the text.
+//! Invariant: the parser looks ahead a fixed number of tokens, so the time taken is linear in the length of the text.
 
 mod lexicon;
 mod numerals;
@@ -36,18 +36,18 @@ use lexicon::{NameAmbiguity, TimeWord};
 pub use session_mention::{SessionMention, SessionOrdinal, SessionRange, find_sessions};
 pub use when_question::asks_when;
 
-/// A time that a text names.
+/// Time that a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimeMention {
-    /// The first moment of it; [`Timestamp::MIN`] where it is open ("before June").
+    /// First moment; [`Timestamp::MIN`] for an open range ("before June").
     pub start: Timestamp,
-    /// The first moment after it; [`Timestamp::MAX`] where it is open ("since March").
+    /// First moment after it; [`Timestamp::MAX`] for an open range ("since March").
     pub end: Timestamp,
-    /// Where in the text it stands, in bytes.
+    /// Bytes of the text that name it.
     pub span: Range<usize>,
-    /// Only what is over of it is meant: "earlier today".
+    /// Set if only the past part is meant: "earlier today".
     pub is_earlier: bool,
-    /// What may be meant if nothing was said then: days are miscounted by one, and who says "this morning" may mean
+    /// Wider range, for when nothing was said in the narrow one: people miscount days by one, and "this morning" may be
     /// noon.
     pub widened: (Timestamp, Timestamp),
 }
@@ -73,13 +73,13 @@ pub fn find_times(text: &str, now: &Zoned) -> Vec<TimeMention> {
     times
 }
 
-/// Whether `text` names a time at all: any that [`find_times`] finds, a clock time, a weekday, a length of time.
+/// Returns `true` if `text` names a time at all: any that [`find_times`] finds, a clock time, a weekday, a duration.
 pub fn mentions_time(text: &str) -> bool {
     let tokens = lex(text);
     (0..tokens.len()).any(|at| has_time_hint(&tokens, at) || parse_at(&tokens, at).is_some())
 }
 
-/// The time expression that begins at token `at`, and the token after it.
+/// Parses the time expression at token `at`; returns it with the token after it.
 fn parse_at(tokens: &[TimeToken], at: usize) -> Option<(TimeExpr, usize)> {
     let mut cursor = TokenCursor::new(tokens, at);
     let when = grammar::parse_time_expr(&mut cursor)?;
@@ -104,7 +104,7 @@ fn has_time_hint(tokens: &[TimeToken], at: usize) -> bool {
     }
 }
 
-/// 3:30, 三点, 3 pm.
+/// Returns `true` for 3:30, 三点, 3 pm.
 fn is_clock_time(cursor: TokenCursor<'_>) -> bool {
     match cursor.peek(1) {
         TimeWord::Hour => true,

@@ -1,4 +1,4 @@
-//! Numbers spelled out in English: three, twenty-eighth.
+//! Numerals spelled out in English: three, twenty-eighth.
 
 use super::lexicon::TimeWord;
 
@@ -14,7 +14,7 @@ const ORDINALS: [&str; 20] = [
     "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
 ];
 
-/// From twenty on.
+/// Tens from twenty on.
 const TENS: [(&str, &str); 8] = [
     ("twenty", "twentieth"),
     ("thirty", "thirtieth"),
@@ -26,7 +26,7 @@ const TENS: [(&str, &str); 8] = [
     ("ninety", "ninetieth"),
 ];
 
-/// Every numeral of one word, for the lexicon.
+/// Iterates over all numerals of one word, for the lexicon.
 pub(super) fn numeral_words() -> impl Iterator<Item = (&'static str, TimeWord)> {
     let small = CARDINALS.into_iter().zip(ORDINALS).zip(0..);
     let tens = TENS.into_iter().zip((2..).map(|tens| tens * 10));
@@ -38,8 +38,7 @@ pub(super) fn numeral_words() -> impl Iterator<Item = (&'static str, TimeWord)> 
     })
 }
 
-/// The numeral that `tens` and the word after it make, where they do: twenty-eight, twenty eighth. The second is given as
-/// it was read.
+/// Returns the numeral that `tens` and the word after it make, if they do: twenty-eight, twenty eighth.
 pub(super) fn compound(tens: TimeWord, ones: TimeWord) -> Option<TimeWord> {
     let TimeWord::Number { value: tens @ (20 | 30 | 40 | 50 | 60 | 70 | 80 | 90), digits: 0 } =
         tens

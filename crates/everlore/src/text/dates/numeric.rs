@@ -1,11 +1,11 @@
-//! Dates written in figures alone.
+//! Dates in digits alone.
 
 use super::cursor::TokenCursor;
 use super::expr::{AnnualPeriod, DateExpr, DayPart, YearRef};
 use super::grammar::in_range;
 use super::lexicon::TimeWord;
 
-/// 2023-05-08, 2023/5/8, 5/8/2023, 8.5.2023, 2023-05.
+/// Parses 2023-05-08, 2023/5/8, 5/8/2023, 8.5.2023, 2023-05.
 pub(super) fn date(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     if c.follows_directly(0)
         && matches!(
@@ -28,12 +28,12 @@ pub(super) fn date(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     } else {
         None
     };
-    let (year, what, length) = match third {
+    let (year, period, length) = match third {
         Some(third) => full_date(separator, first, second, third)?,
         None => year_and_month(separator, first, second)?,
     };
     c.advance(length);
-    Some(DateExpr::Annual { what, year, part: DayPart::Whole })
+    Some(DateExpr::Annual { period, year, part: DayPart::Whole })
 }
 
 type DigitGroup = (u32, u8);
@@ -54,18 +54,18 @@ fn full_date(
     let (year, month, day) = match separator {
         _ if a.1 == 4 => (a, b, c),
         TimeWord::Dot => (c, b, a),
-        // America writes the month first; where it cannot be one, it is the day.
+        // America writes the month first; if it cannot be one, it is the day.
         _ if a.0 > 12 => (c, b, a),
         _ => (c, a, b),
     };
-    // Two figures are a year of this century, and only with slashes: with dots it may be a version.
+    // Two digits are a year of this century, and only with slashes: with dots it may be a version.
     let year = match year {
         (value, 4) => value,
         (value, 2) if separator == TimeWord::Slash => 2000 + value,
         _ => return None,
     };
-    let what = AnnualPeriod::Date { month: in_range(month.0, 12)?, day: in_range(day.0, 31)? };
-    Some((YearRef::Absolute(i16::try_from(year).ok()?), what, 5))
+    let period = AnnualPeriod::Date { month: in_range(month.0, 12)?, day: in_range(day.0, 31)? };
+    Some((YearRef::Absolute(i16::try_from(year).ok()?), period, 5))
 }
 
 fn year_and_month(
@@ -74,6 +74,6 @@ fn year_and_month(
     b: DigitGroup,
 ) -> Option<(YearRef, AnnualPeriod, usize)> {
     let fits = a.1 == 4 && b.1 == 2 && separator != TimeWord::Dot;
-    let what = AnnualPeriod::Month(in_range(b.0, 12)?);
-    fits.then_some((YearRef::Absolute(i16::try_from(a.0).ok()?), what, 3))
+    let period = AnnualPeriod::Month(in_range(b.0, 12)?);
+    fits.then_some((YearRef::Absolute(i16::try_from(a.0).ok()?), period, 3))
 }

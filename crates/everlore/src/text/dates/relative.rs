@@ -1,19 +1,19 @@
-//! Distances from now and lengths of time.
+//! Distances from now and durations.
 
 use super::cursor::TokenCursor;
 use super::expr::{CalendarDelta, DateExpr, TimeUnit};
 use super::lexicon::TimeWord;
 
-/// Counts above this are no distance in time anyone means.
+/// Largest count of a distance in time.
 const MAX_COUNT: u32 = 9_999;
 
-/// So many years are the number of a year: 2022年之前.
+/// Number from which years are the number of a year: 2022年之前.
 const FIRST_YEAR: i32 = 1_000;
 
-/// What "a few" covers: two to a week's worth.
+/// Range of "a few": two to a week's worth.
 const FEW: (i32, i32) = (2, 7);
 
-/// 3 days ago, a year ago, in two weeks, the past week, 三个月前, 半年前, 最近三天, 前几天.
+/// Parses 3 days ago, a year ago, in two weeks, the past week, 三个月前, 半年前, 最近三天, 前几天.
 pub(super) fn parse(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     match c.word() {
         TimeWord::Past => {
@@ -45,14 +45,14 @@ fn ago_or_later(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     }
 }
 
-/// The whole time from now to so far back or ahead; a unit without a number counts once.
+/// Parses the window from now back or ahead; a unit without a number counts once.
 pub(super) fn rolling_window(c: &mut TokenCursor<'_>, ahead: bool) -> Option<DateExpr> {
     let one = |unit: TimeUnit| VagueDuration::exactly(unit.delta(), unit.slack());
     let length = c.attempt(duration).or_else(|| c.take_if_some(unit).map(one))?;
     Some(length.window_from_now(if ahead { 1 } else { -1 }))
 }
 
-/// 前几天, 前两天.
+/// Parses 前几天, 前两天.
 fn some_days_back(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     c.skip();
     let vague = matches!(c.word(), TimeWord::Few | TimeWord::Number { value: 2, digits: 0 });
@@ -68,12 +68,12 @@ fn some_days_back(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     vague.then(|| days.offset_from_now(-1))
 }
 
-/// A length of time, as vague as it was told.
+/// Duration as vague as it was said.
 struct VagueDuration {
     min: CalendarDelta,
     max: CalendarDelta,
     slack: CalendarDelta,
-    /// It was told in whole months.
+    /// Set if it was said in whole months.
     counts_months: bool,
 }
 
@@ -82,7 +82,7 @@ impl VagueDuration {
         Self { min: amount, max: amount, slack, counts_months: false }
     }
 
-    /// So far from now, back or ahead.
+    /// Returns the point at this distance from now, back or ahead.
     fn offset_from_now(&self, sign: i32) -> DateExpr {
         let (a, b) = (self.min.times(sign), self.max.times(sign));
         let (from, to) = if sign < 0 { (b, a) } else { (a, b) };
@@ -92,7 +92,7 @@ impl VagueDuration {
         DateExpr::Offset { from, to, slack: self.slack }
     }
 
-    /// All the time between now and so far from it.
+    /// Returns all the time between now and this distance from it.
     fn window_from_now(&self, sign: i32) -> DateExpr {
         let (far, now) = (self.max.times(sign), CalendarDelta::default());
         let (from, to) = if sign < 0 { (far, now) } else { (now, far) };
@@ -100,13 +100,13 @@ impl VagueDuration {
     }
 }
 
-/// two weeks, a year and a half, a few days, 半年, 一年半, 几个月.
+/// Parses two weeks, a year and a half, a few days, 半年, 一年半, 几个月.
 fn duration(c: &mut TokenCursor<'_>) -> Option<VagueDuration> {
     let article = c.eat(TimeWord::Article);
     if c.eat(TimeWord::Half) {
         let unit = c.take_if_some(unit)?;
         let half = unit.half()?;
-        // Half a unit is told half as sloppily.
+        // Half a unit has half the uncertainty.
         let slack = CalendarDelta {
             days: unit.slack().days / 2,
             minutes: unit.slack().minutes / 2,
@@ -157,8 +157,8 @@ fn and_a_half(c: &mut TokenCursor<'_>, unit: TimeUnit) -> Option<CalendarDelta> 
     c.eat(TimeWord::Half).then(|| unit.half())?
 }
 
-/// Whether a length of time is told here: "for two years", 三个小时.
+/// Returns `true` if a duration begins here: "for two years", 三个小时.
 pub(super) fn is_duration(mut c: TokenCursor<'_>) -> bool {
-    let told = c.word() != TimeWord::Article || c.look_back(1) == TimeWord::For;
-    told && duration(&mut c).is_some()
+    let is_expected = c.word() != TimeWord::Article || c.look_back(1) == TimeWord::For;
+    is_expected && duration(&mut c).is_some()
 }

@@ -1,4 +1,4 @@
-//! From what was said to moments in time, given what time it is now.
+//! Resolution of expressions to moments in time, given the present.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
@@ -10,10 +10,10 @@ use super::expr::{
 };
 use super::holidays::holiday_dates;
 
-/// A half-open range of time.
+/// Half-open range of time.
 type TimestampRange = (Timestamp, Timestamp);
 
-/// The range that `when` means at `now`, in the zone of `now`; `None` where no calendar reaches.
+/// Returns the range that `when` means at `now`, in the zone of `now`; `None` beyond the calendar.
 pub(super) fn resolve(when: TimeExpr, now: &Zoned) -> Option<TimestampRange> {
     let (start, end) = match when {
         TimeExpr::In(moment) => resolve_date(moment, now)?,
@@ -30,7 +30,7 @@ pub(super) fn resolve(when: TimeExpr, now: &Zoned) -> Option<TimestampRange> {
     (start < end).then_some((start, end))
 }
 
-/// The wider range that may be meant by a part of a day or a number of days.
+/// Returns the wider range that a part of a day or a number of days may mean.
 pub(super) fn widen(when: TimeExpr, now: &Zoned) -> Option<TimestampRange> {
     let whole = |moment| match moment {
         DateExpr::Day { offset, .. } => Some(DateExpr::Day { offset, part: DayPart::Whole }),
@@ -49,8 +49,8 @@ pub(super) fn widen(when: TimeExpr, now: &Zoned) -> Option<TimestampRange> {
     }
 }
 
-/// From the start of one moment to the end of another. A year told for one counts for both; what has none follows,
-/// or precedes, the other.
+/// Returns the range from the start of one expression to the end of another. A year in one of them counts for both; an
+/// expression without one follows, or precedes, the other.
 fn between(first: DateExpr, last: DateExpr, now: &Zoned) -> Option<TimestampRange> {
     if is_floating(last) {
         let start = resolve_date(first, now)?.0;
@@ -64,7 +64,7 @@ fn between(first: DateExpr, last: DateExpr, now: &Zoned) -> Option<TimestampRang
     Some((resolve_date(first, at)?.0, end))
 }
 
-/// Whether the moment means "the latest", with no week, month or year of its own.
+/// Returns `true` if the expression means "the latest", with no week, month or year of its own.
 fn is_floating(moment: DateExpr) -> bool {
     match moment {
         DateExpr::Annual { year, .. } => year == YearRef::Recent,
@@ -77,8 +77,8 @@ fn is_floating(moment: DateExpr) -> bool {
     }
 }
 
-/// How far ahead to look back from, so that the latest is the first that is not earlier: one round less one day,
-/// except that weekdays never mean the day itself.
+/// Returns the distance ahead to look back from, so that the latest is the first that is not earlier: one cycle less
+/// one day, except that weekdays never mean the day itself.
 fn cycle_length(moment: DateExpr) -> CalendarDelta {
     match moment {
         DateExpr::Annual { .. } => CalendarDelta { months: 12, days: -1, minutes: 0 },
@@ -98,8 +98,8 @@ fn resolve_date(moment: DateExpr, now: &Zoned) -> Option<TimestampRange> {
             resolve_day_part(month_date(day, month, today)?, part, zone)
         }
         DateExpr::Period { unit, offset } => date_range(resolve_period(unit, offset, today)?, zone),
-        DateExpr::Annual { what, year, part } => {
-            let (first, end) = resolve_annual(what, year, today)?;
+        DateExpr::Annual { period, year, part } => {
+            let (first, end) = resolve_annual(period, year, today)?;
             if part == DayPart::Whole {
                 date_range((first, end), zone)
             } else {
@@ -124,12 +124,13 @@ fn resolve_day_part(date: Date, part: DayPart, zone: &TimeZone) -> Option<Timest
     Some((instant(at_hour(date, from)?, zone)?, instant(at_hour(date, to)?, zone)?))
 }
 
-/// The hours of a part of the day. They overlap, because people's words do; the night ends when the morning begins.
+/// Returns the hours of a part of the day. They overlap, because people's words do; the night ends when the morning
+/// begins.
 fn day_part_hours(part: DayPart) -> (i8, i8) {
     match part {
         DayPart::Whole => (0, 24),
         DayPart::Dawn => (0, 6),
-        // Who is still up speaks of this morning, too.
+        // People who are still up say "this morning", too.
         DayPart::Morning => (0, 12),
         DayPart::Noon => (11, 14),
         DayPart::Afternoon => (12, 18),
@@ -166,7 +167,7 @@ fn month_date(day: i8, month: Option<i32>, today: Date) -> Option<Date> {
     }
 }
 
-/// A calendar period so many from the current one. Weeks begin on Monday.
+/// Resolves a calendar period counted from the current one. Weeks begin on Monday.
 fn resolve_period(unit: TimeUnit, offset: Option<i32>, today: Date) -> Option<(Date, Date)> {
     let from_monday = i32::from(today.weekday().to_monday_zero_offset());
     // A weekend begins on the sixth day.
@@ -184,18 +185,18 @@ fn resolve_period(unit: TimeUnit, offset: Option<i32>, today: Date) -> Option<(D
     }
 }
 
-/// So many whole months, beginning so many months from the current one.
+/// Returns so many whole months, beginning so many months from the current one.
 fn month_range(today: Date, offset: i32, count: i32) -> Option<(Date, Date)> {
     let first = plus_months(today.first_of_month(), offset)?;
     Some((first, plus_months(first, count)?))
 }
 
-/// The leap day comes once in eight years at worst.
+/// Most years between two leap days.
 const LEAP_GAP: i32 = 8;
 
-fn resolve_annual(what: AnnualPeriod, year: YearRef, today: Date) -> Option<(Date, Date)> {
+fn resolve_annual(period: AnnualPeriod, year: YearRef, today: Date) -> Option<(Date, Date)> {
     let current = i32::from(today.year());
-    let of = |year: i32| days_in_year(what, i16::try_from(year).ok()?);
+    let of = |year: i32| days_in_year(period, i16::try_from(year).ok()?);
     // New Year begins in the year before; winter ends in the year after.
     let mut back = (current - LEAP_GAP..=current + 1).rev().filter_map(of);
     match year {
@@ -212,9 +213,9 @@ fn resolve_annual(what: AnnualPeriod, year: YearRef, today: Date) -> Option<(Dat
     }
 }
 
-fn days_in_year(what: AnnualPeriod, year: i16) -> Option<(Date, Date)> {
+fn days_in_year(period: AnnualPeriod, year: i16) -> Option<(Date, Date)> {
     let span = |month: i8, count: i32| month_range(Date::new(year, month, 1).ok()?, 0, count);
-    match what {
+    match period {
         AnnualPeriod::WholeYear => span(1, 12),
         AnnualPeriod::Half(half) => span(6 * half - 5, 6),
         AnnualPeriod::Quarter(quarter) => span(3 * quarter - 2, 3),
@@ -228,7 +229,7 @@ fn days_in_year(what: AnnualPeriod, year: i16) -> Option<(Date, Date)> {
     }
 }
 
-/// Seasons as weather services count them; a winter is that of the year in which it begins.
+/// Returns the first month of a season as weather services count; a winter is that of the year in which it begins.
 fn first_month(season: Season) -> i8 {
     match season {
         Season::Spring => 3,
@@ -238,7 +239,7 @@ fn first_month(season: Season) -> i8 {
     }
 }
 
-/// Whole days, unless hours or minutes were told.
+/// Resolves an offset to whole days, unless hours or minutes were said.
 fn resolve_offset(
     from: CalendarDelta,
     to: CalendarDelta,

@@ -1,4 +1,4 @@
-//! Conversations told by their number: "our third session", "sessions 3 through 5", 上次聊天.
+//! Conversations named by their number: "our third session", "sessions 3 through 5", 上次聊天.
 
 use std::ops::Range;
 
@@ -7,49 +7,49 @@ use serde::Serialize;
 use super::lexer::{TimeToken, lex};
 use super::lexicon::TimeWord;
 
-/// Which conversation, counted from one of the two ends.
+/// Position of a conversation, counted from one of the two ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SessionOrdinal {
-    /// The n-th from the start; the first is 1.
+    /// From the start; the first is 1.
     First(u32),
-    /// The n-th from the end; the last is 1.
+    /// From the end; the last is 1.
     Last(u32),
 }
 
-/// Conversations in a row, told by the first and the last of them.
+/// Consecutive conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct SessionRange {
-    /// The first of them.
+    /// First of them.
     pub from: SessionOrdinal,
-    /// The last of them; the first itself where only one is meant.
+    /// Last of them; equal to the first if only one is meant.
     pub to: SessionOrdinal,
 }
 
 /// Conversations that a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionMention {
-    /// Which ones.
+    /// Range of conversations.
     pub sessions: SessionRange,
-    /// Where in the text they stand, in bytes.
+    /// Bytes of the text that name them.
     pub span: Range<usize>,
 }
 
 use SessionOrdinal::{First, Last};
 
-/// What may stand between "last time" and "talked": only the two who talk, for 上次跟朋友聊天 is no session of ours.
+/// Words allowed between "last time" and "talked": only the two who talk, for 上次跟朋友聊天 is no session of ours.
 const FILLER_WORDS: &[&str] = &[
     "we", "i", "you", "us", "and", "had", "a", "我", "们", "咱", "你", "您", "跟", "和", "与",
     "的", "一起",
 ];
 
-/// The most of them: last time you and I had a chat.
+/// Most filler words: last time you and I had a chat.
 const MAX_FILLER_WORDS: usize = 5;
 
-/// More conversations than this nobody counts.
+/// Largest count of conversations.
 const MAX_COUNT: u32 = 9_999;
 
-/// Finds the conversations that `text` names by number, if it does.
+/// Finds the conversations that `text` names by number, if any.
 pub fn find_sessions(text: &str) -> Option<SessionMention> {
     let tokens = lex(text);
     (0..tokens.len()).find_map(|at| {
@@ -63,7 +63,7 @@ pub fn find_sessions(text: &str) -> Option<SessionMention> {
     })
 }
 
-/// "What did we discuss last time?": the talking stands before, and nothing else is said of that time.
+/// Parses "What did we discuss last time?": the verb comes before, and nothing else is said of that time.
 fn last_time(text: &str, before: &[TimeToken], tokens: &[TimeToken]) -> Option<ParsedSessions> {
     let talks = |token: &TimeToken| matches!(token.word, TimeWord::TalkVerb | TimeWord::Session);
     let is_last = matches!(word_at(tokens, 0), TimeWord::Shift(-1))
@@ -75,10 +75,10 @@ fn last_time(text: &str, before: &[TimeToken], tokens: &[TimeToken]) -> Option<P
     (is_last && ends && before.iter().any(talks)).then_some((last, 2))
 }
 
-/// How far behind a session "the one before that" may follow.
+/// Most tokens between a session and "the one before that".
 const MAX_LOOKAHEAD: usize = 6;
 
-/// "Not the last session but the one before that" is the one before.
+/// Steps back by one: "not the last session but the one before that".
 fn step_back_one(
     text: &str,
     tokens: &[TimeToken],
@@ -98,10 +98,10 @@ fn step_back_one(
     }
 }
 
-/// Sessions read, and how many tokens tell them.
+/// Parsed sessions, and the number of their tokens.
 type ParsedSessions = (SessionRange, usize);
 
-/// The third session, third through fifth sessions, second to last session, 第三次对话, the last time we talked.
+/// Parses the third session, third through fifth sessions, second to last session, 第三次对话, the last time we talked.
 fn before_noun(text: &str, tokens: &[TimeToken]) -> Option<ParsedSessions> {
     let (from, mut used) = ordinal(tokens)?;
     let mut to = from;
@@ -126,7 +126,7 @@ fn ordinal(tokens: &[TimeToken]) -> Option<(SessionOrdinal, usize)> {
     Some((ordinal, 1))
 }
 
-/// The "through fifth" after the third, the 次到第五 after 第三.
+/// Parses the "through fifth" after the third, the 次到第五 after 第三.
 fn range_end(tokens: &[TimeToken]) -> Option<(SessionOrdinal, usize)> {
     let counter = usize::from(word_at(tokens, 0) == TimeWord::Counter);
     let is_link =
@@ -136,21 +136,21 @@ fn range_end(tokens: &[TimeToken]) -> Option<(SessionOrdinal, usize)> {
     is_link.then_some((last, counter + 1 + article + used))
 }
 
-/// "session", 次对话, "time we talked", 次我们聊: what is counted, or a counter and soon the talking.
+/// Parses "session", 次对话, "time we talked", 次我们聊: a noun, or a counter and soon the verb.
 fn session_noun(text: &str, rest: &[TimeToken]) -> Option<usize> {
     if word_at(rest, 0) == TimeWord::Session {
         return Some(1);
     }
-    let [counter, near @ ..] = rest else { return None };
+    let [counter, following @ ..] = rest else { return None };
     let in_gap = |token: &&TimeToken| {
         FILLER_WORDS.iter().any(|word| text[token.start..token.end].eq_ignore_ascii_case(word))
     };
-    let gap = near.iter().take(MAX_FILLER_WORDS).take_while(in_gap).count();
-    let talks = matches!(word_at(near, gap), TimeWord::Session | TimeWord::TalkVerb);
+    let gap = following.iter().take(MAX_FILLER_WORDS).take_while(in_gap).count();
+    let talks = matches!(word_at(following, gap), TimeWord::Session | TimeWord::TalkVerb);
     (counter.word == TimeWord::Counter && talks).then_some(gap + 2)
 }
 
-/// 5 sessions ago, the last three sessions, the first two chats, 三次对话前, 最近三次聊天, 前三次对话.
+/// Parses 5 sessions ago, the last three sessions, the first two chats, 三次对话前, 最近三次聊天, 前三次对话.
 fn counted(text: &str, tokens: &[TimeToken]) -> Option<ParsedSessions> {
     let number = |at| match word_at(tokens, at) {
         TimeWord::Number { value: value @ 1..=MAX_COUNT, .. } => Some(value),
@@ -175,7 +175,7 @@ fn counted(text: &str, tokens: &[TimeToken]) -> Option<ParsedSessions> {
     Some((sessions, 2 + session_noun(text, &tokens[2..])?))
 }
 
-/// Session 3, sessions 3 through 5, conversation #2, the session before last.
+/// Parses session 3, sessions 3 through 5, conversation #2, the session before last.
 fn after_noun(tokens: &[TimeToken]) -> Option<ParsedSessions> {
     let number = |at| match word_at(tokens, at) {
         TimeWord::Number { value: value @ 1.., digits: 0..=3 } => Some(value),
@@ -209,7 +209,7 @@ fn word_at(tokens: &[TimeToken], n: usize) -> TimeWord {
 }
 
 impl SessionRange {
-    /// Whether they can be: nothing is the 0th, and a range goes forward.
+    /// Returns `true` if the range is possible: nothing is the 0th, and a range goes forward.
     fn is_valid(&self) -> bool {
         let (First(from) | Last(from)) = self.from;
         let forward = match (self.from, self.to) {
@@ -220,7 +220,7 @@ impl SessionRange {
         from > 0 && forward
     }
 
-    /// Those meant among sessions in order of time, as a range of their indexes.
+    /// Returns the indices of these conversations among `count` in order of time.
     pub fn index_range(&self, count: usize) -> Range<usize> {
         let index = |ordinal| match ordinal {
             First(n) => Some(n as usize - 1),
@@ -302,14 +302,14 @@ mod tests {
 
     #[test]
     fn sessions_are_counted_among_those_there_are() {
-        let among = |from, to, count| SessionRange { from, to }.index_range(count);
-        assert_eq!(among(First(3), First(5), 4), 2..4);
-        assert_eq!(among(Last(1), Last(1), 4), 3..4);
-        assert_eq!(among(Last(5), Last(1), 4), 0..4);
-        assert_eq!(among(First(1), Last(1), 4), 0..4);
-        assert!(among(Last(5), Last(5), 4).is_empty());
-        assert!(among(First(5), First(5), 4).is_empty());
-        assert!(among(First(1), First(1), 0).is_empty());
+        let indices = |from, to, count| SessionRange { from, to }.index_range(count);
+        assert_eq!(indices(First(3), First(5), 4), 2..4);
+        assert_eq!(indices(Last(1), Last(1), 4), 3..4);
+        assert_eq!(indices(Last(5), Last(1), 4), 0..4);
+        assert_eq!(indices(First(1), Last(1), 4), 0..4);
+        assert!(indices(Last(5), Last(5), 4).is_empty());
+        assert!(indices(First(5), First(5), 4).is_empty());
+        assert!(indices(First(1), First(1), 0).is_empty());
     }
 
     #[test]

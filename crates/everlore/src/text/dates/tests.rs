@@ -1,4 +1,4 @@
-//! Time expressions and what they mean, as tables; English and Chinese side by side.
+//! Tests of time expressions as tables; English and Chinese side by side.
 
 use jiff::{
     Timestamp, Zoned,
@@ -9,12 +9,12 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A Wednesday morning in Shanghai.
+/// Returns a Wednesday morning in Shanghai.
 fn now() -> Zoned {
     date(2026, 3, 4).at(10, 30, 0, 0).to_zoned(TimeZone::fixed(offset(8))).unwrap()
 }
 
-/// The ranges found, as dates, with the hour where it is not midnight.
+/// Returns the ranges found, as dates, with the hour if it is not midnight.
 fn ranges(text: &str, now: &Zoned) -> Vec<String> {
     let show = |at: Timestamp| {
         if at == Timestamp::MIN || at == Timestamp::MAX {
@@ -505,7 +505,7 @@ fn hostile_texts_take_no_longer_than_others() {
         mentions_time(&text);
         find_sessions(&text);
         asks_when(&text);
-        // Linear reading takes a fifth of a second in a debug build, anything quadratic minutes.
+        // Linear parsing takes a fifth of a second in a debug build, anything quadratic minutes.
         assert!(began.elapsed().as_secs() < 20, "{unit:?} took {:?}", began.elapsed());
     }
 }

@@ -1,6 +1,6 @@
 //! Questions whose answer is a time.
 
-/// English phrases that ask for a time, matched at word borders.
+/// English phrases that ask for a time, matched at word boundaries.
 #[rustfmt::skip]
 const ENGLISH_PHRASES: &[&str] = &[
     "when did", "when do", "when does", "when was", "when were", "when is", "when are", "when am", "when's", "when will",
@@ -12,7 +12,7 @@ const ENGLISH_PHRASES: &[&str] = &[
     "what's the date", "what was the date", "the exact date", "the date of", "the date when",
 ];
 
-/// Each of these phrases has one of these words: most texts have none of them, and need not be asked for all.
+/// Words of which each of these phrases has one: most texts have none, and need not be searched for all.
 const QUESTION_WORDS: &[&str] = &["when", "how ", "what", "which", "date"];
 
 /// Chinese phrases that ask for a time.
@@ -24,7 +24,7 @@ const CHINESE_PHRASES: &[&str] = &[
     "几年了", "几天了", "几个月了", "哪个季度", "哪个季节", "日期是",
 ];
 
-/// Whether the question in `text` asks for a time.
+/// Returns `true` if the question in `text` asks for a time.
 pub fn asks_when(text: &str) -> bool {
     let lower = text.to_ascii_lowercase().replace('’', "'");
     let bare = lower.trim_matches(|c: char| !c.is_alphanumeric());
@@ -44,10 +44,10 @@ fn has_phrase(lower: &str) -> bool {
         })
 }
 
-/// Whether the side of a phrase that ends (or begins) `side` is not inside a word.
+/// Returns `true` if the side of a phrase that ends (or begins) `side` is not inside a word.
 fn is_word_boundary(side: &str, at_end: bool) -> bool {
-    let near = if at_end { side.chars().next_back() } else { side.chars().next() };
-    !near.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+    let neighbour = if at_end { side.chars().next_back() } else { side.chars().next() };
+    !neighbour.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Numbers that a checksum proves: payment cards, identity cards, bank accounts.
+//! Numbers with a checksum: payment cards, identity cards, bank accounts.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -19,7 +19,7 @@ pub(super) fn find(text: &str, found: &mut Vec<SecretMatch>) {
     found.extend(digit_runs(text).filter_map(|span| classify_digits(text, span)));
 }
 
-/// Digits with single blanks or hyphens between them, and an X at the end.
+/// Iterates over digits with single blanks or hyphens between them, and an X at the end.
 fn digit_runs(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -66,7 +66,7 @@ fn classify_digits(text: &str, span: Range<usize>) -> Option<SecretMatch> {
     Some(SecretMatch { kind, span })
 }
 
-/// Cards are written in one, in fours, or in 4-6-5 and 4-6-4.
+/// Returns `true` for the groupings of card numbers: in one, in fours, or in 4-6-5 and 4-6-4.
 fn has_card_grouping(text: &str) -> bool {
     let groups: Vec<usize> = text.split([' ', '-']).map(str::len).collect();
     match groups.as_slice() {
@@ -76,7 +76,7 @@ fn has_card_grouping(text: &str) -> bool {
     }
 }
 
-/// The beginnings that issuers have, and the check digit.
+/// Returns `true` for a number with the prefix of an issuer and a right check digit.
 fn is_card(digits: &[u8]) -> bool {
     if !digits.iter().all(u8::is_ascii_digit) {
         return false;
@@ -106,12 +106,12 @@ fn passes_luhn(digits: &[u8]) -> bool {
         .rev()
         .map(|digit| u32::from(digit - b'0'))
         .enumerate()
-        .map(|(place, digit)| if place % 2 == 1 { doubled(digit) } else { digit })
+        .map(|(index, digit)| if index % 2 == 1 { doubled(digit) } else { digit })
         .sum();
     sum.is_multiple_of(10) && digits.iter().any(|digit| *digit != digits[0])
 }
 
-/// A Chinese identity card: region, birthday, and a check digit that may be X.
+/// Returns `true` for a Chinese identity card: region, birthday, and a check digit that may be X.
 fn is_chinese_id(digits: &[u8]) -> bool {
     const WEIGHTS: [u32; 17] = [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2];
     let Some((check, body)) = digits.split_last().filter(|(_, body)| body.len() == 17) else {
@@ -133,7 +133,7 @@ fn is_chinese_id(digits: &[u8]) -> bool {
         && check.to_ascii_uppercase() == expected
 }
 
-/// An IBAN: its letters as numbers, its beginning at the end, one more than a multiple of 97.
+/// Returns `true` for an IBAN: its letters as numbers, its beginning at the end, one more than a multiple of 97.
 fn is_iban(text: &str) -> bool {
     let bare: Vec<u8> = text.bytes().filter(|byte| *byte != b' ').collect();
     if !(15..=34).contains(&bare.len()) {

@@ -1,4 +1,4 @@
-//! Values that show what they are: by the prefix of a provider, as a PEM block, as the password in an address.
+//! Values with a known format: the prefix of a provider, a PEM block, the password in a URL.
 
 use std::sync::LazyLock;
 
@@ -6,29 +6,51 @@ use regex::Regex;
 
 use super::{SecretKind, SecretMatch, entropy, is_placeholder};
 
-/// Prefixes by which providers mark their keys, the fewest characters that follow, and what they are.
+/// Prefixes of providers' keys, the fewest characters after them, and their kind. The comments name the gitleaks rules for
+/// the same formats.
 #[rustfmt::skip]
 const PREFIXES: &[(&str, usize, SecretKind)] = &[
-    ("sk-", 20, SecretKind::ApiKey), ("sk_live_", 16, SecretKind::ApiKey), ("sk_test_", 16, SecretKind::ApiKey),
-    ("rk_live_", 16, SecretKind::ApiKey), ("rk_test_", 16, SecretKind::ApiKey), ("whsec_", 20, SecretKind::ApiKey),
+    // openai-api-key, anthropic-api-key and others
+    ("sk-", 20, SecretKind::ApiKey),
+    // stripe-access-token
+    ("sk_live_", 16, SecretKind::ApiKey), ("sk_test_", 16, SecretKind::ApiKey), ("rk_live_", 16, SecretKind::ApiKey),
+    ("rk_test_", 16, SecretKind::ApiKey),
+    // github-pat, github-oauth, github-app-token, github-refresh-token, github-fine-grained-pat
     ("ghp_", 30, SecretKind::Token), ("gho_", 30, SecretKind::Token), ("ghu_", 30, SecretKind::Token),
     ("ghs_", 30, SecretKind::Token), ("ghr_", 30, SecretKind::Token), ("github_pat_", 22, SecretKind::Token),
+    // gitlab-pat, gitlab-deploy-token, gitlab-runner-authentication-token
     ("glpat-", 20, SecretKind::Token), ("gldt-", 20, SecretKind::Token), ("glrt-", 20, SecretKind::Token),
+    // slack-bot-token, slack-user-token, slack-legacy-workspace-token, slack-legacy-token, slack-app-token
     ("xoxb-", 20, SecretKind::Token), ("xoxp-", 20, SecretKind::Token), ("xoxa-", 20, SecretKind::Token),
     ("xoxr-", 20, SecretKind::Token), ("xoxs-", 20, SecretKind::Token), ("xapp-", 20, SecretKind::Token),
-    ("AKIA", 16, SecretKind::ApiKey), ("ASIA", 16, SecretKind::ApiKey), ("AIza", 35, SecretKind::ApiKey),
-    ("ya29.", 20, SecretKind::Token), ("hf_", 30, SecretKind::Token), ("npm_", 30, SecretKind::Token),
-    ("pypi-AgEI", 40, SecretKind::Token), ("dop_v1_", 40, SecretKind::Token), ("SG.", 40, SecretKind::ApiKey),
-    ("shpat_", 30, SecretKind::Token), ("sq0atp-", 20, SecretKind::Token), ("gsk_", 30, SecretKind::ApiKey),
-    ("r8_", 30, SecretKind::ApiKey), ("xai-", 40, SecretKind::ApiKey), ("pplx-", 30, SecretKind::ApiKey),
-    ("tskey-", 20, SecretKind::ApiKey), ("dckr_pat_", 20, SecretKind::Token), ("lin_api_", 30, SecretKind::ApiKey),
-    ("figd_", 30, SecretKind::Token), ("PMAK-", 40, SecretKind::ApiKey), ("NRAK-", 20, SecretKind::ApiKey),
-    ("sbp_", 40, SecretKind::Token), ("LTAI", 12, SecretKind::ApiKey), ("AKID", 20, SecretKind::ApiKey),
-    ("AGE-SECRET-KEY-1", 50, SecretKind::PrivateKey), ("eyJ", 40, SecretKind::Token),
-    ("hooks.slack.com/services/", 30, SecretKind::Token), ("discord.com/api/webhooks/", 40, SecretKind::Token),
+    // slack-webhook-url
+    ("hooks.slack.com/services/", 30, SecretKind::Token),
+    // aws-access-token
+    ("AKIA", 16, SecretKind::ApiKey), ("ASIA", 16, SecretKind::ApiKey),
+    // gcp-api-key
+    ("AIza", 35, SecretKind::ApiKey),
+    // alibaba-access-key-id
+    ("LTAI", 12, SecretKind::ApiKey),
+    // huggingface-access-token, npm-access-token, pypi-upload-token
+    ("hf_", 30, SecretKind::Token), ("npm_", 30, SecretKind::Token), ("pypi-AgEI", 40, SecretKind::Token),
+    // digitalocean-pat, sendgrid-api-token, shopify-access-token, square-access-token
+    ("dop_v1_", 40, SecretKind::Token), ("SG.", 40, SecretKind::ApiKey), ("shpat_", 30, SecretKind::Token),
+    ("sq0atp-", 20, SecretKind::Token),
+    // perplexity-api-key, linear-api-key, postman-api-token, new-relic-user-api-key
+    ("pplx-", 30, SecretKind::ApiKey), ("lin_api_", 30, SecretKind::ApiKey), ("PMAK-", 40, SecretKind::ApiKey),
+    ("NRAK-", 20, SecretKind::ApiKey),
+    // age-secret-key
+    ("AGE-SECRET-KEY-1", 50, SecretKind::PrivateKey),
+    // jwt
+    ("eyJ", 40, SecretKind::Token),
+    // Further formats
+    ("whsec_", 20, SecretKind::ApiKey), ("ya29.", 20, SecretKind::Token), ("gsk_", 30, SecretKind::ApiKey),
+    ("r8_", 30, SecretKind::ApiKey), ("xai-", 40, SecretKind::ApiKey), ("tskey-", 20, SecretKind::ApiKey),
+    ("dckr_pat_", 20, SecretKind::Token), ("figd_", 30, SecretKind::Token), ("sbp_", 40, SecretKind::Token),
+    ("AKID", 20, SecretKind::ApiKey), ("discord.com/api/webhooks/", 40, SecretKind::Token),
 ];
 
-/// Letters and digits drawn at random have more; words joined by hyphens have less.
+/// Least entropy of a key in bits a character: random letters and digits have more, words joined by hyphens have less.
 const MIN_ENTROPY: f64 = 3.0;
 
 static PREFIXED: LazyLock<Regex> = LazyLock::new(|| {
@@ -38,7 +60,7 @@ static PREFIXED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!("(?-u)(?:{})[A-Za-z0-9_./=+-]*", prefixes.join("|"))).expect("valid")
 });
 
-/// Such a bot is told by digits, a colon and 35 characters.
+/// Token of a Telegram bot: digits, a colon and 35 characters (gitleaks: `telegram-bot-api-token`).
 static TELEGRAM_BOT_TOKEN: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("(?-u)[0-9]{8,10}:AA[A-Za-z0-9_-]{33}").expect("valid"));
 
@@ -80,8 +102,8 @@ static PEM_PRIVATE_KEY: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!("(?-u){block}")).expect("valid")
 });
 
-/// `-----BEGIN … PRIVATE KEY-----` up to its end, or as far as it goes if it was cut off. The next one is looked for from
-/// there: what a block is made of could be the beginning of another.
+/// Finds `-----BEGIN … PRIVATE KEY-----` up to its end, or as far as it goes if it was cut off (gitleaks:
+/// `private-key`). The search for the next one starts there: the content of a block could be the beginning of another.
 fn find_pem_keys(text: &str, found: &mut Vec<SecretMatch>) {
     let mut from = 0;
     while let Some(block) = PEM_PRIVATE_KEY.find_at(text, from) {
@@ -95,9 +117,9 @@ fn find_pem_keys(text: &str, found: &mut Vec<SecretMatch>) {
     }
 }
 
-/// `scheme://user:password@host`: the password.
+/// Finds the password of `scheme://user:password@host`.
 fn find_url_passwords(text: &str, found: &mut Vec<SecretMatch>) {
-    // Between one address and the next, so that each part of the text is looked at once.
+    // Between one URL and the next, so that each part of the text is read once.
     let mut parts = text.split("://");
     let mut start = parts.next().unwrap_or_default().len();
     for part in parts {

@@ -1,4 +1,4 @@
-//! Values that a word before them announces: `password: …`, "my PIN is …", 密码是….
+//! Values behind a label: `password: …`, "my PIN is …", 密码是….
 
 use std::sync::LazyLock;
 
@@ -6,27 +6,27 @@ use regex::{Captures, Regex, RegexSet};
 
 use super::{SecretKind, SecretMatch, entropy, has_char, is_placeholder};
 
-/// Words that announce a password.
+/// Labels of a password.
 const PASSWORD_LABELS: &str =
     "(?:password|passwd|passphrase|passcode|pwd|passw|密码|密碼|口令|登录密|暗号)";
 
-/// Words that announce a key or a token: longer than passwords, made by machines.
+/// Labels of a key or a token: longer than passwords, made by machines (gitleaks: `generic-api-key`).
 const KEY_LABELS: &str = r"(?:(?P<private>private[ _-]?key|私钥|私鑰)|(?:secret[ _-]?)?access[ _-]?(?:key|token)|api[ _-]?(?:key|secret|token)|apikey|auth(?:entication)?[ _-]?token|client[ _-]?secret|secret[ _-]?key|signing[ _-]?key|encryption[ _-]?key|webhook[ _-]?secret|bot[ _-]?token|refresh[ _-]?token|bearer|authorization:\s*basic|token|secret|密钥|秘钥|令牌|访问令牌)";
 
-/// Words that announce a short number that opens something.
+/// Labels of a short number that unlocks something.
 const PIN_LABELS: &str = r"(?:(?-u:\b)(?:pin(?: code| number)?|cvv2?|cvc|otp)|verification code|security code|one-time code|验证码|驗證碼|取款码|动态码|支付密码|银行卡密码|校验码)";
 
-/// Words after which the words of a wallet come.
+/// Labels of a wallet's seed phrase.
 const SEED_PHRASE_LABELS: &str =
     "(?:seed phrase|recovery phrase|seed words|mnemonic(?: phrase)?|wallet phrase|助记词|助記詞)";
 
-/// Which sorts of words a text has at all: most have none, and one look tells.
+/// All labels: most texts have none, and one search shows it.
 static LABELS: LazyLock<RegexSet> = LazyLock::new(|| {
-    let words = [PASSWORD_LABELS, KEY_LABELS, PIN_LABELS, SEED_PHRASE_LABELS];
-    RegexSet::new(words.map(|words| format!("(?i){words}"))).expect("valid")
+    let labels = [PASSWORD_LABELS, KEY_LABELS, PIN_LABELS, SEED_PHRASE_LABELS];
+    RegexSet::new(labels.map(|label| format!("(?i){label}"))).expect("valid")
 });
 
-/// Between the word and the value either a mark (`m`) or a word (`w`).
+/// Password with its label; between them either a mark (`m`) or a word (`w`).
 static PASSWORD: LazyLock<Regex> = LazyLock::new(|| {
     let between = r#"(?:_\w+)?["'`]?\s*(?:\([^)]{0,20}\)\s*)?(?:(?P<m>\s*(?:=>|->|[=:：＝])\s*["'`]?)|(?P<w>(?:\s+(?:is now|is set to|is|was|to)\s+|\s*(?:设置为|设为|改为|改成了|改成|应该是|还是|就是|是|为)\s*|\s+)["'`“]?))"#;
     compile(&format!("{PASSWORD_LABELS}{between}(?P<v>[!-~]+)"))
@@ -48,10 +48,10 @@ static SEED_PHRASE: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// The next parameter of an address.
+/// Next parameter of a URL.
 static NEXT_QUERY_PARAM: LazyLock<Regex> = LazyLock::new(|| compile(r"&\w+="));
 
-/// What follows `password:` in forms and manuals rather than in secrets.
+/// Values of `password:` in forms and manuals, which are no secrets.
 #[rustfmt::skip]
 const FORM_VALUES: &[&str] = &[
     "required", "optional", "string", "none", "null", "nil", "true", "false", "forgotten", "forgot", "reset", "change", "changed",
@@ -66,23 +66,23 @@ fn compile(pattern: &str) -> Regex {
 }
 
 pub(super) fn find(text: &str, found: &mut Vec<SecretMatch>) {
-    let words = LABELS.matches(text);
-    if words.matched(0) {
+    let labels = LABELS.matches(text);
+    if labels.matched(0) {
         found.extend(PASSWORD.captures_iter(text).filter_map(|it| match_password(&it)));
     }
-    if words.matched(1) {
+    if labels.matched(1) {
         found.extend(KEY.captures_iter(text).filter_map(|it| match_key(&it)));
     }
-    if words.matched(2) {
+    if labels.matched(2) {
         found.extend(PIN.captures_iter(text).filter_map(|it| match_pin(text, &it)));
     }
-    if words.matched(3) {
+    if labels.matched(3) {
         let phrase = |it: Captures<'_>| to_match(&it, SecretKind::SeedPhrase, None);
         found.extend(SEED_PHRASE.captures_iter(text).filter_map(phrase));
     }
 }
 
-/// The captured value as a secret, cut to its first `len` bytes.
+/// Returns the captured value as a secret, cut to its first `len` bytes.
 fn to_match(captured: &Captures<'_>, kind: SecretKind, len: Option<usize>) -> Option<SecretMatch> {
     let value = captured.name("v")?;
     let end = len.map_or(value.end(), |len| value.start() + len);
@@ -90,9 +90,9 @@ fn to_match(captured: &Captures<'_>, kind: SecretKind, len: Option<usize>) -> Op
 }
 
 fn match_password(captured: &Captures<'_>) -> Option<SecretMatch> {
-    let whole = captured.name("v")?.as_str();
+    let captured_value = captured.name("v")?.as_str();
     let is_marked = captured.name("m").is_some();
-    let value = whole.split(['"', '\'', '`']).next()?;
+    let value = captured_value.split(['"', '\'', '`']).next()?;
     let value = &value[..NEXT_QUERY_PARAM.find(value).map_or(value.len(), |next| next.start())];
     let value = value.trim_end_matches(['.', ':', ',', ';', ')', ']', '}']);
     let is_secret =
@@ -107,14 +107,14 @@ fn match_password(captured: &Captures<'_>) -> Option<SecretMatch> {
         .flatten()
 }
 
-/// Whether a value after `password:` is one: anything of some length that no form would say.
+/// Returns `true` if a value after `password:` is one: anything of some length that no form would say.
 fn is_plausible_password(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let is_member = lower.contains('.') && !has_char(value, char::is_ascii_digit);
     value.len() >= 4 && !FORM_VALUES.contains(&lower.as_str()) && !is_member
 }
 
-/// Whether a value in prose is a password rather than a word: digits among letters, or marks within.
+/// Returns `true` if a value in prose is a password rather than a word: digits among letters, or marks within.
 fn mixes_character_classes(value: &str) -> bool {
     let (letters, digits) =
         (has_char(value, char::is_ascii_alphabetic), has_char(value, char::is_ascii_digit));
@@ -125,7 +125,7 @@ fn mixes_character_classes(value: &str) -> bool {
         || is_number && is_long
 }
 
-/// `8-character`, `12-digit`, `2fa`, `1password`: a number and a word.
+/// Returns `true` for a number and a word: `8-character`, `12-digit`, `2fa`, `1password`.
 fn is_number_and_word(value: &str) -> bool {
     let letters = value.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-');
     letters.len() < value.len() && letters.chars().all(|c| c.is_ascii_lowercase())

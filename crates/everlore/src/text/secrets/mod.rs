@@ -1,7 +1,7 @@
-//! Keys, tokens, passwords, cards and the like in a text, found by the shape of their values and masked.
+//! Secrets in a text: keys, tokens, passwords, cards and the like, found by the format of their values and masked.
 //!
-//! Four ways to be sure of a value: a provider's prefix, a checksum, a place that only holds secrets (an address with a
-//! password, a PEM block), or a word before it that announces one. No part of a value is kept.
+//! Four signs make a value a secret: a provider's prefix, a checksum, a context that only holds secrets (a URL with a
+//! password, a PEM block), or a label before it. No part of a value is kept.
 //!
 //! Invariant: every search takes time linear in the length of the text.
 
@@ -15,28 +15,28 @@ use std::{borrow::Cow, fmt, ops::Range};
 
 use serde::Serialize;
 
-/// What a mask begins with; the kind and a bracket follow.
+/// Beginning of a mask; the kind and a bracket follow.
 const MASK_PREFIX: &str = "[secret: ";
 
-/// What sort of secret a value is.
+/// Kind of secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(into = "&'static str")]
 pub enum SecretKind {
-    /// A key to the interface of a service.
+    /// Key of an API.
     ApiKey,
-    /// Something that proves who someone is for a while.
+    /// Token that proves an identity for a while.
     Token,
-    /// A key that signs or decrypts.
+    /// Key that signs or decrypts.
     PrivateKey,
-    /// A password, a passphrase, a PIN.
+    /// Password, passphrase or PIN.
     Password,
-    /// The number of a payment card.
+    /// Payment card number.
     Card,
-    /// The number of an identity card.
+    /// Identity card number.
     IdNumber,
-    /// The number of a bank account.
+    /// Bank account number.
     BankAccount,
-    /// The words that restore a wallet.
+    /// Words that restore a wallet.
     SeedPhrase,
 }
 
@@ -52,7 +52,7 @@ impl SecretKind {
         Self::SeedPhrase,
     ];
 
-    /// The name used in masks and answers.
+    /// Returns the name used in masks and answers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ApiKey => "API key",
@@ -79,16 +79,16 @@ impl From<SecretKind> for &'static str {
     }
 }
 
-/// A secret in a text.
+/// Secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretMatch {
-    /// What it is.
+    /// Kind.
     pub kind: SecretKind,
-    /// Where its value stands, in bytes.
+    /// Bytes of its value.
     pub span: Range<usize>,
 }
 
-/// The secrets of a text, in order, none within another.
+/// Returns the secrets of a text, in order, none within another.
 pub fn find_secrets(text: &str) -> Vec<SecretMatch> {
     let mut found = Vec::new();
     known_formats::find(text, &mut found);
@@ -104,25 +104,25 @@ pub fn find_secrets(text: &str) -> Vec<SecretMatch> {
     found
 }
 
-/// The text with `[secret: KIND]` in place of each secret, and the kinds in order.
+/// Returns the text with `[secret: KIND]` in place of each secret, and the kinds in order.
 pub fn mask(text: &str) -> (Cow<'_, str>, Vec<SecretKind>) {
     apply_masks(text, &find_secrets(text))
 }
 
-/// The same for secrets that `before` did not hold: what was there is its owner's choice.
+/// Masks only secrets that `before` does not have: those were their owner's choice.
 pub fn mask_new<'a>(text: &'a str, before: &str) -> (Cow<'a, str>, Vec<SecretKind>) {
     let mut secrets = find_secrets(text);
     secrets.retain(|secret| !before.contains(&text[secret.span.clone()]));
     apply_masks(text, &secrets)
 }
 
-/// What the first mask of a text stands for: a text with one told a secret.
+/// Returns the kind of the first mask of a text: a text with a mask had a secret.
 pub fn find_mask(text: &str) -> Option<SecretKind> {
     let masks = text.split(MASK_PREFIX).skip(1).filter_map(|rest| rest.split_once(']'));
     masks.into_iter().find_map(|(name, _)| SecretKind::ALL.into_iter().find(|k| k.as_str() == name))
 }
 
-/// Masks the secrets of some texts and says what they were.
+/// Masks the secrets of some texts and returns their kinds.
 pub fn mask_all<'a>(texts: impl IntoIterator<Item = &'a mut String>) -> Vec<SecretKind> {
     let mut found = Vec::new();
     for text in texts {
@@ -135,7 +135,7 @@ pub fn mask_all<'a>(texts: impl IntoIterator<Item = &'a mut String>) -> Vec<Secr
     found
 }
 
-/// What was masked in a few words: `2 secrets (password, token)`.
+/// Describes masked kinds in a few words: `2 secrets (password, token)`.
 pub fn describe_kinds(kinds: &[SecretKind]) -> String {
     let mut names: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
     names.sort_unstable();
@@ -159,7 +159,7 @@ fn apply_masks<'a>(text: &'a str, secrets: &[SecretMatch]) -> (Cow<'a, str>, Vec
     (Cow::Owned(masked), secrets.iter().map(|secret| secret.kind).collect())
 }
 
-/// How much a character of the value tells, in bits: random text has more than words.
+/// Returns the Shannon entropy of a value in bits a character: random text has more than words.
 fn entropy(value: &str) -> f64 {
     let mut counts = [0_u32; 256];
     value.bytes().for_each(|byte| counts[usize::from(byte)] += 1);
@@ -168,7 +168,7 @@ fn entropy(value: &str) -> f64 {
     counts.iter().filter(|count| **count > 0).map(share).map(|p| -p * p.log2()).sum()
 }
 
-/// Whether a value only shows where a secret goes: `your-key-here`, `xxxx`, `***`.
+/// Returns `true` if a value only shows where a secret goes: `your-key-here`, `xxxx`, `***`.
 fn is_placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let words =

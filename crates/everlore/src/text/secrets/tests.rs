@@ -1,4 +1,4 @@
-//! What is masked and what is not. Values are made here, so that the file holds none that a scanner would report.
+//! Tests of masking. Values are generated here, so that the file holds none that a scanner would report.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{SecretKind::*, *};
 
-/// Puts made values in place of `{A36}` (letters and digits), `{H32}` (hexadecimal) and `{U16}` (upper case).
+/// Puts generated values in place of `{A36}` (letters and digits), `{H32}` (hexadecimal) and `{U16}` (upper case).
 fn fill_template(template: &str) -> String {
     let mut text = template.to_owned();
     while let Some(start) = text.find("{A").or_else(|| text.find("{H")).or_else(|| text.find("{U"))

@@ -1,4 +1,4 @@
-//! Looking around: list, tree, read, stat.
+//! Browsing tools: list, tree, read, stat.
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -6,22 +6,23 @@ use serde_json::{Map, Value, json};
 
 use super::{DEFAULT_LIMIT, limit_field, object_schema, to_json, uri_field};
 use crate::{
-    engine::fs::{FsEntry, FsListRequest, FsTier, FsTreeEntry, FsTreeRequest},
+    engine::fs::{FsEntry, FsListRequest, FsTreeEntry, FsTreeRequest},
     error::Result,
     tools::{
         Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec, input::parse_input,
     },
+    types::Tier,
 };
 
-/// Levels of folders that a tree shows.
+/// Folder levels of a tree by default.
 const DEFAULT_DEPTH: usize = 2;
 
 fn format_items(items: &[FsEntry]) -> String {
     let line = |item: &FsEntry| {
         let slash = if item.folder { "/" } else { "" };
-        let what =
+        let summary =
             if item.summary.is_empty() { String::new() } else { format!(": {}", item.summary) };
-        format!("- {}{slash} ({}){what}", item.name, item.uri)
+        format!("- {}{slash} ({}){summary}", item.name, item.uri)
     };
     items.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -70,9 +71,10 @@ impl Tool for FsLsTool {
         let request = FsListRequest { after: input.after, limit, ..FsListRequest::new(input.uri) };
         let listing = cx.engine.fs_list(cx.scope, &request).await?;
         let more = listing.next.as_ref().map(|next| format!("\nThere is more: after = {next}"));
-        let items = match listing.items.is_empty() {
-            true => "It is empty.".to_owned(),
-            false => format_items(&listing.items),
+        let items = if listing.items.is_empty() {
+            "It is empty.".to_owned()
+        } else {
+            format_items(&listing.items)
         };
         let text = format!("{}\n{items}{}", listing.uri, more.unwrap_or_default());
         Ok(ToolResult::new(text, to_json(&listing)?))
@@ -122,15 +124,15 @@ impl Tool for FsTreeTool {
             limit: input.limit.unwrap_or(DEFAULT_LIMIT),
             all: false,
         };
-        let walked = cx.engine.fs_tree(cx.scope, &request).await?;
-        let line = |deep: &FsTreeEntry| {
-            let slash = if deep.item.folder { "/" } else { "" };
-            format!("{}{}{slash}", "  ".repeat(deep.depth - 1), deep.item.name)
+        let tree = cx.engine.fs_tree(cx.scope, &request).await?;
+        let line = |entry: &FsTreeEntry| {
+            let slash = if entry.item.folder { "/" } else { "" };
+            format!("{}{}{slash}", "  ".repeat(entry.depth - 1), entry.item.name)
         };
-        let lines: Vec<String> = walked.items.iter().map(line).collect();
-        let more = if walked.more { "\n…" } else { "" };
-        let text = format!("{}\n{}{more}", walked.uri, lines.join("\n"));
-        Ok(ToolResult::new(text, to_json(&walked)?))
+        let lines: Vec<String> = tree.items.iter().map(line).collect();
+        let more = if tree.more { "\n…" } else { "" };
+        let text = format!("{}\n{}{more}", tree.uri, lines.join("\n"));
+        Ok(ToolResult::new(text, to_json(&tree)?))
     }
 }
 
@@ -140,7 +142,7 @@ pub(in crate::tools) struct FsReadTool;
 #[derive(Deserialize)]
 struct FsReadInput {
     uri: String,
-    level: Option<FsTier>,
+    level: Option<Tier>,
 }
 
 #[async_trait]

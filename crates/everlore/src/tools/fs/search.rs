@@ -1,4 +1,4 @@
-//! Finding: by meaning and by text.
+//! Search tools: by meaning (`fs_find`) and by text (`fs_grep`).
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Hits of a search, unless another number is asked for.
+/// Hits of a search by default.
 const DEFAULT_HITS: usize = 10;
 
 /// `fs_find`.
@@ -62,9 +62,10 @@ impl Tool for FsFindTool {
         let request = FsFindRequest { query, uri, limit, min_score: 0.0, explain: false };
         let finding = cx.engine.fs_find(cx.scope, &request).await?;
         let line = |one: &FsHit| format!("- {} (score {:.2}): {}", one.uri, one.score, one.summary);
-        let text = match finding.found.is_empty() {
-            true => "Nothing was found.".to_owned(),
-            false => finding.found.iter().map(line).collect::<Vec<_>>().join("\n"),
+        let text = if finding.found.is_empty() {
+            "Nothing was found.".to_owned()
+        } else {
+            finding.found.iter().map(line).collect::<Vec<_>>().join("\n")
         };
         Ok(ToolResult::new(text, to_json(&finding)?))
     }
@@ -115,9 +116,10 @@ impl Tool for FsGrepTool {
         let request = FsGrepRequest { pattern, uri, regex, ignore_case, limit };
         let grepped = cx.engine.fs_grep(cx.scope, &request).await?;
         let line = |one: &FsGrepMatch| format!("{}:{}: {}", one.uri, one.line, one.text);
-        let text = match grepped.matches.is_empty() {
-            true => format!("No line of {} texts has it.", grepped.read),
-            false => grepped.matches.iter().map(line).collect::<Vec<_>>().join("\n"),
+        let text = if grepped.matches.is_empty() {
+            format!("No line of {} texts has it.", grepped.read)
+        } else {
+            grepped.matches.iter().map(line).collect::<Vec<_>>().join("\n")
         };
         Ok(ToolResult::new(text, to_json(&grepped)?))
     }

@@ -1,4 +1,4 @@
-//! Adding and removing.
+//! Write tools: `fs_add` and `fs_rm`.
 
 use async_trait::async_trait;
 use serde::Deserialize;

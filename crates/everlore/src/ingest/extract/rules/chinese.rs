@@ -1,4 +1,4 @@
-//! The patterns of Chinese.
+//! Chinese patterns.
 
 use super::grammar::{GrammarRule, GrammarTable, clause, ended, sentence};
 use crate::{
@@ -120,10 +120,11 @@ const RULES: &[GrammarRule] = &[
     clause(Owns, r"^{s}{adv}(?:开的是|开的车是|骑的是|有一辆|开一辆|有一台|有一套|买了一套|买了一辆)(?:一辆|一台)?(?P<v>[^，]{2,})", "{s}有{v}。"),
 ];
 
-/// Says in the third person what the user said in the first, and to the agent.
+/// Rewrites text from the user's first person, addressed to the agent, into the third person.
 fn third_person(text: &str) -> String {
-    let said = PRONOUNS.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
-    said.trim_end_matches(['。', '！', '!', '.']).to_owned()
+    let rewritten =
+        PRONOUNS.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
+    rewritten.trim_end_matches(['。', '！', '!', '.']).to_owned()
 }
 
 #[rustfmt::skip]

@@ -1,13 +1,13 @@
-//! What of a message are the user's own words, and where its sentences end.
+//! Preparation of messages for the rules: strips text that is not the user's own, and splits sentences.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A longer paragraph is a text that was pasted, not something said.
+/// Longest paragraph: a longer one was pasted, not said.
 const MAX_PARAGRAPH_CHARS: usize = 600;
 
-/// Abbreviations after which a full stop ends no sentence.
+/// Abbreviations whose full stop ends no sentence.
 const ABBREVIATIONS: [&str; 12] =
     ["mr", "mrs", "ms", "dr", "prof", "st", "e.g", "i.e", "etc", "vs", "approx", "no"];
 
@@ -18,7 +18,7 @@ static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
 static FIRST_PERSON: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)\b(?:i|i'm|my|me|we|our|mine)\b|我|咱").expect("valid"));
 
-/// The message without code, quoted lines, pasted paragraphs, and quotations in which someone speaks.
+/// Strips code, quoted lines, pasted paragraphs, and quotations in the first person.
 pub(super) fn strip_quoted_text(text: &str) -> String {
     let text = text.replace(['’', '‘'], "'").replace('\u{3000}', " ");
     let mut own = String::new();
@@ -43,7 +43,7 @@ pub(super) fn strip_quoted_text(text: &str) -> String {
     QUOTED.replace_all(&own, unquote).into_owned()
 }
 
-/// The sentences of a text, each with the mark that ends it.
+/// Splits a text into sentences, each with its end mark.
 pub(super) fn sentences(text: &str) -> Vec<String> {
     let mut sentences = Vec::new();
     let mut start = 0;

@@ -1,4 +1,5 @@
-//! Times in a statement, told so that they mean the same in a year: "last month" becomes February 2026.
+//! Date resolution: rewrites relative dates of a statement into absolute ones, so that "last month" becomes February
+//! 2026.
 
 use std::sync::LazyLock;
 
@@ -10,7 +11,7 @@ use crate::text::{
     language::Language,
 };
 
-/// Times that need only their year to be unmistakable.
+/// Dates that lack only their year.
 static YEARLESS: LazyLock<Regex> = LazyLock::new(|| {
     let months = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec";
     Regex::new(&format!(
@@ -19,13 +20,13 @@ static YEARLESS: LazyLock<Regex> = LazyLock::new(|| {
     .expect("valid")
 });
 
-/// A day of the week may be every such day, and 七号 the number of a house.
+/// Bare days: a weekday may mean every such day, and 七号 may be a house number.
 static BARE_DAY: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)^(?:mon|tues|wednes|thurs|fri|satur|sun)days?$|^(?:周|星期|礼拜)[一二三四五六日天]$|^[\d一二三四五六七八九十]+[号日]$")
         .expect("valid")
 });
 
-/// The most hours of a day, a week, a month and a year, with one for a change of the clock, and how each is told.
+/// Longest duration in hours of a day, a week, a month and a year, with one for a clock change, and the format of each.
 const DATE_FORMATS: [(i64, &str, &str); 4] = [
     (25, "%-d %B %Y", "%Y年%-m月%-d日"),
     (7 * 24 + 1, "the week of %-d %B %Y", "%Y年%-m月%-d日那周"),
@@ -39,23 +40,23 @@ pub(super) struct DateResolver<'a> {
 }
 
 impl DateResolver<'_> {
-    /// The text with every time in it told absolutely; with `ahead`, times that are over mean the next such time.
+    /// Rewrites every date in the text as an absolute one; with `ahead`, a past date means its next occurrence.
     pub(super) fn resolve_dates(&self, text: &str, ahead: bool) -> String {
-        let mut told = String::new();
+        let mut resolved = String::new();
         let mut end = 0;
         for mention in find_times(text, self.now) {
             let words = &text[mention.span.clone()];
             if let Some(instead) = self.absolute_form(words, &mention, ahead) {
-                told.push_str(&text[end..mention.span.start]);
-                told.push_str(&instead);
+                resolved.push_str(&text[end..mention.span.start]);
+                resolved.push_str(&instead);
                 end = mention.span.end;
             }
         }
-        told.push_str(&text[end..]);
-        told
+        resolved.push_str(&text[end..]);
+        resolved
     }
 
-    /// The first time in the text, to be put behind a statement.
+    /// Returns the first date in the text, formatted as the suffix of a statement.
     pub(super) fn first_date_suffix(&self, text: &str) -> Option<String> {
         let mention = find_times(text, self.now).into_iter().next()?;
         let words = &text[mention.span.clone()];
@@ -66,7 +67,7 @@ impl DateResolver<'_> {
         })
     }
 
-    /// The text without its times.
+    /// Removes the dates from a text.
     pub(super) fn strip_dates(&self, text: &str) -> String {
         let times = find_times(text, self.now);
         let cut = |mut rest: String, mention: &TimeMention| {
@@ -84,7 +85,7 @@ impl DateResolver<'_> {
         !mentions_time(text) && find_times(text, self.now).is_empty()
     }
 
-    /// The month of now.
+    /// Returns the current month.
     pub(super) fn current_month(&self) -> String {
         self.format_date(self.now, "%B %Y", "%Y年%-m月")
     }
@@ -114,7 +115,7 @@ impl DateResolver<'_> {
         Some(self.format_date(&start, english, chinese))
     }
 
-    /// The beginning of a time; of the next such time where what is ahead is meant.
+    /// Returns the start of a time mention; with `ahead`, a past one means its next occurrence.
     fn start_date(&self, mention: &TimeMention, ahead: bool, is_yearless: bool) -> Option<Zoned> {
         let start = mention.start.to_zoned(self.now.time_zone().clone());
         if !ahead || mention.end > self.now.timestamp() {

@@ -1,4 +1,4 @@
-//! The patterns of English.
+//! English patterns.
 
 use super::grammar::{GrammarRule, GrammarTable, clause, ended, sentence};
 use crate::{
@@ -128,7 +128,7 @@ const RULES: &[GrammarRule] = &[
     clause(Habit, r"^(?P<v>(?:every (?:day|morning|evening|night|week|weekend|\w+day),? i|on (?:\w+days|weekends|weekdays),? i) [a-z].+)", "{v}."),
 ];
 
-/// Says in the third person what the user said in the first, and to the agent.
+/// Rewrites text from the user's first person, addressed to the agent, into the third person.
 fn third_person(text: &str) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut verb_follows = false;
@@ -136,13 +136,13 @@ fn third_person(text: &str) -> String {
         let bare = word.trim_end_matches([',', '.', ';', ':', '!', ')']);
         let (marks, lower) = (&word[bare.len()..], bare.to_lowercase());
         let replaced = PRONOUNS.iter().find(|(from, _)| *from == lower).map(|(_, to)| *to);
-        let said = match replaced {
+        let rewritten = match replaced {
             Some(to) => to.to_owned(),
             None if verb_follows && !ADVERBS.contains(&lower.as_str()) => conjugated(bare),
             None => bare.to_owned(),
         };
         verb_follows = lower == "i" || verb_follows && ADVERBS.contains(&lower.as_str());
-        words.push(format!("{said}{marks}"));
+        words.push(format!("{rewritten}{marks}"));
     }
     words.join(" ")
 }
@@ -162,14 +162,14 @@ const ADVERBS: [&str; 14] = [
     "typically", "sometimes",
 ];
 
-/// Verbs that stay as they are after "the user".
+/// Verbs that do not change after "the user".
 #[rustfmt::skip]
 const INVARIANT_VERBS: [&str; 24] = [
     "can", "can't", "cannot", "will", "won't", "would", "should", "could", "must", "may", "might", "was", "wasn't", "had", "did",
     "didn't", "went", "bought", "got", "left", "met", "made", "took", "ought",
 ];
 
-/// A verb as it follows "the user": take becomes takes.
+/// Conjugates a verb for the third person: take becomes takes.
 fn conjugated(verb: &str) -> String {
     let lower = verb.to_lowercase();
     match lower.as_str() {

@@ -1,4 +1,4 @@
-//! One language's table of patterns, compiled, and what it catches.
+//! Compiled pattern table of one language, and its matches.
 
 use std::sync::LazyLock;
 
@@ -11,46 +11,46 @@ use crate::{
     types::{Attribute, USER_SUBJECT},
 };
 
-/// A longer value is not what the pattern was made for.
+/// Longest value: a longer one is not what the pattern was made for.
 const MAX_VALUE_CHARS: usize = 160;
 
-/// All that is known of a language, as data.
+/// Patterns of one language, as data.
 pub(super) struct GrammarTable {
     pub(super) language: Language,
-    /// Parts of patterns, by the name in braces that stands for them.
+    /// Fragments of patterns, by the name in braces that stands for them.
     pub(super) fragments: &'static [(&'static str, &'static str)],
-    /// Messages that are about a text, a role or a joke, and tell nothing of the user.
+    /// Messages about a text, a role or a joke, which say nothing about the user.
     pub(super) not_about_the_user: &'static str,
-    /// How a clause that asks begins, or what it holds.
+    /// Beginning or content of a clause that asks.
     pub(super) questions: &'static str,
-    /// Sentences that assert nothing: wishes, conditions, what others said.
+    /// Sentences that assert nothing: wishes, conditions, reported speech.
     pub(super) unasserted: &'static str,
     /// Words at the beginning that add nothing.
     pub(super) openers: &'static str,
-    /// Between clauses.
+    /// Separators between clauses.
     pub(super) clause_breaks: &'static str,
-    /// A clause that belongs to the one before it.
+    /// Clause that belongs to the one before it.
     pub(super) continuations: &'static str,
-    /// A clause without a subject, which has that of the clause before it.
+    /// Clause without a subject, which inherits that of the clause before it.
     pub(super) subjectless: &'static str,
     pub(super) first_person: &'static str,
-    /// What follows a value and is no part of it.
+    /// Words after a value that are no part of it.
     pub(super) tails: &'static str,
-    /// Values that say nothing without what was said before.
+    /// Values that mean nothing without their context.
     pub(super) vague: &'static str,
     /// Answers that confirm.
     pub(super) confirmations: &'static str,
-    /// How a question to the user becomes the user's statement, step by step; the first must match.
+    /// Rewrite steps that turn a question to the user into the user's statement; the first must match.
     pub(super) question_rewrites: &'static [(&'static str, &'static str)],
-    /// The user, and someone of the user's, in statements.
+    /// Subjects of statements: the user, and a person related to the user.
     pub(super) subjects: (&'static str, &'static str),
-    /// Says in the third person what the user said in the first.
+    /// Rewrite from the first into the third person.
     pub(super) rewrite: fn(&str) -> String,
     pub(super) rules: &'static [GrammarRule],
 }
 
-/// A pattern and the statement that it makes. `v` is the value, `o` another, `old` what it replaces, `rel` whom of the
-/// user's it is about, `what` which other subject.
+/// Pattern and the template of its statement. Captures: `v` is the value, `o` a second one, `old` the replaced value,
+/// `rel` a person related to the user, `what` another subject.
 pub(super) struct GrammarRule {
     attribute: Attribute,
     pattern: &'static str,
@@ -59,31 +59,31 @@ pub(super) struct GrammarRule {
     has_ended: bool,
 }
 
-/// A rule for one clause.
+/// Creates a rule for one clause.
 pub(super) const fn clause(
     attribute: Attribute,
     pattern: &'static str,
-    says: &'static str,
+    template: &'static str,
 ) -> GrammarRule {
-    GrammarRule { attribute, pattern, template: says, is_sentence_rule: false, has_ended: false }
+    GrammarRule { attribute, pattern, template, is_sentence_rule: false, has_ended: false }
 }
 
-/// A rule for one clause that tells that something is over.
+/// Creates a rule for one clause that says that something has ended.
 pub(super) const fn ended(
     attribute: Attribute,
     pattern: &'static str,
-    says: &'static str,
+    template: &'static str,
 ) -> GrammarRule {
-    GrammarRule { attribute, pattern, template: says, is_sentence_rule: false, has_ended: true }
+    GrammarRule { attribute, pattern, template, is_sentence_rule: false, has_ended: true }
 }
 
-/// A rule for a whole sentence, tried before clauses.
+/// Creates a rule for a whole sentence, tried before clauses.
 pub(super) const fn sentence(
     attribute: Attribute,
     pattern: &'static str,
-    says: &'static str,
+    template: &'static str,
 ) -> GrammarRule {
-    GrammarRule { attribute, pattern, template: says, is_sentence_rule: true, has_ended: false }
+    GrammarRule { attribute, pattern, template, is_sentence_rule: true, has_ended: false }
 }
 
 pub(super) struct Grammar {
@@ -108,7 +108,7 @@ static ENGLISH: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(&english::TABL
 static CHINESE: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(&chinese::TABLE));
 
 impl Grammar {
-    /// The rules for a message; none if there are no rules for its language.
+    /// Returns the grammar for a message; `None` if its language has no rules.
     pub(super) fn for_text(text: &str) -> Option<&'static Self> {
         match language_with_rules(text)? {
             Language::Chinese => Some(&CHINESE),
@@ -153,7 +153,7 @@ impl Grammar {
         self.confirmations.is_match(answer.trim())
     }
 
-    /// What the user says by confirming this question; nothing if it is none.
+    /// Rewrites a question into the statement that confirming it makes; `None` if it is no such question.
     pub(super) fn question_to_statement(&self, question: &str) -> Option<String> {
         let (first, rest) = self.question_rewrites.split_first()?;
         first.0.is_match(question).then(|| {
@@ -170,7 +170,7 @@ impl Grammar {
         rest.to_owned()
     }
 
-    /// The clauses of a sentence that state something: none after one that asks.
+    /// Returns the clauses of a sentence that state something, up to the first that asks.
     pub(super) fn clauses(&self, sentence: &str) -> Vec<String> {
         if self.unasserted.is_match(sentence) {
             return Vec::new();
@@ -178,10 +178,10 @@ impl Grammar {
         let body = sentence.trim_end_matches(['.', '!', '?', '。', '！', '？', '~', ' ']);
         let is_question = sentence[body.len()..].contains(['?', '？']);
         let mut clauses: Vec<String> = Vec::new();
-        let mut asked = false;
+        let mut has_question_clause = false;
         for part in self.split_clauses(body) {
             if self.questions.is_match(part) {
-                asked = true;
+                has_question_clause = true;
                 break;
             }
             if self.is_subjectless(part, &clauses) {
@@ -195,11 +195,11 @@ impl Grammar {
                 _ => clauses.push(self.strip_openers(part)),
             }
         }
-        // A question that does not show where it begins is one from its first word on.
-        if is_question && !asked { Vec::new() } else { clauses }
+        // A question without a question clause asks from its first word on.
+        if is_question && !has_question_clause { Vec::new() } else { clauses }
     }
 
-    /// A sentence cut at its breaks; what a break names `keep` belongs to the clause after it.
+    /// Splits a sentence at its breaks; the part of a break named `keep` belongs to the clause after it.
     fn split_clauses<'a>(&self, sentence: &'a str) -> Vec<&'a str> {
         let mut parts = Vec::new();
         let mut start = 0;
@@ -221,10 +221,10 @@ impl Grammar {
         if sentence.contains(['?', '？']) && !sentence.contains("://") {
             return None;
         }
-        let caught = self.match_rules(sentence, true)?;
-        let is_order = matches!(caught.rule.attribute, Attribute::Rule | Attribute::Note);
+        let found = self.match_rules(sentence, true)?;
+        let is_order = matches!(found.rule.attribute, Attribute::Rule | Attribute::Note);
         let asserted = is_order || !self.unasserted.is_match(sentence);
-        (asserted && !self.questions.is_match(sentence)).then_some(caught)
+        (asserted && !self.questions.is_match(sentence)).then_some(found)
     }
 
     pub(super) fn match_clause<'a>(&'a self, clause: &'a str) -> Option<RuleMatch<'a>> {
@@ -235,13 +235,13 @@ impl Grammar {
         let text = text.trim_end_matches(['.', '!', '。', '！', '~', ' ']);
         let mut rules = self.rules.iter().filter(|(rule, _)| rule.is_sentence_rule == of_sentence);
         rules.find_map(|(rule, pattern)| {
-            let caught = RuleMatch { grammar: self, rule, text, captures: pattern.captures(text)? };
-            (!self.vague.is_match(caught.value())).then_some(caught)
+            let found = RuleMatch { grammar: self, rule, text, captures: pattern.captures(text)? };
+            (!self.vague.is_match(found.value())).then_some(found)
         })
     }
 }
 
-/// What a rule found in a text.
+/// Match of a rule in a text.
 pub(super) struct RuleMatch<'a> {
     grammar: &'a Grammar,
     rule: &'static GrammarRule,
@@ -249,7 +249,7 @@ pub(super) struct RuleMatch<'a> {
     captures: Captures<'a>,
 }
 
-/// What was found, as a statement.
+/// Statement rendered from a match.
 pub(super) struct RenderedStatement {
     pub(super) subject: Option<String>,
     pub(super) value: String,
@@ -274,23 +274,23 @@ impl RuleMatch<'_> {
         self.captures.name(name).map(|part| part.as_str().trim())
     }
 
-    /// The statement, seen from `now`; nothing if what was found is no value for it.
+    /// Renders the statement as of `now`; `None` if the match is no valid value.
     pub(super) fn render(&self, now: &Zoned) -> Option<RenderedStatement> {
-        let moments = date_resolver::DateResolver { now, language: self.grammar.language };
+        let dates = date_resolver::DateResolver { now, language: self.grammar.language };
         let attribute = self.rule.attribute;
         let mut value = self.trim_value(self.value());
         let mut since = None;
-        if attribute == Attribute::Deadline && moments.has_no_date(&value) {
+        if attribute == Attribute::Deadline && dates.has_no_date(&value) {
             return None;
         }
         if has_start_date(attribute) {
-            since = moments.first_date_suffix(self.text);
-            value = self.trim_value(&moments.strip_dates(&value));
+            since = dates.first_date_suffix(self.text);
+            value = self.trim_value(&dates.strip_dates(&value));
         }
         if value.is_empty() || value.chars().count() > MAX_VALUE_CHARS {
             return None;
         }
-        let fill = |name: &str| self.fill_placeholder(name, &value, &moments);
+        let fill = |name: &str| self.fill_placeholder(name, &value, &dates);
         let mut content = ["{s}", "{v}", "{o}", "{old}", "{rel}", "{what}", "{today}"]
             .into_iter()
             .fold(self.rule.template.to_owned(), |text, name| text.replace(name, &fill(name)));
@@ -309,27 +309,27 @@ impl RuleMatch<'_> {
         &self,
         name: &str,
         value: &str,
-        moments: &date_resolver::DateResolver<'_>,
+        dates: &date_resolver::DateResolver<'_>,
     ) -> String {
         let (user, of_user) = self.grammar.table.subjects;
         match name {
             "{s}" => self.capture("rel").map_or(user.to_owned(), |rel| of_user.replace("{}", rel)),
-            "{v}" => self.to_third_person(value, moments),
-            "{today}" => moments.current_month(),
+            "{v}" => self.to_third_person(value, dates),
+            "{today}" => dates.current_month(),
             name => {
                 let part = self.capture(name.trim_matches(['{', '}'])).unwrap_or_default();
-                self.to_third_person(part, moments)
+                self.to_third_person(part, dates)
             }
         }
     }
 
-    /// A part of the user's words in the third person, with dates.
-    fn to_third_person(&self, part: &str, moments: &date_resolver::DateResolver<'_>) -> String {
+    /// Rewrites a part of the user's words into the third person, with absolute dates.
+    fn to_third_person(&self, part: &str, dates: &date_resolver::DateResolver<'_>) -> String {
         let dated = match self.rule.attribute {
             Attribute::Note | Attribute::Rule | Attribute::Decision | Attribute::Fact => {
-                moments.resolve_dates(part, false)
+                dates.resolve_dates(part, false)
             }
-            Attribute::Deadline => moments.resolve_dates(part, true),
+            Attribute::Deadline => dates.resolve_dates(part, true),
             _ => part.to_owned(),
         };
         (self.grammar.table.rewrite)(&dated)
@@ -354,13 +354,13 @@ impl RuleMatch<'_> {
     }
 }
 
-/// Whether a statement of this sort tells since when it holds, rather than a time as part of its value.
+/// Returns `true` if statements of this attribute give a start date, rather than a time as part of the value.
 fn has_start_date(attribute: Attribute) -> bool {
     use Attribute::{Education, Employer, Family, Home, Learning, Occupation, Pet, Uses};
     matches!(attribute, Employer | Home | Uses | Occupation | Family | Learning | Education | Pet)
 }
 
-/// The sentence with a capital letter at its beginning.
+/// Capitalizes the first letter.
 fn sentence_case(text: &str) -> String {
     let mut chars = text.trim().chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()

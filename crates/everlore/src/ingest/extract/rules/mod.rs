@@ -1,9 +1,9 @@
-//! Plain statements found by patterns, in English and Chinese, without a model.
+//! Rule-based extraction of plain statements, in English and Chinese, without a model.
 //!
-//! A turn is cleaned of what the user did not say as such (code, quotations, pasted text), cut into sentences and
-//! clauses, and each is held against a table of patterns. What states nothing is put aside first: questions, wishes,
-//! reported speech, jokes, stories. A pattern's template rewrites what it caught into a statement about the user that
-//! stands alone, with dates in place of "last month".
+//! A turn is stripped of what the user did not say (code, quotations, pasted text), split into sentences and clauses,
+//! and each is matched against a table of patterns. Text that asserts nothing is dropped first: questions, wishes,
+//! reported speech, jokes, stories. The pattern's template rewrites a match into a self-contained statement about the
+//! user, with dates in place of "last month".
 
 mod grammar;
 mod english;
@@ -25,20 +25,20 @@ use crate::{
 use clean::{sentences, strip_quoted_text};
 use grammar::{Grammar, RuleMatch};
 
-/// A statement asked for in so many words is as sure as rules get.
+/// Confidence of a statement that the user asked to remember: the highest that rules give.
 const REQUESTED_CONFIDENCE: f64 = 0.95;
 
-/// A statement that a pattern caught: patterns are narrow, but they do not understand.
+/// Confidence of a pattern match: patterns are narrow, but they do not understand.
 const PATTERN_CONFIDENCE: f64 = 0.8;
 
-/// The statements that the user made in these turns, or confirmed, in order. `zone` tells which day it was.
+/// Extracts the statements that the user made or confirmed in these turns, in order. `zone` determines the day.
 pub fn extract_by_rules(turns: &[TurnText], zone: &TimeZone) -> Vec<Draft> {
     let mut drafts = Vec::new();
-    let mut asked: Option<&TurnText> = None;
+    let mut question: Option<&TurnText> = None;
     for turn in turns {
         match turn.role {
-            Role::Assistant => asked = Some(turn),
-            Role::User => drafts.extend(drafts_from_user(turn, asked.take(), zone)),
+            Role::Assistant => question = Some(turn),
+            Role::User => drafts.extend(drafts_from_user(turn, question.take(), zone)),
             Role::System | Role::Tool => {}
         }
     }
@@ -47,21 +47,21 @@ pub fn extract_by_rules(turns: &[TurnText], zone: &TimeZone) -> Vec<Draft> {
     drafts
 }
 
-fn drafts_from_user(turn: &TurnText, asked: Option<&TurnText>, zone: &TimeZone) -> Vec<Draft> {
+fn drafts_from_user(turn: &TurnText, question: Option<&TurnText>, zone: &TimeZone) -> Vec<Draft> {
     let Some(grammar) = Grammar::for_text(&turn.text) else { return Vec::new() };
-    let heard =
+    let extractor =
         RuleExtractor { grammar, now: turn.at.to_zoned(zone.clone()), evidence: vec![turn.id] };
-    let mut drafts = heard.extract_statements(&turn.text);
-    if let Some(question) = asked
+    let mut drafts = extractor.extract_statements(&turn.text);
+    if let Some(question) = question
         && grammar.is_confirmation(&turn.text)
     {
         let evidence = vec![question.id, turn.id];
-        drafts.extend(RuleExtractor { evidence, ..heard }.extract_confirmed(&question.text));
+        drafts.extend(RuleExtractor { evidence, ..extractor }.extract_confirmed(&question.text));
     }
     drafts
 }
 
-/// What is needed to turn words into drafts.
+/// Extractor for one turn: its grammar, time and evidence.
 struct RuleExtractor {
     grammar: &'static Grammar,
     now: Zoned,
@@ -77,30 +77,28 @@ impl RuleExtractor {
         sentences(&text).into_iter().flat_map(|sentence| self.extract_sentence(&sentence)).collect()
     }
 
-    /// The question of an assistant, as the statement of the user that it asks for.
+    /// Extracts the statements that the user makes by confirming an assistant's question.
     fn extract_confirmed(&self, question: &str) -> Vec<Draft> {
         let text = strip_quoted_text(question);
-        let asked =
+        let statements =
             sentences(&text).into_iter().filter_map(|it| self.grammar.question_to_statement(&it));
-        asked.flat_map(|statement| self.extract_clauses(&statement)).collect()
+        statements.flat_map(|statement| self.extract_clauses(&statement)).collect()
     }
 
     fn extract_sentence(&self, sentence: &str) -> Vec<Draft> {
         let sentence = self.grammar.strip_openers(sentence);
         match self.grammar.match_sentence(&sentence) {
-            Some(caught) if caught.attribute() == Attribute::Note => {
-                self.extract_requested(&caught)
-            }
-            Some(caught) => self.to_draft(&caught).into_iter().collect(),
+            Some(found) if found.attribute() == Attribute::Note => self.extract_requested(&found),
+            Some(found) => self.to_draft(&found).into_iter().collect(),
             None => self.extract_clauses(&sentence),
         }
     }
 
-    /// What the user asked to remember: a statement that a rule knows, or a note in other words.
-    fn extract_requested(&self, caught: &RuleMatch<'_>) -> Vec<Draft> {
-        let mut drafts = self.extract_clauses(&self.grammar.strip_openers(caught.value()));
+    /// Extracts what the user asked to remember: a statement that a rule knows, or else a note.
+    fn extract_requested(&self, found: &RuleMatch<'_>) -> Vec<Draft> {
+        let mut drafts = self.extract_clauses(&self.grammar.strip_openers(found.value()));
         if drafts.is_empty() {
-            drafts.extend(self.to_draft(caught));
+            drafts.extend(self.to_draft(found));
         }
         drafts.iter_mut().for_each(|draft| draft.confidence = REQUESTED_CONFIDENCE);
         drafts
@@ -108,32 +106,33 @@ impl RuleExtractor {
 
     fn extract_clauses(&self, sentence: &str) -> Vec<Draft> {
         let clauses = self.grammar.clauses(sentence);
-        let caught = clauses.iter().filter_map(|clause| self.grammar.match_clause(clause));
-        caught.filter_map(|caught| self.to_draft(&caught)).collect()
+        let matches = clauses.iter().filter_map(|clause| self.grammar.match_clause(clause));
+        matches.filter_map(|matches| self.to_draft(&matches)).collect()
     }
 
-    fn to_draft(&self, caught: &RuleMatch<'_>) -> Option<Draft> {
-        let attribute = caught.attribute();
-        let told = caught.render(&self.now)?;
+    fn to_draft(&self, found: &RuleMatch<'_>) -> Option<Draft> {
+        let attribute = found.attribute();
+        let rendered = found.render(&self.now)?;
         let slot = Slot {
-            subject: told.subject.unwrap_or_else(|| USER_SUBJECT.to_owned()),
+            subject: rendered.subject.unwrap_or_else(|| USER_SUBJECT.to_owned()),
             attribute,
-            value: told.value,
-            ended: caught.has_ended(),
+            value: rendered.value,
+            ended: found.has_ended(),
         };
         let language = self.grammar.language;
         Some(Draft {
             confidence: PATTERN_CONFIDENCE,
             evidence: self.evidence.clone(),
             trust: Trust::Said,
-            replaces: told.replaces,
-            ..Draft::new(slot, told.content, language, self.now.timestamp())
+            replaces: rendered.replaces,
+            ..Draft::new(slot, rendered.content, language, self.now.timestamp())
         })
     }
 }
 
-/// The language whose rules a text is held against; none for those without rules. Names of products and addresses are
-/// Latin in every language: a sentence with the commonest Chinese characters is Chinese, however many of them it names.
+/// Returns the language whose rules apply to a text; `None` for languages without rules. Product names and addresses
+/// are Latin in every language: a sentence with the commonest Chinese characters is Chinese, however many Latin names
+/// it has.
 fn language_with_rules(text: &str) -> Option<Language> {
     match detect_language(text) {
         Language::English if text.contains(['我', '你', '的', '了', '是', '在', '用']) => {

@@ -1,4 +1,4 @@
-//! Rules, sentence by sentence.
+//! Tests of extraction by rules, sentence by sentence.
 
 use jiff::tz::TimeZone;
 
@@ -64,14 +64,16 @@ fn a_draft_says_what_it_is_about_and_where_it_comes_from() {
 
 #[test]
 fn what_the_assistant_says_counts_only_when_the_user_confirms_it() {
-    let ask = turn_text(Role::Assistant, "So you live in Ghent, right?");
-    let heard = |answer: &str| {
-        extract_by_rules(&[ask.clone(), turn_text(Role::User, answer)], &TimeZone::UTC)
+    let question = turn_text(Role::Assistant, "So you live in Ghent, right?");
+    let drafts_after = |answer: &str| {
+        extract_by_rules(&[question.clone(), turn_text(Role::User, answer)], &TimeZone::UTC)
     };
-    let confirmed = heard("Yes, exactly.");
+    let confirmed = drafts_after("Yes, exactly.");
     assert_eq!(confirmed[0].content, "The user lives in Ghent.");
-    assert_eq!(confirmed[0].evidence[0], ask.id);
-    assert!(heard("No.").is_empty() && heard("Yes, but what is it to you?").is_empty());
+    assert_eq!(confirmed[0].evidence[0], question.id);
+    assert!(
+        drafts_after("No.").is_empty() && drafts_after("Yes, but what is it to you?").is_empty()
+    );
     assert!(
         extract_by_rules(&[turn_text(Role::Tool, "I live in Rome.")], &TimeZone::UTC).is_empty()
     );

@@ -1,4 +1,4 @@
-//! What every protocol for conversations says of itself, and what they share.
+//! Chat protocol adapters: the trait, its request and decoder types, and JSON helpers that the protocols share.
 
 use std::collections::BTreeSet;
 
@@ -14,70 +14,70 @@ use crate::{
     },
 };
 
-/// A protocol.
+/// Adapter for one provider protocol.
 pub(super) trait ChatAdapter: Send + Sync {
-    /// The address as it is used, of one that people write in several ways.
+    /// Normalizes a base URL, which users write in several ways.
     fn base_url(&self, given: &str) -> String;
 
-    /// Where a model is asked, below the address.
+    /// Returns the path of the chat endpoint for a model.
     fn path(&self, model: &str) -> String;
 
-    /// The headers, with the key where there is one.
+    /// Returns the request headers, with the key if there is one.
     fn headers(&self, key: &SecretString) -> Result<Vec<HeaderPair>, RemoteError>;
 
-    /// The body of a question.
-    fn request_body(&self, question: &RequestParams<'_>) -> Value;
+    /// Builds the request body.
+    fn request_body(&self, params: &RequestParams<'_>) -> Value;
 
-    /// Fields of the body that a server may not know: it is asked again without those it complains about.
+    /// Returns body fields that a server may not know; the request is sent again without a rejected one.
     fn optional_fields(&self) -> &'static [&'static str];
 
-    /// Fields of a message that a server may ask for, though the protocol does not have them.
+    /// Returns message fields outside the protocol that some servers require.
     fn nonstandard_fields(&self) -> &'static [&'static str];
 
-    /// How an answer is put together.
+    /// Returns the framing of the response stream.
     fn framing(&self) -> Framing;
 
-    /// A reader for one answer.
+    /// Returns a decoder for one response.
     fn decoder(&self) -> Box<dyn ChunkDecoder>;
 
-    /// Where the models are listed.
+    /// Returns the path of the model list.
     fn models_path(&self) -> &'static str;
 
-    /// The names of the models of a list that can talk.
+    /// Returns the names of the chat models in a model list.
     fn parse_model_names(&self, list: &Value) -> Vec<String>;
 }
 
-/// Reads the values of one answer, in their order.
+/// Decoder for the frames of one response, in order.
 pub(super) trait ChunkDecoder: Send {
-    /// The pieces that are whole with this value.
+    /// Decodes one frame and returns the chunks that it completes.
     fn decode(&mut self, value: &Value) -> Result<Vec<ChatChunk>, StreamError>;
 
-    /// The pieces that are left when the stream has ended; `said` if the server said that it has.
-    fn finish(&mut self, said: bool) -> Result<Vec<ChatChunk>, StreamError>;
+    /// Returns the remaining chunks at the end of the stream; `announced` is set if the server marked the end.
+    fn finish(&mut self, announced: bool) -> Result<Vec<ChatChunk>, StreamError>;
 }
 
-/// A question with what the settings and earlier answers add to it.
+/// Chat request with settings and field quirks.
 pub(super) struct RequestParams<'a> {
     pub(super) model: &'a str,
     pub(super) request: &'a ChatRequest,
     pub(super) temperature: Option<f32>,
     pub(super) max_tokens: Option<u32>,
-    /// The fields that the server turned out not to know, or to miss.
+    /// Fields that the server rejected, or nonstandard ones that it requires.
     pub(super) field_quirks: &'a BTreeSet<&'static str>,
 }
 
-/// Why an answer cannot be read on.
+/// Reason why a stream cannot be decoded further.
 #[derive(Debug, PartialEq)]
 pub(super) enum StreamError {
-    /// The server says what went wrong, as it would in an answer of its own.
+    /// Error event of the provider.
     Provider(Value),
-    /// It is not what the protocol says.
+    /// Frame that violates the protocol.
     Malformed(String),
-    /// It ended before it was whole.
+    /// End of the stream before the end of the answer.
     Truncated,
 }
 
-/// The protocol's wire.
+/// Returns the adapter of a protocol.
 pub(super) fn adapter_for(protocol: ChatProtocol) -> &'static dyn ChatAdapter {
     match protocol {
         ChatProtocol::Openai => &super::openai::OpenaiAdapter,
@@ -88,21 +88,21 @@ pub(super) fn adapter_for(protocol: ChatProtocol) -> &'static dyn ChatAdapter {
 }
 
 impl RequestParams<'_> {
-    /// Sets a field unless there is nothing to set or the server does not know it.
+    /// Sets a body field if there is a value and the server accepts the field.
     pub(super) fn set_field(&self, body: &mut Value, name: &'static str, value: Option<Value>) {
         if let Some(value) = value.filter(|_| !self.field_quirks.contains(name)) {
             body[name] = value;
         }
     }
 
-    /// The system prompt with what is added for this question.
+    /// Returns the system prompt followed by the context of this request.
     pub(super) fn system_prompt(&self) -> String {
         let parts = [self.request.system.trim(), self.request.context.trim()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 }
 
-/// What a call is given, as an object: what is none would be refused.
+/// Wraps tool arguments that are no object into one, since providers reject anything else.
 pub(super) fn as_object(arguments: &Value) -> Value {
     match arguments {
         Value::Object(_) => arguments.clone(),
@@ -111,7 +111,7 @@ pub(super) fn as_object(arguments: &Value) -> Value {
     }
 }
 
-/// What a model wrote as the arguments of a call: an object where it is one, otherwise its own words.
+/// Parses the arguments of a tool call: an object if it is one, otherwise the model's own text.
 pub(super) fn parse_arguments(written: &str) -> Value {
     let trimmed = written.trim();
     if trimmed.is_empty() {
@@ -119,48 +119,48 @@ pub(super) fn parse_arguments(written: &str) -> Value {
     }
     match serde_json::from_str(trimmed) {
         Ok(object @ Value::Object(_)) => object,
-        // Some servers write the text of a text.
+        // Some servers encode the JSON text as a string once more.
         Ok(Value::String(inner)) if inner.trim_start().starts_with('{') => parse_arguments(&inner),
         _ => Value::String(written.to_owned()),
     }
 }
 
-/// A text field that says something.
+/// Returns a string value that is not empty.
 pub(super) fn non_empty_str(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.is_empty())
 }
 
-/// A count; 0 where there is none.
+/// Returns a count, or 0 if there is none.
 pub(super) fn count_or_zero(value: &Value) -> u64 {
     value.as_u64().unwrap_or(0)
 }
 
-/// The names in a list of models, whichever field has them.
+/// Collects the names in a model list from `field`.
 pub(super) fn collect_names(list: &Value, field: &str) -> Vec<String> {
     let items = list.as_array().map(Vec::as_slice).unwrap_or_default();
     items.iter().filter_map(|item| non_empty_str(&item[field])).map(str::to_owned).collect()
 }
 
-/// What is known of an answer that is still coming.
+/// State of a response that is still being decoded.
 #[derive(Debug, Default)]
 pub(super) struct StreamProgress {
-    /// How many tools were called.
+    /// Tool calls so far.
     pub(super) call_count: usize,
-    /// Why the model stopped, once it did.
+    /// Stop reason, once known.
     pub(super) stop: Option<StopReason>,
-    /// What it cost so far.
+    /// Token usage so far.
     pub(super) tokens: TokenUsage,
 }
 
 impl StreamProgress {
-    /// A call, with an id where the server gave none.
+    /// Creates a tool call chunk, with a generated id if the server gave none.
     pub(super) fn tool_call(&mut self, id: &str, name: &str, arguments: Value) -> ChatChunk {
         self.call_count += 1;
         let id = if id.is_empty() { format!("call_{}", self.call_count) } else { id.to_owned() };
         ChatChunk::ToolCall(ToolCall { id, name: name.to_owned(), arguments })
     }
 
-    /// The end; a model that called tools waits for them, whatever its server calls that.
+    /// Creates the end chunk. A model that called tools waits for them, whatever stop reason its server names.
     pub(super) fn end_chunk(&self, stop: StopReason) -> ChatChunk {
         let stop = if self.call_count > 0 && stop == StopReason::Done {
             StopReason::ToolCalls
@@ -180,13 +180,13 @@ mod tests {
     const PROTOCOLS: [ChatProtocol; 4] =
         [ChatProtocol::Openai, ChatProtocol::Anthropic, ChatProtocol::Gemini, ChatProtocol::Ollama];
 
-    /// Names that mean something on some wire, and words that do.
+    /// Field names and values that mean something to some protocol.
     const NAMES: &str = "choices delta message content tool_calls function arguments name index id finish_reason usage type \
         content_block partial_json text stop_reason done candidates parts functionCall args finishReason error";
     const WORDS: &str =
         "tool_use text message_stop STOP stop content_block_start content_block_stop {\"a\": 茶";
 
-    /// Values of any shape under those names.
+    /// Generates values of any shape under those names.
     fn value() -> impl Strategy<Value = Value> {
         let pick = |words: &'static str| {
             prop::sample::select(words.split_whitespace().collect::<Vec<_>>())
@@ -209,12 +209,12 @@ mod tests {
     proptest! {
         #[test]
         fn no_value_makes_a_reader_fall_over(
-            values in prop::collection::vec(value(), 0..5), said: bool,
+            values in prop::collection::vec(value(), 0..5), announced: bool,
         ) {
             for protocol in PROTOCOLS {
-                let mut reader = adapter_for(protocol).decoder();
-                let read = values.iter().try_for_each(|value| reader.decode(value).map(drop));
-                let ended = read.and_then(|()| reader.finish(said));
+                let mut decoder = adapter_for(protocol).decoder();
+                let decoded = values.iter().try_for_each(|value| decoder.decode(value).map(drop));
+                let ended = decoded.and_then(|()| decoder.finish(announced));
                 let good = matches!(ended.as_deref(), Err(_) | Ok([.., ChatChunk::End { .. }]));
                 prop_assert!(good);
             }

@@ -1,4 +1,4 @@
-//! Messages as Anthropic has them: blocks of content, and events that open, fill and close them.
+//! Anthropic messages: content blocks, and events that open, fill and close them.
 
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::{Value, json};
@@ -19,10 +19,10 @@ use crate::{
     },
 };
 
-/// The protocol's version, which its provider has not changed since it began.
+/// Protocol version, unchanged since the API was published.
 const VERSION: &str = "2023-06-01";
 
-/// The protocol asks for a limit. All models in service can write so much.
+/// Output limit when none is set, since the protocol requires one. All models in service can write so much.
 const MAX_TOKENS: u32 = 8_192;
 
 pub(super) struct AnthropicAdapter;
@@ -49,20 +49,16 @@ impl ChatAdapter for AnthropicAdapter {
         Ok(headers)
     }
 
-    fn request_body(&self, question: &RequestParams<'_>) -> Value {
-        let request = question.request;
+    fn request_body(&self, params: &RequestParams<'_>) -> Value {
+        let request = params.request;
         let mut body = json!({
-            "model": question.model,
-            "max_tokens": question.max_tokens.unwrap_or(MAX_TOKENS),
+            "model": params.model,
+            "max_tokens": params.max_tokens.unwrap_or(MAX_TOKENS),
             "messages": messages(&request.messages),
             "stream": true,
         });
-        question.set_field(
-            &mut body,
-            "temperature",
-            question.temperature.map(|given| json!(given)),
-        );
-        let system = system_blocks(question);
+        params.set_field(&mut body, "temperature", params.temperature.map(|given| json!(given)));
+        let system = system_blocks(params);
         if !system.is_empty() {
             body["system"] = Value::Array(system);
         }
@@ -100,23 +96,25 @@ impl ChatAdapter for AnthropicAdapter {
     }
 }
 
-/// What stays the same comes first and is kept in the provider's cache, with the tools, which stand before it.
-fn system_blocks(question: &RequestParams<'_>) -> Vec<Value> {
-    let (system, context) = (&question.request.system, &question.request.context);
-    let kept = json!({ "type": "text", "text": system, "cache_control": { "type": "ephemeral" } });
-    let kept = (!system.trim().is_empty()).then_some(kept);
+/// Builds the system blocks: the stable prompt first, marked for the provider's cache together with the tools before
+/// it.
+fn system_blocks(params: &RequestParams<'_>) -> Vec<Value> {
+    let (system, context) = (&params.request.system, &params.request.context);
+    let stable =
+        json!({ "type": "text", "text": system, "cache_control": { "type": "ephemeral" } });
+    let stable = (!system.trim().is_empty()).then_some(stable);
     let added = (!context.trim().is_empty()).then(|| json!({ "type": "text", "text": context }));
-    kept.into_iter().chain(added).collect()
+    stable.into_iter().chain(added).collect()
 }
 
-/// The messages, of which two of one side in a row are one, as the protocol wants it.
+/// Builds the messages. Consecutive ones of the same role are merged, as the protocol requires.
 fn messages(messages: &[ChatMessage]) -> Vec<Value> {
     let mut all: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in messages {
         let (role, blocks) = content_blocks(message);
         match all.last_mut() {
             _ if blocks.is_empty() => {}
-            Some((last, there)) if *last == role => there.extend(blocks),
+            Some((last, content)) if *last == role => content.extend(blocks),
             _ => all.push((role, blocks)),
         }
     }
@@ -124,16 +122,16 @@ fn messages(messages: &[ChatMessage]) -> Vec<Value> {
 }
 
 fn content_blocks(message: &ChatMessage) -> (&'static str, Vec<Value>) {
-    let said =
+    let text_block =
         |text: &str| (!text.trim().is_empty()).then(|| json!({ "type": "text", "text": text }));
     match message {
-        ChatMessage::User { text } => ("user", said(text).into_iter().collect()),
+        ChatMessage::User { text } => ("user", text_block(text).into_iter().collect()),
         ChatMessage::Assistant { text, calls } => {
             let calls = calls.iter().map(|call| {
                 json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": as_object(&call.arguments) })
             });
-            // Space at the end of what the model said is refused.
-            ("assistant", said(text.trim_end()).into_iter().chain(calls).collect())
+            // The API rejects trailing whitespace in assistant messages.
+            ("assistant", text_block(text.trim_end()).into_iter().chain(calls).collect())
         }
         ChatMessage::Tool { call, text, failed, .. } => {
             let result = json!({ "type": "tool_result", "tool_use_id": call, "content": text, "is_error": failed });
@@ -142,11 +140,11 @@ fn content_blocks(message: &ChatMessage) -> (&'static str, Vec<Value>) {
     }
 }
 
-/// An answer in events.
+/// Decoder for message stream events.
 #[derive(Default)]
 struct AnthropicDecoder {
     progress: StreamProgress,
-    /// The call whose block is open.
+    /// Tool call whose block is open.
     open_call: Option<OpenToolCall>,
 }
 
@@ -158,7 +156,7 @@ struct OpenToolCall {
 
 impl ChunkDecoder for AnthropicDecoder {
     fn decode(&mut self, value: &Value) -> Result<Vec<ChatChunk>, StreamError> {
-        let piece = match non_empty_str(&value["type"]).unwrap_or_default() {
+        let chunk = match non_empty_str(&value["type"]).unwrap_or_default() {
             "error" => return Err(StreamError::Provider(value.clone())),
             "message_start" => {
                 self.record_usage(&value["message"]["usage"]);
@@ -175,7 +173,7 @@ impl ChunkDecoder for AnthropicDecoder {
             "message_stop" => return self.finish(true),
             _ => None,
         };
-        Ok(piece.into_iter().collect())
+        Ok(chunk.into_iter().collect())
     }
 
     fn finish(&mut self, _: bool) -> Result<Vec<ChatChunk>, StreamError> {
@@ -209,7 +207,7 @@ impl AnthropicDecoder {
         Some(self.progress.tool_call(&call.id, &call.name, parse_arguments(&call.arguments)))
     }
 
-    /// What was read is told at the beginning, what was written again and again; a count that is left out stays.
+    /// Records token counts: input once at the start, output repeatedly. An omitted count keeps its value.
     fn record_usage(&mut self, usage: &Value) {
         let fresh = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"]
             .map(|name| count_or_zero(&usage[name]));

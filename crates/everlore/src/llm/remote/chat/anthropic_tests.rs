@@ -1,4 +1,4 @@
-//! Messages and events as Anthropic has them.
+//! Tests of the Anthropic adapter: messages and stream events.
 
 use std::collections::BTreeSet;
 
@@ -6,15 +6,15 @@ use super::*;
 use crate::llm::chat::{ChatRequest, TokenUsage, ToolCall};
 
 fn read(values: &[Value]) -> Result<Vec<ChatChunk>, StreamError> {
-    let mut reader = AnthropicAdapter.decoder();
-    let mut pieces = Vec::new();
+    let mut decoder = AnthropicAdapter.decoder();
+    let mut chunks = Vec::new();
     for value in values {
-        pieces.extend(reader.decode(value)?);
+        chunks.extend(decoder.decode(value)?);
     }
-    if !pieces.iter().any(|piece| matches!(piece, ChatChunk::End { .. })) {
-        pieces.extend(reader.finish(false)?);
+    if !chunks.iter().any(|chunk| matches!(chunk, ChatChunk::End { .. })) {
+        chunks.extend(decoder.finish(false)?);
     }
-    Ok(pieces)
+    Ok(chunks)
 }
 
 fn start(block: &Value) -> Value {
@@ -78,8 +78,8 @@ fn each_reason_to_stop_is_understood() {
         ("model_context_window_exceeded", StopReason::Length),
     ];
     for (reason, expected) in reasons {
-        let pieces = read(&stop(reason)).unwrap();
-        assert!(matches!(pieces[0], ChatChunk::End { stop, .. } if stop == expected), "{reason}");
+        let chunks = read(&stop(reason)).unwrap();
+        assert!(matches!(chunks[0], ChatChunk::End { stop, .. } if stop == expected), "{reason}");
     }
 }
 

@@ -1,42 +1,42 @@
-//! Streams taken apart: bytes into lines, lines into the data of server-sent events.
+//! Stream framing: splits bytes into lines, and lines into the data of server-sent events.
 
-/// A line beyond this is no answer of a model: the longest are calls of tools with a whole file in them.
+/// Largest accepted frame. The longest real ones are tool calls with a whole file in them.
 const MAX_FRAME_BYTES: usize = 8 << 20;
 
-/// How a stream is made of values.
+/// Framing of a response stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
     /// Server-sent events.
     Events,
-    /// A value a line.
+    /// NDJSON: one value per line.
     Lines,
-    /// One value, whole: from servers that were asked to stream and do not.
+    /// One whole value: from servers that ignore the request to stream.
     Whole,
 }
 
-/// Puts together what the network took apart.
+/// Incremental decoder from bytes to frames.
 #[derive(Debug)]
 pub struct FrameDecoder {
     framing: Framing,
     line: Vec<u8>,
-    /// The last byte was a carriage return: a line feed after it ends no second line.
+    /// Set if the last byte was a carriage return: a line feed after it ends no second line.
     after_return: bool,
     data: String,
 }
 
-/// A line or an event that is longer than any answer has.
+/// Error for a frame beyond 8 MiB.
 #[derive(Debug, PartialEq, Eq)]
 pub struct FrameTooLong;
 
 impl FrameDecoder {
-    /// For a stream that is made so.
+    /// Creates a decoder.
     pub fn new(framing: Framing) -> Self {
         Self { framing, line: Vec::new(), after_return: false, data: String::new() }
     }
 
-    /// The values that are whole with these bytes.
+    /// Feeds bytes and returns the frames that they complete.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<String>, FrameTooLong> {
-        let (mut whole, mut rest) = (Vec::new(), bytes);
+        let (mut frames, mut rest) = (Vec::new(), bytes);
         while let Some(end) = self.line_end(rest) {
             let (part, after) = (&rest[..end], &rest[end + 1..]);
             let second = rest[end] == b'\n' && self.after_return && end == 0;
@@ -44,15 +44,15 @@ impl FrameDecoder {
             rest = after;
             if !second {
                 self.line.extend_from_slice(part);
-                whole.extend(self.end_line());
+                frames.extend(self.end_line());
             }
         }
         if !rest.is_empty() {
             self.line.extend_from_slice(rest);
             self.after_return = false;
         }
-        let kept = self.line.len() + self.data.len();
-        if kept > MAX_FRAME_BYTES { Err(FrameTooLong) } else { Ok(whole) }
+        let buffered = self.line.len() + self.data.len();
+        if buffered > MAX_FRAME_BYTES { Err(FrameTooLong) } else { Ok(frames) }
     }
 
     fn line_end(&self, bytes: &[u8]) -> Option<usize> {
@@ -60,7 +60,7 @@ impl FrameDecoder {
         lines.then(|| bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'))).flatten()
     }
 
-    /// What was not ended when the stream was: servers forget the last line's end.
+    /// Returns the unterminated last frame at the end of the stream: some servers omit the last line end.
     pub fn finish(&mut self) -> Option<String> {
         let last = self.end_line();
         last.or_else(|| self.take_data())
@@ -81,11 +81,11 @@ impl FrameDecoder {
         }
     }
 
-    /// Only the data of an event is of use: each value says itself what it is.
+    /// Adds a line of an event. Only `data` fields matter: each value carries its own type.
     fn push_field(&mut self, line: &str) {
         let data = match line.strip_prefix("data:") {
             Some(data) => data.strip_prefix(' ').unwrap_or(data),
-            // Some gateways put an error into a stream as it is.
+            // Some gateways put an error into a stream as bare JSON.
             None if line.starts_with('{') => line,
             None => return,
         };
@@ -108,11 +108,11 @@ mod tests {
     use super::*;
 
     fn decode_all(framing: Framing, chunks: &[&[u8]]) -> Vec<String> {
-        let mut splitter = FrameDecoder::new(framing);
-        let mut whole: Vec<String> =
-            chunks.iter().flat_map(|chunk| splitter.feed(chunk).unwrap()).collect();
-        whole.extend(splitter.finish());
-        whole
+        let mut decoder = FrameDecoder::new(framing);
+        let mut frames: Vec<String> =
+            chunks.iter().flat_map(|chunk| decoder.feed(chunk).unwrap()).collect();
+        frames.extend(decoder.finish());
+        frames
     }
 
     const STREAM: &str = "\u{feff}: hello\r\nevent: message\r\nid: 7\r\ndata: {\"text\":\"茶很香\"}\r\n\r\n\
@@ -157,15 +157,15 @@ mod tests {
 
     #[test]
     fn a_line_without_end_is_given_up() {
-        let mut splitter = FrameDecoder::new(Framing::Events);
+        let mut decoder = FrameDecoder::new(Framing::Events);
         let mut fed = 0;
-        while splitter.feed(&[b'x'; 1 << 20]).is_ok() {
+        while decoder.feed(&[b'x'; 1 << 20]).is_ok() {
             fed += 1;
             assert!(fed <= 8, "a line of {fed} MB was kept");
         }
-        let mut splitter = FrameDecoder::new(Framing::Events);
+        let mut decoder = FrameDecoder::new(Framing::Events);
         let line = [b"data:".as_slice(), &[b'x'; 1 << 20], b"\n"].concat();
-        let endless = (0..20).find_map(|_| splitter.feed(&line).err());
+        let endless = (0..20).find_map(|_| decoder.feed(&line).err());
         assert_eq!(endless, Some(FrameTooLong), "many lines of one event are bounded too");
     }
 }

@@ -1,4 +1,4 @@
-//! Contents as Gemini has them: parts of text and calls, in events that have no name and no last one.
+//! Gemini contents: parts of text and function calls, in unnamed events without an end marker.
 
 use hyper::header::HeaderName;
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// Between the id of a call and the signature that the model wants back with it: no id has this.
+/// Separator between a call's id and the thought signature that the model wants back with it; no id contains it.
 const SIGNATURE_SEPARATOR: char = '#';
 
 pub(super) struct GeminiAdapter;
@@ -36,7 +36,7 @@ impl ChatAdapter for GeminiAdapter {
         format!("/models/{model}:streamGenerateContent?alt=sse")
     }
 
-    /// The key never goes into the address, where logs would keep it.
+    /// Sends the key as a header: a key in the URL would end up in logs.
     fn headers(&self, key: &SecretString) -> Result<Vec<HeaderPair>, RemoteError> {
         if key.reveal().is_empty() {
             return Ok(Vec::new());
@@ -44,22 +44,22 @@ impl ChatAdapter for GeminiAdapter {
         Ok(vec![(HeaderName::from_static("x-goog-api-key"), sensitive_value(key.reveal().trim())?)])
     }
 
-    fn request_body(&self, question: &RequestParams<'_>) -> Value {
-        let request = question.request;
+    fn request_body(&self, params: &RequestParams<'_>) -> Value {
+        let request = params.request;
         let mut body = json!({ "contents": contents(&request.messages) });
-        let system = system_parts(question);
+        let system = system_parts(params);
         if !system.is_empty() {
             body["system_instruction"] = json!({ "parts": system });
         }
-        let mut choices = Map::new();
-        choices.extend(question.temperature.map(|given| ("temperature".into(), json!(given))));
-        choices.extend(question.max_tokens.map(|most| ("maxOutputTokens".into(), json!(most))));
-        // The promise of JSON cannot be had together with tools.
+        let mut generation = Map::new();
+        generation.extend(params.temperature.map(|given| ("temperature".into(), json!(given))));
+        generation.extend(params.max_tokens.map(|most| ("maxOutputTokens".into(), json!(most))));
+        // JSON mode cannot be combined with tools.
         if request.json && request.tools.is_empty() {
-            choices.insert("responseMimeType".into(), json!("application/json"));
+            generation.insert("responseMimeType".into(), json!("application/json"));
         }
-        if !choices.is_empty() {
-            body["generationConfig"] = Value::Object(choices);
+        if !generation.is_empty() {
+            body["generationConfig"] = Value::Object(generation);
         }
         if !request.tools.is_empty() {
             let tools = request.tools.iter().map(|tool| {
@@ -91,31 +91,31 @@ impl ChatAdapter for GeminiAdapter {
     }
 
     fn parse_model_names(&self, list: &Value) -> Vec<String> {
-        let talks = |model: &&Value| {
+        let is_chat_model = |model: &&Value| {
             let methods = &model["supportedGenerationMethods"];
             methods.as_array().is_none_or(|all| all.contains(&json!("generateContent")))
         };
         let models = list["models"].as_array().into_iter().flatten();
-        let names = models.filter(talks).filter_map(|model| non_empty_str(&model["name"]));
+        let names = models.filter(is_chat_model).filter_map(|model| non_empty_str(&model["name"]));
         names.map(|name| name.strip_prefix("models/").unwrap_or(name).to_owned()).collect()
     }
 }
 
-/// What stays the same first, then what is added: the provider's cache goes by the beginning.
-fn system_parts(question: &RequestParams<'_>) -> Vec<Value> {
-    let parts = [&question.request.system, &question.request.context];
-    let said = parts.into_iter().filter(|part| !part.trim().is_empty());
-    said.map(|part| json!({ "text": part })).collect()
+/// Builds the system parts: the stable prompt first, since the provider caches by prefix.
+fn system_parts(params: &RequestParams<'_>) -> Vec<Value> {
+    let parts = [&params.request.system, &params.request.context];
+    let non_empty = parts.into_iter().filter(|part| !part.trim().is_empty());
+    non_empty.map(|part| json!({ "text": part })).collect()
 }
 
-/// The messages, of which two of one side in a row are one.
+/// Builds the contents. Consecutive messages of the same role are merged.
 fn contents(messages: &[ChatMessage]) -> Vec<Value> {
     let mut all: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in messages {
         let (role, parts) = message_parts(message);
         match all.last_mut() {
             _ if parts.is_empty() => {}
-            Some((last, there)) if *last == role => there.extend(parts),
+            Some((last, merged)) if *last == role => merged.extend(parts),
             _ => all.push((role, parts)),
         }
     }
@@ -123,12 +123,13 @@ fn contents(messages: &[ChatMessage]) -> Vec<Value> {
 }
 
 fn message_parts(message: &ChatMessage) -> (&'static str, Vec<Value>) {
-    let said = |text: &str| (!text.is_empty()).then(|| json!({ "text": text }));
+    let text_part = |text: &str| (!text.is_empty()).then(|| json!({ "text": text }));
     match message {
-        ChatMessage::User { text } => ("user", said(text).into_iter().collect()),
-        ChatMessage::Assistant { text, calls } => {
-            ("model", said(text).into_iter().chain(calls.iter().map(function_call_part)).collect())
-        }
+        ChatMessage::User { text } => ("user", text_part(text).into_iter().collect()),
+        ChatMessage::Assistant { text, calls } => (
+            "model",
+            text_part(text).into_iter().chain(calls.iter().map(function_call_part)).collect(),
+        ),
         ChatMessage::Tool { name, text, failed, .. } => {
             let field = if *failed { "error" } else { "output" };
             let response = json!({ "name": name, "response": { field: text } });
@@ -146,7 +147,7 @@ fn function_call_part(call: &ToolCall) -> Value {
     part
 }
 
-/// An answer, of which there is one candidate.
+/// Decoder for responses with one candidate.
 #[derive(Default)]
 struct GeminiDecoder {
     progress: StreamProgress,
@@ -163,9 +164,9 @@ impl ChunkDecoder for GeminiDecoder {
         }
         let candidate = &value["candidates"][0];
         let parts = candidate["content"]["parts"].as_array().into_iter().flatten();
-        let pieces = parts.filter_map(|part| self.decode_part(part)).collect();
+        let chunks = parts.filter_map(|part| self.decode_part(part)).collect();
         self.record_stop_reason(non_empty_str(&candidate["finishReason"]))?;
-        Ok(pieces)
+        Ok(chunks)
     }
 
     fn finish(&mut self, _: bool) -> Result<Vec<ChatChunk>, StreamError> {
@@ -175,7 +176,7 @@ impl ChunkDecoder for GeminiDecoder {
 }
 
 impl GeminiDecoder {
-    /// What a part says; thoughts are left out.
+    /// Decodes a part; reasoning is left out.
     fn decode_part(&mut self, part: &Value) -> Option<ChatChunk> {
         let call = &part["functionCall"];
         if call.is_object() {
@@ -189,8 +190,8 @@ impl GeminiDecoder {
             }
             return Some(self.progress.tool_call(&id, name, args));
         }
-        let said = non_empty_str(&part["text"]).filter(|_| part["thought"] != true);
-        said.map(|text| ChatChunk::Text(text.to_owned()))
+        let text = non_empty_str(&part["text"]).filter(|_| part["thought"] != true);
+        text.map(|text| ChatChunk::Text(text.to_owned()))
     }
 
     fn record_usage(&mut self, usage: &Value) {
@@ -211,7 +212,7 @@ impl GeminiDecoder {
             Some("STOP") => Some(StopReason::Done),
             Some("MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL") => {
                 return Err(StreamError::Malformed(
-                    "has a call of a tool that cannot be read".to_owned(),
+                    "has a tool call that cannot be parsed".to_owned(),
                 ));
             }
             Some("OTHER" | "FINISH_REASON_UNSPECIFIED") => return Err(StreamError::Truncated),

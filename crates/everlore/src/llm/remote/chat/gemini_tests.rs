@@ -1,16 +1,16 @@
-//! Contents as Gemini has them.
+//! Tests of the Gemini adapter.
 
 use super::*;
 use crate::llm::chat::TokenUsage;
 
 fn read(values: &[Value]) -> Result<Vec<ChatChunk>, StreamError> {
-    let mut reader = GeminiAdapter.decoder();
-    let mut pieces = Vec::new();
+    let mut decoder = GeminiAdapter.decoder();
+    let mut chunks = Vec::new();
     for value in values {
-        pieces.extend(reader.decode(value)?);
+        chunks.extend(decoder.decode(value)?);
     }
-    pieces.extend(reader.finish(false)?);
-    Ok(pieces)
+    chunks.extend(decoder.finish(false)?);
+    Ok(chunks)
 }
 
 fn parts_of(parts: &Value) -> Value {
@@ -80,7 +80,7 @@ fn a_signature_goes_back_with_its_call() {
 
 #[test]
 fn stops_for_safety_are_refusals_and_others_are_told() {
-    let stop = |value: Value| match read(&[value]).map(|mut pieces| pieces.pop()) {
+    let stop = |value: Value| match read(&[value]).map(|mut chunks| chunks.pop()) {
         Ok(Some(ChatChunk::End { stop, .. })) => Ok(stop),
         Ok(other) => panic!("{other:?}"),
         Err(fault) => Err(fault),

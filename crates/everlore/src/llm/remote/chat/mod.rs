@@ -1,8 +1,8 @@
-//! Language models on other servers: asked in the protocol of their provider, read as their answer comes.
+//! Chat models behind HTTP APIs: one adapter per provider protocol, and a streamed response.
 //!
-//! `wire.rs` says what a protocol is, and each protocol is one file of bodies and values. `stream.rs` reads an answer on
-//! `lines.rs`. What is busy or away is asked again as long as nothing of the answer was given out; what breaks off later
-//! is an error, never a short answer.
+//! `adapter.rs` defines a protocol adapter, and each protocol is one file. `stream.rs` decodes a response on top of
+//! `framing.rs`. Transient failures are retried until the first chunk has arrived; a stream that breaks off later is an
+//! error, never a short answer.
 
 mod framing;
 mod stream;
@@ -15,7 +15,7 @@ mod ollama;
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
@@ -37,22 +37,23 @@ use crate::{
         http_client::{HttpClient, HttpResponse, Proxies},
         remote_error::{RemoteError, RequestInfo},
     },
+    sync,
 };
 
-/// How often a question is repeated: somebody waits for the answer.
+/// Retries of a chat request, few because a user waits for the answer.
 const RETRIES: u32 = 2;
 
-/// The language model of the settings. Nothing is sent yet.
+/// Creates the chat model of the settings. Sends nothing.
 pub fn chat_model(settings: &ModelSettings, proxies: &Proxies) -> Result<Arc<dyn ChatModel>> {
     Ok(Arc::new(RemoteChatModel::new(settings, proxies)?))
 }
 
-/// The names of the models that the provider of the settings has; the settings need not name one.
+/// Lists the models of the settings' provider; the settings need not name one.
 pub async fn list_models(settings: &ModelSettings, proxies: &Proxies) -> Result<Vec<String>> {
     RemoteChatModel::for_provider(settings, proxies)?.model_names().await
 }
 
-/// A language model on another server.
+/// Chat model behind an HTTP API.
 pub struct RemoteChatModel {
     name: String,
     provider: &'static ChatProvider,
@@ -64,12 +65,12 @@ pub struct RemoteChatModel {
     max_tokens: Option<u32>,
     section: &'static str,
     retry_policy: RetryPolicy,
-    /// Fields that the server turned out not to know, or to miss.
+    /// Request fields that the server rejected, or nonstandard ones that it requires.
     field_quirks: Mutex<BTreeSet<&'static str>>,
 }
 
 impl RemoteChatModel {
-    /// The language model of the settings. Nothing is sent yet.
+    /// Creates the chat model of the settings. Sends nothing.
     pub fn new(settings: &ModelSettings, proxies: &Proxies) -> Result<Self> {
         if settings.model.is_empty() {
             let hint = format!("set model in [{}], or run `everlore onboard`", settings.section);
@@ -86,13 +87,13 @@ impl RemoteChatModel {
                 format!("set provider in [{section}] to openai, and base_url to its address");
             Error::invalid(message, hint)
         })?;
-        let wire = adapter_for(provider.protocol);
+        let adapter = adapter_for(provider.protocol);
         let base = match settings.base_url.as_str() {
             "" => provider.base_url,
             given => given,
         };
-        let http = HttpClient::new(&wire.base_url(base), proxies)?;
-        let asked = RequestInfo {
+        let http = HttpClient::new(&adapter.base_url(base), proxies)?;
+        let request_info = RequestInfo {
             host: http.host().to_owned(),
             model: settings.model.clone(),
             key: SecretString::new(settings.api_key.reveal().trim()),
@@ -102,9 +103,9 @@ impl RemoteChatModel {
         Ok(Self {
             name: format!("{}/{}", provider.name, settings.model),
             provider,
-            adapter: wire,
+            adapter,
             http,
-            request_info: Arc::new(asked),
+            request_info: Arc::new(request_info),
             timeout: settings.timeout,
             temperature: settings.temperature,
             max_tokens: settings.max_tokens,
@@ -118,24 +119,24 @@ impl RemoteChatModel {
         })
     }
 
-    /// The same with other pauses between tries.
+    /// Returns the model with another retry policy.
     #[must_use]
-    pub fn with_retry_policy(self, patience: RetryPolicy) -> Self {
-        Self { retry_policy: patience, ..self }
+    pub fn with_retry_policy(self, retry_policy: RetryPolicy) -> Self {
+        Self { retry_policy, ..self }
     }
 
-    /// The names of the models that the provider has.
+    /// Returns the names of the provider's models, sorted.
     pub async fn model_names(&self) -> Result<Vec<String>> {
-        let listed = self.fetch_models().await.map_err(|trouble| self.to_user_error(trouble))?;
-        let mut names = self.adapter.parse_model_names(&listed);
+        let list = self.fetch_models().await.map_err(|error| self.to_user_error(error))?;
+        let mut names = self.adapter.parse_model_names(&list);
         names.sort();
         Ok(names)
     }
 
     async fn fetch_models(&self) -> Result<Value, RemoteError> {
-        let reply = self.send(Method::GET, self.adapter.models_path(), Vec::new()).await?;
-        let (status, headers) = (reply.status, reply.headers.clone());
-        let body = with_timeout(self.timeout, &self.request_info.host, reply.bytes()).await?;
+        let response = self.send(Method::GET, self.adapter.models_path(), Vec::new()).await?;
+        let (status, headers) = (response.status, response.headers.clone());
+        let body = with_timeout(self.timeout, &self.request_info.host, response.bytes()).await?;
         if !status.is_success() {
             return Err(RemoteError::from_response(&self.request_info, status, &headers, &body));
         }
@@ -145,32 +146,33 @@ impl RemoteChatModel {
         })
     }
 
-    /// Asks until an answer begins, without the fields that the server turns out not to know.
+    /// Sends the request until a stream begins, each time without the fields that the server rejected.
     async fn open_stream(&self, request: &ChatRequest) -> Result<RemoteChatStream, RemoteError> {
         loop {
-            let learned = self.field_quirks().clone();
-            let body = self.request_body(request, &learned);
+            let quirks = self.field_quirks().clone();
+            let body = self.request_body(request, &quirks);
             let bytes = body.to_string().into_bytes();
             let path = self.adapter.path(&self.request_info.model);
-            let reply = self.send(Method::POST, &path, bytes).await?;
-            if reply.status.is_success() {
-                let (asked, reader) = (Arc::clone(&self.request_info), self.adapter.decoder());
+            let response = self.send(Method::POST, &path, bytes).await?;
+            if response.status.is_success() {
+                let (info, decoder) = (Arc::clone(&self.request_info), self.adapter.decoder());
                 let framing = self.adapter.framing();
-                let mut answer =
-                    RemoteChatStream::new(reply, framing, reader, asked, self.timeout)?;
-                answer.wait_for_first_chunk().await?;
-                return Ok(answer);
+                let mut stream =
+                    RemoteChatStream::new(response, framing, decoder, info, self.timeout)?;
+                stream.wait_for_first_chunk().await?;
+                return Ok(stream);
             }
-            let (status, headers) = (reply.status, reply.headers.clone());
-            let said = with_timeout(self.timeout, &self.request_info.host, reply.bytes()).await?;
-            match self.detect_quirk(status, &said, &body, &learned) {
+            let (status, headers) = (response.status, response.headers.clone());
+            let refusal =
+                with_timeout(self.timeout, &self.request_info.host, response.bytes()).await?;
+            match self.detect_quirk(status, &refusal, &body, &quirks) {
                 Some(name) => self.field_quirks().insert(name),
                 None => {
                     return Err(RemoteError::from_response(
                         &self.request_info,
                         status,
                         &headers,
-                        &said,
+                        &refusal,
                     ));
                 }
             };
@@ -178,16 +180,16 @@ impl RemoteChatModel {
     }
 
     fn field_quirks(&self) -> MutexGuard<'_, BTreeSet<&'static str>> {
-        self.field_quirks.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.field_quirks)
     }
 
-    fn request_body(&self, request: &ChatRequest, learned: &BTreeSet<&'static str>) -> Value {
+    fn request_body(&self, request: &ChatRequest, field_quirks: &BTreeSet<&'static str>) -> Value {
         self.adapter.request_body(&RequestParams {
             model: &self.request_info.model,
             request,
             temperature: request.temperature.or(self.temperature),
             max_tokens: request.max_tokens.or(self.max_tokens),
-            field_quirks: learned,
+            field_quirks,
         })
     }
 
@@ -202,48 +204,45 @@ impl RemoteChatModel {
         with_timeout(self.timeout, &self.request_info.host, sent).await
     }
 
-    /// The field that the server complains about, if it can be asked without it, or with it.
+    /// Returns the field that the server complains about, if the request can be sent without it, or with it.
     fn detect_quirk(
         &self,
         status: StatusCode,
-        said: &[u8],
+        refusal: &[u8],
         body: &Value,
-        learned: &BTreeSet<&'static str>,
+        known_quirks: &BTreeSet<&'static str>,
     ) -> Option<&'static str> {
         if !matches!(status.as_u16(), 400 | 422) {
             return None;
         }
-        let said = String::from_utf8_lossy(said).to_lowercase();
-        let refused = self.adapter.optional_fields().iter().find(|name| {
+        let refusal = String::from_utf8_lossy(refusal).to_lowercase();
+        let rejected = self.adapter.optional_fields().iter().find(|name| {
             let sent = body.get(**name).is_some();
-            sent && said.contains(**name)
-                && (!is_output_limit(name) || is_unknown_field_error(&said))
+            sent && refusal.contains(**name)
+                && (!is_output_limit(name) || is_unknown_field_error(&refusal))
         });
-        let missed = self.adapter.nonstandard_fields().iter().find(|name| said.contains(**name));
-        let lesson = refused.or(missed).filter(|name| !learned.contains(**name))?;
-        tracing::debug!(
-            "{} does not know or misses `{lesson}`; asked again",
-            self.request_info.host
-        );
-        Some(lesson)
+        let required =
+            self.adapter.nonstandard_fields().iter().find(|name| refusal.contains(**name));
+        let quirk = rejected.or(required).filter(|name| !known_quirks.contains(**name))?;
+        tracing::debug!("{} rejects or requires `{quirk}`; sent again", self.request_info.host);
+        Some(quirk)
     }
 
-    /// A failure as the user is told.
-    fn to_user_error(&self, trouble: RemoteError) -> Error {
+    /// Converts a failure into the error shown to the user.
+    fn to_user_error(&self, error: RemoteError) -> Error {
         let section = self.section;
-        match trouble {
+        match error {
             RemoteError::TooLarge { message } if is_output_limit_error(&message) => Error::Remote {
                 message,
-                hint: "the model cannot write so much: set max_tokens in [chat] to less".to_owned(),
+                hint: "the model cannot write so much: lower max_tokens in [chat]".to_owned(),
             },
             RemoteError::TooLarge { message } => prompt_too_long(message),
             RemoteError::Permanent { message, hint } => Error::Remote { message, hint },
             RemoteError::Transient { message, .. } => {
-                let hint = match message.contains("cannot be reached") {
-                    true => self.connection_hint(),
-                    false => format!(
-                        "ask again in a little while, or choose another model in [{section}]"
-                    ),
+                let hint = if message.contains("cannot be reached") {
+                    self.connection_hint()
+                } else {
+                    format!("ask again in a little while, or choose another model in [{section}]")
                 };
                 Error::Remote { message, hint }
             }
@@ -266,32 +265,35 @@ impl ChatModel for RemoteChatModel {
     }
 
     async fn chat(&self, request: &ChatRequest) -> Result<Box<dyn ChatStream>> {
-        let mut repetition = 0;
+        let mut attempt = 0;
         loop {
-            let trouble = match self.open_stream(request).await {
-                Ok(answer) => return Ok(Box::new(answer)),
-                Err(trouble) => trouble,
+            let error = match self.open_stream(request).await {
+                Ok(stream) => return Ok(Box::new(stream)),
+                Err(error) => error,
             };
-            let RemoteError::Transient { after, message } = &trouble else {
-                return Err(self.to_user_error(trouble));
+            let RemoteError::Transient { after, message } = &error else {
+                return Err(self.to_user_error(error));
             };
-            let Some(pause) = self.retry_policy.pause_before(repetition, *after, jitter()) else {
-                return Err(self.to_user_error(trouble));
+            let Some(pause) = self.retry_policy.pause_before(attempt, *after, jitter()) else {
+                return Err(self.to_user_error(error));
             };
-            tracing::debug!("{message}; asked again in {pause:?}");
+            tracing::debug!("{message}; retried in {pause:?}");
             tokio::time::sleep(pause).await;
-            repetition += 1;
+            attempt += 1;
         }
     }
 }
 
 impl std::fmt::Debug for RemoteChatModel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RemoteChat").field("name", &self.name).field("http", &self.http).finish()
+        f.debug_struct("RemoteChatModel")
+            .field("name", &self.name)
+            .field("http", &self.http)
+            .finish()
     }
 }
 
-/// How the user gets a model that the server does not have.
+/// Returns advice for a model that the server does not have.
 fn missing_model_hint(provider: &ChatProvider, settings: &ModelSettings) -> String {
     let (section, model) = (settings.section, &settings.model);
     match provider.name {
@@ -302,26 +304,26 @@ fn missing_model_hint(provider: &ChatProvider, settings: &ModelSettings) -> Stri
     }
 }
 
-/// Whether a server complains about the limit of the answer and not about the length of the question.
+/// Returns `true` if the server rejects the output limit and not the length of the prompt.
 fn is_output_limit_error(message: &str) -> bool {
     let message = message.to_lowercase();
-    let question = ["context", "prompt", "input", "messages"];
-    message.contains("max_") && !question.iter().any(|sign| message.contains(sign))
+    let prompt_words = ["context", "prompt", "input", "messages"];
+    message.contains("max_") && !prompt_words.iter().any(|word| message.contains(word))
 }
 
-/// A question that the model cannot read as a whole.
+/// Returns the error for a prompt that exceeds the model's context.
 fn prompt_too_long(message: String) -> Error {
     let hint = "shorten the conversation, or choose a model that reads more".to_owned();
     Error::ContextTooLong { message, hint }
 }
 
-/// Whether a field limits the answer: complaints about its value are not about the field.
+/// Returns `true` if a field limits the output: complaints about its value are not about the field.
 fn is_output_limit(name: &str) -> bool {
     name.starts_with("max_")
 }
 
-/// Whether a complaint is that a field exists at all.
-fn is_unknown_field_error(said: &str) -> bool {
+/// Returns `true` if a complaint says that a field is not allowed at all.
+fn is_unknown_field_error(refusal: &str) -> bool {
     [
         "unsupported",
         "not support",
@@ -332,5 +334,5 @@ fn is_unknown_field_error(said: &str) -> bool {
         "extra",
     ]
     .iter()
-    .any(|sign| said.contains(sign))
+    .any(|phrase| refusal.contains(phrase))
 }

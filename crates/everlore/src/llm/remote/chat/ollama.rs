@@ -1,4 +1,4 @@
-//! Conversations as Ollama has them: a value a line, calls whole.
+//! Ollama chat: one JSON value per line, tool calls whole.
 
 use serde_json::{Value, json};
 
@@ -37,21 +37,21 @@ impl ChatAdapter for OllamaAdapter {
         Ok(key.into_iter().collect())
     }
 
-    fn request_body(&self, question: &RequestParams<'_>) -> Value {
-        let request = question.request;
+    fn request_body(&self, params: &RequestParams<'_>) -> Value {
+        let request = params.request;
         let mut body =
-            json!({ "model": question.model, "messages": messages_json(question), "stream": true });
+            json!({ "model": params.model, "messages": messages_json(params), "stream": true });
         let mut options = json!({});
-        if let Some(temperature) = question.temperature {
+        if let Some(temperature) = params.temperature {
             options["temperature"] = json!(temperature);
         }
-        if let Some(most) = question.max_tokens {
+        if let Some(most) = params.max_tokens {
             options["num_predict"] = json!(most);
         }
         if options != json!({}) {
             body["options"] = options;
         }
-        question.set_field(&mut body, "format", request.json.then(|| json!("json")));
+        params.set_field(&mut body, "format", request.json.then(|| json!("json")));
         if !request.tools.is_empty() {
             let tools = request.tools.iter().map(|tool| {
                 json!({ "type": "function", "function": { "name": tool.name, "description": tool.description, "parameters": tool.schema } })
@@ -86,24 +86,24 @@ impl ChatAdapter for OllamaAdapter {
     }
 }
 
-fn messages_json(question: &RequestParams<'_>) -> Vec<Value> {
-    let system = question.system_prompt();
+fn messages_json(params: &RequestParams<'_>) -> Vec<Value> {
+    let system = params.system_prompt();
     let system = (!system.is_empty()).then(|| json!({ "role": "system", "content": system }));
-    system.into_iter().chain(question.request.messages.iter().map(message_json)).collect()
+    system.into_iter().chain(params.request.messages.iter().map(message_json)).collect()
 }
 
 fn message_json(message: &ChatMessage) -> Value {
     match message {
         ChatMessage::User { text } => json!({ "role": "user", "content": text }),
         ChatMessage::Assistant { text, calls } => {
-            let mut said = json!({ "role": "assistant", "content": text });
+            let mut json = json!({ "role": "assistant", "content": text });
             if !calls.is_empty() {
                 let calls = calls.iter().map(|call| {
                     json!({ "function": { "name": call.name, "arguments": as_object(&call.arguments) } })
                 });
-                said["tool_calls"] = calls.collect();
+                json["tool_calls"] = calls.collect();
             }
-            said
+            json
         }
         ChatMessage::Tool { name, text, .. } => {
             json!({ "role": "tool", "tool_name": name, "content": text })
@@ -111,7 +111,7 @@ fn message_json(message: &ChatMessage) -> Value {
     }
 }
 
-/// An answer in parts.
+/// Decoder for response lines.
 #[derive(Default)]
 struct OllamaDecoder {
     progress: StreamProgress,
@@ -124,24 +124,24 @@ impl ChunkDecoder for OllamaDecoder {
             return Err(StreamError::Provider(value.clone()));
         }
         let message = &value["message"];
-        let said = non_empty_str(&message["content"]).map(|text| self.thinking.filter(text));
-        let mut pieces: Vec<ChatChunk> =
-            said.filter(|text| !text.is_empty()).map(ChatChunk::Text).into_iter().collect();
+        let text = non_empty_str(&message["content"]).map(|text| self.thinking.filter(text));
+        let mut chunks: Vec<ChatChunk> =
+            text.filter(|text| !text.is_empty()).map(ChatChunk::Text).into_iter().collect();
         for call in message["tool_calls"].as_array().into_iter().flatten() {
-            pieces.push(self.decode_call(call));
+            chunks.push(self.decode_call(call));
         }
         if value["done"] == true {
-            pieces.extend(self.thinking.flush().map(ChatChunk::Text));
+            chunks.extend(self.thinking.flush().map(ChatChunk::Text));
             self.progress.tokens.read = count_or_zero(&value["prompt_eval_count"]);
             self.progress.tokens.written = count_or_zero(&value["eval_count"]);
             let length = value["done_reason"] == "length";
-            pieces.push(self.progress.end_chunk(if length {
+            chunks.push(self.progress.end_chunk(if length {
                 StopReason::Length
             } else {
                 StopReason::Done
             }));
         }
-        Ok(pieces)
+        Ok(chunks)
     }
 
     fn finish(&mut self, _: bool) -> Result<Vec<ChatChunk>, StreamError> {
@@ -152,13 +152,13 @@ impl ChunkDecoder for OllamaDecoder {
 impl OllamaDecoder {
     fn decode_call(&mut self, call: &Value) -> ChatChunk {
         let function = &call["function"];
-        let given = match &function["arguments"] {
+        let arguments = match &function["arguments"] {
             Value::String(written) => parse_arguments(written),
             Value::Null => json!({}),
             whole => whole.clone(),
         };
         let id = non_empty_str(&call["id"]).unwrap_or_default();
-        self.progress.tool_call(id, non_empty_str(&function["name"]).unwrap_or_default(), given)
+        self.progress.tool_call(id, non_empty_str(&function["name"]).unwrap_or_default(), arguments)
     }
 }
 

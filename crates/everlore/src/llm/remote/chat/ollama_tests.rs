@@ -1,18 +1,18 @@
-//! Lines as Ollama sends them.
+//! Tests of the Ollama adapter on lines as the server sends them.
 
 use super::*;
 use crate::llm::chat::{TokenUsage, ToolCall};
 
 fn read(values: &[Value]) -> Result<Vec<ChatChunk>, StreamError> {
-    let mut reader = OllamaAdapter.decoder();
-    let mut pieces = Vec::new();
+    let mut decoder = OllamaAdapter.decoder();
+    let mut chunks = Vec::new();
     for value in values {
-        pieces.extend(reader.decode(value)?);
+        chunks.extend(decoder.decode(value)?);
     }
-    if !pieces.iter().any(|piece| matches!(piece, ChatChunk::End { .. })) {
-        pieces.extend(reader.finish(false)?);
+    if !chunks.iter().any(|chunk| matches!(chunk, ChatChunk::End { .. })) {
+        chunks.extend(decoder.finish(false)?);
     }
-    Ok(pieces)
+    Ok(chunks)
 }
 
 fn part(message: &Value) -> Value {

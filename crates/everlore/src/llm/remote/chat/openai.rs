@@ -1,4 +1,4 @@
-//! Chat completions as OpenAI has them, and as the many servers have them that follow it more or less.
+//! OpenAI chat completions, and the many servers that follow them more or less closely.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// Where some servers tell what a model thought; a few want it back with every message.
+/// Field with a model's reasoning; a few servers require it in every assistant message.
 const REASONING_FIELD: &str = "reasoning_content";
 
 pub(super) struct OpenaiAdapter;
@@ -39,25 +39,21 @@ impl ChatAdapter for OpenaiAdapter {
         Ok(key.into_iter().collect())
     }
 
-    fn request_body(&self, question: &RequestParams<'_>) -> Value {
-        let request = question.request;
+    fn request_body(&self, params: &RequestParams<'_>) -> Value {
+        let request = params.request;
         let mut body =
-            json!({ "model": question.model, "messages": messages_json(question), "stream": true });
-        question.set_field(&mut body, "stream_options", Some(json!({ "include_usage": true })));
-        question.set_field(
-            &mut body,
-            "temperature",
-            question.temperature.map(|given| json!(given)),
-        );
-        // The older name is the one that all servers knew first; OpenAI's newer models know the other one only.
-        let limit = if question.field_quirks.contains("max_tokens") {
+            json!({ "model": params.model, "messages": messages_json(params), "stream": true });
+        params.set_field(&mut body, "stream_options", Some(json!({ "include_usage": true })));
+        params.set_field(&mut body, "temperature", params.temperature.map(|given| json!(given)));
+        // All servers knew the older name first; OpenAI's newer models only accept the other one.
+        let limit = if params.field_quirks.contains("max_tokens") {
             "max_completion_tokens"
         } else {
             "max_tokens"
         };
-        question.set_field(&mut body, limit, question.max_tokens.map(|most| json!(most)));
+        params.set_field(&mut body, limit, params.max_tokens.map(|most| json!(most)));
         let format = request.json.then(|| json!({ "type": "json_object" }));
-        question.set_field(&mut body, "response_format", format);
+        params.set_field(&mut body, "response_format", format);
         if !request.tools.is_empty() {
             body["tools"] = request
                 .tools
@@ -96,20 +92,20 @@ impl ChatAdapter for OpenaiAdapter {
     }
 }
 
-fn messages_json(question: &RequestParams<'_>) -> Vec<Value> {
-    let system = question.system_prompt();
+fn messages_json(params: &RequestParams<'_>) -> Vec<Value> {
+    let system = params.system_prompt();
     let system = (!system.is_empty()).then(|| json!({ "role": "system", "content": system }));
-    let said = question.request.messages.iter().map(|said| {
-        let mut sent = message_json(said);
-        if sent["role"] == "assistant" && question.field_quirks.contains(REASONING_FIELD) {
-            add_reasoning_placeholder(&mut sent);
+    let messages = params.request.messages.iter().map(|message| {
+        let mut json = message_json(message);
+        if json["role"] == "assistant" && params.field_quirks.contains(REASONING_FIELD) {
+            add_reasoning_placeholder(&mut json);
         }
-        sent
+        json
     });
-    system.into_iter().chain(said).collect()
+    system.into_iter().chain(messages).collect()
 }
 
-/// Thoughts are not kept, so it is said that there were some. A server that wants them wants a text too.
+/// Adds a placeholder for reasoning, which is not stored. A server that requires it requires a content string as well.
 fn add_reasoning_placeholder(message: &mut Value) {
     message[REASONING_FIELD] = json!("(left out)");
     if message["content"].is_null() {
@@ -141,7 +137,7 @@ fn tool_call_json(call: &ToolCall) -> Value {
     json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": arguments } })
 }
 
-/// An answer in chunks.
+/// Decoder for chat completion chunks.
 #[derive(Default)]
 struct OpenaiDecoder {
     progress: StreamProgress,
@@ -149,7 +145,7 @@ struct OpenaiDecoder {
     calls: Vec<PartialToolCall>,
 }
 
-/// A call that comes in pieces.
+/// Tool call assembled from deltas.
 struct PartialToolCall {
     index: Option<u64>,
     id: String,
@@ -164,45 +160,45 @@ impl ChunkDecoder for OpenaiDecoder {
         }
         self.record_usage(&value["usage"]);
         let choice = &value["choices"][0];
-        // A server that does not stream says everything at once, in a message.
-        let said = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
-        let mut pieces: Vec<ChatChunk> =
-            self.text_parts(said).into_iter().map(ChatChunk::Text).collect();
-        for part in said["tool_calls"].as_array().into_iter().flatten() {
+        // A server that does not stream sends one message instead of deltas.
+        let delta = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
+        let mut chunks: Vec<ChatChunk> =
+            self.text_parts(delta).into_iter().map(ChatChunk::Text).collect();
+        for part in delta["tool_calls"].as_array().into_iter().flatten() {
             self.merge_call_delta(part);
         }
         self.record_stop_reason(non_empty_str(&choice["finish_reason"]))?;
-        if non_empty_str(&said["refusal"]).is_some() {
+        if non_empty_str(&delta["refusal"]).is_some() {
             self.progress.stop = Some(StopReason::Refused);
         }
-        pieces.retain(|piece| *piece != ChatChunk::Text(String::new()));
-        Ok(pieces)
+        chunks.retain(|chunk| *chunk != ChatChunk::Text(String::new()));
+        Ok(chunks)
     }
 
-    fn finish(&mut self, said: bool) -> Result<Vec<ChatChunk>, StreamError> {
+    fn finish(&mut self, announced: bool) -> Result<Vec<ChatChunk>, StreamError> {
         let stop = match self.progress.stop {
             Some(stop) => stop,
-            None if said => StopReason::Done,
+            None if announced => StopReason::Done,
             None => return Err(StreamError::Truncated),
         };
-        let mut pieces: Vec<ChatChunk> =
+        let mut chunks: Vec<ChatChunk> =
             self.thinking.flush().map(ChatChunk::Text).into_iter().collect();
         for call in std::mem::take(&mut self.calls) {
-            pieces.push(self.progress.tool_call(
+            chunks.push(self.progress.tool_call(
                 &call.id,
                 &call.name,
                 parse_arguments(&call.arguments),
             ));
         }
-        pieces.push(self.progress.end_chunk(stop));
-        Ok(pieces)
+        chunks.push(self.progress.end_chunk(stop));
+        Ok(chunks)
     }
 }
 
 impl OpenaiDecoder {
-    /// What is said in words: as a text, or in parts that say of what kind they are. Thoughts are left out.
-    fn text_parts(&mut self, said: &Value) -> Vec<String> {
-        let parts = match &said["content"] {
+    /// Returns the text of a delta, a string or typed parts, without reasoning.
+    fn text_parts(&mut self, delta: &Value) -> Vec<String> {
+        let parts = match &delta["content"] {
             Value::Array(parts) => {
                 parts.iter().filter_map(|part| non_empty_str(&part["text"])).collect()
             }
@@ -210,18 +206,18 @@ impl OpenaiDecoder {
         };
         parts
             .into_iter()
-            .chain(non_empty_str(&said["refusal"]))
+            .chain(non_empty_str(&delta["refusal"]))
             .map(|part| self.thinking.filter(part))
             .collect()
     }
 
-    /// Adds a piece of a call to the call it belongs to: by number, by id, or to the last one.
+    /// Merges a tool call delta into its call: by index, by id, or into the last call.
     fn merge_call_delta(&mut self, part: &Value) {
         let (index, id) = (part["index"].as_u64(), non_empty_str(&part["id"]).unwrap_or_default());
         let function = &part["function"];
         let name = non_empty_str(&function["name"]).unwrap_or_default();
-        let known = match index {
-            // Some servers count every call as the first.
+        let existing = match index {
+            // Some servers give every call the index 0.
             Some(_) => self.calls.iter_mut().rev().find(|call| {
                 call.index == index && (id.is_empty() || call.id.is_empty() || call.id == id)
             }),
@@ -229,7 +225,7 @@ impl OpenaiDecoder {
             None if !name.is_empty() => None,
             None => self.calls.last_mut(),
         };
-        let call = match known {
+        let call = match existing {
             Some(call) => call,
             None => {
                 let (id, name) = (String::new(), String::new());
@@ -241,12 +237,12 @@ impl OpenaiDecoder {
         if call.id.is_empty() {
             call.id = id.to_owned();
         }
-        // The name comes whole, and some servers repeat it with every piece.
+        // The name arrives whole, and some servers repeat it with every delta.
         if call.name.is_empty() {
             call.name = name.to_owned();
         }
         match &function["arguments"] {
-            Value::String(piece) => call.arguments += piece,
+            Value::String(delta) => call.arguments += delta,
             Value::Null => {}
             whole => call.arguments = whole.to_string(),
         }
@@ -266,7 +262,7 @@ impl OpenaiDecoder {
     fn record_stop_reason(&mut self, reason: Option<&str>) -> Result<(), StreamError> {
         self.progress.stop = match reason {
             None => return Ok(()),
-            // A refusal in words ends like any answer.
+            // A refusal in words ends like any other answer.
             Some(_) if self.progress.stop == Some(StopReason::Refused) => return Ok(()),
             Some("length" | "max_tokens") => Some(StopReason::Length),
             Some("tool_calls" | "function_call") => Some(StopReason::ToolCalls),

@@ -1,19 +1,19 @@
-//! Chat completions as servers really send them: in the pieces, with the gaps and in the dialects that there are.
+//! Tests of the OpenAI adapter on streams as servers really send them: cut anywhere, with gaps and in all dialects.
 
 use std::collections::BTreeSet;
 
 use super::*;
 use crate::llm::chat::{ChatRequest, ChatTool, TokenUsage};
 
-/// What a reader makes of values, up to the end of the stream.
-fn read(values: &[Value], said: bool) -> Result<Vec<ChatChunk>, StreamError> {
-    let mut reader = OpenaiAdapter.decoder();
-    let mut pieces = Vec::new();
+/// Decodes values up to the end of the stream.
+fn read(values: &[Value], announced: bool) -> Result<Vec<ChatChunk>, StreamError> {
+    let mut decoder = OpenaiAdapter.decoder();
+    let mut chunks = Vec::new();
     for value in values {
-        pieces.extend(reader.decode(value)?);
+        chunks.extend(decoder.decode(value)?);
     }
-    pieces.extend(reader.finish(said)?);
-    Ok(pieces)
+    chunks.extend(decoder.finish(announced)?);
+    Ok(chunks)
 }
 
 fn delta(delta: &Value) -> Value {
@@ -24,14 +24,14 @@ fn finish(reason: &str) -> Value {
     json!({ "choices": [{ "delta": {}, "finish_reason": reason }] })
 }
 
-fn calls(pieces: &[ChatChunk]) -> Vec<(String, String, Value)> {
-    let call = |piece: &ChatChunk| match piece {
+fn calls(chunks: &[ChatChunk]) -> Vec<(String, String, Value)> {
+    let call = |chunk: &ChatChunk| match chunk {
         ChatChunk::ToolCall(call) => {
             Some((call.id.clone(), call.name.clone(), call.arguments.clone()))
         }
         _ => None,
     };
-    pieces.iter().filter_map(call).collect()
+    chunks.iter().filter_map(call).collect()
 }
 
 fn part(index: &Value, id: &Value, name: &Value, arguments: &Value) -> Value {
@@ -51,35 +51,35 @@ fn pieces_of_two_calls_are_put_together_by_their_number() {
         part(&json!(0), &NO, &NO, &json!("\"}")),
         finish("tool_calls"),
     ];
-    let pieces = read(&values, true).unwrap();
+    let chunks = read(&values, true).unwrap();
     let expected = [
         ("a".into(), "save".into(), json!({"t": "茶"})),
         ("b".into(), "find".into(), json!({"q": 1})),
     ];
-    assert_eq!(calls(&pieces), expected);
-    assert!(matches!(pieces[2], ChatChunk::End { stop: StopReason::ToolCalls, .. }));
+    assert_eq!(calls(&chunks), expected);
+    assert!(matches!(chunks[2], ChatChunk::End { stop: StopReason::ToolCalls, .. }));
 }
 
 #[test]
 fn calls_without_numbers_or_ids_are_told_apart_all_the_same() {
-    // Whole calls without a number, the name repeated, an empty id, arguments as an object.
+    // Whole calls without an index, the name repeated, an empty id, arguments as an object.
     let values = [
         part(&NO, &json!(""), &json!("save"), &json!({"t": 1})),
         part(&NO, &NO, &json!("find"), &json!("{}")),
         finish("stop"),
     ];
-    let pieces = read(&values, true).unwrap();
+    let chunks = read(&values, true).unwrap();
     let expected = [
         ("call_1".into(), "save".into(), json!({"t": 1})),
         ("call_2".into(), "find".into(), json!({})),
     ];
-    assert_eq!(calls(&pieces), expected);
+    assert_eq!(calls(&chunks), expected);
     assert!(
-        matches!(pieces[2], ChatChunk::End { stop: StopReason::ToolCalls, .. }),
+        matches!(chunks[2], ChatChunk::End { stop: StopReason::ToolCalls, .. }),
         "whatever its reason says"
     );
 
-    // Every call numbered 0, and each with an id of its own.
+    // Every call with index 0, and each with an id of its own.
     let values = [
         part(&json!(0), &json!("a"), &json!("save"), &json!("{}")),
         part(&json!(0), &json!("b"), &json!("save"), &json!("{\"x\":2}")),
@@ -87,7 +87,7 @@ fn calls_without_numbers_or_ids_are_told_apart_all_the_same() {
     ];
     assert_eq!(calls(&read(&values, true).unwrap()).len(), 2);
 
-    // The name with every piece.
+    // The name with every delta.
     let values = [
         part(&json!(0), &json!("a"), &json!("save"), &json!("{\"x\"")),
         part(&json!(0), &json!("a"), &json!("save"), &json!(":2}")),
@@ -117,10 +117,10 @@ fn thoughts_gaps_and_unknown_fields_are_passed_over() {
         finish("stop"),
         json!({ "choices": [], "usage": null }),
     ];
-    let pieces = read(&values, false).unwrap();
-    let said = [ChatChunk::Text("好".into()), ChatChunk::Text("的".into())];
-    assert_eq!(pieces[..2], said);
-    assert_eq!(pieces[2], ChatChunk::End { stop: StopReason::Done, tokens: TokenUsage::default() });
+    let chunks = read(&values, false).unwrap();
+    let announced = [ChatChunk::Text("好".into()), ChatChunk::Text("的".into())];
+    assert_eq!(chunks[..2], announced);
+    assert_eq!(chunks[2], ChatChunk::End { stop: StopReason::Done, tokens: TokenUsage::default() });
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn costs_are_read_in_both_dialects_and_the_last_ones_hold() {
 
 #[test]
 fn each_reason_to_stop_is_understood() {
-    let stop = |reason: &str| match read(&[finish(reason)], false).map(|mut pieces| pieces.pop()) {
+    let stop = |reason: &str| match read(&[finish(reason)], false).map(|mut chunks| chunks.pop()) {
         Ok(Some(ChatChunk::End { stop, .. })) => Ok(stop),
         Ok(other) => panic!("{other:?}"),
         Err(fault) => Err(fault),
@@ -155,9 +155,9 @@ fn each_reason_to_stop_is_understood() {
     assert_eq!(stop("content_filter"), Ok(StopReason::Refused));
     assert_eq!(stop("insufficient_system_resource"), Err(StreamError::Truncated));
     let refusal = [delta(&json!({ "refusal": "no" })), finish("stop")];
-    let pieces = read(&refusal, true).unwrap();
-    assert_eq!(pieces[0], ChatChunk::Text("no".into()));
-    assert!(matches!(pieces[1], ChatChunk::End { stop: StopReason::Refused, .. }));
+    let chunks = read(&refusal, true).unwrap();
+    assert_eq!(chunks[0], ChatChunk::Text("no".into()));
+    assert!(matches!(chunks[1], ChatChunk::End { stop: StopReason::Refused, .. }));
 }
 
 #[test]

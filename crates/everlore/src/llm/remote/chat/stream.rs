@@ -1,4 +1,4 @@
-//! An answer that is still coming: bytes in, pieces out, and an error for every way in which it can stop short.
+//! Streamed chat response: bytes in, chunks out, and an error for every way in which the stream can stop short.
 
 use std::{collections::VecDeque, future::Future, sync::Arc, time::Duration};
 
@@ -19,53 +19,52 @@ use crate::{
     },
 };
 
-/// An answer that is still coming. Dropping it ends the request.
+/// Response that is still being received. Dropping it cancels the request.
 pub(super) struct RemoteChatStream {
     response: HttpResponse,
     frames: FrameDecoder,
     decoder: Box<dyn ChunkDecoder>,
     chunks: VecDeque<ChatChunk>,
     ended: bool,
-    /// How many bytes came so far.
+    /// Bytes received so far.
     bytes: usize,
     request_info: Arc<RequestInfo>,
-    /// How long the server may be silent.
+    /// Longest silence of the server.
     idle_timeout: Duration,
 }
 
 impl RemoteChatStream {
-    /// An answer whose status was good.
+    /// Creates a stream from a response whose status is a success.
     pub(super) fn new(
-        reply: HttpResponse,
+        response: HttpResponse,
         framing: Framing,
-        reader: Box<dyn ChunkDecoder>,
-        asked: Arc<RequestInfo>,
-        limit: Duration,
+        decoder: Box<dyn ChunkDecoder>,
+        request_info: Arc<RequestInfo>,
+        idle_timeout: Duration,
     ) -> Result<Self, RemoteError> {
-        let kind = reply.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let kind = response.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.unwrap_or_default().to_ascii_lowercase();
         if kind.starts_with("text/html") {
             return Err(RemoteError::permanent(
-                format!("{} answered with a web page", asked.host),
+                format!("{} answered with a web page", request_info.host),
                 "set base_url to the address for programs, which often ends with /v1",
             ));
         }
         let whole = framing == Framing::Events && kind.starts_with("application/json");
-        let splitter = FrameDecoder::new(if whole { Framing::Whole } else { framing });
-        let pieces = VecDeque::new();
+        let frames = FrameDecoder::new(if whole { Framing::Whole } else { framing });
         Ok(Self {
-            response: reply,
-            frames: splitter,
-            decoder: reader,
-            chunks: pieces,
+            response,
+            frames,
+            decoder,
+            chunks: VecDeque::new(),
             ended: false,
             bytes: 0,
-            request_info: asked,
-            idle_timeout: limit,
+            request_info,
+            idle_timeout,
         })
     }
 
-    /// Waits for the first piece.
+    /// Waits for the first chunk.
     pub(super) async fn wait_for_first_chunk(&mut self) -> Result<(), RemoteError> {
         while self.chunks.is_empty() && !self.ended {
             self.read_more().await?;
@@ -73,7 +72,7 @@ impl RemoteChatStream {
         Ok(())
     }
 
-    /// Reads on, and keeps the pieces that are whole.
+    /// Reads more bytes and queues the chunks that they complete.
     async fn read_more(&mut self) -> Result<(), RemoteError> {
         let chunk =
             with_timeout(self.idle_timeout, &self.request_info.host, self.response.chunk()).await?;
@@ -102,37 +101,37 @@ impl RemoteChatStream {
         if data.trim() == "[DONE]" {
             return self.finish_stream(true);
         }
-        let read = match serde_json::from_str(data) {
+        let decoded = match serde_json::from_str(data) {
             Ok(value) => self.decoder.decode(&value),
             Err(_) if last => Err(StreamError::Truncated),
             Err(error) => Err(StreamError::Malformed(format!("is no JSON: {error}"))),
         };
-        self.push_chunks(read)
+        self.push_chunks(decoded)
     }
 
-    fn finish_stream(&mut self, said: bool) -> Result<(), RemoteError> {
-        let left = self.decoder.finish(said);
-        self.push_chunks(left)
+    fn finish_stream(&mut self, announced: bool) -> Result<(), RemoteError> {
+        let rest = self.decoder.finish(announced);
+        self.push_chunks(rest)
     }
 
     fn push_chunks(
         &mut self,
-        read: Result<Vec<ChatChunk>, StreamError>,
+        decoded: Result<Vec<ChatChunk>, StreamError>,
     ) -> Result<(), RemoteError> {
-        let pieces = read.map_err(|fault| self.to_remote_error(fault))?;
-        self.ended |= pieces.iter().any(|piece| matches!(piece, ChatChunk::End { .. }));
-        self.chunks.extend(pieces);
+        let chunks = decoded.map_err(|error| self.to_remote_error(error))?;
+        self.ended |= chunks.iter().any(|chunk| matches!(chunk, ChatChunk::End { .. }));
+        self.chunks.extend(chunks);
         Ok(())
     }
 
-    fn to_remote_error(&self, fault: StreamError) -> RemoteError {
+    fn to_remote_error(&self, error: StreamError) -> RemoteError {
         let host = &self.request_info.host;
-        match fault {
+        match error {
             StreamError::Provider(error) => {
                 RemoteError::from_stream_error(&self.request_info, &error)
             }
-            StreamError::Malformed(what) => {
-                RemoteError::permanent(format!("the answer of {host} {what}"), PROTOCOL_HINT)
+            StreamError::Malformed(problem) => {
+                RemoteError::permanent(format!("the answer of {host} {problem}"), PROTOCOL_HINT)
             }
             StreamError::Truncated => {
                 RemoteError::transient(format!("the answer of {host} broke off"))
@@ -148,23 +147,23 @@ const PROTOCOL_HINT: &str =
 impl ChatStream for RemoteChatStream {
     async fn next_chunk(&mut self) -> Result<Option<ChatChunk>> {
         loop {
-            if let Some(piece) = self.chunks.pop_front() {
-                return Ok(Some(piece));
+            if let Some(chunk) = self.chunks.pop_front() {
+                return Ok(Some(chunk));
             }
             if self.ended {
                 return Ok(None);
             }
-            if let Err(trouble) = self.read_more().await {
+            if let Err(error) = self.read_more().await {
                 self.ended = true;
-                return Err(mid_stream_error(trouble));
+                return Err(mid_stream_error(error));
             }
         }
     }
 }
 
-/// What went wrong in the middle of an answer, of which the beginning is not the whole.
-fn mid_stream_error(trouble: RemoteError) -> Error {
-    match trouble {
+/// Converts a failure after the first chunk; the part received so far is not the whole answer.
+fn mid_stream_error(error: RemoteError) -> Error {
+    match error {
         RemoteError::Transient { message, .. } => Error::Remote {
             message,
             hint: "ask again: what came so far is not the whole answer".to_owned(),
@@ -174,16 +173,16 @@ fn mid_stream_error(trouble: RemoteError) -> Error {
     }
 }
 
-/// Waits for a server, but not for ever.
+/// Awaits a response of the server for at most `limit`.
 pub(super) async fn with_timeout<T>(
     limit: Duration,
     host: &str,
-    waited: impl Future<Output = Result<T, RemoteError>>,
+    response: impl Future<Output = Result<T, RemoteError>>,
 ) -> Result<T, RemoteError> {
-    tokio::time::timeout(limit, waited).await.unwrap_or_else(|_| {
+    tokio::time::timeout(limit, response).await.unwrap_or_else(|_| {
         Err(RemoteError::permanent(
             format!("{host} was silent for {limit:?}"),
-            "the model may be loading or thinking: ask again, or set timeout in the settings to more",
+            "the model may be loading or thinking: ask again, or raise timeout in the settings",
         ))
     })
 }

@@ -1,30 +1,30 @@
-//! Thoughts that a server leaves in the text of an answer: they are no part of it.
+//! Filter for reasoning text that a server leaves in the content of an answer.
 
-/// How models of several families mark them.
+/// Tags around reasoning, shared by several model families.
 const OPEN_TAG: &str = "<think>";
 const CLOSE_TAG: &str = "</think>";
 
-/// Leaves out thoughts at the beginning of an answer, however the text is cut.
+/// Streaming filter that removes reasoning at the start of an answer, wherever the chunks are cut.
 #[derive(Debug, Default)]
 pub(super) struct ThinkingFilter {
     state: ThinkingState,
-    /// What may still become a mark.
+    /// Text that may still become a tag.
     pending: String,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum ThinkingState {
-    /// Nothing but space came so far.
+    /// Only whitespace so far.
     #[default]
     Start,
     Inside,
-    /// Thoughts are over; space before the answer is left out.
+    /// After the reasoning; whitespace before the answer is dropped.
     After,
     Answer,
 }
 
 impl ThinkingFilter {
-    /// What of `more` is part of the answer.
+    /// Filters the next text and returns its part of the answer.
     pub(super) fn filter(&mut self, more: &str) -> String {
         self.pending += more;
         if self.state == ThinkingState::Start {
@@ -46,17 +46,17 @@ impl ThinkingFilter {
         }
     }
 
-    /// What was held back when the answer ended.
+    /// Returns text that was held back when the answer ended.
     pub(super) fn flush(&mut self) -> Option<String> {
-        let held = std::mem::take(&mut self.pending);
-        (self.state == ThinkingState::Start && !held.is_empty()).then_some(held)
+        let pending = std::mem::take(&mut self.pending);
+        (self.state == ThinkingState::Start && !pending.is_empty()).then_some(pending)
     }
 
     fn detect_open_tag(&mut self) {
-        let said = self.pending.trim_start();
-        if let Some(thoughts) = said.strip_prefix(OPEN_TAG) {
-            (self.state, self.pending) = (ThinkingState::Inside, thoughts.to_owned());
-        } else if !OPEN_TAG.starts_with(said) {
+        let text = self.pending.trim_start();
+        if let Some(reasoning) = text.strip_prefix(OPEN_TAG) {
+            (self.state, self.pending) = (ThinkingState::Inside, reasoning.to_owned());
+        } else if !OPEN_TAG.starts_with(text) {
             self.state = ThinkingState::Answer;
         }
     }
@@ -66,7 +66,7 @@ impl ThinkingFilter {
             (self.state, self.pending) = (ThinkingState::After, after.to_owned());
             return;
         }
-        // Only the last few bytes may be the beginning of the mark.
+        // Only the last few bytes may begin the closing tag.
         let from = self.pending.len().saturating_sub(CLOSE_TAG.len() - 1);
         let from = (from..=self.pending.len()).find(|at| self.pending.is_char_boundary(*at));
         self.pending = self.pending.split_off(from.unwrap_or(0));
@@ -77,11 +77,11 @@ impl ThinkingFilter {
 mod tests {
     use super::*;
 
-    fn said(pieces: &[&str]) -> String {
-        let mut thinking = ThinkingFilter::default();
-        let mut said: String = pieces.iter().map(|piece| thinking.filter(piece)).collect();
-        said.extend(thinking.flush());
-        said
+    fn filtered(chunks: &[&str]) -> String {
+        let mut filter = ThinkingFilter::default();
+        let mut answer: String = chunks.iter().map(|chunk| filter.filter(chunk)).collect();
+        answer.extend(filter.flush());
+        answer
     }
 
     #[test]
@@ -89,20 +89,20 @@ mod tests {
         let whole = "\n<think>他问茶。Let me see… </think>\n\nGreen tea, 龙井。";
         let letters: Vec<String> = whole.chars().map(String::from).collect();
         let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
-        assert_eq!(said(&[whole]), "Green tea, 龙井。");
-        assert_eq!(said(&letters), "Green tea, 龙井。");
+        assert_eq!(filtered(&[whole]), "Green tea, 龙井。");
+        assert_eq!(filtered(&letters), "Green tea, 龙井。");
     }
 
     #[test]
     fn an_answer_without_thoughts_is_left_as_it_is() {
         for whole in ["  indented", "<thin", "<table>", "a <think>b</think>", " ", "<"] {
-            assert_eq!(said(&[whole]), whole);
+            assert_eq!(filtered(&[whole]), whole);
         }
-        assert_eq!(said(&["<", "b>bold</b>"]), "<b>bold</b>");
+        assert_eq!(filtered(&["<", "b>bold</b>"]), "<b>bold</b>");
     }
 
     #[test]
     fn thoughts_without_an_answer_leave_nothing() {
-        assert_eq!(said(&["<think>", "still thinking"]), "");
+        assert_eq!(filtered(&["<think>", "still thinking"]), "");
     }
 }

@@ -1,4 +1,4 @@
-//! New memories: of files, and of what both sides edited.
+//! Construction of new memories: from files, and from edits on both sides.
 
 use crate::{
     files::vault::{VaultPage, slug},
@@ -6,7 +6,7 @@ use crate::{
     types::{Memory, MemoryId, MemorySource, Origin, Scope, Timestamp},
 };
 
-/// What a memory said, as a memory of its own, where its file was edited too.
+/// Copies the memory's version into a memory of its own, where its file was edited too.
 pub(super) fn conflict_copy(scope: &Scope, memory: &Memory, now: Timestamp) -> Memory {
     let day = now.strftime("%Y-%m-%d").to_string();
     let id = MemoryId::new(now);
@@ -24,24 +24,24 @@ pub(super) fn conflict_copy(scope: &Scope, memory: &Memory, now: Timestamp) -> M
     copy
 }
 
-/// Conflicts of conflicts keep one mark.
+/// Returns the name of a conflict copy. Conflicts of conflicts keep one mark.
 fn conflict_name(name: &str, day: &str) -> String {
     let base = name.split(" (conflict ").next().unwrap_or(name);
-    // Room for the mark, within what a name may have.
+    // Room for the mark, within the longest name that a memory may have.
     let base: String = base.chars().take(150).collect();
     format!("{base} (conflict {day})")
 }
 
-/// A new memory of what a file says.
+/// Builds a new memory from a file.
 pub(super) fn memory_from_page(
     scope: &Scope,
     id: MemoryId,
     file: &str,
     page: &VaultPage,
-    seen: &ScannedFile,
+    scanned: &ScannedFile,
     now: Timestamp,
 ) -> Memory {
-    let modified = Timestamp::from_nanosecond(seen.stat.modified.into()).unwrap_or(now);
+    let modified = Timestamp::from_nanosecond(scanned.stat.modified.into()).unwrap_or(now);
     let at = page.created.or(page.modified).unwrap_or(modified).min(now);
     let stem = file.trim_end_matches(".md");
     let stem = stem.strip_prefix(page.kind.as_str()).unwrap_or(stem);
@@ -61,7 +61,8 @@ pub(super) fn memory_from_page(
     memory
 }
 
-/// `agent://{agent}/{kind}/{category}/{slug}`, where the slug ends with a part of the id, so that no two meet.
+/// Returns `agent://{agent}/{kind}/{category}/{slug}`, where the slug ends with a part of the id, so that no two
+/// collide.
 fn new_uri(scope: &Scope, memory: &Memory, id: MemoryId) -> String {
     let agent = scope.agent().replace(char::is_whitespace, "-");
     let category = memory.tags.first().map(|tag| slug(tag)).filter(|tag| !tag.is_empty());

@@ -1,4 +1,4 @@
-//! What a plan is made of.
+//! Data types of a sync plan.
 
 use std::collections::BTreeMap;
 
@@ -11,56 +11,56 @@ use crate::{
     types::{Change, Memory, MemoryId},
 };
 
-/// Everything that has to be done, in order: memories first, then files, then the index.
+/// Operations of a sync, in the order of execution: memories first, then files, then the index file.
 #[derive(Debug, Default)]
 pub(in crate::store::directory) struct SyncPlan {
-    /// What is changed in the database.
+    /// Changes to the database.
     pub(in crate::store::directory) changes: Vec<Change>,
-    /// Which files the memories to be added belong to.
+    /// Files of the memories to add.
     pub(in crate::store::directory) pending: Vec<(String, MergeBase)>,
-    /// What is changed in the folder.
+    /// Changes to the folder.
     pub(in crate::store::directory) file_ops: Vec<FileOp>,
-    /// What both say once the database is changed.
+    /// Records that hold once the database is changed.
     pub(in crate::store::directory) bases: BTreeMap<String, MergeBase>,
-    /// Files that are no longer kept track of.
+    /// Files whose records are dropped.
     pub(in crate::store::directory) untracked: Vec<String>,
-    /// What is changed in the index.
+    /// Changes to the index file.
     pub(in crate::store::directory) index_ops: Vec<IndexFileOp>,
-    /// What is told of it.
+    /// Steps for the report.
     pub(in crate::store::directory) steps: Vec<SyncStep>,
-    /// Files and memories that say the same already.
+    /// Number of files that equal their memories already.
     pub(in crate::store::directory) unchanged: usize,
-    /// Whether something has to wait until a person did something.
+    /// Set when an operation has to wait until a person did something.
     pub(in crate::store::directory) is_incomplete: bool,
 }
 
-/// A change to a file.
+/// Change to a file.
 #[derive(Debug, Clone)]
 pub(in crate::store::directory) enum FileOp {
-    /// Bring a file to what the memory says, if it is still as it was.
+    /// Rewrites a file from the memory, if the file is unchanged since the scan.
     Write { file: String, memory: Box<Memory>, expected: ContentDigest },
-    /// Make a file for a memory, under this name if it is free.
+    /// Creates a file for a memory, under this name if it is free.
     Create { memory: Box<Memory>, name: Option<String>, note: Option<String> },
-    /// Remove a file, if it is still as it was.
+    /// Removes a file, if it is unchanged since the scan.
     Remove { file: String, id: MemoryId, expected: ContentDigest },
 }
 
-/// A change to the index.
+/// Change to the index file.
 #[derive(Debug, Clone)]
 pub(in crate::store::directory) enum IndexFileOp {
-    /// Write the line of a file.
+    /// Writes the line of a file.
     Set { file: String, memory: Box<Memory> },
-    /// Write a line if the file has none.
+    /// Writes a line if the file has none.
     Add { file: String, memory: Box<Memory> },
-    /// Change a line that says what the memory said before; one that somebody wrote otherwise stays.
+    /// Changes a line that was generated from the memory before; an edited line stays.
     UpdateIfUnedited { file: String, before: Box<Memory>, after: Box<Memory> },
-    /// Take a line out.
+    /// Removes a line.
     Remove { file: String },
-    /// Let a line point to another name.
+    /// Points a line to another name.
     Rename { from: String, to: String },
 }
 
-/// What a file with these bytes and its memory both say.
+/// Returns the record of a file with these bytes that agrees with its memory.
 pub(in crate::store::directory) fn merge_base(
     memory: &Memory,
     hash: ContentDigest,

@@ -1,0 +1,185 @@
+//! The routes of mem0: its open-source server's, and those that the clients of its hosted service ask.
+//!
+//! A `user_id` is our user, an `agent_id` our agent, a `run_id` a conversation; docs/mem0.md tells all of it. Requests pass
+//! the same guards as ours; problems are told as `{"detail": …}`.
+
+mod access;
+mod filter;
+mod filter_parser;
+mod fields;
+mod memory_json;
+mod add;
+mod search;
+mod memories;
+mod change;
+mod status;
+#[cfg(test)]
+mod filter_tests;
+
+pub(super) use self::memories::{CachedList, MAX_CACHED_LISTS};
+
+use axum::{
+    Router,
+    extract::{FromRequestParts, Path},
+    http::{HeaderValue, StatusCode, header, request::Parts},
+    middleware::from_fn_with_state,
+    response::Response,
+    routing::{delete, get, post, put},
+};
+use serde::Serialize;
+use serde_json::json;
+use utoipa::{
+    Modify, OpenApi, ToSchema,
+    openapi::{Content, Ref, ResponseBuilder},
+};
+
+use crate::{app::App, problem::Problem, trace::BodyWritten};
+
+/// The routes, for those who are known.
+pub(super) fn router(app: &App) -> Router<App> {
+    routes().route_layer(from_fn_with_state(app.clone(), access::authenticate))
+}
+
+fn routes() -> Router<App> {
+    Router::new()
+        .route("/v1/ping/", get(status::ping))
+        .route("/v3/memories/add/", post(add::add))
+        .route("/v3/memories/search/", post(search::search))
+        .route("/v3/memories/", post(memories::list))
+        .route("/v2/memories/search/", post(search::search_v2))
+        .route("/v2/memories/", post(memories::list_v2))
+        .route("/v1/memories/search/", post(search::search_v1))
+        .route("/v1/memories/", get(memories::list_v1).post(add::add_v1).delete(change::delete_all))
+        .route("/v1/memories/{id}/", get(memories::show).put(change::update).delete(change::delete))
+        .route("/v1/memories/{id}/history/", get(memories::history))
+        .route("/v1/batch/", put(change::update_batch).delete(change::delete_batch))
+        .route("/v1/feedback/", post(change::feedback))
+        .route("/v1/entities/", get(status::entities))
+        .route("/v2/entities/{kind}/{id}/", delete(change::delete_entity))
+        .route("/v2/entities/user/{id}/profile/", get(status::profile))
+        .route("/v1/event/{id}/", get(status::event))
+        .route("/v1/events/", get(status::events))
+        .route("/v1/exports/", post(status::make_export))
+        .route("/v1/exports/get/", post(status::get_export))
+        .route("/v1/summary/", post(status::summarize))
+        .route(
+            "/memories",
+            get(memories::list_open).post(add::add_open).delete(change::delete_all_open),
+        )
+        .route(
+            "/memories/{id}",
+            get(memories::show_open).put(change::update_open).delete(change::delete_open),
+        )
+        .route("/memories/{id}/history", get(memories::history_open))
+        .route("/search", post(search::search_open))
+        .route("/reset", post(change::reset))
+}
+
+/// What went wrong, as mem0's clients read it.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Mem0Detail)]
+pub(crate) struct Mem0Detail {
+    /// What went wrong, and what to do about it.
+    detail: String,
+}
+
+#[derive(OpenApi)]
+#[openapi(
+    paths(
+        status::ping, status::entities, status::event, status::events,
+        status::make_export, status::get_export, status::summarize, status::profile,
+        add::add, add::add_v1, add::add_open,
+        search::search, search::search_v1, search::search_v2, search::search_open,
+        memories::list, memories::list_v1, memories::list_v2, memories::list_open,
+        memories::show, memories::show_open, memories::history, memories::history_open,
+        change::update, change::update_open, change::delete, change::delete_open,
+        change::delete_all, change::delete_all_open, change::reset, change::delete_entity,
+        change::update_batch, change::delete_batch, change::feedback,
+    ),
+    components(schemas(Mem0Detail)),
+    modifiers(&Mem0Modifier),
+    security(("bearer" = [])),
+)]
+struct Mem0ApiDoc;
+
+/// What these routes have in common: their names for programs, and the shape of problems.
+struct Mem0Modifier;
+
+impl Modify for Mem0Modifier {
+    fn modify(&self, api: &mut utoipa::openapi::OpenApi) {
+        for item in api.paths.paths.values_mut() {
+            let operations = [&mut item.get, &mut item.put, &mut item.post, &mut item.delete];
+            for operation in operations.into_iter().flatten() {
+                operation.operation_id =
+                    operation.operation_id.take().map(|name| format!("mem0_{name}"));
+                let detail = Content::new(Some(Ref::from_schema_name("Mem0Detail")));
+                let detail = ResponseBuilder::new()
+                    .description("What went wrong")
+                    .content("application/json", detail);
+                operation.responses.responses.insert("default".to_owned(), detail.build().into());
+            }
+        }
+    }
+}
+
+/// The description of these routes.
+pub(super) fn openapi() -> utoipa::openapi::OpenApi {
+    Mem0ApiDoc::openapi()
+}
+
+/// Whether a route is one of mem0: those of its hosted service end with a slash, those of its server are these.
+pub(super) fn is_mem0_route(route: &str) -> bool {
+    let first = route.split('/').nth(1).unwrap_or_default();
+    route.len() > 1 && route.ends_with('/') || ["memories", "search", "reset"].contains(&first)
+}
+
+/// A problem in the shape that clients of mem0 read.
+pub(super) fn to_detail_response(mut response: Response) -> Response {
+    let Some(problem) = response.extensions().get::<Problem>() else { return response };
+    let detail = format!("{}: {}", problem.title, problem.detail);
+    *response.body_mut() = json!({ "detail": detail }).to_string().into();
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    if response.status() == StatusCode::BAD_REQUEST {
+        // What does not fit is 422 on the open-source server; clients of both treat it as the same mistake.
+        *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
+    }
+    response.extensions_mut().insert(BodyWritten);
+    response
+}
+
+/// The two names of a path, decoded.
+pub(crate) struct PathPair(String, String);
+
+impl FromRequestParts<App> for PathPair {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let path = Path::<(String, String)>::from_request_parts(parts, app).await;
+        path.map(|Path((one, other))| Self(one, other)).map_err(|error| {
+            let title = format!("the path cannot be read: {error}");
+            Problem::invalid(title, "encode it as UTF-8 with % signs")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_route_is_described_and_every_description_is_routed() {
+        let routed: BTreeSet<&str> = include_str!("mod.rs")
+            .split("#[cfg(test)]\nmod tests {")
+            .next()
+            .unwrap()
+            .split(".route(")
+            .skip(1)
+            .map(|rest| rest.split('"').nth(1).unwrap())
+            .collect();
+        let api = super::openapi();
+        let described: BTreeSet<&str> = api.paths.paths.keys().map(String::as_str).collect();
+        assert_eq!(routed, described);
+        assert!(routed.into_iter().all(super::is_mem0_route));
+    }
+}

@@ -1,0 +1,141 @@
+//! `/api/v1/content`: reading at the three levels, and writing.
+
+use std::time::Instant;
+
+use axum::{
+    http::header,
+    response::{IntoResponse, Response},
+};
+use everlore::{
+    Error, MemoryEdit,
+    engine::fs::{FsAddRequest, to_viking},
+    types::Tier,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{
+    envelope::{VikingResponse, VikingResult},
+    tree::{required_uri, virtual_folder},
+};
+use crate::{
+    auth::{Access, Reader, Writer},
+    body::JsonBody,
+    params::QueryParams,
+    problem::Problem,
+};
+
+/// The files of that system that hold the short forms of a folder.
+const SIDECARS: [(&str, Tier); 2] = [("/.abstract.md", Tier::L0), ("/.overview.md", Tier::L1)];
+
+async fn read_tier(access: &Access, uri: &str, level: Tier) -> Result<String, Problem> {
+    let sidecar = SIDECARS.iter().find_map(|(end, level)| Some((uri.strip_suffix(end)?, *level)));
+    let (uri, level) = sidecar.unwrap_or((uri, level));
+    match virtual_folder(uri, &access.scope) {
+        Some(inside) if level == Tier::L0 => {
+            let names: Vec<&str> = inside.iter().map(|entry| entry.name.as_str()).collect();
+            Ok(format!("{} entries: {}", names.len(), names.join(", ")))
+        }
+        Some(inside) if level == Tier::L1 => {
+            let lines = inside.iter().map(|it| format!("- {}/: {}", it.name, it.summary));
+            Ok(lines.collect::<Vec<_>>().join("\n"))
+        }
+        _ => Ok(access.engine().fs_read(&access.scope, uri, level).await?.text),
+    }
+}
+
+/// Lines from `offset` on; all of them if `limit` is negative.
+pub(super) async fn read(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
+    let began = Instant::now();
+    let uri = required_uri(&mut params)?;
+    let offset: usize = params.optional("offset")?.unwrap_or(0);
+    let limit: i64 = params.optional("limit")?.unwrap_or(-1);
+    let text = read_tier(&access, &uri, Tier::L2).await?;
+    if offset == 0 && limit < 0 {
+        return VikingResponse::ok(began, text.into());
+    }
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let lines: Vec<&str> = text.lines().skip(offset).take(limit).collect();
+    VikingResponse::ok(began, lines.join("\n").into())
+}
+
+pub(super) async fn summary(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
+    let began = Instant::now();
+    let uri = required_uri(&mut params)?;
+    VikingResponse::ok(began, read_tier(&access, &uri, Tier::L0).await?.into())
+}
+
+pub(super) async fn overview(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
+    let began = Instant::now();
+    let uri = required_uri(&mut params)?;
+    VikingResponse::ok(began, read_tier(&access, &uri, Tier::L1).await?.into())
+}
+
+pub(super) async fn download(
+    Reader(access): Reader,
+    mut params: QueryParams,
+) -> Result<Response, Problem> {
+    let uri = required_uri(&mut params)?;
+    let text = read_tier(&access, &uri, Tier::L2).await?;
+    Ok(([(header::CONTENT_TYPE, "application/octet-stream")], text).into_response())
+}
+
+/// Something to write.
+#[derive(Deserialize)]
+pub(super) struct WriteBody {
+    uri: String,
+    content: String,
+    #[serde(default)]
+    mode: Option<String>,
+    #[serde(default)]
+    tags: Vec<String>,
+}
+
+/// Changes a memory, or adds a memory or a document.
+pub(super) async fn write(
+    Writer(access): Writer,
+    JsonBody(written, _): JsonBody<WriteBody>,
+) -> VikingResult {
+    let began = Instant::now();
+    let (engine, scope) = (access.engine(), &access.scope);
+    let WriteBody { uri, content, mode, tags } = written;
+    let known = match engine.fs_stat(scope, &uri).await {
+        Ok(stat) => Some(stat.item),
+        Err(Error::NoSuchUri { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let mode = mode.as_deref().unwrap_or("replace");
+    let is_document = to_viking(&uri, scope).starts_with("viking://resources/");
+    let uri = match (known, mode) {
+        (Some(_), "create") => {
+            return Err(Problem::from(Error::Conflict { what: format!("`{uri}`") }));
+        }
+        (Some(item), "replace" | "append") if !is_document && !item.read_only && !item.folder => {
+            let Some(id) = item.id else { return Err(read_only()) };
+            let content = match mode {
+                "append" => format!("{}\n{content}", engine.get(scope, id).await?.content),
+                _ => content,
+            };
+            let edit = MemoryEdit { content: Some(content), ..MemoryEdit::default() };
+            engine.edit(scope, id, &edit).await?.uri
+        }
+        (Some(_), "append") => return Err(super::not_implemented()),
+        (Some(item), _) if item.read_only && !is_document => return Err(read_only()),
+        (_, "replace" | "append" | "create") => {
+            let request =
+                FsAddRequest { uri, bytes: content.into_bytes(), tags, ..FsAddRequest::default() };
+            engine.fs_add(scope, request).await?.uri
+        }
+        _ => {
+            return Err(Problem::invalid("there is no such mode", "use replace, append or create"));
+        }
+    };
+    VikingResponse::ok(
+        began,
+        json!({ "uri": to_viking(&uri, scope), "mode": mode, "written": true }),
+    )
+}
+
+fn read_only() -> Problem {
+    Problem::invalid("this cannot be written here", "docs/fs.md says how it is changed")
+}

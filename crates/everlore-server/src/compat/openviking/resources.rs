@@ -1,0 +1,256 @@
+//! `/api/v1/resources`: a file is sent first and named then.
+
+use std::{
+    collections::{HashSet, VecDeque},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+use axum::{
+    body::Bytes,
+    extract::{FromRequest, Request},
+    http::{HeaderMap, header},
+};
+use everlore::{
+    Scope,
+    engine::fs::{FsAddRequest, to_viking},
+};
+use serde::Deserialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::envelope::{VikingResponse, VikingResult};
+use crate::{
+    app::App,
+    auth::Writer,
+    body::{JsonBody, check_content_type, read_body},
+    problem::Problem,
+};
+
+/// Files that wait to be named, and their bytes together: they lie in RAM.
+const MAX_UPLOADS: usize = 64;
+const MAX_UPLOAD_BYTES: usize = 256 * 1024 * 1024;
+
+/// Conversations that were begun and have no turn yet.
+const MAX_OPEN_SESSIONS: usize = 10_000;
+
+/// What is kept between two requests of a client.
+#[derive(Default)]
+pub(in crate::compat) struct VikingState {
+    uploads: Mutex<VecDeque<PendingUpload>>,
+    open_sessions: Mutex<HashSet<(Scope, String)>>,
+}
+
+/// A file that waits.
+struct PendingUpload {
+    id: String,
+    scope: Scope,
+    name: String,
+    bytes: Bytes,
+}
+
+impl VikingState {
+    /// Keeps a file; the oldest go where there are too many.
+    fn add_upload(&self, scope: &Scope, name: String, bytes: Bytes) -> String {
+        let id = format!("upload-{}", Uuid::now_v7());
+        let mut files = locked(&self.uploads);
+        files.push_back(PendingUpload { id: id.clone(), scope: scope.clone(), name, bytes });
+        let size =
+            |files: &VecDeque<PendingUpload>| files.iter().map(|it| it.bytes.len()).sum::<usize>();
+        while files.len() > MAX_UPLOADS || size(&files) > MAX_UPLOAD_BYTES {
+            files.pop_front();
+        }
+        id
+    }
+
+    /// The file, which waits no longer. Only its own scope gets it.
+    fn take_upload(&self, scope: &Scope, id: &str) -> Option<(String, Bytes)> {
+        let mut files = locked(&self.uploads);
+        let at = files.iter().position(|file| file.id == id && file.scope == *scope)?;
+        files.remove(at).map(|file| (file.name, file.bytes))
+    }
+
+    /// Notes that a conversation was begun.
+    pub(super) fn open_session(&self, scope: &Scope, session: &str) {
+        let mut open = locked(&self.open_sessions);
+        if open.len() < MAX_OPEN_SESSIONS {
+            open.insert((scope.clone(), session.to_owned()));
+        }
+    }
+
+    pub(super) fn is_session_open(&self, scope: &Scope, session: &str) -> bool {
+        locked(&self.open_sessions).contains(&(scope.clone(), session.to_owned()))
+    }
+
+    pub(super) fn close_session(&self, scope: &Scope, session: &str) -> bool {
+        locked(&self.open_sessions).remove(&(scope.clone(), session.to_owned()))
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The file of a form.
+pub(super) struct UploadedFile {
+    name: String,
+    bytes: Bytes,
+}
+
+impl FromRequest<App> for UploadedFile {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        check_content_type(request.headers(), "multipart/form-data")?;
+        let boundary = boundary(request.headers());
+        let bytes = read_body(request.into_body(), &app.options).await?;
+        let file = boundary.and_then(|boundary| find_file_part(&bytes, &boundary));
+        file.ok_or_else(|| {
+            Problem::invalid("the form has no file", "send it as the part `file` with a filename")
+        })
+    }
+}
+
+fn boundary(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    let (_, boundary) = value.split_once("boundary=")?;
+    let boundary = boundary.split(';').next()?.trim().trim_matches('"');
+    (!boundary.is_empty()).then(|| format!("--{boundary}"))
+}
+
+/// The part of a form that is a file.
+fn find_file_part(bytes: &Bytes, boundary: &str) -> Option<UploadedFile> {
+    let mut at = find_bytes(bytes, boundary.as_bytes(), 0)?;
+    loop {
+        let head = at + boundary.len();
+        let text = find_bytes(bytes, b"\r\n\r\n", head)? + 4;
+        let end = find_bytes(bytes, format!("\r\n{boundary}").as_bytes(), text)?;
+        let headers = String::from_utf8_lossy(&bytes[head..text]).into_owned();
+        if let Some(name) = quoted_param(&headers, "filename=\"") {
+            return Some(UploadedFile { name, bytes: bytes.slice(text..end) });
+        }
+        at = end + 2;
+    }
+}
+
+fn quoted_param(headers: &str, key: &str) -> Option<String> {
+    let (_, rest) = headers.split_once(key)?;
+    rest.split_once('"').map(|(name, _)| name.to_owned())
+}
+
+fn find_bytes(bytes: &[u8], sought: &[u8], from: usize) -> Option<usize> {
+    let found = bytes.get(from..)?.windows(sought.len()).position(|window| window == sought)?;
+    Some(from + found)
+}
+
+pub(super) async fn upload(Writer(access): Writer, form: UploadedFile) -> VikingResult {
+    let began = Instant::now();
+    let id = access.app.compat.viking.add_upload(&access.scope, form.name, form.bytes);
+    VikingResponse::ok(began, json!({ "temp_file_id": id }))
+}
+
+/// A document to add.
+#[derive(Deserialize)]
+pub(super) struct AddResourceBody {
+    temp_file_id: Option<String>,
+    path: Option<String>,
+    source_name: Option<String>,
+    to: Option<String>,
+    parent: Option<String>,
+    #[serde(default)]
+    tags: Vec<String>,
+}
+
+pub(super) async fn add(
+    Writer(access): Writer,
+    JsonBody(resource, _): JsonBody<AddResourceBody>,
+) -> VikingResult {
+    let began = Instant::now();
+    let Some(id) = &resource.temp_file_id else {
+        let what = resource.path.map(|_| "this server reads no paths and no addresses by itself");
+        return Err(Problem::invalid(
+            what.unwrap_or("there is no file"),
+            "send the file to /api/v1/resources/temp_upload first; clients do so where it exists on their side",
+        ));
+    };
+    let Some((sent, bytes)) = access.app.compat.viking.take_upload(&access.scope, id) else {
+        return Err(Problem::from(everlore::Error::not_found("upload", id)));
+    };
+    if bytes.starts_with(b"PK\x03\x04") {
+        return Err(Problem::invalid(
+            "folders and archives are not taken apart here",
+            "add the files of the folder one by one",
+        ));
+    }
+    let name = resource.source_name.unwrap_or(sent);
+    let uri = target_uri(resource.to, resource.parent, &name);
+    let request =
+        FsAddRequest { uri, bytes: bytes.to_vec(), tags: resource.tags, ..FsAddRequest::default() };
+    let added = access.engine().fs_add(&access.scope, request).await?;
+    let uri = to_viking(&added.uri, &access.scope);
+    let chunks = added.document.as_ref().map(|report| report.chunks);
+    let note = added.document.and_then(|report| report.note);
+    VikingResponse::ok(
+        began,
+        json!({
+            "status": "success", "root_uri": uri, "uri": uri, "chunks": chunks,
+            "warnings": note.into_iter().collect::<Vec<_>>(), "errors": [],
+        }),
+    )
+}
+
+/// A target without an ending is a folder for the file.
+fn target_uri(to: Option<String>, parent: Option<String>, name: &str) -> String {
+    let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let name = name.replace('%', "%25");
+    let inside = |folder: &str| format!("{}/{name}", folder.trim_end_matches('/'));
+    match (to, parent) {
+        (Some(to), _) => match to.rsplit('/').next().is_some_and(|last| last.contains('.')) {
+            true => to,
+            false => inside(&to),
+        },
+        (None, Some(parent)) => inside(&parent),
+        (None, None) => inside("viking://resources"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_of_a_form_is_found_byte_by_byte() {
+        let form = "--X\r\nContent-Disposition: form-data; name=\"upload_mode\"\r\n\r\nlocal\r\n--X\r\nContent-Disposition: \
+            form-data; name=\"file\"; filename=\"部署.md\"\r\n\r\n# 部署\r\n--Y\r\n\r\n--X--\r\n";
+        let file = find_file_part(&Bytes::from(form), "--X").unwrap();
+        assert_eq!(
+            (file.name.as_str(), &file.bytes[..]),
+            ("部署.md", "# 部署\r\n--Y\r\n".as_bytes())
+        );
+        for broken in ["", "--X", "--X\r\n\r\n", "--X\r\nfilename=\"a\r\n\r\nb\r\n--X--"] {
+            assert!(find_file_part(&Bytes::from(broken), "--X").is_none(), "{broken:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_goes_where_it_is_sent() {
+        let to = |to: Option<&str>, parent: Option<&str>| {
+            target_uri(to.map(str::to_owned), parent.map(str::to_owned), "a/部署.md")
+        };
+        assert_eq!(to(None, None), "viking://resources/部署.md");
+        assert_eq!(to(Some("viking://resources/x/y.md"), None), "viking://resources/x/y.md");
+        assert_eq!(to(Some("viking://resources/ops/"), None), "viking://resources/ops/部署.md");
+        assert_eq!(to(None, Some("viking://resources/ops")), "viking://resources/ops/部署.md");
+    }
+
+    #[test]
+    fn a_file_waits_for_its_own_scope_only_and_the_oldest_go_first() {
+        let (desk, own) = (VikingState::default(), Scope::new("a", "u").unwrap());
+        let id = desk.add_upload(&own, "a.md".into(), Bytes::from_static(b"x"));
+        assert!(desk.take_upload(&Scope::new("a", "v").unwrap(), &id).is_none());
+        for _ in 0..MAX_UPLOADS {
+            desk.add_upload(&own, "b.md".into(), Bytes::from_static(b"y"));
+        }
+        assert!(desk.take_upload(&own, &id).is_none());
+    }
+}

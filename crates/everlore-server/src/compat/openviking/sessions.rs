@@ -1,0 +1,317 @@
+//! `/api/v1/sessions`: what is said is observed, and a commit draws memories from it.
+
+use std::time::Instant;
+
+use everlore::{
+    Turn,
+    engine::{
+        ExtractRequest,
+        fs::{FsListRequest, FsRemoveRequest, MAX_PAGE_SIZE, to_viking},
+    },
+    text::tokens::estimate_tokens,
+    types::{Memory, Role, Tier, Timestamp},
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::envelope::{VikingResponse, VikingResult};
+use crate::{
+    auth::{Access, Reader, Writer},
+    body::{JsonBody, PathParam},
+    params::QueryParams,
+    problem::Problem,
+};
+
+/// Turns of a conversation that are told at once.
+const MAX_TURNS: usize = 1_000;
+
+/// What the ids of tasks begin with; the rest names the conversation that is read.
+const TASK_PREFIX: &str = "commit-";
+
+/// The uri of a conversation in our tree.
+fn session_uri(session: &str) -> String {
+    let special = [("%", "%25"), ("/", "%2F"), ("\\", "%5C")];
+    let part = special.iter().fold(session.to_owned(), |part, (from, to)| part.replace(from, to));
+    format!("sessions/{part}")
+}
+
+fn session_json(access: &Access, session: &str) -> Value {
+    let uri = to_viking(&session_uri(session), &access.scope);
+    json!({ "session_id": session, "uri": uri, "user": { "user_id": access.scope.user() } })
+}
+
+/// A conversation to begin.
+#[derive(Deserialize)]
+pub(super) struct CreateSessionBody {
+    session_id: Option<String>,
+}
+
+/// A conversation begins with its first turn; until then its name is kept while the server runs.
+pub(super) async fn create(
+    Writer(access): Writer,
+    JsonBody(begin, _): JsonBody<CreateSessionBody>,
+) -> VikingResult {
+    let began = Instant::now();
+    let session = begin.session_id.filter(|name| !name.trim().is_empty());
+    let session = session.unwrap_or_else(|| Uuid::now_v7().to_string());
+    everlore::engine::fs::check_uri(&session_uri(&session), &access.scope)?;
+    access.app.compat.viking.open_session(&access.scope, &session);
+    VikingResponse::ok(began, session_json(&access, &session))
+}
+
+pub(super) async fn list(Reader(access): Reader) -> VikingResult {
+    let began = Instant::now();
+    let page = FsListRequest { limit: MAX_PAGE_SIZE, ..FsListRequest::new("sessions") };
+    let listing = access.engine().fs_list(&access.scope, &page).await?;
+    let told = |item: &everlore::engine::fs::FsEntry| {
+        let uri = to_viking(&item.uri, &access.scope);
+        let uri = uri.trim_end_matches('/');
+        json!({ "session_id": item.name, "uri": uri, "is_dir": true, "updated_at": item.modified_at })
+    };
+    VikingResponse::page(
+        began,
+        listing.items.iter().map(told).collect::<Vec<_>>().into(),
+        listing.next.is_some(),
+    )
+}
+
+pub(super) async fn show(
+    Reader(access): Reader,
+    PathParam(session): PathParam,
+    mut params: QueryParams,
+) -> VikingResult {
+    let began = Instant::now();
+    let may_begin = params.flag("auto_create")?;
+    let engine = access.engine();
+    let stat = engine.fs_stat(&access.scope, &session_uri(&session)).await;
+    let mut told = session_json(&access, &session);
+    match stat {
+        Ok(stat) => {
+            told["message_count"] = stat.entries.into();
+            told["created_at"] = json!(stat.item.created_at);
+            told["updated_at"] = json!(stat.item.modified_at);
+            told["abstract"] = stat.item.summary.into();
+            told["pending_messages"] = pending_turns(&access, &session).await?.into();
+        }
+        Err(_)
+            if may_begin || access.app.compat.viking.is_session_open(&access.scope, &session) =>
+        {
+            told["message_count"] = 0.into();
+        }
+        Err(error) => return Err(error.into()),
+    }
+    VikingResponse::ok(began, told)
+}
+
+pub(super) async fn remove(Writer(access): Writer, PathParam(session): PathParam) -> VikingResult {
+    let began = Instant::now();
+    let request = FsRemoveRequest { uri: session_uri(&session), recursive: true, dry_run: false };
+    let was_open = access.app.compat.viking.close_session(&access.scope, &session);
+    match access.engine().fs_remove(&access.scope, &request).await {
+        Err(_) if was_open => {}
+        removed => drop(removed?),
+    }
+    VikingResponse::ok(began, json!({ "session_id": session }))
+}
+
+/// A message; newer clients send more than is read here.
+#[derive(Deserialize)]
+pub(super) struct VikingMessage {
+    role: Role,
+    content: Option<String>,
+    #[serde(default)]
+    parts: Vec<MessagePart>,
+    created_at: Option<String>,
+    peer_id: Option<String>,
+}
+
+/// A part of a message. What has no text is left out.
+#[derive(Deserialize)]
+struct MessagePart {
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    tool_name: String,
+    #[serde(default)]
+    tool_output: String,
+    #[serde(rename = "abstract", default)]
+    summary: String,
+}
+
+impl MessagePart {
+    fn text(&self) -> String {
+        match self.tool_name.is_empty() {
+            false => format!("[{}] {}", self.tool_name, self.tool_output).trim().to_owned(),
+            true if self.text.is_empty() => self.summary.clone(),
+            true => self.text.clone(),
+        }
+    }
+}
+
+impl VikingMessage {
+    fn into_turn(self, session: &str) -> Result<Turn, Problem> {
+        let parts: Vec<String> = self.parts.iter().map(MessagePart::text).collect();
+        let parts = parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
+        let text = self.content.unwrap_or_else(|| parts.join("\n"));
+        let time: Option<Timestamp> =
+            self.created_at.map(|at| at.parse()).transpose().map_err(|_| {
+                Problem::invalid(
+                    "`created_at` is no time",
+                    "use RFC 3339, such as 2026-03-02T12:00:00Z",
+                )
+            })?;
+        Ok(Turn {
+            text,
+            session: Some(session.to_owned()),
+            speaker: self.peer_id,
+            role: Some(self.role),
+            time,
+        })
+    }
+}
+
+pub(super) async fn add(
+    Writer(access): Writer,
+    PathParam(session): PathParam,
+    JsonBody(message, _): JsonBody<VikingMessage>,
+) -> VikingResult {
+    observe(access, session, vec![message]).await
+}
+
+/// Several messages.
+#[derive(Deserialize)]
+pub(super) struct MessageBatch {
+    messages: Vec<VikingMessage>,
+}
+
+pub(super) async fn add_batch(
+    Writer(access): Writer,
+    PathParam(session): PathParam,
+    JsonBody(body, _): JsonBody<MessageBatch>,
+) -> VikingResult {
+    observe(access, session, body.messages).await
+}
+
+async fn observe(access: Access, session: String, messages: Vec<VikingMessage>) -> VikingResult {
+    let began = Instant::now();
+    let turns = messages.into_iter().map(|message| message.into_turn(&session));
+    let turns = turns.collect::<Result<Vec<_>, _>>()?;
+    let saved = access.engine().observe(&access.scope, turns).await?;
+    // They are stored; a name that is none in the tree does not change that.
+    let stat = access.engine().fs_stat(&access.scope, &session_uri(&session)).await;
+    let count = stat.ok().and_then(|stat| stat.entries);
+    let ids: Vec<_> = saved.iter().map(|saved| saved.id).collect();
+    VikingResponse::ok(
+        began,
+        json!({ "session_id": session, "message_count": count, "added": ids.len(), "message_ids": ids }),
+    )
+}
+
+/// Options of a commit; this server keeps every turn, so none of them matters.
+#[derive(Deserialize)]
+pub(super) struct CommitBody {}
+
+/// Sums the conversation up and draws memories from it: at once by rules, in the background by a model.
+pub(super) async fn commit(
+    Writer(access): Writer,
+    PathParam(session): PathParam,
+    JsonBody(CommitBody {}, _): JsonBody<CommitBody>,
+) -> VikingResult {
+    let began = Instant::now();
+    let engine = access.engine();
+    if engine.captures_without_model(&access.scope) {
+        // Before the end is announced: then the worker wants to read it too.
+        let request = ExtractRequest { session: Some(session.clone()), dry_run: false };
+        engine.extract(&access.scope, &request).await?;
+    }
+    engine.end_session(&access.scope, &session).await?;
+    let archive = to_viking(&session_uri(&session), &access.scope);
+    VikingResponse::ok(
+        began,
+        json!({
+            "session_id": session, "status": "accepted", "archived": true,
+            "archive_uri": archive, "task_id": format!("{TASK_PREFIX}{session}"),
+        }),
+    )
+}
+
+/// How many turns of a conversation were not read yet.
+async fn pending_turns(access: &Access, session: &str) -> Result<usize, Problem> {
+    let status = access.engine().capture_status(&access.scope).await?;
+    let of = status.waiting.iter().filter(|one| one.session.as_deref() == Some(session));
+    Ok(of.map(|one| one.turns).sum())
+}
+
+pub(super) async fn task(Reader(access): Reader, PathParam(task): PathParam) -> VikingResult {
+    let began = Instant::now();
+    let Some(session) = task.strip_prefix(TASK_PREFIX) else {
+        return Err(Problem::from(everlore::Error::not_found("task", &task)));
+    };
+    let waiting = pending_turns(&access, session).await?;
+    let status = if waiting == 0 { "completed" } else { "running" };
+    let result = json!({ "session_id": session, "pending_messages": waiting });
+    VikingResponse::ok(
+        began,
+        json!({ "task_id": task, "task_type": "session_commit", "status": status, "resource_id": session, "result": result }),
+    )
+}
+
+/// Everything that was accepted is stored already; only conversations may still be read.
+pub(super) async fn wait(Reader(access): Reader) -> VikingResult {
+    let began = Instant::now();
+    let status = access.engine().capture_status(&access.scope).await?;
+    VikingResponse::ok(began, json!({ "pending_messages": status.turns }))
+}
+
+/// What a conversation was about, and its last turns that fit the budget.
+pub(super) async fn context(
+    Reader(access): Reader,
+    PathParam(session): PathParam,
+    mut params: QueryParams,
+) -> VikingResult {
+    let began = Instant::now();
+    let budget: usize = params.optional("token_budget")?.unwrap_or(128_000);
+    let (engine, scope) = (access.engine(), &access.scope);
+    let overview = engine.fs_read(scope, &session_uri(&session), Tier::L1).await?.text;
+    let turns = last_turns(&access, &session).await?;
+    let mut tokens = estimate_tokens(&overview);
+    let mut messages: Vec<Value> = Vec::new();
+    for turn in turns.iter().rev() {
+        tokens += estimate_tokens(&turn.content);
+        if tokens > budget {
+            break;
+        }
+        messages.push(turn_json(turn));
+    }
+    messages.reverse();
+    VikingResponse::ok(
+        began,
+        json!({
+            "latest_archive_overview": overview, "pre_archive_abstracts": [],
+            "messages": messages, "estimatedTokens": tokens.min(budget),
+        }),
+    )
+}
+
+/// The last turns of a conversation, in their order.
+async fn last_turns(access: &Access, session: &str) -> Result<Vec<Memory>, Problem> {
+    let (engine, mut last, mut after) = (access.engine(), Vec::new(), None);
+    loop {
+        let page = engine.session_turns_after(&access.scope, session, after, MAX_TURNS).await?;
+        let Some(end) = page.last() else { return Ok(last) };
+        after = Some(end.id);
+        last.extend(page);
+        last.drain(..last.len().saturating_sub(MAX_TURNS));
+    }
+}
+
+fn turn_json(turn: &Memory) -> Value {
+    json!({
+        "id": turn.id,
+        "role": turn.source.role.unwrap_or(Role::User),
+        "parts": [{ "type": "text", "text": turn.content }],
+        "created_at": turn.at,
+        "peer_id": turn.source.speaker,
+    })
+}

@@ -1,0 +1,15 @@
+//! Embedding: the layer between the models that compute vectors and the store that keeps them.
+//!
+//! [`EmbedOnWrite`] attaches vectors to writes or defers them to the [`EmbeddingBackfill`]; [`CachedEmbedder`] asks the
+//! vector cache before a remote model; [`CircuitBreaker`] spares a server that does not answer.
+
+mod circuit_breaker;
+mod cached;
+mod backfill;
+mod on_write;
+
+pub(crate) use backfill::EmbeddingBackfill;
+pub(crate) use cached::CachedEmbedder;
+pub(crate) use circuit_breaker::CircuitBreaker;
+pub use circuit_breaker::OpenCircuit;
+pub(crate) use on_write::EmbedOnWrite;

@@ -1,0 +1,131 @@
+//! Embedding on write: vectors with the write for a local model, later for a remote one.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::EmbeddingBackfill;
+use crate::{
+    error::Result,
+    llm::Embedder,
+    store::{
+        CaptureQueue, Embeddings, Journal, Ledger, Memories, SearchIndex, SharedDocuments, Store,
+        StoreAdmin, TokenVectors, UriIndex, UsageLog, VectorCache,
+    },
+    types::{AppliedChange, Change, ChangeVectors, Vector, WriteBatch},
+};
+
+/// A store whose writes get vectors. Only [`Store::apply`] differs from the store inside.
+pub(crate) enum EmbedOnWrite {
+    /// A model in this process: vectors are stored with the memories.
+    Inline { store: Arc<dyn Store>, embedder: Arc<dyn Embedder> },
+    /// A remote model: memories are stored at once, and a background task adds the vectors.
+    Deferred(Arc<EmbeddingBackfill>),
+}
+
+impl EmbedOnWrite {
+    fn store(&self) -> &dyn Store {
+        match self {
+            Self::Inline { store, .. } => &**store,
+            Self::Deferred(backfill) => &*backfill.store,
+        }
+    }
+}
+
+/// Embeds the texts that a write stores. If the model fails, the write goes on without vectors and a backfill adds
+/// them.
+async fn embed_changes(embedder: &dyn Embedder, changes: &[Change]) -> Option<ChangeVectors> {
+    let texts: Vec<&str> = changes.iter().filter_map(embeddable_text).collect();
+    let embeddings = match embedder.embed(&texts).await {
+        Ok(embeddings) => embeddings,
+        Err(error) => {
+            tracing::warn!("{error}: memories are stored without vectors, which are made later");
+            return None;
+        }
+    };
+    let mut embeddings = embeddings.iter().map(|numbers| Vector::quantize(numbers));
+    let vectors = changes
+        .iter()
+        .map(|change| embeddable_text(change).and_then(|_| embeddings.next()))
+        .collect();
+    Some(ChangeVectors { model: embedder.model().clone(), vectors })
+}
+
+fn embeddable_text(change: &Change) -> Option<&str> {
+    match change {
+        Change::Add(memory) | Change::Update(memory) => Some(&memory.content),
+        Change::Delete(_) | Change::Erase(_) => None,
+    }
+}
+
+#[async_trait]
+impl Store for EmbedOnWrite {
+    async fn apply(&self, write: WriteBatch) -> Result<Vec<AppliedChange>> {
+        match self {
+            Self::Inline { store, embedder } => {
+                let vectors = embed_changes(&**embedder, &write.changes).await;
+                store.apply(WriteBatch { vectors, ..write }).await
+            }
+            Self::Deferred(backfill) => {
+                let scope = write
+                    .changes
+                    .iter()
+                    .any(|change| embeddable_text(change).is_some())
+                    .then(|| write.scope.clone());
+                let applied = backfill.store.apply(write).await?;
+                if let Some(scope) = scope {
+                    backfill.notify(&scope);
+                }
+                Ok(applied)
+            }
+        }
+    }
+
+    fn memories(&self) -> &dyn Memories {
+        self.store().memories()
+    }
+
+    fn index(&self) -> &dyn SearchIndex {
+        self.store().index()
+    }
+
+    fn journal(&self) -> &dyn Journal {
+        self.store().journal()
+    }
+
+    fn vectors(&self) -> &dyn Embeddings {
+        self.store().vectors()
+    }
+
+    fn token_vectors(&self) -> &dyn TokenVectors {
+        self.store().token_vectors()
+    }
+
+    fn queue(&self) -> &dyn CaptureQueue {
+        self.store().queue()
+    }
+
+    fn uris(&self) -> &dyn UriIndex {
+        self.store().uris()
+    }
+
+    fn usage(&self) -> &dyn UsageLog {
+        self.store().usage()
+    }
+
+    fn ledger(&self) -> &dyn Ledger {
+        self.store().ledger()
+    }
+
+    fn cache(&self) -> &dyn VectorCache {
+        self.store().cache()
+    }
+
+    fn documents(&self) -> &dyn SharedDocuments {
+        self.store().documents()
+    }
+
+    fn admin(&self) -> &dyn StoreAdmin {
+        self.store().admin()
+    }
+}

@@ -1,0 +1,243 @@
+//! Engine builder: a store plus models, settings, clock and home, in any order.
+
+use std::{
+    collections::HashMap,
+    ffi::OsString,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use jiff::tz::TimeZone;
+use tokio::sync::Notify;
+
+use super::{Engine, checks::CheckVerifier, lifecycle::UsageTasks};
+use crate::{
+    config::Config,
+    embed::{CircuitBreaker, EmbedOnWrite, EmbeddingBackfill},
+    error::Result,
+    llm::{BuiltinEmbedder, ChatModel, Embedder, Reranker},
+    recall::{ConfidenceTuning, Domains},
+    store::{SqliteStore, Store},
+    types::{ChangeAuthor, Clock, Scope, Timestamp},
+};
+
+/// Parts of an [`Engine`]. The defaults are: default settings, no model, no home, and days in UTC.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> everlore::Result<()> {
+/// use std::sync::Arc;
+/// use everlore::{Config, Engine, llm::BuiltinEmbedder, store::RamStore};
+///
+/// let engine = Engine::builder(Arc::new(RamStore::default()))
+///     .embedder(Arc::new(BuiltinEmbedder::new()))
+///     .config(Config::default())
+///     .build();
+/// # drop(engine);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct EngineBuilder {
+    store: Arc<dyn Store>,
+    embedding: EmbeddingChoice,
+    reranker: Option<Arc<dyn Reranker>>,
+    chat: Option<Arc<dyn ChatModel>>,
+    config: Arc<Config>,
+    domains: Arc<Domains>,
+    clock: Clock,
+    zone: TimeZone,
+    home: Option<PathBuf>,
+    tunings: HashMap<Scope, ConfidenceTuning>,
+    check_environment: Vec<(OsString, OsString)>,
+    background: BackgroundState,
+}
+
+/// State of work in progress, shared by an engine and all engines rebuilt from it.
+#[derive(Clone, Default)]
+struct BackgroundState {
+    breaker: Arc<CircuitBreaker>,
+    usage_tasks: Arc<UsageTasks>,
+    worker_wakeup: Arc<Notify>,
+}
+
+/// Embedding model and where it runs.
+#[derive(Clone)]
+enum EmbeddingChoice {
+    None,
+    /// Model in this process: every save embeds inline.
+    Local(Arc<dyn Embedder>),
+    /// Model on another server: saves do not wait for it.
+    Remote {
+        memories: Arc<dyn Embedder>,
+        queries: Arc<dyn Embedder>,
+        max_cached: usize,
+    },
+}
+
+impl Engine {
+    /// Opens a SQLite file with the built-in embedder, as the command line does; creates the file where needed. Fails
+    /// if the file cannot be opened or migrated.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> everlore::Result<()> {
+    /// use everlore::{Engine, RememberRequest, Scope};
+    ///
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("memory.db");
+    /// let engine = Engine::open(path).await?;
+    /// let scope = Scope::new("assistant", "wang")?;
+    /// engine.remember(&scope, RememberRequest::new("我喜欢喝龙井茶")).await?;
+    /// let found = engine.recall(&engine.request(&scope, "喝什么茶？")).await?;
+    /// assert_eq!(found.hits[0].memory.content, "我喜欢喝龙井茶");
+    /// # Ok(()) }
+    /// ```
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let store = Arc::new(SqliteStore::open(path).await?);
+        Ok(Self::builder(store).embedder(Arc::new(BuiltinEmbedder::new())).build())
+    }
+
+    /// Returns a builder of an engine on `store`.
+    pub fn builder(store: Arc<dyn Store>) -> EngineBuilder {
+        EngineBuilder {
+            store,
+            embedding: EmbeddingChoice::None,
+            reranker: None,
+            chat: None,
+            config: Arc::default(),
+            domains: Arc::default(),
+            clock: Arc::new(Timestamp::now),
+            zone: TimeZone::UTC,
+            home: None,
+            tunings: HashMap::new(),
+            check_environment: Vec::new(),
+            background: BackgroundState::default(),
+        }
+    }
+
+    /// Returns the parts of this engine, to build another like it on the same store. Both share work in progress.
+    pub fn rebuild(&self) -> EngineBuilder {
+        (*self.parts).clone()
+    }
+
+    /// Creates an engine with default settings and no model: recall goes by words alone.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self::builder(store).build()
+    }
+}
+
+impl EngineBuilder {
+    /// Sets an embedder that runs in this process. It embeds at every save, so it must be fast.
+    pub fn embedder(self, embedder: Arc<dyn Embedder>) -> Self {
+        Self { embedding: EmbeddingChoice::Local(embedder), ..self }
+    }
+
+    /// Sets an embedder on another server. Saves do not wait for it: a background task embeds them. The store caches
+    /// at most `max_cached` of its vectors; 0 caches none.
+    pub fn remote_embedder(
+        self,
+        memories: Arc<dyn Embedder>,
+        queries: Arc<dyn Embedder>,
+        max_cached: usize,
+    ) -> Self {
+        Self { embedding: EmbeddingChoice::Remote { memories, queries, max_cached }, ..self }
+    }
+
+    /// Sets a reranker, which compares the best candidates with a query token by token.
+    pub fn reranker(self, reranker: Arc<dyn Reranker>) -> Self {
+        Self { reranker: Some(reranker), ..self }
+    }
+
+    /// Sets the chat model that reads conversations, if the settings allow it.
+    pub fn chat_model(self, model: Arc<dyn ChatModel>) -> Self {
+        Self { chat: Some(model), ..self }
+    }
+
+    /// Sets the settings.
+    pub fn config(self, config: Config) -> Self {
+        Self { config: Arc::new(config), ..self }
+    }
+
+    /// Sets domain vocabularies that take part in query analysis.
+    pub fn domains(self, domains: Domains) -> Self {
+        Self { domains: Arc::new(domains), ..self }
+    }
+
+    /// Sets the time zone of the user, which decides what "yesterday" is.
+    pub fn zone(self, zone: TimeZone) -> Self {
+        Self { zone, ..self }
+    }
+
+    /// Sets the clock, for tests and for replaying the past.
+    pub fn clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self { clock: Arc::new(clock), ..self }
+    }
+
+    /// Sets the home folder, which holds layers and agent settings.
+    pub fn home(self, home: impl AsRef<Path>) -> Self {
+        Self { home: Some(home.as_ref().to_owned()), ..self }
+    }
+
+    /// Sets the calibration of a scope, as [`Engine::calibrate`] found it.
+    pub fn tuning(mut self, scope: Scope, tuning: ConfidenceTuning) -> Self {
+        self.tunings.insert(scope, tuning);
+        self
+    }
+
+    /// Sets the environment of commands that checks run; they get no other variables.
+    pub fn check_environment(self, environment: Vec<(OsString, OsString)>) -> Self {
+        Self { check_environment: environment, ..self }
+    }
+
+    /// Builds the engine.
+    pub fn build(self) -> Engine {
+        let store = Arc::clone(&self.store);
+        let (store, backfill, query_embedder) = self.embedding.clone().attach(store, &self.clock);
+        let environment = self.check_environment.clone();
+        let BackgroundState { breaker, usage_tasks, worker_wakeup } = self.background.clone();
+        Engine {
+            store,
+            backfill,
+            query_embedder,
+            breaker,
+            reranker: self.reranker.clone(),
+            config: Arc::clone(&self.config),
+            settings_cache: Arc::default(),
+            author: ChangeAuthor::PERSON,
+            domains: Arc::clone(&self.domains),
+            clock: Arc::clone(&self.clock),
+            zone: self.zone.clone(),
+            home: self.home.clone(),
+            tunings: self.tunings.clone(),
+            usage_tasks,
+            chat: self.chat.clone(),
+            worker_wakeup,
+            check_verifier: Arc::new(CheckVerifier::with_environment(environment)),
+            parts: Arc::new(self),
+        }
+    }
+}
+
+/// A store that embeds on write, the backfill of missing vectors, and the query embedder.
+type EmbeddingParts = (Arc<dyn Store>, Option<Arc<EmbeddingBackfill>>, Option<Arc<dyn Embedder>>);
+
+impl EmbeddingChoice {
+    fn attach(self, store: Arc<dyn Store>, clock: &Clock) -> EmbeddingParts {
+        let backfill = |memories, max_cached| {
+            let store = Arc::clone(&store);
+            Arc::new(EmbeddingBackfill::new(store, memories, max_cached, Arc::clone(clock)))
+        };
+        match self {
+            Self::None => (store, None, None),
+            Self::Local(embedder) => {
+                let backfill = backfill(Arc::clone(&embedder), None);
+                let queries = Arc::clone(&embedder);
+                (Arc::new(EmbedOnWrite::Inline { store, embedder }), Some(backfill), Some(queries))
+            }
+            Self::Remote { memories, queries, max_cached } => {
+                let backfill = backfill(memories, Some(max_cached));
+                let store = Arc::new(EmbedOnWrite::Deferred(Arc::clone(&backfill)));
+                (store, Some(backfill), Some(queries))
+            }
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Capture, from turns to memories: lease a session, read its turns, extract, judge, reconcile, commit, report.
+
+mod extract;
+mod commit;
+mod overviews;
+mod quarantine;
+mod worker;
+
+use std::{sync::Arc, time::Duration};
+
+use jiff::SignedDuration;
+use serde::Serialize;
+
+use self::extract::{ExtractedDrafts, MAX_DECISIONS};
+use super::Engine;
+use crate::{
+    error::{Error, Result},
+    ingest::{self, Arbiter, CapturePlan, DraftOutcome},
+    llm::ChatModel,
+    store::{CaptureFailure, ClaimRequest, DuePolicy, PendingSession, SessionLease, UnreadTurns},
+    types::{MemoryId, QuarantinedDraft, Scope, Timestamp},
+};
+
+pub use worker::BackgroundWorker;
+
+/// Most turns per extraction: a model still attends to each of them, and a failure repeats little work.
+pub(crate) const MAX_TURNS: usize = 40;
+
+/// Time by which a lease exceeds the timeouts of all model calls, for judging and storing.
+const LEASE_SLACK: Duration = Duration::from_secs(30);
+
+/// Delay of the first retry; each further retry doubles it.
+const FIRST_RETRY: SignedDuration = SignedDuration::from_secs(30);
+
+/// Longest delay of a retry: a provider that recovered gets noticed within the hour.
+const MAX_RETRY: SignedDuration = SignedDuration::from_hours(1);
+
+/// Request for a manual extraction.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExtractRequest {
+    /// Session to extract from; `None` for all.
+    pub session: Option<String>,
+    /// Set to report without storing anything.
+    pub dry_run: bool,
+}
+
+/// Report of one extraction from a session.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ExtractionReport {
+    /// Session; `None` for turns outside of one.
+    pub session: Option<String>,
+    /// Number of turns read.
+    pub turns: usize,
+    /// Extractor: `rules`, or the name of a model.
+    pub by: String,
+    /// Run id, for undoing all of it; `None` if nothing changed.
+    pub run: Option<String>,
+    /// Outcome of each draft.
+    pub drafts: Vec<DraftOutcome>,
+    /// Tokens that the model spent.
+    pub tokens: u64,
+    /// Remark, such as why rules replaced the model.
+    pub note: Option<String>,
+    /// Reason of a failure; the turns stay in the queue for a retry.
+    pub error: Option<String>,
+}
+
+/// State of the capture queue and the quarantine.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CaptureStatus {
+    /// Sessions with unread turns.
+    pub waiting: Vec<PendingSession>,
+    /// Total number of unread turns.
+    pub turns: usize,
+    /// Drafts in quarantine, rejected ones included.
+    pub held: usize,
+}
+
+impl Engine {
+    /// Returns this engine with a chat model that reads conversations, if the settings allow it.
+    #[must_use]
+    pub fn with_chat_model(self, model: Arc<dyn ChatModel>) -> Self {
+        Self { chat: Some(model), ..self }
+    }
+
+    /// Extracts memories from all unread turns of a scope, or of one of its sessions, and returns a report for each
+    /// extraction. Failed sessions stay in the queue, and their report names the reason. Fails if memory is disabled
+    /// for the agent or the store fails.
+    pub async fn extract(
+        &self,
+        scope: &Scope,
+        request: &ExtractRequest,
+    ) -> Result<Vec<ExtractionReport>> {
+        self.check_enabled(scope)?;
+        let mut done = Vec::new();
+        for pending in self.pending_sessions(scope, request.session.as_deref()).await? {
+            if request.dry_run {
+                done.push(self.preview_extraction(&pending).await?);
+            } else {
+                self.extract_session(scope, pending.session, &mut done).await?;
+            }
+        }
+        Ok(done)
+    }
+
+    /// Extracts memories from the session of any scope that is due longest; returns `None` if none is due. Fails if
+    /// the store fails; a failed extraction is in the report.
+    pub async fn extract_due(&self) -> Result<Option<ExtractionReport>> {
+        match self.claim_next().await? {
+            Some(lease) => self.extract_claimed(&lease).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Leases the session that is due longest.
+    pub(crate) async fn claim_next(&self) -> Result<Option<SessionLease>> {
+        let due = self.due_rules().await?;
+        self.store.queue().claim(&self.claim_request(None, None, Some(due))).await
+    }
+
+    /// Returns the pending sessions of a scope and the size of its quarantine.
+    pub async fn capture_status(&self, scope: &Scope) -> Result<CaptureStatus> {
+        let pending = self.store.queue().pending(Some(scope)).await?;
+        let turns = pending.iter().map(|it| it.turns).sum();
+        Ok(CaptureStatus {
+            waiting: pending,
+            turns,
+            held: self.store.queue().quarantined(scope).await?.len(),
+        })
+    }
+
+    /// Marks a session as ended, so that the worker reads it without waiting for more turns. Returns `false` if there
+    /// is no such session.
+    pub async fn mark_session_ended(&self, scope: &Scope, session: &str) -> Result<bool> {
+        let marked = self.store.queue().mark_ended(scope, session, self.now().timestamp()).await?;
+        self.worker_wakeup.notify_one();
+        Ok(marked)
+    }
+
+    /// Returns the drafts in quarantine, newest first.
+    pub async fn quarantine(&self, scope: &Scope) -> Result<Vec<QuarantinedDraft>> {
+        self.store.queue().quarantined(scope).await
+    }
+
+    async fn pending_sessions(
+        &self,
+        scope: &Scope,
+        session: Option<&str>,
+    ) -> Result<Vec<PendingSession>> {
+        let mut pending = self.store.queue().pending(Some(scope)).await?;
+        if let Some(name) = session {
+            pending.retain(|it| it.session.as_deref() == Some(name));
+        }
+        Ok(pending)
+    }
+
+    /// Extracts from a session until no turn is unread or an extraction fails.
+    async fn extract_session(
+        &self,
+        scope: &Scope,
+        session: Option<String>,
+        done: &mut Vec<ExtractionReport>,
+    ) -> Result<()> {
+        loop {
+            let sessions = self.pending_sessions(scope, None).await?;
+            let Some(pending) = sessions.iter().find(|it| it.session == session) else {
+                return Ok(());
+            };
+            let claim = self.claim_request(Some(scope), Some(pending), None);
+            let Some(lease) = self.store.queue().claim(&claim).await? else {
+                done.push(ExtractionReport::already_leased(pending));
+                return Ok(());
+            };
+            let extraction = self.extract_claimed(&lease).await?;
+            let failed = extraction.error.is_some();
+            done.push(extraction);
+            if failed {
+                return Ok(());
+            }
+        }
+    }
+
+    fn claim_request(
+        &self,
+        scope: Option<&Scope>,
+        pending: Option<&PendingSession>,
+        due: Option<DuePolicy>,
+    ) -> ClaimRequest {
+        let now = self.now().timestamp();
+        let model = self.chat.as_ref().filter(|_| self.config.memory_agent.enabled);
+        let answer = model.map_or(Duration::ZERO, |_| self.config.memory_agent.timeout);
+        ClaimRequest {
+            scope: scope.cloned(),
+            session: pending.map(|pending| pending.session.clone()),
+            owner: MemoryId::new(now).to_string(),
+            now,
+            lease_duration: answer * (1 + MAX_DECISIONS as u32) + LEASE_SLACK,
+            due,
+        }
+    }
+
+    /// Extracts from a leased session; after a failure, releases it to the queue for a retry.
+    pub(crate) async fn extract_claimed(&self, lease: &SessionLease) -> Result<ExtractionReport> {
+        let failed = match self.extract_and_commit(lease).await {
+            Ok(extraction) => return Ok(extraction),
+            Err(failed) => failed,
+        };
+        let failure = CaptureFailure {
+            error: failed.error.to_string(),
+            is_invalid: failed.is_invalid,
+            retry_at: self.now().timestamp() + retry_after(lease.failures),
+        };
+        tracing::warn!(session = ?lease.session, "{}: the turns wait", failure.error);
+        self.store.queue().release(lease, Some(&failure)).await?;
+        Ok(ExtractionReport {
+            session: lease.session.clone(),
+            error: Some(failure.error),
+            tokens: failed.tokens,
+            ..ExtractionReport::default()
+        })
+    }
+
+    async fn extract_and_commit(
+        &self,
+        lease: &SessionLease,
+    ) -> Result<ExtractionReport, CaptureError> {
+        let (scope, session) = (&lease.scope, lease.session.as_deref());
+        let unread = self.store.queue().unread_turns(scope, session, MAX_TURNS).await?;
+        let extracted = self.extract_drafts(scope, &unread, lease.invalid).await?;
+        let arbiter = self.model_arbiter(scope, &extracted);
+        let (plan, run) = self.commit(lease, &unread, &extracted, arbiter.as_ref()).await?;
+        let decided = arbiter.map_or(0, |arbiter| arbiter.tokens());
+        let extracted = ExtractedDrafts { tokens: extracted.tokens + decided, ..extracted };
+        let changed = !plan.changes.is_empty();
+        Ok(ExtractionReport {
+            run: changed.then_some(run),
+            ..extraction_report(session, &unread, extracted, plan)
+        })
+    }
+
+    /// Reports what an extraction from a session's first unread turns would do.
+    async fn preview_extraction(&self, pending: &PendingSession) -> Result<ExtractionReport> {
+        let (scope, session) = (&pending.scope, pending.session.as_deref());
+        let unread = self.store.queue().unread_turns(scope, session, MAX_TURNS).await?;
+        let extracted = match self.extract_drafts(scope, &unread, pending.invalid).await {
+            Ok(extracted) => extracted,
+            Err(failed) => return Err(failed.error),
+        };
+        let now = self.now().timestamp();
+        let context = self.capture_context(scope, session, "preview", now).await?;
+        let arbiter = self.model_arbiter(scope, &extracted);
+        let decider = arbiter.as_ref().map(|arbiter| arbiter as &dyn Arbiter);
+        let plan = ingest::plan_capture(&*self.store, &extracted.drafts, &context, decider).await?;
+        Ok(extraction_report(session, &unread, extracted, plan))
+    }
+}
+
+/// Failure of an extraction.
+pub(crate) struct CaptureError {
+    pub(crate) error: Error,
+    /// Set when a model gave an unusable answer.
+    pub(crate) is_invalid: bool,
+    pub(crate) tokens: u64,
+}
+
+impl From<Error> for CaptureError {
+    fn from(error: Error) -> Self {
+        Self { error, is_invalid: false, tokens: 0 }
+    }
+}
+
+impl ExtractionReport {
+    fn already_leased(pending: &PendingSession) -> Self {
+        let until = pending.leased_until.map(|until| until.strftime("%H:%M:%S UTC").to_string());
+        let until = until.map_or_else(String::new, |until| format!(" until {until} at the latest"));
+        let error = format!("memories of this user are being drawn by another process{until}");
+        Self { session: pending.session.clone(), error: Some(error), ..Self::default() }
+    }
+}
+
+fn extraction_report(
+    session: Option<&str>,
+    unread: &UnreadTurns,
+    extracted: ExtractedDrafts,
+    plan: CapturePlan,
+) -> ExtractionReport {
+    ExtractionReport {
+        session: session.map(str::to_owned),
+        turns: unread.turns.len(),
+        by: extracted.extractor,
+        run: None,
+        drafts: plan.outcomes,
+        tokens: extracted.tokens,
+        note: extracted.note,
+        error: None,
+    }
+}
+
+fn retry_after(failures: u32) -> SignedDuration {
+    let doubled = FIRST_RETRY.as_secs().saturating_mul(1 << failures.min(20));
+    SignedDuration::from_secs(doubled).min(MAX_RETRY)
+}
+
+/// Returns a run id: the time, and a few digits in case two runs coincide.
+fn run_id(now: Timestamp) -> String {
+    let id = MemoryId::new(now).to_string();
+    format!("extract-{}-{}", now.as_millisecond(), &id[id.len() - 4..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_retry_waits_twice_as_long_up_to_an_hour() {
+        let delays: Vec<_> = (0..9).map(|failures| retry_after(failures).as_secs()).collect();
+        assert_eq!(delays, [30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
+        assert_eq!(retry_after(u32::MAX).as_secs(), 3_600);
+    }
+}

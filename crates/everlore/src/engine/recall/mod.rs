@@ -1,0 +1,181 @@
+//! Recall, the memory block of a message, and explanations of both.
+
+mod calibration;
+mod timeline;
+
+use jiff::Zoned;
+
+use super::{Engine, OpenCircuit};
+use crate::{
+    config::{Config, InjectTrigger, LanguageChoice},
+    embed::CachedEmbedder,
+    error::Result,
+    llm::Embedder,
+    recall::{self, MemoryBlock, Recall, RecallDeps, RecallRequest, WhyNot},
+    store::RamStore,
+    text::language::Language,
+    types::{MemoryId, Scope, Timestamp},
+};
+
+pub use calibration::{Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES};
+pub use timeline::TimelineRequest;
+
+impl Engine {
+    /// Returns a request for the best memories, with limits from the settings.
+    pub fn request(&self, scope: &Scope, query: impl Into<String>) -> RecallRequest {
+        RecallRequest::new(scope.clone(), query, &self.settings(scope.agent()).recall)
+    }
+
+    /// Returns the memories that answer a request, best first. Fails if the store fails; without a reachable embedder,
+    /// words alone decide.
+    pub async fn recall(&self, request: &RecallRequest) -> Result<Recall> {
+        self.recall_at(request, &self.now()).await
+    }
+
+    /// Recalls like [`Engine::recall`], as if the time were `now`.
+    pub async fn recall_at(&self, request: &RecallRequest, now: &Zoned) -> Result<Recall> {
+        let settings = self.settings(request.scope.agent());
+        let embedder = self.cached_embedder(&request.scope, now.timestamp());
+        let deps = self.recall_deps(&request.scope, &settings, embedder.as_ref(), now);
+        let mut found = recall::recall(deps, &with_limit_cap(request, &settings)).await?;
+        self.verify_and_demote(&mut found).await;
+        Ok(found)
+    }
+
+    /// Returns the query embedder for one scope, with cache and circuit breaker.
+    pub(crate) fn cached_embedder<'a>(
+        &'a self,
+        scope: &'a Scope,
+        now: Timestamp,
+    ) -> Option<CachedEmbedder<'a>> {
+        let embedder = self.query_embedder.as_deref()?;
+        let vector_cache = self.backfill.as_ref().and_then(|backfill| backfill.vector_cache());
+        Some(CachedEmbedder { embedder, vector_cache, scope, breaker: Some(&self.breaker), now })
+    }
+
+    /// Returns the reason why the remote query embedder is suspended, or `None` if it is in use. Words alone decide
+    /// during an outage.
+    pub fn embedder_outage(&self) -> Option<OpenCircuit> {
+        self.breaker.open_circuit((self.clock)())
+    }
+
+    pub(crate) fn recall_deps<'a>(
+        &'a self,
+        scope: &Scope,
+        settings: &'a Config,
+        embedder: Option<&'a CachedEmbedder<'a>>,
+        now: &'a Zoned,
+    ) -> RecallDeps<'a> {
+        RecallDeps {
+            store: &*self.store,
+            embedder: embedder.map(|embedder| embedder as &dyn Embedder),
+            reranker: self.reranker.as_deref(),
+            config: &settings.recall,
+            domains: &self.domains,
+            coefficients: self.confidence_coefficients(scope),
+            now,
+        }
+    }
+
+    /// Recalls among the memories known at `at`, as if it were that moment. Uses words alone. Fails if the journal
+    /// cannot be read.
+    pub async fn recall_as_of(&self, request: &RecallRequest, at: Timestamp) -> Result<Recall> {
+        let then = RamStore::with_memories(
+            &request.scope,
+            self.store.journal().as_of(&request.scope, at).await?,
+        );
+        let now = at.to_zoned(self.zone.clone());
+        let settings = self.settings(request.scope.agent());
+        let deps = self.recall_deps(&request.scope, &settings, None, &now);
+        let deps = RecallDeps { store: &then, reranker: None, ..deps };
+        recall::recall(deps, &with_limit_cap(request, &settings)).await
+    }
+
+    /// Recalls for a message and packs the hits into at most `budget` tokens. Returns an empty block if nothing is
+    /// relevant or the settings disable injection.
+    pub async fn context(&self, request: &RecallRequest, budget: usize) -> Result<MemoryBlock> {
+        let now = self.now();
+        let recalled = self.recall_for_prompt(request, &now).await?;
+        Ok(recalled.map_or_else(MemoryBlock::default, |(found, language)| {
+            recall::pack(&found.hits, language, budget, &now)
+        }))
+    }
+
+    /// Returns the recall for a message and the language of its block; `None` if the settings disable injection for
+    /// it.
+    pub(crate) async fn recall_for_prompt(
+        &self,
+        request: &RecallRequest,
+        now: &Zoned,
+    ) -> Result<Option<(Recall, Language)>> {
+        let settings = self.settings(request.scope.agent());
+        if !is_injection_enabled(&settings, &request.query, now) {
+            return Ok(None);
+        }
+        let found = self.recall_at(request, now).await?;
+        let language = match settings.general.language {
+            LanguageChoice::Auto => found.intent.language,
+            LanguageChoice::En => Language::English,
+            LanguageChoice::Zh => Language::Chinese,
+        };
+        Ok(Some((found, language)))
+    }
+
+    /// Returns a request for a context block: few hits, and only above the settings' confidence.
+    pub fn context_request(&self, scope: &Scope, query: impl Into<String>) -> RecallRequest {
+        let settings = self.settings(scope.agent());
+        RecallRequest {
+            limit: settings.memory.inject.limit,
+            min_confidence: settings.recall.min_confidence,
+            floor: settings.recall.floor,
+            ..RecallRequest::new(scope.clone(), query, &settings.recall)
+        }
+    }
+
+    /// Explains why a memory is missing from a recall, or at which rank it is. Fails if the store fails.
+    pub async fn why_not(&self, request: &RecallRequest, id: MemoryId) -> Result<WhyNot> {
+        let settings = self.settings(request.scope.agent());
+        let (request, now) = (with_limit_cap(request, &settings), self.now());
+        let embedder = self.cached_embedder(&request.scope, now.timestamp());
+        let deps = self.recall_deps(&request.scope, &settings, embedder.as_ref(), &now);
+        let why_not = recall::why_not(deps, &request, id).await?;
+        match why_not {
+            WhyNot::Returned { .. } => {
+                Ok(Self::with_final_rank(&self.recall_at(&request, &now).await?, why_not))
+            }
+            why_not => Ok(why_not),
+        }
+    }
+
+    /// Explains why a memory is missing from the block of a message within `budget` tokens.
+    pub async fn why_not_in_block(
+        &self,
+        request: &RecallRequest,
+        budget: usize,
+        id: MemoryId,
+    ) -> Result<WhyNot> {
+        let why_not = self.why_not(request, id).await?;
+        let block = self.context(request, budget).await?;
+        Ok(why_not.in_block(&block, budget))
+    }
+}
+
+/// Returns the request with its limit capped by the settings.
+fn with_limit_cap(request: &RecallRequest, settings: &Config) -> RecallRequest {
+    let limit = request.limit.min(settings.memory.long_term.max_return);
+    RecallRequest { limit, ..request.clone() }
+}
+
+/// Returns `true` if the settings allow injection for a message.
+fn is_injection_enabled(settings: &Config, query: &str, now: &Zoned) -> bool {
+    let memory = &settings.memory;
+    let triggered = match memory.inject.long_term_trigger {
+        InjectTrigger::Always => true,
+        InjectTrigger::Never => false,
+        InjectTrigger::Keywords => recall::analyze(query, &settings.recall, now).asks_memory(),
+    };
+    memory.enabled
+        && memory.long_term.enabled
+        && triggered
+        && query.trim().chars().count() >= memory.inject.min_query_length
+}

@@ -1,0 +1,26 @@
+//! Answering: is the best hit good enough, and how is it shown?
+//!
+//! [`abstain`] estimates the probability that the best hit answers the query and drops what falls short; [`pack`] and
+//! [`render_recall`] fit the hits into a token budget; [`why_not`] explains why a memory is missing. `logistic` and
+//! `synthetic_queries` fit the confidence model to a scope.
+
+mod confidence_features;
+mod confidence;
+mod abstain;
+mod logistic;
+mod synthetic_queries;
+mod pack;
+mod render;
+mod why_not;
+
+pub(super) use abstain::abstain;
+pub use confidence::{
+    ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceTuning, FEATURE_COUNT,
+    FeatureContribution,
+};
+pub use confidence_features::ConfidenceFeatures;
+pub use logistic::{TrainingSample, fit_coefficients};
+pub use pack::{MemoryBlock, MemoryBlockEntry, pack};
+pub use render::{RenderedMemory, recall_named_memory, render_recall};
+pub(crate) use synthetic_queries::{content_units, synthetic_query};
+pub use why_not::{WhyNot, why_not};

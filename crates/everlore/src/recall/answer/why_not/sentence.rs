@@ -1,0 +1,85 @@
+//! Reasons for a missing memory as sentences for the user.
+
+use super::WhyNot;
+use crate::types::Tier;
+
+const SAME_QUESTION: &str =
+    "it is an earlier question that repeats the query and does not answer it";
+
+const NO_ANSWER: &str = "it is an answer that only says that nothing is known";
+
+const VISIBLE: &str =
+    "the model still sees it, or the turns it was extracted from, in this conversation";
+
+const SETTINGS: &str = "it is good enough, but the settings allow no memories for this message; see [memory] and \
+    [memory.inject] in `everlore config show`";
+
+impl WhyNot {
+    /// Returns the reason as a sentence; `option` renders the name of an option such as `limit` for the interface in
+    /// use.
+    pub fn sentence(&self, option: impl Fn(&str) -> String) -> String {
+        match self {
+            Self::Returned { rank, hit } => {
+                format!("it is in the answer: number {rank}, with score {:.2}", hit.score)
+            }
+            Self::Filter { by, has } => filter_sentence(by, has, option),
+            Self::SameQuestion => SAME_QUESTION.to_owned(),
+            Self::NoAnswer => NO_ANSWER.to_owned(),
+            Self::Seen => VISIBLE.to_owned(),
+            Self::NoTerm { query_terms, memory_terms } => format!(
+                "it has nothing in common with the query: the query was looked up by {}; the memory is found \
+                 by {}",
+                term_list(query_terms),
+                term_list(memory_terms)
+            ),
+            Self::Rank { rank, limit, lowest, hit } => format!(
+                "others are better: it is number {rank} with score {:.2}, and only {limit} are returned, the last \
+                 with score {lowest:.2}; ask for more with {} {rank}",
+                hit.score,
+                option("limit")
+            ),
+            Self::Floor { floor, hit } => format!(
+                "the best hit is far more relevant: its relevance {:.2} is below {floor:.2}",
+                hit.factors.relevance
+            ),
+            Self::Score { min_score, hit } => {
+                let name = option("min-score");
+                format!("its score {:.2} is below {name} {min_score:.2}", hit.score)
+            }
+            Self::Gate { confidence, min_confidence, .. } => format!(
+                "nothing stored seems to answer the query: confidence {confidence:.2}, at least {min_confidence:.2} is \
+                 needed"
+            ),
+            Self::Told { tier, .. } => format!("it is in the block, {}", tier_phrase(*tier)),
+            Self::Budget { budget, tokens, .. } => format!(
+                "it is good enough, but does not fit: the block has {tokens} of {budget} tokens, and even one \
+                 line of it is too much; raise {}",
+                option("budget")
+            ),
+            Self::Settings { .. } => SETTINGS.to_owned(),
+        }
+    }
+}
+
+fn tier_phrase(tier: Tier) -> &'static str {
+    match tier {
+        Tier::L2 => "in full",
+        Tier::L1 => "as an overview",
+        Tier::L0 => "as one line",
+    }
+}
+
+fn filter_sentence(by: &str, has: &str, option: impl Fn(&str) -> String) -> String {
+    let has = if has.is_empty() { "none" } else { has };
+    match by {
+        "status" => format!("its status is {has}; ask with {} any to find it", option("status")),
+        "since" => format!("it is of {has}, which is before {}", option("since")),
+        "until" => format!("it is of {has}, which is not before {}", option("until")),
+        "tags" => format!("it lacks a tag that {} asks for; its tags: {has}", option("tag")),
+        by => format!("its {by} is {has}, which {} leaves out", option(by)),
+    }
+}
+
+fn term_list(terms: &[String]) -> String {
+    if terms.is_empty() { "no word at all".to_owned() } else { terms.join(", ") }
+}

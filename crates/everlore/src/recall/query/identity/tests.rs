@@ -1,0 +1,87 @@
+//! Questions about the user, and questions that only look like them.
+
+use super::*;
+
+#[track_caller]
+fn check(expected: IdentityQuestion, queries: &[&str]) {
+    let wrong: Vec<_> = queries
+        .iter()
+        .map(|query| (query, classify_identity(query)))
+        .filter(|(_, found)| *found != expected)
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+#[rustfmt::skip]
+fn english_questions_for_the_profile() {
+    check(IdentityQuestion::Strong, &[
+        "Who am I?", "who am i", "Do you know who I am?", "What do you know about me?", "Tell me everything you know about me",
+        "what's my name", "What’s my name?", "What is my full name?", "Do you remember my name?", "Can you tell me my name?",
+        "my name?", "Do you remember me?", "Hey, do you remember me?", "Do you know me", "Tell me about myself", "tell me about me",
+        "Describe me", "How well do you know me?", "What have you learned about me so far?", "What do you remember about me",
+        "What did I tell you?", "What have I told you so far?", "what did I tell you about myself", "How old am I?", "Where am I from?",
+        "Where do I live?", "Remind me where I live", "Where do I work?", "What's my job?", "What is my occupation", "What do I do for a living?",
+        "When is my birthday?", "What is my birthday", "What are my hobbies?", "What are my preferences?", "What do I like?",
+        "What do I dislike", "What kind of person am I?", "Am I married?", "Do I have kids?", "What languages do I speak?",
+        "What's my wife's name?", "What's my dog's name again?", "Show me my memories", "What is in my profile?", "Summarize me please",
+        "Do you have any information about me?", "What do you remember?", "what do you have on me", "What should you call me?",
+        "so what is my nationality", "please tell me what my goals are",
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn chinese_questions_for_the_profile() {
+    check(IdentityQuestion::Strong, &[
+        "我是谁", "我是谁？", "你知道我是谁吗", "你还记得我吗", "你记得我吗？", "你认识我吗", "我叫什么名字", "我叫什么", "你知道我叫什么吗", "请问我叫什么名字呢",
+        "我的名字是什么", "我的名字", "你对我了解多少", "你有多了解我", "你对我有多少了解", "你知道我什么", "你都知道关于我的什么", "我告诉过你什么", "我跟你说过什么", "我和你说过什么",
+        "你记得我哪些事情", "你记住了我的什么", "介绍一下我", "介绍一下我自己", "描述一下我", "总结一下我吧", "我是什么样的人", "我是个怎样的人", "我是做什么的", "我做什么工作",
+        "我的职业是什么", "我在哪里上班", "我住在哪里", "我住哪", "我是哪里人", "我来自哪里", "我多大了", "我几岁了", "我今年多大", "我的生日是哪天", "我生日是什么时候", "我的爱好是什么",
+        "我有什么爱好", "我的兴趣爱好有哪些", "我喜欢什么", "我讨厌什么", "我的个人信息", "我的用户画像", "我老婆叫什么名字", "我的狗叫什么", "我结婚了吗", "怎么称呼我", "你记得什么", "说说我 自己",
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn questions_that_touch_on_the_user() {
+    check(IdentityQuestion::Weak, &[
+        "Recommend a film based on my preferences", "Which tea do I like best?", "what is my favourite colour theme in vim",
+        "What did I tell you about Redis?", "does this restaurant suit me", "did I mention a trip to Rome",
+        "根据我的口味推荐一家餐厅", "我最喜欢的电影是哪部", "我平时几点起床", "这个城市适合我吗", "我跟你说过那本书吗", "我喜欢哪种咖啡",
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn english_questions_about_something_else() {
+    check(IdentityQuestion::None, &[
+        "who is Caroline", "what is my-app's config path", "Who is my manager's boss?", "What is my IP address", "what is my name server set to",
+        "tell me about Mexico", "tell me about the project", "who are you", "what is your name", "what do you know about Rust",
+        "Where does Anna live?", "how old is the universe", "do you remember the meeting", "what did she tell you", "remind me tomorrow",
+        "what is my build failing on", "show me the logs", "describe the image", "what are our goals", "who wrote this function",
+        "what is the name of my branch", "hello", "", "fix my code",
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn chinese_questions_about_something_else() {
+    check(IdentityQuestion::None, &[
+        "我是说这个接口是谁写的", "她是谁", "王小明是谁", "你是谁", "你叫什么名字", "我们是谁", "我们的目标是什么", "你了解我们公司吗", "这个项目叫什么名字", "我的代码为什么报错",
+        "我的服务器地址配置在哪", "你记得那次会议吗", "你知道北京吗", "介绍一下北京", "他告诉过你什么", "我想知道天气", "我是程序员", "我叫小明", "我住在上海", "我今年三十岁", "帮我写一个函数",
+        "你好", "我的电脑坏了", "谁写的这段代码", "我结婚了",
+    ]);
+}
+
+#[test]
+fn the_tables_hold_enough_patterns_of_each_language() {
+    let tables = [STRONG_WHOLE, STRONG_PARTS, WEAK_PARTS];
+    let (english, chinese): (Vec<&str>, Vec<&str>) =
+        tables.iter().copied().flatten().partition(|p| p.is_ascii());
+    assert!(english.len() >= 45 && chinese.len() >= 45, "{} and {}", english.len(), chinese.len());
+    assert_eq!(
+        (classify_identity("who am I"), classify_identity("who is she")),
+        (IdentityQuestion::Strong, IdentityQuestion::None)
+    );
+}

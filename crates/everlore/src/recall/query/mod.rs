@@ -1,0 +1,25 @@
+//! Query understanding: what does the query ask for?
+//!
+//! [`analyze`] turns the text into an [`Intent`]: terms with synonyms, the kind of query, the period it names, and
+//! whether it needs memory at all. Everything here is a pure function of the text, the settings and the clock; no
+//! store, no model.
+
+mod analyze;
+pub mod query_kind;
+mod identity;
+mod memory_need;
+mod small_talk;
+mod synonyms;
+mod personal_constraints;
+mod domains;
+mod phrases;
+mod period;
+
+pub use analyze::{Intent, QueryTerm, analyze};
+pub(super) use analyze::{analyze_by_time_words, analyze_with_domains};
+pub use domains::{Domain, DomainTerm, Domains};
+pub use identity::IdentityQuestion;
+pub use memory_need::MemoryNeed;
+pub(super) use memory_need::capitalized_names;
+pub(super) use period::QueryPeriod;
+pub(super) use phrases::is_question;

@@ -1,0 +1,368 @@
+//! Signal fusion: expresses BM25F and cosine similarity as z-scores over the scope and adds them up with the boosts.
+
+use std::collections::HashSet;
+
+use super::{
+    corpus::{Corpus, DocRef},
+    gather::GatheredPostings,
+    lexical::{Bm25Matches, bm25_idf},
+    parallel::for_each,
+    rerank,
+    semantic::DocSimilarities,
+    signals::{HitSignals, TermSignal},
+};
+use crate::{
+    config::RecallConfig,
+    recall::{IdentityQuestion, Intent, QueryTerm, RecallDeps, RecallRequest, query::QueryPeriod},
+    store::{DocAddress, IndexField, MemoryFilter, Posting},
+    text::terms::is_function_pair,
+    types::{Kind, Timestamp},
+};
+
+/// Boost of memories about the user if the query asks about the user: more than the boost for a named speaker, since no
+/// other signal supports such a memory.
+const IDENTITY_BOOST: f64 = 3.0;
+
+/// Number of memories about the user below which the newest memories of any kind complete them.
+const MIN_ABOUT_USER: usize = 3;
+
+/// Number of the newest memories that complete them.
+const BROAD_LIMIT: usize = 10;
+
+/// Background documents added to the scope when coverage weighs a term: in a scope of three memories every term is
+/// common, which says nothing about the term.
+const BACKGROUND_DOCS: usize = 1_000;
+
+/// Documents per unit of parallel work.
+const CHUNK_DOCS: usize = 4_096;
+
+/// Cost of fusing one document, in comparisons of vectors.
+const FUSION_COST: usize = 3;
+
+/// Candidate for the answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct RecallCandidate {
+    pub(super) address: DocAddress,
+    pub(super) kind: Kind,
+    pub(super) at: Timestamp,
+    pub(super) signals: HitSignals,
+}
+
+/// Document with the sum of its signals. There are many of these and few become candidates, so it holds no more.
+#[derive(Clone, Copy)]
+struct FusedDoc {
+    doc: DocRef,
+    fused: f64,
+}
+
+/// Signals of a document by itself, before the boost of its session.
+struct DocSignals {
+    bm25: f64,
+    lexical: f64,
+    semantic: f64,
+    speaker: f64,
+    when: f64,
+    date: f64,
+    identity: f64,
+}
+
+/// Signals of all documents for a query, ready to be ranked and explained.
+pub(crate) struct Fusion<'a> {
+    pub(crate) gathered: &'a GatheredPostings,
+    pub(crate) intent: &'a Intent,
+    pub(super) config: RecallConfig,
+    pub(crate) corpus: Corpus<'a>,
+    lexical: Bm25Matches,
+    pub(crate) similarities: Option<DocSimilarities>,
+    /// Filter of each segment.
+    filters: Vec<MemoryFilter>,
+    period: Option<QueryPeriod<'a>>,
+    /// Posting list of the speaker, if the query names exactly one.
+    speaker_list: Option<usize>,
+    /// Mean and standard deviation of BM25F over the scope.
+    bm25_stats: (f64, f64),
+    fused_docs: Vec<FusedDoc>,
+    /// Boost of the documents of each session.
+    session_boosts: Vec<f64>,
+}
+
+/// Measures every document of the scope and adds up its signals.
+pub(crate) fn fuse<'a>(
+    deps: RecallDeps<'_>,
+    request: &RecallRequest,
+    gathered: &'a GatheredPostings,
+    intent: &'a Intent,
+) -> Fusion<'a> {
+    let config = rerank::first_stage_config(deps, request);
+    let corpus = Corpus::new(&gathered.segments, &config);
+    let (lexical, similarities) = compare(gathered, intent, &corpus);
+    let mut fusion = Fusion {
+        gathered,
+        intent,
+        config,
+        filters: gathered.segment_filters(&corpus),
+        period: period(&corpus, intent),
+        speaker_list: named_speaker(gathered, &corpus),
+        bm25_stats: bm25_stats(&corpus, &lexical),
+        fused_docs: Vec::new(),
+        session_boosts: Vec::new(),
+        corpus,
+        lexical,
+        similarities,
+    };
+    fusion.fuse_docs();
+    fusion.boost_sessions();
+    fusion
+}
+
+/// Compares all documents with the query, by words and, if the query has an embedding, by meaning at the same time.
+fn compare(
+    gathered: &GatheredPostings,
+    intent: &Intent,
+    corpus: &Corpus<'_>,
+) -> (Bm25Matches, Option<DocSimilarities>) {
+    let weights: Vec<_> = intent.terms.iter().map(|term| term.weight).collect();
+    let bm25 = || corpus.bm25(&gathered.term_variants, &weights);
+    let Some(embedding) = &gathered.query_embedding else { return (bm25(), None) };
+    let (similarities, lexical) = DocSimilarities::new(embedding, gathered, corpus, bm25);
+    (lexical, Some(similarities))
+}
+
+impl Fusion<'_> {
+    /// Returns the number of documents that can become candidates.
+    pub(crate) fn candidate_count(&self) -> usize {
+        self.fused_docs.len()
+    }
+
+    /// Returns the best `limit` candidates, best first; ties are broken by address.
+    pub(super) fn best(&mut self, limit: usize) -> Vec<RecallCandidate> {
+        let corpus = &self.corpus;
+        let order = |a: &FusedDoc, b: &FusedDoc| {
+            b.fused
+                .total_cmp(&a.fused)
+                .then_with(|| corpus.address(a.doc).cmp(&corpus.address(b.doc)))
+        };
+        if limit < self.fused_docs.len() {
+            self.fused_docs.select_nth_unstable_by(limit, order);
+        }
+        let limit = limit.min(self.fused_docs.len());
+        self.fused_docs[..limit].sort_unstable_by(order);
+        self.fused_docs[..limit].iter().map(|fused| self.candidate(fused.doc)).collect()
+    }
+
+    /// Fills in the coverage of the query and the terms that made up BM25F.
+    pub(crate) fn explain(&self, address: DocAddress, signals: &mut HitSignals) {
+        let Some(doc) = self.corpus.find(address) else { return };
+        let mut total = 0.0;
+        let neighbours = self.corpus.neighbours(doc);
+        for (term, variants, df) in self.known_terms() {
+            let frequency = self.corpus.term_frequency(doc, &neighbours, variants);
+            let weight = self.coverage_weight(term, df);
+            total += weight;
+            if frequency > 0.0 {
+                signals.coverage += weight;
+                let idf = f64::from(self.corpus.idf(df));
+                signals.terms.push(TermSignal {
+                    term: term.text.clone(),
+                    idf,
+                    frequency: frequency.into(),
+                    score: term.weight * idf * f64::from(self.corpus.saturate(frequency, doc)),
+                });
+            }
+        }
+        signals.coverage /= if total > 0.0 { total } else { 1.0 };
+    }
+
+    /// Returns each query term with its document frequency.
+    pub(crate) fn doc_frequencies(&self) -> impl Iterator<Item = (&QueryTerm, usize)> {
+        self.intent.terms.iter().zip(self.lexical.doc_frequencies.iter().copied())
+    }
+
+    /// Returns each query term with the posting lists of its variants and its document frequency. Leaves out pairs with
+    /// a Chinese function character that no document contains: their absence says nothing.
+    pub(crate) fn known_terms(&self) -> impl Iterator<Item = (&QueryTerm, &[(usize, f64)], usize)> {
+        let variants = self.gathered.term_variants.iter().map(Vec::as_slice);
+        let all = self.doc_frequencies().zip(variants);
+        all.filter(|((term, df), _)| *df > 0 || !is_function_pair(&term.text))
+            .map(|((term, df), variants)| (term, variants, df))
+    }
+
+    /// Returns the weight of a term for coverage: its rarity in the scope and [`BACKGROUND_DOCS`] other documents.
+    pub(crate) fn coverage_weight(&self, term: &QueryTerm, df: usize) -> f64 {
+        term.weight * f64::from(bm25_idf(self.corpus.num_docs() + BACKGROUND_DOCS, df))
+    }
+
+    fn candidate(&self, doc: DocRef) -> RecallCandidate {
+        let (own, session) = (self.doc_signals(doc), self.session_boosts[self.session(doc)]);
+        let signals = HitSignals {
+            bm25: own.bm25,
+            lexical: own.lexical,
+            semantic: own.semantic,
+            speaker: own.speaker,
+            when: own.when,
+            date: own.date,
+            identity: own.identity,
+            session,
+            fused: own.sum() + session,
+            ..HitSignals::default()
+        };
+        let (kind, at) = (self.corpus.flags(doc).kind, self.corpus.at(doc));
+        RecallCandidate { address: self.corpus.address(doc), kind, at, signals }
+    }
+
+    /// Adds up the signals of every document that passes the filter and that any source offers: terms, similarity,
+    /// time, or a question about the user.
+    fn fuse_docs(&mut self) {
+        let Self { intent, corpus, lexical, .. } = &*self;
+        let is_matched = |doc: &DocRef| lexical.bm25[corpus.ordinal(*doc)] != 0.0;
+        let similar = self.similarities.iter().flat_map(|similarities| &similarities.best);
+        let mut others: Vec<DocRef> = similar.copied().filter(|doc| !is_matched(doc)).collect();
+        if self.period.is_some() || intent.identity != IdentityQuestion::None {
+            let known: HashSet<_> = others.iter().copied().collect();
+            others.extend(self.unmatched_docs().into_iter().filter(|doc| !known.contains(doc)));
+        }
+        let is_candidate = |doc: &DocRef| {
+            (!intent.asks_period || self.is_in_period(*doc)) && self.passes_filter(*doc)
+        };
+        let fused = |doc: DocRef| FusedDoc { doc, fused: self.doc_signals(doc).sum() };
+        let chunks: Vec<&[DocRef]> =
+            lexical.matched.chunks(CHUNK_DOCS).chain([&others[..]]).collect();
+        let mut results = Vec::new();
+        results.resize_with(chunks.len(), Vec::new);
+        let work = chunks.into_iter().zip(&mut results).collect();
+        for_each(lexical.matched.len() * FUSION_COST, work, |(docs, results)| {
+            results.extend(docs.iter().copied().filter(is_candidate).map(fused));
+        });
+        self.fused_docs = results.concat();
+    }
+
+    /// Returns `true` if a document passes the filter.
+    fn passes_filter(&self, doc: DocRef) -> bool {
+        let filter = &self.filters[self.corpus.segment(doc)];
+        self.gathered.passes_filter(filter, &self.corpus, doc)
+    }
+
+    /// Returns the documents that no term matches but the query's period or its question about the user selects.
+    fn unmatched_docs(&self) -> Vec<DocRef> {
+        let (corpus, asks_user) = (&self.corpus, self.intent.identity != IdentityQuestion::None);
+        let broad = if asks_user { self.newest_docs() } else { Vec::new() };
+        let is_selected = |doc: &DocRef| {
+            asks_user && corpus.flags(*doc).kind == Kind::User
+                || self.is_in_period(*doc)
+                || broad.contains(doc)
+        };
+        let is_unmatched = |doc: &DocRef| self.lexical.bm25[corpus.ordinal(*doc)] == 0.0;
+        corpus.docs().filter(is_unmatched).filter(is_selected).collect()
+    }
+
+    /// Returns the newest documents of any kind if too few are about the user; otherwise none.
+    fn newest_docs(&self) -> Vec<DocRef> {
+        let corpus = &self.corpus;
+        let mut all: Vec<DocRef> = corpus.docs().filter(|doc| self.passes_filter(*doc)).collect();
+        let kind = |doc: &DocRef| corpus.flags(*doc).kind;
+        if all.iter().filter(|doc| kind(doc) == Kind::User).count() >= MIN_ABOUT_USER {
+            return Vec::new();
+        }
+        all.sort_by_key(|doc| {
+            (kind(doc) == Kind::Turn, std::cmp::Reverse(corpus.at(*doc)), corpus.address(*doc))
+        });
+        all.truncate(BROAD_LIMIT);
+        all
+    }
+
+    /// Computes the signals of a document by itself.
+    fn doc_signals(&self, doc: DocRef) -> DocSignals {
+        let (corpus, config, intent) = (&self.corpus, &self.config, self.intent);
+        let (ordinal, flags) = (corpus.ordinal(doc), corpus.flags(doc));
+        let bm25 = f64::from(self.lexical.bm25[ordinal]);
+        let similarity = self.similarities.as_ref().map_or(0.0, |all| all.z_score(ordinal));
+        let boost = |applies: bool, boost: f64| if applies { boost } else { 0.0 };
+        let is_spoken = |list| corpus.posting(doc, list).is_some_and(is_by_speaker);
+        DocSignals {
+            bm25,
+            lexical: z_score(bm25, self.bm25_stats),
+            semantic: config.semantic * f64::from(similarity),
+            speaker: boost(self.speaker_list.is_some_and(is_spoken), config.speaker_boost),
+            when: boost(intent.asks_when && flags.names_time, config.when_boost),
+            date: boost(self.is_in_period(doc), config.date_boost),
+            identity: boost(flags.kind == Kind::User, identity_boost(intent.identity)),
+        }
+    }
+
+    /// Boosts every document by a share of the best one in its session.
+    fn boost_sessions(&mut self) {
+        let mut best = vec![0.0f64; self.corpus.last_session() as usize + 1];
+        for fused in &self.fused_docs {
+            let best = &mut best[self.session(fused.doc)];
+            *best = best.max(fused.fused);
+        }
+        // Memories outside a session have nothing in common.
+        best[0] = 0.0;
+        self.session_boosts =
+            best.into_iter().map(|best| self.config.session_prior * best).collect();
+        let (corpus, boosts) = (&self.corpus, &self.session_boosts);
+        for fused in &mut self.fused_docs {
+            fused.fused += boosts[corpus.address(fused.doc).session() as usize];
+        }
+    }
+
+    fn session(&self, doc: DocRef) -> usize {
+        self.corpus.address(doc).session() as usize
+    }
+
+    fn is_in_period(&self, doc: DocRef) -> bool {
+        let (address, at) = (self.corpus.address(doc), || self.corpus.at(doc));
+        self.period.as_ref().is_some_and(|period| period.contains(address, at()))
+    }
+}
+
+impl DocSignals {
+    fn sum(&self) -> f64 {
+        self.lexical + self.semantic + self.speaker + self.when + self.date + self.identity
+    }
+}
+
+/// Returns the mean and the standard deviation of BM25F over the whole scope; documents without a match count as zero.
+fn bm25_stats(corpus: &Corpus<'_>, lexical: &Bm25Matches) -> (f64, f64) {
+    let count = corpus.num_docs().max(1) as f64;
+    let all = || lexical.matched.iter().map(|doc| f64::from(lexical.bm25[corpus.ordinal(*doc)]));
+    let mean = all().sum::<f64>() / count;
+    let variance = all().map(|bm25| bm25 * bm25).sum::<f64>() / count - mean * mean;
+    (mean, variance.max(0.0).sqrt())
+}
+
+/// Returns the z-score of a value; the value itself if all documents of the scope match alike.
+fn z_score(value: f64, (mean, deviation): (f64, f64)) -> f64 {
+    if deviation > 1e-6 { (value - mean) / deviation } else { value }
+}
+
+fn identity_boost(identity: IdentityQuestion) -> f64 {
+    match identity {
+        IdentityQuestion::None => 0.0,
+        // A passing mention of the user counts half as much as the question who the user is.
+        IdentityQuestion::Weak => IDENTITY_BOOST / 2.0,
+        IdentityQuestion::Strong => IDENTITY_BOOST,
+    }
+}
+
+/// Returns the posting list of the speaker that the query names; `None` if it names none or more than one.
+fn named_speaker(gathered: &GatheredPostings, corpus: &Corpus<'_>) -> Option<usize> {
+    let spoken = |list: usize| {
+        corpus.postings(list).filter(|(_, posting)| is_by_speaker(posting)).map(|(doc, _)| doc)
+    };
+    let mut lists = gathered.term_variants.iter().filter_map(|variants| Some(variants.first()?.0));
+    let first = lists.by_ref().find(|list| spoken(*list).next().is_some())?;
+    // The first and the last name of one person mark the same turns.
+    lists
+        .all(|other| spoken(other).next().is_none() || spoken(other).eq(spoken(first)))
+        .then_some(first)
+}
+
+fn is_by_speaker(posting: &Posting) -> bool {
+    posting.counts[IndexField::Speaker as usize] > 0
+}
+
+/// Resolves the period that the query names in this scope.
+fn period<'a>(corpus: &Corpus<'_>, intent: &'a Intent) -> Option<QueryPeriod<'a>> {
+    QueryPeriod::new(intent, corpus.docs().map(|doc| (corpus.address(doc), corpus.at(doc))))
+}

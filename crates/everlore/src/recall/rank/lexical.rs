@@ -1,0 +1,122 @@
+//! Lexical relevance: exact BM25F over one scope, with weighted fields, neighbouring turns, and statistics of this
+//! scope alone.
+
+use super::corpus::{Corpus, DocRef};
+use crate::store::{IndexField, Posting};
+
+/// BM25F of every document of the corpus for one query.
+pub(crate) struct Bm25Matches {
+    /// BM25F by ordinal; 0 for documents without a match.
+    pub(super) bm25: Vec<f32>,
+    /// Documents in which any term matches, in the text or in a neighbour; each once.
+    pub(super) matched: Vec<DocRef>,
+    /// Number of documents that contain each query term.
+    pub(crate) doc_frequencies: Vec<usize>,
+}
+
+/// Frequency of one term in the documents that contain it or neighbour one that does.
+struct TermFrequencies {
+    /// Frequency by ordinal.
+    tf: Vec<f32>,
+    matched: Vec<DocRef>,
+}
+
+impl Corpus<'_> {
+    /// Computes BM25F of all documents for terms with these posting lists and weights.
+    pub(super) fn bm25(&self, lists: &[Vec<(usize, f64)>], weights: &[f64]) -> Bm25Matches {
+        let zeros = || vec![0.0; self.max_doc()];
+        let mut found = Bm25Matches {
+            bm25: zeros(),
+            matched: Vec::new(),
+            doc_frequencies: Vec::with_capacity(lists.len()),
+        };
+        let mut frequencies = TermFrequencies { tf: zeros(), matched: Vec::new() };
+        for (variants, weight) in lists.iter().zip(weights) {
+            let df = self.accumulate_term(variants, &mut frequencies);
+            let idf = self.idf(df);
+            found.doc_frequencies.push(df);
+            for doc in frequencies.matched.drain(..) {
+                let ordinal = self.ordinal(doc);
+                let tf = std::mem::take(&mut frequencies.tf[ordinal]);
+                let bm25 = &mut found.bm25[ordinal];
+                if *bm25 == 0.0 {
+                    found.matched.push(doc);
+                }
+                *bm25 += *weight as f32 * idf * self.saturate(tf, doc);
+            }
+        }
+        found
+    }
+
+    /// Returns the frequency of a term in a document and its neighbours, measured as in [`Self::bm25`].
+    pub(crate) fn term_frequency(
+        &self,
+        doc: DocRef,
+        neighbours: &[(DocRef, f32)],
+        variants: &[(usize, f64)],
+    ) -> f32 {
+        let own =
+            |list| self.posting(doc, list).map_or(0.0, |posting| self.weighted_frequency(posting));
+        let near = |list| {
+            let shared = neighbours
+                .iter()
+                .map(|(doc, share)| share * self.posting(*doc, list).map_or(0.0, content_count));
+            shared.sum::<f32>()
+        };
+        variants.iter().map(|(list, share)| *share as f32 * (own(*list) + near(*list))).sum()
+    }
+
+    /// Returns the saturated, length-normalized frequency of BM25, before the factor idf.
+    pub(super) fn saturate(&self, tf: f32, doc: DocRef) -> f32 {
+        let (k1, b) = self.bm25_params();
+        tf * (k1 + 1.0) / (tf + k1 * (1.0 - b + b * self.length(doc)))
+    }
+
+    /// Returns the inverse document frequency of a term that `df` documents contain.
+    pub(crate) fn idf(&self, df: usize) -> f32 {
+        bm25_idf(self.num_docs(), df)
+    }
+
+    /// Adds up the frequencies of a term and its synonyms; returns the number of documents that contain the term itself
+    /// or, if none does, a synonym.
+    fn accumulate_term(&self, variants: &[(usize, f64)], into: &mut TermFrequencies) -> usize {
+        let mut df = 0;
+        for (list, share) in variants {
+            let share = *share as f32;
+            for (doc, posting) in self.postings(*list) {
+                into.add(doc, self.ordinal(doc), share * self.weighted_frequency(posting));
+                let content = share * content_count(posting);
+                if content > 0.0 {
+                    self.for_each_neighbour(doc, |neighbour, share| {
+                        into.add(neighbour, self.ordinal(neighbour), share.to_neighbour * content)
+                    });
+                }
+            }
+            if df == 0 {
+                df = into.matched.len();
+            }
+        }
+        df
+    }
+}
+
+impl TermFrequencies {
+    #[inline]
+    fn add(&mut self, doc: DocRef, ordinal: usize, tf: f32) {
+        let sum = &mut self.tf[ordinal];
+        if *sum == 0.0 && tf > 0.0 {
+            self.matched.push(doc);
+        }
+        *sum += tf;
+    }
+}
+
+/// Returns ln(1 + (N - n + 0.5) / (n + 0.5)) for a term that n of N documents contain.
+pub(super) fn bm25_idf(num_docs: usize, df: usize) -> f32 {
+    let (num_docs, df) = (num_docs as f32, df as f32);
+    (1.0 + (num_docs - df + 0.5) / (df + 0.5)).ln()
+}
+
+fn content_count(posting: &Posting) -> f32 {
+    posting.counts[IndexField::Content as usize].into()
+}

@@ -1,0 +1,85 @@
+//! Candidate loading: reads the rows of the best candidates and applies what only their texts can tell.
+
+use super::{
+    fuse::{Fusion, RecallCandidate},
+    repeated_questions, rerank, second_hop, time_order, visible_context,
+};
+use crate::{
+    error::Result,
+    recall::{Intent, RecallDeps, RecallRequest},
+    store::DocAddress,
+    types::Memory,
+};
+
+/// Candidates loaded beyond twice the limit: the bounded score factors reorder near equals and hardly ever raise a
+/// memory from further down.
+const EXTRA_LOADED: usize = 10;
+
+/// Growth of the number of loaded candidates if most of them only repeat the question.
+const DEPTH_GROWTH: usize = 4;
+
+/// Best candidates of a query with their rows.
+pub(crate) struct LoadedCandidates<'a> {
+    pub(super) fusion: Fusion<'a>,
+    pub(super) candidates: Vec<RecallCandidate>,
+    pub(super) rows: Vec<(DocAddress, Memory)>,
+}
+
+/// Loads the best candidates: reranks them, drops those that tell nothing new, and boosts those that the best ones lead
+/// to. If more than half are dropped, it loads more.
+pub(crate) async fn load<'a>(
+    deps: RecallDeps<'_>,
+    request: &RecallRequest,
+    mut fusion: Fusion<'a>,
+) -> Result<LoadedCandidates<'a>> {
+    let mut depth = load_depth(fusion.intent, request).max(rerank::depth(deps, request));
+    loop {
+        let mut candidates = fusion.best(depth);
+        let is_all = candidates.len() < depth;
+        let rows = load_rows(deps, request, &fusion, &mut candidates).await?;
+        let loaded = candidates.len();
+        drop_redundant(deps, request, fusion.intent, &mut candidates, &rows).await?;
+        if is_all || candidates.len() * 2 > loaded {
+            second_hop::boost_second_hop(&mut candidates, &rows, fusion.intent, &fusion.config);
+            return Ok(LoadedCandidates { fusion, candidates, rows });
+        }
+        depth = depth.saturating_mul(DEPTH_GROWTH);
+    }
+}
+
+/// Reranks the candidates, or samples those of a period, and reads their rows.
+async fn load_rows(
+    deps: RecallDeps<'_>,
+    request: &RecallRequest,
+    fusion: &Fusion<'_>,
+    candidates: &mut Vec<RecallCandidate>,
+) -> Result<Vec<(DocAddress, Memory)>> {
+    if fusion.intent.asks_period {
+        time_order::sample_evenly(candidates, request);
+    } else {
+        rerank::rerank(deps, request, fusion.gathered, candidates).await?;
+    }
+    let addresses: Vec<_> = candidates.iter().map(|candidate| candidate.address).collect();
+    deps.store.memories().by_address(&request.scope, &addresses).await
+}
+
+/// Drops the candidates that only repeat the question, know no answer, or are still visible in the conversation.
+async fn drop_redundant(
+    deps: RecallDeps<'_>,
+    request: &RecallRequest,
+    intent: &Intent,
+    candidates: &mut Vec<RecallCandidate>,
+    rows: &[(DocAddress, Memory)],
+) -> Result<()> {
+    repeated_questions::drop_uninformative(candidates, rows, intent);
+    let (scope, visible) = (&request.scope, request.visible.as_ref());
+    visible_context::drop_visible(deps.store, scope, visible, candidates, rows).await
+}
+
+/// Returns the number of candidates to load: all of a period, because it is shown from its first to its last memory.
+fn load_depth(intent: &Intent, request: &RecallRequest) -> usize {
+    if intent.asks_period {
+        return usize::MAX;
+    }
+    request.limit.saturating_mul(2).saturating_add(EXTRA_LOADED)
+}

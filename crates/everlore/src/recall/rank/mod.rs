@@ -1,0 +1,32 @@
+//! Ranking: which memories are relevant to the query?
+//!
+//! [`gather`] reads the postings and vectors of the scope, [`fuse`] measures every document by BM25F and cosine
+//! similarity and adds up the signals, [`load`] reads the rows of the best candidates and lets their texts speak, and
+//! [`score`] multiplies the relevance with bounded factors. Stores never rank: ranking is here, the same for every
+//! backend.
+
+mod gather;
+mod corpus;
+mod doc_stats;
+mod parallel;
+mod lexical;
+mod semantic;
+mod signals;
+mod fuse;
+mod load;
+pub(super) mod rerank;
+pub(super) mod repeated_questions;
+pub(super) mod visible_context;
+mod second_hop;
+mod score;
+mod updates;
+pub(super) mod time_order;
+
+pub(super) use corpus::DocRef;
+pub(super) use fuse::{Fusion, fuse};
+pub(super) use gather::gather;
+pub(super) use load::load;
+pub use score::ScoreFactors;
+pub(super) use score::{RankedHits, score};
+pub use signals::{HitSignals, TermSignal};
+pub use visible_context::VisibleContext;

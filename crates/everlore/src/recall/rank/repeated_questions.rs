@@ -1,0 +1,157 @@
+//! Uninformative turns: earlier questions that repeat the query, and answers that knew nothing. They contain the words
+//! of the query but not its answer.
+
+use std::{collections::HashSet, sync::LazyLock};
+
+use regex::Regex;
+
+use super::fuse::RecallCandidate;
+use crate::{
+    recall::{Intent, query::is_question},
+    store::DocAddress,
+    text::{
+        sentences::sentences,
+        terms::{TermHash, terms},
+    },
+    types::{Kind, Memory, Role},
+};
+
+/// Terms of a query that looks for earlier questions.
+const QUESTION_TERMS: [&str; 5] = ["ask", "question", "问", "問", "提问"];
+
+/// Longest answer, in characters, that is checked: an answer that knew nothing says little more.
+const MAX_NO_ANSWER_CHARS: usize = 400;
+
+/// Sort of an uninformative turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UninformativeTurn {
+    /// Question that repeats the query.
+    Question,
+    /// Answer that says that nothing is known.
+    NoAnswer,
+}
+
+/// Drops the turns that only repeat the query or say that nothing is known, unless the query asks for questions or for
+/// a period.
+pub(super) fn drop_uninformative(
+    candidates: &mut Vec<RecallCandidate>,
+    rows: &[(DocAddress, Memory)],
+    intent: &Intent,
+) {
+    let Some(query_terms) = query_terms(intent) else { return };
+    let uninformative: HashSet<DocAddress> = rows
+        .iter()
+        .filter(|(_, memory)| classify_turn(memory, &query_terms).is_some())
+        .map(|(address, _)| *address)
+        .collect();
+    candidates.retain(|candidate| !uninformative.contains(&candidate.address));
+}
+
+/// Returns the sort of uninformative turn that a memory is; `None` if it is informative.
+pub(crate) fn why_uninformative(memory: &Memory, intent: &Intent) -> Option<UninformativeTurn> {
+    query_terms(intent).and_then(|query_terms| classify_turn(memory, &query_terms))
+}
+
+fn classify_turn(memory: &Memory, query_terms: &HashSet<TermHash>) -> Option<UninformativeTurn> {
+    if only_repeats_question(memory, query_terms) {
+        return Some(UninformativeTurn::Question);
+    }
+    is_no_answer_turn(memory).then_some(UninformativeTurn::NoAnswer)
+}
+
+/// Returns `true` for an answer in which every sentence says that nothing is known or asks for the information. An
+/// answer that goes on with a fact is informative.
+fn is_no_answer_turn(memory: &Memory) -> bool {
+    let is_answer = memory.kind == Kind::Turn && memory.source.role == Some(Role::Assistant);
+    let text = memory.content.as_str();
+    is_answer && text.chars().count() <= MAX_NO_ANSWER_CHARS && says_nothing_known(text)
+}
+
+fn says_nothing_known(text: &str) -> bool {
+    let knows_nothing = |sentence: &str| NOTHING_KNOWN.is_match(sentence);
+    let is_empty = |sentence: &str| {
+        knows_nothing(sentence) || is_question(sentence) || ASKS_TO_BE_TOLD.is_match(sentence)
+    };
+    sentences(text).any(knows_nothing)
+        && sentences(text).all(|sentence| !CONTRAST.is_match(sentence) && is_empty(sentence))
+}
+
+/// Returns all terms of the query; `None` if it looks for questions or for a period.
+fn query_terms(intent: &Intent) -> Option<HashSet<TermHash>> {
+    let looks_for_questions =
+        intent.terms.iter().any(|term| QUESTION_TERMS.contains(&term.text.as_str()));
+    let terms = intent.terms.iter().flat_map(|term| term.variants().map(|(term, _)| term));
+    (!intent.asks_period && !looks_for_questions).then(|| terms.collect())
+}
+
+/// Returns `true` for a question of the user whose terms all occur in the query.
+fn only_repeats_question(memory: &Memory, query_terms: &HashSet<TermHash>) -> bool {
+    memory.kind == Kind::Turn
+        && memory.source.role != Some(Role::Assistant)
+        && is_question(&memory.content)
+        && terms(&memory.content).iter().all(|term| query_terms.contains(&TermHash::of(term)))
+}
+
+/// Statements that the speaker knows, remembers or finds nothing.
+static NOTHING_KNOWN: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"\bI (?:do not|don't|did not|didn't|cannot|can't|could not|couldn't) (?:actually |really |currently |yet )?(?:know|recall|remember|find|see)\b|\bI (?:do not|don't) (?:currently |yet )?have (?:any |that |this |the |your )?(?:\w+ )?(?:information|memory|memories|record|records|details|data|notes?)\b|\bI have (?:no|nothing)\b|\b(?:no|nothing)(?: \w+){0,3} (?:in|from) (?:my |our )?(?:memory|memories|notes|earlier conversations)\b|\b(?:you have|you've)(?: not|n't| never) (?:yet )?(?:told|mentioned|shared|said)|我(?:还|也|并)?(?:不知道|不清楚|不记得|不了解|没有?找到|找不到|无法确定|没有?印象)|(?:记忆|记录|资料)(?:里|中|里面)?(?:还|暂时|目前)?(?:没有|找不到|查不到)|没有?(?:任何|找到|查到)?(?:关于|有关|与).{1,30}(?:记忆|记录|信息|资料|内容)|您?你?(?:还|从)?没有?(?:告诉过?我|提到过?|说过)",
+    )
+});
+
+/// Requests for the missing information, and apologies.
+static ASKS_TO_BE_TOLD: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"^(?:please )?(?:tell|let) me\b|^(?:if|once) you (?:tell|told|share|let)\b|^(?:i'm |i am )?sorry\b|^(?:hmm|well)\b|^(?:请|如果|要是)?(?:您|你)?(?:可以|愿意)?(?:告诉我|跟我说|和我说)|^(?:抱歉|对不起|不好意思)",
+    )
+});
+
+/// Contrasts: a known fact may follow.
+static CONTRAST: LazyLock<Regex> = LazyLock::new(|| {
+    compile(r"\b(?:but|however|though|although|except|only that)\b|但|不过|只是|只知道")
+});
+
+/// Compiles the patterns, so that the first answer does not wait for them.
+pub(super) fn compile_patterns() {
+    for pattern in [&NOTHING_KNOWN, &ASKS_TO_BE_TOLD, &CONTRAST] {
+        LazyLock::force(pattern);
+    }
+}
+
+fn compile(pattern: &str) -> Regex {
+    Regex::new(&format!("(?i){pattern}")).expect("valid")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_that_know_nothing_are_told_from_those_that_know_something_in_both_languages() {
+        let empty = [
+            "I don't know your cat's name. Could you tell me?",
+            "I have nothing in memory about the staging server.",
+            "Sorry, I don't have any information about your cat.",
+            "You haven't told me where you live yet. Let me know and I will remember it.",
+            "我不知道你的猫叫什么。你可以告诉我吗？",
+            "抱歉，记忆里没有关于支付模块的内容。",
+            "你还没有告诉我你住在哪里。",
+        ];
+        for text in empty {
+            assert!(says_nothing_known(text), "{text}");
+        }
+        let informative = [
+            "I don't know your cat's name, but your dog is called Rex.",
+            "I don't know. The staging server uses port 9443.",
+            "Your cat is called Momo.",
+            "我不知道你的猫叫什么，不过你的狗叫雷克斯。",
+            "我不记得了。支付模块周三上线。",
+            "你的猫叫墨墨。",
+            "Could you tell me more?",
+            "",
+        ];
+        for text in informative {
+            assert!(!says_nothing_known(text), "{text}");
+        }
+    }
+}

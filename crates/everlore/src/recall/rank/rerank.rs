@@ -1,0 +1,260 @@
+//! Reranking by late interaction (MaxSim): compares the best candidates with the query token by token.
+//!
+//! A candidate's value is the sum over the query tokens of their best match in its text or, at a discount, in the turns
+//! beside it. The store keeps the token vectors of each text; this module computes them on first use.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::{fuse::RecallCandidate, gather::GatheredPostings, semantic};
+use crate::{
+    config::RecallConfig,
+    error::Result,
+    llm::{MaxSimScores, QueryVectors, Reranker},
+    recall::{RecallDeps, RecallRequest},
+    store::{DocAddress, NewTokenVectors},
+    text::terms::{TermHash, terms},
+    types::Memory,
+};
+
+/// Maximum number of reranked candidates, whatever the limit of the request: each costs tens of microseconds.
+const MAX_RERANKED: usize = 300;
+
+/// Limit of `why_not`, which looks for one memory among all hits; it leaves the number of reranked candidates
+/// unchanged.
+pub(crate) const UNLIMITED: usize = usize::MAX;
+
+/// Share of a match in the turn before or after, for a short question: its words are often spread over turns. A long
+/// message matches enough within one turn.
+const NEIGHBOUR_SHARE: f32 = 0.8;
+
+/// Weight of the pooled whole-text similarity beside MaxSim, for a long message; a short question is little more than
+/// its words.
+const WHOLE_TEXT_SHARE: f64 = 0.5;
+
+/// Length of a query, in tokens, from which it counts as long.
+const LONG_QUERY_TOKENS: f64 = 32.0;
+
+/// Bytes of text that one recall encodes for the first time, about a thousand tokens: the first queries with a new
+/// model each take a quarter of a second longer. The rest waits for the next query, or for `everlore embed rebuild`.
+const MAX_ENCODED_BYTES: usize = 4_000;
+
+/// Idf of words that are not looked up, such as "what": about that of a word in every fourth text, ln(1 + 4).
+const DEFAULT_IDF: f32 = 1.6;
+
+/// Idf of punctuation: about that of a word in more than every second text, ln(1 + 1.7).
+const PUNCTUATION_IDF: f32 = 1.0;
+
+/// Factor on the weight of the cosine similarity when reranking: both signals overlap, and MaxSim is the better one.
+const SEMANTIC_SHARE: f64 = 0.5;
+
+/// Returns the reranker, if the settings enable it and it understands the language of the query.
+fn reranker<'a>(deps: RecallDeps<'a>, request: &RecallRequest) -> Option<&'a dyn Reranker> {
+    let understands = |reranker: &&dyn Reranker| reranker.understands(&request.query);
+    deps.reranker.filter(|_| deps.config.rerank > 0.0).filter(understands)
+}
+
+/// Returns the number of candidates to rerank; 0 without a reranker.
+pub(crate) fn depth(deps: RecallDeps<'_>, request: &RecallRequest) -> usize {
+    match reranker(deps, request) {
+        Some(_) if request.limit == UNLIMITED => deps.config.rerank_depth,
+        Some(_) => deps.config.rerank_depth.max(request.limit).min(MAX_RERANKED),
+        None => 0,
+    }
+}
+
+/// Returns the constants of ranking for the fusion that precedes reranking.
+pub(super) fn first_stage_config(deps: RecallDeps<'_>, request: &RecallRequest) -> RecallConfig {
+    let mut config = deps.config.clone();
+    if reranker(deps, request).is_some() {
+        config.semantic *= SEMANTIC_SHARE;
+    }
+    config
+}
+
+/// Adds the z-scores of the late-interaction comparison to the signals of the first candidates.
+pub(super) async fn rerank(
+    deps: RecallDeps<'_>,
+    request: &RecallRequest,
+    gathered: &GatheredPostings,
+    candidates: &mut [RecallCandidate],
+) -> Result<()> {
+    let Some(reranker) = reranker(deps, request) else { return Ok(()) };
+    let depth = depth(deps, request).min(candidates.len());
+    let first = &mut candidates[..depth];
+    let query = encode_query(reranker, request, gathered).await?;
+    let compared = compare(deps, reranker, request, &query, first).await?;
+    let tokens = z_scores(first, |address| max_sim(&query, address, &compared));
+    let whole = z_scores(first, |address| Some(compared.get(&address)?.pooled.into()));
+    let share = WHOLE_TEXT_SHARE * query.len() as f64 / (query.len() as f64 + LONG_QUERY_TOKENS);
+    for ((candidate, tokens), whole) in first.iter_mut().zip(tokens).zip(whole) {
+        candidate.signals.rerank = deps.config.rerank * (tokens + share * whole);
+        candidate.signals.fused += candidate.signals.rerank;
+    }
+    Ok(())
+}
+
+/// Encodes the query without the names of speakers, each word with its idf in the scope.
+async fn encode_query(
+    reranker: &dyn Reranker,
+    request: &RecallRequest,
+    gathered: &GatheredPostings,
+) -> Result<QueryVectors> {
+    let query = semantic::without_speakers(&request.query, gathered);
+    let words: Vec<_> = split_words(&query).map(|word| (word, gathered.word_idf(word))).collect();
+    reranker.encode_query(&words).await
+}
+
+impl GatheredPostings {
+    /// Returns the idf of a word: that of its rarest term.
+    fn word_idf(&self, word: &str) -> f32 {
+        if !word.starts_with(char::is_alphanumeric) {
+            return PUNCTUATION_IDF;
+        }
+        let all: usize = self.segments.iter().map(|segment| segment.docs.len()).sum();
+        let idf = |term: &String| {
+            let term = TermHash::of(term);
+            let list = self.terms.iter().position(|other| *other == term)?;
+            let df: usize = self.segments.iter().map(|segment| segment.postings[list].len()).sum();
+            Some((1.0 + all as f32 / (0.5 + df as f32)).ln())
+        };
+        terms(word).iter().filter_map(idf).reduce(f32::max).unwrap_or(DEFAULT_IDF)
+    }
+}
+
+/// Splits a query into words and punctuation marks, as the tokenizers of models do.
+fn split_words(query: &str) -> impl Iterator<Item = &str> {
+    query.split_whitespace().flat_map(|part| {
+        let mut rest = part;
+        std::iter::from_fn(move || {
+            let first = rest.chars().next()?;
+            let end = if first.is_alphanumeric() {
+                rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len())
+            } else {
+                first.len_utf8()
+            };
+            let (word, after) = rest.split_at(end);
+            rest = after;
+            Some(word)
+        })
+    })
+}
+
+/// Similarities of each text to the query; texts that are not encoded yet are missing.
+type SimilaritiesByAddress = BTreeMap<DocAddress, MaxSimScores>;
+
+/// Compares the query with the candidates and the turns beside them.
+async fn compare(
+    deps: RecallDeps<'_>,
+    reranker: &dyn Reranker,
+    request: &RecallRequest,
+    query: &QueryVectors,
+    candidates: &[RecallCandidate],
+) -> Result<SimilaritiesByAddress> {
+    let own = candidates.iter().map(|candidate| candidate.address);
+    let beside = candidates.iter().flat_map(|candidate| neighbours(candidate.address));
+    let mut distinct = HashSet::new();
+    // The candidates come first: missing texts are encoded in this order.
+    let addresses: Vec<DocAddress> =
+        own.chain(beside).filter(|address| distinct.insert(*address)).collect();
+    let model = reranker.model();
+    let stored = deps.store.token_vectors().get(&request.scope, model, &addresses).await?;
+    let (mut compared, mut missing) = (SimilaritiesByAddress::new(), Vec::new());
+    for (address, tokens) in addresses.into_iter().zip(stored) {
+        match tokens {
+            Some(tokens) => drop(compared.insert(address, query.compare(&tokens))),
+            None => missing.push(address),
+        }
+    }
+    for (address, tokens) in encode_missing(deps, reranker, request, &missing).await? {
+        compared.insert(address, query.compare(&tokens));
+    }
+    Ok(compared)
+}
+
+/// Encodes the first [`MAX_ENCODED_BYTES`] of the missing texts and stores their token vectors.
+async fn encode_missing(
+    deps: RecallDeps<'_>,
+    reranker: &dyn Reranker,
+    request: &RecallRequest,
+    missing: &[DocAddress],
+) -> Result<Vec<(DocAddress, Vec<u8>)>> {
+    if missing.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut left = MAX_ENCODED_BYTES;
+    let mut rows = deps.store.memories().by_address(&request.scope, missing).await?;
+    rows.retain(|(_, memory)| {
+        let fits = left > 0;
+        left = left.saturating_sub(memory.content.len());
+        fits
+    });
+    let texts: Vec<&str> = rows.iter().map(|(_, memory)| memory.content.as_str()).collect();
+    let encoded: Vec<Vec<u8>> =
+        reranker.encode_texts(&texts).await?.into_iter().map(|packed| packed.0).collect();
+    let new =
+        rows.iter().zip(&encoded).map(|((_, memory), tokens)| new_token_vectors(memory, tokens));
+    if let Err(error) =
+        deps.store.token_vectors().put(&request.scope, reranker.model(), new.collect()).await
+    {
+        // Recall answers even if the store cannot be written to.
+        tracing::warn!("could not store token vectors: {error}");
+    }
+    Ok(rows.into_iter().map(|(address, _)| address).zip(encoded).collect())
+}
+
+fn new_token_vectors(memory: &Memory, tokens: &[u8]) -> NewTokenVectors {
+    NewTokenVectors { id: memory.id, version: memory.version, token_vectors: tokens.to_vec() }
+}
+
+/// Returns the addresses of the turns before and after.
+fn neighbours(address: DocAddress) -> impl Iterator<Item = DocAddress> {
+    [-1, 1].into_iter().filter_map(move |distance| address.neighbour(distance))
+}
+
+/// Returns the weighted sum of the best match of each query token in a text and its neighbours; `None` if the text is
+/// not encoded yet.
+fn max_sim(
+    query: &QueryVectors,
+    address: DocAddress,
+    compared: &SimilaritiesByAddress,
+) -> Option<f64> {
+    let mut best = compared.get(&address)?.tokens.clone();
+    let share = NEIGHBOUR_SHARE * (LONG_QUERY_TOKENS as f32 / query.len().max(1) as f32).min(1.0);
+    for MaxSimScores { tokens, .. } in
+        neighbours(address).filter_map(|address| compared.get(&address))
+    {
+        best.iter_mut().zip(tokens).for_each(|(best, beside)| *best = best.max(beside * share));
+    }
+    Some(query.weighted_sum(&best).into())
+}
+
+/// Returns the z-scores of a measure over the candidates; 0 for a candidate without a value, which keeps its rank.
+fn z_scores(
+    candidates: &[RecallCandidate],
+    measure: impl Fn(DocAddress) -> Option<f64>,
+) -> Vec<f64> {
+    let numbers: Vec<_> = candidates.iter().map(|candidate| measure(candidate.address)).collect();
+    let known = || numbers.iter().flatten();
+    let count = known().count().max(1) as f64;
+    let mean = known().sum::<f64>() / count;
+    let deviation = (known().map(|number| (number - mean).powi(2)).sum::<f64>() / count).sqrt();
+    // If all are equal, none is better.
+    let scale = if deviation > 1e-6 { deviation.recip() } else { 0.0 };
+    numbers.iter().map(|number| number.map_or(0.0, |number| (number - mean) * scale)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_stand_by_themselves() {
+        let cut = |query| split_words(query).collect::<Vec<_>>();
+        assert_eq!(
+            cut("When did she see the dog's vet?"),
+            ["When", "did", "she", "see", "the", "dog", "'", "s", "vet", "?"]
+        );
+        assert_eq!(cut("用 Rust 写的，对吗？"), ["用", "Rust", "写的", "，", "对吗", "？"]);
+        assert_eq!(cut(" \n"), Vec::<&str>::new());
+    }
+}

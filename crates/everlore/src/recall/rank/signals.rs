@@ -1,0 +1,54 @@
+//! Relevance signals of a hit: the numbers that `fuse` adds up, reported with the answer.
+
+use serde::Serialize;
+
+/// Relevance signals of a memory for a query.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct HitSignals {
+    /// BM25F of the query's terms; not part of `fused`.
+    pub bm25: f64,
+    /// Z-score of `bm25` over the scope: standard deviations above its mean.
+    pub lexical: f64,
+    /// Weighted z-score of the cosine similarity over the scope; 0 without vectors.
+    pub semantic: f64,
+    /// Boost if the query names the speaker.
+    pub speaker: f64,
+    /// Boost if the query asks for a time and the text names one.
+    pub when: f64,
+    /// Boost if the memory is of the time or session that the query names.
+    pub date: f64,
+    /// Boost for memories about the user if the query asks about the user.
+    pub identity: f64,
+    /// Boost by the best hit of its session.
+    pub session: f64,
+    /// Second-hop boost for rare words that it shares with the best candidates.
+    pub bridge: f64,
+    /// Weighted z-score of the late-interaction comparison over the best candidates; 0 without a reranker.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub rerank: f64,
+    /// Sum of all signals above except `bm25`.
+    pub fused: f64,
+    /// Share of the query's term weights, by rarity, that the memory covers.
+    pub coverage: f64,
+    /// Terms that made up `bm25`.
+    pub terms: Vec<TermSignal>,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
+/// Contribution of one query term to a memory's BM25F.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct TermSignal {
+    /// Term as it is looked up.
+    pub term: String,
+    /// Inverse document frequency in the scope.
+    pub idf: f64,
+    /// Frequency in the memory by field weight, synonyms and neighbouring turns included.
+    pub frequency: f64,
+    /// Summand of `bm25`.
+    pub score: f64,
+}

@@ -1,0 +1,35 @@
+//! The admin facet: for the owner of the store, across scopes.
+
+use async_trait::async_trait;
+
+use crate::{error::Result, types::Scope};
+
+/// Cares for the whole store. Nothing here is for an agent.
+#[async_trait]
+pub trait StoreAdmin: Send + Sync {
+    /// Describes the store: address, schema and access.
+    fn info(&self) -> StoreInfo;
+
+    /// Returns every scope that ever stored something.
+    async fn scopes(&self) -> Result<Vec<Scope>>;
+
+    /// Asks the database itself if it is sound and returns a line for each fault.
+    async fn integrity(&self) -> Result<Vec<String>>;
+
+    /// Returns unused space to the system if there is enough of it, and how many bytes that were.
+    async fn compact(&self) -> Result<u64>;
+
+    /// Waits for work in progress and releases files and connections. Later calls fail.
+    async fn close(&self);
+}
+
+/// Description of a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreInfo {
+    /// The address that opens it, such as `sqlite:PATH`.
+    pub url: String,
+    /// The version of its schema; 0 for a store without one.
+    pub schema: u32,
+    /// Set when writes are refused.
+    pub is_read_only: bool,
+}

@@ -1,0 +1,17 @@
+//! The search index, independent of any database: entries, segments, sealed blocks, the merge policy and the block
+//! cache.
+//!
+//! New entries stand in a scope's tail; full tails are sealed into immutable blocks, and blocks are merged as they
+//! grow. A backend only stores and loads the bytes; it says how large rows should be by its [`BlockLayout`].
+
+pub(crate) mod entry;
+pub(crate) mod segment;
+pub(crate) mod block;
+pub(crate) mod block_cache;
+pub(crate) mod merge_policy;
+pub(crate) mod assemble;
+
+pub(crate) use block::{BlockLayout, IndexBlock};
+pub(crate) use entry::IndexEntry;
+pub use entry::{slot_term, source_turn_term};
+pub use segment::{Docs, FIELD_COUNT, IndexField, Posting, Segment, SegmentVectors};
