@@ -1,8 +1,8 @@
 //! Generated corpus of any size that is never held in memory: every memory is a function of the seed, its scope and its
 //! position in the scope.
 //!
-//! A thousand scopes share the total unevenly, as users do. The classes large, middle and small grow with the total; the
-//! fixed ones do not, and hold the same texts at every total, so that the cost of *other people's* memories can be
+//! A thousand scopes share the total unevenly, as users do. The classes large, middle and small grow with the total;
+//! the fixed ones do not, and hold the same texts at every total, so that the cost of *other people's* memories can be
 //! measured by itself.
 
 use serde::Serialize;

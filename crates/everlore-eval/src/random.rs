@@ -1,12 +1,13 @@
-//! Pseudo-random numbers with the same sequence on every machine and in every version, so that two runs measure the same
-//! corpus.
+//! Pseudo-random numbers with the same sequence on every machine and in every version, so that two runs measure the
+//! same corpus.
 
 /// SplitMix64 generator.
 #[derive(Debug, Clone)]
 pub(crate) struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// Creates a generator that depends on `keys` alone: equal keys give equal sequences, whatever else was drawn before.
+    /// Creates a generator that depends on `keys` alone: equal keys give equal sequences, whatever else was drawn
+    /// before.
     pub(crate) fn from_keys(keys: &[u64]) -> Self {
         let mut random = Self(0);
         for key in keys {

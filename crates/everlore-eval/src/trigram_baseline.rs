@@ -1,5 +1,5 @@
-//! Trigram baseline, the design that Everlore began from: one memory table, an FTS5 trigram table over it kept in step by
-//! triggers, and a MATCH joined to the table and filtered by agent and user.
+//! Trigram baseline, the design that Everlore began from: one memory table, an FTS5 trigram table over it kept in step
+//! by triggers, and a MATCH joined to the table and filtered by agent and user.
 
 use std::path::Path;
 
@@ -115,8 +115,8 @@ impl TrigramBaseline {
     }
 }
 
-/// Builds an OR of all words that trigrams can find; Chinese text gives every three characters in a row, which is the most
-/// that a trigram index can do for it.
+/// Builds an OR of all words that trigrams can find; Chinese text gives every three characters in a row, which is the
+/// most that a trigram index can do for it.
 fn match_expression(text: &str) -> Option<String> {
     let words = text.split(|character: char| !character.is_alphanumeric() && character != '_');
     let pieces: Vec<String> = words

@@ -1,8 +1,8 @@
 //! Inner loops of Everlore's models: everything that runs over vectors number by number.
 //!
-//! It is a separate crate for two reasons: it is compiled for speed in every profile, tests included, and it is the only
-//! crate with unsafe code, for instructions that the processor may not have. Sums are made in the same order on every
-//! processor, so that a text has the same vectors everywhere.
+//! It is a separate crate for two reasons: it is compiled for speed in every profile, tests included, and it is the
+//! only crate with unsafe code, for instructions that the processor may not have. Sums are made in the same order on
+//! every processor, so that a text has the same vectors everywhere.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -198,8 +198,8 @@ fn softmax(weights: &mut [f32]) {
     weights.iter_mut().for_each(|weight| *weight /= total);
 }
 
-/// Normalizes each row to mean 0 and deviation 1, then applies the learned gain and bias. `epsilon` keeps a row of equal
-/// numbers from a division by zero.
+/// Normalizes each row to mean 0 and deviation 1, then applies the learned gain and bias. `epsilon` keeps a row of
+/// equal numbers from a division by zero.
 pub fn layer_norm(rows: &mut [f32], gain: &[f32], bias: &[f32], epsilon: f32) {
     run_widest(LayerNormTask { rows, gain, bias, epsilon });
 }

@@ -1,8 +1,9 @@
-//! Scripted local server that speaks the wire protocols of model providers, for tests and demonstrations; never shipped.
+//! Scripted local server that speaks the wire protocols of model providers, for tests and demonstrations; never
+//! shipped.
 //!
-//! It serves HTTP/1.1 on a loopback port with its own threads, so that blocking code, async code and other processes can
-//! all call it. A [`Responder`] answers each request with an [`HttpResponse`], which may be slow, cut off or streamed in
-//! chunks; responses queued by [`MockServer::enqueue`] come first. The server records every request.
+//! It serves HTTP/1.1 on a loopback port with its own threads, so that blocking code, async code and other processes
+//! can all call it. A [`Responder`] answers each request with an [`HttpResponse`], which may be slow, cut off or
+//! streamed in chunks; responses queued by [`MockServer::enqueue`] come first. The server records every request.
 
 mod http_request;
 mod http_response;
@@ -174,7 +175,8 @@ impl SharedState {
         response
     }
 
-    /// Holds a response back until it is released; returns `false` if the server closes or the client disconnects first.
+    /// Holds a response back until it is released; returns `false` if the server closes or the client disconnects
+    /// first.
     fn hold(&self, connection: &TcpStream) -> bool {
         let mut state = self.state();
         state.held += 1;

@@ -173,8 +173,8 @@ async fn time_steps(
     Ok([Some(context), Some(inject), Some(observe), Some(flushed), Some(answered), weight])
 }
 
-/// Times whole turns as a host runs them: inject, store the question, store the answer of a model that takes no time; the
-/// usage check runs in the background.
+/// Times whole turns as a host runs them: inject, store the question, store the answer of a model that takes no time;
+/// the usage check runs in the background.
 async fn whole_turns(
     engine: &Engine,
     scope: &Scope,

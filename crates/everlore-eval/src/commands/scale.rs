@@ -100,7 +100,8 @@ fn query_row(measured: &ScaleResult) -> Vec<String> {
 
 type Ratios = [Option<f64>; ScopeClass::ALL.len()];
 
-/// Returns the growth of each subject from one total to a larger one, and the slowdown of each subject against a later one.
+/// Returns the growth of each subject from one total to a larger one, and the slowdown of each subject against a later
+/// one.
 fn ratio_rows(all: &[ScaleResult]) -> Vec<(String, Ratios)> {
     let mut rows = Vec::new();
     for (index, later) in all.iter().enumerate() {

@@ -13,8 +13,9 @@ use crate::{
 
 /// Search ranking constants by folds, and print held-out beside in-sample figures
 ///
-/// The objective is the mean of recall@10 and ndcg@10 over all sets whose answers are ranked. Conversations are dealt into
-/// folds; then each set is left out as a whole. Constants that win by a hair are no better than the ones there are.
+/// The objective is the mean of recall@10 and ndcg@10 over all sets whose answers are ranked. Conversations are dealt
+/// into folds; then each set is left out as a whole. Constants that win by a hair are no better than the ones there
+/// are.
 #[derive(clap::Args)]
 pub(crate) struct TuneArgs {
     /// Folder with a folder for each set

@@ -46,8 +46,8 @@ impl ServerProcess {
         }
     }
 
-    /// Returns the bytes of anonymous memory, or `None` where the system does not report them. Mapped file pages do not count:
-    /// the system can take them back.
+    /// Returns the bytes of anonymous memory, or `None` where the system does not report them. Mapped file pages do not
+    /// count: the system can take them back.
     pub(super) fn memory_bytes(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;

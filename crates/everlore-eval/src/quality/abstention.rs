@@ -1,7 +1,7 @@
 //! Abstention: how well the engine tells questions that its memories answer from those that they do not.
 //!
-//! Each question is put to its own scope and to another one, once as it is and once without the names of the speakers of
-//! any scope: a name that a scope does not know gives a foreign question away.
+//! Each question is put to its own scope and to another one, once as it is and once without the names of the speakers
+//! of any scope: a name that a scope does not know gives a foreign question away.
 
 use std::collections::{HashMap, HashSet};
 

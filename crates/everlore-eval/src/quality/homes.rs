@@ -1,5 +1,5 @@
-//! Recall in small homes of 1 to 60 memories: how many questions get the memory that they need, and how many get one that
-//! they do not.
+//! Recall in small homes of 1 to 60 memories: how many questions get the memory that they need, and how many get one
+//! that they do not.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},

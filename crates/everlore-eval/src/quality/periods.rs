@@ -1,9 +1,9 @@
 //! Questions for a period: precision and recall of the rows of that period.
 //!
-//! Each wording of a question is a query of its own; its result is compared with the rows of the period as a set. Overall
-//! figures are micro-averaged: rows are counted over all wordings, so that precision is the share of returned rows that
-//! are right, recall the share of right rows that are returned, and F1 their harmonic mean. `macro_f1` is the mean of the
-//! F1 of each wording.
+//! Each wording of a question is a query of its own; its result is compared with the rows of the period as a set.
+//! Overall figures are micro-averaged: rows are counted over all wordings, so that precision is the share of returned
+//! rows that are right, recall the share of right rows that are returned, and F1 their harmonic mean. `macro_f1` is the
+//! mean of the F1 of each wording.
 
 use std::collections::{BTreeMap, HashSet};
 

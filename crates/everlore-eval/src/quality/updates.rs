@@ -16,7 +16,8 @@ const LIMIT: usize = 10;
 /// Result on a set of questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct UpdateScores {
-    /// Share of the questions with a stale row in which the newest row is among the first ten and above every stale one.
+    /// Share of the questions with a stale row in which the newest row is among the first ten and above every stale
+    /// one.
     pub(crate) newest_first: f64,
     /// Share of all questions in which a relevant row is among the first ten.
     pub(crate) found: f64,

@@ -1,4 +1,4 @@
-//! The engine as a [`Retriever`](super::Retriever).
+//! The engine as a [`Retriever`].
 
 use std::{
     collections::{HashMap, HashSet},

@@ -1,6 +1,7 @@
 //! Retrieval quality on data sets with known answers.
 //!
-//! [`data`] reads a data set, [`run`] loads it into each retriever and runs every query, [`metrics`] scores the results.
+//! [`data`] reads a data set, [`run`] loads it into each retriever and runs every query, [`metrics`] scores the
+//! results.
 
 pub(crate) mod data;
 pub(crate) mod official;

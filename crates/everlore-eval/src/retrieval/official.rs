@@ -71,8 +71,8 @@ pub(crate) fn locomo(path: &Path) -> Result<DataSet> {
     Ok(set)
 }
 
-/// Reads LongMemEval: each question has its own scope. Relevant are the turns marked as having the answer; where none is
-/// marked, all turns of the answer sessions.
+/// Reads LongMemEval: each question has its own scope. Relevant are the turns marked as having the answer; where none
+/// is marked, all turns of the answer sessions.
 pub(crate) fn longmemeval(path: &Path) -> Result<DataSet> {
     let instances: Vec<LongmemevalInstance> = read(path)?;
     let mut set = DataSet::default();

@@ -94,8 +94,8 @@ pub(crate) fn search(
     Ok((answer, ms))
 }
 
-/// Returns the scopes with queries, in groups that are loaded together. Without noise all scopes are loaded, because a store
-/// would hold them too.
+/// Returns the scopes with queries, in groups that are loaded together. Without noise all scopes are loaded, because a
+/// store would hold them too.
 pub(super) fn groups(set: &DataSet) -> Vec<Vec<ScopeQueries<'_>>> {
     let (mut groups, mut group, mut rows) = (Vec::new(), Vec::new(), 0);
     for scope in scopes(set) {

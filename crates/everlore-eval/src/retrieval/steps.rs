@@ -1,5 +1,5 @@
-//! Time of each step of a recall: analysing the query, embedding it, reading the index, reading rows, and the rest, which
-//! is ranking. Each step also runs by itself, beside the whole.
+//! Time of each step of a recall: analysing the query, embedding it, reading the index, reading rows, and the rest,
+//! which is ranking. Each step also runs by itself, beside the whole.
 
 use anyhow::Result;
 use serde::Serialize;

@@ -1,4 +1,5 @@
-//! Measures of the source tree by crate: size, function lengths, type names, doc comments; and the width of the store traits.
+//! Measures of the source tree by crate: size, function lengths, type names, doc comments; and the width of the store
+//! traits.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

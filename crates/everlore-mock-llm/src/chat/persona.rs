@@ -1,5 +1,5 @@
-//! Persona for demonstrations, in English and Chinese: it repeats the memories of its prompt, so that a person sees what a
-//! model would know.
+//! Persona for demonstrations, in English and Chinese: it repeats the memories of its prompt, so that a person sees
+//! what a model would know.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Ranking compared with a naive BM25F computed from the memories themselves, and between stores, whatever segments they
-//! hold.
+//! Ranking compared with a naive BM25F computed from the memories themselves, and between stores, whatever segments
+//! they hold.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -223,7 +223,8 @@ impl<'a> NaiveBm25<'a> {
         self.total(memory, |text| terms(text).len())
     }
 
-    /// Returns the idf by the memories that the term reaches or, where it reaches none, the first synonym that reaches any.
+    /// Returns the idf by the memories that the term reaches or, where it reaches none, the first synonym that reaches
+    /// any.
     fn idf(&self, variants: &[(&str, f64)]) -> f64 {
         let mut reached = BTreeSet::new();
         for (text, _) in variants {

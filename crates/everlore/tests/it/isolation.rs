@@ -1,5 +1,5 @@
-//! Scope isolation: no scope can see, count or change anything of another. Random scopes, ids, uris and operations on one
-//! file, compared with a plain model of each scope.
+//! Scope isolation: no scope can see, count or change anything of another. Random scopes, ids, uris and operations on
+//! one file, compared with a plain model of each scope.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -65,8 +65,8 @@ pub(crate) fn fresh_path() -> PathBuf {
     temp_folder().join("everlore.db")
 }
 
-/// Returns the seed of a randomized test: `EVERLORE_TEST_SEED` if it is set, otherwise a random one. Prints it, so that a
-/// failure shows the value to set.
+/// Returns the seed of a randomized test: `EVERLORE_TEST_SEED` if it is set, otherwise a random one. Prints it, so that
+/// a failure shows the value to set.
 #[expect(clippy::print_stdout, reason = "the output of a failed test names its seed")]
 pub(crate) fn seed() -> u64 {
     let given = std::env::var(SEED).ok();

@@ -1,6 +1,7 @@
 //! Counts the work of readers in tests: instructions of SQLite's virtual machine, by database file.
 //!
-//! Unlike time, the count is the same on every machine and in every run, and it grows with each row that a query visits.
+//! Unlike time, the count is the same on every machine and in every run, and it grows with each row that a query
+//! visits.
 
 use std::{
     collections::HashMap,
