@@ -255,7 +255,7 @@ fn the_commands_tell_what_is_remembered_recalled_and_spent() {
     assert_eq!(sent.len(), 1, "the conversation was cleared: {sent:?}");
     assert_eq!(sent[0]["content"], "/not a command");
     terminal.type_line("/help");
-    terminal.wait_for_text("forget this conversation; memory stays");
+    terminal.wait_for_text("clear this conversation; memory stays");
     terminal.type_line("/quit");
     assert_eq!(terminal.wait_for_exit(), 0);
 }
