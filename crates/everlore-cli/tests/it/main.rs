@@ -62,3 +62,6 @@ mod fs;
 #[cfg(feature = "server")]
 mod clients;
 mod source_checks;
+mod dependencies;
+#[cfg(unix)]
+mod requirements;
