@@ -16,6 +16,7 @@ mod text_round_trip;
 mod erasure;
 mod secrets;
 mod capture;
+#[cfg(all(feature = "remote", unix))]
 mod memory_agent;
 mod transfer;
 mod import;
