@@ -20,15 +20,24 @@ FUZZ_SECONDS ?= 60
 MIN_COVERAGE ?= 85
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint unit doctest model clients bench fuzz coverage docs deny clean
+.PHONY: help run test requirements fetch lint unit doctest model clients bench fuzz coverage docs deny clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## build the release binary and run the demo
+	@sh tools/requirements.sh run
 	$(CARGO) run --locked --release -p everlore-cli -- demo
 
-test: lint unit doctest ## check format and lints, run all tests
+test: requirements fetch lint unit doctest ## check format, lints and dependencies, run all tests
+
+# One message names everything that is missing, before anything is built.
+requirements:
+	@CARGO="$(CARGO)" PYTHON="$(PYTHON)" MODEL="$(MODEL)" CLIENTS="$(CLIENTS)" sh tools/requirements.sh test
+
+# A test checks licences and sources of all dependencies without a network; for those of other systems it needs their crates.
+fetch:
+	@$(CARGO) fetch --locked --quiet || echo "some crates of other systems cannot be fetched, so their licences are not checked" >&2
 
 lint: ## check format and lints
 	$(CARGO) fmt --all --check
@@ -92,7 +101,7 @@ docs: ## bring generated documents up to date and build the API reference
 	UPDATE_DOCS=1 $(CARGO) test --locked --workspace --quiet
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps
 
-deny: $(TOOLS)/bin/cargo-deny ## check licences, known holes and sources of dependencies
+deny: $(TOOLS)/bin/cargo-deny ## check dependencies for known vulnerabilities too; builds cargo-deny
 	$(WITH_TOOLS) $(CARGO) deny --locked check
 
 clean: ## delete what was built, tools included

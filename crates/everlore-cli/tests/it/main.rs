@@ -15,6 +15,7 @@ mod text_round_trip;
 mod erasure;
 mod secrets;
 mod capture;
+#[cfg(all(feature = "remote", unix))]
 mod memory_agent;
 mod transfer;
 mod import;
@@ -60,3 +61,6 @@ mod tool;
 mod fs;
 #[cfg(feature = "server")]
 mod clients;
+mod dependencies;
+#[cfg(unix)]
+mod requirements;

@@ -11,6 +11,7 @@ use std::{
     process::{Command, Stdio},
 };
 
+#[cfg(feature = "server")]
 use serde_json::{Value, json};
 
 use crate::home::{CommandOutput, TestHome};

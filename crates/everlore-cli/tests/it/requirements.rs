@@ -1,0 +1,79 @@
+//! `tools/requirements.sh`, which `make run` and `make test` call first: one message names everything that is missing.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::{Command, Output},
+};
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools/requirements.sh");
+
+/// Runs the script with only these programs on the path, each a shell script.
+fn check(target: &str, programs: &[(&str, &str)], downloads: &Path) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, script) in programs {
+        let path = folder.path().join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = Command::new("/bin/sh");
+    command.args([SCRIPT, target]).env_clear().env("PATH", folder.path());
+    command.env("MODEL", downloads).env("CLIENTS", downloads);
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    assert!(stdout.is_empty(), "{stdout:?}");
+    (status.code(), String::from_utf8(stderr).unwrap())
+}
+
+#[test]
+fn everything_that_is_missing_is_named_at_once() {
+    let empty = tempfile::tempdir().unwrap();
+    let (code, message) = check("test", &[], empty.path());
+    assert_eq!(code, Some(1), "{message}");
+    for part in ["Rust (cargo)", "C compiler", "Python 3 with venv and pip", "npm", "rustup"] {
+        assert!(message.contains(part), "{part} in {message}");
+    }
+    assert!(
+        message.contains("sudo apt install build-essential python3 python3-venv python3-pip npm")
+    );
+    assert!(message.contains("brew install python node") && message.contains("xcode-select"));
+    let (code, message) = check("run", &[], empty.path());
+    assert!(
+        code == Some(1) && !message.contains("npm") && !message.contains("Python"),
+        "{message}"
+    );
+}
+
+#[test]
+fn nothing_is_printed_if_everything_works() {
+    let cargo = ("cargo", "echo cargo 1.95.0");
+    let python = ("python3", "exit 0");
+    let empty = tempfile::tempdir().unwrap();
+    let programs = [cargo, ("cc", "exit 0"), python, ("npm", "exit 0")];
+    assert_eq!(check("test", &programs, empty.path()), (Some(0), String::new()));
+    assert_eq!(check("run", &programs[..2], empty.path()), (Some(0), String::new()));
+    // With everything downloaded, neither Python nor npm is needed.
+    for name in ["model.safetensors", "python/ready", "node/ready"] {
+        fs::create_dir_all(empty.path().join(name).parent().unwrap()).unwrap();
+        fs::write(empty.path().join(name), "").unwrap();
+    }
+    assert_eq!(check("test", &programs[..2], empty.path()), (Some(0), String::new()));
+}
+
+#[test]
+fn tools_that_do_not_work_count_as_missing() {
+    let empty = tempfile::tempdir().unwrap();
+    let old = [("cargo", "echo cargo 1.63.0"), ("cc", "exit 1")];
+    let (_, message) = check("run", &old, empty.path());
+    assert!(
+        message.contains("or newer (here is 1.63)") && message.contains("C compiler"),
+        "{message}"
+    );
+    let no_clippy = "case $1 in clippy) exit 1;; *) echo cargo 1.95.0;; esac";
+    let no_venv = "case $* in *venv*) exit 1;; esac";
+    let programs =
+        [("cargo", no_clippy), ("cc", "exit 0"), ("python3", no_venv), ("npm", "exit 0")];
+    let (_, message) = check("test", &programs, empty.path());
+    assert!(message.contains("rustfmt and clippy, venv of python3\n"), "{message}");
+    assert!(message.contains("sudo apt install python3-venv\n"), "{message}");
+}

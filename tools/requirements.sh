@@ -1,0 +1,68 @@
+#!/bin/sh
+# Checks at once that everything a make target needs is installed, and says in one message what is missing and how to get it.
+# Usage: requirements.sh run|test. Python and npm are needed only until their downloads are in the folders MODEL and CLIENTS.
+set -u
+
+target=$1
+cc=${CC:-cc}
+python=${PYTHON:-python3}
+missing= apt= brew= rust= xcode=
+
+# lack NAME APT_PACKAGES BREW_PACKAGES
+lack() {
+	missing="$missing${missing:+, }$1"
+	apt="$apt${2:+ $2}"
+	brew="$brew${3:+ $3}"
+}
+
+works() {
+	"$@" >/dev/null 2>&1
+}
+
+# The oldest Rust that can build this: the minor version of `rust-version` in Cargo.toml.
+while read -r key _ value; do
+	[ "$key" = rust-version ] && oldest=${value#\"1.} && oldest=${oldest%\"}
+done <"${0%/*}/../Cargo.toml"
+found=$("${CARGO:-cargo}" --version 2>/dev/null) && found=${found#cargo 1.} && found=${found%%.*}
+
+if [ -z "$found" ]; then
+	lack "Rust (cargo)" "" ""
+	rust=yes
+elif [ "$found" -lt "$oldest" ]; then
+	lack "Rust 1.$oldest or newer (here is 1.$found)" "" ""
+	rust=yes
+elif [ "$target" = test ] && ! { works "${CARGO:-cargo}" fmt --version && works "${CARGO:-cargo}" clippy --version; }; then
+	lack "rustfmt and clippy" "" ""
+	rust=yes
+fi
+
+# The header belongs to the C library's development files, which a bare compiler does not bring.
+if ! printf '#include <stdio.h>\nint main(void) { return 0; }\n' | works "$cc" -x c -fsyntax-only -; then
+	lack "a C compiler ($cc)" build-essential ""
+	xcode=yes
+fi
+
+if [ "$target" = test ]; then
+	if [ ! -f "${MODEL:-}/model.safetensors" ] || [ ! -f "${CLIENTS:-}/python/ready" ]; then
+		if ! works "$python" --version; then
+			lack "Python 3 with venv and pip ($python)" "python3 python3-venv python3-pip" python
+		else
+			works "$python" -c 'import venv, ensurepip' || lack "venv of $python" python3-venv python
+			works "$python" -m pip --version || lack "pip of $python" python3-pip python
+		fi
+	fi
+	if [ ! -f "${CLIENTS:-}/node/ready" ] && ! works npm --version; then
+		lack npm npm node
+	fi
+fi
+
+[ -z "$missing" ] && exit 0
+
+{
+	echo "make $target needs what is missing here: $missing"
+	[ -n "$apt" ] && echo "  Debian, Ubuntu:  sudo apt install$apt"
+	[ -n "$xcode" ] && echo "  macOS:           xcode-select --install"
+	[ -n "$brew" ] && echo "  macOS:           brew install$brew"
+	[ -n "$rust" ] && echo "  Rust:            install rustup (https://rustup.rs) and open a new shell; it takes the version in rust-toolchain.toml"
+} >&2
+exit 1
