@@ -101,7 +101,7 @@ fn a_later_line_with_a_rule_in_a_block_does_not_fool_an_edit() {
     assert_eq!(matter.get("name").cloned(), text("a\n---\nb\n"));
 }
 
-/// Lines that people and programs write, each a whole key.
+/// Generates lines that people and programs write, each a whole key.
 fn any_front_matter() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("x1: plain # with a comment\n".to_owned()),
@@ -141,7 +141,7 @@ proptest! {
         let (before, after) = (ends(before.concat()), ends(after.concat()));
         let rule = ends("---\n".into());
         let whole = format!("{rule}{before}{}{after}{rule}{body}", ends("name: old\n".into()));
-        // Two of the same key are refused, which another test shows.
+        // Duplicate keys are refused, which another test shows.
         let Ok(Some(matter)) = FrontMatter::parse(&whole) else { return Ok(()) };
         let edited = matter.with_values(&[("name", Some(yaml_scalar(&value)))]).unwrap();
         prop_assert_eq!(edited, format!("{rule}{before}name: {}{}{after}{rule}", yaml_scalar(&value), ends("\n".into())));

@@ -1,4 +1,4 @@
-//! Claude Code: memory folders with an index and a file a memory, and the instructions in `CLAUDE.md`.
+//! Claude Code: memory folders with an index and a file for each memory, and the instructions in `CLAUDE.md`.
 
 use super::{
     ExternalDraft, ImportDecision, ParsedImport, SourceFile,
@@ -12,7 +12,7 @@ use crate::{
     types::Kind,
 };
 
-/// What a file is. Memory folders are named themselves, or lie in a project or in the folder of all projects.
+/// Classifies a file. Memory folders are named themselves, or lie in a project or in the folder of all projects.
 pub(super) fn classify_file(path: &str) -> ImportDecision {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let is_page = name.ends_with(".md") && !name.starts_with('.');
@@ -25,7 +25,7 @@ pub(super) fn classify_file(path: &str) -> ImportDecision {
     if is_page && is_read { ImportDecision::Import } else { ImportDecision::Ignore }
 }
 
-/// The folders in which there may be something.
+/// Returns `true` for a folder that may hold something.
 pub(super) fn descends_into(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     let inside = parts.iter().position(|part| *part == ".claude").map_or(0, |at| at + 1);
@@ -48,7 +48,7 @@ fn is_rules_folder(folder: &str) -> bool {
     folder.trim_start_matches(".claude/").split('/').next() == Some("rules")
 }
 
-/// Takes a file apart. Without `all_pages`, one beside the project's own files must say itself that it is a memory.
+/// Parses a file. Without `all_pages`, a file among a project's own files must declare itself a memory.
 pub(super) fn parse(file: &SourceFile, source: &str, all_pages: bool, found: &mut ParsedImport) {
     let text = match file.text() {
         Ok(text) => text,
@@ -64,7 +64,7 @@ pub(super) fn parse(file: &SourceFile, source: &str, all_pages: bool, found: &mu
     }
 }
 
-/// The index only points to files; what else someone wrote there is notes.
+/// Imports the text of an index beside its links, as notes; the links only point to files.
 fn import_index(file: &SourceFile, source: &str, text: &str, found: &mut ParsedImport) {
     let notes: String = text.split_inclusive('\n').filter(|line| !is_index_link(line)).collect();
     if notes.trim().is_empty() {
@@ -74,7 +74,7 @@ fn import_index(file: &SourceFile, source: &str, text: &str, found: &mut ParsedI
         .import_into(&notes, found);
 }
 
-/// Whether a line of the index stands for a file: `- [Title](file.md): summary`.
+/// Returns `true` if a line of the index stands for a file: `- [Title](file.md): summary`.
 fn is_index_link(line: &str) -> bool {
     let item = line.trim_start().trim_start_matches(['-', '*', ' ']);
     let target =
@@ -84,7 +84,7 @@ fn is_index_link(line: &str) -> bool {
         .is_some_and(|(target, _)| target.ends_with(".md") && !target.contains("://"))
 }
 
-/// Instructions are rules for the agent, unless their heading says otherwise.
+/// Imports instructions as rules for the agent, unless their heading says otherwise.
 fn import_instructions(file: &SourceFile, source: &str, text: &str, found: &mut ParsedImport) {
     let body = match FrontMatter::parse(text) {
         Ok(Some(matter)) => matter.body().to_owned(),
@@ -110,7 +110,7 @@ fn is_path(text: &str) -> bool {
     text.contains('/') || text.ends_with(".md")
 }
 
-/// A file a memory. Front matter that is not as it should be costs the file its type, not its text.
+/// Imports a file as one memory. Bad front matter costs the file its type, not its text.
 fn import_page(file: &SourceFile, source: &str, text: &str, found: &mut ParsedImport) {
     let stem = file.name().trim_end_matches(".md").to_owned();
     let mut draft = ExternalDraft {
@@ -156,13 +156,13 @@ fn text_value(matter: &FrontMatter<'_>, key: &str) -> Option<String> {
     }
 }
 
-/// Files are called after their type: `feedback_testing.md`.
+/// Returns the kind in a file name: `feedback_testing.md`.
 fn kind_from_name(stem: &str) -> Option<Kind> {
     let kind = stem.split(['_', '-']).next()?.parse().ok()?;
     (kind != Kind::Turn).then_some(kind)
 }
 
-/// The project or the agent that a memory folder belongs to.
+/// Returns the project or the agent that a memory folder belongs to, as tags.
 fn project_tags(path: &str) -> Vec<String> {
     let parts: Vec<&str> = path.split('/').filter(|part| *part != ".claude").collect();
     match parts[..] {

@@ -1,14 +1,14 @@
-//! Hermes: two files of entries, set apart by lines that hold a section sign.
+//! Hermes: two files of entries, separated by lines with a section sign.
 
 use super::{
     ExternalDraft, ImportDecision, ParsedImport, SourceFile, markdown_notes::MarkdownNotes,
 };
 use crate::{files::layers::Layer, types::Kind};
 
-/// The line between two entries.
+/// Line between two entries.
 pub(super) const SEPARATOR: &str = "§";
 
-/// What a file of the home is.
+/// Classifies a file of the home.
 pub(super) fn classify_file(path: &str) -> ImportDecision {
     match path.strip_prefix("memories/").unwrap_or(path) {
         "MEMORY.md" | "USER.md" => ImportDecision::Import,
@@ -20,7 +20,7 @@ pub(super) fn classify_file(path: &str) -> ImportDecision {
     }
 }
 
-/// Takes a file apart. An entry has no name: only its text tells it.
+/// Parses a file. An entry has no name: only its text identifies it.
 pub(super) fn parse(file: &SourceFile, source: &str, found: &mut ParsedImport) {
     let text = match file.text() {
         Ok(text) => text,
@@ -49,7 +49,7 @@ pub(super) fn parse(file: &SourceFile, source: &str, found: &mut ParsedImport) {
     }));
 }
 
-/// The entries of a text, each with the line on which it begins.
+/// Returns the entries of a text, each with its first line.
 fn split_entries(text: &str) -> Vec<(usize, String)> {
     let mut entries = vec![(1, String::new())];
     for (index, line) in text.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! The graph of the MCP reference server: entities with observations, and relations between them.
+//! Knowledge graph of the MCP reference server: entities with observations, and relations between them.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::types::Kind;
 
-/// What the server's own prompt calls the person it talks to.
+/// Names of the user in the server's own prompt.
 const USER_NAMES: [&str; 2] = ["default_user", "user"];
 
 #[derive(Default)]
@@ -28,7 +28,7 @@ struct McpEntity {
     relations: Vec<[String; 3]>,
 }
 
-/// Takes a file apart; an entity becomes one draft.
+/// Parses a file; an entity becomes one draft.
 pub(super) fn parse(file: &SourceFile, source: &str, found: &mut ParsedImport) {
     let graph = read_graph(file, found);
     for entity in graph.into_entities(file, found) {
@@ -118,7 +118,7 @@ impl McpKnowledgeGraph {
         }
     }
 
-    /// An entity that occurs twice is one.
+    /// Adds an entity, merged with an earlier one of the same name.
     fn add_entity(
         &mut self,
         place: &str,
@@ -152,7 +152,7 @@ impl McpKnowledgeGraph {
         }
     }
 
-    /// The entities with their relations in words.
+    /// Returns the entities with their relations in words.
     fn into_entities(mut self, file: &SourceFile, found: &mut ParsedImport) -> Vec<McpEntity> {
         for (line, [from, of_type, to]) in std::mem::take(&mut self.relations) {
             let said = format!("- {from} {} {to}", of_type.replace('_', " "));

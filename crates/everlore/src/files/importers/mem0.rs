@@ -12,7 +12,7 @@ use crate::types::{Fingerprint, Kind};
 const METADATA_KEYS: [&str; 7] =
     ["agent_id", "run_id", "app_id", "session_id", "actor_id", "role", "metadata"];
 
-/// Takes a file apart. An item is known by its id, in whichever file it comes.
+/// Parses a file. An item is identified by its id, in any file.
 pub(super) fn parse(file: &SourceFile, found: &mut ParsedImport) {
     for (place, item) in read_items(file, found) {
         match to_draft(&item, &place) {
@@ -22,7 +22,7 @@ pub(super) fn parse(file: &SourceFile, found: &mut ParsedImport) {
     }
 }
 
-/// The items with their places.
+/// Returns the items with their locations.
 fn read_items(file: &SourceFile, found: &mut ParsedImport) -> Vec<(String, Value)> {
     let text = match decode_utf8(&file.bytes) {
         Ok(text) if is_jsonl(&text) => return read_jsonl(file, found),
@@ -40,7 +40,7 @@ fn read_items(file: &SourceFile, found: &mut ParsedImport) -> Vec<(String, Value
     }
 }
 
-/// The list of an export, however it is wrapped.
+/// Returns the list of an export, however it is wrapped.
 fn unwrap_list(whole: Value) -> Vec<Value> {
     match whole {
         Value::Array(items) => items,
@@ -57,7 +57,7 @@ fn unwrap_list(whole: Value) -> Vec<Value> {
     }
 }
 
-/// Whether the first line is an item by itself.
+/// Returns `true` if the first line is an item by itself.
 fn is_jsonl(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().and_then(|line| serde_json::from_str::<Value>(line).ok());
@@ -81,7 +81,7 @@ fn read_jsonl(file: &SourceFile, found: &mut ParsedImport) -> Vec<(String, Value
     items
 }
 
-/// The items of a list that breaks off.
+/// Returns the items of a list that breaks off.
 fn salvage_items(text: &str) -> Vec<Value> {
     let mut items = Vec::new();
     let mut rest = text.find('[').map_or("", |start| &text[start + 1..]);

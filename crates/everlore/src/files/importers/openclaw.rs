@@ -11,10 +11,10 @@ use crate::{
     types::Kind,
 };
 
-/// So long is a date at the start of a name.
+/// Characters of a date at the start of a name.
 const DATE_CHARS: usize = 10;
 
-/// What a file of the workspace is.
+/// Classifies a file of the workspace.
 pub(super) fn classify_file(path: &str) -> ImportDecision {
     match path {
         "SOUL.md" | "USER.md" | "IDENTITY.md" | "MEMORY.md" | "TOOLS.md" => ImportDecision::Import,
@@ -27,7 +27,7 @@ pub(super) fn classify_file(path: &str) -> ImportDecision {
     }
 }
 
-/// Takes a file apart.
+/// Parses a file.
 pub(super) fn parse(file: &SourceFile, source: &str, found: &mut ParsedImport) {
     let text = match file.text() {
         Ok(text) => text,
@@ -47,7 +47,7 @@ pub(super) fn parse(file: &SourceFile, source: &str, found: &mut ParsedImport) {
 }
 
 impl ParsedImport {
-    /// A day is one memory, as in the daily log here.
+    /// Adds a day as one memory, like a day of the daily log.
     fn add_day(&mut self, file: &SourceFile, source: &str, day: Date, text: &str) {
         if text.trim().is_empty() {
             return self.skip(&file.path, "it is empty");
@@ -73,7 +73,7 @@ impl ParsedImport {
     }
 }
 
-/// The day that a name begins with: `2026-03-02.md`, `2026-03-02-standup.md`.
+/// Returns the date that a name begins with: `2026-03-02.md`, `2026-03-02-standup.md`.
 fn date_from_name(name: &str) -> Option<Date> {
     let rest = name.strip_suffix(".md")?;
     let (date, rest) = (rest.get(..DATE_CHARS)?, rest.get(DATE_CHARS..)?);

@@ -1,4 +1,4 @@
-//! Each format on files as people have them, in both languages, and on damaged ones.
+//! Tests of each format on files as people have them, in both languages, and on damaged ones.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ fn parse(format: ExternalFormat, files: &[(&str, &str)]) -> ParsedImport {
     format.parse(tree(files))
 }
 
-/// Kind, name and content of each draft.
+/// Returns kind, name and content of each draft.
 fn draft_rows(found: &ParsedImport) -> Vec<(Option<Kind>, &str, &str)> {
     let told = |draft| {
         let draft: &ExternalDraft = draft;

@@ -1,4 +1,4 @@
-//! Erasing a text from a layer and from everything it said before (H2).
+//! Erasure of a text from a layer and from its history.
 
 use std::{collections::HashSet, path::Path};
 
@@ -8,27 +8,27 @@ use serde::Serialize;
 use super::{EditContext, Layer, LayerRevision, Layers, layer_file, quotes::remove_quotes};
 use crate::{error::Result, files::sections::MarkdownSections, types::Actor};
 
-/// What to erase.
+/// Text to erase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForgetTarget {
     /// Every section of this title.
     Section(String),
-    /// This text, wherever it stands.
+    /// Every occurrence of this text.
     Text(String),
-    /// These sentences, wherever one is quoted as a whole.
+    /// These sentences, where one is quoted as a whole.
     Quotes(HashSet<String>),
     /// Everything.
     All,
 }
 
-/// The receipt: what was removed from where.
+/// Receipt: from where the text was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct LayerForgetReceipt {
-    /// Whether the file had it.
+    /// Set if the file had it.
     pub file: bool,
-    /// How many earlier states of the file had it.
+    /// Number of earlier revisions that had it.
     pub images: usize,
-    /// Whether the file of a day that was put away had it.
+    /// Set if the file of an archived day had it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
 }
@@ -77,7 +77,7 @@ impl Layers {
 }
 
 impl ForgetTarget {
-    /// Takes it out of a file without a history; says whether it was there. A file of which nothing is left goes.
+    /// Erases the text from a file without a history; returns `true` if it was there. An emptied file is removed.
     fn erase_from_file(&self, path: &Path) -> Result<bool> {
         let Some(text) = layer_file::read(path)? else { return Ok(false) };
         let kept = self.redact(&text);
@@ -89,7 +89,7 @@ impl ForgetTarget {
         Ok(true)
     }
 
-    /// The text without what is erased.
+    /// Returns the text without what is erased.
     pub(super) fn redact(&self, text: &str) -> String {
         match self {
             Self::All => String::new(),

@@ -1,4 +1,4 @@
-//! Sentences of what is forgotten that the daily log quotes: they go from every day, also from those put away (H2).
+//! Erasure of sentences of forgotten memories that the daily log quotes, from every day, archived ones too.
 
 use std::collections::HashSet;
 
@@ -8,18 +8,18 @@ use serde::Serialize;
 use super::{EditContext, ForgetTarget, Layer, LayerForgetReceipt, Layers, SessionDay, layer_file};
 use crate::{error::Result, files::sections::MarkdownSections, text::sentences::sentences};
 
-/// What was removed of a day.
+/// Receipt of one day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ForgottenDay {
-    /// The day.
+    /// Day.
     pub day: Date,
-    /// From where.
+    /// Files that the sentences were removed from.
     #[serde(flatten)]
     pub removed: LayerForgetReceipt,
 }
 
 impl Layers {
-    /// Removes sentences from every day of the log and from all that it said before, for good.
+    /// Removes sentences from every day of the log and from its history, for good.
     pub fn forget_quotes(
         &self,
         quotes: &HashSet<String>,
@@ -36,7 +36,7 @@ impl Layers {
         Ok(forgotten)
     }
 
-    /// The days that tell of a conversation, each with the title of the section that does.
+    /// Returns the days with a section on a conversation, each with the section's title.
     pub fn session_days(&self, session: &str) -> Result<Vec<(Date, String)>> {
         let mut found = Vec::new();
         for date in self.all_days()? {
@@ -52,7 +52,7 @@ impl Layers {
         Ok(found)
     }
 
-    /// Whether anything is left of a day that says it: most days do not, and are not touched.
+    /// Returns `true` if a file or the history of a day has the text: most days do not, and are not touched.
     fn day_contains(&self, day: Date, what: &ForgetTarget) -> Result<bool> {
         let files = [
             layer_file::read(&self.path(Layer::Daily, day))?,
@@ -64,8 +64,8 @@ impl Layers {
     }
 }
 
-/// The text without these sentences. A line of which nothing but its mark and its speaker is left goes, and so does a
-/// section without lines.
+/// Returns the text without these sentences. A line with nothing left but its marker and its speaker is removed, and so
+/// is a section without lines.
 pub fn remove_quotes(text: &str, quotes: &HashSet<String>) -> String {
     let sections = MarkdownSections::parse(text);
     sections.headed_texts().filter_map(|(_, piece, _)| section_without(piece, quotes)).collect()
@@ -94,7 +94,8 @@ fn line_without(line: &str, quotes: &HashSet<String>) -> Option<String> {
     (!rest.is_empty() && !rest.ends_with(':')).then(|| format!("{blanks}{}{end}", kept.trim_end()))
 }
 
-/// Where a quote begins in a sentence that ends with it: at its beginning, after the mark of a list, or after a speaker.
+/// Returns the start of a quote in a sentence that ends with it: at its beginning, after a list marker, or after a
+/// speaker.
 fn find_quote(sentence: &str, quotes: &HashSet<String>) -> Option<usize> {
     let bare = sentence.trim_start_matches(['-', '*', '>', ' ']);
     let start = sentence.len() - bare.len();

@@ -1,4 +1,4 @@
-//! Layers on disk: budgets, locks, links, history and days.
+//! Tests of layers on disk: budgets, locks, links, history and days.
 
 use std::{fs, path::Path, thread};
 

@@ -1,4 +1,4 @@
-//! Working out what a command answers and changes, before anything is changed.
+//! Plan of a command: its answer and its changes, before anything is changed.
 
 use super::{
     FileChange, FolderCommandError, FolderStep, MemoryFolderLimits, MemoryToolCommand,
@@ -12,41 +12,41 @@ use super::{
 };
 use crate::types::MAX_CONTENT_BYTES;
 
-/// The most lines that fit the six columns of their numbers.
+/// Most lines of a file: their numbers have six columns.
 const MAX_LINES: usize = 999_999;
 
-/// What a command will do.
+/// Plan of a command.
 pub(super) struct CommandPlan {
-    /// What is answered once it is done.
+    /// Answer once it is committed.
     pub(super) text: String,
-    /// What is done.
+    /// Action on the folder.
     pub(super) step: FolderStep,
-    /// What that means for each file.
+    /// Change of each file.
     pub(super) changes: Vec<FileChange>,
 }
 
-/// A folder to plan for.
+/// Planner for one folder.
 pub(super) struct CommandPlanner<'a> {
     pub(super) root: &'a FolderHandle,
     pub(super) limits: &'a MemoryFolderLimits,
 }
 
-/// Where a path leads.
+/// Target of a path.
 enum ResolvedPath {
-    /// To the memory directory itself.
+    /// The memory directory itself.
     Root,
-    /// To a name in a folder that is there.
+    /// Name in an existing folder.
     InFolder(FolderHandle, FolderNode),
-    /// Through a folder that is not there.
+    /// Below a folder that is not there.
     MissingParent,
-    /// Through a file.
+    /// Below a file.
     BelowFile,
 }
 
 type PlanResult<T> = Result<T, FolderCommandError>;
 
 impl CommandPlanner<'_> {
-    /// What `command` will do.
+    /// Plans `command`.
     pub(super) fn plan(&self, command: &MemoryToolCommand) -> PlanResult<CommandPlan> {
         match command {
             MemoryToolCommand::View { path, view_range } => {
@@ -245,7 +245,7 @@ impl CommandPlanner<'_> {
             let path = format!("{new_path}{below}");
             [away, FileChange { path, before: None, after: Some(text), moved_from }]
         };
-        // What is no text cannot be kept, and need not be: nothing of it is lost.
+        // A file that is no text cannot be saved, and need not be: nothing of it is lost.
         let changes = match texts {
             Err(FolderCommandError::Refused(_)) if matches!(node, FolderNode::File(_)) => {
                 Vec::new()
@@ -256,7 +256,7 @@ impl CommandPlanner<'_> {
         Ok(CommandPlan { text, step: FolderStep::Rename(from, to), changes })
     }
 
-    /// Where a path leads; a link on the way is refused, wherever it points.
+    /// Resolves a path; a link on the way is refused, wherever it points.
     fn resolve(&self, path: &MemoryPath) -> PlanResult<ResolvedPath> {
         let Some((last, above)) = path.names().split_last() else { return Ok(ResolvedPath::Root) };
         let mut folder = self.root.open_subfolder(".")?;
@@ -274,7 +274,7 @@ impl CommandPlanner<'_> {
         }
     }
 
-    /// The text of a file that must be there.
+    /// Reads the text of a file that must be there.
     fn read_existing(&self, path: &MemoryPath, missing: String) -> PlanResult<String> {
         match self.resolve(path)? {
             ResolvedPath::InFolder(parent, FolderNode::File(_)) => {
@@ -288,7 +288,7 @@ impl CommandPlanner<'_> {
         read_text(parent, last_name(path), path.given())
     }
 
-    /// What deleting a folder takes away: every text in it. What is no text could not be brought back.
+    /// Returns every text that deleting a folder removes. Anything but text could not be restored.
     fn deleted_texts(
         &self,
         path: &MemoryPath,
@@ -309,7 +309,7 @@ impl CommandPlanner<'_> {
         Ok(changes)
     }
 
-    /// The texts of a folder by their paths in it, if all of them can still be named under `to`.
+    /// Returns the texts of a folder by their paths in it, if all of them can still be named under `to`.
     fn texts_to_move(
         &self,
         to: &MemoryPath,
@@ -379,7 +379,7 @@ impl CommandPlan {
     }
 }
 
-/// The text of a file below a folder, which is found by stepping down again.
+/// Reads the text of a file below a folder, by stepping down to it again.
 fn read_walked_text(folder: &FolderHandle, found: &WalkedNode, full: &str) -> PlanResult<String> {
     let mut folder = folder.open_subfolder(".")?;
     let mut names = found.path.split('/').peekable();
@@ -403,7 +403,7 @@ fn read_text(parent: &FolderHandle, name: &str, given: &str) -> PlanResult<Strin
     String::from_utf8(bytes).or_else(|_| refuse(not_text_error(given)))
 }
 
-/// First and last line of a range, -1 for the end; a range may reach beyond the end, but not begin there.
+/// Returns first and last line of a range, -1 for the end; a range may reach beyond the end, but not begin there.
 fn resolve_range([first, last]: [i64; 2], lines: usize) -> PlanResult<(usize, usize)> {
     let end = if last == -1 { lines as i64 } else { last.min(lines as i64) };
     if first < 1 || first > lines as i64 || end < first {

@@ -1,4 +1,4 @@
-//! Every documented sentence, every attack by a path, and what must survive an edit.
+//! Tests of every documented sentence, every attack by a path, and what must survive an edit.
 
 #![cfg(unix)]
 
@@ -18,7 +18,7 @@ struct MemoryFolderFixture {
 }
 
 impl MemoryFolderFixture {
-    /// A folder beside which lies a file that no command may reach.
+    /// Creates a folder beside a file that no command may reach.
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join("secret.md"), "secret").unwrap();
@@ -38,7 +38,7 @@ impl MemoryFolderFixture {
         self.home.path().join("root")
     }
 
-    /// A file made by hand.
+    /// Creates a file by hand.
     fn put(&self, path: &str, bytes: &[u8]) {
         let path = self.root().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -67,7 +67,7 @@ impl MemoryFolderFixture {
     }
 }
 
-/// Each row: a command, whether it fails, and the whole answer. They run one after another on one folder.
+/// Each row: a command, `true` if it fails, and the whole answer. They run one after another on one folder.
 #[test]
 fn every_documented_sentence_is_said_to_the_letter() {
     let desk = MemoryFolderFixture::new();
@@ -121,7 +121,7 @@ fn a_file_of_a_million_lines_is_refused_with_the_documented_sentence() {
     assert!(desk.ok(view("/memories/fits.txt")).ends_with("\n999999\t"));
 }
 
-/// Paths that must lead nowhere, and how the answer begins.
+/// Paths that must lead nowhere, and the beginning of the answer.
 const ATTACKS: [(&str, &str); 43] = [
     ("/memories/../secret.md", "Path /memories/../secret.md would escape /memories directory"),
     ("/memories/a/../../secret.md", "Path /memories/a/../../secret.md would escape"),
@@ -171,7 +171,7 @@ const ATTACKS: [(&str, &str); 43] = [
     ("/memories/.everlore-tool-1-1", "Path /memories/.everlore-tool-1-1 names a hidden item"),
 ];
 
-/// Every command, with the path in each place that takes one.
+/// Returns every command, with the path in each place that takes one.
 fn commands(path: &str) -> [Value; 7] {
     [
         json!({"command": "view", "path": path}),
@@ -184,7 +184,7 @@ fn commands(path: &str) -> [Value; 7] {
     ]
 }
 
-/// Every file and folder below the home, with its text.
+/// Returns every file and folder below the home, with its text.
 fn tree(folder: &Path) -> Vec<String> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {

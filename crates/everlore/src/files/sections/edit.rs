@@ -1,7 +1,7 @@
-//! Changing one section: every byte outside of it stays as it is, and the result is taken apart again to prove it.
+//! Edits of one section: every byte outside of it stays as it is, and the result is parsed again to prove it.
 //!
-//! A text that would make, end or swallow a section is refused and not rewritten: whoever wrote it knows best whether it
-//! should be two sections, a deeper heading or code, and can say so in the next attempt.
+//! A text that would begin, end or swallow a section is refused and not rewritten: its author decides whether it should
+//! be two sections, a deeper heading or code, and can say so in the next attempt.
 
 use super::{MarkdownSections, SectionSpan, validate_title};
 use crate::{
@@ -9,26 +9,26 @@ use crate::{
     files::markdown::lines,
 };
 
-/// So much of a section tells which one it is.
+/// Characters of an excerpt that identifies a section.
 const EXCERPT_CHARS: usize = 120;
 
-/// A line less alike than this is another line.
+/// Least similarity of a suggested line.
 const MIN_SIMILARITY: f64 = 0.5;
 
-/// More near lines than this do not help to choose.
+/// Most suggested lines; more do not help to choose.
 const MAX_SUGGESTIONS: usize = 2;
 
-/// A text after an edit.
+/// Text after an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditedText {
-    /// The whole text as it is now.
+    /// All of the text.
     pub text: String,
-    /// What the one who asked for it should know.
+    /// Note for the caller.
     pub note: Option<String>,
 }
 
 impl MarkdownSections<'_> {
-    /// Appends a text to a section on a line of its own; makes the section at the end if there is none.
+    /// Appends a text to a section on a line of its own; creates the section at the end if there is none.
     pub fn add(&self, title: &str, content: &str) -> Result<EditedText> {
         let content = self.with_file_line_breaks(content.trim_end());
         let content = trim_leading_blank_lines(&content);
@@ -61,7 +61,7 @@ impl MarkdownSections<'_> {
         let part = &self.spans[index];
         let body = self.body_of(part);
         let styled = self.with_file_line_breaks(old);
-        // In the style of the file first, so that no line break is cut apart.
+        // In the style of the file first, so that no line break is split.
         let old = if body.contains(&styled) { styled.as_str() } else { old };
         let places = occurrences(body, old);
         let [place] = places[..] else {
@@ -110,7 +110,7 @@ impl MarkdownSections<'_> {
         Ok(EditedText { text, note: None })
     }
 
-    /// The text with a range of it replaced.
+    /// Returns the text with a range of it replaced.
     fn splice(&self, range: std::ops::Range<usize>, with: &str) -> String {
         [&self.text[..range.start], with, &self.text[range.end..]].concat()
     }
@@ -132,7 +132,7 @@ impl MarkdownSections<'_> {
         Ok(EditedText { text, note })
     }
 
-    /// Compares what an edit made with the parts that must be there; only the one at `edited` may say something else.
+    /// Compares the result of an edit with the expected spans; only the one at `edited` may have another text.
     fn check_only_changed(
         &self,
         made: &MarkdownSections<'_>,
@@ -153,7 +153,7 @@ impl MarkdownSections<'_> {
         Err(boundary_error(content))
     }
 
-    /// Where the last line of a section that says something ends, without its line break.
+    /// Returns the end of the last line of a section that is not blank, without its line break.
     fn last_line_end(&self, part: &SectionSpan) -> usize {
         let filled = lines(self.body_of(part)).filter(|line| !line.text.trim().is_empty());
         filled
@@ -161,7 +161,7 @@ impl MarkdownSections<'_> {
             .map_or(part.heading_end, |line| part.body_start + line.start + line.text.len())
     }
 
-    /// The line break of the file: that of its first line.
+    /// Returns the line break of the file: that of its first line.
     fn line_break(&self) -> &'static str {
         match self.text.find(['\n', '\r']).map(|at| &self.text[at..]) {
             Some(rest) if rest.starts_with("\r\n") => "\r\n",
@@ -170,7 +170,7 @@ impl MarkdownSections<'_> {
         }
     }
 
-    /// The content with the line breaks of the file.
+    /// Returns the content with the line breaks of the file.
     fn with_file_line_breaks(&self, content: &str) -> String {
         let plain = content.replace("\r\n", "\n").replace('\r', "\n");
         if self.line_break() == "\n" { plain } else { plain.replace('\n', self.line_break()) }
@@ -183,7 +183,7 @@ impl MarkdownSections<'_> {
         })
     }
 
-    /// The answer to an old text that is not there, or there several times.
+    /// Returns the error for an old text that is missing or occurs several times.
     fn not_unique_error(&self, index: usize, old: &str, count: usize) -> Error {
         let part = &self.spans[index];
         let title = part.title.as_deref().unwrap_or_default();
@@ -208,7 +208,7 @@ impl MarkdownSections<'_> {
     }
 }
 
-/// Why a text cannot stand inside a section.
+/// Returns the error for a text that would move a section boundary.
 fn boundary_error(content: &str) -> Error {
     let own = MarkdownSections::parse(content);
     let heading = own.spans.iter().skip(1).find_map(|part| {
@@ -232,12 +232,12 @@ fn boundary_error(content: &str) -> Error {
     Error::invalid(message, advice)
 }
 
-/// Where a text occurs, even where two places overlap.
+/// Returns the positions of a text, overlapping ones too.
 fn occurrences(body: &str, old: &str) -> Vec<usize> {
     body.char_indices().map(|(at, _)| at).filter(|at| body[*at..].starts_with(old)).collect()
 }
 
-/// The lines most like the first line of a text, quoted.
+/// Returns the lines most similar to the first line of a text, quoted.
 fn similar_lines(body: &str, old: &str) -> Vec<String> {
     let wanted = old.trim().lines().next().unwrap_or_default().trim().to_lowercase();
     let likeness = |line: &str| strsim::normalized_levenshtein(&line.to_lowercase(), &wanted);
@@ -265,7 +265,7 @@ fn excerpt(text: &str) -> String {
     }
 }
 
-/// The content from its first line that says something.
+/// Returns the content from its first line that is not blank.
 fn trim_leading_blank_lines(content: &str) -> &str {
     let first = lines(content).find(|line| !line.text.trim().is_empty());
     first.map_or("", |line| &content[line.start..])
