@@ -62,7 +62,7 @@ impl AgentSettingsFile {
             data => data?,
         };
         if !data.is_file() {
-            return Err(io::Error::other("it is no file"));
+            return Err(io::Error::other("it is not a file"));
         }
         let (modified, length) = (data.modified().ok(), data.len());
         Ok(Some(FileStamp { modified, length, inode: number(&data) }))
@@ -106,9 +106,9 @@ impl AgentSettingsFile {
     fn write(&self, text: &str) -> io::Result<()> {
         let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let permissions = fs::metadata(&target).ok().map(|data| data.permissions());
-        let manner = WriteOptions { durable: true, private: true, permissions };
+        let options = WriteOptions { durable: true, private: true, permissions };
         let beside = target.with_extension("toml.tmp");
-        TempFile::write(beside, text.as_bytes(), manner)?.persist(&target)
+        TempFile::write(beside, text.as_bytes(), options)?.persist(&target)
     }
 
     fn io_error(&self, error: io::Error) -> Error {
@@ -158,9 +158,9 @@ mod tests {
         assert_eq!(AgentSettingsFile::all(home.path()), std::slice::from_ref(&file));
         file.update(|_| Ok(None)).unwrap();
         assert_eq!(file.stamp().unwrap(), None);
-        let left = fs::read_dir(file.path().parent().unwrap()).unwrap();
-        let left: Vec<_> = left.flatten().map(|entry| entry.file_name()).collect();
-        assert_eq!(left, [".settings.lock"]);
+        let names = fs::read_dir(file.path().parent().unwrap()).unwrap();
+        let names: Vec<_> = names.flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!(names, [".settings.lock"]);
     }
 
     #[test]

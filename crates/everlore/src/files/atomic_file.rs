@@ -28,12 +28,12 @@ pub struct TempFile {
 
 impl TempFile {
     /// Writes a file at `path`, which lies in the folder of its target.
-    pub fn write(path: PathBuf, bytes: &[u8], manner: WriteOptions) -> io::Result<Self> {
-        let is_closed = manner.private || manner.permissions.is_some();
-        let mut options = if is_closed { private_open_options() } else { OpenOptions::new() };
-        let mut file = options.write(true).create(true).truncate(true).open(&path)?;
-        let temporary = Self { path, durable: manner.durable };
-        if let Some(permissions) = manner.permissions {
+    pub fn write(path: PathBuf, bytes: &[u8], options: WriteOptions) -> io::Result<Self> {
+        let is_closed = options.private || options.permissions.is_some();
+        let mut open = if is_closed { private_open_options() } else { OpenOptions::new() };
+        let mut file = open.write(true).create(true).truncate(true).open(&path)?;
+        let temporary = Self { path, durable: options.durable };
+        if let Some(permissions) = options.permissions {
             file.set_permissions(permissions)?;
         }
         file.write_all(bytes)?;

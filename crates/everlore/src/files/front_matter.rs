@@ -140,18 +140,18 @@ impl<'a> FrontMatter<'a> {
         let (first, rest) = lines.split_at(lines.find('\n').map_or(lines.len(), |end| end + 1));
         let written = first.split_once(':').map_or("", |(_, written)| written.trim());
         let is_block = written.starts_with(['|', '>']);
-        let mut kept = String::new();
+        let mut rewritten = String::new();
         if let Some(value) = value {
             let name = first.split_once(':').map_or(key, |(name, _)| name);
             let comment = trailing_comment(written).map(|comment| format!(" {comment}"));
-            kept = format!("{name}: {value}{}{}", comment.unwrap_or_default(), self.newline);
+            rewritten = format!("{name}: {value}{}{}", comment.unwrap_or_default(), self.newline);
         }
         if !is_block {
-            kept.extend(
+            rewritten.extend(
                 rest.split_inclusive('\n').filter(|line| line.trim_start().starts_with('#')),
             );
         }
-        kept
+        rewritten
     }
 
     /// Refuses an edit whose result does not parse to the intended values.
@@ -160,14 +160,14 @@ impl<'a> FrontMatter<'a> {
         let untouched =
             |(key, _): &&(String, YamlValue)| changes.iter().all(|(name, _)| name != key);
         let same = self.values.iter().filter(untouched).eq(again.values.iter().filter(untouched));
-        let made = |(key, value): &(&str, Option<String>)| match value {
+        let written = |(key, value): &(&str, Option<String>)| match value {
             None => again.get(key).is_none(),
             Some(value) => {
                 again.get(key)
                     == parse_mapping(&format!("k: {value}")).ok().as_ref().map(|v| &v[0].1)
             }
         };
-        if same && changes.iter().all(made) { Ok(()) } else { Err(unsafe_edit_error()) }
+        if same && changes.iter().all(written) { Ok(()) } else { Err(unsafe_edit_error()) }
     }
 }
 

@@ -85,13 +85,13 @@ mod tests {
     proptest! {
         #[test]
         fn no_two_names_share_a_folder_and_none_leaves_it(names in prop::collection::vec(".{1,100}|[aAéÉe\u{301}.%~]{1,4}", 2..20)) {
-            let mut seen: HashMap<String, String> = HashMap::new();
+            let mut folders: HashMap<String, String> = HashMap::new();
             for name in names {
                 let folder = folder_name(&name);
                 prop_assert!(folder.len() <= 255 && !folder.contains(['/', '\\', ':', '.']));
                 // As seen by a file system that ignores case and Unicode normalization.
                 let seen_as: String = folder.to_lowercase().nfd().collect();
-                if let Some(other) = seen.insert(seen_as, name.clone()) {
+                if let Some(other) = folders.insert(seen_as, name.clone()) {
                     prop_assert_eq!(other, name);
                 }
             }

@@ -90,9 +90,9 @@ impl ChunkMerger {
         let fits = tokens <= MAX_MERGED_TOKENS
             || block.shape == BlockShape::KeepTogether && tokens <= MAX_KEEP_TOGETHER_TOKENS;
         if fits {
-            self.section.push(SizedBlock { block, tokens })
+            self.section.push(SizedBlock { block, tokens });
         } else {
-            self.section.extend(split_block(&block))
+            self.section.extend(split_block(&block));
         }
     }
 
@@ -141,16 +141,14 @@ fn must_split_before(parts: &[SizedBlock], next: &SizedBlock) -> bool {
     let only_headings = parts.iter().all(|part| part.block.shape == BlockShape::Heading);
     let tokens = token_cost(parts);
     let together = tokens + next.tokens + 1;
-    match only_headings {
+    if only_headings {
         // A heading stays with its content, however long that is.
-        true => together > MAX_MERGED_TOKENS && next.block.shape != BlockShape::KeepTogether,
-        false if together > MAX_MERGED_TOKENS => true,
-        false if tokens < MIN_CHUNK_TOKENS => false,
-        // Blocks that are long enough are not merged with another section.
-        false => {
-            together > TARGET_TOKENS || tokens * 2 > TARGET_TOKENS && !same_headings(parts, next)
-        }
+        return together > MAX_MERGED_TOKENS && next.block.shape != BlockShape::KeepTogether;
     }
+    // Blocks that are long enough are not merged with another section.
+    let is_enough =
+        together > TARGET_TOKENS || tokens * 2 > TARGET_TOKENS && !same_headings(parts, next);
+    together > MAX_MERGED_TOKENS || tokens >= MIN_CHUNK_TOKENS && is_enough
 }
 
 /// Returns `true` if `next` has the same headings as the block before it.

@@ -16,10 +16,10 @@ fn chunks(text: &str, format: DocFormat) -> Vec<Chunk> {
 
 /// Returns each chunk as its headings, its lines and its text.
 fn chunk_rows(text: &str, format: DocFormat) -> Vec<(String, (usize, usize), String)> {
-    let told = |chunk: Chunk| {
+    let row = |chunk: Chunk| {
         (chunk.heading_path.join(" › "), (chunk.start_line, chunk.end_line), chunk.text)
     };
-    chunks(text, format).into_iter().map(told).collect()
+    chunks(text, format).into_iter().map(row).collect()
 }
 
 fn chunk_row(path: &str, lines: (usize, usize), text: &str) -> (String, (usize, usize), String) {
@@ -75,8 +75,8 @@ fn fences_lists_and_tables_are_never_split_in_the_middle() {
     let filler = "A sentence that fills the page. ".repeat(40);
     let text = format!("# Top\n{filler}\n\n{fence}\n\n{filler}\n\n{list}\n\n{filler}\n\n{table}\n");
     let chunks = chunks(&text, DocFormat::Markdown);
-    for whole in [&fence, &list, &table] {
-        assert!(chunks.iter().any(|chunk| chunk.text.contains(whole.trim_end())), "{whole}");
+    for block in [&fence, &list, &table] {
+        assert!(chunks.iter().any(|chunk| chunk.text.contains(block.trim_end())), "{block}");
     }
     assert!(chunks.iter().all(|chunk| chunk.heading_path == ["Top"]));
     assert!(chunks.len() >= 5);
@@ -280,12 +280,12 @@ const HOSTILE: [&str; 33] = [
     "- ", "> ", "[", "*a_", "![[]()", "[a]: b\n", "a|", "`` ` ",
 ];
 
-fn assert_soon(what: &str, text: &str, limit: Duration) {
+fn assert_soon(name: &str, text: &str, limit: Duration) {
     for format in FORMATS {
         let start = Instant::now();
         chunks(text, format);
         let took = start.elapsed();
-        assert!(took < limit, "{what:?} as {format:?} took {took:?}");
+        assert!(took < limit, "{name:?} as {format:?} took {took:?}");
     }
 }
 

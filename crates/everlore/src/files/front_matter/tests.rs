@@ -42,8 +42,8 @@ fn only_the_lines_of_changed_keys_change() {
         after,
         "---\n# about tea\nname: 茶 # the drink\nmine: {a: 1}\n\ntags: [new]\n  # between\nx-note: |\n  # kept\n  as is\n# last\nid: 7\n---\n"
     );
-    let gone = parse(before).with_values(&[("x-note", None)]).unwrap();
-    assert_eq!(gone, before.replace("x-note: |\n  # kept\n  as is\n", "").replace("\nbody", ""));
+    let removed = parse(before).with_values(&[("x-note", None)]).unwrap();
+    assert_eq!(removed, before.replace("x-note: |\n  # kept\n  as is\n", "").replace("\nbody", ""));
 }
 
 #[test]
@@ -140,9 +140,9 @@ proptest! {
         let ends = |text: String| if crlf { text.replace('\n', "\r\n") } else { text };
         let (before, after) = (ends(before.concat()), ends(after.concat()));
         let rule = ends("---\n".into());
-        let whole = format!("{rule}{before}{}{after}{rule}{body}", ends("name: old\n".into()));
+        let text = format!("{rule}{before}{}{after}{rule}{body}", ends("name: old\n".into()));
         // Duplicate keys are refused, which another test shows.
-        let Ok(Some(matter)) = FrontMatter::parse(&whole) else { return Ok(()) };
+        let Ok(Some(matter)) = FrontMatter::parse(&text) else { return Ok(()) };
         let edited = matter.with_values(&[("name", Some(yaml_scalar(&value)))]).unwrap();
         prop_assert_eq!(edited, format!("{rule}{before}name: {}{}{after}{rule}", yaml_scalar(&value), ends("\n".into())));
         prop_assert_eq!(matter.body(), body);

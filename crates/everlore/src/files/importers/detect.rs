@@ -19,10 +19,10 @@ pub(super) fn detect(path: &Path) -> Result<ExternalFormat> {
     }
 }
 
-fn ambiguous_format_error(path: &Path, what: &str) -> Error {
+fn ambiguous_format_error(path: &Path, problem: &str) -> Error {
     let names: Vec<_> = ExternalFormat::ALL.iter().map(|format| format.as_str()).collect();
     Error::invalid(
-        format!("{what} {}", path.display()),
+        format!("{problem} {}", path.display()),
         format!("name the format: everlore import FORMAT PATH, with one of {}", names.join(", ")),
     )
 }

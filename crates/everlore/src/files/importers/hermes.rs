@@ -13,33 +13,31 @@ pub(super) fn classify_file(path: &str) -> ImportDecision {
     match path.strip_prefix("memories/").unwrap_or(path) {
         "MEMORY.md" | "USER.md" => ImportDecision::Import,
         "SOUL.md" if !path.contains('/') => ImportDecision::Import,
-        "ARCHIVE.jsonl" => {
-            ImportDecision::Reject("entries that Hermes itself put away are not read")
-        }
+        "ARCHIVE.jsonl" => ImportDecision::Reject("entries that Hermes archived are not read"),
         _ => ImportDecision::Ignore,
     }
 }
 
 /// Parses a file. An entry has no name: only its text identifies it.
-pub(super) fn parse(file: &SourceFile, source: &str, found: &mut ParsedImport) {
+pub(super) fn parse(file: &SourceFile, source: &str, import: &mut ParsedImport) {
     let text = match file.text() {
         Ok(text) => text,
-        Err(skipped) => return found.skipped.push(skipped),
+        Err(skipped) => return import.skipped.push(skipped),
     };
     let (kind, layer) = match file.name() {
         "SOUL.md" => {
             let (kind, layer) = (Some(Kind::Feedback), Some(Layer::Soul));
             return MarkdownNotes { file, source, kind, layer, tags: Vec::new() }
-                .import_into(&text, found);
+                .import_into(&text, import);
         }
         "USER.md" => (Some(Kind::User), Layer::User),
         _ => (None, Layer::Memory),
     };
     let entries = split_entries(&text);
     if entries.is_empty() {
-        found.skip(&file.path, "it is empty");
+        import.skip(&file.path, "it is empty");
     }
-    found.drafts.extend(entries.into_iter().map(|(line, content)| ExternalDraft {
+    import.drafts.extend(entries.into_iter().map(|(line, content)| ExternalDraft {
         location: format!("{}:{line}", file.path),
         source: source.to_owned(),
         kind,

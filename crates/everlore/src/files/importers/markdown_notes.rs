@@ -33,39 +33,39 @@ pub(super) struct MarkdownNotes<'a> {
 
 impl MarkdownNotes<'_> {
     /// Imports each part of the text that is not empty.
-    pub(super) fn import_into(&self, text: &str, found: &mut ParsedImport) {
+    pub(super) fn import_into(&self, text: &str, import: &mut ParsedImport) {
         let sections = MarkdownSections::parse(text);
-        let mut seen: HashMap<String, usize> = HashMap::new();
-        let before = found.drafts.len();
-        for (heading, whole, body) in sections.headed_texts() {
-            let nth = seen.entry(heading.to_owned()).or_insert(0);
+        let mut occurrences: HashMap<String, usize> = HashMap::new();
+        let before = import.drafts.len();
+        for (heading, part, body) in sections.headed_texts() {
+            let nth = occurrences.entry(heading.to_owned()).or_insert(0);
             *nth += 1;
             if body.trim().is_empty() {
                 continue;
             }
-            let place = match heading {
+            let location = match heading {
                 "" => self.file.path.clone(),
                 heading => format!("{}: {}", self.file.path, shorten_title(heading)),
             };
             if is_blank_form(body) {
-                found.skip(place, "it is a form that nobody filled in");
+                import.skip(location, "it is a form that was never filled in");
                 continue;
             }
             let name = (!heading.is_empty()).then(|| shorten_title(heading));
-            found.drafts.push(ExternalDraft {
-                location: place,
+            import.drafts.push(ExternalDraft {
+                location,
                 source: self.source.to_owned(),
                 key: Some(format!("{heading}\n{nth}")),
                 kind: self.kind.or_else(|| kind_from_heading(heading)),
                 name,
                 content: body.trim().to_owned(),
                 tags: self.tags.clone(),
-                layer: self.layer.map(|layer| (layer, whole.trim().to_owned())),
+                layer: self.layer.map(|layer| (layer, part.trim().to_owned())),
                 ..ExternalDraft::default()
             });
         }
-        if found.drafts.len() == before && text.trim().is_empty() {
-            found.skip(&self.file.path, "it is empty");
+        if import.drafts.len() == before && text.trim().is_empty() {
+            import.skip(&self.file.path, "it is empty");
         }
     }
 }

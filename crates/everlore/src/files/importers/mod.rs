@@ -142,20 +142,20 @@ impl ExternalFormat {
 
     /// Parses the files that were read.
     pub fn parse(self, tree: SourceTree) -> ParsedImport {
-        let mut found = ParsedImport { drafts: Vec::new(), skipped: tree.skipped };
+        let mut import = ParsedImport { drafts: Vec::new(), skipped: tree.skipped };
         // Beside an index, or named alone, any page is a memory; in a project, notes are about other things.
         let all_pages = tree.files.len() == 1 || tree.files.iter().any(|f| f.path == "MEMORY.md");
         for file in &tree.files {
             let source = format!("{}/{}", tree.root, file.path);
             match self {
-                Self::OpenClaw => openclaw::parse(file, &source, &mut found),
-                Self::Hermes => hermes::parse(file, &source, &mut found),
-                Self::Claude => claude::parse(file, &source, all_pages, &mut found),
-                Self::McpGraph => mcp_graph::parse(file, &source, &mut found),
-                Self::Mem0 => mem0::parse(file, &mut found),
+                Self::OpenClaw => openclaw::parse(file, &source, &mut import),
+                Self::Hermes => hermes::parse(file, &source, &mut import),
+                Self::Claude => claude::parse(file, &source, all_pages, &mut import),
+                Self::McpGraph => mcp_graph::parse(file, &source, &mut import),
+                Self::Mem0 => mem0::parse(file, &mut import),
             }
         }
-        found
+        import
     }
 
     /// Classifies a file below the named folder.
@@ -212,8 +212,8 @@ enum ImportDecision {
 }
 
 impl ParsedImport {
-    fn skip(&mut self, place: impl Into<String>, reason: impl Into<String>) {
-        self.skipped.push(SkippedImport { location: place.into(), reason: reason.into() });
+    fn skip(&mut self, location: impl Into<String>, reason: impl Into<String>) {
+        self.skipped.push(SkippedImport { location: location.into(), reason: reason.into() });
     }
 }
 

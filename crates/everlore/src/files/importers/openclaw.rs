@@ -19,7 +19,7 @@ pub(super) fn classify_file(path: &str) -> ImportDecision {
     match path {
         "SOUL.md" | "USER.md" | "IDENTITY.md" | "MEMORY.md" | "TOOLS.md" => ImportDecision::Import,
         "AGENTS.md" | "HEARTBEAT.md" | "BOOT.md" | "BOOTSTRAP.md" => {
-            ImportDecision::Reject("it tells the agent how to work there, and is no memory")
+            ImportDecision::Reject("it has instructions for the agent, not memories")
         }
         "skills" => ImportDecision::Reject("skills are no memories"),
         path if path.starts_with("memory/") && path.ends_with(".md") => ImportDecision::Import,
@@ -28,13 +28,13 @@ pub(super) fn classify_file(path: &str) -> ImportDecision {
 }
 
 /// Parses a file.
-pub(super) fn parse(file: &SourceFile, source: &str, found: &mut ParsedImport) {
+pub(super) fn parse(file: &SourceFile, source: &str, import: &mut ParsedImport) {
     let text = match file.text() {
         Ok(text) => text,
-        Err(skipped) => return found.skipped.push(skipped),
+        Err(skipped) => return import.skipped.push(skipped),
     };
     if let Some(day) = date_from_name(file.name()) {
-        return found.add_day(file, source, day, &text);
+        return import.add_day(file, source, day, &text);
     }
     let (kind, layer) = match file.name() {
         "SOUL.md" | "IDENTITY.md" => (Some(Kind::Feedback), Some(Layer::Soul)),
@@ -43,7 +43,7 @@ pub(super) fn parse(file: &SourceFile, source: &str, found: &mut ParsedImport) {
         "TOOLS.md" => (Some(Kind::Reference), None),
         _ => (None, None),
     };
-    MarkdownNotes { file, source, kind, layer, tags: Vec::new() }.import_into(&text, found);
+    MarkdownNotes { file, source, kind, layer, tags: Vec::new() }.import_into(&text, import);
 }
 
 impl ParsedImport {

@@ -79,19 +79,19 @@ pub(super) fn decode_utf8(bytes: &[u8]) -> std::result::Result<String, usize> {
 impl SourceTree {
     /// Reads the files that a format wants at `path`: a file, or a folder.
     pub(super) fn read(path: &Path, format: ExternalFormat) -> Result<Self> {
-        let whole =
+        let absolute =
             path.canonicalize().map_err(|error| Error::io(path.display().to_string(), error))?;
-        if whole.is_dir() {
-            let mut tree = Self { root: with_forward_slashes(&whole), ..Self::default() };
+        if absolute.is_dir() {
+            let mut tree = Self { root: with_forward_slashes(&absolute), ..Self::default() };
             let mut room = MAX_TOTAL_BYTES;
-            tree.walk(&whole, "", format, &mut room);
+            tree.walk(&absolute, "", format, &mut room);
             return Ok(tree);
         }
-        let folder = whole.parent().unwrap_or(&whole);
+        let folder = absolute.parent().unwrap_or(&absolute);
         let mut tree = Self { root: with_forward_slashes(folder), ..Self::default() };
-        let name = whole.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = absolute.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut room = MAX_TOTAL_BYTES;
-        tree.add_file(&whole, name, &mut room);
+        tree.add_file(&absolute, name, &mut room);
         Ok(tree)
     }
 
@@ -145,8 +145,8 @@ impl SourceTree {
         }
     }
 
-    fn skip(&mut self, place: impl Into<String>, reason: impl Into<String>) {
-        self.skipped.push(SkippedImport { location: place.into(), reason: reason.into() });
+    fn skip(&mut self, location: impl Into<String>, reason: impl Into<String>) {
+        self.skipped.push(SkippedImport { location: location.into(), reason: reason.into() });
     }
 }
 

@@ -74,11 +74,11 @@ impl SessionDay<'_> {
         let (title, sections) = (self.title(), MarkdownSections::parse(text));
         match self.find_section(&sections) {
             // Another process was faster.
-            Some(known) if known.title == title => {
+            Some(section) if section.title == title => {
                 Ok(EditedText { text: text.to_owned(), note: None })
             }
-            Some(known) => {
-                let removed = sections.remove(known.title)?.text;
+            Some(section) => {
+                let removed = sections.remove(section.title)?.text;
                 MarkdownSections::parse(&removed).add(&title, content)
             }
             None => sections.add(&title, content),
@@ -99,11 +99,11 @@ impl Layers {
     ) -> Result<Option<LayerChange>> {
         let layer = self.read(Layer::Daily, day.date)?;
         let sections = MarkdownSections::parse(&layer.text);
-        let known = day.find_section(&sections);
-        if known.is_some_and(|known| known.title == day.title()) {
+        let section = day.find_section(&sections);
+        if section.is_some_and(|section| section.title == day.title()) {
             return Ok(Some(LayerChange { layer: layer.clone(), change: None, note: None }));
         }
-        let freed = known.map_or(0, |known| count_chars(known.text));
+        let freed = section.map_or(0, |section| count_chars(section.text));
         let room = self.chars_left(day, count_chars(&layer.text) - freed).min(max_chars);
         let content = if room < MIN_SUMMARY_CHARS { String::new() } else { summary(room) };
         if content.is_empty() {

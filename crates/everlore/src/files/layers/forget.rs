@@ -39,7 +39,7 @@ impl Layers {
         &self,
         layer: Layer,
         day: Date,
-        what: &ForgetTarget,
+        target: &ForgetTarget,
         by: &EditContext,
     ) -> Result<LayerForgetReceipt> {
         let path = self.path(layer, day);
@@ -47,12 +47,12 @@ impl Layers {
         let _lock = self.lock(layer, day)?;
         let found = layer_file::read(&path)?;
         history.record_external_edit(found.as_deref(), by.now.timestamp())?;
-        let kept = found.as_deref().map(|text| what.redact(text));
-        let archived = layer == Layer::Daily && what.erase_from_file(&self.archive_path(day))?;
+        let kept = found.as_deref().map(|text| target.redact(text));
+        let archived = layer == Layer::Daily && target.erase_from_file(&self.archive_path(day))?;
         let mut receipt = LayerForgetReceipt { file: kept != found, images: 0, archived };
         let mut redacted: Vec<LayerRevision> = Vec::new();
         for image in history.all()? {
-            let text = image.text.as_deref().map(|text| what.redact(text));
+            let text = image.text.as_deref().map(|text| target.redact(text));
             receipt.images += usize::from(text != image.text);
             redacted.push(LayerRevision { text, ..image });
         }
@@ -81,10 +81,13 @@ impl ForgetTarget {
     fn erase_from_file(&self, path: &Path) -> Result<bool> {
         let Some(text) = layer_file::read(path)? else { return Ok(false) };
         let kept = self.redact(&text);
-        match kept.trim().is_empty() {
-            _ if kept == text => return Ok(false),
-            true => layer_file::remove(path)?,
-            false => layer_file::write(path, &kept)?,
+        if kept == text {
+            return Ok(false);
+        }
+        if kept.trim().is_empty() {
+            layer_file::remove(path)?;
+        } else {
+            layer_file::write(path, &kept)?;
         }
         Ok(true)
     }
@@ -93,8 +96,8 @@ impl ForgetTarget {
     pub(super) fn redact(&self, text: &str) -> String {
         match self {
             Self::All => String::new(),
-            Self::Text(gone) if gone.is_empty() => text.to_owned(),
-            Self::Text(gone) => text.replace(gone, ""),
+            Self::Text(erased) if erased.is_empty() => text.to_owned(),
+            Self::Text(erased) => text.replace(erased, ""),
             Self::Quotes(quotes) => remove_quotes(text, quotes),
             Self::Section(title) => {
                 let mut text = text.to_owned();

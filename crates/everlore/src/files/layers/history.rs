@@ -40,7 +40,7 @@ pub struct LayerRevision {
 }
 
 /// Reason recorded when the file again has the text from before the last change.
-const INTERRUPTED_CAUSE: &str = "the write was interrupted, or taken back by hand";
+const INTERRUPTED_CAUSE: &str = "the write was interrupted, or reverted by hand";
 
 /// Bytes of a first read from the end: some lines of a layer within its budget; longer ones take more reads.
 const TAIL_BYTES: u64 = 32 * 1024;
@@ -88,27 +88,27 @@ impl LayerHistory {
             Some(_) if before.as_deref() == text => INTERRUPTED_CAUSE,
             Some(_) => "changed outside of everlore",
         };
-        let past = LayerRevision {
+        let revision = LayerRevision {
             number: number + 1,
             at: now,
             actor: Actor::Person,
             cause: cause.to_owned(),
             text: text.map(str::to_owned),
         };
-        self.append(&past)?;
+        self.append(&revision)?;
         Ok(number + 1)
     }
 
     /// Appends a revision; if there are too many, the oldest are dropped.
-    pub(super) fn append(&self, past: &LayerRevision) -> Result<()> {
+    pub(super) fn append(&self, revision: &LayerRevision) -> Result<()> {
         let tail = self.tail(1)?;
-        let line = json_line(past)?;
-        let many = past.number.is_multiple_of(MAX_CHANGES as u64);
+        let line = json_line(revision)?;
+        let many = revision.number.is_multiple_of(MAX_CHANGES as u64);
         if !many && tail.complete_len + (line.len() as u64) < 2 * MAX_BYTES as u64 {
             return layer_file::append(&self.path, line.as_bytes(), tail.complete_len);
         }
         let mut kept = self.all()?;
-        kept.push(past.clone());
+        kept.push(revision.clone());
         self.rewrite(&drop_oldest(kept)?)
     }
 
@@ -170,8 +170,9 @@ impl LayerHistory {
     }
 }
 
-fn json_line(past: &LayerRevision) -> Result<String> {
-    let json = serde_json::to_string(past).map_err(|error| Error::damaged(error.to_string()))?;
+fn json_line(revision: &LayerRevision) -> Result<String> {
+    let json =
+        serde_json::to_string(revision).map_err(|error| Error::damaged(error.to_string()))?;
     Ok(json + "\n")
 }
 
@@ -179,12 +180,12 @@ fn json_line(past: &LayerRevision) -> Result<String> {
 fn drop_oldest(all: Vec<LayerRevision>) -> Result<Vec<LayerRevision>> {
     let mut kept = Vec::new();
     let mut bytes = 0;
-    for past in all.into_iter().rev().take(MAX_CHANGES) {
-        bytes += json_line(&past)?.len();
+    for revision in all.into_iter().rev().take(MAX_CHANGES) {
+        bytes += json_line(&revision)?.len();
         if bytes > MAX_BYTES && !kept.is_empty() {
             break;
         }
-        kept.push(past);
+        kept.push(revision);
     }
     kept.reverse();
     Ok(kept)

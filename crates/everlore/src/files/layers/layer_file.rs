@@ -75,7 +75,7 @@ pub(super) fn resolve_link(path: &Path) -> Result<PathBuf> {
     }
     Err(Error::invalid(
         format!("{} is a link that leads in a circle", path.display()),
-        "remove the link or let it lead to a file",
+        "remove the link, or point it to a file",
     ))
 }
 
@@ -91,8 +91,8 @@ pub(super) fn write(path: &Path, text: &str) -> Result<()> {
         ));
     }
     create_parent_folder(&target)?;
-    let manner = WriteOptions { durable: true, private: true, permissions };
-    TempFile::write(temp_path(path, &target), text.as_bytes(), manner)
+    let options = WriteOptions { durable: true, private: true, permissions };
+    TempFile::write(temp_path(path, &target), text.as_bytes(), options)
         .and_then(|temporary| temporary.persist(&target))
         .map_err(failed)
 }
@@ -103,10 +103,10 @@ pub(super) fn create(path: &Path, text: &str) -> Result<bool> {
         return Ok(false);
     }
     create_parent_folder(path)?;
-    let manner = WriteOptions { durable: true, private: true, permissions: None };
-    let made = TempFile::write(temp_path(path, path), text.as_bytes(), manner)
+    let options = WriteOptions { durable: true, private: true, permissions: None };
+    let created = TempFile::write(temp_path(path, path), text.as_bytes(), options)
         .and_then(|temporary| temporary.persist_noclobber(path));
-    match made {
+    match created {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(Error::io(path.display().to_string(), error)),
@@ -121,13 +121,13 @@ pub(super) fn remove(path: &Path) -> Result<()> {
 
 /// Appends to a file that only the user may read. The line survives the end of the process; it is not synced, because
 /// the file that matters is replaced and synced right after.
-pub(super) fn append(path: &Path, bytes: &[u8], whole: u64) -> Result<()> {
+pub(super) fn append(path: &Path, bytes: &[u8], complete_len: u64) -> Result<()> {
     create_parent_folder(path)?;
     let add = || -> io::Result<()> {
         let mut file = private_open_options().append(true).create(true).open(path)?;
         // A line that a crash cut short is removed first.
-        if file.metadata()?.len() != whole {
-            file.set_len(whole)?;
+        if file.metadata()?.len() != complete_len {
+            file.set_len(complete_len)?;
         }
         file.write_all(bytes)
     };

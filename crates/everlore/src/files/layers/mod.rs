@@ -165,9 +165,9 @@ impl Layers {
 
     /// Returns the files of every agent and user that has any in a home. For the owner of the home, not for an agent.
     pub fn all(home: &Path, config: &LayersConfig) -> Vec<Self> {
-        let places = paths::all_in_home(home).into_iter();
-        let layers = |place| Self { paths: place, config: config.clone(), keeps_secrets: false };
-        places.map(layers).collect()
+        let scopes = paths::all_in_home(home).into_iter();
+        let layers = |paths| Self { paths, config: config.clone(), keeps_secrets: false };
+        scopes.map(layers).collect()
     }
 
     /// Returns the file of a layer; of the daily log, that of `day`.
@@ -199,13 +199,13 @@ impl Layers {
         }
         let _lock = self.lock(Layer::Soul, day)?;
         let text = DEFAULT_SOUL[usize::from(language == Language::Chinese)];
-        let made = layer_file::create(&path, text)?;
-        if made {
+        let created = layer_file::create(&path, text)?;
+        if created {
             let cause = "first run".to_owned();
             let (at, text) = (now.timestamp(), Some(text.to_owned()));
             history.append(&LayerRevision { number: 1, at, actor: Actor::Engine, cause, text })?;
         }
-        Ok(made)
+        Ok(created)
     }
 
     /// Reads a layer from disk; a missing file reads as empty.
@@ -271,8 +271,8 @@ impl Layers {
         number: Option<u64>,
         by: &EditContext,
     ) -> Result<LayerChange> {
-        let mut past = self.revisions(layer, day, by)?;
-        let Some(last) = past.pop() else {
+        let mut revisions = self.revisions(layer, day, by)?;
+        let Some(last) = revisions.pop() else {
             return Err(Error::invalid(
                 "there is nothing to undo",
                 "`everlore layer history` lists changes",
@@ -280,7 +280,7 @@ impl Layers {
         };
         match number.filter(|number| *number != last.number) {
             None => {}
-            Some(number) if past.iter().any(|past| past.number == number) => {
+            Some(number) if revisions.iter().any(|revision| revision.number == number) => {
                 return Err(Error::invalid(
                     format!("the file was changed again by change {}", last.number),
                     format!(
@@ -291,13 +291,13 @@ impl Layers {
             }
             Some(number) => return Err(Error::not_found("change", number)),
         }
-        if past.is_empty() && last.number > 1 {
+        if revisions.is_empty() && last.number > 1 {
             return Err(Error::invalid(
-                "what the file said before is no longer kept",
+                "the earlier text of the file is no longer kept",
                 "restore it from a backup",
             ));
         }
-        let before = past.pop().and_then(|before| before.text).unwrap_or_default();
+        let before = revisions.pop().and_then(|before| before.text).unwrap_or_default();
         let after = last.text.unwrap_or_default();
         let edit = LayerEdit::Write { before: after, text: before };
         self.edit_locked(layer, day, by, &format!("undo change {}", last.number), |text| {

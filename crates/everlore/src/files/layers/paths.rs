@@ -70,13 +70,13 @@ impl LayerPaths {
 /// Returns the folders of every agent and user below a home.
 pub(super) fn all_in_home(home: &Path) -> Vec<LayerPaths> {
     let agents = std::iter::once(home.to_owned()).chain(subfolders(&home.join("agents")));
-    let place = |agent: PathBuf| {
+    let scopes_of = |agent: PathBuf| {
         let users = std::iter::once(agent.clone()).chain(subfolders(&agent.join("users")));
-        let place =
+        let scope =
             |user: PathBuf| LayerPaths { agent: agent.clone(), memories: user.join("memories") };
-        users.map(place).collect::<Vec<_>>()
+        users.map(scope).collect::<Vec<_>>()
     };
-    agents.flat_map(place).collect()
+    agents.flat_map(scopes_of).collect()
 }
 
 fn subfolders(below: &Path) -> Vec<PathBuf> {

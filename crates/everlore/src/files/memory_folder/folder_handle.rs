@@ -136,9 +136,9 @@ impl FolderHandle {
 
     /// Moves something out of `parent` in one step, and then deletes it.
     pub(super) fn remove_from(&self, parent: &Self, name: &str) -> io::Result<()> {
-        let gone = temporary_name();
-        parent.rename_to(name, self, &gone)?;
-        self.remove(&gone)
+        let trash = temporary_name();
+        parent.rename_to(name, self, &trash)?;
+        self.remove(&trash)
     }
 
     /// Removes leftovers of an interrupted change. The caller must hold the lock.

@@ -284,14 +284,14 @@ impl PreparedCommand {
     ) -> Result<(), FolderCommandError> {
         let (parent, name) = self.open_parent(path)?;
         // People do not take the lock: what one of them wrote meanwhile must not be lost.
-        let found = match (parent.stat(name)?, before) {
+        let is_unchanged = match (parent.stat(name)?, before) {
             (folder_handle::FolderNode::Absent, None) => true,
             (folder_handle::FolderNode::File(_), Some(text)) => {
                 parent.read_limited(name, text.len() as u64)? == text.as_bytes()
             }
             _ => false,
         };
-        if !found {
+        if !is_unchanged {
             let path = path.given();
             return Err(FolderCommandError::Refused(format!(
                 "Error: {path} was changed by someone else meanwhile. View it again and repeat the change."

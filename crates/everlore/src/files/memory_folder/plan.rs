@@ -295,13 +295,13 @@ impl CommandPlanner<'_> {
         folder: &FolderHandle,
     ) -> PlanResult<Vec<FileChange>> {
         let mut changes = Vec::new();
-        for found in walk_all(folder)? {
-            let full = format!("{}/{}", path.canonical(), found.path);
-            match found.node {
-                FolderNode::Folder if found.depth < MAX_DEPTH => {}
+        for entry in walk_all(folder)? {
+            let full = format!("{}/{}", path.canonical(), entry.path);
+            match entry.node {
+                FolderNode::Folder if entry.depth < MAX_DEPTH => {}
                 FolderNode::File(_) => changes.push(FileChange::deleted(
                     full.clone(),
-                    read_walked_text(folder, &found, &full)?,
+                    read_walked_text(folder, &entry, &full)?,
                 )),
                 _ => return refuse(not_text_error(&full)),
             }
@@ -316,16 +316,16 @@ impl CommandPlanner<'_> {
         folder: &FolderHandle,
     ) -> PlanResult<Vec<(String, String)>> {
         let mut texts = Vec::new();
-        for found in walk_all(folder)? {
-            let path = format!("{}/{}", to.canonical(), found.path);
-            let hidden = found.path.split('/').any(|name| name.starts_with('.'));
+        for entry in walk_all(folder)? {
+            let path = format!("{}/{}", to.canonical(), entry.path);
+            let hidden = entry.path.split('/').any(|name| name.starts_with('.'));
             if !hidden && let Err(problem) = MemoryPath::parse(&path) {
                 return refuse(problem);
             }
-            if let FolderNode::File(_) = found.node
-                && let Ok(text) = read_walked_text(folder, &found, &path)
+            if let FolderNode::File(_) = entry.node
+                && let Ok(text) = read_walked_text(folder, &entry, &path)
             {
-                texts.push((format!("/{}", found.path), text));
+                texts.push((format!("/{}", entry.path), text));
             }
         }
         Ok(texts)
@@ -344,14 +344,15 @@ impl CommandPlanner<'_> {
 
     fn check_folder_limits(&self, more: u64) -> PlanResult<()> {
         let MemoryFolderLimits { max_files, max_total_bytes, .. } = *self.limits;
-        let found = walk_visible(self.root)?;
-        let files = found.iter().filter(|found| matches!(found.node, FolderNode::File(_))).count();
+        let entries = walk_visible(self.root)?;
+        let files =
+            entries.iter().filter(|entry| matches!(entry.node, FolderNode::File(_))).count();
         if files >= max_files {
             return refuse(format!(
                 "Error: The memory directory holds {files} files, {max_files} at most. Delete or merge files that are no longer needed."
             ));
         }
-        let bytes: u64 = found.iter().map(WalkedNode::bytes).sum();
+        let bytes: u64 = entries.iter().map(WalkedNode::bytes).sum();
         if bytes + more > max_total_bytes {
             return refuse(format!(
                 "Error: The memory directory holds {}, {} at most. Delete or shorten files that are no longer needed.",
@@ -380,9 +381,9 @@ impl CommandPlan {
 }
 
 /// Reads the text of a file below a folder, by stepping down to it again.
-fn read_walked_text(folder: &FolderHandle, found: &WalkedNode, full: &str) -> PlanResult<String> {
+fn read_walked_text(folder: &FolderHandle, entry: &WalkedNode, full: &str) -> PlanResult<String> {
     let mut folder = folder.open_subfolder(".")?;
-    let mut names = found.path.split('/').peekable();
+    let mut names = entry.path.split('/').peekable();
     while let Some(name) = names.next() {
         if names.peek().is_none() {
             return read_text(&folder, name, full);

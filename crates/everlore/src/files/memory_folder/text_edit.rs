@@ -45,19 +45,21 @@ pub(super) fn replace_unique(
 ) -> Result<(String, usize), ReplaceError> {
     let plain = occurrences(text, old);
     let windows = |part: &str| part.replace("\r\n", "\n").replace('\n', "\r\n");
-    let (places, old, new) = if plain.is_empty() && old.contains('\n') && text.contains("\r\n") {
+    let (positions, old, new) = if plain.is_empty() && old.contains('\n') && text.contains("\r\n") {
         let old = windows(old);
         (occurrences(text, &old), old, windows(new))
     } else {
         (plain, old.to_owned(), new.to_owned())
     };
-    match places[..] {
+    match positions[..] {
         [] => Err(ReplaceError::NotFound),
         [at] => {
             let edited = format!("{}{new}{}", &text[..at], &text[at + old.len()..]);
             Ok((edited, line_number(text, at)))
         }
-        _ => Err(ReplaceError::Ambiguous(places.iter().map(|at| line_number(text, *at)).collect())),
+        _ => Err(ReplaceError::Ambiguous(
+            positions.iter().map(|at| line_number(text, *at)).collect(),
+        )),
     }
 }
 

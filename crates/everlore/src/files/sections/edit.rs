@@ -37,9 +37,9 @@ impl MarkdownSections<'_> {
         }
         match self.find_span(title) {
             (Some(index), count) => {
-                let part = &self.spans[index];
-                let blank = self.body_of(part).trim().is_empty();
-                let at = if blank { part.heading_end } else { self.last_line_end(part) };
+                let span = &self.spans[index];
+                let blank = self.body_of(span).trim().is_empty();
+                let at = if blank { span.heading_end } else { self.last_line_end(span) };
                 let gap = self.line_break().repeat(if blank { 2 } else { 1 });
                 let text = self.splice(at..at, &format!("{gap}{content}"));
                 self.verify_edit(text, index, content, self.duplicate_title_note(index, count))
@@ -58,16 +58,16 @@ impl MarkdownSections<'_> {
                 "give the exact text to replace; to append, add to the section",
             ));
         }
-        let part = &self.spans[index];
-        let body = self.body_of(part);
+        let span = &self.spans[index];
+        let body = self.body_of(span);
         let styled = self.with_file_line_breaks(old);
         // In the style of the file first, so that no line break is split.
         let old = if body.contains(&styled) { styled.as_str() } else { old };
-        let places = occurrences(body, old);
-        let [place] = places[..] else {
-            return Err(self.not_unique_error(index, old, places.len()));
+        let positions = occurrences(body, old);
+        let [position] = positions[..] else {
+            return Err(self.not_unique_error(index, old, positions.len()));
         };
-        let (start, new) = (part.body_start + place, self.with_file_line_breaks(new));
+        let (start, new) = (span.body_start + position, self.with_file_line_breaks(new));
         let text = self.splice(start..start + old.len(), &new);
         self.verify_edit(text, index, &new, self.duplicate_title_note(index, count))
     }
@@ -76,8 +76,8 @@ impl MarkdownSections<'_> {
     pub fn remove(&self, title: &str) -> Result<EditedText> {
         let (index, count) = self.find_span(title);
         let index = index.ok_or_else(|| self.missing_section_error(title))?;
-        let part = &self.spans[index];
-        let text = self.splice(part.start..part.end, "");
+        let span = &self.spans[index];
+        let text = self.splice(span.start..span.end, "");
         let mut others = self.spans.clone();
         others.remove(index);
         self.check_only_changed(&MarkdownSections::parse(&text), &others, None, "")?;
@@ -93,20 +93,20 @@ impl MarkdownSections<'_> {
             eol.repeat(if bare.ends_with(['\n', '\r']) { 1 } else { 2 })
         };
         let text = format!("{}{gap}## {title}{eol}{eol}{content}{eol}", self.text);
-        let made = MarkdownSections::parse(&text);
+        let edited_sections = MarkdownSections::parse(&text);
         if let Some(open) = self.unclosed {
             return Err(Error::invalid(
                 format!(
                     "line {} of the file opens a {} that is never closed",
                     open.line, open.construct
                 ),
-                "close it first, or add to a section that stands before it",
+                "close it first, or add to a section before it",
             ));
         }
         let mut expected = self.spans.clone();
-        let last = made.spans.last().filter(|last| last.title.as_deref() == Some(title));
+        let last = edited_sections.spans.last().filter(|last| last.title.as_deref() == Some(title));
         expected.extend(last.cloned());
-        self.check_only_changed(&made, &expected, Some(self.spans.len()), content)?;
+        self.check_only_changed(&edited_sections, &expected, Some(self.spans.len()), content)?;
         Ok(EditedText { text, note: None })
     }
 
@@ -135,30 +135,30 @@ impl MarkdownSections<'_> {
     /// Compares the result of an edit with the expected spans; only the one at `edited` may have another text.
     fn check_only_changed(
         &self,
-        made: &MarkdownSections<'_>,
+        edited_sections: &MarkdownSections<'_>,
         expected: &[SectionSpan],
         edited: Option<usize>,
         content: &str,
     ) -> Result<()> {
         let unchanged = |(index, (old, new)): (usize, (&SectionSpan, &SectionSpan))| {
-            let alike = Some(index) == edited
+            let is_same = Some(index) == edited
                 || Some(index + 1) == edited && index + 2 == expected.len()
-                || self.text_of(old) == made.text_of(new);
-            old.title == new.title && alike
+                || self.text_of(old) == edited_sections.text_of(new);
+            old.title == new.title && is_same
         };
-        let pairs = expected.iter().zip(&made.spans).enumerate();
-        if expected.len() == made.spans.len() && { pairs }.all(unchanged) {
+        let pairs = expected.iter().zip(&edited_sections.spans).enumerate();
+        if expected.len() == edited_sections.spans.len() && { pairs }.all(unchanged) {
             return Ok(());
         }
         Err(boundary_error(content))
     }
 
     /// Returns the end of the last line of a section that is not blank, without its line break.
-    fn last_line_end(&self, part: &SectionSpan) -> usize {
-        let filled = lines(self.body_of(part)).filter(|line| !line.text.trim().is_empty());
+    fn last_line_end(&self, span: &SectionSpan) -> usize {
+        let filled = lines(self.body_of(span)).filter(|line| !line.text.trim().is_empty());
         filled
             .last()
-            .map_or(part.heading_end, |line| part.body_start + line.start + line.text.len())
+            .map_or(span.heading_end, |line| span.body_start + line.start + line.text.len())
     }
 
     /// Returns the line break of the file: that of its first line.
@@ -185,8 +185,8 @@ impl MarkdownSections<'_> {
 
     /// Returns the error for an old text that is missing or occurs several times.
     fn not_unique_error(&self, index: usize, old: &str, count: usize) -> Error {
-        let part = &self.spans[index];
-        let title = part.title.as_deref().unwrap_or_default();
+        let span = &self.spans[index];
+        let title = span.title.as_deref().unwrap_or_default();
         if count > 1 {
             return Error::invalid(
                 format!("the old text occurs {count} times in section `{title}`"),
@@ -194,15 +194,15 @@ impl MarkdownSections<'_> {
             );
         }
         let elsewhere = self.iter().find(|section| section.body.contains(old));
-        let near = similar_lines(self.body_of(part), old);
+        let similar = similar_lines(self.body_of(span), old);
         let hint = if let Some(other) = elsewhere {
             format!("it is in section `{}`", other.title)
-        } else if !near.is_empty() {
-            format!("did you mean {}? the old text must be given exactly", near.join(" or "))
-        } else if self.body_of(part).trim().is_empty() {
+        } else if !similar.is_empty() {
+            format!("did you mean {}? the old text must be given exactly", similar.join(" or "))
+        } else if self.body_of(span).trim().is_empty() {
             "the section is empty; add to it instead".to_owned()
         } else {
-            format!("the section begins: {}", excerpt(self.body_of(part)))
+            format!("the section begins: {}", excerpt(self.body_of(span)))
         };
         Error::invalid(format!("the old text is not in section `{title}`"), hint)
     }
@@ -210,21 +210,21 @@ impl MarkdownSections<'_> {
 
 /// Returns the error for a text that would move a section boundary.
 fn boundary_error(content: &str) -> Error {
-    let own = MarkdownSections::parse(content);
-    let heading = own.spans.iter().skip(1).find_map(|part| {
-        let line = own.text.get(part.start..part.heading_end)?;
+    let parsed = MarkdownSections::parse(content);
+    let heading = parsed.spans.iter().skip(1).find_map(|span| {
+        let line = parsed.text.get(span.start..span.heading_end)?;
         Some(format!("the text has the heading `{}`, which would begin a new section", line.trim()))
     });
-    let advice = match (&heading, own.unclosed) {
+    let advice = match (&heading, parsed.unclosed) {
         (Some(_), _) => {
             "write headings inside a section with ### or deeper, or add each section by itself"
         }
         (None, Some(_)) => "close it in the same text",
-        (None, None) => "give it so that code fences and comments are closed inside the section",
+        (None, None) => "close code fences and comments inside the section",
     };
     let message = heading.or_else(|| {
-        let what = own.unclosed?.construct;
-        Some(format!("the text opens a {what} and does not close it"))
+        let construct = parsed.unclosed?.construct;
+        Some(format!("the text opens a {construct} and does not close it"))
     });
     let message = message.unwrap_or_else(|| {
         "the change would move the beginning or the end of another section".to_owned()
@@ -239,18 +239,18 @@ fn occurrences(body: &str, old: &str) -> Vec<usize> {
 
 /// Returns the lines most similar to the first line of a text, quoted.
 fn similar_lines(body: &str, old: &str) -> Vec<String> {
-    let wanted = old.trim().lines().next().unwrap_or_default().trim().to_lowercase();
-    let likeness = |line: &str| strsim::normalized_levenshtein(&line.to_lowercase(), &wanted);
-    let mut alike: Vec<(f64, &str)> = lines(body)
+    let first_line = old.trim().lines().next().unwrap_or_default().trim().to_lowercase();
+    let similarity = |line: &str| strsim::normalized_levenshtein(&line.to_lowercase(), &first_line);
+    let mut similar: Vec<(f64, &str)> = lines(body)
         .map(|line| line.text.trim())
         .filter(|line| !line.is_empty())
-        .map(|line| (likeness(line), line))
-        .filter(|(likeness, line)| {
-            *likeness >= MIN_SIMILARITY || line.to_lowercase().contains(&wanted)
+        .map(|line| (similarity(line), line))
+        .filter(|(similarity, line)| {
+            *similarity >= MIN_SIMILARITY || line.to_lowercase().contains(&first_line)
         })
         .collect();
-    alike.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    alike
+    similar.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    similar
         .into_iter()
         .take(MAX_SUGGESTIONS)
         .map(|(_, line)| format!("`{}`", excerpt(line)))

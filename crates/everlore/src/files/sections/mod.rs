@@ -118,27 +118,27 @@ impl<'a> MarkdownSections<'a> {
 
     /// Iterates over the sections in their order.
     pub fn iter(&self) -> impl Iterator<Item = MarkdownSection<'_>> {
-        self.spans.iter().filter_map(|part| {
-            let title = part.title.as_deref()?;
-            Some(MarkdownSection { title, text: self.text_of(part), body: self.body_of(part) })
+        self.spans.iter().filter_map(|span| {
+            let title = span.title.as_deref()?;
+            Some(MarkdownSection { title, text: self.text_of(span), body: self.body_of(span) })
         })
     }
 
     /// Iterates over all of the text, parts in no section too: the heading without its marks, empty if there is none,
     /// the whole part, and the text below its heading.
     pub fn headed_texts(&self) -> impl Iterator<Item = (&str, &'a str, &'a str)> {
-        self.spans.iter().map(|part| {
-            let heading = self.text[part.start..part.heading_end].trim();
-            let heading = part.title.as_deref().unwrap_or(heading.trim_start_matches('#').trim());
-            (heading, self.text_of(part), self.body_of(part))
+        self.spans.iter().map(|span| {
+            let heading = self.text[span.start..span.heading_end].trim();
+            let heading = span.title.as_deref().unwrap_or(heading.trim_start_matches('#').trim());
+            (heading, self.text_of(span), self.body_of(span))
         })
     }
 
     /// Returns the section of this title; the first, if several have it.
     pub fn get(&self, title: &str) -> Option<MarkdownSection<'_>> {
-        let part = &self.spans[self.find_span(title).0?];
-        let title = part.title.as_deref()?;
-        Some(MarkdownSection { title, text: self.text_of(part), body: self.body_of(part) })
+        let span = &self.spans[self.find_span(title).0?];
+        let title = span.title.as_deref()?;
+        Some(MarkdownSection { title, text: self.text_of(span), body: self.body_of(span) })
     }
 
     /// Returns the section of this title, or an error that lists the titles.
@@ -146,29 +146,29 @@ impl<'a> MarkdownSections<'a> {
         self.get(title).ok_or_else(|| self.missing_section_error(title))
     }
 
-    fn text_of(&self, part: &SectionSpan) -> &'a str {
-        &self.text[part.start..part.end]
+    fn text_of(&self, span: &SectionSpan) -> &'a str {
+        &self.text[span.start..span.end]
     }
 
-    fn body_of(&self, part: &SectionSpan) -> &'a str {
-        &self.text[part.body_start..part.end]
+    fn body_of(&self, span: &SectionSpan) -> &'a str {
+        &self.text[span.body_start..span.end]
     }
 
     /// Returns the index of the first section of this title and the number of them. If none has exactly this title,
     /// case, width and blanks do not matter: a model that writes `preferences` means `Preferences`.
     fn find_span(&self, title: &str) -> (Option<usize>, usize) {
-        let (given, wanted) = (title.trim(), strip_heading_marks(title));
+        let (exact_title, unmarked_title) = (title.trim(), strip_heading_marks(title));
         let same = |fits: &dyn Fn(&str) -> bool| {
-            let fitting = |part: &SectionSpan| part.title.as_deref().is_some_and(fits);
-            let first = self.spans.iter().position(fitting);
-            (first, self.spans.iter().filter(|part| fitting(part)).count())
+            let matches = |span: &SectionSpan| span.title.as_deref().is_some_and(fits);
+            let first = self.spans.iter().position(matches);
+            (first, self.spans.iter().filter(|span| matches(span)).count())
         };
-        let folded = normalize_title(wanted);
-        let exact = same(&|title| title == given);
+        let folded = normalize_title(unmarked_title);
+        let exact = same(&|title| title == exact_title);
         if exact.0.is_some() {
             return exact;
         }
-        let unmarked = same(&|title| title == wanted);
+        let unmarked = same(&|title| title == unmarked_title);
         if unmarked.0.is_some() {
             unmarked
         } else {
@@ -179,7 +179,7 @@ impl<'a> MarkdownSections<'a> {
     fn missing_section_error(&self, title: &str) -> Error {
         let titles: Vec<_> = self.iter().map(|section| format!("`{}`", section.title)).collect();
         let hint = if titles.is_empty() {
-            "the file has no sections yet; adding to one makes it".to_owned()
+            "the file has no sections yet; adding to one creates it".to_owned()
         } else {
             format!("use one of its sections: {}", titles.join(", "))
         };

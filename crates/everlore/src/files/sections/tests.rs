@@ -173,7 +173,7 @@ fn text_that_would_move_a_border_is_refused_with_advice() {
     let open = MarkdownSections::parse("## A\n```\ncode\n");
     assert_eq!(
         refusal(open.add("B", "x")),
-        "line 2 of the file opens a code fence that is never closed | close it first, or add to a section that stands before it"
+        "line 2 of the file opens a code fence that is never closed | close it first, or add to a section before it"
     );
 }
 
@@ -288,7 +288,7 @@ fn model(text: &str) -> SectionModel {
 }
 
 /// Returns the piece of a section that an operation is about: some characters from the middle.
-fn piece(body: &str, at: usize) -> String {
+fn excerpt(body: &str, at: usize) -> String {
     let length = body.chars().count();
     body.chars().skip(at % length.max(1)).take(3).collect()
 }
@@ -296,13 +296,13 @@ fn piece(body: &str, at: usize) -> String {
 /// Applies the edit to the file and to the model; the model changes only if the file did.
 fn apply(op: &SectionOp, text: &str, model: &mut SectionModel) -> Option<String> {
     let sections = MarkdownSections::parse(text);
-    let place =
+    let index =
         |title: &str, model: &SectionModel| model.iter().position(|(other, _)| other == title);
     match op {
         SectionOp::Add(title, content) => {
             let edited = sections.add(title, content).ok()?.text;
             let content = normalized(content.trim_end());
-            match place(title, model) {
+            match index(title, model) {
                 None => model.push((title.clone(), content)),
                 Some(index) if model[index].1.is_empty() => model[index].1 = content,
                 Some(index) => model[index].1 += &format!("\n{content}"),
@@ -310,8 +310,8 @@ fn apply(op: &SectionOp, text: &str, model: &mut SectionModel) -> Option<String>
             Some(edited)
         }
         SectionOp::Replace(title, at, new) => {
-            let index = place(title, model)?;
-            let old = piece(&model[index].1, *at);
+            let index = index(title, model)?;
+            let old = excerpt(&model[index].1, *at);
             let edited = sections.replace(title, &old, new).ok()?.text;
             assert_eq!(model[index].1.matches(&old).count(), 1, "{old:?} in {:?}", model[index]);
             model[index].1 = normalized(&model[index].1.replace(&old, new));
@@ -319,7 +319,7 @@ fn apply(op: &SectionOp, text: &str, model: &mut SectionModel) -> Option<String>
         }
         SectionOp::Remove(title) => {
             let edited = sections.remove(title).ok()?.text;
-            model.remove(place(title, model)?);
+            model.remove(index(title, model)?);
             Some(edited)
         }
     }
@@ -338,8 +338,8 @@ proptest! {
     fn any_text_is_the_sum_of_its_parts(text in any::<String>(), file in file()) {
         for text in [text, file] {
             let sections = MarkdownSections::parse(&text);
-            let parts: String = sections.spans.iter().map(|part| sections.text_of(part)).collect();
-            prop_assert_eq!(parts, text);
+            let joined: String = sections.spans.iter().map(|part| sections.text_of(part)).collect();
+            prop_assert_eq!(joined, text);
         }
     }
 
@@ -370,7 +370,7 @@ proptest! {
         let sections = MarkdownSections::parse(&file);
         let (before, after) = outside(&file, &title);
         for content in [content, markup] {
-            let old = sections.get(&title).map(|section| piece(section.body, 2)).unwrap_or_default();
+            let old = sections.get(&title).map(|section| excerpt(section.body, 2)).unwrap_or_default();
             for edited in [sections.add(&title, &content), sections.replace(&title, &old, &content)] {
                 let Ok(edited) = edited else { continue };
                 prop_assert!(edited.text.starts_with(&before) && edited.text.ends_with(&after));

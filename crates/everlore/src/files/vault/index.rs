@@ -147,7 +147,7 @@ impl VaultIndex {
             last.push_str(newline);
         }
         if at < self.lines.len() {
-            self.by_file.values_mut().filter(|place| **place >= at).for_each(|place| *place += 1);
+            self.by_file.values_mut().filter(|line| **line >= at).for_each(|line| *line += 1);
         }
         self.lines.insert(at, line + newline);
         self.by_file.insert(file.to_owned(), at);

@@ -57,8 +57,8 @@ impl VaultEntry {
     /// Returns `- [type] file (YYYY-MM-DD HH:MM): description`, for choosing relevant files.
     pub fn manifest_line(&self, zone: &TimeZone) -> String {
         let at = self.modified_at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
-        let what = if self.description.is_empty() { &self.name } else { &self.description };
-        format!("- [{}] {} ({at}): {what}", self.kind, self.file)
+        let summary = if self.description.is_empty() { &self.name } else { &self.description };
+        format!("- [{}] {} ({at}): {summary}", self.kind, self.file)
     }
 
     /// Returns its age.
@@ -71,8 +71,8 @@ impl VaultEntry {
 pub fn list(folder: &Path, limit: Option<usize>) -> Result<VaultListing> {
     let mut listing = VaultListing::default();
     let mut files = Vec::new();
-    for found in memory_files(folder)? {
-        match found {
+    for entry in memory_files(folder)? {
+        match entry {
             Ok((name, data)) => files.push((mtime(&data), name)),
             Err(skipped) => listing.skipped.push(skipped),
         }
@@ -100,16 +100,16 @@ pub fn memory_files(
 ) -> Result<Vec<std::result::Result<(String, fs::Metadata), SkippedVaultFile>>> {
     let failed = |error| Error::io(folder.display().to_string(), error);
     let mut files = Vec::new();
-    for found in fs::read_dir(folder).map_err(failed)? {
-        let found = found.map_err(failed)?;
-        let name = found.file_name();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
         let shown = name.to_string_lossy().into_owned();
         if !is_memory_file(&shown) {
             continue;
         }
         let skipped =
             |reason: &str| Err(SkippedVaultFile { file: shown.clone(), reason: reason.to_owned() });
-        match found.metadata() {
+        match entry.metadata() {
             _ if name.to_str().is_none() => files.push(skipped("its name is not UTF-8")),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => files.push(skipped(&error.to_string())),
@@ -144,7 +144,7 @@ fn read_entry(
         name: page.name.unwrap_or_else(|| file.trim_end_matches(".md").replace('_', " ")),
         description: page.description.unwrap_or_default(),
         // A copy or a clone is newer than its contents.
-        modified_at: page.modified.filter(|said| *said < modified_at).unwrap_or(modified_at),
+        modified_at: page.modified.filter(|written| *written < modified_at).unwrap_or(modified_at),
     })
 }
 
@@ -199,8 +199,9 @@ mod tests {
         let listing = list(folder.path(), None).unwrap();
         let files: Vec<_> = listing.entries.iter().map(|entry| entry.file.as_str()).collect();
         assert_eq!(files, ["user_新.md", "user_old.md"]);
-        let told = |skipped: &SkippedVaultFile| format!("{}: {}", skipped.file, skipped.reason);
-        let skipped: Vec<String> = listing.skipped.iter().map(told).collect();
+        let described =
+            |skipped: &SkippedVaultFile| format!("{}: {}", skipped.file, skipped.reason);
+        let skipped: Vec<String> = listing.skipped.iter().map(described).collect();
         let expected = [
             "bytes.md: it is not UTF-8",
             "crlf.md: its lines end in CRLF; save it with LF",
@@ -221,7 +222,7 @@ mod tests {
             (listing.entries[0].age(&now).days, listing.entries[1].age(&now).is_stale()),
             (0, true)
         );
-        let one = list(folder.path(), Some(1)).unwrap();
-        assert_eq!((one.entries.len(), one.left_out), (1, 5));
+        let limited = list(folder.path(), Some(1)).unwrap();
+        assert_eq!((limited.entries.len(), limited.left_out), (1, 5));
     }
 }

@@ -138,8 +138,8 @@ impl VaultPage {
 
     /// Returns `true` if its values equal the memory's, as far as it has any.
     pub fn matches_memory(&self, memory: &Memory) -> bool {
-        fn same<T: PartialEq + ?Sized>(said: Option<&T>, stored: &T) -> bool {
-            said.is_none_or(|said| said == stored)
+        fn same<T: PartialEq + ?Sized>(written: Option<&T>, stored: &T) -> bool {
+            written.is_none_or(|written| written == stored)
         }
         self.content == memory.content.trim()
             && self.kind == memory.kind
@@ -195,7 +195,7 @@ fn front_matter_values(
 ) -> Vec<(&'static str, Option<String>)> {
     let tags = (!memory.tags.is_empty()).then(|| yaml_list(&memory.tags));
     let importance = memory.importance != DEFAULT_IMPORTANCE;
-    let mut said = vec![
+    let mut values = vec![
         ("name", Some(yaml_scalar(&memory.name))),
         ("description", Some(yaml_scalar(&memory.description))),
         ("type", Some(memory.kind.to_string())),
@@ -204,10 +204,10 @@ fn front_matter_values(
         ("importance", importance.then(|| memory.importance.to_string())),
     ];
     if let Some(created) = created {
-        said.push((created, Some(format_timestamp(memory.at))));
-        said.push(("modified", Some(format_timestamp(memory.updated_at))));
+        values.push((created, Some(format_timestamp(memory.at))));
+        values.push(("modified", Some(format_timestamp(memory.updated_at))));
     }
-    said
+    values
 }
 
 /// Formats a time to the second: what people read, and what git shows.
@@ -264,16 +264,16 @@ fn parse_tags(matter: &FrontMatter<'_>) -> Result<Option<Vec<String>>> {
         }
     };
     let trimmed = tags.iter().map(|tag| tag.split_whitespace().collect::<Vec<_>>().join(" "));
-    let mut kept: Vec<String> = Vec::new();
+    let mut tags: Vec<String> = Vec::new();
     for tag in trimmed.filter(|tag| !tag.is_empty()) {
-        if !kept.contains(&tag) {
-            kept.push(tag);
+        if !tags.contains(&tag) {
+            tags.push(tag);
         }
     }
-    if kept.len() > 64 || kept.iter().any(|tag| tag.chars().count() > 200) {
-        return Err(Error::invalid("`tags` are too many or too long", "keep the telling ones"));
+    if tags.len() > 64 || tags.iter().any(|tag| tag.chars().count() > 200) {
+        return Err(Error::invalid("`tags` are too many or too long", "keep the most useful ones"));
     }
-    Ok(Some(kept))
+    Ok(Some(tags))
 }
 
 fn parse_importance(matter: &FrontMatter<'_>) -> Result<Option<f64>> {

@@ -71,13 +71,13 @@ pub fn delete(folder: &Path, file: &str) -> Result<bool> {
 /// Revises an existing file, which keeps its id, if it has one.
 fn revise_page(text: &str, memory: &Memory) -> Result<String> {
     let page = VaultPage::parse(text)?;
-    let kept = Memory {
+    let revised = Memory {
         id: page.id.unwrap_or(memory.id),
         tags: page.tags.unwrap_or_default(),
         importance: page.importance.unwrap_or(memory.importance),
         ..memory.clone()
     };
-    VaultPage::revise(text, &kept)
+    VaultPage::revise(text, &revised)
 }
 
 fn update_index(folder: &Path, change: impl FnOnce(&mut VaultIndex)) -> Result<()> {

@@ -138,20 +138,21 @@ pub fn create_file(path: &Path, bytes: &[u8], durable: bool) -> io::Result<FileS
 
 /// Removes files that an interrupted process left half written.
 pub fn remove_temp_files(folder: &Path) {
-    let Ok(found) = fs::read_dir(folder) else { return };
-    for found in
-        found.flatten().filter(|found| found.file_name().to_string_lossy().starts_with(TEMP_PREFIX))
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(TEMP_PREFIX))
     {
         // A file that cannot be removed is hidden and does no harm.
-        let _ = fs::remove_file(found.path());
+        let _ = fs::remove_file(entry.path());
     }
 }
 
-fn write_temp(path: &Path, bytes: &[u8], manner: WriteOptions) -> io::Result<TempFile> {
+fn write_temp(path: &Path, bytes: &[u8], options: WriteOptions) -> io::Result<TempFile> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let name = format!("{TEMP_PREFIX}{}-{count}", std::process::id());
-    TempFile::write(path.with_file_name(name), bytes, manner)
+    TempFile::write(path.with_file_name(name), bytes, options)
 }
 
 fn file_stat(path: &Path) -> io::Result<FileStat> {
@@ -177,9 +178,9 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"three");
         fs::write(folder.path().join(".everlore-tmp-1-1"), "half").unwrap();
         remove_temp_files(folder.path());
-        let left: Vec<_> =
-            fs::read_dir(folder.path()).unwrap().map(|found| found.unwrap().file_name()).collect();
-        assert_eq!(left, ["a.md"]);
+        let names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["a.md"]);
         remove_if_exists(&path).unwrap();
         remove_if_exists(&path).unwrap();
     }
