@@ -1,4 +1,4 @@
-//! What must hold for any input. The fuzz targets run it on what they make up, `tests/it/corpus.rs` on what they kept.
+//! Invariants of any input. The fuzz targets check generated inputs, `tests/it/corpus.rs` the recorded ones.
 
 use everlore::{
     Config, Hit, Memory, Scope,
@@ -18,13 +18,13 @@ use everlore::{
 };
 use jiff::{Zoned, civil::date, tz::TimeZone};
 
-/// Any text can be folded and cut into terms, and no term is empty.
+/// Checks that any text folds and splits into terms, none of them empty.
 pub(crate) fn check_terms(text: &str) {
     assert_eq!(fold(&fold(text)), fold(text));
     assert!(terms(text).iter().all(|term| !term.is_empty()));
 }
 
-/// Any query can be understood; what it is looked up by is worth something.
+/// Checks that any query is analyzed, and that its terms and times are usable.
 pub(crate) fn check_analyze(query: &str) {
     for mention in find_times(query, &now()) {
         assert!(mention.start < mention.end, "{mention:?}");
@@ -40,7 +40,8 @@ pub(crate) fn check_analyze(query: &str) {
     assert!(synonyms.into_iter().all(|(text, worth)| !text.is_empty() && *worth > 0.0));
 }
 
-/// Any text is read as settings or refused with a line, and what was read can be shown and read again.
+/// Checks that any text parses as settings or is refused with a line, and that parsed settings can be shown and read
+/// again.
 pub(crate) fn check_config(text: &str) {
     let Ok((config, _)) = Config::parse(text) else { return };
     let _ = config.validate();
@@ -49,7 +50,8 @@ pub(crate) fn check_config(text: &str) {
     assert_eq!(again.to_toml(), config.to_toml());
 }
 
-/// Any text has sections; an edit of one touches no byte before or after it, and no view outgrows its budget.
+/// Checks that any text has sections, that an edit of one touches no byte before or after it, and that no view outgrows
+/// its budget.
 pub(crate) fn check_sections(text: &str) {
     let sections = MarkdownSections::parse(text);
     let titles: Vec<String> = sections.iter().map(|section| section.title.to_owned()).collect();
@@ -70,7 +72,7 @@ pub(crate) fn check_sections(text: &str) {
     assert!([1, 60, 200].into_iter().all(|budget| fit_to_budget(text, budget).chars <= budget));
 }
 
-/// Any line is read or refused with a reason, and what was read can be written and read again.
+/// Checks that any line is read or refused with a reason, and that a line that was read can be written and read again.
 pub(crate) fn check_import(bytes: &[u8]) {
     match ExportLine::parse(bytes) {
         Ok(line) => {
@@ -83,7 +85,7 @@ pub(crate) fn check_import(bytes: &[u8]) {
     }
 }
 
-/// Any text can be told in a block, which it neither closes nor outgrows.
+/// Checks that any text fits into a block, which it neither closes nor outgrows.
 pub(crate) fn check_pack(text: &str) {
     let hits = [hit(text, "plain"), hit("plain", text)];
     for budget in [80, 400, 4_000] {
@@ -99,7 +101,8 @@ pub(crate) fn check_pack(text: &str) {
     }
 }
 
-/// Any bytes are taken apart or refused with a reason; no chunk is too long, and plain text loses nothing.
+/// Checks that any bytes are parsed or refused with a reason, that no chunk is too long, and that plain text loses
+/// nothing.
 pub(crate) fn check_documents(bytes: &[u8]) {
     for format in [DocFormat::Plain, DocFormat::Markdown, DocFormat::Html, DocFormat::Code] {
         let parsed = match parse(bytes, format) {
@@ -113,7 +116,7 @@ pub(crate) fn check_documents(bytes: &[u8]) {
         for chunk in &parsed.chunks {
             assert!(!chunk.text.trim().is_empty() && chunk.start_line >= line, "{chunk:?}");
             assert!(chunk.start_line <= chunk.end_line, "{chunk:?}");
-            // Headings may stand before a list, a table or a fence that stays whole.
+            // Headings may precede a list, a table or a fence in one piece.
             assert!(estimate_tokens(&chunk.text) <= MAX_KEEP_TOGETHER_TOKENS * 5 / 4, "{chunk:?}");
             line = chunk.start_line;
         }
@@ -127,8 +130,8 @@ pub(crate) fn check_documents(bytes: &[u8]) {
     }
 }
 
-/// Any text is read as front matter and body or refused with a reason; an edit changes its key and nothing else; an index
-/// is read without loss.
+/// Checks that any text is read as front matter and body or refused with a reason, that an edit changes its key and
+/// nothing else, and that an index is read without loss.
 pub(crate) fn check_front_matter(text: &str) {
     let index = VaultIndex::parse(text);
     assert_eq!(index.to_string(), text);

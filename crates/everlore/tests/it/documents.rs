@@ -1,4 +1,4 @@
-//! Documents become knowledge: found by heading and content, brought up to date by what changed, undone as one run.
+//! Tests of documents as knowledge: found by heading and content, updated by their differences, undone as one run.
 
 use everlore::{
     Document, Engine, Kind, Memory, MemoryEdit, Scope, Status,
@@ -16,12 +16,12 @@ async fn ingest(engine: &Engine, owner: &Scope, path: &str, text: &str) -> Inges
     engine.ingest_document(owner, &document, &IngestOptions::default()).await.unwrap()
 }
 
-/// Added, unchanged, removed, left out.
+/// Returns the numbers added, unchanged, removed, left out.
 fn counts(report: &IngestReport) -> [usize; 4] {
     [report.added, report.unchanged, report.removed, report.left_out]
 }
 
-/// The chunks that recall can find, oldest first.
+/// Returns the chunks that recall can find, oldest first.
 async fn chunks(engine: &Engine, owner: &Scope) -> Vec<Memory> {
     let filter = MemoryFilter { statuses: vec![Status::Active], ..MemoryFilter::default() };
     let page = ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: 1_000 };
