@@ -1,4 +1,4 @@
-//! Properties that hold for any input. The fuzz targets check generated inputs, `tests/it/corpus.rs` the stored corpus.
+//! Invariants of any input. The fuzz targets check generated inputs, `tests/it/corpus.rs` the recorded ones.
 
 use everlore::{
     Config, Hit, Memory, Scope,
@@ -18,13 +18,13 @@ use everlore::{
 };
 use jiff::{Zoned, civil::date, tz::TimeZone};
 
-/// Checks that any text can be folded and split into terms, and that no term is empty.
+/// Checks that any text folds and splits into terms, none of them empty.
 pub(crate) fn check_terms(text: &str) {
     assert_eq!(fold(&fold(text)), fold(text));
     assert!(terms(text).iter().all(|term| !term.is_empty()));
 }
 
-/// Checks that any query can be analysed, and that its terms and synonyms have a positive weight.
+/// Checks that any query is analyzed, and that its terms and times are usable.
 pub(crate) fn check_analyze(query: &str) {
     for mention in find_times(query, &now()) {
         assert!(mention.start < mention.end, "{mention:?}");
@@ -40,7 +40,8 @@ pub(crate) fn check_analyze(query: &str) {
     assert!(synonyms.into_iter().all(|(text, worth)| !text.is_empty() && *worth > 0.0));
 }
 
-/// Checks that any text is parsed as settings or refused, and that parsed settings survive a round trip.
+/// Checks that any text parses as settings or is refused with a line, and that parsed settings can be shown and read
+/// again.
 pub(crate) fn check_config(text: &str) {
     let Ok((config, _)) = Config::parse(text) else { return };
     let _ = config.validate();
@@ -49,7 +50,7 @@ pub(crate) fn check_config(text: &str) {
     assert_eq!(again.to_toml(), config.to_toml());
 }
 
-/// Checks that any text has sections, that an edit of one changes no byte before or after it, and that no view exceeds
+/// Checks that any text has sections, that an edit of one touches no byte before or after it, and that no view outgrows
 /// its budget.
 pub(crate) fn check_sections(text: &str) {
     let sections = MarkdownSections::parse(text);
@@ -71,7 +72,7 @@ pub(crate) fn check_sections(text: &str) {
     assert!([1, 60, 200].into_iter().all(|budget| fit_to_budget(text, budget).chars <= budget));
 }
 
-/// Checks that any line is parsed or refused with a reason, and that a parsed line survives a round trip.
+/// Checks that any line is read or refused with a reason, and that a line that was read can be written and read again.
 pub(crate) fn check_import(bytes: &[u8]) {
     match ExportLine::parse(bytes) {
         Ok(line) => {
@@ -84,7 +85,7 @@ pub(crate) fn check_import(bytes: &[u8]) {
     }
 }
 
-/// Checks that any text can be packed into a block, and neither closes it nor exceeds its budget.
+/// Checks that any text fits into a block, which it neither closes nor outgrows.
 pub(crate) fn check_pack(text: &str) {
     let hits = [hit(text, "plain"), hit("plain", text)];
     for budget in [80, 400, 4_000] {
@@ -115,7 +116,7 @@ pub(crate) fn check_documents(bytes: &[u8]) {
         for chunk in &parsed.chunks {
             assert!(!chunk.text.trim().is_empty() && chunk.start_line >= line, "{chunk:?}");
             assert!(chunk.start_line <= chunk.end_line, "{chunk:?}");
-            // Headings may precede a list, a table or a fence that stays whole.
+            // Headings may precede a list, a table or a fence in one piece.
             assert!(estimate_tokens(&chunk.text) <= MAX_KEEP_TOGETHER_TOKENS * 5 / 4, "{chunk:?}");
             line = chunk.start_line;
         }
@@ -129,8 +130,8 @@ pub(crate) fn check_documents(bytes: &[u8]) {
     }
 }
 
-/// Checks that any text is parsed as front matter and body or refused with a reason, that an edit changes only its key,
-/// and that an index is parsed without loss.
+/// Checks that any text is read as front matter and body or refused with a reason, that an edit changes its key and
+/// nothing else, and that an index is read without loss.
 pub(crate) fn check_front_matter(text: &str) {
     let index = VaultIndex::parse(text);
     assert_eq!(index.to_string(), text);

@@ -163,7 +163,7 @@ impl Error {
             Self::Conflict { .. } => "read it again and repeat the change",
             Self::SchemaTooNew { .. } => "update everlore, or open another home with --home",
             Self::ReadOnly { .. } => {
-                "reading works; to write, give this user the right to it, or name another home with --home"
+                "reading works; to write, allow this user to write there, or use another home with --home"
             }
             Self::Damaged { .. } => {
                 "run `everlore doctor` to see what is affected and how to repair it"

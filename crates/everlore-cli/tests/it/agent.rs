@@ -68,7 +68,7 @@ fn mistakes_are_told_and_nothing_is_written() {
         (&["agent", "set", "a", "memory.inject.limit=5000"][..], "must be from 0 to 1000"),
         (&["agent", "set", "a", "memory.inject.limti=5"], "did you mean `memory.inject.limit`?"),
         (&["agent", "set", "a", "memory.mask_secrets=false"], "cannot switch masking off"),
-        (&["agent", "set", "a", "server.port=1"], "holds for all agents"),
+        (&["agent", "set", "a", "server.port=1"], "is shared by all agents"),
         (&["agent", "set", "a", "memory.enabled"], "sets nothing"),
         (&["agent", "set", "../a", "memory.enabled=false"], "slash"),
         (&["agent", "unset", "a", "memory.enabeld"], "does not exist"),

@@ -50,8 +50,7 @@ fn models_keys_and_the_server_are_the_homes() {
     let agent = agent_config(text);
     assert_eq!((agent.config, agent.overridden), (Config::default(), vec![]));
     let messages: Vec<_> = agent.warnings.iter().map(ToString::to_string).collect();
-    let expected =
-        "line 2: `server.port` holds for all agents; set it in config.toml, so it is ignored here";
+    let expected = "line 2: `server.port` is shared by all agents; set it in config.toml, so it is ignored here";
     assert_eq!(messages.len(), 6, "{messages:#?}");
     assert!(messages.iter().any(|messages| messages == expected), "{messages:#?}");
     for path in ["memory_agents", "memory_agent.provider", "general.agent", "upkeep.ledger_days"] {

@@ -221,6 +221,6 @@ fn remove_value(table: &mut dyn TableLike, sections: &[String], name: &str) -> b
 fn unreadable(cause: impl std::fmt::Display) -> Error {
     Error::invalid(
         format!("the settings cannot be read: {cause}"),
-        "mend the file, or replace all of it",
+        "repair the file, or replace all of it",
     )
 }

@@ -39,7 +39,7 @@ impl ConfigWarning {
     /// Returns the problem without its location and name.
     pub fn message(&self) -> String {
         match (&self.nearest, self.is_shared) {
-            (_, true) => "holds for all agents; set it in config.toml".to_owned(),
+            (_, true) => "is shared by all agents; set it in config.toml".to_owned(),
             (Some(nearest), _) => format!("does not exist; did you mean `{nearest}`?"),
             (None, _) => "does not exist".to_owned(),
         }

@@ -1,4 +1,4 @@
-//! The file with an agent's own settings: `agents/NAME/settings.toml` in the home, whoever the agent is.
+//! Settings file of one agent: `agents/NAME/settings.toml` in the home, for every agent.
 
 use std::{
     fs, io,
@@ -12,32 +12,32 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// Its name.
+/// File name.
 const FILE_NAME: &str = "settings.toml";
 
-/// The file of one agent.
+/// Settings file of one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentSettingsFile {
     path: PathBuf,
 }
 
-/// What tells two states of a file apart without reading it.
+/// Metadata that differs between two states of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileStamp {
     modified: Option<SystemTime>,
     length: u64,
-    /// A file that took the place of another has another number.
+    /// Inode number: a file that replaced another has another one.
     inode: u64,
 }
 
 impl AgentSettingsFile {
-    /// The file of an agent in a home. That of `default` lies beside the others, not in the home itself, where it would be
-    /// taken for that of all.
+    /// Returns the file of an agent in a home. That of `default` lies beside the others, not in the home itself, where
+    /// it would look like the settings of all agents.
     pub fn for_agent(home: &Path, agent: &str) -> Self {
         Self { path: home.join("agents").join(folder_name(agent)).join(FILE_NAME) }
     }
 
-    /// The files of all agents that have one.
+    /// Returns the files of all agents that have one.
     pub fn all(home: &Path) -> Vec<Self> {
         let Ok(folders) = fs::read_dir(home.join("agents")) else { return Vec::new() };
         let mut files: Vec<_> =
@@ -47,28 +47,28 @@ impl AgentSettingsFile {
         files
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Which state it is in; none if there is no file.
+    /// Returns its current stamp; `None` if there is no file.
     pub fn stamp(&self) -> io::Result<Option<FileStamp>> {
         let data = match fs::metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // A link to nothing is not the same as no file.
+                // A dangling link is not the same as no file.
                 return if self.path.is_symlink() { Err(error) } else { Ok(None) };
             }
             data => data?,
         };
         if !data.is_file() {
-            return Err(io::Error::other("it is no file"));
+            return Err(io::Error::other("it is not a file"));
         }
         let (modified, length) = (data.modified().ok(), data.len());
         Ok(Some(FileStamp { modified, length, inode: number(&data) }))
     }
 
-    /// What it says; none if there is no file.
+    /// Reads its text; `None` if there is no file.
     pub fn read(&self) -> Result<Option<String>> {
         match self.stamp() {
             Ok(None) => Ok(None),
@@ -77,8 +77,8 @@ impl AgentSettingsFile {
         }
     }
 
-    /// Replaces it in one step by what is made of it, while nobody else does; none removes it. What is written survives a
-    /// power cut.
+    /// Replaces the text in one step, under a lock, by what `make` returns for the old one; `None` removes the file.
+    /// The new text survives a power cut.
     pub fn update(&self, make: impl FnOnce(Option<&str>) -> Result<Option<String>>) -> Result<()> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         create_private_folder(folder).map_err(|e| self.io_error(e))?;
@@ -91,7 +91,7 @@ impl AgentSettingsFile {
         }
     }
 
-    /// Bytes that are no text can be replaced, as anything else that was written by mistake.
+    /// Reads the text with invalid bytes replaced: a file that holds no text by mistake can still be overwritten.
     fn read_lossy(&self) -> Result<Option<String>> {
         match fs::read(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -102,13 +102,13 @@ impl AgentSettingsFile {
         }
     }
 
-    /// Writes what the file, or what it is a link to, says from now on.
+    /// Writes the file, or the file that it links to.
     fn write(&self, text: &str) -> io::Result<()> {
         let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let permissions = fs::metadata(&target).ok().map(|data| data.permissions());
-        let manner = WriteOptions { durable: true, private: true, permissions };
+        let options = WriteOptions { durable: true, private: true, permissions };
         let beside = target.with_extension("toml.tmp");
-        TempFile::write(beside, text.as_bytes(), manner)?.persist(&target)
+        TempFile::write(beside, text.as_bytes(), options)?.persist(&target)
     }
 
     fn io_error(&self, error: io::Error) -> Error {
@@ -158,9 +158,9 @@ mod tests {
         assert_eq!(AgentSettingsFile::all(home.path()), std::slice::from_ref(&file));
         file.update(|_| Ok(None)).unwrap();
         assert_eq!(file.stamp().unwrap(), None);
-        let left = fs::read_dir(file.path().parent().unwrap()).unwrap();
-        let left: Vec<_> = left.flatten().map(|entry| entry.file_name()).collect();
-        assert_eq!(left, [".settings.lock"]);
+        let names = fs::read_dir(file.path().parent().unwrap()).unwrap();
+        let names: Vec<_> = names.flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!(names, [".settings.lock"]);
     }
 
     #[test]

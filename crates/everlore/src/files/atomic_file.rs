@@ -1,4 +1,4 @@
-//! Writing files so that there is never half a one: written beside, synced, and put into place in one step.
+//! Atomic writes: a temporary file beside the target is written, synced, and renamed into place.
 //!
 //! `memory_folder` does the same from open folders, because it follows no link.
 
@@ -8,18 +8,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// How a file is written.
+/// Options of a write.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
-    /// Whether it survives a power cut once it is in place.
+    /// Set to survive a power cut once the file is in place.
     pub durable: bool,
-    /// Whether, if new, only the user may read it.
+    /// Set to make a new file readable by the user only.
     pub private: bool,
-    /// Its permissions; the usual ones of a new file if none are given.
+    /// Permissions; those of a usual new file if `None`.
     pub permissions: Option<Permissions>,
 }
 
-/// A file that is written and not in its place yet; removed unless it gets there.
+/// Temporary file that is written but not yet in place; removed unless it is persisted.
 #[derive(Debug)]
 pub struct TempFile {
     path: PathBuf,
@@ -27,13 +27,13 @@ pub struct TempFile {
 }
 
 impl TempFile {
-    /// Writes a file at `path`, which lies in the folder of the place that it is for.
-    pub fn write(path: PathBuf, bytes: &[u8], manner: WriteOptions) -> io::Result<Self> {
-        let is_closed = manner.private || manner.permissions.is_some();
-        let mut options = if is_closed { private_open_options() } else { OpenOptions::new() };
-        let mut file = options.write(true).create(true).truncate(true).open(&path)?;
-        let temporary = Self { path, durable: manner.durable };
-        if let Some(permissions) = manner.permissions {
+    /// Writes a file at `path`, which lies in the folder of its target.
+    pub fn write(path: PathBuf, bytes: &[u8], options: WriteOptions) -> io::Result<Self> {
+        let is_closed = options.private || options.permissions.is_some();
+        let mut open = if is_closed { private_open_options() } else { OpenOptions::new() };
+        let mut file = open.write(true).create(true).truncate(true).open(&path)?;
+        let temporary = Self { path, durable: options.durable };
+        if let Some(permissions) = options.permissions {
             file.set_permissions(permissions)?;
         }
         file.write_all(bytes)?;
@@ -43,19 +43,19 @@ impl TempFile {
         Ok(temporary)
     }
 
-    /// Takes the place of a file, or an empty one.
+    /// Renames it to `path`, over a file that is there.
     pub fn persist(self, path: &Path) -> io::Result<()> {
         fs::rename(&self.path, path)?;
         self.finish(path)
     }
 
-    /// Takes an empty place; an error if there is a file.
+    /// Renames it to `path`; an error if there is a file.
     pub fn persist_noclobber(self, path: &Path) -> io::Result<()> {
-        // A second name for the file, unlike a new name, never takes the place of another file.
+        // A hard link, unlike a rename, never replaces another file.
         match fs::hard_link(&self.path, path) {
             Ok(()) => fs::remove_file(&self.path)?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
-            // Some file systems know no links; then there is a moment in which another file could be replaced.
+            // Some file systems have no hard links; then there is a moment in which another file could be replaced.
             Err(_) if path.exists() => return Err(io::ErrorKind::AlreadyExists.into()),
             Err(_) => fs::rename(&self.path, path)?,
         }
@@ -71,13 +71,13 @@ impl TempFile {
 impl Drop for TempFile {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
-            // What cannot be removed is used again or removed by a later write.
+            // A file that cannot be removed is reused or removed by a later write.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Removes a file; one that is not there is removed already.
+/// Removes a file; a missing one is no error.
 pub fn remove_if_exists(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -85,14 +85,14 @@ pub fn remove_if_exists(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Waits until no other process holds the lock file. The system lets go of it when the process ends, however it does.
+/// Waits until no other process holds the lock file. The system releases it when the process ends, however it ends.
 pub fn lock(path: &Path) -> io::Result<File> {
     let file = private_open_options().append(true).create(true).open(path)?;
     file.lock()?;
     Ok(file)
 }
 
-/// Makes a folder for the user alone, and those above it that are not there. Says whether it was made.
+/// Creates a folder for the user alone, and missing ones above it. Returns `true` if it was created.
 pub fn create_private_folder(folder: &Path) -> io::Result<bool> {
     if folder.as_os_str().is_empty() || folder.is_dir() {
         return Ok(false);
@@ -105,7 +105,7 @@ pub fn create_private_folder(folder: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Opens a file that, if new, only the user may read.
+/// Returns options that make a new file readable by the user only.
 pub fn private_open_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]

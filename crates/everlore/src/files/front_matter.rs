@@ -1,5 +1,5 @@
-//! Front matter: the YAML between two `---` lines at the start of a markdown text, read by a YAML parser and edited line
-//! by line, so that whatever is not changed keeps its bytes: foreign keys, comments, quotes, line ends.
+//! Front matter: the YAML between two `---` lines at the start of a markdown text, read by a YAML parser and edited
+//! line by line, so that unchanged parts keep their bytes: unknown keys, comments, quotes, line ends.
 
 mod yaml;
 
@@ -9,40 +9,40 @@ use self::yaml::parse_mapping;
 pub use self::yaml::{yaml_list, yaml_scalar};
 use crate::error::{Error, Result};
 
-/// Front matter that goes on for longer is a text that happens to begin with a rule.
+/// Most bytes of front matter; a longer one is a text that happens to begin with a thematic break.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// The mark some editors put at the start of a file.
+/// Byte order mark that some editors put at the start of a file.
 const BOM: char = '\u{feff}';
 
-/// What a key says.
+/// Value of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum YamlValue {
-    /// Nothing: `key:` or `key: null`.
+    /// No value: `key:` or `key: null`.
     Null,
-    /// A text, a number or a date, as text.
+    /// Text, number or date, as text.
     Text(String),
-    /// A list of texts.
+    /// List of texts.
     List(Vec<String>),
     /// Anything else: mappings, lists of lists, references.
     Other,
 }
 
-/// The front matter of a text, and where in the text each key stands.
+/// Front matter of a text, with the lines of each key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrontMatter<'a> {
     text: &'a str,
-    /// The bytes between the two rules.
+    /// Bytes between the two delimiter lines.
     yaml_range: Range<usize>,
-    /// Where the text after the closing rule starts.
+    /// First byte after the closing delimiter line.
     body_start: usize,
     newline: &'static str,
     values: Vec<(String, YamlValue)>,
-    /// The lines of each key, if lines and values tell the same story.
+    /// Lines of each key; `None` if lines and parsed values disagree.
     key_lines: Option<Vec<KeyLines>>,
 }
 
-/// The lines of one key.
+/// Lines of one key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct KeyLines {
     key: String,
@@ -50,7 +50,7 @@ struct KeyLines {
 }
 
 impl<'a> FrontMatter<'a> {
-    /// Reads the front matter; `None` if the text has none.
+    /// Parses the front matter; `None` if the text has none.
     pub fn parse(text: &'a str) -> Result<Option<Self>> {
         let start = text.len() - text.trim_start_matches(BOM).len();
         let Some((first, newline)) = delimiter_line(&text[start..], &["---"]) else {
@@ -66,7 +66,7 @@ impl<'a> FrontMatter<'a> {
         let lines = split_keys(text, inside..end);
         let values = match parse_mapping(&text[inside..end]) {
             Ok(values) => values,
-            // People write `description: see: there`, which YAML refuses; taken line by line it is plain enough.
+            // People write `description: see: there`, which YAML refuses; line by line it is clear enough.
             Err(error) => parse_leniently(text, &lines).ok_or(error)?,
         };
         check_unique_keys(&values)?;
@@ -82,33 +82,33 @@ impl<'a> FrontMatter<'a> {
         }))
     }
 
-    /// What a key says; `None` if it is not there.
+    /// Returns the value of a key; `None` if there is no such key.
     pub fn get(&self, key: &str) -> Option<&YamlValue> {
         self.values.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// The keys in their order.
+    /// Iterates over the keys in their order.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.values.iter().map(|(key, _)| key.as_str())
     }
 
-    /// The text after the closing rule.
+    /// Returns the text after the closing delimiter line.
     pub fn body(&self) -> &'a str {
         &self.text[self.body_start..]
     }
 
-    /// The text up to the body, both rules included.
+    /// Returns the text up to the body, both delimiter lines included.
     pub fn head(&self) -> &'a str {
         &self.text[..self.body_start]
     }
 
-    /// Whether lines end in the way of Windows.
+    /// Returns `true` if lines end with CRLF.
     pub fn is_crlf(&self) -> bool {
         self.newline == "\r\n"
     }
 
-    /// The head with other values for some keys, as YAML; a key without one is taken out. Only the lines of those keys
-    /// change, and keys that are new come last.
+    /// Returns the head with other values, as YAML, for some keys; a key without a value is removed. Only the lines of
+    /// those keys change, and new keys come last.
     pub fn with_values(&self, changes: &[(&str, Option<String>)]) -> Result<String> {
         let entries = self.key_lines.as_ref().ok_or_else(unsafe_edit_error)?;
         let mut head = self.text[..self.yaml_range.start].to_owned();
@@ -135,39 +135,39 @@ impl<'a> FrontMatter<'a> {
         Ok(head)
     }
 
-    /// The lines of a key with another value; comments on and between them stay.
+    /// Returns the lines of a key with another value; comments on and between them stay.
     fn rewrite_key(&self, lines: &str, key: &str, value: Option<&str>) -> String {
         let (first, rest) = lines.split_at(lines.find('\n').map_or(lines.len(), |end| end + 1));
         let written = first.split_once(':').map_or("", |(_, written)| written.trim());
         let is_block = written.starts_with(['|', '>']);
-        let mut kept = String::new();
+        let mut rewritten = String::new();
         if let Some(value) = value {
             let name = first.split_once(':').map_or(key, |(name, _)| name);
             let comment = trailing_comment(written).map(|comment| format!(" {comment}"));
-            kept = format!("{name}: {value}{}{}", comment.unwrap_or_default(), self.newline);
+            rewritten = format!("{name}: {value}{}{}", comment.unwrap_or_default(), self.newline);
         }
         if !is_block {
-            kept.extend(
+            rewritten.extend(
                 rest.split_inclusive('\n').filter(|line| line.trim_start().starts_with('#')),
             );
         }
-        kept
+        rewritten
     }
 
-    /// An edit that says anything else than it should is refused.
+    /// Refuses an edit whose result does not parse to the intended values.
     fn check_edit(&self, head: &str, changes: &[(&str, Option<String>)]) -> Result<()> {
         let again = FrontMatter::parse(head)?.ok_or_else(unsafe_edit_error)?;
         let untouched =
             |(key, _): &&(String, YamlValue)| changes.iter().all(|(name, _)| name != key);
         let same = self.values.iter().filter(untouched).eq(again.values.iter().filter(untouched));
-        let made = |(key, value): &(&str, Option<String>)| match value {
+        let written = |(key, value): &(&str, Option<String>)| match value {
             None => again.get(key).is_none(),
             Some(value) => {
                 again.get(key)
                     == parse_mapping(&format!("k: {value}")).ok().as_ref().map(|v| &v[0].1)
             }
         };
-        if same && changes.iter().all(made) { Ok(()) } else { Err(unsafe_edit_error()) }
+        if same && changes.iter().all(written) { Ok(()) } else { Err(unsafe_edit_error()) }
     }
 }
 
@@ -188,14 +188,14 @@ fn check_unique_keys(values: &[(String, YamlValue)]) -> Result<()> {
     })
 }
 
-/// The length of a line that holds nothing but a rule, and how the line ends.
+/// Returns the length of a delimiter line, and its line end.
 fn delimiter_line(text: &str, rules: &[&str]) -> Option<(usize, &'static str)> {
     let end = text.find('\n')?;
     let newline = if text[..end].ends_with('\r') { "\r\n" } else { "\n" };
     rules.contains(&text[..end].trim_end()).then_some((end + 1, newline))
 }
 
-/// Where the closing rule starts and where the text after it does.
+/// Returns the start of the closing delimiter line and the start of the text after it.
 fn find_closing_delimiter(text: &str, from: usize) -> Option<(usize, usize)> {
     let mut at = from;
     while at < text.len() && at - from <= MAX_BYTES {
@@ -208,8 +208,8 @@ fn find_closing_delimiter(text: &str, from: usize) -> Option<(usize, usize)> {
     None
 }
 
-/// The lines of each key. A key stands at the start of a line; what is indented, or a list below it, goes with it;
-/// blank lines and comments that nothing of it follows do not.
+/// Splits the lines by keys. A key starts at the beginning of a line; indented lines or a list below belong to it;
+/// blank lines and comments after its last value do not.
 fn split_keys(text: &str, inside: Range<usize>) -> Vec<KeyLines> {
     let mut entries: Vec<KeyLines> = Vec::new();
     let mut at = inside.start;
@@ -232,7 +232,7 @@ fn split_keys(text: &str, inside: Range<usize>) -> Vec<KeyLines> {
     entries
 }
 
-/// Whether an indented line is a comment and not part of a text of many lines.
+/// Returns `true` if an indented line is a comment and not part of a multi-line text.
 fn is_trailing_comment(text: &str, entry: &KeyLines, line: &str) -> bool {
     let first = text[entry.bytes.clone()].lines().next().unwrap_or_default();
     let value = first.split_once(':').map_or("", |(_, value)| value.trim_start());
@@ -246,7 +246,7 @@ fn parse_key(line: &str) -> String {
     quoted('"').or_else(|| quoted('\'')).unwrap_or(key).to_owned()
 }
 
-/// The comment at the end of a value, with its mark.
+/// Returns the comment at the end of a value, with its number sign.
 fn trailing_comment(value: &str) -> Option<&str> {
     let after = match value.chars().next()? {
         '"' => closing_quote(value, '"')?,
@@ -270,7 +270,7 @@ fn closing_quote(value: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// Keys and values of lines that are each complete; `None` if any is not.
+/// Returns keys and values of lines that are each complete; `None` if any is not.
 fn parse_leniently(text: &str, lines: &[KeyLines]) -> Option<Vec<(String, YamlValue)>> {
     let read = |lines: &KeyLines| {
         let line = text[lines.bytes.clone()].trim_end();

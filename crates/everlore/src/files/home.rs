@@ -1,4 +1,4 @@
-//! Where what belongs to an agent and a user is kept in a home.
+//! Folders of an agent and a user in a home.
 //!
 //! The agent and the user called `default` live in the home itself; others in `agents/NAME` and `users/NAME` below it.
 
@@ -8,13 +8,13 @@ use sha2::{Digest, Sha256};
 
 use crate::types::Scope;
 
-/// Names that some file systems keep for devices.
+/// Names that some file systems reserve for devices.
 const RESERVED_DEVICE_NAMES: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lpt"];
 
-/// File names may have 255 bytes; what is longer is told by a digest.
+/// Most bytes of a folder name, of the 255 that file systems allow; a longer name is replaced by a digest.
 const MAX_NAME_BYTES: usize = 200;
 
-/// The folder of an agent.
+/// Returns the folder of an agent.
 pub fn agent_folder(home: &Path, agent: &str) -> PathBuf {
     if agent == Scope::default().agent() {
         home.to_owned()
@@ -23,7 +23,7 @@ pub fn agent_folder(home: &Path, agent: &str) -> PathBuf {
     }
 }
 
-/// The folder of what an agent keeps about a user.
+/// Returns the folder of an agent's memories of a user.
 pub fn scope_folder(home: &Path, scope: &Scope) -> PathBuf {
     let agent = agent_folder(home, scope.agent());
     if scope.user() == Scope::default().user() {
@@ -33,12 +33,12 @@ pub fn scope_folder(home: &Path, scope: &Scope) -> PathBuf {
     }
 }
 
-/// The vault of an agent and a user.
+/// Returns the vault of an agent and a user.
 pub fn vault_folder(home: &Path, scope: &Scope) -> PathBuf {
     scope_folder(home, scope).join("vault")
 }
 
-/// A name as a folder: different for different names, even where case and the form of letters do not count.
+/// Returns a name as a folder: different for different names, even where case and Unicode normalization do not count.
 ///
 /// Small letters, digits and Han characters stay, everything else becomes `%` and the hexadecimal digits of its bytes.
 pub fn folder_name(name: &str) -> String {
@@ -85,13 +85,13 @@ mod tests {
     proptest! {
         #[test]
         fn no_two_names_share_a_folder_and_none_leaves_it(names in prop::collection::vec(".{1,100}|[aAéÉe\u{301}.%~]{1,4}", 2..20)) {
-            let mut seen: HashMap<String, String> = HashMap::new();
+            let mut folders: HashMap<String, String> = HashMap::new();
             for name in names {
                 let folder = folder_name(&name);
                 prop_assert!(folder.len() <= 255 && !folder.contains(['/', '\\', ':', '.']));
-                // As a file system sees it that minds neither case nor the form of letters.
+                // As seen by a file system that ignores case and Unicode normalization.
                 let seen_as: String = folder.to_lowercase().nfd().collect();
-                if let Some(other) = seen.insert(seen_as, name.clone()) {
+                if let Some(other) = folders.insert(seen_as, name.clone()) {
                     prop_assert_eq!(other, name);
                 }
             }

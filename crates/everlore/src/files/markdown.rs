@@ -188,9 +188,9 @@ mod tests {
     #[test]
     fn a_list_ends_before_the_link_definitions_below_it_and_raw_html_at_an_end_tag_in_any_case() {
         let text = "- a\n\n[x]: y\n[z]: y\n\n<PRE>\n\n# no\n</Pre>\n# Yes\n";
-        let found = kinds(text);
-        assert_eq!(found[0], (MarkdownBlockKind::List, 0..2));
-        assert_eq!(found[1], (MarkdownBlockKind::Html, 5..9));
-        assert_eq!(found[2], (heading(1, "Yes"), 9..10));
+        let blocks_found = kinds(text);
+        assert_eq!(blocks_found[0], (MarkdownBlockKind::List, 0..2));
+        assert_eq!(blocks_found[1], (MarkdownBlockKind::Html, 5..9));
+        assert_eq!(blocks_found[2], (heading(1, "Yes"), 9..10));
     }
 }

@@ -1,7 +1,7 @@
-//! What people and agents keep in files: documents, taken apart into pieces worth recalling, the layers of an agent,
-//! vaults, a file a memory, the folder that an agent keeps for itself, and what other systems wrote (`foreign`).
+//! Files of people and agents: documents, split into chunks worth recalling; the layers of an agent; vaults, with a
+//! file for each memory; the memory folder of an agent; and the files of other memory systems (`importers`).
 //!
-//! `documents` and `sections` only take texts apart: bytes come in, values go out. The others read and write files.
+//! `markdown`, `documents` and `sections` are pure: bytes in, values out. The others read and write files.
 
 pub mod atomic_file;
 pub mod home;

@@ -237,7 +237,7 @@ impl CheckResult {
             CheckReason::Expired(until) => format!("it held until {}", last_day(*until)),
             CheckReason::Due(set) => format!("it was last verified on {}", utc_date(*set)),
             CheckReason::TimedOut => "it took too long".to_owned(),
-            CheckReason::TooLarge => format!("{subject} is too large to be read in passing"),
+            CheckReason::TooLarge => format!("{subject} is too large to be read during recall"),
             CheckReason::Unreadable(cause) => format!("{subject}: {cause}"),
             CheckReason::SetElsewhere => {
                 "the check was not set in this home; set it again to confirm it".to_owned()

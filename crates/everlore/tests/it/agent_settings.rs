@@ -1,4 +1,4 @@
-//! Settings of one agent: what they do to it, and that they do nothing to another.
+//! Tests of the settings of one agent: their effect on it, and none on another.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -102,10 +102,10 @@ async fn limits_budgets_and_language_are_those_of_the_agent() {
         (engine.context_request(&many, "tea").limit, engine.request(&many, "tea").limit),
         (5, 10)
     );
-    let asked =
+    let request =
         |scope: &Scope| everlore::RecallRequest { limit: 10, ..engine.request(scope, "tea") };
-    assert_eq!(engine.recall(&asked(&few)).await.unwrap().hits.len(), 2);
-    assert_eq!(engine.recall(&asked(&many)).await.unwrap().hits.len(), 3);
+    assert_eq!(engine.recall(&request(&few)).await.unwrap().hits.len(), 2);
+    assert_eq!(engine.recall(&request(&many)).await.unwrap().hits.len(), 3);
     let long = || LayerEdit::Add { section: "Home".into(), content: "里斯本 ".repeat(40) };
     assert!(engine.edit_layer(&few, Layer::User, long(), Actor::Person).await.is_err());
     engine.edit_layer(&many, Layer::User, long(), Actor::Person).await.unwrap();
@@ -126,9 +126,9 @@ async fn an_edit_by_hand_holds_at_the_next_use_and_a_broken_one_does_not() {
     {
         by_hand(home.path(), "助手", broken);
         assert_eq!(limit(), 2, "{broken}");
-        let told = engine.agent_settings("助手").await.unwrap();
-        assert!(told.problem.is_some(), "{broken}");
-        assert_eq!(told.settings["memory"]["inject"]["limit"], 2);
+        let agent = engine.agent_settings("助手").await.unwrap();
+        assert!(agent.problem.is_some(), "{broken}");
+        assert_eq!(agent.settings["memory"]["inject"]["limit"], 2);
         engine.remember(&of("助手"), say(broken)).await.unwrap();
     }
     fs::write(AgentSettingsFile::for_agent(home.path(), "助手").path(), [0xff, 0xfe]).unwrap();
@@ -168,9 +168,9 @@ async fn beside_a_value_that_cannot_be_used_the_others_hold_from_the_start() {
 async fn a_conversation_of_an_agent_that_was_switched_off_is_not_read() {
     let (engine, _home) = fresh();
     for agent in ["助手", "helper"] {
-        let said =
+        let message =
             Turn { session: Some("s".into()), ..turn("I live in Lisbon. 我住在里斯本") };
-        engine.observe(&of(agent), vec![said]).await.unwrap();
+        engine.observe(&of(agent), vec![message]).await.unwrap();
         engine.mark_session_ended(&of(agent), "s").await.unwrap();
     }
     set(&engine, "助手", json!({ "memory": { "enabled": false } })).await;
@@ -185,9 +185,9 @@ async fn a_conversation_of_an_agent_that_was_switched_off_is_not_read() {
 async fn how_long_a_silence_is_waited_for_is_the_agents() {
     let (engine, _home) = fresh();
     for agent in ["patient", "助手"] {
-        let said =
+        let message =
             Turn { session: Some("s".into()), ..turn("I live in Lisbon. 我住在里斯本") };
-        engine.observe(&of(agent), vec![said]).await.unwrap();
+        engine.observe(&of(agent), vec![message]).await.unwrap();
     }
     set(&engine, "patient", json!({ "memory_agent": { "extract": { "quiet": "2h" } } })).await;
     let later = engine.clone().rebuild().clock(one_o_clock).build();
@@ -237,11 +237,11 @@ async fn changes_at_the_same_time_are_all_there() {
 async fn a_change_is_refused_if_the_file_is_no_longer_what_was_seen() {
     let (engine, _home) = fresh();
     set(&engine, "助手", json!({ "memory": { "enabled": false } })).await;
-    let seen = engine.agent_settings("助手").await.unwrap();
+    let before = engine.agent_settings("助手").await.unwrap();
     set(&engine, "助手", json!({ "memory": { "max_history": 3 } })).await;
     let change = patch(json!({ "memory": { "enabled": true } }));
     let refused =
-        engine.change_agent_settings("助手", change, move |now| now.text == seen.text).await;
+        engine.change_agent_settings("助手", change, move |now| now.text == before.text).await;
     assert!(matches!(refused, Err(Error::Conflict { .. })), "{refused:?}");
     assert!(!engine.settings("助手").memory.enabled);
     let store: Arc<dyn Store> = Arc::new(RamStore::default());

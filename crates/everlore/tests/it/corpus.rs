@@ -1,4 +1,4 @@
-//! Replays the fuzz corpus, seeds and findings, through the check of each target.
+//! Replay of fuzz seeds and findings: every input goes through the check of its target.
 
 use std::{fs, path::Path};
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 #[path = "../../../../fuzz/checks.rs"]
 mod checks;
 
-/// Runs a check on every seed of a target and on every finding, which are stored one a line in hexadecimal digits.
+/// Runs a check on every seed of its folder, and on the findings: one input a line, in hexadecimal digits.
 fn run(target: &str, check: impl Fn(&[u8])) {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
     for file in fs::read_dir(fuzz.join("seeds").join(target)).unwrap() {
@@ -22,7 +22,7 @@ fn from_hex(line: &str) -> Vec<u8> {
     (0..line.len()).step_by(2).map(byte).collect()
 }
 
-/// Runs a check of a target that takes UTF-8 text only.
+/// Runs a check of a target that takes text only.
 fn run_on_text(target: &str, check: impl Fn(&str)) {
     run(target, |bytes| {
         if let Ok(text) = std::str::from_utf8(bytes) {
@@ -71,7 +71,7 @@ fn seeds_of_sections() {
     run_on_text("sections", checks::check_sections);
 }
 
-/// Generates lines of markdown and front matter, whole and broken.
+/// Generates lines of both kinds of files, whole and broken.
 fn lines() -> impl Strategy<Value = String> {
     let line = prop_oneof![
         "(---|name: |type: user|tags: \\[a, 茶\\]|- x|  key: 'v|# 注释|id: |: |\\||>|&a |\\*a|\\{\\})",

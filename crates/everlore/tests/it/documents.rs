@@ -1,4 +1,4 @@
-//! Tests of document ingestion: found by heading and content, updated by what changed, undone as one run.
+//! Tests of documents as knowledge: found by heading and content, updated by their differences, undone as one run.
 
 use everlore::{
     Document, Engine, Kind, Memory, MemoryEdit, Scope, Status,
@@ -16,7 +16,7 @@ async fn ingest(engine: &Engine, owner: &Scope, path: &str, text: &str) -> Inges
     engine.ingest_document(owner, &document, &IngestOptions::default()).await.unwrap()
 }
 
-/// Returns added, unchanged, removed and left out.
+/// Returns the numbers added, unchanged, removed, left out.
 fn counts(report: &IngestReport) -> [usize; 4] {
     [report.added, report.unchanged, report.removed, report.left_out]
 }

@@ -1,4 +1,4 @@
-//! Layers through the engine: the end of a conversation, days that become memories, and what stays apart.
+//! Tests of layers through the engine: the end of a conversation, days that become memories, and isolation of scopes.
 
 use std::{fs, sync::Arc};
 
@@ -150,7 +150,7 @@ async fn layers_of_two_users_never_meet_and_need_a_home() {
     assert_eq!(refused.unwrap_err().to_string(), "there is no home folder");
 }
 
-/// A log that tells of a conversation three days ago, and what it said.
+/// Writes a log of a conversation three days ago, and returns its file.
 async fn logged(engine: &Engine, scope: &Scope, texts: &[&str]) -> std::path::PathBuf {
     engine.observe(scope, turns("s", texts, days_ago(3).as_second())).await.unwrap();
     let ended = engine.end_session(scope, "s").await.unwrap();
@@ -197,10 +197,10 @@ async fn a_new_turn_puts_old_days_away_and_is_saved_even_if_that_fails() {
 
 #[tokio::test]
 async fn forgetting_a_turn_reaches_the_days_that_quote_it() {
-    for put_away in [false, true] {
+    for is_archived in [false, true] {
         let home = TempDir::new().unwrap();
         for engine in engines(&home).await {
-            for (user, texts, gone) in
+            for (user, texts, erased) in
                 [("anna", ENGLISH, "Borealis moved"), ("小王", CHINESE, "推迟到")]
             {
                 let scope = scope(user);
@@ -210,23 +210,23 @@ async fn forgetting_a_turn_reaches_the_days_that_quote_it() {
                 engine.observe(&scope, other).await.unwrap();
                 engine.end_session(&scope, "s").await.unwrap();
                 engine.end_session(&scope, "other").await.unwrap();
-                if put_away {
+                if is_archived {
                     engine.archive_days(&scope).await.unwrap();
                 }
                 let forgotten = engine.forget(&scope, saved[1].id).await.unwrap();
                 let [day] = &forgotten.daily[..] else { panic!("{forgotten:?}") };
-                assert_eq!(day.memory, put_away);
-                assert_eq!((day.removed.file, day.removed.archived), (!put_away, put_away));
+                assert_eq!(day.memory, is_archived);
+                assert_eq!((day.removed.file, day.removed.archived), (!is_archived, is_archived));
                 assert!(day.removed.images > 0, "{day:?}");
                 assert_eq!(forgotten.summaries.len(), 1, "what is left of it is named");
-                assert_eq!(holding(home.path(), gone), [""; 0]);
+                assert_eq!(holding(home.path(), erased), [""; 0]);
                 assert!(!holding(home.path(), texts[2]).is_empty(), "the rest stays");
                 assert_eq!(
                     engine.archive_days(&scope).await.unwrap().len(),
-                    usize::from(!put_away)
+                    usize::from(!is_archived)
                 );
                 let days = engine.list(&scope, &days_only()).await.unwrap();
-                assert!(days.len() == 1 && !days[0].content.contains(gone), "{days:?}");
+                assert!(days.len() == 1 && !days[0].content.contains(erased), "{days:?}");
                 assert!(days[0].content.contains(texts[2]), "{days:?}");
                 assert_eq!(engine.store().index().check(&scope).await.unwrap(), [""; 0]);
             }
@@ -259,7 +259,7 @@ fn days_only() -> ListQuery {
     ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: 10 }
 }
 
-/// The files below a folder that hold a text.
+/// Returns the files below a folder that contain a text.
 fn holding(folder: &std::path::Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

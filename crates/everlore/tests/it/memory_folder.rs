@@ -12,7 +12,7 @@ use std::{
 use everlore::files::memory_folder::{MemoryFolder, MemoryFolderLimits, MemoryToolCommand};
 use proptest::prelude::*;
 
-/// Files by their path, and directories: what a folder is, without a disk.
+/// Model of a folder without a disk: files by their path, and directories.
 #[derive(Debug, Default, PartialEq)]
 struct FolderModel {
     files: BTreeMap<String, String>,
@@ -76,11 +76,11 @@ impl FolderModel {
             format!("{}B\t{path}", size(path)),
         ];
         let all = self.files.keys().chain(&self.folders).filter(|other| is_in(other, path));
-        let near = all.filter(|other| other[path.len()..].matches('/').count() <= 2);
-        // Names are compared one by one, so that what is in a folder follows it.
-        let mut near: Vec<&String> = near.collect();
-        near.sort_by_key(|path| path.split('/').collect::<Vec<_>>());
-        for other in near {
+        let entries = all.filter(|other| other[path.len()..].matches('/').count() <= 2);
+        // Names are compared one by one, so that the entries of a folder follow it.
+        let mut entries: Vec<&String> = entries.collect();
+        entries.sort_by_key(|path| path.split('/').collect::<Vec<_>>());
+        for other in entries {
             let bytes = self.files.get(other).map_or_else(|| size(other), String::len);
             lines.push(format!("{bytes}B\t{other}"));
         }
@@ -187,7 +187,7 @@ impl FolderModel {
         Ok(format!("Successfully renamed {old} to {new}"))
     }
 
-    /// The same from a disk.
+    /// Reads the same from a disk.
     fn read(root: &Path) -> Self {
         let mut model = Self::default();
         model.collect(root, "/memories");
@@ -207,7 +207,7 @@ impl FolderModel {
     }
 }
 
-/// The directories that lead to a path.
+/// Returns the directories above a path.
 fn above(path: &str) -> Vec<String> {
     path.match_indices('/').skip(1).map(|(at, _)| path[..at].to_owned()).collect()
 }
@@ -220,7 +220,7 @@ fn below_file(path: &str) -> String {
     format!("Error: {path} lies below a file. Use a path whose directories are no files.")
 }
 
-/// Few names, so that commands meet.
+/// Generates paths of few names, so that commands collide.
 fn any_path() -> impl Strategy<Value = String> {
     let name = prop::sample::select(vec!["a", "b.md", "茶", "a b"]);
     prop::collection::vec(name, 0..4).prop_map(|names| {
@@ -259,7 +259,7 @@ proptest! {
             let answer = folder.run(command).unwrap();
             let expected = model.run(command);
             prop_assert_eq!(answer.is_error, expected.is_err(), "{:?}: {}", command, answer.text);
-            let expected = expected.unwrap_or_else(|said| said);
+            let expected = expected.unwrap_or_else(|refusal| refusal);
             match command {
                 // The snippet that follows is tested by examples.
                 MemoryToolCommand::StrReplace { .. } if !answer.is_error => prop_assert!(answer.text.starts_with(&expected)),

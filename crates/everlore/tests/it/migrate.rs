@@ -1,4 +1,4 @@
-//! Tests of imports from other memory systems: first, repeated, changed there, changed here, undone, erased.
+//! Tests of imports from other memory systems: first, repeated, changed there, changed here, undone, forgotten.
 
 use std::{fs, path::Path};
 
@@ -49,7 +49,7 @@ async fn changes(engine: &Engine, owner: &Scope) -> usize {
     engine.count(owner).await.unwrap().changes
 }
 
-/// Returns added, updated, unchanged and left out.
+/// Returns the numbers added, updated, unchanged, left out.
 fn counts(imported: &MigrationSummary) -> (usize, usize, usize, usize) {
     let report = &imported.report;
     (report.added(), report.updated, report.unchanged, report.left_out)
@@ -70,7 +70,7 @@ const GRAPH: &str = r#"{"type":"entity","name":"小林","entityType":"person","o
 {"type":"relation","from":"小林","to":"Atlas","relationType":"works_on"}
 "#;
 
-/// Every format with content in both languages, and the number of memories in it.
+/// Returns every format with something in both languages, and the number of its memories.
 fn sources() -> Vec<(ExternalFormat, TempDir, usize)> {
     let page = "---\nname: Testing\ndescription: d\ntype: feedback\n---\n\nNo mocks.\n";
     vec![
@@ -214,7 +214,7 @@ async fn entries_without_names_may_move_and_a_text_that_returns_comes_back() {
     let both = import(&engine, &owner, hermes, folder.path()).await;
     assert_eq!(counts(&both), (1, 0, 1, 0), "{both:?}");
     assert_eq!(counts(&import(&engine, &owner, hermes, folder.path()).await), (0, 0, 2, 0));
-    // What disappeared there stays here: an import adds, it does not remove.
+    // A memory whose source is gone stays: an import adds, it does not remove.
     assert_eq!(all(&engine, &owner).await.len(), 4);
 }
 
@@ -289,8 +289,8 @@ const USERS: &str = r#"{"id":"1","memory":"Likes tea","user_id":"ann"}
 async fn users_of_an_export_are_never_mixed_unasked() {
     let folder = folder(&[("export.jsonl", USERS)]);
     let (engine, stranger) = (ram(), scope("default"));
-    let request_one = request(ExternalFormat::Mem0, folder.path());
-    let error = engine.migrate(&stranger, &request_one).await.unwrap_err();
+    let plan = request(ExternalFormat::Mem0, folder.path());
+    let error = engine.migrate(&stranger, &plan).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "it holds memories of 3 users, and none is called `default`: nobody (1), user `ann` (2), user `小林` (1)"
@@ -303,7 +303,7 @@ async fn users_of_an_export_are_never_mixed_unasked() {
         ["it belongs to nobody", "it belongs to user `小林`", "it expired on 2026-01-31"]
     );
     let engine = ram();
-    let mapped = MigrationRequest { map_users: true, ..request_one };
+    let mapped = MigrationRequest { map_users: true, ..plan };
     let done = engine.migrate(&stranger, &mapped).await.unwrap();
     assert_eq!(
         (counts(&done).0, &done.users[..]),
@@ -339,14 +339,14 @@ async fn empty_layers_are_filled_within_their_budgets_and_others_stay() {
         )
         .await
         .unwrap();
-    let request_one =
+    let plan =
         MigrationRequest { layers: true, ..request(ExternalFormat::OpenClaw, folder.path()) };
-    let dry = MigrationRequest { dry_run: true, ..request_one.clone() };
+    let dry = MigrationRequest { dry_run: true, ..plan.clone() };
     let read = async |layer| engine.read_layer(&owner, layer).await.unwrap().text;
     let before = read(Layer::Soul).await;
     let foreseen = engine.migrate(&owner, &dry).await.unwrap();
     assert_eq!(read(Layer::Soul).await, before, "a dry run writes nothing");
-    let done = engine.migrate(&owner, &request_one).await.unwrap();
+    let done = engine.migrate(&owner, &plan).await.unwrap();
     assert_eq!(foreseen.layers, done.layers);
     let filled: Vec<_> =
         done.layers.iter().map(|one| (one.layer, one.written, one.left_out)).collect();
@@ -360,7 +360,7 @@ async fn empty_layers_are_filled_within_their_budgets_and_others_stay() {
     let stored = all(&engine, &owner).await;
     assert_eq!(contents(&stored), ["小林。", &"长".repeat(3_000)]);
     let journal = changes(&engine, &owner).await;
-    let again = engine.migrate(&owner, &request_one).await.unwrap();
+    let again = engine.migrate(&owner, &plan).await.unwrap();
     assert!(again.layers.iter().all(|layer| layer.written == 0), "{again:?}");
     assert_eq!((counts(&again), changes(&engine, &owner).await), ((0, 0, 2, 0), journal));
 }

@@ -1,4 +1,5 @@
-//! The short forms of long memories: kept by every way of saving, gone with their text, made better by a model (X6).
+//! Tests of the short forms of long memories: kept by every way of saving, removed with their text, improved by a
+//! model.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -36,21 +37,21 @@ const CHINESE: &str = "发布列车每隔一周的星期二出发。有改动的
     客户在发布的第二天会收到邮件，邮件有中文和英文两个版本。十二月的最后一周任何人都不发布新版本。\
     邮件由产品团队撰写，由客服团队校对之后才能寄出。值班人员要随时准备好回滚脚本，并且在发布之后写下哪里出了问题、应该怎么改进。";
 
-fn kept(memory: &Memory) -> &Value {
+fn stored_forms(memory: &Memory) -> &Value {
     memory.metadata.get("overview").unwrap_or(&Value::Null)
 }
 
-/// Every long memory of a scope keeps the forms that are told of it.
+/// Asserts that every long memory of a scope has the forms that are shown of it.
 async fn check_all(engine: &Engine, owner: &Scope, what: &str) {
     let is_long =
         |memory: &Memory| memory.kind != Kind::Turn && estimate_tokens(&memory.content) > 120;
     let long: Vec<Memory> = all(engine, owner).await.into_iter().filter(is_long).collect();
     assert!(!long.is_empty(), "{what}: nothing was saved");
     for memory in long {
-        let made = kept(&memory);
-        assert_eq!(made["text"], overview(&memory), "{what}: {memory:?}");
+        let forms = stored_forms(&memory);
+        assert_eq!(forms["text"], overview(&memory), "{what}: {memory:?}");
         assert!(overview(&memory).len() < memory.content.len(), "{what}: {memory:?}");
-        assert!(!memory.description.is_empty() || made["line"] == one_line(&memory), "{what}");
+        assert!(!memory.description.is_empty() || forms["line"] == one_line(&memory), "{what}");
     }
 }
 
@@ -72,7 +73,7 @@ async fn remembered_and_edited_texts_keep_them_and_own_descriptions_stay() {
         engine.edit(&owner, id, &none).await.unwrap();
         check_all(&engine, &owner, "new metadata").await;
         let short = MemoryEdit { content: Some("No.".into()), ..MemoryEdit::default() };
-        assert_eq!(*kept(&engine.edit(&owner, id, &short).await.unwrap()), Value::Null);
+        assert_eq!(*stored_forms(&engine.edit(&owner, id, &short).await.unwrap()), Value::Null);
     }
 }
 
@@ -165,8 +166,8 @@ async fn what_a_model_draws_from_a_conversation_keeps_them() {
         let answer = json!({ "memories": [draft] }).to_string();
         let (engine, _) = with_model(Arc::new(RamStore::default()), &[&answer]);
         let owner = scope("sam");
-        let said = everlore::Turn { role: Some(Role::User), ..turn("s", "", text) };
-        engine.observe(&owner, vec![said]).await.unwrap();
+        let message = everlore::Turn { role: Some(Role::User), ..turn("s", "", text) };
+        engine.observe(&owner, vec![message]).await.unwrap();
         engine.extract(&owner, &ExtractRequest::default()).await.unwrap();
         check_all(&engine, &owner, "extract").await;
     }
@@ -240,8 +241,8 @@ async fn answers_that_cannot_be_used_and_spent_budgets_change_nothing() {
         let owner = scope("sam");
         engine.remember(&owner, say(&long)).await.unwrap();
         let before = all(&engine, &owner).await;
-        let made = engine.improve_overviews(&owner).await.unwrap_or(0);
-        assert_eq!(made, 0, "{bad}");
+        let improved = engine.improve_overviews(&owner).await.unwrap_or(0);
+        assert_eq!(improved, 0, "{bad}");
         assert_eq!(all(&engine, &owner).await, before, "{bad}");
     }
     let (engine, model) = with_model(Arc::new(RamStore::default()), &[&answer("Releases.")]);
@@ -262,12 +263,14 @@ async fn the_worker_makes_them_by_itself_and_without_a_model_nobody_is_asked() {
     let owner = scope("sam");
     let id = engine.remember(&owner, say(&CHINESE.repeat(5))).await.unwrap().id;
     let worker = engine.spawn_worker();
-    let made = async {
+    let waiting = async {
         while overview(&engine.get(&owner, id).await.unwrap()) != BETTER[1].1 {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), made).await.expect("the worker asks the model");
+    tokio::time::timeout(Duration::from_secs(30), waiting)
+        .await
+        .expect("the worker asks the model");
     worker.stop(Duration::from_secs(30)).await;
     let plain = engine_on(Arc::new(RamStore::default()));
     plain.remember(&owner, say(&ENGLISH.repeat(5))).await.unwrap();

@@ -1,37 +1,38 @@
-//! A block: a piece of a document that belongs together, with the headings above it.
+//! Document block: a heading, paragraph, list, table or fence, with the headings above it.
 
 use std::sync::Arc;
 
-/// A heading is cut here: it names a chunk, it does not tell it.
+/// Most characters of a heading; it names a chunk, it is not its text.
 const MAX_HEADING_CHARS: usize = 120;
 
-/// The headings above a text, the outermost first. Blocks of one section share them.
+/// Headings above a text, the outermost first. Blocks of one section share them.
 pub(super) type HeadingPath = Arc<[String]>;
 
-/// What a block is, as far as its size goes.
+/// Shape of a block, by which it may be split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockShape {
-    /// The heading of a section: it goes with what follows.
+    /// Heading of a section: stays with what follows.
     Heading,
-    /// May be split between lines and sentences.
+    /// Text that may be split between lines and sentences.
     Text,
-    /// A list, a table or code in a fence: stays in one piece as long as anybody could read it.
+    /// List, table or code: stays in one piece up to [`super::MAX_KEEP_TOGETHER_TOKENS`].
     KeepTogether,
 }
 
-/// A piece of a document.
+/// Block of a document.
 #[derive(Debug, Clone)]
 pub(super) struct DocBlock {
     pub(super) path: HeadingPath,
     pub(super) text: String,
-    /// Counted from 1.
+    /// Line number from 1.
     pub(super) first_line: usize,
     pub(super) last_line: usize,
     pub(super) shape: BlockShape,
 }
 
 impl DocBlock {
-    /// The lines of `lines` from `start` to before `end`, blank ones around them left out; `None` if all are.
+    /// Creates a block of the lines from `start` to before `end`, without blank ones around them; `None` if all are
+    /// blank.
     pub(super) fn from_lines(
         lines: &[&str],
         start: usize,
@@ -53,7 +54,7 @@ impl DocBlock {
     }
 }
 
-/// The headings in force while a document is read.
+/// Headings above the current position while a document is read.
 #[derive(Debug)]
 pub(super) struct Outline {
     headings: Vec<(u8, String)>,
@@ -61,7 +62,7 @@ pub(super) struct Outline {
 }
 
 impl Outline {
-    /// Begins below the title of the document, if it has one.
+    /// Starts below the title of the document, if it has one.
     pub(super) fn under_title(title: Option<&str>) -> Self {
         let headings: Vec<_> =
             title.map(|title| (0, truncate_heading(title))).into_iter().collect();
@@ -81,7 +82,7 @@ impl Outline {
         self.path = self.headings.iter().map(|(_, text)| text.clone()).collect();
     }
 
-    /// The headings above what comes next.
+    /// Returns the headings above what comes next.
     pub(super) fn path(&self) -> &HeadingPath {
         &self.path
     }

@@ -1,4 +1,4 @@
-//! Chunks: blocks joined until they say something, and split before they say too much.
+//! Chunking: small blocks are merged and large ones split, to a size worth recalling.
 
 use std::{ops::Range, sync::Arc};
 
@@ -7,47 +7,47 @@ use serde::Serialize;
 use super::block::{BlockShape, DocBlock, HeadingPath};
 use crate::text::tokens::estimate_tokens;
 
-/// What a chunk should have: a few paragraphs, so that several fit into a prompt.
+/// Target tokens of a chunk: a few paragraphs, so that several fit into a prompt.
 const TARGET_TOKENS: usize = 300;
 
-/// A chunk never has more, unless it is one list, table or fence.
+/// Most tokens of a chunk, unless it is one list, table or fence.
 pub const MAX_CHUNK_TOKENS: usize = 500;
 
-/// Even a list, a table or a fence is split above this: no prompt would have room for it.
+/// Most tokens of a list, a table or a fence in one piece: no prompt would have room for more.
 pub const MAX_KEEP_TOGETHER_TOKENS: usize = 2_000;
 
-/// What parts may add up to: the whole can have a few tokens more than its parts.
+/// Most tokens of merged blocks: the whole can have a few tokens more than its parts.
 const MAX_MERGED_TOKENS: usize = 470;
 
-/// Less than this is not worth a chunk of its own, if a neighbour has room.
+/// Fewest tokens of a chunk of its own, if a neighbour has room.
 const MIN_CHUNK_TOKENS: usize = 80;
 
-/// A text without any place to cut is cut into pieces of so many characters; each may be four tokens.
+/// Characters of the pieces of a text without any boundary; each may be four tokens.
 const HARD_SPLIT_CHARS: usize = 64;
 
-/// A piece of a document that can be understood by itself.
+/// Part of a document that can be understood by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chunk {
-    /// The headings above it, the outermost first.
+    /// Headings above it, the outermost first.
     pub heading_path: Vec<String>,
-    /// Its text, with its own heading.
+    /// Text, with its own heading.
     pub text: String,
-    /// The line it begins with, counted from 1.
+    /// First line, from 1.
     pub start_line: usize,
-    /// The line it ends with.
+    /// Last line.
     pub end_line: usize,
 }
 
-/// Which blocks may be joined to one chunk.
+/// Blocks that may be merged to one chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MergeScope {
-    /// Those of one section.
+    /// Blocks of one section.
     WithinSection,
-    /// Those of neighbouring sections too.
+    /// Blocks of neighbouring sections too.
     AcrossSections,
 }
 
-/// Makes chunks of blocks, in order.
+/// Merges and splits blocks into chunks, in order.
 pub(super) fn chunk_blocks(blocks: Vec<DocBlock>, joins: MergeScope) -> Vec<Chunk> {
     let mut packer = ChunkMerger { joins, section: Vec::new(), chunks: Vec::new() };
     for block in blocks {
@@ -58,8 +58,8 @@ pub(super) fn chunk_blocks(blocks: Vec<DocBlock>, joins: MergeScope) -> Vec<Chun
     packer.chunks
 }
 
-/// Where a text has other lines than its source, as in a page with nested lists, a chunk is said to begin where the one
-/// before it does at the earliest.
+/// Lets no chunk begin before the previous one: a text may have other lines than its source, as in a page with nested
+/// lists.
 fn clamp_line_order(chunks: &mut [Chunk]) {
     let mut line = 1;
     for chunk in chunks {
@@ -69,7 +69,7 @@ fn clamp_line_order(chunks: &mut [Chunk]) {
     }
 }
 
-/// A block that fits, with what it costs.
+/// Block that fits, with its tokens.
 struct SizedBlock {
     block: DocBlock,
     tokens: usize,
@@ -90,13 +90,13 @@ impl ChunkMerger {
         let fits = tokens <= MAX_MERGED_TOKENS
             || block.shape == BlockShape::KeepTogether && tokens <= MAX_KEEP_TOGETHER_TOKENS;
         if fits {
-            self.section.push(SizedBlock { block, tokens })
+            self.section.push(SizedBlock { block, tokens });
         } else {
-            self.section.extend(split_block(&block))
+            self.section.extend(split_block(&block));
         }
     }
 
-    /// A heading begins a section, unless only headings stand before it.
+    /// Returns `true` if a section ends before the block: a heading begins one, unless only headings precede it.
     fn ends_section(&self, block: &DocBlock) -> bool {
         let Some(last) = self.section.last() else { return false };
         let only_headings = last.block.shape == BlockShape::Heading;
@@ -108,7 +108,7 @@ impl ChunkMerger {
         }
     }
 
-    /// Makes one chunk of a section that fits, or several.
+    /// Merges a section into one chunk, or several if it is too long.
     fn close_section(&mut self) {
         let parts = std::mem::take(&mut self.section);
         let mut ends = Vec::new();
@@ -131,34 +131,32 @@ impl ChunkMerger {
     }
 }
 
-/// What parts cost together; each break between them is a token.
+/// Returns the tokens of blocks together; each break between them is one.
 fn token_cost(parts: &[SizedBlock]) -> usize {
     parts.iter().map(|part| part.tokens + 1).sum()
 }
 
-/// Whether `next` must begin a new chunk.
+/// Returns `true` if `next` must begin a new chunk.
 fn must_split_before(parts: &[SizedBlock], next: &SizedBlock) -> bool {
     let only_headings = parts.iter().all(|part| part.block.shape == BlockShape::Heading);
     let tokens = token_cost(parts);
     let together = tokens + next.tokens + 1;
-    match only_headings {
-        // A heading goes with what it heads, however long that is.
-        true => together > MAX_MERGED_TOKENS && next.block.shape != BlockShape::KeepTogether,
-        false if together > MAX_MERGED_TOKENS => true,
-        false if tokens < MIN_CHUNK_TOKENS => false,
-        // What is long enough is not joined to something else.
-        false => {
-            together > TARGET_TOKENS || tokens * 2 > TARGET_TOKENS && !same_headings(parts, next)
-        }
+    if only_headings {
+        // A heading stays with its content, however long that is.
+        return together > MAX_MERGED_TOKENS && next.block.shape != BlockShape::KeepTogether;
     }
+    // Blocks that are long enough are not merged with another section.
+    let is_enough =
+        together > TARGET_TOKENS || tokens * 2 > TARGET_TOKENS && !same_headings(parts, next);
+    together > MAX_MERGED_TOKENS || tokens >= MIN_CHUNK_TOKENS && is_enough
 }
 
-/// Whether `next` stands below the same headings as the part before it.
+/// Returns `true` if `next` has the same headings as the block before it.
 fn same_headings(parts: &[SizedBlock], next: &SizedBlock) -> bool {
     parts.last().is_none_or(|last| last.block.path == next.block.path)
 }
 
-/// Gives a last chunk that is not worth one to the chunk before it, if that has room.
+/// Merges a last chunk that is too small with the chunk before it, if that has room.
 fn merge_small_tail(parts: &[SizedBlock], ends: &mut Vec<usize>) {
     let Some(&last) = ends.last() else { return };
     let before = ends.iter().rev().nth(1).copied().unwrap_or(0);
@@ -169,7 +167,7 @@ fn merge_small_tail(parts: &[SizedBlock], ends: &mut Vec<usize>) {
     }
 }
 
-/// The chunk of parts.
+/// Merges blocks into a chunk.
 fn merge_blocks(parts: &[SizedBlock]) -> Option<Chunk> {
     let (first, last) = (parts.first()?, parts.last()?);
     let texts: Vec<&str> = parts.iter().map(|part| part.block.text.as_str()).collect();
@@ -181,7 +179,7 @@ fn merge_blocks(parts: &[SizedBlock]) -> Option<Chunk> {
     })
 }
 
-/// The headings that most of the text stands below, or those that all of it does. Headings alone count by the last.
+/// Returns the headings above most of the text, or else those above all of it. Headings alone count by the last.
 fn dominant_heading_path(parts: &[SizedBlock], last: &HeadingPath) -> HeadingPath {
     let mut texts = parts.iter().filter(|part| part.block.shape != BlockShape::Heading);
     let Some(first) = texts.next() else { return Arc::clone(last) };
@@ -202,8 +200,8 @@ fn common_prefix(one: &HeadingPath, other: &HeadingPath) -> HeadingPath {
     same.map(|(one, _)| one.clone()).collect()
 }
 
-/// Splits a block that is too long into parts that fit: between paragraphs if that is enough, else between lines,
-/// sentences, words or, last, characters.
+/// Splits a block that is too long: between paragraphs if that is enough, else between lines, sentences, words or,
+/// last, characters.
 fn split_block(block: &DocBlock) -> Vec<SizedBlock> {
     let mut line = block.first_line;
     let parts = split_ranges(&block.text).into_iter().filter_map(|(range, tokens)| {
@@ -224,7 +222,7 @@ fn split_block(block: &DocBlock) -> Vec<SizedBlock> {
     parts.collect()
 }
 
-/// Where a text that is too long is split, with the tokens of each part; none is so small that it says nothing.
+/// Returns the ranges to split a long text into, with the tokens of each; none is too small.
 fn split_ranges(text: &str) -> Vec<(Range<usize>, usize)> {
     let mut pieces = Vec::new();
     split_recursively(text, 0, 0, &mut pieces);
@@ -249,7 +247,7 @@ fn split_ranges(text: &str) -> Vec<(Range<usize>, usize)> {
     groups
 }
 
-/// Cuts `text`, which starts at `offset`, into pieces of at most the target, each with its tokens.
+/// Splits `text`, which starts at `offset`, into pieces of at most the target, each with its tokens.
 fn split_recursively(
     text: &str,
     offset: usize,
@@ -270,10 +268,10 @@ fn split_recursively(
     }
 }
 
-/// Paragraphs, lines, sentences, words, characters.
+/// Index of the last split level: paragraphs, lines, sentences, words, characters.
 const MAX_SPLIT_LEVEL: usize = 4;
 
-/// The length of the first piece of `text`, which is not empty.
+/// Returns the length of the first piece of `text`, which is not empty.
 fn first_piece_len(text: &str, level: usize) -> usize {
     let end = match level {
         0 => text.find("\n\n").map(|at| at + 2),
@@ -285,7 +283,7 @@ fn first_piece_len(text: &str, level: usize) -> usize {
     end.unwrap_or(text.len())
 }
 
-/// Where the first sentence of a line ends: after its full stop and a blank, or after a Chinese one.
+/// Returns the end of the first sentence of a line: after its full stop and a blank, or after a Chinese one.
 fn sentence_end(text: &str) -> Option<usize> {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -301,13 +299,13 @@ fn sentence_end(text: &str) -> Option<usize> {
     None
 }
 
-/// How many line ends come before the first line that says something.
+/// Counts the line breaks before the first line that is not blank.
 fn leading_line_breaks(text: &str) -> usize {
     let blank = &text[..text.len() - text.trim_start().len()];
     blank.bytes().filter(|byte| *byte == b'\n').count()
 }
 
-/// The text without blank lines around it; the first line keeps its indentation.
+/// Returns the text without blank lines around it; the first line keeps its indentation.
 fn trim_blank_lines(text: &str) -> &str {
     let blank = &text[..text.len() - text.trim_start().len()];
     let start = blank.rfind('\n').map_or(0, |at| at + 1);

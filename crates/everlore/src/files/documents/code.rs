@@ -1,10 +1,10 @@
-//! Source code: items that begin at the left edge after a blank line, whatever the language.
+//! Source code: items that begin at the left edge after a blank line, in any language.
 
 use std::sync::Arc;
 
 use super::block::{BlockShape, DocBlock, Outline};
 
-/// How the first words of a definition look in the languages people write.
+/// First words of a definition in common languages.
 const DEFINITION_KEYWORDS: &[&str] = &[
     "abstract",
     "async",
@@ -58,7 +58,7 @@ const DEFINITION_KEYWORDS: &[&str] = &[
     "virtual",
 ];
 
-/// The top-level items of a source file, each below its own first line.
+/// Returns the top-level items of a source file, each below its own first line.
 pub(super) fn blocks(text: &str) -> Vec<DocBlock> {
     let lines: Vec<&str> = text.lines().collect();
     let mut blocks = Vec::new();
@@ -77,7 +77,8 @@ pub(super) fn blocks(text: &str) -> Vec<DocBlock> {
     blocks
 }
 
-/// Whether an item begins with `line`: at the left edge, after a blank line, and not what closes the one before.
+/// Returns `true` if an item begins with `line`: at the left edge, after a blank line, and not the end of the one
+/// before.
 fn begins_item(before: &str, line: &str) -> bool {
     let closes = ["}", ")", "]", "end", "else", "elif", "except", "finally", "catch"];
     before.trim().is_empty()
@@ -85,7 +86,7 @@ fn begins_item(before: &str, line: &str) -> bool {
         && !closes.iter().any(|close| line.starts_with(close))
 }
 
-/// The line that defines something, without what opens its body.
+/// Returns the line that defines something, without the token that opens its body.
 fn signature<'a>(lines: &[&'a str]) -> Option<&'a str> {
     let comments = ["//", "/*", "*", "#", "@", "--", ";", "\"\"\"", "'''", "<!--", "%"];
     let is_comment = |line: &&&str| comments.iter().any(|mark| line.starts_with(mark));

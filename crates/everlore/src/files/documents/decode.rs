@@ -1,27 +1,27 @@
-//! Bytes to text: marks of byte order, UTF-8 and UTF-16, and what is no text at all.
+//! Decoding of bytes: byte order marks, UTF-8 and UTF-16, and detection of binary files.
 
 use crate::error::{Error, Result};
 
-/// So much of a file tells whether it is text.
+/// Bytes at the start of a file that are sniffed.
 const SNIFF_BYTES: usize = 8 * 1024;
 
-/// Control characters that no text has, for each that are put up with.
+/// Bytes for each control character that a text may have.
 const BYTES_PER_CONTROL: usize = 100;
 
-/// Of so many letters beyond ASCII one may be damaged; with more it is another encoding.
+/// Letters beyond ASCII for each damaged one; with more damage it is another encoding.
 const LETTERS_PER_DAMAGE: usize = 10;
 
-/// In text that is nearly all ASCII, so many bytes may go with one that is damaged.
+/// Bytes for each damaged one in text that is nearly all ASCII.
 const BYTES_PER_DAMAGE: usize = 1_000;
 
-/// A text, and what had to be put up with to read it.
+/// Decoded text, with a note on damage.
 #[derive(Debug)]
 pub(super) struct DecodedText {
     pub(super) text: String,
     pub(super) note: Option<String>,
 }
 
-/// Reads bytes as text, or says why they are none.
+/// Decodes bytes as text, or returns why they are none.
 pub(super) fn decode(bytes: &[u8]) -> Result<DecodedText> {
     if let Some(wide) = bytes.strip_prefix(b"\xff\xfe") {
         return Ok(decode_utf16(wide, u16::from_le_bytes));
@@ -49,8 +49,8 @@ fn decode_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> DecodedText {
     DecodedText { text, note: damaged.then(|| "damaged UTF-16 was replaced by �".to_owned()) }
 }
 
-/// Whether the bytes are no text: without a mark of wide characters, they hold a NUL or more control characters than
-/// any text has.
+/// Returns `true` if the bytes are no text: without a byte order mark of UTF-16, they hold a NUL or more control
+/// characters than any text has.
 pub fn is_binary(bytes: &[u8]) -> bool {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         return false;
@@ -60,12 +60,13 @@ pub fn is_binary(bytes: &[u8]) -> bool {
     bytes.contains(&0) || controls * BYTES_PER_CONTROL > start.len()
 }
 
-/// Tabs, line ends, page breaks, the escapes of terminals and the old mark of a file's end do occur in text.
+/// Returns `true` for a control character that no text has: tabs, line ends, page breaks, terminal escapes and the old
+/// end-of-file mark do occur in text.
 fn is_control(byte: u8) -> bool {
     byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0b | 0x0c | 0x1a | 0x1b)
 }
 
-/// The text of bytes that are almost UTF-8.
+/// Decodes bytes that are almost UTF-8.
 fn decode_lossy(bytes: &[u8]) -> Result<DecodedText> {
     let (mut letters, mut damaged) = (0, 0);
     for part in bytes.utf8_chunks() {

@@ -1,13 +1,13 @@
-//! What a document is written in, by its name.
+//! Format of a document, by its name.
 
 use serde::{Deserialize, Serialize};
 
-/// How a document is taken apart.
+/// Format of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum DocFormat {
-    /// Paragraphs; also tables of values, logs and whatever else is text.
+    /// Paragraphs; also tables of values, logs and any other text.
     Plain,
     /// Headings, lists, tables and fences.
     Markdown,
@@ -20,7 +20,7 @@ pub enum DocFormat {
 }
 
 impl DocFormat {
-    /// The format of a file of this name.
+    /// Returns the format of a file of this name.
     pub fn from_path(path: &str) -> Self {
         match extension(path).as_str() {
             "md" | "markdown" | "mdown" | "mkd" | "mdx" => Self::Markdown,
@@ -31,7 +31,7 @@ impl DocFormat {
         }
     }
 
-    /// The name used in metadata and answers.
+    /// Returns the name used in metadata and answers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -43,7 +43,7 @@ impl DocFormat {
     }
 }
 
-/// The programming language of a file of this name, if it is source code.
+/// Returns the programming language of a file of this name, if it is source code.
 pub fn programming_language(path: &str) -> Option<&'static str> {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let by_name = match name {
@@ -58,7 +58,7 @@ pub fn programming_language(path: &str) -> Option<&'static str> {
     })
 }
 
-/// What follows the last dot of the name, in lower case.
+/// Returns the text after the last dot of the name, in lower case.
 fn extension(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     name.rsplit_once('.').map_or_else(String::new, |(_, end)| end.to_lowercase())

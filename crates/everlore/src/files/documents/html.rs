@@ -1,7 +1,7 @@
-//! HTML: the text between tags, below its headings; scripts, styles and menus left out.
+//! HTML: the text between tags, below its headings; without scripts, styles and menus.
 //!
-//! A tolerant reader, not a parser: it needs no tree, only where text begins, where blocks end and what to leave out.
-//! It passes over the page once, whatever the page is made of.
+//! A tolerant reader, not a parser: it needs no tree, only where text begins, where blocks end and what to drop. It
+//! passes over the page once, whatever the page is made of.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::{
 /// Elements whose text is no text of the page.
 const DROPPED_TAGS: [&str; 6] = ["nav", "noscript", "template", "svg", "head", "select"];
 
-/// Elements that hold no tags, so that only their own end ends them.
+/// Elements that hold no tags, so that only their own end tag ends them.
 const RAW_TEXT_TAGS: [&str; 5] = ["script", "style", "title", "textarea", "iframe"];
 
 /// Elements that begin and end a block.
@@ -27,7 +27,7 @@ const BLOCK_LEVEL_TAGS: [&str; 27] = [
 /// Elements that stay in one piece.
 const KEEP_TOGETHER_TAGS: [&str; 5] = ["ul", "ol", "dl", "table", "pre"];
 
-/// The title of a page and its blocks.
+/// Returns the title of a page and its blocks.
 pub(super) fn blocks(html: &str) -> (Option<String>, Vec<DocBlock>) {
     let title = page_title(html);
     let mut reader = HtmlReader {
@@ -49,7 +49,7 @@ pub(super) fn blocks(html: &str) -> (Option<String>, Vec<DocBlock>) {
     (title, reader.blocks)
 }
 
-/// The text of the first `<title>` of a page.
+/// Returns the text of the first `<title>` of a page.
 fn page_title(html: &str) -> Option<String> {
     let start = find_ignoring_case(html, "<title")?;
     let inside = html[start..].split_once('>')?.1;
@@ -64,25 +64,25 @@ struct HtmlReader<'a> {
     html: &'a str,
     outline: Outline,
     blocks: Vec<DocBlock>,
-    /// The block being read, with where it began and its last text.
+    /// Current block, with its first position and that of its last text.
     text: String,
     first_line: usize,
     last_line: usize,
     line: usize,
-    /// The level of the heading being read.
+    /// Level of the current heading.
     heading: Option<u8>,
-    /// How many lists and tables are open.
+    /// Number of open lists and tables.
     keep_together_depth: usize,
     pre_depth: usize,
-    /// The element being left out, and how many of its name are open.
+    /// Element that is being dropped, and the number of open ones of its name.
     dropped: Option<(&'static str, usize)>,
-    /// Where elements that could be left out are closed for the last time.
+    /// Position of the last end tag of each element that could be dropped.
     last_close_at: [Option<usize>; DROPPED_TAGS.len()],
-    /// False once quotes were found that never close: then they mean nothing.
+    /// Cleared once quotes are found that never close: then they mean nothing.
     trusts_quotes: bool,
 }
 
-/// A tag: its name in lower case, and whether it closes.
+/// Tag: its name in lower case, and `closes` for an end tag.
 struct HtmlTag {
     name: String,
     closes: bool,
@@ -105,7 +105,7 @@ impl HtmlReader<'_> {
         self.end_block();
     }
 
-    /// Takes what begins with `<` and returns its length.
+    /// Reads markup that begins with `<` and returns its length.
     fn read_markup(&mut self, at: usize) -> usize {
         let rest = &self.html[at..];
         if rest.starts_with("<!--") {
@@ -127,7 +127,7 @@ impl HtmlReader<'_> {
         length
     }
 
-    /// The length of the tag that `text` begins with; a `>` in quotes does not end it.
+    /// Returns the length of the tag at the start of `text`; a `>` in quotes does not end it.
     fn tag_len(&mut self, text: &str) -> Option<usize> {
         let length = if self.trusts_quotes { tag_len(text) } else { None };
         self.trusts_quotes &= length.is_some();
@@ -144,7 +144,7 @@ impl HtmlReader<'_> {
         }
         let name = tag.name.as_str();
         if let Some(index) = DROPPED_TAGS.iter().position(|dropped| *dropped == name) {
-            // One that is never closed would take the whole page with it.
+            // An element that is never closed would drop the rest of the page.
             if !tag.closes && self.last_close_at[index].is_some_and(|end| end > at) {
                 self.dropped = Some((DROPPED_TAGS[index], 1));
             }
@@ -183,7 +183,7 @@ impl HtmlReader<'_> {
         }
     }
 
-    /// Takes text and returns its length.
+    /// Reads text and returns its length.
     fn push_text(&mut self, text: &str) -> usize {
         if self.dropped.is_some() {
             return text.len();
@@ -200,7 +200,7 @@ impl HtmlReader<'_> {
         text.len()
     }
 
-    /// Takes text in which blanks and line ends are all the same.
+    /// Reads text with blanks and line ends collapsed.
     fn push_collapsed_text(&mut self, text: &str) {
         let mut decoded = String::new();
         push_decoded(text, &mut decoded);
@@ -230,7 +230,7 @@ impl HtmlReader<'_> {
         let end = self.text.trim_end_matches(' ').len();
         self.text.truncate(end);
         if self.text == "-" || self.text.ends_with("\n-") {
-            // A paragraph at the beginning of an item stays behind its mark.
+            // A paragraph at the beginning of an item stays behind its marker.
             self.text.push(' ');
         } else if !self.text.is_empty() && !self.text.ends_with('\n') {
             self.text.push('\n');
@@ -296,7 +296,7 @@ fn heading_level(name: &str) -> Option<u8> {
     }
 }
 
-/// The length of the tag that `text` begins with, if it and its quotes are closed.
+/// Returns the length of the tag at the start of `text`, if it and its quotes are closed.
 fn tag_len(text: &str) -> Option<usize> {
     let mut quote = None;
     for (at, byte) in text.bytes().enumerate() {
@@ -311,14 +311,14 @@ fn tag_len(text: &str) -> Option<usize> {
     None
 }
 
-/// Where `needle`, which is ASCII, first occurs in either case.
+/// Returns the first position of `needle`, which is ASCII, in either case.
 fn find_ignoring_case(text: &str, needle: &str) -> Option<usize> {
     text.as_bytes()
         .windows(needle.len())
         .position(|window| window.eq_ignore_ascii_case(needle.as_bytes()))
 }
 
-/// Where `needle`, which is ASCII, last occurs in either case.
+/// Returns the last position of `needle`, which is ASCII, in either case.
 fn rfind_ignoring_case(text: &str, needle: &str) -> Option<usize> {
     text.as_bytes()
         .windows(needle.len())

@@ -1,9 +1,9 @@
-//! The characters that HTML writes as `&name;`.
+//! HTML entities: characters written as `&name;`.
 
-/// No name is longer, so that a lone ampersand is soon known to be one.
+/// Most bytes of a name, so that a lone ampersand is recognised soon.
 const MAX_NAME_BYTES: usize = 10;
 
-/// Appends `text` with its entities decoded; what is none stays as it is.
+/// Appends `text` with its entities decoded; anything else stays as it is.
 pub(super) fn push_decoded(text: &str, to: &mut String) {
     let mut rest = text;
     while let Some(at) = rest.find('&') {
@@ -23,7 +23,7 @@ pub(super) fn push_decoded(text: &str, to: &mut String) {
     to.push_str(rest);
 }
 
-/// The character that `text` begins with as an entity, and the length of that.
+/// Returns the character of the entity at the start of `text`, and the entity's length.
 fn entity(text: &str) -> Option<(char, usize)> {
     let end = text.bytes().take(MAX_NAME_BYTES + 2).position(|byte| byte == b';')?;
     let name = text.get(1..end)?;
@@ -39,7 +39,7 @@ fn numeric_entity(number: &str) -> Option<char> {
         Some(digits) => u32::from_str_radix(digits, 16).ok()?,
         None => number.parse().ok()?,
     };
-    // What is no character, or one that no text should have, is shown as such.
+    // A number that is no character, or one that no text should have, becomes the replacement character.
     let c = char::from_u32(code).unwrap_or('\u{fffd}');
     Some(if c == '\0' { '\u{fffd}' } else { c })
 }
@@ -49,7 +49,7 @@ fn named_entity(name: &str) -> Option<char> {
         let index = LATIN1_ENTITIES.iter().position(|latin| *latin == name)?;
         char::from_u32(0xa0 + index as u32)
     };
-    // A blank that does not break is a blank.
+    // A non-breaking space is a space.
     if name == "nbsp" {
         return Some(' ');
     }
@@ -70,7 +70,7 @@ const NAMED_ENTITIES: &[(&str, char)] = &[
     ("Omega", 'Ω'), ("check", '✓'), ("star", '☆'), ("oelig", 'œ'), ("OElig", 'Œ'), ("scaron", 'š'),
 ];
 
-/// The names from U+00A0 on, in the order of the characters.
+/// Names from U+00A0 on, in the order of the characters.
 #[rustfmt::skip]
 const LATIN1_ENTITIES: [&str; 96] = [
     "nbsp", "iexcl", "cent", "pound", "curren", "yen", "brvbar", "sect", "uml", "copy", "ordf", "laquo", "not",

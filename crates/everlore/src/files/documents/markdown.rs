@@ -65,7 +65,7 @@ impl MarkdownReader<'_> {
     }
 }
 
-/// The title in the front matter, and the line after it.
+/// Returns the title in the front matter, and the line after it.
 fn front_matter(lines: &[&str]) -> (Option<String>, usize) {
     let Some(mark) = lines.first().map(|line| line.trim_end()) else { return (None, 0) };
     if !["---", "+++"].contains(&mark) {
@@ -75,7 +75,8 @@ fn front_matter(lines: &[&str]) -> (Option<String>, usize) {
     let is_end = |line: &&str| line.trim_end() == mark || mark == "---" && line.trim_end() == "...";
     let Some(length) = inside.clone().position(is_end) else { return (None, 0) };
     let fields = &lines[1..=length];
-    // A rule at the top of a text is none: every line of front matter is a field, a part of one, or a comment.
+    // A thematic break at the top of a text opens none: every line of front matter is a field, a part of one, or a
+    // comment.
     let is_field = |line: &&str| {
         line.contains([':', '=']) || line.starts_with([' ', '\t', '-', '#', ']', '}'])
     };

@@ -1,6 +1,8 @@
-//! Documents: bytes become text, text becomes blocks by its structure, blocks become chunks of a size worth recalling.
+//! Documents: bytes are decoded to text, text is split into blocks by its structure, blocks become chunks of a size
+//! worth recalling.
 //!
-//! `decode` reads the bytes, one file for each format finds the blocks, `chunk` joins small ones and splits large ones.
+//! `decode` reads the bytes, one file for each format finds the blocks, `chunk` merges small ones and splits large
+//! ones.
 
 mod format;
 mod decode;
@@ -20,21 +22,22 @@ pub use format::{DocFormat, programming_language};
 use crate::error::Result;
 use chunk::MergeScope;
 
-/// Raised whenever a document would be cut otherwise, so that documents which did not change are still cut anew.
+/// Version of the chunker. Raised whenever it splits a document differently, so that unchanged documents are chunked
+/// anew.
 pub const CHUNKER_VERSION: u32 = 2;
 
-/// A document taken apart.
+/// Parsed document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParsedDocument {
-    /// What it calls itself.
+    /// Title in the document.
     pub title: Option<String>,
-    /// Its pieces, in order.
+    /// Chunks in their order.
     pub chunks: Vec<Chunk>,
-    /// What was not as it should be, and was put up with.
+    /// Note on damage that was tolerated.
     pub note: Option<String>,
 }
 
-/// Takes a document apart, or says why it cannot be read.
+/// Parses a document into chunks, or returns why it cannot be read.
 pub fn parse(bytes: &[u8], format: DocFormat) -> Result<ParsedDocument> {
     let decoded = match format {
         DocFormat::Pdf => decode::DecodedText { text: pdf::text(bytes)?, note: None },

@@ -1,11 +1,11 @@
-//! The text of PDF files, where the program was built to read them.
+//! Text of PDF files, with the feature `pdf`.
 
 use crate::error::{Error, Result};
 
-/// The text of all pages.
+/// Returns the text of all pages.
 #[cfg(feature = "pdf")]
 pub(super) fn text(bytes: &[u8]) -> Result<String> {
-    // The reader is written for good files and stops the program on some bad ones.
+    // The reader is written for good files and panics on some bad ones.
     let read = std::panic::catch_unwind(|| pdf_extract::extract_text_from_mem(bytes));
     match read {
         Ok(Ok(text)) => Ok(text),
@@ -22,7 +22,7 @@ fn unreadable(why: &str) -> Error {
     )
 }
 
-/// Says that this program cannot read them.
+/// Returns the error of a program without the feature.
 #[cfg(not(feature = "pdf"))]
 pub(super) fn text(_bytes: &[u8]) -> Result<String> {
     Err(Error::invalid(
@@ -35,7 +35,7 @@ pub(super) fn text(_bytes: &[u8]) -> Result<String> {
 mod tests {
     use super::*;
 
-    /// A page with one line of text.
+    /// Creates a page with one line of text.
     fn page(text: &str) -> Vec<u8> {
         let stream = format!("BT /F1 12 Tf 72 720 Td ({text}) Tj ET");
         let objects = [

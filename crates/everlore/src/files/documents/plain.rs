@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::block::{BlockShape, DocBlock, HeadingPath};
 
-/// The paragraphs of a text.
+/// Returns the paragraphs of a text.
 pub(super) fn blocks(text: &str) -> Vec<DocBlock> {
     let lines: Vec<&str> = text.lines().collect();
     let path: HeadingPath = Arc::from([]);

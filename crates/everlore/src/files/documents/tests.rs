@@ -1,4 +1,4 @@
-//! Golden examples of each format, and what must hold for any document.
+//! Tests: golden examples of each format, and invariants of any document.
 
 use std::time::{Duration, Instant};
 
@@ -14,12 +14,12 @@ fn chunks(text: &str, format: DocFormat) -> Vec<Chunk> {
     parse(text.as_bytes(), format).unwrap().chunks
 }
 
-/// Each chunk as its headings, its lines and its text.
+/// Returns each chunk as its headings, its lines and its text.
 fn chunk_rows(text: &str, format: DocFormat) -> Vec<(String, (usize, usize), String)> {
-    let told = |chunk: Chunk| {
+    let row = |chunk: Chunk| {
         (chunk.heading_path.join(" › "), (chunk.start_line, chunk.end_line), chunk.text)
     };
-    chunks(text, format).into_iter().map(told).collect()
+    chunks(text, format).into_iter().map(row).collect()
 }
 
 fn chunk_row(path: &str, lines: (usize, usize), text: &str) -> (String, (usize, usize), String) {
@@ -75,8 +75,8 @@ fn fences_lists_and_tables_are_never_split_in_the_middle() {
     let filler = "A sentence that fills the page. ".repeat(40);
     let text = format!("# Top\n{filler}\n\n{fence}\n\n{filler}\n\n{list}\n\n{filler}\n\n{table}\n");
     let chunks = chunks(&text, DocFormat::Markdown);
-    for whole in [&fence, &list, &table] {
-        assert!(chunks.iter().any(|chunk| chunk.text.contains(whole.trim_end())), "{whole}");
+    for block in [&fence, &list, &table] {
+        assert!(chunks.iter().any(|chunk| chunk.text.contains(block.trim_end())), "{block}");
     }
     assert!(chunks.iter().all(|chunk| chunk.heading_path == ["Top"]));
     assert!(chunks.len() >= 5);
@@ -181,7 +181,7 @@ fn without_the_feature_a_pdf_is_answered_with_what_to_do() {
     assert!(error.hint().contains("--features pdf"), "{}", error.hint());
 }
 
-/// The text without its blanks, in which nothing may be lost.
+/// Returns the text without its blanks, of which nothing may be lost.
 fn without_whitespace(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
@@ -205,10 +205,10 @@ fn check(text: &str, format: DocFormat) {
     }
 }
 
-/// Headings may stand before what stays whole.
+/// Tokens of headings that may precede a block in one piece.
 const TARGET: usize = 300;
 
-/// Lines as documents have them, and some as they should not.
+/// Generates lines as documents have them, and some as they should not.
 fn line() -> impl Strategy<Value = String> {
     let fixed = prop::sample::select(vec![
         "",
@@ -272,7 +272,7 @@ proptest! {
     }
 }
 
-/// What a reader that looks ahead or back too often would be slow at.
+/// Units that are slow for a reader that looks ahead or back too often.
 #[rustfmt::skip]
 const HOSTILE: [&str; 33] = [
     "<nav>", "<a b='x>y' ", "<", "<!--", "<ul>", "&", "# a\n", "- a\n", "```\n", "\n", " ", "    a\n\n", "a", "茶",
@@ -280,19 +280,19 @@ const HOSTILE: [&str; 33] = [
     "- ", "> ", "[", "*a_", "![[]()", "[a]: b\n", "a|", "`` ` ",
 ];
 
-fn assert_soon(what: &str, text: &str, limit: Duration) {
+fn assert_soon(name: &str, text: &str, limit: Duration) {
     for format in FORMATS {
         let start = Instant::now();
         chunks(text, format);
         let took = start.elapsed();
-        assert!(took < limit, "{what:?} as {format:?} took {took:?}");
+        assert!(took < limit, "{name:?} as {format:?} took {took:?}");
     }
 }
 
 #[test]
 fn work_grows_with_the_text_and_not_with_its_square() {
     for unit in HOSTILE {
-        // A tenth of a second, unoptimised; what grows with the square takes minutes.
+        // A tenth of a second, unoptimised; quadratic time would be minutes.
         assert_soon(unit, &unit.repeat(30_000 / unit.len()), Duration::from_secs(5));
     }
     for marker in ["- ", "> "] {

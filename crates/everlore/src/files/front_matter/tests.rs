@@ -44,8 +44,8 @@ fn only_the_lines_of_changed_keys_change() {
         after,
         "---\n# about tea\nname: 茶 # the drink\nmine: {a: 1}\n\ntags: [new]\n  # between\nx-note: |\n  # kept\n  as is\n# last\nid: 7\n---\n"
     );
-    let gone = parse(before).with_values(&[("x-note", None)]).unwrap();
-    assert_eq!(gone, before.replace("x-note: |\n  # kept\n  as is\n", "").replace("\nbody", ""));
+    let removed = parse(before).with_values(&[("x-note", None)]).unwrap();
+    assert_eq!(removed, before.replace("x-note: |\n  # kept\n  as is\n", "").replace("\nbody", ""));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_later_line_with_a_rule_in_a_block_does_not_fool_an_edit() {
     assert_eq!(matter.get("name").cloned(), text("a\n---\nb\n"));
 }
 
-/// Lines that people and programs write, each a whole key.
+/// Generates lines that people and programs write, each a whole key.
 fn any_front_matter() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("x1: plain # with a comment\n".to_owned()),
@@ -142,9 +142,9 @@ proptest! {
         let ends = |text: String| if crlf { text.replace('\n', "\r\n") } else { text };
         let (before, after) = (ends(before.concat()), ends(after.concat()));
         let rule = ends("---\n".into());
-        let whole = format!("{rule}{before}{}{after}{rule}{body}", ends("name: old\n".into()));
-        // Two of the same key are refused, which another test shows.
-        let Ok(Some(matter)) = FrontMatter::parse(&whole) else { return Ok(()) };
+        let text = format!("{rule}{before}{}{after}{rule}{body}", ends("name: old\n".into()));
+        // Duplicate keys are refused, which another test shows.
+        let Ok(Some(matter)) = FrontMatter::parse(&text) else { return Ok(()) };
         let edited = matter.with_values(&[("name", Some(yaml_scalar(&value)))]).unwrap();
         prop_assert_eq!(edited, format!("{rule}{before}name: {}{}{after}{rule}", yaml_scalar(&value), ends("\n".into())));
         prop_assert_eq!(matter.body(), body);

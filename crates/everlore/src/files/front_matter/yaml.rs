@@ -1,11 +1,11 @@
-//! The little YAML that front matter needs: keys with texts and lists, read by a parser and written on one line.
+//! Subset of YAML for front matter: keys with texts and lists, read by a parser and written on one line.
 
 use saphyr_parser::{Event, Parser};
 
 use super::YamlValue;
 use crate::error::{Error, Result};
 
-/// A text as a YAML value on one line: as it is where that is safe, in double quotes otherwise.
+/// Returns a text as a YAML value on one line: plain if that is safe, else in double quotes.
 pub fn yaml_scalar(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
@@ -23,7 +23,7 @@ pub fn yaml_scalar(text: &str) -> String {
     quoted + "\""
 }
 
-/// Texts as a YAML list on one line.
+/// Returns texts as a YAML list on one line.
 pub fn yaml_list(texts: &[String]) -> String {
     let quoted = |text: &String| {
         if text.contains([',', '[', ']', '{', '}']) && is_plain(text) {
@@ -35,7 +35,7 @@ pub fn yaml_list(texts: &[String]) -> String {
     format!("[{}]", texts.iter().map(quoted).collect::<Vec<_>>().join(", "))
 }
 
-/// Whether YAML reads the text back as the same text without quotes, whichever version of YAML it is.
+/// Returns `true` if every version of YAML reads the text back unchanged without quotes.
 fn is_plain(text: &str) -> bool {
     const WORDS: [&str; 11] =
         ["true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf"];
@@ -48,18 +48,18 @@ fn is_plain(text: &str) -> bool {
         && !WORDS.contains(&text.to_lowercase().as_str())
 }
 
-/// What YAML does not allow as it is, or what an editor would not show.
+/// Returns `true` for a character that YAML does not allow unescaped, or that an editor would not show.
 fn needs_escape(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// The keys and values of a YAML mapping.
+/// Parses the keys and values of a YAML mapping.
 pub(super) fn parse_mapping(yaml: &str) -> Result<Vec<(String, YamlValue)>> {
     let mut nodes = MappingReader { values: Vec::new(), key: None, depth: 0, list: None };
     for event in Parser::new_from_str(yaml) {
         let (event, _) = event.map_err(|error| {
-            // The first line of the file is the rule, which the parser does not see.
+            // The first line of the file is the delimiter line, which the parser does not see.
             not_yaml(&format!("line {}: {}", error.marker().line() + 1, error.info()))
         })?;
         nodes.on_event(event)?;
@@ -74,13 +74,13 @@ fn not_yaml(why: &str) -> Error {
     )
 }
 
-/// What has been read of a mapping.
+/// Mapping while it is read.
 struct MappingReader {
     values: Vec<(String, YamlValue)>,
     key: Option<String>,
-    /// How many collections are open; the mapping itself is one.
+    /// Number of open collections; the mapping itself is one.
     depth: usize,
-    /// The items of the list that is open, or none if it holds more than texts.
+    /// Items of the open list; `Other` if it holds more than texts.
     list: Option<YamlValue>,
 }
 

@@ -1,4 +1,4 @@
-//! Claude Code: memory folders with an index and a file a memory, and the instructions in `CLAUDE.md`.
+//! Claude Code: memory folders with an index and a file for each memory, and the instructions in `CLAUDE.md`.
 
 use super::{
     ExternalDraft, ImportDecision, ParsedImport, SourceFile,
@@ -12,7 +12,7 @@ use crate::{
     types::Kind,
 };
 
-/// What a file is. Memory folders are named themselves, or lie in a project or in the folder of all projects.
+/// Classifies a file. Memory folders are named themselves, or lie in a project or in the folder of all projects.
 pub(super) fn classify_file(path: &str) -> ImportDecision {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let is_page = name.ends_with(".md") && !name.starts_with('.');
@@ -25,7 +25,7 @@ pub(super) fn classify_file(path: &str) -> ImportDecision {
     if is_page && is_read { ImportDecision::Import } else { ImportDecision::Ignore }
 }
 
-/// The folders in which there may be something.
+/// Returns `true` for a folder that may hold something.
 pub(super) fn descends_into(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     let inside = parts.iter().position(|part| *part == ".claude").map_or(0, |at| at + 1);
@@ -48,33 +48,33 @@ fn is_rules_folder(folder: &str) -> bool {
     folder.trim_start_matches(".claude/").split('/').next() == Some("rules")
 }
 
-/// Takes a file apart. Without `all_pages`, one beside the project's own files must say itself that it is a memory.
-pub(super) fn parse(file: &SourceFile, source: &str, all_pages: bool, found: &mut ParsedImport) {
+/// Parses a file. Without `all_pages`, a file among a project's own files must declare itself a memory.
+pub(super) fn parse(file: &SourceFile, source: &str, all_pages: bool, import: &mut ParsedImport) {
     let text = match file.text() {
         Ok(text) => text,
-        Err(skipped) => return found.skipped.push(skipped),
+        Err(skipped) => return import.skipped.push(skipped),
     };
     let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     match file.name() {
-        "MEMORY.md" => import_index(file, source, &text, found),
-        "CLAUDE.md" | "CLAUDE.local.md" => import_instructions(file, source, &text, found),
-        _ if is_rules_folder(folder) => import_instructions(file, source, &text, found),
+        "MEMORY.md" => import_index(file, source, &text, import),
+        "CLAUDE.md" | "CLAUDE.local.md" => import_instructions(file, source, &text, import),
+        _ if is_rules_folder(folder) => import_instructions(file, source, &text, import),
         _ if folder.is_empty() && !all_pages && VaultPage::parse(&text).is_err() => {}
-        _ => import_page(file, source, &text, found),
+        _ => import_page(file, source, &text, import),
     }
 }
 
-/// The index only points to files; what else someone wrote there is notes.
-fn import_index(file: &SourceFile, source: &str, text: &str, found: &mut ParsedImport) {
+/// Imports the text of an index beside its links, as notes; the links only point to files.
+fn import_index(file: &SourceFile, source: &str, text: &str, import: &mut ParsedImport) {
     let notes: String = text.split_inclusive('\n').filter(|line| !is_index_link(line)).collect();
     if notes.trim().is_empty() {
         return;
     }
     MarkdownNotes { file, source, kind: None, layer: None, tags: project_tags(&file.path) }
-        .import_into(&notes, found);
+        .import_into(&notes, import);
 }
 
-/// Whether a line of the index stands for a file: `- [Title](file.md): summary`.
+/// Returns `true` if a line of the index stands for a file: `- [Title](file.md): summary`.
 fn is_index_link(line: &str) -> bool {
     let item = line.trim_start().trim_start_matches(['-', '*', ' ']);
     let target =
@@ -84,8 +84,8 @@ fn is_index_link(line: &str) -> bool {
         .is_some_and(|(target, _)| target.ends_with(".md") && !target.contains("://"))
 }
 
-/// Instructions are rules for the agent, unless their heading says otherwise.
-fn import_instructions(file: &SourceFile, source: &str, text: &str, found: &mut ParsedImport) {
+/// Imports instructions as rules for the agent, unless their heading says otherwise.
+fn import_instructions(file: &SourceFile, source: &str, text: &str, import: &mut ParsedImport) {
     let body = match FrontMatter::parse(text) {
         Ok(Some(matter)) => matter.body().to_owned(),
         _ => text.to_owned(),
@@ -93,15 +93,15 @@ fn import_instructions(file: &SourceFile, source: &str, text: &str, found: &mut 
     for (number, line) in body.lines().enumerate() {
         let word = line.trim().trim_start_matches("- ").split_whitespace().next();
         if let Some(path) = word.and_then(|word| word.strip_prefix('@')).filter(|p| is_path(p)) {
-            let place = format!("{}:{}", file.path, number + 1);
-            found.skip(place, format!("`{path}` is not followed; import that file by itself"));
+            let location = format!("{}:{}", file.path, number + 1);
+            import.skip(location, format!("`{path}` is not followed; import that file by itself"));
         }
     }
-    let from = found.drafts.len();
+    let from = import.drafts.len();
     let notes =
         MarkdownNotes { file, source, kind: None, layer: None, tags: vec!["instructions".into()] };
-    notes.import_into(&body, found);
-    for draft in &mut found.drafts[from..] {
+    notes.import_into(&body, import);
+    for draft in &mut import.drafts[from..] {
         draft.kind = draft.kind.or(Some(Kind::Feedback));
     }
 }
@@ -110,8 +110,8 @@ fn is_path(text: &str) -> bool {
     text.contains('/') || text.ends_with(".md")
 }
 
-/// A file a memory. Front matter that is not as it should be costs the file its type, not its text.
-fn import_page(file: &SourceFile, source: &str, text: &str, found: &mut ParsedImport) {
+/// Imports a file as one memory. Bad front matter costs the file its type, not its text.
+fn import_page(file: &SourceFile, source: &str, text: &str, import: &mut ParsedImport) {
     let stem = file.name().trim_end_matches(".md").to_owned();
     let mut draft = ExternalDraft {
         location: file.path.clone(),
@@ -141,12 +141,12 @@ fn import_page(file: &SourceFile, source: &str, text: &str, found: &mut ParsedIm
             draft.kind = kind_from_name(&stem);
             draft.content = text.trim().to_owned();
         }
-        (Err(_), Err(error)) => return found.skip(&file.path, error.to_string()),
+        (Err(_), Err(error)) => return import.skip(&file.path, error.to_string()),
     }
     if draft.content.is_empty() {
-        return found.skip(&file.path, "it is empty");
+        return import.skip(&file.path, "it is empty");
     }
-    found.drafts.push(draft);
+    import.drafts.push(draft);
 }
 
 fn text_value(matter: &FrontMatter<'_>, key: &str) -> Option<String> {
@@ -156,13 +156,13 @@ fn text_value(matter: &FrontMatter<'_>, key: &str) -> Option<String> {
     }
 }
 
-/// Files are called after their type: `feedback_testing.md`.
+/// Returns the kind in a file name: `feedback_testing.md`.
 fn kind_from_name(stem: &str) -> Option<Kind> {
     let kind = stem.split(['_', '-']).next()?.parse().ok()?;
     (kind != Kind::Turn).then_some(kind)
 }
 
-/// The project or the agent that a memory folder belongs to.
+/// Returns the project or the agent that a memory folder belongs to, as tags.
 fn project_tags(path: &str) -> Vec<String> {
     let parts: Vec<&str> = path.split('/').filter(|part| *part != ".claude").collect();
     match parts[..] {

@@ -1,14 +1,14 @@
-//! Which system wrote what is at a path, where that is clear.
+//! Detection of the system that wrote a path, if it is clear.
 
 use std::{fs, io::Read, path::Path};
 
 use super::{ExternalFormat, hermes::SEPARATOR, source_tree::decode_utf8};
 use crate::error::{Error, Result};
 
-/// So much of a file tells what it is.
+/// Bytes at the start of a file that are sniffed.
 const SNIFF_BYTES: u64 = 64 * 1024;
 
-/// Tells the format, or says that it is not clear.
+/// Detects the format, or returns that it is not clear.
 pub(super) fn detect(path: &Path) -> Result<ExternalFormat> {
     let data = fs::metadata(path).map_err(|error| Error::io(path.display().to_string(), error))?;
     let fitting = if data.is_dir() { folder_formats(path) } else { file_formats(path) };
@@ -19,10 +19,10 @@ pub(super) fn detect(path: &Path) -> Result<ExternalFormat> {
     }
 }
 
-fn ambiguous_format_error(path: &Path, what: &str) -> Error {
+fn ambiguous_format_error(path: &Path, problem: &str) -> Error {
     let names: Vec<_> = ExternalFormat::ALL.iter().map(|format| format.as_str()).collect();
     Error::invalid(
-        format!("{what} {}", path.display()),
+        format!("{problem} {}", path.display()),
         format!("name the format: everlore import FORMAT PATH, with one of {}", names.join(", ")),
     )
 }
@@ -43,7 +43,7 @@ fn folder_formats(path: &Path) -> Vec<ExternalFormat> {
     {
         fitting.push(ExternalFormat::Hermes);
     }
-    // Any system may link files in its notes; only where nothing else speaks for one does that tell.
+    // Any system may link files in its notes; links count only if nothing else points to a system.
     let looks_so = || read_start(&path.join("MEMORY.md")).contains(".md)") || has_memory_page(path);
     let is_home = path.ends_with(".claude") && has("projects");
     if any(&["CLAUDE.md", "CLAUDE.local.md", ".claude"])
@@ -72,7 +72,7 @@ fn file_formats(path: &Path) -> Vec<ExternalFormat> {
     if has("\"memory\":\"") { vec![ExternalFormat::Mem0] } else { Vec::new() }
 }
 
-/// Whether some file of the folder has the front matter of a memory.
+/// Returns `true` if a file of the folder has the front matter of a memory.
 fn has_memory_page(path: &Path) -> bool {
     let Ok(entries) = fs::read_dir(path) else { return false };
     let pages = entries.flatten().map(|entry| entry.path());
@@ -87,7 +87,7 @@ fn has_hermes_separator(text: &str) -> bool {
     text.lines().any(|line| line.trim() == SEPARATOR)
 }
 
-/// The beginning of a file as text, as far as it is one; empty if it cannot be read.
+/// Reads the beginning of a file, as far as it is text; empty if it cannot be read.
 fn read_start(path: &Path) -> String {
     let is_file = fs::metadata(path).is_ok_and(|data| data.is_file());
     let Some(file) = is_file.then(|| fs::File::open(path).ok()).flatten() else {

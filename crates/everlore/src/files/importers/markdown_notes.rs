@@ -1,4 +1,4 @@
-//! Markdown notes in pieces worth a memory each: a heading and what stands below it.
+//! Markdown notes, split at headings into parts worth a memory each.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::{
     types::{Kind, MAX_NAME_CHARS},
 };
 
-/// Words in a heading that tell what stands below it, in both languages.
+/// Words in a heading that decide the kind of its text, in both languages.
 #[rustfmt::skip]
 const HEADING_KEYWORDS: [(Kind, &[&str]); 4] = [
     (Kind::Feedback, &["rule", "lesson", "feedback", "style", "convention", "guideline", "boundar", "correction",
@@ -21,63 +21,63 @@ const HEADING_KEYWORDS: [(Kind, &[&str]); 4] = [
         "链接", "资源", "参考", "工具", "文档", "联系"]),
 ];
 
-/// What the pieces of a file are.
+/// Notes of one file.
 pub(super) struct MarkdownNotes<'a> {
     pub(super) file: &'a SourceFile,
     pub(super) source: &'a str,
-    /// Their kind; told by heading and text if not given.
+    /// Kind of all parts; if `None`, decided by heading and text.
     pub(super) kind: Option<Kind>,
     pub(super) layer: Option<Layer>,
     pub(super) tags: Vec<String>,
 }
 
 impl MarkdownNotes<'_> {
-    /// Takes each piece of the text that says something.
-    pub(super) fn import_into(&self, text: &str, found: &mut ParsedImport) {
+    /// Imports each part of the text that is not empty.
+    pub(super) fn import_into(&self, text: &str, import: &mut ParsedImport) {
         let sections = MarkdownSections::parse(text);
-        let mut seen: HashMap<String, usize> = HashMap::new();
-        let before = found.drafts.len();
-        for (heading, whole, body) in sections.headed_texts() {
-            let nth = seen.entry(heading.to_owned()).or_insert(0);
+        let mut occurrences: HashMap<String, usize> = HashMap::new();
+        let before = import.drafts.len();
+        for (heading, part, body) in sections.headed_texts() {
+            let nth = occurrences.entry(heading.to_owned()).or_insert(0);
             *nth += 1;
             if body.trim().is_empty() {
                 continue;
             }
-            let place = match heading {
+            let location = match heading {
                 "" => self.file.path.clone(),
                 heading => format!("{}: {}", self.file.path, shorten_title(heading)),
             };
             if is_blank_form(body) {
-                found.skip(place, "it is a form that nobody filled in");
+                import.skip(location, "it is a form that was never filled in");
                 continue;
             }
             let name = (!heading.is_empty()).then(|| shorten_title(heading));
-            found.drafts.push(ExternalDraft {
-                location: place,
+            import.drafts.push(ExternalDraft {
+                location,
                 source: self.source.to_owned(),
                 key: Some(format!("{heading}\n{nth}")),
                 kind: self.kind.or_else(|| kind_from_heading(heading)),
                 name,
                 content: body.trim().to_owned(),
                 tags: self.tags.clone(),
-                layer: self.layer.map(|layer| (layer, whole.trim().to_owned())),
+                layer: self.layer.map(|layer| (layer, part.trim().to_owned())),
                 ..ExternalDraft::default()
             });
         }
-        if found.drafts.len() == before && text.trim().is_empty() {
-            found.skip(&self.file.path, "it is empty");
+        if import.drafts.len() == before && text.trim().is_empty() {
+            import.skip(&self.file.path, "it is empty");
         }
     }
 }
 
-/// What sort of notes a heading announces.
+/// Returns the kind that a heading announces.
 pub(super) fn kind_from_heading(heading: &str) -> Option<Kind> {
     let heading = heading.to_lowercase();
     let fits = |words: &[&str]| words.iter().any(|word| heading.contains(word));
     HEADING_KEYWORDS.iter().find(|(_, words)| fits(words)).map(|(kind, _)| *kind)
 }
 
-/// A heading that fits a title.
+/// Shortens a heading to a title.
 pub(super) fn shorten_title(heading: &str) -> String {
     let line = heading.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= MAX_NAME_CHARS {
@@ -87,7 +87,7 @@ pub(super) fn shorten_title(heading: &str) -> String {
     format!("{start}…")
 }
 
-/// Whether a text has nothing but labels, hints in italics and rules: `- **Name:**`.
+/// Returns `true` if a text has nothing but labels, hints in italics and thematic breaks: `- **Name:**`.
 fn is_blank_form(body: &str) -> bool {
     let mut lines = body.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
     let has_label = body.lines().any(|line| is_label(line.trim()));

@@ -1,4 +1,4 @@
-//! The graph of the MCP reference server: entities with observations, and relations between them.
+//! Knowledge graph of the MCP reference server: entities with observations, and relations between them.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::types::Kind;
 
-/// What the server's own prompt calls the person it talks to.
+/// Names of the user in the server's own prompt.
 const USER_NAMES: [&str; 2] = ["default_user", "user"];
 
 #[derive(Default)]
@@ -28,13 +28,16 @@ struct McpEntity {
     relations: Vec<[String; 3]>,
 }
 
-/// Takes a file apart; an entity becomes one draft.
-pub(super) fn parse(file: &SourceFile, source: &str, found: &mut ParsedImport) {
-    let graph = read_graph(file, found);
-    for entity in graph.into_entities(file, found) {
-        let place = format!("{}:{}", file.path, entity.line);
+/// Parses a file; an entity becomes one draft.
+pub(super) fn parse(file: &SourceFile, source: &str, import: &mut ParsedImport) {
+    let graph = read_graph(file, import);
+    for entity in graph.into_entities(file, import) {
+        let location = format!("{}:{}", file.path, entity.line);
         if entity.statements.is_empty() {
-            found.skip(place, format!("nothing is known about `{}`", shorten_title(&entity.name)));
+            import.skip(
+                location,
+                format!("nothing is known about `{}`", shorten_title(&entity.name)),
+            );
             continue;
         }
         let is_user = USER_NAMES.contains(&entity.name.as_str());
@@ -45,8 +48,8 @@ pub(super) fn parse(file: &SourceFile, source: &str, found: &mut ParsedImport) {
         if !entity.relations.is_empty() {
             metadata.insert("relations".to_owned(), json!(entity.relations));
         }
-        found.drafts.push(ExternalDraft {
-            location: place,
+        import.drafts.push(ExternalDraft {
+            location,
             source: source.to_owned(),
             kind: Some(if is_user { Kind::User } else { Kind::Knowledge }),
             name: Some(shorten_title(&entity.name)),
@@ -61,7 +64,7 @@ pub(super) fn parse(file: &SourceFile, source: &str, found: &mut ParsedImport) {
 }
 
 /// Reads the lines, or the whole graph as one value.
-fn read_graph(file: &SourceFile, found: &mut ParsedImport) -> McpKnowledgeGraph {
+fn read_graph(file: &SourceFile, import: &mut ParsedImport) -> McpKnowledgeGraph {
     let mut graph = McpKnowledgeGraph::default();
     if let Ok(whole) = serde_json::from_slice::<Value>(strip_bom(&file.bytes))
         && (whole["entities"].is_array() || whole["relations"].is_array())
@@ -76,21 +79,21 @@ fn read_graph(file: &SourceFile, found: &mut ParsedImport) -> McpKnowledgeGraph 
                     &format!("{}:{kind} {}", file.path, index + 1),
                     index + 1,
                     &value,
-                    found,
+                    import,
                 );
             }
         }
         return graph;
     }
     for (number, line) in strip_bom(&file.bytes).split(|byte| *byte == b'\n').enumerate() {
-        let place = format!("{}:{}", file.path, number + 1);
+        let location = format!("{}:{}", file.path, number + 1);
         if line.trim_ascii().is_empty() {
             continue;
         }
         match decode_utf8(line).ok().map(|line| serde_json::from_str::<Value>(&line)) {
-            None => found.skip(place, "the line is not UTF-8"),
-            Some(Err(error)) => found.skip(place, format!("the line cannot be read: {error}")),
-            Some(Ok(value)) => graph.add_value(&place, number + 1, &value, found),
+            None => import.skip(location, "the line is not UTF-8"),
+            Some(Err(error)) => import.skip(location, format!("the line cannot be read: {error}")),
+            Some(Ok(value)) => graph.add_value(&location, number + 1, &value, import),
         }
     }
     graph
@@ -101,31 +104,31 @@ fn strip_bom(bytes: &[u8]) -> &[u8] {
 }
 
 impl McpKnowledgeGraph {
-    fn add_value(&mut self, place: &str, line: usize, value: &Value, found: &mut ParsedImport) {
+    fn add_value(&mut self, location: &str, line: usize, value: &Value, import: &mut ParsedImport) {
         let text = |key: &str| value[key].as_str().map(str::trim).filter(|text| !text.is_empty());
         match value["type"].as_str() {
             Some("entity") => match text("name") {
-                None => found.skip(place, "the entity has no `name`"),
-                Some(name) => self.add_entity(place, line, name, value, found),
+                None => import.skip(location, "the entity has no `name`"),
+                Some(name) => self.add_entity(location, line, name, value, import),
             },
             Some("relation") => match (text("from"), text("relationType"), text("to")) {
                 (Some(from), Some(of_type), Some(to)) => {
                     self.relations.push((line, [from, of_type, to].map(str::to_owned)));
                 }
-                _ => found.skip(place, "a relation needs `from`, `relationType` and `to`"),
+                _ => import.skip(location, "a relation needs `from`, `relationType` and `to`"),
             },
-            _ => found.skip(place, "its `type` is neither entity nor relation"),
+            _ => import.skip(location, "its `type` is neither entity nor relation"),
         }
     }
 
-    /// An entity that occurs twice is one.
+    /// Adds an entity, merged with an earlier one of the same name.
     fn add_entity(
         &mut self,
-        place: &str,
+        location: &str,
         line: usize,
         name: &str,
         value: &Value,
-        found: &mut ParsedImport,
+        import: &mut ParsedImport,
     ) {
         let at = *self.by_name.entry(name.to_owned()).or_insert_with(|| {
             let of_type = value["entityType"].as_str().unwrap_or_default().to_owned();
@@ -140,29 +143,29 @@ impl McpKnowledgeGraph {
             self.entities.len() - 1
         });
         let Some(observations) = value["observations"].as_array() else {
-            return found.skip(place, "`observations` is not a list");
+            return import.skip(location, "`observations` is not a list");
         };
         let lines = &mut self.entities[at].statements;
         for observation in observations {
             match observation.as_str().map(str::trim) {
                 Some(text) if !text.is_empty() => push_unique(lines, format!("- {text}")),
                 Some(_) => {}
-                None => found.skip(place, "an observation is not a text"),
+                None => import.skip(location, "an observation is not a text"),
             }
         }
     }
 
-    /// The entities with their relations in words.
-    fn into_entities(mut self, file: &SourceFile, found: &mut ParsedImport) -> Vec<McpEntity> {
+    /// Returns the entities with their relations in words.
+    fn into_entities(mut self, file: &SourceFile, import: &mut ParsedImport) -> Vec<McpEntity> {
         for (line, [from, of_type, to]) in std::mem::take(&mut self.relations) {
-            let said = format!("- {from} {} {to}", of_type.replace('_', " "));
+            let sentence = format!("- {from} {} {to}", of_type.replace('_', " "));
             match self.by_name.get(&from).or_else(|| self.by_name.get(&to)) {
                 Some(at) => {
                     let entity = &mut self.entities[*at];
-                    push_unique(&mut entity.statements, said);
+                    push_unique(&mut entity.statements, sentence);
                     entity.relations.push([from, of_type, to]);
                 }
-                None => found.skip(
+                None => import.skip(
                     format!("{}:{line}", file.path),
                     "the relation names two entities that are not there",
                 ),

@@ -12,76 +12,76 @@ use crate::types::{Fingerprint, Kind};
 const METADATA_KEYS: [&str; 7] =
     ["agent_id", "run_id", "app_id", "session_id", "actor_id", "role", "metadata"];
 
-/// Takes a file apart. An item is known by its id, in whichever file it comes.
-pub(super) fn parse(file: &SourceFile, found: &mut ParsedImport) {
-    for (place, item) in read_items(file, found) {
-        match to_draft(&item, &place) {
-            Ok(draft) => found.drafts.push(draft),
-            Err(reason) => found.skip(place, reason),
+/// Parses a file. An item is identified by its id, in any file.
+pub(super) fn parse(file: &SourceFile, import: &mut ParsedImport) {
+    for (location, item) in read_items(file, import) {
+        match to_draft(&item, &location) {
+            Ok(draft) => import.drafts.push(draft),
+            Err(reason) => import.skip(location, reason),
         }
     }
 }
 
-/// The items with their places.
-fn read_items(file: &SourceFile, found: &mut ParsedImport) -> Vec<(String, Value)> {
+/// Returns the items with their locations.
+fn read_items(file: &SourceFile, import: &mut ParsedImport) -> Vec<(String, Value)> {
     let text = match decode_utf8(&file.bytes) {
-        Ok(text) if is_jsonl(&text) => return read_jsonl(file, found),
+        Ok(text) if is_jsonl(&text) => return read_jsonl(file, import),
         Ok(text) => text,
-        Err(_) => return read_jsonl(file, found),
+        Err(_) => return read_jsonl(file, import),
     };
     let named = |(index, item)| (format!("{}: item {}", file.path, index + 1), item);
     match serde_json::from_str::<Value>(&text) {
-        Ok(whole) => unwrap_list(whole).into_iter().enumerate().map(named).collect(),
+        Ok(export) => unwrap_list(export).into_iter().enumerate().map(named).collect(),
         Err(error) => {
-            let place = format!("{}:{}", file.path, error.line());
-            found.skip(place, format!("the file cannot be read from here on: {error}"));
+            let location = format!("{}:{}", file.path, error.line());
+            import.skip(location, format!("the file cannot be read from here on: {error}"));
             salvage_items(&text).into_iter().enumerate().map(named).collect()
         }
     }
 }
 
-/// The list of an export, however it is wrapped.
-fn unwrap_list(whole: Value) -> Vec<Value> {
-    match whole {
+/// Returns the list of an export, however it is wrapped.
+fn unwrap_list(export: Value) -> Vec<Value> {
+    match export {
         Value::Array(items) => items,
-        Value::Object(mut whole) => {
+        Value::Object(mut export) => {
             let list = ["results", "memories"]
                 .into_iter()
-                .find(|key| whole.get(*key).is_some_and(Value::is_array));
-            match list.and_then(|key| whole.remove(key)) {
+                .find(|key| export.get(*key).is_some_and(Value::is_array));
+            match list.and_then(|key| export.remove(key)) {
                 Some(Value::Array(items)) => items,
-                _ => vec![Value::Object(whole)],
+                _ => vec![Value::Object(export)],
             }
         }
         other => vec![other],
     }
 }
 
-/// Whether the first line is an item by itself.
+/// Returns `true` if the first line is an item by itself.
 fn is_jsonl(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().and_then(|line| serde_json::from_str::<Value>(line).ok());
     first.is_some_and(|first| first.is_object() && memory_text(&first).is_some())
 }
 
-fn read_jsonl(file: &SourceFile, found: &mut ParsedImport) -> Vec<(String, Value)> {
+fn read_jsonl(file: &SourceFile, import: &mut ParsedImport) -> Vec<(String, Value)> {
     let mut items = Vec::new();
     let bytes = file.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&file.bytes);
     for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-        let place = format!("{}:{}", file.path, number + 1);
+        let location = format!("{}:{}", file.path, number + 1);
         if line.trim_ascii().is_empty() {
             continue;
         }
         match decode_utf8(line).ok().map(|line| serde_json::from_str(&line)) {
-            None => found.skip(place, "the line is not UTF-8"),
-            Some(Err(error)) => found.skip(place, format!("the line cannot be read: {error}")),
-            Some(Ok(item)) => items.push((place, item)),
+            None => import.skip(location, "the line is not UTF-8"),
+            Some(Err(error)) => import.skip(location, format!("the line cannot be read: {error}")),
+            Some(Ok(item)) => items.push((location, item)),
         }
     }
     items
 }
 
-/// The items of a list that breaks off.
+/// Returns the items of a list that breaks off.
 fn salvage_items(text: &str) -> Vec<Value> {
     let mut items = Vec::new();
     let mut rest = text.find('[').map_or("", |start| &text[start + 1..]);
@@ -98,7 +98,7 @@ fn memory_text(item: &Value) -> Option<&str> {
     texts.into_iter().find_map(Value::as_str)
 }
 
-fn to_draft(item: &Value, place: &str) -> Result<ExternalDraft, String> {
+fn to_draft(item: &Value, location: &str) -> Result<ExternalDraft, String> {
     if !item.is_object() {
         return Err("it is not an object".to_owned());
     }
@@ -112,16 +112,16 @@ fn to_draft(item: &Value, place: &str) -> Result<ExternalDraft, String> {
         _ => None,
     };
     let user = label("user_id");
-    let kept = METADATA_KEYS.iter().filter(|key| !item[**key].is_null());
+    let present = METADATA_KEYS.iter().filter(|key| !item[**key].is_null());
     let metadata: Map<String, Value> =
-        kept.map(|key| ((*key).to_owned(), item[*key].clone())).collect();
+        present.map(|key| ((*key).to_owned(), item[*key].clone())).collect();
     let texts = |value: &Value| -> Vec<String> {
         let texts = value.as_array().into_iter().flatten().filter_map(Value::as_str);
         texts.map(shorten_title).collect()
     };
     let print = || Fingerprint::of(content).as_bytes().iter().map(|b| format!("{b:02x}")).collect();
     Ok(ExternalDraft {
-        location: place.to_owned(),
+        location: location.to_owned(),
         source: "mem0".to_owned(),
         key: Some(label("id").unwrap_or_else(print)),
         // What mem0 keeps for a user are statements about that user.

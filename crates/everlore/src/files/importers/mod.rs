@@ -1,7 +1,7 @@
-//! What other memory systems leave on disk, read as plain values.
+//! Importers: files of other memory systems, read as plain values.
 //!
-//! `tree` reads the files and says which cannot be read; every format is a function from their bytes to drafts, and never
-//! fails: what it cannot take is left out with the place and the reason.
+//! `source_tree` reads the files and reports those that cannot be read; every format is a function from their bytes to
+//! drafts and never fails: what it cannot import is skipped with its location and a reason.
 
 mod source_tree;
 mod markdown_notes;
@@ -25,79 +25,79 @@ use crate::{
 };
 pub use source_tree::{SourceFile, SourceTree};
 
-/// A system whose memories can be read.
+/// External memory system with an importer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExternalFormat {
-    /// The workspace of an OpenClaw agent.
+    /// Workspace of an OpenClaw agent.
     #[serde(rename = "openclaw")]
     OpenClaw,
-    /// The memories of Hermes: entries set apart by `§`.
+    /// Memories of Hermes: entries separated by `§`.
     Hermes,
     /// Claude Code: memory folders and `CLAUDE.md`.
     Claude,
-    /// The graph of the MCP reference server, as JSON Lines.
+    /// Knowledge graph of the MCP reference server, as JSON Lines.
     McpGraph,
-    /// An export of mem0, as JSON or JSON Lines.
+    /// Export of mem0, as JSON or JSON Lines.
     Mem0,
 }
 
-/// What a source holds.
+/// Contents of a source.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParsedImport {
-    /// What can become memories, in the order of the source.
+    /// Drafts of memories, in the order of the source.
     pub drafts: Vec<ExternalDraft>,
-    /// What cannot.
+    /// Skipped items.
     pub skipped: Vec<SkippedImport>,
 }
 
-/// Something that stays out.
+/// Skipped item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SkippedImport {
-    /// The file, with the line or the part of it.
+    /// File, with the line or the part of it.
     #[serde(rename = "where")]
     pub location: String,
-    /// Why, in words.
+    /// Reason in words.
     pub reason: String,
 }
 
-/// A memory of another system.
+/// Memory of an external system.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ExternalDraft {
-    /// Where it stands, for people: a file, with the line or the part of it.
+    /// Location for people: a file, with the line or the part of it.
     pub location: String,
-    /// What its key is unique in: usually the file.
+    /// Scope in which its key is unique: usually the file.
     pub source: String,
-    /// What it is known by when it comes again, whatever it says then; none if only its text tells it.
+    /// Key by which a later import recognises it, whatever its text is then; `None` if only the text identifies it.
     pub key: Option<String>,
-    /// What sort of statement it is; judged by the text if not known.
+    /// Kind of statement; decided by the text if `None`.
     pub kind: Option<Kind>,
-    /// A title.
+    /// Title.
     pub name: Option<String>,
-    /// One line that tells whether it matters.
+    /// Line by which a reader decides whether it matters.
     pub description: String,
-    /// The text.
+    /// Text.
     pub content: String,
     /// Keywords.
     pub tags: Vec<String>,
-    /// When it was said.
+    /// Time at which it was said.
     pub at: Option<Timestamp>,
-    /// Until when it holds.
+    /// Time until which it holds.
     pub expires_at: Option<Timestamp>,
-    /// What else the other system knew about it.
+    /// Other data of the external system.
     pub metadata: serde_json::Map<String, serde_json::Value>,
-    /// The user it belongs to, where the source has several.
+    /// User that it belongs to, if the source has several.
     pub user: Option<String>,
-    /// The layer it is a part of, and how it stands there.
+    /// Layer that it is a part of, and its text there.
     pub layer: Option<(Layer, String)>,
 }
 
 impl ExternalFormat {
-    /// Every format, in the order people meet them.
+    /// All formats, in the order people meet them.
     pub const ALL: [Self; 5] =
         [Self::OpenClaw, Self::Hermes, Self::Claude, Self::McpGraph, Self::Mem0];
 
-    /// Its name in commands and answers.
+    /// Returns its name in commands and answers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::OpenClaw => "openclaw",
@@ -108,7 +108,7 @@ impl ExternalFormat {
         }
     }
 
-    /// What is read of it, for whoever named something else.
+    /// Returns what to name as its path, for error messages.
     pub fn path_hint(self) -> &'static str {
         match self {
             Self::OpenClaw => {
@@ -123,12 +123,12 @@ impl ExternalFormat {
         }
     }
 
-    /// Tells the format of what is at a path, where that is clear.
+    /// Detects the format at a path, if it is clear.
     pub fn detect(path: &Path) -> Result<Self> {
         detect::detect(path)
     }
 
-    /// Reads what is at a path.
+    /// Reads a path.
     pub fn read(self, path: &Path) -> Result<ParsedImport> {
         let tree = SourceTree::read(path, self)?;
         if tree.files.is_empty() && tree.skipped.is_empty() {
@@ -140,25 +140,25 @@ impl ExternalFormat {
         Ok(self.parse(tree))
     }
 
-    /// Makes drafts of what was read.
+    /// Parses the files that were read.
     pub fn parse(self, tree: SourceTree) -> ParsedImport {
-        let mut found = ParsedImport { drafts: Vec::new(), skipped: tree.skipped };
+        let mut import = ParsedImport { drafts: Vec::new(), skipped: tree.skipped };
         // Beside an index, or named alone, any page is a memory; in a project, notes are about other things.
         let all_pages = tree.files.len() == 1 || tree.files.iter().any(|f| f.path == "MEMORY.md");
         for file in &tree.files {
             let source = format!("{}/{}", tree.root, file.path);
             match self {
-                Self::OpenClaw => openclaw::parse(file, &source, &mut found),
-                Self::Hermes => hermes::parse(file, &source, &mut found),
-                Self::Claude => claude::parse(file, &source, all_pages, &mut found),
-                Self::McpGraph => mcp_graph::parse(file, &source, &mut found),
-                Self::Mem0 => mem0::parse(file, &mut found),
+                Self::OpenClaw => openclaw::parse(file, &source, &mut import),
+                Self::Hermes => hermes::parse(file, &source, &mut import),
+                Self::Claude => claude::parse(file, &source, all_pages, &mut import),
+                Self::McpGraph => mcp_graph::parse(file, &source, &mut import),
+                Self::Mem0 => mem0::parse(file, &mut import),
             }
         }
-        found
+        import
     }
 
-    /// What a file below the named folder is to it.
+    /// Classifies a file below the named folder.
     fn classify_file(self, path: &str) -> ImportDecision {
         match self {
             Self::OpenClaw => openclaw::classify_file(path),
@@ -169,7 +169,7 @@ impl ExternalFormat {
         }
     }
 
-    /// Whether a folder below the named one may hold something of it.
+    /// Returns `true` if a folder below the named one may hold something to import.
     fn descends_into(self, path: &str) -> bool {
         match self {
             Self::OpenClaw => path == "memory",
@@ -200,20 +200,20 @@ impl FromStr for ExternalFormat {
     }
 }
 
-/// What a file is to a format.
+/// Decision on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ImportDecision {
-    /// It is read.
+    /// Read it.
     Import,
-    /// It is no business of the format.
+    /// Not a file of this format.
     Ignore,
-    /// It belongs to the other system, and is no memory: why.
+    /// File of the other system that is no memory, with the reason.
     Reject(&'static str),
 }
 
 impl ParsedImport {
-    fn skip(&mut self, place: impl Into<String>, reason: impl Into<String>) {
-        self.skipped.push(SkippedImport { location: place.into(), reason: reason.into() });
+    fn skip(&mut self, location: impl Into<String>, reason: impl Into<String>) {
+        self.skipped.push(SkippedImport { location: location.into(), reason: reason.into() });
     }
 }
 
@@ -223,7 +223,7 @@ fn classify_data_file(path: &str, names: &[&str]) -> ImportDecision {
     if is_data && is_named { ImportDecision::Import } else { ImportDecision::Ignore }
 }
 
-/// A moment as other systems write it: with or without a zone, a day alone, or seconds since 1970.
+/// Parses a time as other systems write it: with or without a zone, a day alone, or seconds since 1970.
 fn parse_time(value: &serde_json::Value) -> Option<Timestamp> {
     use jiff::{civil, tz::TimeZone};
     if let Some(seconds) = value.as_f64() {

@@ -11,15 +11,15 @@ use crate::{
     types::Kind,
 };
 
-/// So long is a date at the start of a name.
+/// Characters of a date at the start of a name.
 const DATE_CHARS: usize = 10;
 
-/// What a file of the workspace is.
+/// Classifies a file of the workspace.
 pub(super) fn classify_file(path: &str) -> ImportDecision {
     match path {
         "SOUL.md" | "USER.md" | "IDENTITY.md" | "MEMORY.md" | "TOOLS.md" => ImportDecision::Import,
         "AGENTS.md" | "HEARTBEAT.md" | "BOOT.md" | "BOOTSTRAP.md" => {
-            ImportDecision::Reject("it tells the agent how to work there, and is no memory")
+            ImportDecision::Reject("it has instructions for the agent, not memories")
         }
         "skills" => ImportDecision::Reject("skills are no memories"),
         path if path.starts_with("memory/") && path.ends_with(".md") => ImportDecision::Import,
@@ -27,14 +27,14 @@ pub(super) fn classify_file(path: &str) -> ImportDecision {
     }
 }
 
-/// Takes a file apart.
-pub(super) fn parse(file: &SourceFile, source: &str, found: &mut ParsedImport) {
+/// Parses a file.
+pub(super) fn parse(file: &SourceFile, source: &str, import: &mut ParsedImport) {
     let text = match file.text() {
         Ok(text) => text,
-        Err(skipped) => return found.skipped.push(skipped),
+        Err(skipped) => return import.skipped.push(skipped),
     };
     if let Some(day) = date_from_name(file.name()) {
-        return found.add_day(file, source, day, &text);
+        return import.add_day(file, source, day, &text);
     }
     let (kind, layer) = match file.name() {
         "SOUL.md" | "IDENTITY.md" => (Some(Kind::Feedback), Some(Layer::Soul)),
@@ -43,11 +43,11 @@ pub(super) fn parse(file: &SourceFile, source: &str, found: &mut ParsedImport) {
         "TOOLS.md" => (Some(Kind::Reference), None),
         _ => (None, None),
     };
-    MarkdownNotes { file, source, kind, layer, tags: Vec::new() }.import_into(&text, found);
+    MarkdownNotes { file, source, kind, layer, tags: Vec::new() }.import_into(&text, import);
 }
 
 impl ParsedImport {
-    /// A day is one memory, as in the daily log here.
+    /// Adds a day as one memory, like a day of the daily log.
     fn add_day(&mut self, file: &SourceFile, source: &str, day: Date, text: &str) {
         if text.trim().is_empty() {
             return self.skip(&file.path, "it is empty");
@@ -73,7 +73,7 @@ impl ParsedImport {
     }
 }
 
-/// The day that a name begins with: `2026-03-02.md`, `2026-03-02-standup.md`.
+/// Returns the date that a name begins with: `2026-03-02.md`, `2026-03-02-standup.md`.
 fn date_from_name(name: &str) -> Option<Date> {
     let rest = name.strip_suffix(".md")?;
     let (date, rest) = (rest.get(..DATE_CHARS)?, rest.get(DATE_CHARS..)?);

@@ -1,4 +1,4 @@
-//! Reading the files of another system: only those that are wanted, no links, within limits.
+//! Files of an external system: only wanted ones are read, no links, within limits.
 
 use std::{
     fs::{self, FileType},
@@ -12,45 +12,45 @@ use crate::{
     types::MAX_CONTENT_BYTES,
 };
 
-/// A longer markdown file is no note; it would not fit into a memory either.
+/// Most bytes of a markdown file; a longer one is no note and would not fit into a memory.
 const MAX_TEXT_BYTES: u64 = MAX_CONTENT_BYTES as u64;
 
-/// An export is held as a whole while it is read. This is room for hundreds of thousands of memories.
+/// Most bytes of an export, which is held as a whole while it is read: room for hundreds of thousands of memories.
 const MAX_DATA_BYTES: u64 = 64 * 1024 * 1024;
 
-/// All files together: what a small machine can hold.
+/// Most bytes of all files together: what a small machine can hold.
 const MAX_TOTAL_BYTES: u64 = 128 * 1024 * 1024;
 
-/// More files than any agent writes; a folder with more was named by mistake.
+/// Most files; a folder with more was named by mistake.
 const MAX_FILES: usize = 20_000;
 
-/// What was read.
+/// Files that were read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SourceTree {
-    /// The whole path of the folder.
+    /// Absolute path of the folder.
     pub root: String,
-    /// Its files, in the order of their names.
+    /// Files in the order of their names.
     pub files: Vec<SourceFile>,
-    /// What could not be read, or is no memory.
+    /// Files that could not be read, or are no memories.
     pub skipped: Vec<SkippedImport>,
 }
 
-/// A file as it was read.
+/// File that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {
-    /// Its path below the folder, with forward slashes.
+    /// Path below the folder, with forward slashes.
     pub path: String,
-    /// What it holds.
+    /// Contents.
     pub bytes: Vec<u8>,
 }
 
 impl SourceFile {
-    /// A file with this text.
+    /// Creates a file with this text.
     pub fn new(path: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         Self { path: path.into(), bytes: bytes.into() }
     }
 
-    /// Its text without a byte order mark and with plain line ends, or the line on which it is none.
+    /// Returns its text without a byte order mark and with plain line ends, or the line with invalid UTF-8.
     pub(super) fn text(&self) -> Result<String, SkippedImport> {
         match decode_utf8(&self.bytes) {
             Ok(text) => Ok(text),
@@ -61,13 +61,13 @@ impl SourceFile {
         }
     }
 
-    /// The name without the folders.
+    /// Returns the name without the folders.
     pub(super) fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
 }
 
-/// The text of bytes, or the line on which they are none.
+/// Decodes bytes, or returns the line with invalid UTF-8.
 pub(super) fn decode_utf8(bytes: &[u8]) -> std::result::Result<String, usize> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
@@ -77,21 +77,21 @@ pub(super) fn decode_utf8(bytes: &[u8]) -> std::result::Result<String, usize> {
 }
 
 impl SourceTree {
-    /// Reads what a format wants of what is at `path`: a file, or a folder.
+    /// Reads the files that a format wants at `path`: a file, or a folder.
     pub(super) fn read(path: &Path, format: ExternalFormat) -> Result<Self> {
-        let whole =
+        let absolute =
             path.canonicalize().map_err(|error| Error::io(path.display().to_string(), error))?;
-        if whole.is_dir() {
-            let mut tree = Self { root: with_forward_slashes(&whole), ..Self::default() };
+        if absolute.is_dir() {
+            let mut tree = Self { root: with_forward_slashes(&absolute), ..Self::default() };
             let mut room = MAX_TOTAL_BYTES;
-            tree.walk(&whole, "", format, &mut room);
+            tree.walk(&absolute, "", format, &mut room);
             return Ok(tree);
         }
-        let folder = whole.parent().unwrap_or(&whole);
+        let folder = absolute.parent().unwrap_or(&absolute);
         let mut tree = Self { root: with_forward_slashes(folder), ..Self::default() };
-        let name = whole.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = absolute.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut room = MAX_TOTAL_BYTES;
-        tree.add_file(&whole, name, &mut room);
+        tree.add_file(&absolute, name, &mut room);
         Ok(tree)
     }
 
@@ -145,12 +145,12 @@ impl SourceTree {
         }
     }
 
-    fn skip(&mut self, place: impl Into<String>, reason: impl Into<String>) {
-        self.skipped.push(SkippedImport { location: place.into(), reason: reason.into() });
+    fn skip(&mut self, location: impl Into<String>, reason: impl Into<String>) {
+        self.skipped.push(SkippedImport { location: location.into(), reason: reason.into() });
     }
 }
 
-/// The bytes of a file; none if there are more than `limit`.
+/// Reads the bytes of a file; `None` if there are more than `limit`.
 fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is no regular file"));
@@ -160,7 +160,7 @@ fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }
 
-/// What is in a folder, by name. A name that is no text is shown as well as can be.
+/// Lists a folder by name. A name that is no text is shown as well as possible.
 fn sorted_entries(folder: &Path) -> io::Result<Vec<(PathBuf, String, FileType)>> {
     let mut entries = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -172,7 +172,7 @@ fn sorted_entries(folder: &Path) -> io::Result<Vec<(PathBuf, String, FileType)>>
     Ok(entries)
 }
 
-/// The path with forward slashes, so that a database means the same on every system.
+/// Returns the path with forward slashes, so that a database means the same on every system.
 fn with_forward_slashes(path: &Path) -> String {
     let text = path.to_string_lossy();
     if cfg!(windows) { text.replace('\\', "/") } else { text.into_owned() }

@@ -1,4 +1,4 @@
-//! Each format on files as people have them, in both languages, and on damaged ones.
+//! Tests of each format on files as people have them, in both languages, and on damaged ones.
 
 use serde_json::json;
 
@@ -13,24 +13,24 @@ fn parse(format: ExternalFormat, files: &[(&str, &str)]) -> ParsedImport {
     format.parse(tree(files))
 }
 
-/// Kind, name and content of each draft.
-fn draft_rows(found: &ParsedImport) -> Vec<(Option<Kind>, &str, &str)> {
-    let told = |draft| {
+/// Returns kind, name and content of each draft.
+fn draft_rows(import: &ParsedImport) -> Vec<(Option<Kind>, &str, &str)> {
+    let row = |draft| {
         let draft: &ExternalDraft = draft;
         (draft.kind, draft.name.as_deref().unwrap_or_default(), draft.content.as_str())
     };
-    found.drafts.iter().map(told).collect()
+    import.drafts.iter().map(row).collect()
 }
 
-fn skipped(found: &ParsedImport) -> Vec<String> {
-    found.skipped.iter().map(|one| format!("{}: {}", one.location, one.reason)).collect()
+fn skipped(import: &ParsedImport) -> Vec<String> {
+    import.skipped.iter().map(|one| format!("{}: {}", one.location, one.reason)).collect()
 }
 
 const SOUL: &str = "# SOUL.md - Who You Are\n\n_You are becoming someone._\n\n## Boundaries\n\n- Private things stay private.\n\n```md\n## not a heading\n```\n";
 
 #[test]
 fn a_workspace_of_openclaw_is_taken_by_sections_and_days() {
-    let found = parse(
+    let import = parse(
         ExternalFormat::OpenClaw,
         &[
             ("SOUL.md", SOUL),
@@ -49,7 +49,7 @@ fn a_workspace_of_openclaw_is_taken_by_sections_and_days() {
         ],
     );
     assert_eq!(
-        draft_rows(&found),
+        draft_rows(&import),
         [
             (Some(Kind::Feedback), "SOUL.md - Who You Are", "_You are becoming someone._"),
             (
@@ -67,14 +67,20 @@ fn a_workspace_of_openclaw_is_taken_by_sections_and_days() {
             (None, "Ann", "Runs the lab."),
         ]
     );
-    assert_eq!(skipped(&found), ["IDENTITY.md: IDENTITY.md: it is a form that nobody filled in"]);
-    assert_eq!(found.drafts[3].layer, Some((Layer::User, "## Context\n\n喜欢简短的回答。".into())));
-    assert_eq!(found.drafts[7].at, Some("2026-03-02T12:00:00Z".parse().unwrap()));
+    assert_eq!(
+        skipped(&import),
+        ["IDENTITY.md: IDENTITY.md: it is a form that was never filled in"]
+    );
+    assert_eq!(
+        import.drafts[3].layer,
+        Some((Layer::User, "## Context\n\n喜欢简短的回答。".into()))
+    );
+    assert_eq!(import.drafts[7].at, Some("2026-03-02T12:00:00Z".parse().unwrap()));
 }
 
 #[test]
 fn entries_of_hermes_are_set_apart_by_section_signs_alone_on_a_line() {
-    let found = parse(
+    let import = parse(
         ExternalFormat::Hermes,
         &[
             ("USER.md", "\u{feff}Name: Ann\r\n§\r\nSee § 5 of the contract\r\nand § 6\r\n§\r\n"),
@@ -82,7 +88,7 @@ fn entries_of_hermes_are_set_apart_by_section_signs_alone_on_a_line() {
         ],
     );
     assert_eq!(
-        draft_rows(&found),
+        draft_rows(&import),
         [
             (Some(Kind::User), "", "Name: Ann"),
             (Some(Kind::User), "", "See § 5 of the contract\nand § 6"),
@@ -90,9 +96,12 @@ fn entries_of_hermes_are_set_apart_by_section_signs_alone_on_a_line() {
             (None, "", "The lab is in Graz"),
         ]
     );
-    let places: Vec<_> = found.drafts.iter().map(|draft| draft.location.as_str()).collect();
-    assert_eq!(places, ["USER.md:1", "USER.md:3", "memories/MEMORY.md:1", "memories/MEMORY.md:5"]);
-    assert!(found.drafts.iter().all(|draft| draft.key.is_none()));
+    let locations: Vec<_> = import.drafts.iter().map(|draft| draft.location.as_str()).collect();
+    assert_eq!(
+        locations,
+        ["USER.md:1", "USER.md:3", "memories/MEMORY.md:1", "memories/MEMORY.md:5"]
+    );
+    assert!(import.drafts.iter().all(|draft| draft.key.is_none()));
     assert_eq!(
         skipped(&parse(ExternalFormat::Hermes, &[("USER.md", "\n")])),
         ["USER.md: it is empty"]
@@ -102,7 +111,7 @@ fn entries_of_hermes_are_set_apart_by_section_signs_alone_on_a_line() {
 #[test]
 fn a_memory_folder_of_claude_code_is_taken_by_files() {
     let page = "---\nname: Testing\ndescription: real databases\ntype: feedback\nmodified: 2026-03-01T10:00:00Z\n---\n\nNo mocks.\n\n**Why:** they lied.\n";
-    let found = parse(
+    let import = parse(
         ExternalFormat::Claude,
         &[
             (
@@ -116,7 +125,7 @@ fn a_memory_folder_of_claude_code_is_taken_by_files() {
         ],
     );
     assert_eq!(
-        draft_rows(&found),
+        draft_rows(&import),
         [
             (Some(Kind::Project), "项目", "发布在五月。"),
             (Some(Kind::Feedback), "Testing", "No mocks.\n\n**Why:** they lied."),
@@ -124,13 +133,13 @@ fn a_memory_folder_of_claude_code_is_taken_by_files() {
             (Some(Kind::Project), "奇怪", "还在。"),
         ]
     );
-    assert_eq!(found.drafts[1].at, Some("2026-03-01T10:00:00Z".parse().unwrap()));
-    assert_eq!(skipped(&found), ["broken.md: the front matter is not closed"]);
+    assert_eq!(import.drafts[1].at, Some("2026-03-01T10:00:00Z".parse().unwrap()));
+    assert_eq!(skipped(&import), ["broken.md: the front matter is not closed"]);
 }
 
 #[test]
 fn instructions_are_taken_by_sections_and_other_notes_of_a_project_are_not() {
-    let found = parse(
+    let import = parse(
         ExternalFormat::Claude,
         &[
             (
@@ -142,7 +151,7 @@ fn instructions_are_taken_by_sections_and_other_notes_of_a_project_are_not() {
         ],
     );
     assert_eq!(
-        draft_rows(&found),
+        draft_rows(&import),
         [
             (Some(Kind::Feedback), "Shop", "See @docs/git.md first.\n@docs/style.md"),
             (Some(Kind::Feedback), "Commands", "- make test"),
@@ -151,7 +160,7 @@ fn instructions_are_taken_by_sections_and_other_notes_of_a_project_are_not() {
         ]
     );
     assert_eq!(
-        skipped(&found),
+        skipped(&import),
         ["CLAUDE.md:4: `docs/style.md` is not followed; import that file by itself"]
     );
 }
@@ -186,9 +195,9 @@ const GRAPH: &str = r#"{"type":"entity","name":"小林","entityType":"person","o
 
 #[test]
 fn an_entity_of_the_graph_is_one_memory_with_its_relations_in_words() {
-    let found = parse(ExternalFormat::McpGraph, &[("memory.jsonl", GRAPH)]);
+    let import = parse(ExternalFormat::McpGraph, &[("memory.jsonl", GRAPH)]);
     assert_eq!(
-        draft_rows(&found),
+        draft_rows(&import),
         [
             (
                 Some(Kind::Knowledge),
@@ -199,7 +208,7 @@ fn an_entity_of_the_graph_is_one_memory_with_its_relations_in_words() {
             (Some(Kind::Knowledge), "Odd", "- fine"),
         ]
     );
-    let reasons = skipped(&found);
+    let reasons = skipped(&import);
     assert_eq!(
         reasons[..5],
         [
@@ -211,10 +220,10 @@ fn an_entity_of_the_graph_is_one_memory_with_its_relations_in_words() {
         ]
     );
     assert_eq!(reasons[5], "memory.jsonl:6: nothing is known about `Empty`");
-    let whole =
+    let graph =
         r#"{"entities":[{"name":"A","entityType":"t","observations":["o"]}],"relations":[]}"#;
-    let found = parse(ExternalFormat::McpGraph, &[("memory.json", whole)]);
-    assert_eq!(draft_rows(&found), [(Some(Kind::Knowledge), "A", "- o")]);
+    let import = parse(ExternalFormat::McpGraph, &[("memory.json", graph)]);
+    assert_eq!(draft_rows(&import), [(Some(Kind::Knowledge), "A", "- o")]);
 }
 
 #[test]
@@ -229,8 +238,8 @@ fn items_of_mem0_are_found_however_they_are_wrapped() {
         item.to_string(),
         lines,
     ] {
-        let found = parse(ExternalFormat::Mem0, &[("export.json", &text)]);
-        let draft = found.drafts.last().unwrap();
+        let import = parse(ExternalFormat::Mem0, &[("export.json", &text)]);
+        let draft = import.drafts.last().unwrap();
         assert_eq!(
             (draft.key.as_deref(), draft.user.as_deref()),
             (Some("m1"), Some("ann")),
@@ -242,7 +251,7 @@ fn items_of_mem0_are_found_however_they_are_wrapped() {
         );
         assert_eq!(draft.metadata["metadata"]["mood"], "good");
         assert_eq!(draft.at.unwrap().to_string(), "2025-06-01T17:00:00.123456Z");
-        assert_eq!(found.skipped, []);
+        assert_eq!(import.skipped, []);
     }
 }
 
@@ -250,9 +259,9 @@ fn items_of_mem0_are_found_however_they_are_wrapped() {
 fn what_is_damaged_in_an_export_of_mem0_is_told_and_the_rest_taken() {
     let text =
         "[{\"memory\":\"one\"},\n{\"memory\":5},7,{\"memory\":\" \"},\n{\"memory\":\"two\"},{\"mem";
-    let found = parse(ExternalFormat::Mem0, &[("a.json", text)]);
-    assert_eq!(draft_rows(&found), [(None, "", "one"), (None, "", "two")]);
-    let reasons = skipped(&found);
+    let import = parse(ExternalFormat::Mem0, &[("a.json", text)]);
+    assert_eq!(draft_rows(&import), [(None, "", "one"), (None, "", "two")]);
+    let reasons = skipped(&import);
     assert!(
         reasons[0].starts_with("a.json:3: the file cannot be read from here on: EOF"),
         "{reasons:?}"
@@ -268,18 +277,18 @@ fn what_is_damaged_in_an_export_of_mem0_is_told_and_the_rest_taken() {
     let mut lines = b"{\"memory\":\"one\"}\n{\"memory\":\"\xff\"}\n{\"memory\":\"cut".to_vec();
     lines.extend(b"\n{\"text\":\"three\"}");
     let files = vec![SourceFile::new("a.jsonl", lines)];
-    let found = ExternalFormat::Mem0.parse(SourceTree { files, ..SourceTree::default() });
-    assert_eq!(draft_rows(&found), [(None, "", "one"), (None, "", "three")]);
-    let places: Vec<_> = found.skipped.iter().map(|one| one.location.as_str()).collect();
-    assert_eq!(places, ["a.jsonl:2", "a.jsonl:3"]);
+    let import = ExternalFormat::Mem0.parse(SourceTree { files, ..SourceTree::default() });
+    assert_eq!(draft_rows(&import), [(None, "", "one"), (None, "", "three")]);
+    let locations: Vec<_> = import.skipped.iter().map(|one| one.location.as_str()).collect();
+    assert_eq!(locations, ["a.jsonl:2", "a.jsonl:3"]);
 }
 
 #[test]
 fn a_text_that_is_not_utf_8_is_told_by_its_line() {
     for format in [ExternalFormat::OpenClaw, ExternalFormat::Hermes, ExternalFormat::Claude] {
         let files = vec![SourceFile::new("MEMORY.md", b"one\ntwo \xff\n".to_vec())];
-        let found = format.parse(SourceTree { files, ..SourceTree::default() });
-        assert_eq!((found.drafts.len(), found.skipped[0].location.as_str()), (0, "MEMORY.md:2"));
+        let import = format.parse(SourceTree { files, ..SourceTree::default() });
+        assert_eq!((import.drafts.len(), import.skipped[0].location.as_str()), (0, "MEMORY.md:2"));
     }
 }
 
@@ -297,8 +306,10 @@ fn any_bytes_are_read_by_every_format_without_a_panic() {
             for format in ExternalFormat::ALL {
                 for content in [text.as_bytes().to_vec(), [text.as_bytes(), &bytes].concat()] {
                     let files = vec![SourceFile::new(name, content)];
-                    let found = format.parse(SourceTree { files, ..SourceTree::default() });
-                    prop_assert!(found.drafts.iter().all(|draft| !draft.content.trim().is_empty()));
+                    let import = format.parse(SourceTree { files, ..SourceTree::default() });
+                    prop_assert!(
+                        import.drafts.iter().all(|draft| !draft.content.trim().is_empty())
+                    );
                 }
             }
             Ok(())

@@ -1,4 +1,4 @@
-//! How much of a layer fits: what a change may do, and what of a file reaches the prompt.
+//! Budgets of layers: which change is allowed, and how much of a file reaches the prompt.
 
 use serde::Serialize;
 
@@ -7,31 +7,31 @@ use crate::{
     files::sections::MarkdownSections,
 };
 
-/// Sections named when a file is full; the largest are where something can be gained.
+/// Most sections named when a file is full: the largest ones, where shortening helps.
 const MAX_LISTED_SECTIONS: usize = 5;
 
-/// How much of a budget a text takes.
+/// Size of a text against its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct LayerSize {
-    /// Its characters.
+    /// Characters.
     pub chars: usize,
-    /// The most it may have.
+    /// Most characters.
     pub budget: usize,
 }
 
-/// What of a file reaches the prompt.
+/// Part of a file that reaches the prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct LayerView {
-    /// The text, without blank lines around it.
+    /// Text, without blank lines around it.
     pub text: String,
-    /// Its characters.
+    /// Characters of the text.
     pub chars: usize,
-    /// How many characters at the end of the file were left out.
+    /// Characters at the end of the file that were left out.
     pub cut_chars: usize,
 }
 
-/// The characters of a text; a mark of the byte order is not one.
+/// Counts the characters of a text, without a byte order mark.
 pub fn count_chars(text: &str) -> usize {
     text.trim_start_matches('\u{feff}').chars().count()
 }
@@ -62,7 +62,7 @@ pub(super) fn check(name: &str, before: &str, after: &str, budget: usize) -> Res
     Err(Error::invalid(message, advice))
 }
 
-/// The part of a text that fits: sections and lines from its beginning, with a mark where it was cut.
+/// Returns the part of a text that fits: sections and lines from its beginning, with a mark at the cut.
 pub fn fit_to_budget(text: &str, budget: usize) -> LayerView {
     let text = text.trim_start_matches('\u{feff}');
     let text = text.trim_matches(['\n', '\r', ' ', '\t']);
@@ -79,12 +79,12 @@ pub fn fit_to_budget(text: &str, budget: usize) -> LayerView {
     LayerView { chars: shown.chars().count(), text: shown, cut_chars }
 }
 
-/// What stands where text was left out; it says no more than is needed to go and look.
+/// Returns the mark for omitted text, short, with the sizes.
 fn truncation_mark(all: usize, budget: usize) -> String {
     format!("[… cut here: the file has {all} characters, {budget} fit]")
 }
 
-/// Whole lines of a text, as many as fit; neither a heading without its text nor a part of a fence stays at the end.
+/// Returns as many whole lines as fit; neither a heading without its text nor a part of a fence stays at the end.
 fn leading_lines(text: &str, room: usize) -> &str {
     let mut end = 0;
     let mut used = 0;
@@ -97,14 +97,14 @@ fn leading_lines(text: &str, room: usize) -> &str {
     }
     let mut kept = trim_incomplete_end(text[..end].trim_end());
     if kept.is_empty() {
-        // A first line that is too long itself is cut, for nothing would be left otherwise.
+        // A first line that is too long itself is cut, or nothing would be left.
         let end = text.char_indices().nth(room).map_or(text.len(), |(at, _)| at);
         kept = text[..end].lines().next().unwrap_or_default();
     }
     kept
 }
 
-/// The text without a heading or an open fence at its end.
+/// Returns the text without a heading or an open fence at its end.
 fn trim_incomplete_end(text: &str) -> &str {
     let sections = MarkdownSections::parse(text);
     let open = sections.unclosed_at().map(|at| text[..at].trim_end());

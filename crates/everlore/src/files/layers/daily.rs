@@ -1,4 +1,4 @@
-//! The daily log: a file a day, of which the latest reach the prompt and older ones are put away (F7).
+//! Daily log: a file for each day; the latest days reach the prompt, older ones are archived.
 
 use std::{
     collections::BTreeSet,
@@ -18,33 +18,33 @@ use crate::{
     files::sections::{EditedText, MarkdownSection, MarkdownSections},
 };
 
-/// Less room than this is not worth a summary.
+/// Fewest characters of a summary.
 const MIN_SUMMARY_CHARS: usize = 60;
 
-/// One day's part in a conversation.
+/// Part of a conversation on one day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionDay<'a> {
-    /// The day.
+    /// Day.
     pub date: Date,
-    /// The conversation.
+    /// Conversation.
     pub session: &'a str,
-    /// How many turns it had on that day.
+    /// Turns on that day.
     pub turns: usize,
-    /// Whether the summary is in Chinese.
+    /// Set if the summary is in Chinese.
     pub chinese: bool,
 }
 
-/// A day that no longer reaches the prompt.
+/// Day that no longer reaches the prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OldDay {
-    /// The day.
+    /// Day.
     pub date: Date,
-    /// What was written on it.
+    /// Text of that day.
     pub text: String,
 }
 
 impl SessionDay<'_> {
-    /// The title of its section, which tells when it has grown.
+    /// Returns the title of its section, which changes when the conversation grows.
     fn title(&self) -> String {
         let Self { session, turns, .. } = self;
         if self.chinese {
@@ -55,7 +55,7 @@ impl SessionDay<'_> {
         }
     }
 
-    /// Whether a section is about the same conversation.
+    /// Returns `true` if a section is about the same conversation.
     pub(super) fn matches_title(&self, title: &str) -> bool {
         let count = |rest: &str| rest.trim_matches(|c: char| c.is_ascii_digit()).to_owned();
         let english = title.strip_prefix(&format!("Session {} (", self.session));
@@ -64,21 +64,21 @@ impl SessionDay<'_> {
             || chinese.is_some_and(|rest| count(rest) == " 条）")
     }
 
-    /// What a text says of the conversation.
+    /// Returns the section of the conversation.
     fn find_section<'s>(&self, sections: &'s MarkdownSections<'_>) -> Option<MarkdownSection<'s>> {
         sections.iter().find(|section| self.matches_title(section.title))
     }
 
-    /// The text with what the conversation was about, in place of what it was about before.
+    /// Returns the text with the summary of the conversation in place of its earlier summary.
     fn with_summary(&self, text: &str, content: &str) -> Result<EditedText> {
         let (title, sections) = (self.title(), MarkdownSections::parse(text));
         match self.find_section(&sections) {
             // Another process was faster.
-            Some(known) if known.title == title => {
+            Some(section) if section.title == title => {
                 Ok(EditedText { text: text.to_owned(), note: None })
             }
-            Some(known) => {
-                let removed = sections.remove(known.title)?.text;
+            Some(section) => {
+                let removed = sections.remove(section.title)?.text;
                 MarkdownSections::parse(&removed).add(&title, content)
             }
             None => sections.add(&title, content),
@@ -87,9 +87,9 @@ impl SessionDay<'_> {
 }
 
 impl Layers {
-    /// Writes what a conversation was about into the file of its day. `summary` makes a text of at most so many
-    /// characters. The same conversation is written once; when it has grown, its section is replaced. None if there
-    /// is no room or nothing to say.
+    /// Writes the summary of a conversation into the file of its day. `summary` returns a text of at most so many
+    /// characters. A conversation is written once; when it has grown, its section is replaced. `None` if there is no
+    /// room or nothing to say.
     pub fn log_session(
         &self,
         day: &SessionDay<'_>,
@@ -99,11 +99,11 @@ impl Layers {
     ) -> Result<Option<LayerChange>> {
         let layer = self.read(Layer::Daily, day.date)?;
         let sections = MarkdownSections::parse(&layer.text);
-        let known = day.find_section(&sections);
-        if known.is_some_and(|known| known.title == day.title()) {
+        let section = day.find_section(&sections);
+        if section.is_some_and(|section| section.title == day.title()) {
             return Ok(Some(LayerChange { layer: layer.clone(), change: None, note: None }));
         }
-        let freed = known.map_or(0, |known| count_chars(known.text));
+        let freed = section.map_or(0, |section| count_chars(section.text));
         let room = self.chars_left(day, count_chars(&layer.text) - freed).min(max_chars);
         let content = if room < MIN_SUMMARY_CHARS { String::new() } else { summary(room) };
         if content.is_empty() {
@@ -114,7 +114,7 @@ impl Layers {
         self.edit_locked(Layer::Daily, day.date, by, &cause, logged).map(Some)
     }
 
-    /// The characters that a day has left for what a conversation was about, beside those of others.
+    /// Returns the characters left for a conversation, given those of the other sections.
     fn chars_left(&self, day: &SessionDay<'_>, others: usize) -> usize {
         // The heading, and the blank lines around it.
         let taken = others + day.title().chars().count() + 8;
@@ -132,7 +132,7 @@ impl Layers {
         self.edit(Layer::Daily, &LayerEdit::Add { section, content }, by)
     }
 
-    /// The latest days, the oldest first, each within its budget and below its date.
+    /// Returns the latest days, the oldest first, each within its budget and below its date.
     pub(super) fn recent_days_view(&self, today: Date) -> Result<LayerView> {
         let mut shown = LayerView::default();
         for date in self.prompt_days(today) {
@@ -149,7 +149,7 @@ impl Layers {
         Ok(shown)
     }
 
-    /// The days that reach the prompt.
+    /// Returns the days that reach the prompt.
     fn prompt_days(&self, today: Date) -> Vec<Date> {
         let mut days = vec![today];
         while days.len() < self.config.daily_days
@@ -161,7 +161,7 @@ impl Layers {
         days
     }
 
-    /// The days that no longer reach the prompt and are not put away yet, with all that is known of them.
+    /// Returns the days that no longer reach the prompt and are not archived yet, with their whole text.
     pub fn old_days(&self, today: Date) -> Result<Vec<OldDay>> {
         let first = self.prompt_days(today)[0];
         let old = dates_in(&self.paths.daily_folder(), "", ".md")?
@@ -170,14 +170,14 @@ impl Layers {
         old.map(|date| Ok(OldDay { date, text: self.full_day_text(date)? })).collect()
     }
 
-    /// Whether there are any; a folder that cannot be listed tells of none.
+    /// Returns `true` if there are any; a folder that cannot be listed has none.
     pub fn has_old_days(&self, today: Date) -> bool {
         let first = self.prompt_days(today)[0];
         let days = dates_in(&self.paths.daily_folder(), "", ".md").unwrap_or_default();
         days.first().is_some_and(|date| *date < first)
     }
 
-    /// Every day of which anything is left: its file, the one that was put away, or what it said before.
+    /// Returns every day with a file, an archived file or a history.
     pub(super) fn all_days(&self) -> Result<BTreeSet<Date>> {
         let mut days = dates_in(&self.paths.daily_folder(), "", ".md")?;
         days.extend(dates_in(&self.paths.archive_folder(), "", ".md")?);
@@ -185,12 +185,12 @@ impl Layers {
         Ok(days)
     }
 
-    /// The file of a day that was put away.
+    /// Returns the file of an archived day.
     pub(super) fn archive_path(&self, date: Date) -> PathBuf {
         self.paths.archive_folder().join(format!("{date}.md"))
     }
 
-    /// Moves a day to the archive, if it still says what it did. Says whether it was moved.
+    /// Moves a day to the archive if its text is unchanged. Returns `true` if it was moved.
     pub fn archive_day(&self, day: &OldDay) -> Result<bool> {
         let _lock = self.lock(Layer::Daily, day.date)?;
         if self.full_day_text(day.date)? != day.text {
@@ -204,7 +204,7 @@ impl Layers {
         Ok(true)
     }
 
-    /// What the archive and the log have of a day; what was written after it was put away stands at the end.
+    /// Returns the text of a day in the archive and the log; text written after archiving comes last.
     fn full_day_text(&self, date: Date) -> Result<String> {
         let archived = layer_file::read(&self.archive_path(date))?;
         let fresh = layer_file::read(&self.path(Layer::Daily, date))?.unwrap_or_default();
@@ -215,7 +215,7 @@ impl Layers {
         })
     }
 
-    /// Removes a day that was put away, with what it said before. Says whether there was anything.
+    /// Removes an archived day with its history. Returns `true` if there was anything.
     pub fn forget_day(&self, date: Date) -> Result<bool> {
         let _lock = self.lock(Layer::Daily, date)?;
         let archived = self.archive_path(date);
@@ -228,7 +228,7 @@ impl Layers {
     }
 }
 
-/// The days that files of a folder are named after.
+/// Returns the dates in the file names of a folder.
 fn dates_in(folder: &Path, prefix: &str, end: &str) -> Result<BTreeSet<Date>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),

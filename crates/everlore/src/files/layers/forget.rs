@@ -1,4 +1,4 @@
-//! Erasing a text from a layer and from everything it said before (H2).
+//! Erasure of a text from a layer and from its history.
 
 use std::{collections::HashSet, path::Path};
 
@@ -8,27 +8,27 @@ use serde::Serialize;
 use super::{EditContext, Layer, LayerRevision, Layers, layer_file, quotes::remove_quotes};
 use crate::{error::Result, files::sections::MarkdownSections, types::Actor};
 
-/// What to erase.
+/// Text to erase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForgetTarget {
     /// Every section of this title.
     Section(String),
-    /// This text, wherever it stands.
+    /// Every occurrence of this text.
     Text(String),
-    /// These sentences, wherever one is quoted as a whole.
+    /// These sentences, where one is quoted as a whole.
     Quotes(HashSet<String>),
     /// Everything.
     All,
 }
 
-/// The receipt: what was removed from where.
+/// Receipt: from where the text was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct LayerForgetReceipt {
-    /// Whether the file had it.
+    /// Set if the file had it.
     pub file: bool,
-    /// How many earlier states of the file had it.
+    /// Number of earlier revisions that had it.
     pub images: usize,
-    /// Whether the file of a day that was put away had it.
+    /// Set if the file of an archived day had it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
 }
@@ -39,7 +39,7 @@ impl Layers {
         &self,
         layer: Layer,
         day: Date,
-        what: &ForgetTarget,
+        target: &ForgetTarget,
         by: &EditContext,
     ) -> Result<LayerForgetReceipt> {
         let path = self.path(layer, day);
@@ -47,12 +47,12 @@ impl Layers {
         let _lock = self.lock(layer, day)?;
         let found = layer_file::read(&path)?;
         history.record_external_edit(found.as_deref(), by.now.timestamp())?;
-        let kept = found.as_deref().map(|text| what.redact(text));
-        let archived = layer == Layer::Daily && what.erase_from_file(&self.archive_path(day))?;
+        let kept = found.as_deref().map(|text| target.redact(text));
+        let archived = layer == Layer::Daily && target.erase_from_file(&self.archive_path(day))?;
         let mut receipt = LayerForgetReceipt { file: kept != found, images: 0, archived };
         let mut redacted: Vec<LayerRevision> = Vec::new();
         for image in history.all()? {
-            let text = image.text.as_deref().map(|text| what.redact(text));
+            let text = image.text.as_deref().map(|text| target.redact(text));
             receipt.images += usize::from(text != image.text);
             redacted.push(LayerRevision { text, ..image });
         }
@@ -77,24 +77,27 @@ impl Layers {
 }
 
 impl ForgetTarget {
-    /// Takes it out of a file without a history; says whether it was there. A file of which nothing is left goes.
+    /// Erases the text from a file without a history; returns `true` if it was there. An emptied file is removed.
     fn erase_from_file(&self, path: &Path) -> Result<bool> {
         let Some(text) = layer_file::read(path)? else { return Ok(false) };
         let kept = self.redact(&text);
-        match kept.trim().is_empty() {
-            _ if kept == text => return Ok(false),
-            true => layer_file::remove(path)?,
-            false => layer_file::write(path, &kept)?,
+        if kept == text {
+            return Ok(false);
+        }
+        if kept.trim().is_empty() {
+            layer_file::remove(path)?;
+        } else {
+            layer_file::write(path, &kept)?;
         }
         Ok(true)
     }
 
-    /// The text without what is erased.
+    /// Returns the text without what is erased.
     pub(super) fn redact(&self, text: &str) -> String {
         match self {
             Self::All => String::new(),
-            Self::Text(gone) if gone.is_empty() => text.to_owned(),
-            Self::Text(gone) => text.replace(gone, ""),
+            Self::Text(erased) if erased.is_empty() => text.to_owned(),
+            Self::Text(erased) => text.replace(erased, ""),
             Self::Quotes(quotes) => remove_quotes(text, quotes),
             Self::Section(title) => {
                 let mut text = text.to_owned();

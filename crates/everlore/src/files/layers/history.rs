@@ -1,8 +1,8 @@
-//! What a file said before: a line for every change, with who made it and why (H1).
+//! History of a layer file: a JSON line for every change, with its author and reason.
 //!
-//! A line is written before the file is replaced. If the process dies in between, or someone edits the file by hand, the
-//! file no longer says what the last line says; the next change writes that down first. So the lines are never wrong
-//! about what the file said, and nothing that was ever noticed is lost before its time.
+//! A line is written before the file is replaced. If the process dies in between, or a person edits the file by hand,
+//! the file no longer equals the last line; the next change records the difference first. So the lines are never wrong
+//! about the contents of the file, and nothing that was ever noticed is lost before its time.
 
 use std::{
     fs::{self, File},
@@ -18,43 +18,43 @@ use crate::{
     types::{Actor, Timestamp},
 };
 
-/// Changes kept of a file: months of a busy agent.
+/// Most revisions of a file: months of a busy agent.
 const MAX_CHANGES: usize = 500;
 
-/// The most bytes kept of a file that someone made far longer than its budget.
+/// Most bytes of the history of a file that a person made far longer than its budget.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// One change of a file.
+/// Revision of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LayerRevision {
-    /// Its number; numbers only rise.
+    /// Sequence number; numbers only rise.
     pub number: u64,
-    /// When it was made, or noticed.
+    /// Time at which it was made, or noticed.
     pub at: Timestamp,
-    /// Who made it.
+    /// Author.
     pub actor: Actor,
-    /// Why.
+    /// Reason.
     pub cause: String,
-    /// What the file said after it; none if there was no file.
+    /// Text after the change; `None` if there was no file.
     pub text: Option<String>,
 }
 
-/// What is written down when the file says again what it said before the last change.
-const INTERRUPTED_CAUSE: &str = "the write was interrupted, or taken back by hand";
+/// Reason recorded when the file again has the text from before the last change.
+const INTERRUPTED_CAUSE: &str = "the write was interrupted, or reverted by hand";
 
-/// Some lines of a layer within its budget; longer ones are read in more than one go.
+/// Bytes of a first read from the end: some lines of a layer within its budget; longer ones take more reads.
 const TAIL_BYTES: u64 = 32 * 1024;
 
 pub(super) struct LayerHistory {
     path: PathBuf,
 }
 
-/// The end of a history.
+/// End of a history.
 #[derive(Default)]
 struct HistoryTail {
-    /// Where the last whole line of the file ends.
+    /// End of the last complete line of the file.
     complete_len: u64,
-    /// Whole lines.
+    /// Complete lines.
     bytes: Vec<u8>,
 }
 
@@ -63,7 +63,7 @@ impl LayerHistory {
         Self { path: path.with_extension("jsonl") }
     }
 
-    /// All changes that are kept, the oldest first.
+    /// Returns all revisions, the oldest first.
     pub(super) fn all(&self) -> Result<Vec<LayerRevision>> {
         let bytes = match fs::read(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -71,11 +71,11 @@ impl LayerHistory {
         };
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        // A line that a power cut spoiled says nothing any more.
+        // A line that a power cut damaged is skipped.
         Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
     }
 
-    /// Writes down what happened to the file without us, if anything did. Returns the number of the last change.
+    /// Records an edit of the file by another program, if there was one. Returns the number of the last revision.
     pub(super) fn record_external_edit(&self, text: Option<&str>, now: Timestamp) -> Result<u64> {
         let (last, before) = self.last_two()?;
         let number = last.as_ref().map_or(0, |last| last.number);
@@ -88,31 +88,31 @@ impl LayerHistory {
             Some(_) if before.as_deref() == text => INTERRUPTED_CAUSE,
             Some(_) => "changed outside of everlore",
         };
-        let past = LayerRevision {
+        let revision = LayerRevision {
             number: number + 1,
             at: now,
             actor: Actor::Person,
             cause: cause.to_owned(),
             text: text.map(str::to_owned),
         };
-        self.append(&past)?;
+        self.append(&revision)?;
         Ok(number + 1)
     }
 
-    /// Adds a change; when there are too many, the oldest go.
-    pub(super) fn append(&self, past: &LayerRevision) -> Result<()> {
+    /// Appends a revision; if there are too many, the oldest are dropped.
+    pub(super) fn append(&self, revision: &LayerRevision) -> Result<()> {
         let tail = self.tail(1)?;
-        let line = json_line(past)?;
-        let many = past.number.is_multiple_of(MAX_CHANGES as u64);
+        let line = json_line(revision)?;
+        let many = revision.number.is_multiple_of(MAX_CHANGES as u64);
         if !many && tail.complete_len + (line.len() as u64) < 2 * MAX_BYTES as u64 {
             return layer_file::append(&self.path, line.as_bytes(), tail.complete_len);
         }
         let mut kept = self.all()?;
-        kept.push(past.clone());
+        kept.push(revision.clone());
         self.rewrite(&drop_oldest(kept)?)
     }
 
-    /// Replaces all changes.
+    /// Replaces all revisions.
     pub(super) fn rewrite(&self, all: &[LayerRevision]) -> Result<()> {
         let lines: Vec<String> = all.iter().map(json_line).collect::<Result<_>>()?;
         layer_file::write(&self.path, &lines.concat())
@@ -122,7 +122,7 @@ impl LayerHistory {
         layer_file::remove(&self.path)
     }
 
-    /// The last change and the one before it.
+    /// Returns the last revision and the one before it.
     fn last_two(&self) -> Result<(Option<LayerRevision>, Option<LayerRevision>)> {
         let tail = self.tail(2)?;
         let lines = tail.bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
@@ -135,7 +135,7 @@ impl LayerHistory {
         Ok((lines.pop(), lines.pop()))
     }
 
-    /// The end of the file with at least so many whole lines, if it has as many; the rest is not read.
+    /// Returns the end of the file with at least so many complete lines, if it has as many; the rest is not read.
     fn tail(&self, lines: usize) -> Result<HistoryTail> {
         let mut file = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -170,21 +170,22 @@ impl LayerHistory {
     }
 }
 
-fn json_line(past: &LayerRevision) -> Result<String> {
-    let json = serde_json::to_string(past).map_err(|error| Error::damaged(error.to_string()))?;
+fn json_line(revision: &LayerRevision) -> Result<String> {
+    let json =
+        serde_json::to_string(revision).map_err(|error| Error::damaged(error.to_string()))?;
     Ok(json + "\n")
 }
 
-/// The newest changes that are few and small enough together; the last one always stays.
+/// Returns the newest revisions within the limits; the last one always stays.
 fn drop_oldest(all: Vec<LayerRevision>) -> Result<Vec<LayerRevision>> {
     let mut kept = Vec::new();
     let mut bytes = 0;
-    for past in all.into_iter().rev().take(MAX_CHANGES) {
-        bytes += json_line(&past)?.len();
+    for revision in all.into_iter().rev().take(MAX_CHANGES) {
+        bytes += json_line(&revision)?.len();
         if bytes > MAX_BYTES && !kept.is_empty() {
             break;
         }
-        kept.push(past);
+        kept.push(revision);
     }
     kept.reverse();
     Ok(kept)

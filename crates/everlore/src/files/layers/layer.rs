@@ -1,4 +1,4 @@
-//! Which of the four files.
+//! The four layers.
 
 use std::{fmt, str::FromStr};
 
@@ -6,26 +6,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// One of the four files.
+/// Layer: one of the four files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase", try_from = "String")]
 pub enum Layer {
-    /// Who the agent is.
+    /// Identity of the agent.
     Soul,
-    /// Who the user is.
+    /// Profile of the user.
     User,
-    /// The agent's notes.
+    /// Notes of the agent.
     Memory,
-    /// What happened today.
+    /// Log of the day.
     Daily,
 }
 
 impl Layer {
-    /// Every layer, in the order of the prompt.
+    /// All layers, in the order of the prompt.
     pub const ALL: [Self; 4] = [Self::Soul, Self::User, Self::Memory, Self::Daily];
 
-    /// Its name in tools and commands.
+    /// Returns its name in tools and commands.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Soul => "soul",
@@ -45,7 +45,7 @@ impl fmt::Display for Layer {
 impl FromStr for Layer {
     type Err = Error;
 
-    /// Reads a layer, also from the name of its file.
+    /// Parses a layer, also from the name of its file.
     fn from_str(text: &str) -> Result<Self> {
         let name = text.trim().to_lowercase();
         let name = name.strip_suffix(".md").unwrap_or(&name);

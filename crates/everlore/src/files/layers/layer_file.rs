@@ -1,4 +1,4 @@
-//! Files that are read whole and replaced whole: whatever happens, the old one or the new one is there.
+//! Layer files, read and replaced as a whole: after a crash the old file or the new one is there.
 
 use std::{
     fs::{self, File},
@@ -15,19 +15,19 @@ use crate::{
     },
 };
 
-/// A layer has some thousand characters; a file far beyond that is something else.
+/// Most bytes of a layer: it has some thousand characters; a file far beyond that is something else.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// More links in a row than this lead in a circle.
+/// Most links in a row; more are a cycle.
 const MAX_LINKS: usize = 40;
 
-/// Waits until no other process changes what the file stands for; the lock is held as long as the file is open.
+/// Waits until no other process changes the target of the file; the lock is held as long as the file is open.
 pub(super) fn lock(path: &Path) -> Result<File> {
     create_parent_folder(path)?;
     atomic_file::lock(path).map_err(|error| Error::io(path.display().to_string(), error))
 }
 
-/// The text of a file; none if there is no such file.
+/// Reads the text of a file; `None` if there is none.
 pub(super) fn read(path: &Path) -> Result<Option<String>> {
     let name = path.display();
     let failed = |error| Error::io(name.to_string(), error);
@@ -61,7 +61,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>> {
     })
 }
 
-/// Where a file really is, if it is a link.
+/// Follows links to the real path of a file.
 pub(super) fn resolve_link(path: &Path) -> Result<PathBuf> {
     let mut target = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -75,11 +75,11 @@ pub(super) fn resolve_link(path: &Path) -> Result<PathBuf> {
     }
     Err(Error::invalid(
         format!("{} is a link that leads in a circle", path.display()),
-        "remove the link or let it lead to a file",
+        "remove the link, or point it to a file",
     ))
 }
 
-/// Replaces a file, or what it is a link to; its permissions stay. The caller holds the lock.
+/// Replaces a file, or the file that it links to; its permissions stay. The caller holds the lock.
 pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     let target = resolve_link(path)?;
     let failed = |error| Error::io(target.display().to_string(), error);
@@ -91,50 +91,50 @@ pub(super) fn write(path: &Path, text: &str) -> Result<()> {
         ));
     }
     create_parent_folder(&target)?;
-    let manner = WriteOptions { durable: true, private: true, permissions };
-    TempFile::write(temp_path(path, &target), text.as_bytes(), manner)
+    let options = WriteOptions { durable: true, private: true, permissions };
+    TempFile::write(temp_path(path, &target), text.as_bytes(), options)
         .and_then(|temporary| temporary.persist(&target))
         .map_err(failed)
 }
 
-/// Makes a file that is not there yet; an existing one is left as it is. Says whether it was made.
+/// Creates a file; an existing one is left as it is. Returns `true` if it was created.
 pub(super) fn create(path: &Path, text: &str) -> Result<bool> {
     if fs::symlink_metadata(path).is_ok() {
         return Ok(false);
     }
     create_parent_folder(path)?;
-    let manner = WriteOptions { durable: true, private: true, permissions: None };
-    let made = TempFile::write(temp_path(path, path), text.as_bytes(), manner)
+    let options = WriteOptions { durable: true, private: true, permissions: None };
+    let created = TempFile::write(temp_path(path, path), text.as_bytes(), options)
         .and_then(|temporary| temporary.persist_noclobber(path));
-    match made {
+    match created {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(Error::io(path.display().to_string(), error)),
     }
 }
 
-/// Removes a file; one that is not there is removed already.
+/// Removes a file; a missing one is no error.
 pub(super) fn remove(path: &Path) -> Result<()> {
     atomic_file::remove_if_exists(path)
         .map_err(|error| Error::io(path.display().to_string(), error))
 }
 
-/// Adds to the end of a file that only the user may read. It survives the end of the process; what makes it survive a
-/// power cut is left to the system, for the file that matters is replaced and synced right after.
-pub(super) fn append(path: &Path, bytes: &[u8], whole: u64) -> Result<()> {
+/// Appends to a file that only the user may read. The line survives the end of the process; it is not synced, because
+/// the file that matters is replaced and synced right after.
+pub(super) fn append(path: &Path, bytes: &[u8], complete_len: u64) -> Result<()> {
     create_parent_folder(path)?;
     let add = || -> io::Result<()> {
         let mut file = private_open_options().append(true).create(true).open(path)?;
-        // What was cut short by a crash is taken away first.
-        if file.metadata()?.len() != whole {
-            file.set_len(whole)?;
+        // A line that a crash cut short is removed first.
+        if file.metadata()?.len() != complete_len {
+            file.set_len(complete_len)?;
         }
         file.write_all(bytes)
     };
     add().map_err(|error| Error::io(path.display().to_string(), error))
 }
 
-/// A name beside the file that only the holder of its lock uses, so that what a crash leaves is used again.
+/// Returns a name beside the file that only the holder of its lock uses, so that leftovers of a crash are reused.
 fn temp_path(path: &Path, target: &Path) -> PathBuf {
     let digest = Sha256::digest(path.as_os_str().as_encoded_bytes());
     let digest: String = digest[..4].iter().map(|byte| format!("{byte:02x}")).collect();
@@ -142,7 +142,7 @@ fn temp_path(path: &Path, target: &Path) -> PathBuf {
     target.with_file_name(format!(".{name}.{digest}.tmp"))
 }
 
-/// Makes the folder of a file for the user alone.
+/// Creates the folder of a file for the user alone.
 fn create_parent_folder(path: &Path) -> Result<()> {
     let Some(folder) = path.parent() else { return Ok(()) };
     match create_private_folder(folder) {

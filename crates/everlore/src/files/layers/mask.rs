@@ -1,10 +1,10 @@
-//! Secrets are taken out of what is written into layers; what a person typed into a file by hand is left.
+//! Masking of secrets in edits of layers; text that a person typed into a file by hand is left.
 
 use super::{LayerChange, LayerEdit};
 use crate::text::secrets::{SecretKind, describe_kinds, mask_all, mask_new};
 
 impl LayerEdit {
-    /// Why the file is changed, as its history says it.
+    /// Returns the reason of the change for the history.
     pub(super) fn cause(&self) -> String {
         match self {
             Self::Add { section, .. } => format!("add to `{section}`"),
@@ -14,7 +14,7 @@ impl LayerEdit {
         }
     }
 
-    /// Masks the secrets that it brings in and says what they were.
+    /// Masks the secrets that the edit adds and returns their kinds.
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         let (text, before) = match self {
             Self::Add { section, content } => return mask_all([section, content]),
@@ -29,7 +29,7 @@ impl LayerEdit {
 }
 
 impl LayerChange {
-    /// The same with a note of what was masked, if anything was.
+    /// Adds a note of what was masked, if anything was.
     pub(super) fn with_masked_note(self, masked: &[SecretKind]) -> Self {
         if masked.is_empty() {
             return self;

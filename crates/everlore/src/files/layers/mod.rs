@@ -1,8 +1,8 @@
-//! The layers of an agent: SOUL (who it is), USER (whom it talks to), MEMORY (its notes), DAILY (what happened lately).
+//! Layers of an agent: SOUL (its identity), USER (the user's profile), MEMORY (its notes), DAILY (the latest days).
 //!
 //! Each is a markdown file in a home that people open in an editor. A change takes the file's lock, reads it, edits one
-//! section, checks the budget, writes the change into the history, and replaces the file as a whole: two processes that
-//! change different sections both win, and a crash leaves the old file or the new one (F8).
+//! section, checks the budget, appends to the history, and replaces the file as a whole: of two processes that change
+//! different sections both succeed, and a crash leaves the old file or the new one.
 
 mod layer;
 mod mask;
@@ -37,119 +37,119 @@ use crate::{
     types::{Actor, Scope},
 };
 
-/// What an agent is told of itself when nobody wrote anything else.
+/// SOUL.md of a new home.
 const DEFAULT_SOUL: [&str; 2] =
     [include_str!("../../../prompts/soul.en.md"), include_str!("../../../prompts/soul.zh.md")];
 
-/// The files of one agent and one user.
+/// Files of one agent and one user.
 #[derive(Debug, Clone)]
 pub struct Layers {
     paths: LayerPaths,
     config: LayersConfig,
-    /// Whether secrets are written as they are given.
+    /// Set if secrets are written unmasked.
     keeps_secrets: bool,
 }
 
-/// What to do with a layer.
+/// Edit of a layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LayerEdit {
-    /// Appends to a section, which is made if there is none.
+    /// Appends to a section, which is created if missing.
     Add {
-        /// Its title.
+        /// Title.
         section: String,
-        /// What to append.
+        /// Text to append.
         content: String,
     },
     /// Replaces a text that occurs exactly once in a section.
     Replace {
-        /// Its title.
+        /// Title.
         section: String,
-        /// The exact text to replace.
+        /// Exact text to replace.
         old: String,
-        /// What stands there then.
+        /// Replacement.
         new: String,
     },
     /// Removes a section.
     Remove {
-        /// Its title.
+        /// Title.
         section: String,
     },
-    /// Replaces the whole file, if it still says what it did.
+    /// Replaces the whole file, if its text is unchanged.
     Write {
-        /// What it said when it was read.
+        /// Text of the file as the caller read it.
         before: String,
-        /// What it says then.
+        /// New text.
         text: String,
     },
 }
 
-/// A layer as it is on disk.
+/// Layer as it is on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LayerText {
-    /// Which one.
+    /// Layer.
     pub layer: Layer,
-    /// Where it is.
+    /// Path.
     pub path: PathBuf,
-    /// What the path is a link to, if it is one.
+    /// Target of the path, if it is a link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_to: Option<PathBuf>,
-    /// What it says; empty if there is no such file.
+    /// Text; empty if there is no such file.
     pub text: String,
-    /// How much of its budget that takes.
+    /// Size against the budget.
     pub usage: LayerSize,
-    /// Its sections, in their order.
+    /// Sections in their order.
     pub sections: Vec<SectionSize>,
 }
 
-/// A section and how long it is.
+/// Size of a section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SectionSize {
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// Its characters, heading included.
+    /// Characters, heading included.
     pub chars: usize,
 }
 
-/// What a change did.
+/// Result of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LayerChange {
-    /// The file as it is now.
+    /// Layer after the change.
     #[serde(flatten)]
     pub layer: LayerText,
-    /// The number of the change in the history; none if nothing changed.
+    /// Number of the revision in the history; `None` if nothing changed.
     pub change: Option<u64>,
-    /// What the one who asked for it should know.
+    /// Note for the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// The four layers as they reach the prompt, all within their budgets (F5).
+/// The four layers as they reach the prompt, all within their budgets.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct LayerSnapshot {
-    /// Who the agent is.
+    /// Identity of the agent.
     pub soul: LayerView,
-    /// Who the user is.
+    /// Profile of the user.
     pub user: LayerView,
-    /// The agent's notes.
+    /// Notes of the agent.
     pub memory: LayerView,
-    /// The latest days, the oldest first.
+    /// Latest days, the oldest first.
     pub daily: LayerView,
-    /// The characters of all of them.
+    /// Characters of all of them.
     pub total_chars: usize,
 }
 
-/// Who changes something, and when.
+/// Author and time of a change.
 #[derive(Debug, Clone)]
 pub struct EditContext {
-    /// Who.
+    /// Author.
     pub actor: Actor,
-    /// When, in the zone of the user, by which the day is told.
+    /// Time, in the zone of the user, which decides the day.
     pub now: Zoned,
 }
 
 impl Layers {
-    /// The files of a scope in a home.
+    /// Returns the files of a scope in a home.
     pub fn new(home: &Path, scope: &Scope, config: &LayersConfig) -> Self {
         Self {
             paths: LayerPaths::for_scope(home, scope),
@@ -158,25 +158,25 @@ impl Layers {
         }
     }
 
-    /// The same, with secrets written as they are given, or masked as usual.
+    /// Writes secrets as they are given, or masks them as usual.
     #[must_use]
     pub fn keeping_secrets(self, keeps_secrets: bool) -> Self {
         Self { keeps_secrets, ..self }
     }
 
-    /// The files of every agent and user that has any in a home. For the owner of the home, not for an agent.
+    /// Returns the files of every agent and user that has any in a home. For the owner of the home, not for an agent.
     pub fn all(home: &Path, config: &LayersConfig) -> Vec<Self> {
-        let places = paths::all_in_home(home).into_iter();
-        let layers = |place| Self { paths: place, config: config.clone(), keeps_secrets: false };
-        places.map(layers).collect()
+        let scopes = paths::all_in_home(home).into_iter();
+        let layers = |paths| Self { paths, config: config.clone(), keeps_secrets: false };
+        scopes.map(layers).collect()
     }
 
-    /// The file of a layer; of the daily log, that of `day`.
+    /// Returns the file of a layer; of the daily log, that of `day`.
     pub fn path(&self, layer: Layer, day: Date) -> PathBuf {
         self.paths.file(layer, day)
     }
 
-    /// The most characters of a layer; of the daily log, of a day.
+    /// Returns the most characters of a layer; of the daily log, of a day.
     pub fn budget(&self, layer: Layer) -> usize {
         match layer {
             Layer::Soul => self.config.soul_chars,
@@ -186,12 +186,12 @@ impl Layers {
         }
     }
 
-    /// Whether nobody wrote a layer yet: it is empty, or says what a home begins with.
+    /// Returns `true` if a layer is empty or has the text of a new home.
     pub fn is_default(&self, layer: Layer, text: &str) -> bool {
         count_chars(text.trim()) == 0 || layer == Layer::Soul && DEFAULT_SOUL.contains(&text)
     }
 
-    /// Makes SOUL.md if there was never one. Says whether it was made.
+    /// Creates SOUL.md if there was never one. Returns `true` if it was created.
     pub fn create_default_soul(&self, language: Language, now: &Zoned) -> Result<bool> {
         let day = now.date();
         let (path, history) = (self.path(Layer::Soul, day), self.history(Layer::Soul, day));
@@ -200,22 +200,22 @@ impl Layers {
         }
         let _lock = self.lock(Layer::Soul, day)?;
         let text = DEFAULT_SOUL[usize::from(language == Language::Chinese)];
-        let made = layer_file::create(&path, text)?;
-        if made {
+        let created = layer_file::create(&path, text)?;
+        if created {
             let cause = "first run".to_owned();
             let (at, text) = (now.timestamp(), Some(text.to_owned()));
             history.append(&LayerRevision { number: 1, at, actor: Actor::Engine, cause, text })?;
         }
-        Ok(made)
+        Ok(created)
     }
 
-    /// A layer as it is on disk; a missing file reads as empty.
+    /// Reads a layer from disk; a missing file reads as empty.
     pub fn read(&self, layer: Layer, day: Date) -> Result<LayerText> {
         let text = layer_file::read(&self.path(layer, day))?.unwrap_or_default();
         self.layer_text(layer, day, text)
     }
 
-    /// The four layers as they reach the prompt.
+    /// Returns the four layers as they reach the prompt.
     pub fn snapshot(&self, today: Date) -> Result<LayerSnapshot> {
         let view_of = |layer| -> Result<LayerView> {
             Ok(fit_to_budget(&self.read(layer, today)?.text, self.budget(layer)))
@@ -227,12 +227,12 @@ impl Layers {
         Ok(LayerSnapshot { soul, user, memory, daily, total_chars })
     }
 
-    /// Changes a layer, or says why not; of the daily log, today's file.
+    /// Changes a layer, or returns why not; of the daily log, today's file.
     pub fn edit(&self, layer: Layer, edit: &LayerEdit, by: &EditContext) -> Result<LayerChange> {
         self.edit_day(layer, by.now.date(), edit, by)
     }
 
-    /// The same for any day of the daily log.
+    /// Changes any day of the daily log.
     pub fn edit_day(
         &self,
         layer: Layer,
@@ -243,7 +243,7 @@ impl Layers {
         self.edit_if(layer, day, edit, by, &|_| true)
     }
 
-    /// The same, if what the file says is still what the caller expects.
+    /// Changes a layer if its text is as the caller expects.
     pub fn edit_if(
         &self,
         layer: Layer,
@@ -264,7 +264,7 @@ impl Layers {
         Ok(changed.with_masked_note(&masked))
     }
 
-    /// Takes back a change, the last one if none is named; only if nothing was changed since.
+    /// Undoes a change, the last one if none is named; only if nothing was changed since.
     pub fn undo(
         &self,
         layer: Layer,
@@ -272,8 +272,8 @@ impl Layers {
         number: Option<u64>,
         by: &EditContext,
     ) -> Result<LayerChange> {
-        let mut past = self.revisions(layer, day, by)?;
-        let Some(last) = past.pop() else {
+        let mut revisions = self.revisions(layer, day, by)?;
+        let Some(last) = revisions.pop() else {
             return Err(Error::invalid(
                 "there is nothing to undo",
                 "`everlore layer history` lists changes",
@@ -281,7 +281,7 @@ impl Layers {
         };
         match number.filter(|number| *number != last.number) {
             None => {}
-            Some(number) if past.iter().any(|past| past.number == number) => {
+            Some(number) if revisions.iter().any(|revision| revision.number == number) => {
                 return Err(Error::invalid(
                     format!("the file was changed again by change {}", last.number),
                     format!(
@@ -292,13 +292,13 @@ impl Layers {
             }
             Some(number) => return Err(Error::not_found("change", number)),
         }
-        if past.is_empty() && last.number > 1 {
+        if revisions.is_empty() && last.number > 1 {
             return Err(Error::invalid(
-                "what the file said before is no longer kept",
+                "the earlier text of the file is no longer kept",
                 "restore it from a backup",
             ));
         }
-        let before = past.pop().and_then(|before| before.text).unwrap_or_default();
+        let before = revisions.pop().and_then(|before| before.text).unwrap_or_default();
         let after = last.text.unwrap_or_default();
         let edit = LayerEdit::Write { before: after, text: before };
         self.edit_locked(layer, day, by, &format!("undo change {}", last.number), |text| {
@@ -306,7 +306,7 @@ impl Layers {
         })
     }
 
-    /// All changes that are kept, the oldest first; edits by hand are noticed and written down.
+    /// Returns all revisions, the oldest first; edits by hand are detected and recorded.
     pub fn revisions(
         &self,
         layer: Layer,
@@ -323,7 +323,7 @@ impl Layers {
         history.all()
     }
 
-    /// Reads, edits and replaces a file while nobody else does.
+    /// Reads, edits and replaces a file under its lock.
     fn edit_locked(
         &self,
         layer: Layer,

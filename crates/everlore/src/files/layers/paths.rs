@@ -1,4 +1,4 @@
-//! Where the files of an agent and a user are.
+//! Paths of the files of an agent and a user.
 //!
 //! The agent and the user called `default` live in the home itself; others in `agents/NAME` and `users/NAME` below it.
 //! SOUL.md is the agent's; everything else belongs to one agent and one user.
@@ -16,12 +16,12 @@ use crate::{
     types::Scope,
 };
 
-/// The folders of a scope.
+/// Folders of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LayerPaths {
-    /// Of the agent.
+    /// Folder of the agent.
     pub(super) agent: PathBuf,
-    /// Of the agent's memories of the user.
+    /// Folder of the agent's memories of the user.
     pub(super) memories: PathBuf,
 }
 
@@ -31,7 +31,7 @@ impl LayerPaths {
         Self { agent, memories: user.join("memories") }
     }
 
-    /// The file of a layer; of the daily log, that of `day`.
+    /// Returns the file of a layer; of the daily log, that of `day`.
     pub(super) fn file(&self, layer: Layer, day: Date) -> PathBuf {
         match layer {
             Layer::Soul => self.agent.join("SOUL.md"),
@@ -41,7 +41,7 @@ impl LayerPaths {
         }
     }
 
-    /// The file that keeps what a layer said before, without its end.
+    /// Returns the history file of a layer, without its extension.
     pub(super) fn history_stem(&self, layer: Layer, day: Date) -> PathBuf {
         match layer {
             Layer::Soul => self.agent.join(".history").join("SOUL"),
@@ -51,32 +51,32 @@ impl LayerPaths {
         }
     }
 
-    /// Where it is kept what the files of the user said before.
+    /// Returns the folder of the user's histories.
     pub(super) fn history_folder(&self) -> PathBuf {
         self.memories.join(".history")
     }
 
-    /// Where days are that are still in the prompt.
+    /// Returns the folder of the days that are still in the prompt.
     pub(super) fn daily_folder(&self) -> PathBuf {
         self.memories.join("daily")
     }
 
-    /// Where days are that no longer are.
+    /// Returns the folder of archived days.
     pub(super) fn archive_folder(&self) -> PathBuf {
         self.daily_folder().join("archive")
     }
 }
 
-/// Every folder of an agent and a user below a home, whoever they are.
+/// Returns the folders of every agent and user below a home.
 pub(super) fn all_in_home(home: &Path) -> Vec<LayerPaths> {
     let agents = std::iter::once(home.to_owned()).chain(subfolders(&home.join("agents")));
-    let place = |agent: PathBuf| {
+    let scopes_of = |agent: PathBuf| {
         let users = std::iter::once(agent.clone()).chain(subfolders(&agent.join("users")));
-        let place =
+        let scope =
             |user: PathBuf| LayerPaths { agent: agent.clone(), memories: user.join("memories") };
-        users.map(place).collect::<Vec<_>>()
+        users.map(scope).collect::<Vec<_>>()
     };
-    agents.flat_map(place).collect()
+    agents.flat_map(scopes_of).collect()
 }
 
 fn subfolders(below: &Path) -> Vec<PathBuf> {

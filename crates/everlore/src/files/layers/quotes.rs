@@ -1,4 +1,4 @@
-//! Sentences of what is forgotten that the daily log quotes: they go from every day, also from those put away (H2).
+//! Erasure of sentences of forgotten memories that the daily log quotes, from every day, archived ones too.
 
 use std::collections::HashSet;
 
@@ -8,37 +8,37 @@ use serde::Serialize;
 use super::{EditContext, ForgetTarget, Layer, LayerForgetReceipt, Layers, SessionDay, layer_file};
 use crate::{error::Result, files::sections::MarkdownSections, text::sentences::sentences};
 
-/// What was removed of a day.
+/// Receipt of one day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ForgottenDay {
-    /// The day.
+    /// Day.
     pub day: Date,
-    /// From where.
+    /// Files that the sentences were removed from.
     #[serde(flatten)]
     pub removed: LayerForgetReceipt,
 }
 
 impl Layers {
-    /// Removes sentences from every day of the log and from all that it said before, for good.
+    /// Removes sentences from every day of the log and from its history, for good.
     pub fn forget_quotes(
         &self,
         quotes: &HashSet<String>,
         by: &EditContext,
     ) -> Result<Vec<ForgottenDay>> {
-        let what = ForgetTarget::Quotes(quotes.clone());
+        let target = ForgetTarget::Quotes(quotes.clone());
         let mut forgotten = Vec::new();
         for day in self.all_days()? {
-            if self.day_contains(day, &what)? {
-                let removed = self.forget(Layer::Daily, day, &what, by)?;
+            if self.day_contains(day, &target)? {
+                let removed = self.forget(Layer::Daily, day, &target, by)?;
                 forgotten.push(ForgottenDay { day, removed });
             }
         }
         Ok(forgotten)
     }
 
-    /// The days that tell of a conversation, each with the title of the section that does.
+    /// Returns the days with a section on a conversation, each with the section's title.
     pub fn session_days(&self, session: &str) -> Result<Vec<(Date, String)>> {
-        let mut found = Vec::new();
+        let mut days = Vec::new();
         for date in self.all_days()? {
             let day = SessionDay { date, session, turns: 0, chinese: false };
             for text in [self.path(Layer::Daily, date), self.archive_path(date)] {
@@ -46,55 +46,58 @@ impl Layers {
                 let sections = MarkdownSections::parse(&text);
                 let titles = sections.iter().map(|section| section.title);
                 let own = titles.filter(|title| day.matches_title(title));
-                found.extend(own.map(|title| (date, title.to_owned())));
+                days.extend(own.map(|title| (date, title.to_owned())));
             }
         }
-        Ok(found)
+        Ok(days)
     }
 
-    /// Whether anything is left of a day that says it: most days do not, and are not touched.
-    fn day_contains(&self, day: Date, what: &ForgetTarget) -> Result<bool> {
+    /// Returns `true` if a file or the history of a day has the text: most days do not, and are not touched.
+    fn day_contains(&self, day: Date, target: &ForgetTarget) -> Result<bool> {
         let files = [
             layer_file::read(&self.path(Layer::Daily, day))?,
             layer_file::read(&self.archive_path(day))?,
         ];
-        let past = self.history(Layer::Daily, day).all()?.into_iter().map(|past| past.text);
-        let mut texts = files.into_iter().chain(past).flatten();
-        Ok(texts.any(|text| what.redact(&text) != text))
+        let revisions =
+            self.history(Layer::Daily, day).all()?.into_iter().map(|revision| revision.text);
+        let mut texts = files.into_iter().chain(revisions).flatten();
+        Ok(texts.any(|text| target.redact(&text) != text))
     }
 }
 
-/// The text without these sentences. A line of which nothing but its mark and its speaker is left goes, and so does a
-/// section without lines.
+/// Returns the text without these sentences. A line with nothing left but its marker and its speaker is removed, and so
+/// is a section without lines.
 pub fn remove_quotes(text: &str, quotes: &HashSet<String>) -> String {
     let sections = MarkdownSections::parse(text);
-    sections.headed_texts().filter_map(|(_, piece, _)| section_without(piece, quotes)).collect()
+    sections.headed_texts().filter_map(|(_, part, _)| section_without(part, quotes)).collect()
 }
 
-fn section_without(piece: &str, quotes: &HashSet<String>) -> Option<String> {
-    let lines = piece.split_inclusive('\n').filter_map(|line| line_without(line, quotes));
-    let kept: String = lines.collect();
-    let (heading, below) = kept.split_once('\n').unwrap_or((&kept, ""));
-    let is_emptied = kept != piece && heading.starts_with("##") && below.trim().is_empty();
-    (!is_emptied).then_some(kept)
+fn section_without(part: &str, quotes: &HashSet<String>) -> Option<String> {
+    let lines = part.split_inclusive('\n').filter_map(|line| line_without(line, quotes));
+    let remaining: String = lines.collect();
+    let (heading, below) = remaining.split_once('\n').unwrap_or((&remaining, ""));
+    let is_emptied = remaining != part && heading.starts_with("##") && below.trim().is_empty();
+    (!is_emptied).then_some(remaining)
 }
 
 fn line_without(line: &str, quotes: &HashSet<String>) -> Option<String> {
-    let mut kept = String::new();
+    let mut remaining = String::new();
     for sentence in sentences(line) {
-        kept += find_quote(sentence, quotes).map_or(sentence, |at| &sentence[..at]);
+        remaining += find_quote(sentence, quotes).map_or(sentence, |at| &sentence[..at]);
     }
     let trimmed = line.trim();
-    if kept.trim_end() == trimmed {
+    if remaining.trim_end() == trimmed {
         return Some(line.to_owned());
     }
-    let rest = kept.trim_start_matches(['-', '*', '>', ' ']).trim_end();
+    let rest = remaining.trim_start_matches(['-', '*', '>', ' ']).trim_end();
     let blanks = &line[..line.len() - line.trim_start().len()];
     let end = &line[line.trim_end().len()..];
-    (!rest.is_empty() && !rest.ends_with(':')).then(|| format!("{blanks}{}{end}", kept.trim_end()))
+    (!rest.is_empty() && !rest.ends_with(':'))
+        .then(|| format!("{blanks}{}{end}", remaining.trim_end()))
 }
 
-/// Where a quote begins in a sentence that ends with it: at its beginning, after the mark of a list, or after a speaker.
+/// Returns the start of a quote in a sentence that ends with it: at its beginning, after a list marker, or after a
+/// speaker.
 fn find_quote(sentence: &str, quotes: &HashSet<String>) -> Option<usize> {
     let bare = sentence.trim_start_matches(['-', '*', '>', ' ']);
     let start = sentence.len() - bare.len();
@@ -115,8 +118,8 @@ mod tests {
     fn a_quoted_sentence_goes_with_its_line_and_others_stay() {
         let log =
             "## Session s (3 turns)\n\n- anna: The move is on March 14.\n- bot: Noted for March.\n";
-        let kept = remove_quotes(log, &quotes("Hi! The move is on March 14."));
-        assert_eq!(kept, "## Session s (3 turns)\n\n- bot: Noted for March.\n");
+        let remaining = remove_quotes(log, &quotes("Hi! The move is on March 14."));
+        assert_eq!(remaining, "## Session s (3 turns)\n\n- bot: Noted for March.\n");
         let log = "## 会话 s（2 条）\n\n- 小王: 我们下个月搬家到杭州。\n\n## 其他\n\n天气好\n";
         assert_eq!(remove_quotes(log, &quotes("我们下个月搬家到杭州。")), "## 其他\n\n天气好\n");
     }
@@ -124,9 +127,9 @@ mod tests {
     #[test]
     fn what_a_person_added_to_the_line_stays_and_a_part_of_a_sentence_is_none() {
         let log = "- anna: The move is on March 14. Call Bob!\n- ben: She said the move is on March 14.\n";
-        let kept = remove_quotes(log, &quotes("the move is on March 14. Call Bob!"));
+        let remaining = remove_quotes(log, &quotes("the move is on March 14. Call Bob!"));
         assert_eq!(
-            kept,
+            remaining,
             "- anna: The move is on March 14.\n- ben: She said the move is on March 14.\n"
         );
         assert_eq!(remove_quotes(log, &quotes("ok. March 14.")), log);

@@ -1,4 +1,4 @@
-//! Layers on disk: budgets, locks, links, history and days.
+//! Tests of layers on disk: budgets, locks, links, history and days.
 
 use std::{fs, path::Path, thread};
 
@@ -208,11 +208,13 @@ fn every_change_is_in_the_history_and_can_be_taken_back() {
     let path = layers.edit(Layer::User, &add("茶", "龙井"), &agent).unwrap().layer.path;
     fs::write(&path, "## 茶\n\n龙井\nby hand\n").unwrap();
     layers.edit(Layer::User, &LayerEdit::Remove { section: "茶".into() }, &agent).unwrap();
-    let past = layers.revisions(Layer::User, today(), &agent).unwrap();
-    let told: Vec<_> =
-        past.iter().map(|past| (past.number, past.actor, past.cause.as_str())).collect();
+    let revisions = layers.revisions(Layer::User, today(), &agent).unwrap();
+    let rows: Vec<_> = revisions
+        .iter()
+        .map(|revision| (revision.number, revision.actor, revision.cause.as_str()))
+        .collect();
     assert_eq!(
-        told,
+        rows,
         [
             (1, Actor::Agent, "add to `茶`"),
             (2, Actor::Person, "changed outside of everlore"),
@@ -245,14 +247,14 @@ fn a_write_that_broke_off_is_noticed_and_no_line_of_the_history_is_torn() {
     fs::write(&history, bytes).unwrap();
     layers.edit(Layer::User, &add("a", "three"), &agent).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "## a\n\none\nthree\n");
-    let past = layers.revisions(Layer::User, today(), &agent).unwrap();
-    let causes: Vec<_> = past.iter().map(|past| past.cause.as_str()).collect();
+    let revisions = layers.revisions(Layer::User, today(), &agent).unwrap();
+    let causes: Vec<_> = revisions.iter().map(|revision| revision.cause.as_str()).collect();
     assert_eq!(
         causes,
         [
             "add to `a`",
             "add to `a`",
-            "the write was interrupted, or taken back by hand",
+            "the write was interrupted, or reverted by hand",
             "add to `a`"
         ]
     );
@@ -262,7 +264,7 @@ fn a_write_that_broke_off_is_noticed_and_no_line_of_the_history_is_torn() {
 fn the_history_is_bounded() {
     let home = TempDir::new().unwrap();
     let layers = layers(home.path());
-    let past = |number| LayerRevision {
+    let revision = |number| LayerRevision {
         number,
         at: now().timestamp(),
         actor: Actor::Agent,
@@ -270,12 +272,14 @@ fn the_history_is_bounded() {
         text: Some(format!("{number}")),
     };
     let history = layers.history(Layer::User, today());
-    history.rewrite(&(1..=999).map(past).collect::<Vec<_>>()).unwrap();
+    history.rewrite(&(1..=999).map(revision).collect::<Vec<_>>()).unwrap();
     assert_eq!(history.all().unwrap().len(), 999);
-    history.append(&past(1_000)).unwrap();
+    history.append(&revision(1_000)).unwrap();
     let after = history.all().unwrap();
     assert_eq!((after.len(), after[0].number), (500, 501));
-    history.append(&LayerRevision { text: Some("长".repeat(3_000_000)), ..past(1_001) }).unwrap();
+    history
+        .append(&LayerRevision { text: Some("长".repeat(3_000_000)), ..revision(1_001) })
+        .unwrap();
     let after = history.all().unwrap();
     assert_eq!((after.len(), after[0].number), (1, 1_001), "the last one always stays");
 }
@@ -289,8 +293,8 @@ fn what_is_forgotten_is_gone_from_the_file_and_from_all_it_said_before() {
     layers.edit(Layer::User, &add("Likes", "喜欢茶"), &agent).unwrap();
     layers.edit(Layer::User, &LayerEdit::Remove { section: "Health".into() }, &agent).unwrap();
     layers.edit(Layer::User, &add("Likes", "password 密码 1234"), &agent).unwrap();
-    let forget = |what: ForgetTarget| {
-        layers.forget(Layer::User, today(), &what, &edit_context(Actor::Person)).unwrap()
+    let forget = |target: ForgetTarget| {
+        layers.forget(Layer::User, today(), &target, &edit_context(Actor::Person)).unwrap()
     };
     let receipt = forget(ForgetTarget::Section("health".into()));
     assert_eq!((receipt.file, receipt.images), (false, 2));
@@ -301,8 +305,12 @@ fn what_is_forgotten_is_gone_from_the_file_and_from_all_it_said_before() {
         assert!(!bytes.contains("peanuts") && !bytes.contains("1234"), "{bytes}");
     }
     assert_eq!(layers.read(Layer::User, today()).unwrap().text, "## Likes\n\n喜欢茶\n\n");
-    let past = layers.revisions(Layer::User, today(), &agent).unwrap();
-    assert_eq!(past.last().unwrap().cause, "forget", "the file still says what the history says");
+    let revisions = layers.revisions(Layer::User, today(), &agent).unwrap();
+    assert_eq!(
+        revisions.last().unwrap().cause,
+        "forget",
+        "the file still says what the history says"
+    );
     assert_eq!(forget(ForgetTarget::Text("peanuts".into())), LayerForgetReceipt::default());
     assert!(forget(ForgetTarget::All).file);
     assert_eq!(layers.read(Layer::User, today()).unwrap().text, "");

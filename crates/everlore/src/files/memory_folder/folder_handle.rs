@@ -1,5 +1,5 @@
-//! Folders by their open handles. Every step is taken from a handle and never follows a link, so that no one who swaps a
-//! folder for a link meanwhile can lead it elsewhere.
+//! Folders by their open handles. Every step is taken from a handle and never follows a link, so that a folder swapped
+//! for a link meanwhile cannot lead elsewhere.
 
 use std::{
     fs::File,
@@ -16,51 +16,52 @@ use rustix::{
 
 use crate::files::atomic_file::create_private_folder;
 
-/// What is on its way into its place is called so; no path that an agent gives can be, and nothing that a sync of the same
-/// folder writes, which has a lock of its own.
+/// Prefix of temporary names. No path that an agent gives can have it, nor any file of a sync of the same folder, which
+/// has a lock of its own.
 const TEMP_PREFIX: &str = ".everlore-tool-";
 
-/// Only the user may read what is remembered.
+/// Mode of new files: only the user may read them.
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 const FOLDER_MODE: Mode = Mode::RWXU;
 
 const OPEN_FOLDER_FLAGS: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// What a name stands for.
+/// File type of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FolderNode {
     /// Nothing.
     Absent,
-    /// A file of so many bytes.
+    /// File of so many bytes.
     File(u64),
-    /// A folder.
+    /// Folder.
     Folder,
-    /// A link to anywhere.
+    /// Link.
     Link,
-    /// A device, a pipe, a socket.
+    /// Device, pipe or socket.
     Other,
 }
 
-/// An open folder.
+/// Open folder.
 pub(super) struct FolderHandle(OwnedFd);
 
 impl FolderHandle {
-    /// Opens a folder by its path, links in which are its owner's choice, and makes it if it is not there.
+    /// Opens a folder by its path, and creates it if missing. Links in that path are its owner's choice.
     pub(super) fn open_root(path: &Path) -> io::Result<Self> {
         create_private_folder(path)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self(fs::open(path, flags, Mode::empty())?))
     }
 
-    /// Waits until nobody else changes (or, to change it, nobody else uses) the folder, until the handle is dropped.
+    /// Waits until no other process changes (or, to change it, uses) the folder; the lock is held until the handle is
+    /// dropped.
     pub(super) fn lock(&self, to_change: bool) -> io::Result<()> {
         let operation =
             if to_change { FlockOperation::LockExclusive } else { FlockOperation::LockShared };
         Ok(fs::flock(&self.0, operation)?)
     }
 
-    /// What a name stands for.
+    /// Returns the file type of a name.
     pub(super) fn stat(&self, name: &str) -> io::Result<FolderNode> {
         let stat = match fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => return Ok(FolderNode::Absent),
@@ -74,12 +75,12 @@ impl FolderHandle {
         })
     }
 
-    /// The folder of that name.
+    /// Opens the folder of that name.
     pub(super) fn open_subfolder(&self, name: &str) -> io::Result<Self> {
         Ok(Self(fs::openat(&self.0, name, OPEN_FOLDER_FLAGS, Mode::empty())?))
     }
 
-    /// The folder of that name, made if it is not there.
+    /// Opens the folder of that name, created if missing.
     pub(super) fn create_subfolder(&self, name: &str) -> io::Result<Self> {
         match fs::mkdirat(&self.0, name, FOLDER_MODE) {
             Ok(()) => self.sync()?,
@@ -89,7 +90,7 @@ impl FolderHandle {
         self.open_subfolder(name)
     }
 
-    /// The names in it, in order; those that are no text are shown as far as they are.
+    /// Returns the names in it, in order; a name that is no text is shown as well as possible.
     pub(super) fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::Dir::read_from(&self.0)? {
@@ -102,9 +103,9 @@ impl FolderHandle {
         Ok(names)
     }
 
-    /// The bytes of a file, one more than `limit` at most.
+    /// Reads the bytes of a file, at most one more than `limit`.
     pub(super) fn read_limited(&self, name: &str, limit: u64) -> io::Result<Vec<u8>> {
-        // Without waiting: a pipe that took the file's place would never answer.
+        // Non-blocking: a pipe that took the file's place would never answer.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = File::from(fs::openat(&self.0, name, flags, Mode::empty())?);
         if !file.metadata()?.is_file() {
@@ -115,7 +116,7 @@ impl FolderHandle {
         Ok(bytes)
     }
 
-    /// Writes a file beside all others and syncs it; it gets its name by [`FolderHandle::moved`].
+    /// Writes a temporary file and syncs it; [`FolderHandle::rename_to`] gives it its name.
     pub(super) fn write_temp(&self, bytes: &[u8]) -> io::Result<String> {
         let name = temporary_name();
         let flags =
@@ -126,21 +127,21 @@ impl FolderHandle {
         Ok(name)
     }
 
-    /// Gives something another name and place in one step, and syncs both folders.
+    /// Renames something to another folder in one step, and syncs both folders.
     pub(super) fn rename_to(&self, name: &str, to: &Self, new_name: &str) -> io::Result<()> {
         fs::renameat(&self.0, name, &to.0, new_name)?;
         to.sync()?;
         self.sync()
     }
 
-    /// Takes something out of `parent` in one step, and then apart.
+    /// Moves something out of `parent` in one step, and then deletes it.
     pub(super) fn remove_from(&self, parent: &Self, name: &str) -> io::Result<()> {
-        let gone = temporary_name();
-        parent.rename_to(name, self, &gone)?;
-        self.remove(&gone)
+        let trash = temporary_name();
+        parent.rename_to(name, self, &trash)?;
+        self.remove(&trash)
     }
 
-    /// Removes what an interrupted change left. Only for who holds the lock.
+    /// Removes leftovers of an interrupted change. The caller must hold the lock.
     pub(super) fn remove_temp_files(&self) -> io::Result<()> {
         for name in self.names()?.iter().filter(|name| name.starts_with(TEMP_PREFIX)) {
             self.remove(name)?;
@@ -165,7 +166,7 @@ impl FolderHandle {
     }
 }
 
-/// A name that no other process and no earlier call has.
+/// Returns a name that no other process and no earlier call has.
 fn temporary_name() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -1,24 +1,24 @@
-//! Folders where handles cannot be stepped from: none, so that nothing unsafe is done instead.
+//! Stand-in for folder handles on systems without `openat`: no folder can be opened, so nothing unsafe is done.
 
 use std::{io, path::Path};
 
-/// What a name stands for.
+/// File type of a name.
 #[expect(dead_code, reason = "nothing is ever found")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FolderNode {
     /// Nothing.
     Absent,
-    /// A file of so many bytes.
+    /// File of so many bytes.
     File(u64),
-    /// A folder.
+    /// Folder.
     Folder,
-    /// A link to anywhere.
+    /// Link.
     Link,
     /// Anything else.
     Other,
 }
 
-/// A folder that cannot be opened.
+/// Folder that cannot be opened.
 pub(super) enum FolderHandle {}
 
 impl FolderHandle {

@@ -1,12 +1,12 @@
-//! A folder of plain files that an agent keeps for itself by six commands: view, create, str_replace, insert, delete,
-//! rename (Anthropic's memory tool, `memory_20250818`).
+//! Memory folder: plain files that an agent keeps for itself by six commands: view, create, str_replace, insert,
+//! delete, rename (Anthropic's memory tool, `memory_20250818`).
 //!
-//! The answers are those of that tool's documentation, to the letter; where its SDK says something else, the
-//! documentation holds: `Error: ` before some sentences, sizes such as `4.0K`, no slash after directories.
+//! The answers are those of that tool's documentation, to the letter; where its SDK differs, the documentation wins:
+//! `Error: ` before some sentences, sizes such as `4.0K`, no slash after directories.
 //!
-//! A command is first worked out and then done, both under a lock that other processes honour. In between, the caller may
-//! keep what will be lost (see [`PreparedCommand::changes`]). No change leaves half a file: a text is written beside, synced and
-//! renamed into place, and a folder is taken out in one step before it is taken apart.
+//! A command is first planned and then committed, both under a lock that other processes honour. In between, the caller
+//! may save what will be lost (see [`PreparedCommand::changes`]). No change leaves half a file: a text is written to a
+//! temporary file, synced and renamed into place, and a folder is moved out in one step before it is deleted.
 
 mod path;
 mod text_edit;
@@ -37,60 +37,60 @@ use crate::{
     text::secrets::{SecretKind, mask_all, mask_new},
 };
 
-/// What an agent can do with its folder. Paths begin with `/memories`.
+/// Command of an agent on its folder. Paths begin with `/memories`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case")]
 pub enum MemoryToolCommand {
     /// Shows a directory, or a file with line numbers.
     View {
-        /// What to show.
+        /// File or directory.
         path: String,
-        /// The first and the last line; -1 for the end.
+        /// First and last line; -1 for the end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         view_range: Option<[i64; 2]>,
     },
-    /// Makes a file that is not there yet.
+    /// Creates a file that is not there yet.
     Create {
-        /// The file.
+        /// File.
         path: String,
-        /// Its text.
+        /// Text.
         file_text: String,
     },
-    /// Replaces a text that stands once in a file.
+    /// Replaces a text that occurs once in a file.
     StrReplace {
-        /// The file.
+        /// File.
         path: String,
-        /// The text, verbatim.
+        /// Text to replace, verbatim.
         old_str: String,
-        /// What takes its place; nothing if left out.
+        /// Replacement; empty if left out.
         #[serde(default)]
         new_str: String,
     },
-    /// Adds lines to a file.
+    /// Inserts lines into a file.
     Insert {
-        /// The file.
+        /// File.
         path: String,
-        /// The line after which; 0 for the beginning.
+        /// Line to insert after; 0 for the beginning.
         insert_line: i64,
-        /// The lines.
+        /// Lines.
         insert_text: String,
     },
     /// Deletes a file, or a directory with all that is in it.
     Delete {
-        /// Which.
+        /// File or directory.
         path: String,
     },
-    /// Gives a file or a directory another path.
+    /// Moves a file or a directory to another path.
     Rename {
-        /// Where it is.
+        /// Current path.
         old_path: String,
-        /// Where it will be.
+        /// New path.
         new_path: String,
     },
 }
 
 impl MemoryToolCommand {
-    /// Masks the secrets that it would write and says what they were.
+    /// Masks the secrets that it would write and returns their kinds.
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         match self {
             Self::Create { file_text: text, .. } | Self::Insert { insert_text: text, .. } => {
@@ -105,7 +105,7 @@ impl MemoryToolCommand {
         }
     }
 
-    /// The path that it would make.
+    /// Returns the path that it would create.
     pub fn new_path(&self) -> Option<&str> {
         match self {
             Self::Create { path, .. } | Self::Rename { new_path: path, .. } => Some(path),
@@ -114,56 +114,56 @@ impl MemoryToolCommand {
     }
 }
 
-/// How much a folder may hold.
+/// Limits of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryFolderLimits {
-    /// The most bytes a file may be given.
+    /// Most bytes of a file that a command writes.
     pub max_file_bytes: usize,
-    /// The most files.
+    /// Most files.
     pub max_files: usize,
-    /// The most bytes of all files.
+    /// Most bytes of all files.
     pub max_total_bytes: u64,
 }
 
 impl Default for MemoryFolderLimits {
-    /// A file as large as hosted memory stores take, which is as much as one answer can show; as many as a large vault has
-    /// beside the agent's own, which are looked through in some milliseconds at each new file.
+    /// A file as large as hosted memory stores take, which is as much as one answer can show; as many files as a large
+    /// vault has beside the agent's own, which are listed in some milliseconds at each new file.
     fn default() -> Self {
         Self { max_file_bytes: 102_400, max_files: 20_000, max_total_bytes: 64 << 20 }
     }
 }
 
-/// The folder of an agent.
+/// Memory folder of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryFolder {
     root: PathBuf,
     limits: MemoryFolderLimits,
 }
 
-/// What a command answers.
+/// Answer to a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryToolOutput {
-    /// For the agent.
+    /// Text for the agent.
     pub text: String,
-    /// Whether nothing was done and the text says why.
+    /// Set if nothing was done and the text says why.
     pub is_error: bool,
 }
 
-/// What becomes of one file.
+/// Change of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
-    /// Its path, from `/memories`.
+    /// Path, from `/memories`.
     pub path: String,
-    /// What it said; none if it was not there.
+    /// Text before; `None` if it was not there.
     pub before: Option<String>,
-    /// What it will say; none if it goes.
+    /// Text after; `None` if it is deleted.
     pub after: Option<String>,
-    /// The path that it had before it was renamed.
+    /// Path before it was renamed.
     pub moved_from: Option<String>,
 }
 
 impl FileChange {
-    /// Masks the secrets in what it says and says what they were.
+    /// Masks the secrets in its texts and returns their kinds.
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         mask_all([&mut self.before, &mut self.after].into_iter().flatten())
     }
@@ -173,7 +173,7 @@ impl FileChange {
     }
 }
 
-/// A command that is worked out and not done yet. The folder is locked as long as it lives.
+/// Command that is planned and not committed yet. The folder is locked as long as it lives.
 pub struct PreparedCommand {
     root: FolderHandle,
     output: MemoryToolOutput,
@@ -181,7 +181,7 @@ pub struct PreparedCommand {
     changes: Vec<FileChange>,
 }
 
-/// What is done to the folder.
+/// Action on the folder.
 enum FolderStep {
     Nothing,
     Write { path: MemoryPath, before: Option<String>, after: String },
@@ -189,12 +189,12 @@ enum FolderStep {
     Rename(MemoryPath, MemoryPath),
 }
 
-/// Why a command cannot be done.
+/// Reason why a command is not done.
 #[derive(Debug)]
 enum FolderCommandError {
-    /// The agent is told why and what to do.
+    /// Refused, with a sentence for the agent that says why and what to do.
     Refused(String),
-    /// The disk failed.
+    /// Failure of the disk.
     Io(io::Error),
 }
 
@@ -205,22 +205,22 @@ impl From<io::Error> for FolderCommandError {
 }
 
 impl MemoryFolder {
-    /// The folder at `root`, which is made when it is first used.
+    /// Returns the folder at `root`, which is created on first use.
     pub fn new(root: impl Into<PathBuf>, limits: MemoryFolderLimits) -> Self {
         Self { root: root.into(), limits }
     }
 
-    /// Where it lies.
+    /// Returns its path.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Works a command out and does it.
+    /// Plans and commits a command.
     pub fn run(&self, command: &MemoryToolCommand) -> Result<MemoryToolOutput> {
         self.prepare(command)?.commit()
     }
 
-    /// Works a command out, once nobody else is changing the folder.
+    /// Plans a command, once no other process is changing the folder.
     pub fn prepare(&self, command: &MemoryToolCommand) -> Result<PreparedCommand> {
         let failed = |error| self.io_error(error);
         let changes = !matches!(command, MemoryToolCommand::View { .. });
@@ -252,12 +252,12 @@ impl MemoryFolder {
 }
 
 impl PreparedCommand {
-    /// What will become of which file, so that what is lost can be kept first.
+    /// Returns the change of each file, so that what is lost can be saved first.
     pub fn changes(&self) -> &[FileChange] {
         &self.changes
     }
 
-    /// Does it. When it returns, the change survives a power cut.
+    /// Commits it. When it returns, the change survives a power cut.
     pub fn commit(self) -> Result<MemoryToolOutput> {
         let done = match &self.step {
             FolderStep::Nothing => Ok(()),
@@ -269,7 +269,7 @@ impl PreparedCommand {
             Ok(()) => Ok(self.output),
             Err(FolderCommandError::Refused(text)) => Ok(MemoryToolOutput { text, is_error: true }),
             Err(FolderCommandError::Io(error)) => {
-                // What was on its way is of no use; if it cannot be removed now, the next change does.
+                // The temporary file is of no use; if it cannot be removed now, the next change removes it.
                 let _ = self.root.remove_temp_files();
                 Err(Error::io("changing the memory folder", error))
             }
@@ -284,14 +284,14 @@ impl PreparedCommand {
     ) -> Result<(), FolderCommandError> {
         let (parent, name) = self.open_parent(path)?;
         // People do not take the lock: what one of them wrote meanwhile must not be lost.
-        let found = match (parent.stat(name)?, before) {
+        let is_unchanged = match (parent.stat(name)?, before) {
             (folder_handle::FolderNode::Absent, None) => true,
             (folder_handle::FolderNode::File(_), Some(text)) => {
                 parent.read_limited(name, text.len() as u64)? == text.as_bytes()
             }
             _ => false,
         };
-        if !found {
+        if !is_unchanged {
             let path = path.given();
             return Err(FolderCommandError::Refused(format!(
                 "Error: {path} was changed by someone else meanwhile. View it again and repeat the change."
@@ -312,7 +312,7 @@ impl PreparedCommand {
         Ok(source.rename_to(name, &target, new_name)?)
     }
 
-    /// The folder that a path lies in, made where it is not there, and the name in it.
+    /// Opens the folder of a path, created if missing, and returns it with the name in it.
     fn open_parent<'a>(&self, path: &'a MemoryPath) -> io::Result<(FolderHandle, &'a str)> {
         let missing = || io::Error::other("the memory directory has no parent");
         let (name, above) = path.names().split_last().ok_or_else(missing)?;

@@ -2,28 +2,28 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-/// What the folder is called for the agent, wherever it lies.
+/// Name of the folder for the agent, wherever it lies.
 pub(super) const ROOT: &str = "/memories";
 
-/// The same bound as hosted memory stores have for a path.
+/// Most bytes of a path, as in hosted memory stores.
 const MAX_PATH_BYTES: usize = 1_024;
 
-/// The longest name that common file systems take.
+/// Most bytes of a name in common file systems.
 const MAX_NAME_BYTES: usize = 255;
 
-/// Deeper folders are lost on their owner; it also bounds how many are open at once.
+/// Most levels of folders; it also bounds how many are open at once.
 pub(super) const MAX_DEPTH: usize = 16;
 
 /// Names that are devices on Windows, where a synced folder may end up.
 const DEVICE_NAMES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// Characters that look like a slash or a backslash and are none.
+/// Characters that look like a slash or a backslash.
 const SLASH_LOOKALIKES: [char; 8] = ['∕', '⁄', '⧸', '⧹', '／', '＼', '﹨', '╱'];
 
-/// Characters that are no part of a file name on some system.
+/// Characters that some systems forbid in a file name.
 const FORBIDDEN_CHARS: [char; 8] = ['\\', ':', '*', '?', '"', '<', '>', '|'];
 
-/// A checked path: the names below the root, none for the root itself.
+/// Validated path: the names below the root, none for the root itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MemoryPath {
     given: String,
@@ -31,7 +31,7 @@ pub(super) struct MemoryPath {
 }
 
 impl MemoryPath {
-    /// Checks what an agent gave; what is wrong with it otherwise, in a sentence.
+    /// Validates a path; the error is a sentence.
     pub(super) fn parse(given: &str) -> Result<Self, String> {
         if given.len() > MAX_PATH_BYTES {
             return Err(format!(
@@ -61,29 +61,29 @@ impl MemoryPath {
         }
     }
 
-    /// The path as it was given, for answers.
+    /// Returns the path as it was given, for answers.
     pub(super) fn given(&self) -> &str {
         &self.given
     }
 
-    /// The names below the root.
+    /// Returns the names below the root.
     pub(super) fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The one spelling of the path.
+    /// Returns the canonical spelling of the path.
     pub(super) fn canonical(&self) -> String {
         self.names.iter().fold(ROOT.to_owned(), |path, name| format!("{path}/{name}"))
     }
 
-    /// Whether it is `other` or lies below it.
+    /// Returns `true` if it is `other` or lies below it.
     pub(super) fn is_within(&self, other: &Self) -> bool {
         self.names.starts_with(&other.names)
     }
 }
 
-/// Whether any reading of a path leaves the folder: as it is, with escapes resolved however often, with characters
-/// replaced by what they stand for.
+/// Returns `true` if any reading of a path leaves the folder: as it is, with escapes decoded however often, with
+/// characters replaced by those they look like.
 fn escapes(below: &str) -> bool {
     let mut reading = below.to_owned();
     loop {
@@ -108,7 +108,7 @@ fn count_separators(text: &str) -> usize {
     text.matches(['/', '\\']).count()
 }
 
-/// The text with each `%XX` replaced by its byte; shorter than before if there was any.
+/// Returns the text with each `%XX` replaced by its byte; shorter than before if there was any.
 fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
@@ -129,7 +129,7 @@ fn percent_decode(text: &str) -> String {
     String::from_utf8_lossy(&decoded).into_owned()
 }
 
-/// Why a name cannot be used on every system, or should not.
+/// Returns why a name cannot be used on every system, or should not.
 fn name_problem(name: &str) -> Option<String> {
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_lowercase();
     let numbered = stem.strip_prefix("com").or(stem.strip_prefix("lpt"));
@@ -153,13 +153,13 @@ fn name_problem(name: &str) -> Option<String> {
     }
 }
 
-/// Control characters, and those that are not seen or turn what follows.
+/// Returns `true` for control characters, and for invisible ones or those that reverse what follows.
 fn is_deceptive(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// The path as it can be told: nothing in it steers a terminal.
+/// Returns the path for messages: nothing in it steers a terminal.
 fn printable(given: &str) -> String {
     given.chars().map(|c| if is_deceptive(c) { '\u{fffd}' } else { c }).collect()
 }

@@ -1,4 +1,4 @@
-//! Working out what a command answers and changes, before anything is changed.
+//! Plan of a command: its answer and its changes, before anything is changed.
 
 use super::{
     FileChange, FolderCommandError, FolderStep, MemoryFolderLimits, MemoryToolCommand,
@@ -12,41 +12,41 @@ use super::{
 };
 use crate::types::MAX_CONTENT_BYTES;
 
-/// The most lines that fit the six columns of their numbers.
+/// Most lines of a file: their numbers have six columns.
 const MAX_LINES: usize = 999_999;
 
-/// What a command will do.
+/// Plan of a command.
 pub(super) struct CommandPlan {
-    /// What is answered once it is done.
+    /// Answer once it is committed.
     pub(super) text: String,
-    /// What is done.
+    /// Action on the folder.
     pub(super) step: FolderStep,
-    /// What that means for each file.
+    /// Change of each file.
     pub(super) changes: Vec<FileChange>,
 }
 
-/// A folder to plan for.
+/// Planner for one folder.
 pub(super) struct CommandPlanner<'a> {
     pub(super) root: &'a FolderHandle,
     pub(super) limits: &'a MemoryFolderLimits,
 }
 
-/// Where a path leads.
+/// Target of a path.
 enum ResolvedPath {
-    /// To the memory directory itself.
+    /// The memory directory itself.
     Root,
-    /// To a name in a folder that is there.
+    /// Name in an existing folder.
     InFolder(FolderHandle, FolderNode),
-    /// Through a folder that is not there.
+    /// Below a folder that is not there.
     MissingParent,
-    /// Through a file.
+    /// Below a file.
     BelowFile,
 }
 
 type PlanResult<T> = Result<T, FolderCommandError>;
 
 impl CommandPlanner<'_> {
-    /// What `command` will do.
+    /// Plans `command`.
     pub(super) fn plan(&self, command: &MemoryToolCommand) -> PlanResult<CommandPlan> {
         match command {
             MemoryToolCommand::View { path, view_range } => {
@@ -245,7 +245,7 @@ impl CommandPlanner<'_> {
             let path = format!("{new_path}{below}");
             [away, FileChange { path, before: None, after: Some(text), moved_from }]
         };
-        // What is no text cannot be kept, and need not be: nothing of it is lost.
+        // A file that is no text cannot be saved, and need not be: nothing of it is lost.
         let changes = match texts {
             Err(FolderCommandError::Refused(_)) if matches!(node, FolderNode::File(_)) => {
                 Vec::new()
@@ -256,7 +256,7 @@ impl CommandPlanner<'_> {
         Ok(CommandPlan { text, step: FolderStep::Rename(from, to), changes })
     }
 
-    /// Where a path leads; a link on the way is refused, wherever it points.
+    /// Resolves a path; a link on the way is refused, wherever it points.
     fn resolve(&self, path: &MemoryPath) -> PlanResult<ResolvedPath> {
         let Some((last, above)) = path.names().split_last() else { return Ok(ResolvedPath::Root) };
         let mut folder = self.root.open_subfolder(".")?;
@@ -274,7 +274,7 @@ impl CommandPlanner<'_> {
         }
     }
 
-    /// The text of a file that must be there.
+    /// Reads the text of a file that must be there.
     fn read_existing(&self, path: &MemoryPath, missing: String) -> PlanResult<String> {
         match self.resolve(path)? {
             ResolvedPath::InFolder(parent, FolderNode::File(_)) => {
@@ -288,20 +288,20 @@ impl CommandPlanner<'_> {
         read_text(parent, last_name(path), path.given())
     }
 
-    /// What deleting a folder takes away: every text in it. What is no text could not be brought back.
+    /// Returns every text that deleting a folder removes. Anything but text could not be restored.
     fn deleted_texts(
         &self,
         path: &MemoryPath,
         folder: &FolderHandle,
     ) -> PlanResult<Vec<FileChange>> {
         let mut changes = Vec::new();
-        for found in walk_all(folder)? {
-            let full = format!("{}/{}", path.canonical(), found.path);
-            match found.node {
-                FolderNode::Folder if found.depth < MAX_DEPTH => {}
+        for entry in walk_all(folder)? {
+            let full = format!("{}/{}", path.canonical(), entry.path);
+            match entry.node {
+                FolderNode::Folder if entry.depth < MAX_DEPTH => {}
                 FolderNode::File(_) => changes.push(FileChange::deleted(
                     full.clone(),
-                    read_walked_text(folder, &found, &full)?,
+                    read_walked_text(folder, &entry, &full)?,
                 )),
                 _ => return refuse(not_text_error(&full)),
             }
@@ -309,23 +309,23 @@ impl CommandPlanner<'_> {
         Ok(changes)
     }
 
-    /// The texts of a folder by their paths in it, if all of them can still be named under `to`.
+    /// Returns the texts of a folder by their paths in it, if all of them can still be named under `to`.
     fn texts_to_move(
         &self,
         to: &MemoryPath,
         folder: &FolderHandle,
     ) -> PlanResult<Vec<(String, String)>> {
         let mut texts = Vec::new();
-        for found in walk_all(folder)? {
-            let path = format!("{}/{}", to.canonical(), found.path);
-            let hidden = found.path.split('/').any(|name| name.starts_with('.'));
+        for entry in walk_all(folder)? {
+            let path = format!("{}/{}", to.canonical(), entry.path);
+            let hidden = entry.path.split('/').any(|name| name.starts_with('.'));
             if !hidden && let Err(problem) = MemoryPath::parse(&path) {
                 return refuse(problem);
             }
-            if let FolderNode::File(_) = found.node
-                && let Ok(text) = read_walked_text(folder, &found, &path)
+            if let FolderNode::File(_) = entry.node
+                && let Ok(text) = read_walked_text(folder, &entry, &path)
             {
-                texts.push((format!("/{}", found.path), text));
+                texts.push((format!("/{}", entry.path), text));
             }
         }
         Ok(texts)
@@ -344,14 +344,15 @@ impl CommandPlanner<'_> {
 
     fn check_folder_limits(&self, more: u64) -> PlanResult<()> {
         let MemoryFolderLimits { max_files, max_total_bytes, .. } = *self.limits;
-        let found = walk_visible(self.root)?;
-        let files = found.iter().filter(|found| matches!(found.node, FolderNode::File(_))).count();
+        let entries = walk_visible(self.root)?;
+        let files =
+            entries.iter().filter(|entry| matches!(entry.node, FolderNode::File(_))).count();
         if files >= max_files {
             return refuse(format!(
                 "Error: The memory directory holds {files} files, {max_files} at most. Delete or merge files that are no longer needed."
             ));
         }
-        let bytes: u64 = found.iter().map(WalkedNode::bytes).sum();
+        let bytes: u64 = entries.iter().map(WalkedNode::bytes).sum();
         if bytes + more > max_total_bytes {
             return refuse(format!(
                 "Error: The memory directory holds {}, {} at most. Delete or shorten files that are no longer needed.",
@@ -379,10 +380,10 @@ impl CommandPlan {
     }
 }
 
-/// The text of a file below a folder, which is found by stepping down again.
-fn read_walked_text(folder: &FolderHandle, found: &WalkedNode, full: &str) -> PlanResult<String> {
+/// Reads the text of a file below a folder, by stepping down to it again.
+fn read_walked_text(folder: &FolderHandle, entry: &WalkedNode, full: &str) -> PlanResult<String> {
     let mut folder = folder.open_subfolder(".")?;
-    let mut names = found.path.split('/').peekable();
+    let mut names = entry.path.split('/').peekable();
     while let Some(name) = names.next() {
         if names.peek().is_none() {
             return read_text(&folder, name, full);
@@ -403,7 +404,7 @@ fn read_text(parent: &FolderHandle, name: &str, given: &str) -> PlanResult<Strin
     String::from_utf8(bytes).or_else(|_| refuse(not_text_error(given)))
 }
 
-/// First and last line of a range, -1 for the end; a range may reach beyond the end, but not begin there.
+/// Returns first and last line of a range, -1 for the end; a range may reach beyond the end, but not begin there.
 fn resolve_range([first, last]: [i64; 2], lines: usize) -> PlanResult<(usize, usize)> {
     let end = if last == -1 { lines as i64 } else { last.min(lines as i64) };
     if first < 1 || first > lines as i64 || end < first {

@@ -1,4 +1,4 @@
-//! Every documented sentence, every attack by a path, and what must survive an edit.
+//! Tests of every documented sentence, every attack by a path, and what must survive an edit.
 
 #![cfg(unix)]
 
@@ -18,7 +18,7 @@ struct MemoryFolderFixture {
 }
 
 impl MemoryFolderFixture {
-    /// A folder beside which lies a file that no command may reach.
+    /// Creates a folder beside a file that no command may reach.
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join("secret.md"), "secret").unwrap();
@@ -27,18 +27,18 @@ impl MemoryFolderFixture {
     }
 
     fn with(files: &[(&str, &str)]) -> Self {
-        let desk = Self::new();
+        let fixture = Self::new();
         for (path, text) in files {
-            desk.put(path, text.as_bytes());
+            fixture.put(path, text.as_bytes());
         }
-        desk
+        fixture
     }
 
     fn root(&self) -> std::path::PathBuf {
         self.home.path().join("root")
     }
 
-    /// A file made by hand.
+    /// Creates a file by hand.
     fn put(&self, path: &str, bytes: &[u8]) {
         let path = self.root().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -67,10 +67,10 @@ impl MemoryFolderFixture {
     }
 }
 
-/// Each row: a command, whether it fails, and the whole answer. They run one after another on one folder.
+/// Each row: a command, `true` if it fails, and the whole answer. They run one after another on one folder.
 #[test]
 fn every_documented_sentence_is_said_to_the_letter() {
-    let desk = MemoryFolderFixture::new();
+    let fixture = MemoryFolderFixture::new();
     let big = "x\n".repeat(768);
     let rows: Vec<(Value, bool, String)> = vec![
         (json!({"command": "view", "path": "/memories"}), false, "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:\n0B\t/memories".into()),
@@ -102,7 +102,7 @@ fn every_documented_sentence_is_said_to_the_letter() {
     ];
     for (command, is_error, expected) in rows {
         assert_eq!(
-            desk.run(command.clone()),
+            fixture.run(command.clone()),
             MemoryToolOutput { text: expected, is_error },
             "{command}"
         );
@@ -111,17 +111,17 @@ fn every_documented_sentence_is_said_to_the_letter() {
 
 #[test]
 fn a_file_of_a_million_lines_is_refused_with_the_documented_sentence() {
-    let desk = MemoryFolderFixture::with(&[
+    let fixture = MemoryFolderFixture::with(&[
         ("long.txt", &"\n".repeat(1_000_000)),
         ("fits.txt", &"\n".repeat(999_999)),
     ]);
     let view = |path: &str| json!({"command": "view", "path": path, "view_range": [999_999, -1]});
-    let said = desk.err(view("/memories/long.txt"));
-    assert_eq!(said, "File /memories/long.txt exceeds maximum line limit of 999,999 lines.");
-    assert!(desk.ok(view("/memories/fits.txt")).ends_with("\n999999\t"));
+    let answer = fixture.err(view("/memories/long.txt"));
+    assert_eq!(answer, "File /memories/long.txt exceeds maximum line limit of 999,999 lines.");
+    assert!(fixture.ok(view("/memories/fits.txt")).ends_with("\n999999\t"));
 }
 
-/// Paths that must lead nowhere, and how the answer begins.
+/// Paths that must lead nowhere, and the beginning of the answer.
 const ATTACKS: [(&str, &str); 43] = [
     ("/memories/../secret.md", "Path /memories/../secret.md would escape /memories directory"),
     ("/memories/a/../../secret.md", "Path /memories/a/../../secret.md would escape"),
@@ -171,7 +171,7 @@ const ATTACKS: [(&str, &str); 43] = [
     ("/memories/.everlore-tool-1-1", "Path /memories/.everlore-tool-1-1 names a hidden item"),
 ];
 
-/// Every command, with the path in each place that takes one.
+/// Returns every command, with the path in each place that takes one.
 fn commands(path: &str) -> [Value; 7] {
     [
         json!({"command": "view", "path": path}),
@@ -184,7 +184,7 @@ fn commands(path: &str) -> [Value; 7] {
     ]
 }
 
-/// Every file and folder below the home, with its text.
+/// Returns every file and folder below the home, with its text.
 fn tree(folder: &Path) -> Vec<String> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
@@ -200,22 +200,22 @@ fn tree(folder: &Path) -> Vec<String> {
 
 #[test]
 fn no_spelling_of_a_path_leaves_the_folder_by_any_command() {
-    let desk = MemoryFolderFixture::with(&[("keep.md", "keep"), ("a/b.md", "b")]);
-    let before = tree(desk.home.path());
+    let fixture = MemoryFolderFixture::with(&[("keep.md", "keep"), ("a/b.md", "b")]);
+    let before = tree(fixture.home.path());
     for (path, expected) in ATTACKS {
         for command in commands(path) {
-            let said = desk.err(command.clone());
-            assert!(said.starts_with(expected), "{command}: {said}");
+            let answer = fixture.err(command.clone());
+            assert!(answer.starts_with(expected), "{command}: {answer}");
         }
     }
-    assert_eq!(tree(desk.home.path()), before);
+    assert_eq!(tree(fixture.home.path()), before);
 }
 
 #[test]
 fn names_and_paths_that_are_too_long_are_refused_in_words() {
-    let desk = MemoryFolderFixture::with(&[("keep.md", "keep")]);
+    let fixture = MemoryFolderFixture::with(&[("keep.md", "keep")]);
     let longest = format!("/memories/{}", "n".repeat(255));
-    desk.ok(json!({"command": "create", "path": longest, "file_text": ""}));
+    fixture.ok(json!({"command": "create", "path": longest, "file_text": ""}));
     let cases = [
         (format!("/memories/{}", "n".repeat(256)), "256 bytes, 255 at most"),
         (format!("/memories/{}", "名".repeat(86)), "258 bytes, 255 at most"),
@@ -224,21 +224,21 @@ fn names_and_paths_that_are_too_long_are_refused_in_words() {
     ];
     for (path, expected) in cases {
         for command in commands(&path) {
-            let said = desk.err(command).replace("1210", "1,210");
-            assert!(said.contains(expected), "{expected}: {said}");
+            let answer = fixture.err(command).replace("1210", "1,210");
+            assert!(answer.contains(expected), "{expected}: {answer}");
         }
     }
 }
 
 #[test]
 fn links_are_never_followed_wherever_they_point() {
-    let desk = MemoryFolderFixture::with(&[
+    let fixture = MemoryFolderFixture::with(&[
         ("keep.md", "keep"),
         ("inside.md", "inside"),
         ("real/b.md", "b"),
     ]);
-    let (root, secret) = (desk.root(), desk.home.path().join("secret.md"));
-    let outside = desk.home.path().join("outside");
+    let (root, secret) = (fixture.root(), fixture.home.path().join("secret.md"));
+    let outside = fixture.home.path().join("outside");
     fs::create_dir(&outside).unwrap();
     fs::write(outside.join("c.md"), "secret").unwrap();
     symlink(&secret, root.join("file.md")).unwrap();
@@ -246,7 +246,7 @@ fn links_are_never_followed_wherever_they_point() {
     symlink("../..", root.join("real/up")).unwrap();
     symlink("inside.md", root.join("alias.md")).unwrap();
     symlink("/nowhere", root.join("dangling.md")).unwrap();
-    let before = tree(desk.home.path());
+    let before = tree(fixture.home.path());
     for path in [
         "file.md",
         "folder",
@@ -259,45 +259,47 @@ fn links_are_never_followed_wherever_they_point() {
         "dangling.md/x",
     ] {
         for command in commands(&format!("/memories/{path}")) {
-            let said = desk.err(command.clone());
-            assert_eq!(said, "Path would escape /memories directory via symlink", "{command}");
+            let answer = fixture.err(command.clone());
+            assert_eq!(answer, "Path would escape /memories directory via symlink", "{command}");
         }
     }
-    assert_eq!(tree(desk.home.path()), before);
-    let listed = desk.ok(json!({"command": "view", "path": "/memories"}));
+    assert_eq!(tree(fixture.home.path()), before);
+    let listed = fixture.ok(json!({"command": "view", "path": "/memories"}));
     for link in ["/file.md", "/folder", "/up", "/alias.md", "/dangling.md"] {
         assert!(!listed.contains(link), "{listed}");
     }
     // Deleting a folder with a link in it would lose where the link points.
-    let said = desk.err(json!({"command": "delete", "path": "/memories/real"}));
-    assert!(said.starts_with("Error: /memories/real/up is not a text file"), "{said}");
-    assert_eq!(tree(desk.home.path()), before);
+    let answer = fixture.err(json!({"command": "delete", "path": "/memories/real"}));
+    assert!(answer.starts_with("Error: /memories/real/up is not a text file"), "{answer}");
+    assert_eq!(tree(fixture.home.path()), before);
 }
 
 #[test]
 fn a_folder_that_is_itself_a_link_is_its_owners_choice() {
-    let desk = MemoryFolderFixture::new();
-    let elsewhere = desk.home.path().join("elsewhere");
+    let fixture = MemoryFolderFixture::new();
+    let elsewhere = fixture.home.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
-    symlink(&elsewhere, desk.root()).unwrap();
-    desk.ok(json!({"command": "create", "path": "/memories/a.md", "file_text": "a"}));
+    symlink(&elsewhere, fixture.root()).unwrap();
+    fixture.ok(json!({"command": "create", "path": "/memories/a.md", "file_text": "a"}));
     assert_eq!(fs::read_to_string(elsewhere.join("a.md")).unwrap(), "a");
 }
 
 #[test]
 fn harmless_spellings_of_a_path_are_the_same_file() {
-    let desk =
+    let fixture =
         MemoryFolderFixture::with(&[("a/b.md", "text"), ("100%.md", "all"), ("%41.md", "percent")]);
     for path in ["/memories/a/b.md", "/memories//a/./b.md", "/memories/a/b.md/"] {
-        assert!(desk.ok(json!({"command": "view", "path": path})).ends_with("     1\ttext"));
+        assert!(fixture.ok(json!({"command": "view", "path": path})).ends_with("     1\ttext"));
     }
-    assert!(desk.ok(json!({"command": "view", "path": "/memories/100%.md"})).ends_with("\tall"));
-    assert!(desk.ok(json!({"command": "view", "path": "/memories/%41.md"})).ends_with("\tpercent"));
+    assert!(fixture.ok(json!({"command": "view", "path": "/memories/100%.md"})).ends_with("\tall"));
+    assert!(
+        fixture.ok(json!({"command": "view", "path": "/memories/%41.md"})).ends_with("\tpercent")
+    );
 }
 
 #[test]
 fn listings_leave_out_what_is_hidden_and_go_two_levels_deep_but_count_all() {
-    let desk = MemoryFolderFixture::with(&[
+    let fixture = MemoryFolderFixture::with(&[
         ("a.md", "12345"),
         ("d/e.md", "1234567890"),
         ("d/f/g.md", "123"),
@@ -308,9 +310,9 @@ fn listings_leave_out_what_is_hidden_and_go_two_levels_deep_but_count_all() {
         ("d/node_modules/z.js", "x"),
         ("空.md", ""),
     ]);
-    desk.put("blob", &vec![b'x'; 1_258_291]);
-    let said = desk.ok(json!({"command": "view", "path": "/memories"}));
-    let lines: Vec<&str> = said.lines().skip(1).collect();
+    fixture.put("blob", &vec![b'x'; 1_258_291]);
+    let answer = fixture.ok(json!({"command": "view", "path": "/memories"}));
+    let lines: Vec<&str> = answer.lines().skip(1).collect();
     assert_eq!(
         lines,
         [
@@ -323,8 +325,8 @@ fn listings_leave_out_what_is_hidden_and_go_two_levels_deep_but_count_all() {
             "0B\t/memories/空.md"
         ]
     );
-    let said = desk.ok(json!({"command": "view", "path": "/memories/d/"}));
-    let lines: Vec<&str> = said.lines().collect();
+    let answer = fixture.ok(json!({"command": "view", "path": "/memories/d/"}));
+    let lines: Vec<&str> = answer.lines().collect();
     assert_eq!(
         lines[0],
         "Here're the files and directories up to 2 levels deep in /memories/d, excluding hidden items and node_modules:"
@@ -340,36 +342,36 @@ fn listings_leave_out_what_is_hidden_and_go_two_levels_deep_but_count_all() {
         ]
     );
     assert_eq!(
-        desk.err(json!({"command": "view", "path": "/memories/d", "view_range": [1, 2]})),
+        fixture.err(json!({"command": "view", "path": "/memories/d", "view_range": [1, 2]})),
         "Error: Invalid `view_range` parameter: /memories/d is a directory, which has no lines"
     );
 }
 
 #[test]
 fn a_long_listing_says_how_much_is_left_out() {
-    let desk = MemoryFolderFixture::new();
+    let fixture = MemoryFolderFixture::new();
     for number in 0..1_003 {
-        desk.put(&format!("{number:04}.md"), b"x");
+        fixture.put(&format!("{number:04}.md"), b"x");
     }
-    let said = desk.ok(json!({"command": "view", "path": "/memories"}));
-    assert!(said.ends_with(
+    let answer = fixture.ok(json!({"command": "view", "path": "/memories"}));
+    assert!(answer.ends_with(
         "1B\t/memories/0999.md\n... and 3 more; view a directory below to see what is in it"
     ));
 }
 
 #[test]
 fn ranges_are_checked_against_the_file() {
-    let desk = MemoryFolderFixture::with(&[
+    let fixture = MemoryFolderFixture::with(&[
         ("a.md", "one\ntwo\nthree\n"),
         ("empty.md", ""),
         ("open.md", "one\ntwo"),
     ]);
     let view = |path: &str, range: [i64; 2]| json!({"command": "view", "path": format!("/memories/{path}"), "view_range": range});
-    let body = |said: String| said.split_once('\n').unwrap().1.to_owned();
-    assert_eq!(body(desk.ok(view("a.md", [2, 2]))), "     2\ttwo");
-    assert_eq!(body(desk.ok(view("a.md", [3, -1]))), "     3\tthree");
-    assert_eq!(body(desk.ok(view("a.md", [2, 99]))), "     2\ttwo\n     3\tthree");
-    assert_eq!(body(desk.ok(view("open.md", [1, -1]))), "     1\tone\n     2\ttwo");
+    let body = |answer: String| answer.split_once('\n').unwrap().1.to_owned();
+    assert_eq!(body(fixture.ok(view("a.md", [2, 2]))), "     2\ttwo");
+    assert_eq!(body(fixture.ok(view("a.md", [3, -1]))), "     3\tthree");
+    assert_eq!(body(fixture.ok(view("a.md", [2, 99]))), "     2\ttwo\n     3\tthree");
+    assert_eq!(body(fixture.ok(view("open.md", [1, -1]))), "     1\tone\n     2\ttwo");
     for (path, range, lines) in [
         ("a.md", [0, 2], 3),
         ("a.md", [4, 5], 3),
@@ -382,14 +384,14 @@ fn ranges_are_checked_against_the_file() {
     ] {
         let [first, last] = range;
         assert_eq!(
-            desk.err(view(path, range)),
+            fixture.err(view(path, range)),
             format!(
                 "Error: Invalid `view_range` parameter: [{first}, {last}]. It should be within the range of lines of the file: [1, {lines}]"
             )
         );
     }
     assert_eq!(
-        desk.ok(json!({"command": "view", "path": "/memories/empty.md"})),
+        fixture.ok(json!({"command": "view", "path": "/memories/empty.md"})),
         "Here's the content of /memories/empty.md with line numbers:\n"
     );
 }
@@ -410,190 +412,198 @@ fn insertions_keep_every_other_byte() {
         ("a\n\n\nb\n", 2, "x\ny\n", "a\n\nx\ny\n\nb\n"),
     ];
     for (text, line, added, expected) in cases {
-        let desk = MemoryFolderFixture::with(&[("f.md", text)]);
-        desk.ok(json!({"command": "insert", "path": "/memories/f.md", "insert_line": line, "insert_text": added}));
-        assert_eq!(desk.text("f.md"), expected, "{text:?} {line} {added:?}");
+        let fixture = MemoryFolderFixture::with(&[("f.md", text)]);
+        fixture.ok(json!({"command": "insert", "path": "/memories/f.md", "insert_line": line, "insert_text": added}));
+        assert_eq!(fixture.text("f.md"), expected, "{text:?} {line} {added:?}");
     }
 }
 
 #[test]
 fn replacements_keep_every_other_byte_and_windows_line_ends() {
-    let desk = MemoryFolderFixture::with(&[
+    let fixture = MemoryFolderFixture::with(&[
         ("w.md", "one\r\ntwo\r\nthree\r\n"),
         ("z.md", "喜欢茶\n不喝咖啡\n"),
         ("e.md", ""),
     ]);
     let replace = |path: &str, old: &str, new: &str| json!({"command": "str_replace", "path": format!("/memories/{path}"), "old_str": old, "new_str": new});
     assert_eq!(
-        desk.ok(replace("w.md", "one\ntwo", "1\n2\n2.5")),
+        fixture.ok(replace("w.md", "one\ntwo", "1\n2\n2.5")),
         "The memory file has been edited.\n     1\t1\n     2\t2\n     3\t2.5\n     4\tthree"
     );
-    assert_eq!(desk.text("w.md"), "1\r\n2\r\n2.5\r\nthree\r\n");
-    desk.ok(replace("z.md", "不喝咖啡", "也喝咖啡"));
-    assert_eq!(desk.text("z.md"), "喜欢茶\n也喝咖啡\n");
-    desk.ok(json!({"command": "str_replace", "path": "/memories/z.md", "old_str": "喜欢茶\n"}));
-    assert_eq!(desk.text("z.md"), "也喝咖啡\n");
-    assert!(desk.err(replace("e.md", "", "x")).contains("old_str is empty"));
-    assert!(desk.err(replace("e.md", "x", "y")).contains("did not appear verbatim"));
+    assert_eq!(fixture.text("w.md"), "1\r\n2\r\n2.5\r\nthree\r\n");
+    fixture.ok(replace("z.md", "不喝咖啡", "也喝咖啡"));
+    assert_eq!(fixture.text("z.md"), "喜欢茶\n也喝咖啡\n");
+    fixture.ok(json!({"command": "str_replace", "path": "/memories/z.md", "old_str": "喜欢茶\n"}));
+    assert_eq!(fixture.text("z.md"), "也喝咖啡\n");
+    assert!(fixture.err(replace("e.md", "", "x")).contains("old_str is empty"));
+    assert!(fixture.err(replace("e.md", "x", "y")).contains("did not appear verbatim"));
 }
 
 #[test]
 fn what_is_no_text_is_named_and_never_lost() {
-    let desk = MemoryFolderFixture::with(&[("keep.md", "keep")]);
-    desk.put("image.png", b"\x89PNG\xff\xfe");
-    desk.put("d/blob.bin", b"\xff");
-    desk.put("huge.md", &vec![b'x'; 4 * 1024 * 1024 + 1]);
+    let fixture = MemoryFolderFixture::with(&[("keep.md", "keep")]);
+    fixture.put("image.png", b"\x89PNG\xff\xfe");
+    fixture.put("d/blob.bin", b"\xff");
+    fixture.put("huge.md", &vec![b'x'; 4 * 1024 * 1024 + 1]);
     for command in &commands("/memories/image.png")[..5] {
-        let said = desk.err(command.clone());
-        let exists = said == "Error: File /memories/image.png already exists";
+        let answer = fixture.err(command.clone());
+        let exists = answer == "Error: File /memories/image.png already exists";
         assert!(
-            exists || said.starts_with("Error: /memories/image.png is not a text file"),
-            "{said}"
+            exists || answer.starts_with("Error: /memories/image.png is not a text file"),
+            "{answer}"
         );
     }
     assert!(
-        desk.err(json!({"command": "delete", "path": "/memories/d"}))
+        fixture
+            .err(json!({"command": "delete", "path": "/memories/d"}))
             .contains("/memories/d/blob.bin")
     );
     assert!(
-        desk.err(json!({"command": "view", "path": "/memories/huge.md"}))
+        fixture
+            .err(json!({"command": "view", "path": "/memories/huge.md"}))
             .contains("larger than 4.0M")
     );
     assert!(
-        desk.err(json!({"command": "delete", "path": "/memories/huge.md"}))
+        fixture
+            .err(json!({"command": "delete", "path": "/memories/huge.md"}))
             .contains("larger than 4.0M")
     );
     // Under another name nothing of it is lost.
-    desk.ok(json!({"command": "rename", "old_path": "/memories/image.png", "new_path": "/memories/d/i.png"}));
-    desk.ok(json!({"command": "rename", "old_path": "/memories/d", "new_path": "/memories/e"}));
-    assert_eq!(fs::read(desk.root().join("e/i.png")).unwrap(), b"\x89PNG\xff\xfe");
+    fixture.ok(json!({"command": "rename", "old_path": "/memories/image.png", "new_path": "/memories/d/i.png"}));
+    fixture.ok(json!({"command": "rename", "old_path": "/memories/d", "new_path": "/memories/e"}));
+    assert_eq!(fs::read(fixture.root().join("e/i.png")).unwrap(), b"\x89PNG\xff\xfe");
 }
 
 #[test]
 fn pipes_are_left_alone() {
-    let desk = MemoryFolderFixture::with(&[("keep.md", "keep")]);
+    let fixture = MemoryFolderFixture::with(&[("keep.md", "keep")]);
     rustix::fs::mknodat(
         rustix::fs::CWD,
-        desk.root().join("pipe"),
+        fixture.root().join("pipe"),
         rustix::fs::FileType::Fifo,
         rustix::fs::Mode::RUSR,
         0,
     )
     .unwrap();
     for command in commands("/memories/pipe") {
-        desk.err(command);
+        fixture.err(command);
     }
-    assert!(!desk.ok(json!({"command": "view", "path": "/memories"})).contains("pipe"));
+    assert!(!fixture.ok(json!({"command": "view", "path": "/memories"})).contains("pipe"));
 }
 
 #[test]
 fn limits_are_told_with_what_to_do() {
-    let mut desk = MemoryFolderFixture::new();
-    desk.folder.limits =
+    let mut fixture = MemoryFolderFixture::new();
+    fixture.folder.limits =
         MemoryFolderLimits { max_file_bytes: 10, max_files: 3, max_total_bytes: 25 };
     let create = |path: &str, text: &str| json!({"command": "create", "path": format!("/memories/{path}"), "file_text": text});
     assert_eq!(
-        desk.err(create("a", "12345678901")),
+        fixture.err(create("a", "12345678901")),
         "Error: /memories/a would have 11 bytes, 10 at most. Keep what matters, or split it into several files."
     );
-    desk.ok(create("a", "1234567890"));
-    desk.ok(create("b", "1234567890"));
-    assert!(desk.err(create("c", "123456")).contains("holds 20B, 25B at most"));
-    desk.ok(create("c", "12"));
-    assert!(desk.err(create("d", "")).contains("holds 3 files, 3 at most"));
-    assert!(desk.err(json!({"command": "insert", "path": "/memories/a", "insert_line": 0, "insert_text": "x"})).contains("would have 12 bytes"));
+    fixture.ok(create("a", "1234567890"));
+    fixture.ok(create("b", "1234567890"));
+    assert!(fixture.err(create("c", "123456")).contains("holds 20B, 25B at most"));
+    fixture.ok(create("c", "12"));
+    assert!(fixture.err(create("d", "")).contains("holds 3 files, 3 at most"));
+    assert!(fixture.err(json!({"command": "insert", "path": "/memories/a", "insert_line": 0, "insert_text": "x"})).contains("would have 12 bytes"));
     // A file that a person made larger can still be made smaller.
-    desk.put("c", &[b'y'; 40]);
-    desk.put("c", b"123456789012345\n123456789012345\n");
-    desk.ok(json!({"command": "str_replace", "path": "/memories/c", "old_str": "345\n1", "new_str": "\n"}));
-    desk.put("wide.md", "一二三四五六七八\n".repeat(3).as_bytes());
+    fixture.put("c", &[b'y'; 40]);
+    fixture.put("c", b"123456789012345\n123456789012345\n");
+    fixture.ok(json!({"command": "str_replace", "path": "/memories/c", "old_str": "345\n1", "new_str": "\n"}));
+    fixture.put("wide.md", "一二三四五六七八\n".repeat(3).as_bytes());
     assert!(
-        desk.err(json!({"command": "view", "path": "/memories/wide.md"}))
+        fixture
+            .err(json!({"command": "view", "path": "/memories/wide.md"}))
             .contains("View a part of it with view_range")
     );
 }
 
 #[test]
 fn renames_into_oneself_onto_the_root_or_below_a_file_are_refused() {
-    let desk = MemoryFolderFixture::with(&[("d/a.md", "a"), ("f.md", "f")]);
+    let fixture = MemoryFolderFixture::with(&[("d/a.md", "a"), ("f.md", "f")]);
     let rename =
         |old: &str, new: &str| json!({"command": "rename", "old_path": old, "new_path": new});
     assert_eq!(
-        desk.err(rename("/memories/d", "/memories/d/e/f")),
+        fixture.err(rename("/memories/d", "/memories/d/e/f")),
         "Error: /memories/d cannot be renamed to /memories/d/e/f, which lies inside it"
     );
     assert_eq!(
-        desk.err(rename("/memories/d", "/memories/d")),
+        fixture.err(rename("/memories/d", "/memories/d")),
         "Error: The destination /memories/d already exists"
     );
     assert_eq!(
-        desk.err(rename("/memories", "/memories/x")),
+        fixture.err(rename("/memories", "/memories/x")),
         "Cannot rename the /memories directory itself"
     );
     assert_eq!(
-        desk.err(rename("/memories/d", "/memories")),
+        fixture.err(rename("/memories/d", "/memories")),
         "Error: The destination /memories already exists"
     );
-    assert!(desk.err(rename("/memories/d", "/memories/f.md/x")).contains("lies below a file"));
-    assert!(desk.err(rename("/memories/f.md", "/memories/f.md/x")).contains("lies below a file"));
+    assert!(fixture.err(rename("/memories/d", "/memories/f.md/x")).contains("lies below a file"));
     assert!(
-        desk.err(json!({"command": "create", "path": "/memories/f.md/x", "file_text": ""}))
+        fixture.err(rename("/memories/f.md", "/memories/f.md/x")).contains("lies below a file")
+    );
+    assert!(
+        fixture
+            .err(json!({"command": "create", "path": "/memories/f.md/x", "file_text": ""}))
             .contains("lies below a file")
     );
     let deep = format!("/memories{}", "/x".repeat(16));
-    assert!(desk.err(rename("/memories/d", &deep)).contains("more than 16 levels"));
-    desk.ok(rename("/memories/d", "/memories/项目/旧"));
-    assert_eq!(desk.text("项目/旧/a.md"), "a");
+    assert!(fixture.err(rename("/memories/d", &deep)).contains("more than 16 levels"));
+    fixture.ok(rename("/memories/d", "/memories/项目/旧"));
+    assert_eq!(fixture.text("项目/旧/a.md"), "a");
 }
 
 #[test]
 fn files_and_folders_are_for_the_user_alone() {
-    let desk = MemoryFolderFixture::new();
-    desk.ok(json!({"command": "create", "path": "/memories/d/e/a.md", "file_text": "a"}));
-    desk.put("open.md", b"open");
-    desk.ok(json!({"command": "insert", "path": "/memories/open.md", "insert_line": 0, "insert_text": "x"}));
+    let fixture = MemoryFolderFixture::new();
+    fixture.ok(json!({"command": "create", "path": "/memories/d/e/a.md", "file_text": "a"}));
+    fixture.put("open.md", b"open");
+    fixture.ok(json!({"command": "insert", "path": "/memories/open.md", "insert_line": 0, "insert_text": "x"}));
     let mode =
-        |path: &str| fs::metadata(desk.root().join(path)).unwrap().permissions().mode() & 0o777;
+        |path: &str| fs::metadata(fixture.root().join(path)).unwrap().permissions().mode() & 0o777;
     assert_eq!(["", "d", "d/e"].map(mode), [0o700; 3]);
     assert_eq!(["d/e/a.md", "open.md"].map(mode), [0o600; 2]);
 }
 
 #[test]
 fn what_an_interrupted_change_left_is_hidden_and_swept_by_the_next() {
-    let desk = MemoryFolderFixture::with(&[
+    let fixture = MemoryFolderFixture::with(&[
         (".everlore-tool-1-0", "half"),
         (".everlore-tool-1-1/a/b.md", "gone"),
         ("a.md", "a"),
     ]);
-    assert!(!desk.ok(json!({"command": "view", "path": "/memories"})).contains(".everlore"));
-    desk.ok(json!({"command": "delete", "path": "/memories/a.md"}));
-    assert_eq!(fs::read_dir(desk.root()).unwrap().count(), 0);
+    assert!(!fixture.ok(json!({"command": "view", "path": "/memories"})).contains(".everlore"));
+    fixture.ok(json!({"command": "delete", "path": "/memories/a.md"}));
+    assert_eq!(fs::read_dir(fixture.root()).unwrap().count(), 0);
 }
 
 #[test]
 fn what_a_person_wrote_meanwhile_is_not_overwritten() {
-    let desk = MemoryFolderFixture::with(&[("a.md", "old")]);
+    let fixture = MemoryFolderFixture::with(&[("a.md", "old")]);
     let edit = json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "old", "new_str": "new"});
-    let edit = desk.folder.prepare(&serde_json::from_value(edit).unwrap()).unwrap();
-    desk.put("a.md", b"by hand");
+    let edit = fixture.folder.prepare(&serde_json::from_value(edit).unwrap()).unwrap();
+    fixture.put("a.md", b"by hand");
     let answer = edit.commit().unwrap();
     assert!(
         answer.is_error && answer.text.contains("changed by someone else meanwhile"),
         "{answer:?}"
     );
-    assert_eq!(desk.text("a.md"), "by hand");
+    assert_eq!(fixture.text("a.md"), "by hand");
 }
 
 #[test]
 fn a_prepared_change_says_what_each_file_was_and_will_be() {
-    let desk = MemoryFolderFixture::with(&[("d/a.md", "a"), ("d/e/b.md", "b"), ("d/.hidden", "h")]);
+    let fixture =
+        MemoryFolderFixture::with(&[("d/a.md", "a"), ("d/e/b.md", "b"), ("d/.hidden", "h")]);
     let changes = |command: Value| {
-        let prepared = desk.folder.prepare(&serde_json::from_value(command).unwrap()).unwrap();
-        let told = |change: &FileChange| {
+        let prepared = fixture.folder.prepare(&serde_json::from_value(command).unwrap()).unwrap();
+        let described = |change: &FileChange| {
             let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".into());
             format!("{} {} {}", change.path, text(&change.before), text(&change.after))
         };
-        prepared.changes().iter().map(told).collect::<Vec<_>>()
+        prepared.changes().iter().map(described).collect::<Vec<_>>()
     };
     assert_eq!(
         changes(json!({"command": "delete", "path": "/memories/d"})),
@@ -612,11 +622,11 @@ fn a_prepared_change_says_what_each_file_was_and_will_be() {
 #[test]
 fn swapping_a_folder_for_a_link_at_any_moment_leads_nowhere() {
     use std::sync::atomic::{AtomicBool, Ordering};
-    let desk = MemoryFolderFixture::with(&[("d/a.md", "inside")]);
-    let outside = desk.home.path().join("outside");
+    let fixture = MemoryFolderFixture::with(&[("d/a.md", "inside")]);
+    let outside = fixture.home.path().join("outside");
     fs::create_dir(&outside).unwrap();
     fs::write(outside.join("a.md"), "secret").unwrap();
-    let (folder, aside) = (desk.root().join("d"), desk.home.path().join("aside"));
+    let (folder, aside) = (fixture.root().join("d"), fixture.home.path().join("aside"));
     let done = AtomicBool::new(false);
     let mut reached = 0;
     std::thread::scope(|scope| {
@@ -630,10 +640,10 @@ fn swapping_a_folder_for_a_link_at_any_moment_leads_nowhere() {
                 }
             }
         });
-        let begun = std::time::Instant::now();
+        let started = std::time::Instant::now();
         for number in 0.. {
             // While the other thread does not run, the folder may be a link all the time.
-            if number >= 2_000 && (reached > 0 || begun.elapsed().as_secs() > 60) {
+            if number >= 2_000 && (reached > 0 || started.elapsed().as_secs() > 60) {
                 break;
             }
             let command = match number % 4 {
@@ -648,7 +658,7 @@ fn swapping_a_folder_for_a_link_at_any_moment_leads_nowhere() {
             };
             // A folder that goes away in the middle may also be a failure of the disk.
             let command: MemoryToolCommand = serde_json::from_value(command).unwrap();
-            let answer = desk.folder.run(&command);
+            let answer = fixture.folder.run(&command);
             assert!(!format!("{answer:?}").contains("secret"), "{answer:?}");
             reached += usize::from(answer.is_ok_and(|answer| !answer.is_error));
         }

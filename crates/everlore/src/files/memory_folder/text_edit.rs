@@ -1,25 +1,25 @@
-//! The text of a memory file: its lines with numbers, and the two ways to edit it. Nothing here touches a file.
+//! Text of a memory file: its lines with numbers, and the two edits. Nothing here touches a file.
 
 use std::ops::RangeInclusive;
 
 /// Lines shown before and after an edit.
 const CONTEXT_LINES: usize = 2;
 
-/// Why nothing was replaced.
+/// Reason why nothing was replaced.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ReplaceError {
     /// The old text is not there.
     NotFound,
-    /// It is there more than once, in these lines.
+    /// The old text occurs more than once, in these lines.
     Ambiguous(Vec<usize>),
 }
 
-/// How many lines a text has; a line break at the end begins no new one.
+/// Counts the lines of a text; a line break at the end begins no new one.
 pub(super) fn line_count(text: &str) -> usize {
     text.lines().count()
 }
 
-/// Lines with their numbers, six wide, and a tab.
+/// Returns lines with their numbers, six wide, and a tab.
 pub(super) fn number_lines(text: &str, range: RangeInclusive<usize>) -> String {
     let first = (*range.start()).max(1);
     let shown =
@@ -29,15 +29,15 @@ pub(super) fn number_lines(text: &str, range: RangeInclusive<usize>) -> String {
     lines.join("\n")
 }
 
-/// The lines around those that an edit made, with their numbers.
+/// Returns the lines around an edit, with their numbers.
 pub(super) fn snippet(text: &str, first: usize, count: usize) -> String {
     let last = first + count.max(1) - 1 + CONTEXT_LINES;
     number_lines(text, first.saturating_sub(CONTEXT_LINES).max(1)..=last.min(line_count(text)))
 }
 
-/// The text with `old`, which must be there once, replaced by `new`, and the line where that begins.
+/// Replaces `old`, which must occur once, by `new`; returns the text and the first line of the replacement.
 ///
-/// What was seen with plain line breaks also fits a file with Windows ones, which stay what they are.
+/// A text that was seen with plain line breaks also matches a file with Windows ones, which stay what they are.
 pub(super) fn replace_unique(
     text: &str,
     old: &str,
@@ -45,19 +45,21 @@ pub(super) fn replace_unique(
 ) -> Result<(String, usize), ReplaceError> {
     let plain = occurrences(text, old);
     let windows = |part: &str| part.replace("\r\n", "\n").replace('\n', "\r\n");
-    let (places, old, new) = if plain.is_empty() && old.contains('\n') && text.contains("\r\n") {
+    let (positions, old, new) = if plain.is_empty() && old.contains('\n') && text.contains("\r\n") {
         let old = windows(old);
         (occurrences(text, &old), old, windows(new))
     } else {
         (plain, old.to_owned(), new.to_owned())
     };
-    match places[..] {
+    match positions[..] {
         [] => Err(ReplaceError::NotFound),
         [at] => {
             let edited = format!("{}{new}{}", &text[..at], &text[at + old.len()..]);
             Ok((edited, line_number(text, at)))
         }
-        _ => Err(ReplaceError::Ambiguous(places.iter().map(|at| line_number(text, *at)).collect())),
+        _ => Err(ReplaceError::Ambiguous(
+            positions.iter().map(|at| line_number(text, *at)).collect(),
+        )),
     }
 }
 
@@ -69,7 +71,7 @@ fn line_number(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count() + 1
 }
 
-/// The text with `added` as lines of its own after the line `after`, 0 for the beginning; none if there is no such line.
+/// Inserts `added` as lines of its own after the line `after`, 0 for the beginning; `None` if there is no such line.
 /// Every other byte stays as it is.
 pub(super) fn insert_after_line(text: &str, after: usize, added: &str) -> Option<String> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -91,7 +93,7 @@ pub(super) fn insert_after_line(text: &str, after: usize, added: &str) -> Option
     Some(edited)
 }
 
-/// A size as `du -h` tells it.
+/// Formats a size as `du -h` does.
 pub(super) fn human_size(bytes: u64) -> String {
     let scaled = |unit: u64| bytes as f64 / unit as f64;
     match bytes {

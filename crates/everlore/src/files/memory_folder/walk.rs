@@ -1,4 +1,4 @@
-//! What is in a folder, all the way down, and how it is listed.
+//! Walk of a folder and its listing.
 
 use std::io;
 
@@ -8,24 +8,24 @@ use super::{
     text_edit::human_size,
 };
 
-/// So deep a listing goes.
+/// Levels of a listing.
 const LISTING_DEPTH: usize = 2;
 
-/// A longer listing helps nobody; a folder below can be viewed on its own.
+/// Most entries of a listing; a folder below can be viewed on its own.
 const MAX_LISTING_ENTRIES: usize = 1_000;
 
-/// Something below a folder.
+/// Entry below a folder.
 #[derive(Debug)]
 pub(super) struct WalkedNode {
-    /// Its path from the folder, without a slash at its start.
+    /// Path from the folder, without a leading slash.
     pub(super) path: String,
-    /// How many folders lead to it, 1 for what lies in the folder itself.
+    /// Number of folders above it, 1 for an entry of the folder itself.
     pub(super) depth: usize,
     pub(super) node: FolderNode,
 }
 
 impl WalkedNode {
-    /// Its size, if it is a file.
+    /// Returns its size, if it is a file.
     pub(super) fn bytes(&self) -> u64 {
         if let FolderNode::File(bytes) = self.node { bytes } else { 0 }
     }
@@ -35,59 +35,65 @@ impl WalkedNode {
     }
 }
 
-/// Everything below a folder, each folder before what is in it, in the order of names.
+/// Returns everything below a folder, each folder before its entries, in the order of names.
 pub(super) fn walk_all(folder: &FolderHandle) -> io::Result<Vec<WalkedNode>> {
-    let mut found = Vec::new();
-    collect(folder, "", 1, &|_| true, &mut found)?;
-    Ok(found)
+    let mut entries = Vec::new();
+    collect(folder, "", 1, &|_| true, &mut entries)?;
+    Ok(entries)
 }
 
-/// The same without hidden items, `node_modules`, and what is neither a file nor a folder.
+/// Returns the same without hidden entries, `node_modules`, and anything but files and folders.
 pub(super) fn walk_visible(folder: &FolderHandle) -> io::Result<Vec<WalkedNode>> {
-    let mut found = Vec::new();
-    let seen = |name: &str| !name.starts_with('.') && name != "node_modules";
-    collect(folder, "", 1, &seen, &mut found)?;
-    found.retain(|found| matches!(found.node, FolderNode::File(_) | FolderNode::Folder));
-    Ok(found)
+    let mut entries = Vec::new();
+    let is_visible = |name: &str| !name.starts_with('.') && name != "node_modules";
+    collect(folder, "", 1, &is_visible, &mut entries)?;
+    entries.retain(|entry| matches!(entry.node, FolderNode::File(_) | FolderNode::Folder));
+    Ok(entries)
 }
 
 fn collect(
     folder: &FolderHandle,
     above: &str,
     depth: usize,
-    wanted: &dyn Fn(&str) -> bool,
-    found: &mut Vec<WalkedNode>,
+    is_wanted: &dyn Fn(&str) -> bool,
+    entries: &mut Vec<WalkedNode>,
 ) -> io::Result<()> {
-    for name in folder.names()?.into_iter().filter(|name| wanted(name)) {
+    for name in folder.names()?.into_iter().filter(|name| is_wanted(name)) {
         let (path, node) = (format!("{above}{name}"), folder.stat(&name)?);
-        found.push(WalkedNode { path: path.clone(), depth, node });
-        // What lies deeper than any path may go was not made here.
+        entries.push(WalkedNode { path: path.clone(), depth, node });
+        // Entries deeper than any path may go were not made here.
         if node == FolderNode::Folder && depth < MAX_DEPTH {
-            collect(&folder.open_subfolder(&name)?, &format!("{path}/"), depth + 1, wanted, found)?;
+            collect(
+                &folder.open_subfolder(&name)?,
+                &format!("{path}/"),
+                depth + 1,
+                is_wanted,
+                entries,
+            )?;
         }
     }
     Ok(())
 }
 
-/// The folder called `path` and what is in it, with sizes; that of a folder is the sum of its files.
+/// Returns the folder called `path` and its entries, with sizes; that of a folder is the sum of its files.
 pub(super) fn render_listing(folder: &FolderHandle, path: &str) -> io::Result<String> {
-    let found = walk_visible(folder)?;
-    let total: u64 = found.iter().map(WalkedNode::bytes).sum();
+    let entries = walk_visible(folder)?;
+    let total: u64 = entries.iter().map(WalkedNode::bytes).sum();
     let mut lines = vec![
         format!(
             "Here're the files and directories up to 2 levels deep in {path}, excluding hidden items and node_modules:"
         ),
         format!("{}\t{path}", human_size(total)),
     ];
-    let near: Vec<_> =
-        found.iter().enumerate().filter(|(_, found)| found.depth <= LISTING_DEPTH).collect();
-    for (index, entry) in near.iter().take(MAX_LISTING_ENTRIES) {
-        // What is below a folder follows it.
-        let below = found[index + 1..].iter().take_while(|other| other.is_below(entry));
+    let listed: Vec<_> =
+        entries.iter().enumerate().filter(|(_, entries)| entries.depth <= LISTING_DEPTH).collect();
+    for (index, entry) in listed.iter().take(MAX_LISTING_ENTRIES) {
+        // Entries below a folder follow it.
+        let below = entries[index + 1..].iter().take_while(|other| other.is_below(entry));
         let bytes = entry.bytes() + below.map(WalkedNode::bytes).sum::<u64>();
         lines.push(format!("{}\t{path}/{}", human_size(bytes), entry.path));
     }
-    if let Some(more) = near.len().checked_sub(MAX_LISTING_ENTRIES).filter(|more| *more > 0) {
+    if let Some(more) = listed.len().checked_sub(MAX_LISTING_ENTRIES).filter(|more| *more > 0) {
         lines.push(format!("... and {more} more; view a directory below to see what is in it"));
     }
     Ok(lines.join("\n"))

@@ -1,7 +1,7 @@
-//! Changing one section: every byte outside of it stays as it is, and the result is taken apart again to prove it.
+//! Edits of one section: every byte outside of it stays as it is, and the result is parsed again to prove it.
 //!
-//! A text that would make, end or swallow a section is refused and not rewritten: whoever wrote it knows best whether it
-//! should be two sections, a deeper heading or code, and can say so in the next attempt.
+//! A text that would begin, end or swallow a section is refused and not rewritten: its author decides whether it should
+//! be two sections, a deeper heading or code, and can say so in the next attempt.
 
 use super::{MarkdownSections, SectionSpan, validate_title};
 use crate::{
@@ -9,26 +9,26 @@ use crate::{
     files::markdown::lines,
 };
 
-/// So much of a section tells which one it is.
+/// Characters of an excerpt that identifies a section.
 const EXCERPT_CHARS: usize = 120;
 
-/// A line less alike than this is another line.
+/// Least similarity of a suggested line.
 const MIN_SIMILARITY: f64 = 0.5;
 
-/// More near lines than this do not help to choose.
+/// Most suggested lines; more do not help to choose.
 const MAX_SUGGESTIONS: usize = 2;
 
-/// A text after an edit.
+/// Text after an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditedText {
-    /// The whole text as it is now.
+    /// All of the text.
     pub text: String,
-    /// What the one who asked for it should know.
+    /// Note for the caller.
     pub note: Option<String>,
 }
 
 impl MarkdownSections<'_> {
-    /// Appends a text to a section on a line of its own; makes the section at the end if there is none.
+    /// Appends a text to a section on a line of its own; creates the section at the end if there is none.
     pub fn add(&self, title: &str, content: &str) -> Result<EditedText> {
         let content = self.with_file_line_breaks(content.trim_end());
         let content = trim_leading_blank_lines(&content);
@@ -37,9 +37,9 @@ impl MarkdownSections<'_> {
         }
         match self.find_span(title) {
             (Some(index), count) => {
-                let part = &self.spans[index];
-                let blank = self.body_of(part).trim().is_empty();
-                let at = if blank { part.heading_end } else { self.last_line_end(part) };
+                let span = &self.spans[index];
+                let blank = self.body_of(span).trim().is_empty();
+                let at = if blank { span.heading_end } else { self.last_line_end(span) };
                 let gap = self.line_break().repeat(if blank { 2 } else { 1 });
                 let text = self.splice(at..at, &format!("{gap}{content}"));
                 self.verify_edit(text, index, content, self.duplicate_title_note(index, count))
@@ -58,16 +58,16 @@ impl MarkdownSections<'_> {
                 "give the exact text to replace; to append, add to the section",
             ));
         }
-        let part = &self.spans[index];
-        let body = self.body_of(part);
+        let span = &self.spans[index];
+        let body = self.body_of(span);
         let styled = self.with_file_line_breaks(old);
-        // In the style of the file first, so that no line break is cut apart.
+        // In the style of the file first, so that no line break is split.
         let old = if body.contains(&styled) { styled.as_str() } else { old };
-        let places = occurrences(body, old);
-        let [place] = places[..] else {
-            return Err(self.not_unique_error(index, old, places.len()));
+        let positions = occurrences(body, old);
+        let [position] = positions[..] else {
+            return Err(self.not_unique_error(index, old, positions.len()));
         };
-        let (start, new) = (part.body_start + place, self.with_file_line_breaks(new));
+        let (start, new) = (span.body_start + position, self.with_file_line_breaks(new));
         let text = self.splice(start..start + old.len(), &new);
         self.verify_edit(text, index, &new, self.duplicate_title_note(index, count))
     }
@@ -76,8 +76,8 @@ impl MarkdownSections<'_> {
     pub fn remove(&self, title: &str) -> Result<EditedText> {
         let (index, count) = self.find_span(title);
         let index = index.ok_or_else(|| self.missing_section_error(title))?;
-        let part = &self.spans[index];
-        let text = self.splice(part.start..part.end, "");
+        let span = &self.spans[index];
+        let text = self.splice(span.start..span.end, "");
         let mut others = self.spans.clone();
         others.remove(index);
         self.check_only_changed(&MarkdownSections::parse(&text), &others, None, "")?;
@@ -93,24 +93,24 @@ impl MarkdownSections<'_> {
             eol.repeat(if bare.ends_with(['\n', '\r']) { 1 } else { 2 })
         };
         let text = format!("{}{gap}## {title}{eol}{eol}{content}{eol}", self.text);
-        let made = MarkdownSections::parse(&text);
+        let edited_sections = MarkdownSections::parse(&text);
         if let Some(open) = self.unclosed {
             return Err(Error::invalid(
                 format!(
                     "line {} of the file opens a {} that is never closed",
                     open.line, open.construct
                 ),
-                "close it first, or add to a section that stands before it",
+                "close it first, or add to a section before it",
             ));
         }
         let mut expected = self.spans.clone();
-        let last = made.spans.last().filter(|last| last.title.as_deref() == Some(title));
+        let last = edited_sections.spans.last().filter(|last| last.title.as_deref() == Some(title));
         expected.extend(last.cloned());
-        self.check_only_changed(&made, &expected, Some(self.spans.len()), content)?;
+        self.check_only_changed(&edited_sections, &expected, Some(self.spans.len()), content)?;
         Ok(EditedText { text, note: None })
     }
 
-    /// The text with a range of it replaced.
+    /// Returns the text with a range of it replaced.
     fn splice(&self, range: std::ops::Range<usize>, with: &str) -> String {
         [&self.text[..range.start], with, &self.text[range.end..]].concat()
     }
@@ -132,36 +132,36 @@ impl MarkdownSections<'_> {
         Ok(EditedText { text, note })
     }
 
-    /// Compares what an edit made with the parts that must be there; only the one at `edited` may say something else.
+    /// Compares the result of an edit with the expected spans; only the one at `edited` may have another text.
     fn check_only_changed(
         &self,
-        made: &MarkdownSections<'_>,
+        edited_sections: &MarkdownSections<'_>,
         expected: &[SectionSpan],
         edited: Option<usize>,
         content: &str,
     ) -> Result<()> {
         let unchanged = |(index, (old, new)): (usize, (&SectionSpan, &SectionSpan))| {
-            let alike = Some(index) == edited
+            let is_same = Some(index) == edited
                 || Some(index + 1) == edited && index + 2 == expected.len()
-                || self.text_of(old) == made.text_of(new);
-            old.title == new.title && alike
+                || self.text_of(old) == edited_sections.text_of(new);
+            old.title == new.title && is_same
         };
-        let pairs = expected.iter().zip(&made.spans).enumerate();
-        if expected.len() == made.spans.len() && { pairs }.all(unchanged) {
+        let pairs = expected.iter().zip(&edited_sections.spans).enumerate();
+        if expected.len() == edited_sections.spans.len() && { pairs }.all(unchanged) {
             return Ok(());
         }
         Err(boundary_error(content))
     }
 
-    /// Where the last line of a section that says something ends, without its line break.
-    fn last_line_end(&self, part: &SectionSpan) -> usize {
-        let filled = lines(self.body_of(part)).filter(|line| !line.text.trim().is_empty());
+    /// Returns the end of the last line of a section that is not blank, without its line break.
+    fn last_line_end(&self, span: &SectionSpan) -> usize {
+        let filled = lines(self.body_of(span)).filter(|line| !line.text.trim().is_empty());
         filled
             .last()
-            .map_or(part.heading_end, |line| part.body_start + line.start + line.text.len())
+            .map_or(span.heading_end, |line| span.body_start + line.start + line.text.len())
     }
 
-    /// The line break of the file: that of its first line.
+    /// Returns the line break of the file: that of its first line.
     fn line_break(&self) -> &'static str {
         match self.text.find(['\n', '\r']).map(|at| &self.text[at..]) {
             Some(rest) if rest.starts_with("\r\n") => "\r\n",
@@ -170,7 +170,7 @@ impl MarkdownSections<'_> {
         }
     }
 
-    /// The content with the line breaks of the file.
+    /// Returns the content with the line breaks of the file.
     fn with_file_line_breaks(&self, content: &str) -> String {
         let plain = content.replace("\r\n", "\n").replace('\r', "\n");
         if self.line_break() == "\n" { plain } else { plain.replace('\n', self.line_break()) }
@@ -183,10 +183,10 @@ impl MarkdownSections<'_> {
         })
     }
 
-    /// The answer to an old text that is not there, or there several times.
+    /// Returns the error for an old text that is missing or occurs several times.
     fn not_unique_error(&self, index: usize, old: &str, count: usize) -> Error {
-        let part = &self.spans[index];
-        let title = part.title.as_deref().unwrap_or_default();
+        let span = &self.spans[index];
+        let title = span.title.as_deref().unwrap_or_default();
         if count > 1 {
             return Error::invalid(
                 format!("the old text occurs {count} times in section `{title}`"),
@@ -194,37 +194,37 @@ impl MarkdownSections<'_> {
             );
         }
         let elsewhere = self.iter().find(|section| section.body.contains(old));
-        let near = similar_lines(self.body_of(part), old);
+        let similar = similar_lines(self.body_of(span), old);
         let hint = if let Some(other) = elsewhere {
             format!("it is in section `{}`", other.title)
-        } else if !near.is_empty() {
-            format!("did you mean {}? the old text must be given exactly", near.join(" or "))
-        } else if self.body_of(part).trim().is_empty() {
+        } else if !similar.is_empty() {
+            format!("did you mean {}? the old text must be given exactly", similar.join(" or "))
+        } else if self.body_of(span).trim().is_empty() {
             "the section is empty; add to it instead".to_owned()
         } else {
-            format!("the section begins: {}", excerpt(self.body_of(part)))
+            format!("the section begins: {}", excerpt(self.body_of(span)))
         };
         Error::invalid(format!("the old text is not in section `{title}`"), hint)
     }
 }
 
-/// Why a text cannot stand inside a section.
+/// Returns the error for a text that would move a section boundary.
 fn boundary_error(content: &str) -> Error {
-    let own = MarkdownSections::parse(content);
-    let heading = own.spans.iter().skip(1).find_map(|part| {
-        let line = own.text.get(part.start..part.heading_end)?;
+    let parsed = MarkdownSections::parse(content);
+    let heading = parsed.spans.iter().skip(1).find_map(|span| {
+        let line = parsed.text.get(span.start..span.heading_end)?;
         Some(format!("the text has the heading `{}`, which would begin a new section", line.trim()))
     });
-    let advice = match (&heading, own.unclosed) {
+    let advice = match (&heading, parsed.unclosed) {
         (Some(_), _) => {
             "write headings inside a section with ### or deeper, or add each section by itself"
         }
         (None, Some(_)) => "close it in the same text",
-        (None, None) => "give it so that code fences and comments are closed inside the section",
+        (None, None) => "close code fences and comments inside the section",
     };
     let message = heading.or_else(|| {
-        let what = own.unclosed?.construct;
-        Some(format!("the text opens a {what} and does not close it"))
+        let construct = parsed.unclosed?.construct;
+        Some(format!("the text opens a {construct} and does not close it"))
     });
     let message = message.unwrap_or_else(|| {
         "the change would move the beginning or the end of another section".to_owned()
@@ -232,25 +232,25 @@ fn boundary_error(content: &str) -> Error {
     Error::invalid(message, advice)
 }
 
-/// Where a text occurs, even where two places overlap.
+/// Returns the positions of a text, overlapping ones too.
 fn occurrences(body: &str, old: &str) -> Vec<usize> {
     body.char_indices().map(|(at, _)| at).filter(|at| body[*at..].starts_with(old)).collect()
 }
 
-/// The lines most like the first line of a text, quoted.
+/// Returns the lines most similar to the first line of a text, quoted.
 fn similar_lines(body: &str, old: &str) -> Vec<String> {
-    let wanted = old.trim().lines().next().unwrap_or_default().trim().to_lowercase();
-    let likeness = |line: &str| strsim::normalized_levenshtein(&line.to_lowercase(), &wanted);
-    let mut alike: Vec<(f64, &str)> = lines(body)
+    let first_line = old.trim().lines().next().unwrap_or_default().trim().to_lowercase();
+    let similarity = |line: &str| strsim::normalized_levenshtein(&line.to_lowercase(), &first_line);
+    let mut similar: Vec<(f64, &str)> = lines(body)
         .map(|line| line.text.trim())
         .filter(|line| !line.is_empty())
-        .map(|line| (likeness(line), line))
-        .filter(|(likeness, line)| {
-            *likeness >= MIN_SIMILARITY || line.to_lowercase().contains(&wanted)
+        .map(|line| (similarity(line), line))
+        .filter(|(similarity, line)| {
+            *similarity >= MIN_SIMILARITY || line.to_lowercase().contains(&first_line)
         })
         .collect();
-    alike.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    alike
+    similar.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    similar
         .into_iter()
         .take(MAX_SUGGESTIONS)
         .map(|(_, line)| format!("`{}`", excerpt(line)))
@@ -265,7 +265,7 @@ fn excerpt(text: &str) -> String {
     }
 }
 
-/// The content from its first line that says something.
+/// Returns the content from its first line that is not blank.
 fn trim_leading_blank_lines(content: &str) -> &str {
     let first = lines(content).find(|line| !line.text.trim().is_empty());
     first.map_or("", |line| &content[line.start..])

@@ -1,8 +1,8 @@
-//! Markdown files in `## Section` form, taken apart without losing a byte.
+//! Sections of markdown files in `## Section` form, byte-exact.
 //!
-//! A section goes from its `## Title` line to the next heading of level 1 or 2, or to the end. What stands before the
-//! first section, and what follows a `# Title` line, belongs to no section and is never touched. Deeper headings,
-//! underlined headings, and anything in code, comments and lists are ordinary text.
+//! A section goes from its `## Title` line to the next heading of level 1 or 2, or to the end. Text before the first
+//! section, and text after a `# Title` line, belongs to no section and is never touched. Deeper headings, underlined
+//! headings, and anything in code, comments and lists are ordinary text.
 
 mod edit;
 #[cfg(test)]
@@ -16,10 +16,10 @@ use crate::{
     text::fold::fold,
 };
 
-/// A longer title is a text.
+/// Most characters of a title; a longer one is a text.
 const MAX_TITLE_CHARS: usize = 100;
 
-/// A text and where its sections are.
+/// Text with its sections.
 #[derive(Debug)]
 pub struct MarkdownSections<'a> {
     text: &'a str,
@@ -27,12 +27,12 @@ pub struct MarkdownSections<'a> {
     unclosed: Option<UnclosedMarkup>,
 }
 
-/// A section, or what belongs to none: then it has no title.
+/// Bytes of a section, or of text in no section: then it has no title.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct SectionSpan {
     title: Option<String>,
     start: usize,
-    /// Where its heading's text ends, without the line break.
+    /// End of the heading's text, without the line break.
     heading_end: usize,
     body_start: usize,
     end: usize,
@@ -65,11 +65,11 @@ impl UnclosedMarkup {
 /// One section of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MarkdownSection<'a> {
-    /// Its title.
+    /// Title.
     pub title: &'a str,
     /// All of it, with its heading.
     pub text: &'a str,
-    /// What stands below its heading.
+    /// Text below its heading.
     pub body: &'a str,
 }
 
@@ -106,69 +106,69 @@ impl<'a> MarkdownSections<'a> {
         Self { text, spans, unclosed }
     }
 
-    /// What stands before the first heading.
+    /// Returns the text before the first heading.
     pub fn preamble(&self) -> &'a str {
         self.text_of(&self.spans[0])
     }
 
-    /// Where a code fence or a comment begins that is never closed.
+    /// Returns the start of a code fence or comment that is never closed.
     pub fn unclosed_at(&self) -> Option<usize> {
         self.unclosed.map(|open| open.start)
     }
 
-    /// The sections in their order.
+    /// Iterates over the sections in their order.
     pub fn iter(&self) -> impl Iterator<Item = MarkdownSection<'_>> {
-        self.spans.iter().filter_map(|part| {
-            let title = part.title.as_deref()?;
-            Some(MarkdownSection { title, text: self.text_of(part), body: self.body_of(part) })
+        self.spans.iter().filter_map(|span| {
+            let title = span.title.as_deref()?;
+            Some(MarkdownSection { title, text: self.text_of(span), body: self.body_of(span) })
         })
     }
 
-    /// All of the text in pieces, those that belong to no section too: the heading without its marks, empty if there is
-    /// none, all of the piece, and what stands below the heading.
+    /// Iterates over all of the text, parts in no section too: the heading without its marks, empty if there is none,
+    /// the whole part, and the text below its heading.
     pub fn headed_texts(&self) -> impl Iterator<Item = (&str, &'a str, &'a str)> {
-        self.spans.iter().map(|part| {
-            let heading = self.text[part.start..part.heading_end].trim();
-            let heading = part.title.as_deref().unwrap_or(heading.trim_start_matches('#').trim());
-            (heading, self.text_of(part), self.body_of(part))
+        self.spans.iter().map(|span| {
+            let heading = self.text[span.start..span.heading_end].trim();
+            let heading = span.title.as_deref().unwrap_or(heading.trim_start_matches('#').trim());
+            (heading, self.text_of(span), self.body_of(span))
         })
     }
 
-    /// The section of this title; the first, if several have it.
+    /// Returns the section of this title; the first, if several have it.
     pub fn get(&self, title: &str) -> Option<MarkdownSection<'_>> {
-        let part = &self.spans[self.find_span(title).0?];
-        let title = part.title.as_deref()?;
-        Some(MarkdownSection { title, text: self.text_of(part), body: self.body_of(part) })
+        let span = &self.spans[self.find_span(title).0?];
+        let title = span.title.as_deref()?;
+        Some(MarkdownSection { title, text: self.text_of(span), body: self.body_of(span) })
     }
 
-    /// The section of this title, or what to do instead.
+    /// Returns the section of this title, or an error that lists the titles.
     pub fn expect(&self, title: &str) -> Result<MarkdownSection<'_>> {
         self.get(title).ok_or_else(|| self.missing_section_error(title))
     }
 
-    fn text_of(&self, part: &SectionSpan) -> &'a str {
-        &self.text[part.start..part.end]
+    fn text_of(&self, span: &SectionSpan) -> &'a str {
+        &self.text[span.start..span.end]
     }
 
-    fn body_of(&self, part: &SectionSpan) -> &'a str {
-        &self.text[part.body_start..part.end]
+    fn body_of(&self, span: &SectionSpan) -> &'a str {
+        &self.text[span.body_start..span.end]
     }
 
-    /// The place of the first section of this title and how many there are. Where none is called exactly so, case,
-    /// width and blanks do not matter: a model that writes `preferences` means `Preferences`.
+    /// Returns the index of the first section of this title and the number of them. If none has exactly this title,
+    /// case, width and blanks do not matter: a model that writes `preferences` means `Preferences`.
     fn find_span(&self, title: &str) -> (Option<usize>, usize) {
-        let (given, wanted) = (title.trim(), strip_heading_marks(title));
+        let (exact_title, unmarked_title) = (title.trim(), strip_heading_marks(title));
         let same = |fits: &dyn Fn(&str) -> bool| {
-            let fitting = |part: &SectionSpan| part.title.as_deref().is_some_and(fits);
-            let first = self.spans.iter().position(fitting);
-            (first, self.spans.iter().filter(|part| fitting(part)).count())
+            let matches = |span: &SectionSpan| span.title.as_deref().is_some_and(fits);
+            let first = self.spans.iter().position(matches);
+            (first, self.spans.iter().filter(|span| matches(span)).count())
         };
-        let folded = normalize_title(wanted);
-        let exact = same(&|title| title == given);
+        let folded = normalize_title(unmarked_title);
+        let exact = same(&|title| title == exact_title);
         if exact.0.is_some() {
             return exact;
         }
-        let unmarked = same(&|title| title == wanted);
+        let unmarked = same(&|title| title == unmarked_title);
         if unmarked.0.is_some() {
             unmarked
         } else {
@@ -179,7 +179,7 @@ impl<'a> MarkdownSections<'a> {
     fn missing_section_error(&self, title: &str) -> Error {
         let titles: Vec<_> = self.iter().map(|section| format!("`{}`", section.title)).collect();
         let hint = if titles.is_empty() {
-            "the file has no sections yet; adding to one makes it".to_owned()
+            "the file has no sections yet; adding to one creates it".to_owned()
         } else {
             format!("use one of its sections: {}", titles.join(", "))
         };
@@ -202,7 +202,7 @@ fn atx_title(line: &str, level: u8) -> Option<&str> {
     Some(if closes { open.trim_end_matches(blank) } else { text })
 }
 
-/// A title as it is meant, even if it was given with the marks of a heading.
+/// Returns a title without the marks of a heading that a caller may give with it.
 fn strip_heading_marks(title: &str) -> &str {
     let trimmed = title.trim();
     let unmarked = trimmed.trim_start_matches('#');
@@ -213,7 +213,7 @@ fn normalize_title(title: &str) -> String {
     fold(title).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A title that a new section can have.
+/// Validates the title of a new section.
 fn validate_title(title: &str) -> Result<&str> {
     let title = strip_heading_marks(title);
     let line = format!("## {title}\n");

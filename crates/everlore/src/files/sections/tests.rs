@@ -1,4 +1,4 @@
-//! Sections are found where a reader of markdown sees them, and edits touch nothing else.
+//! Tests: sections are found where a reader of markdown sees them, and edits touch nothing else.
 
 use proptest::prelude::*;
 
@@ -123,7 +123,7 @@ fn a_title_is_found_as_a_model_may_write_it() {
         assert_eq!(added("## Code Style\nx\n", name, "y"), "## Code Style\nx\ny\n", "{name}");
     }
     assert_eq!(added("## x\n## # x\n", "# x", "y"), "## x\n## # x\n\ny\n");
-    // An exact title is meant before one that is only alike.
+    // An exact title wins over a similar one.
     assert_eq!(added("## api\nx\n## API\ny\n", "API", "z"), "## api\nx\n## API\ny\nz\n");
 }
 
@@ -159,7 +159,7 @@ fn text_that_would_move_a_border_is_refused_with_advice() {
             sections.replace("A", "a", content),
             sections.add("C", content),
         ] {
-            // Nothing follows a new section, so what it leaves open harms nobody yet.
+            // Nothing follows a new section, so markup that it leaves open does no harm yet.
             if let Err(error) = result {
                 assert!(error.to_string().contains(reason), "{content}: {error}");
             } else {
@@ -173,7 +173,7 @@ fn text_that_would_move_a_border_is_refused_with_advice() {
     let open = MarkdownSections::parse("## A\n```\ncode\n");
     assert_eq!(
         refusal(open.add("B", "x")),
-        "line 2 of the file opens a code fence that is never closed | close it first, or add to a section that stands before it"
+        "line 2 of the file opens a code fence that is never closed | close it first, or add to a section before it"
     );
 }
 
@@ -213,7 +213,7 @@ fn overlapping_places_count_as_several() {
     assert_eq!(replaced("## A\n- tea\n- rice\n", "A", "- tea\n", ""), "## A\n- rice\n");
 }
 
-/// Pieces of markdown, whole: what is open is closed.
+/// Generates complete pieces of markdown: what is open is closed.
 fn block() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z茶水]{1,6}( [a-z好]{1,4}){0,3}",
@@ -237,7 +237,8 @@ fn title() -> impl Strategy<Value = String> {
     prop::sample::select(vec!["Alpha", "Beta", "偏好", "C#", "项目 one"]).prop_map(str::to_owned)
 }
 
-/// A file: any preamble, some sections, any line break, perhaps a mark at its beginning and none at its end.
+/// Generates a file: any preamble, some sections, any line break, perhaps a byte order mark and no line break at its
+/// end.
 fn file() -> impl Strategy<Value = String> {
     let section = (title(), body(), prop::sample::select(vec!["", " ##", "  "]))
         .prop_map(|(title, body, closing)| format!("## {title}{closing}\n{body}"));
@@ -286,22 +287,22 @@ fn model(text: &str) -> SectionModel {
     sections.iter().map(|section| (section.title.to_owned(), normalized(section.body))).collect()
 }
 
-/// The piece of a section that an operation is about: some characters from somewhere in the middle.
-fn piece(body: &str, at: usize) -> String {
+/// Returns the piece of a section that an operation is about: some characters from the middle.
+fn excerpt(body: &str, at: usize) -> String {
     let length = body.chars().count();
     body.chars().skip(at % length.max(1)).take(3).collect()
 }
 
-/// Makes the edit on the file and on the model; the model changes only if the file did.
+/// Applies the edit to the file and to the model; the model changes only if the file did.
 fn apply(op: &SectionOp, text: &str, model: &mut SectionModel) -> Option<String> {
     let sections = MarkdownSections::parse(text);
-    let place =
+    let index =
         |title: &str, model: &SectionModel| model.iter().position(|(other, _)| other == title);
     match op {
         SectionOp::Add(title, content) => {
             let edited = sections.add(title, content).ok()?.text;
             let content = normalized(content.trim_end());
-            match place(title, model) {
+            match index(title, model) {
                 None => model.push((title.clone(), content)),
                 Some(index) if model[index].1.is_empty() => model[index].1 = content,
                 Some(index) => model[index].1 += &format!("\n{content}"),
@@ -309,8 +310,8 @@ fn apply(op: &SectionOp, text: &str, model: &mut SectionModel) -> Option<String>
             Some(edited)
         }
         SectionOp::Replace(title, at, new) => {
-            let index = place(title, model)?;
-            let old = piece(&model[index].1, *at);
+            let index = index(title, model)?;
+            let old = excerpt(&model[index].1, *at);
             let edited = sections.replace(title, &old, new).ok()?.text;
             assert_eq!(model[index].1.matches(&old).count(), 1, "{old:?} in {:?}", model[index]);
             model[index].1 = normalized(&model[index].1.replace(&old, new));
@@ -318,13 +319,13 @@ fn apply(op: &SectionOp, text: &str, model: &mut SectionModel) -> Option<String>
         }
         SectionOp::Remove(title) => {
             let edited = sections.remove(title).ok()?.text;
-            model.remove(place(title, model)?);
+            model.remove(index(title, model)?);
             Some(edited)
         }
     }
 }
 
-/// What stands outside of the first section with this title, before and after it.
+/// Returns the text outside of the first section with this title, before and after it.
 fn outside(text: &str, title: &str) -> (String, String) {
     let sections = MarkdownSections::parse(text);
     let Some(section) = sections.get(title) else { return (text.to_owned(), String::new()) };
@@ -337,8 +338,8 @@ proptest! {
     fn any_text_is_the_sum_of_its_parts(text in any::<String>(), file in file()) {
         for text in [text, file] {
             let sections = MarkdownSections::parse(&text);
-            let parts: String = sections.spans.iter().map(|part| sections.text_of(part)).collect();
-            prop_assert_eq!(parts, text);
+            let joined: String = sections.spans.iter().map(|part| sections.text_of(part)).collect();
+            prop_assert_eq!(joined, text);
         }
     }
 
@@ -369,7 +370,7 @@ proptest! {
         let sections = MarkdownSections::parse(&file);
         let (before, after) = outside(&file, &title);
         for content in [content, markup] {
-            let old = sections.get(&title).map(|section| piece(section.body, 2)).unwrap_or_default();
+            let old = sections.get(&title).map(|section| excerpt(section.body, 2)).unwrap_or_default();
             for edited in [sections.add(&title, &content), sections.replace(&title, &old, &content)] {
                 let Ok(edited) = edited else { continue };
                 prop_assert!(edited.text.starts_with(&before) && edited.text.ends_with(&after));

@@ -1,57 +1,57 @@
-//! What to do where a file and a memory no longer say what both said last: a table.
+//! Sync decision for a file and a memory that changed since they last agreed: a table.
 
-/// What became of a file since both said the same.
+/// State of a file since the last sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileSyncState {
-    /// Its bytes are the same.
+    /// Same bytes.
     Unchanged,
-    /// It says something else.
+    /// Another text.
     Edited,
-    /// It is not there any more.
+    /// No longer there.
     Deleted,
-    /// It is there and cannot be taken as it is.
+    /// There, but not readable as a memory.
     Unreadable,
 }
 
-/// What became of a memory since both said the same.
+/// State of a memory since the last sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemorySyncState {
-    /// It says the same.
+    /// Same text.
     Unchanged,
-    /// It says something else.
+    /// Another text.
     Edited,
-    /// It was archived or replaced.
+    /// Archived or superseded.
     Inactive,
-    /// It was deleted or forgotten.
+    /// Deleted or erased.
     Deleted,
 }
 
-/// What has to be done so that both say the same again.
+/// Step that makes file and memory agree again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyncDecision {
-    /// Nothing.
+    /// Do nothing.
     Nothing,
-    /// Neither is there any more.
+    /// Forget the pair: neither is there any more.
     Untrack,
-    /// The file gets what the memory says.
+    /// Write the memory to the file.
     WriteFile,
-    /// The file is made again: it was deleted, but the memory was edited.
+    /// Write the file again: it was deleted, but the memory was edited.
     RecreateFile,
-    /// The file goes, as the memory did.
+    /// Remove the file, because the memory is gone.
     RemoveFile,
-    /// The memory gets what the file says.
+    /// Update the memory from the file.
     UpdateMemory,
-    /// The memory comes back: it was put away or deleted, but the file was edited.
+    /// Restore the memory: it was archived or deleted, but the file was edited.
     RestoreMemory,
-    /// The memory goes, as the file did.
+    /// Delete the memory, because the file is gone.
     DeleteMemory,
-    /// Both were edited: the file stays, what the memory said becomes a memory of its own.
+    /// Keep both edits: the file stays, the memory's text becomes a memory of its own.
     KeepBoth,
-    /// The file has to be mended first.
+    /// Wait until the file is repaired.
     AwaitRepair,
 }
 
-/// Decides; `agree` tells whether an edited file says what the memory says.
+/// Decides; `agree` is `true` if an edited file has the text of the memory.
 pub fn decide(file: FileSyncState, memory: MemorySyncState, agree: bool) -> SyncDecision {
     match (file, memory) {
         (FileSyncState::Unchanged, MemorySyncState::Unchanged) => SyncDecision::Nothing,
@@ -59,7 +59,7 @@ pub fn decide(file: FileSyncState, memory: MemorySyncState, agree: bool) -> Sync
         (FileSyncState::Unchanged, MemorySyncState::Inactive | MemorySyncState::Deleted) => {
             SyncDecision::RemoveFile
         }
-        // What both have come to say is written only where the file leaves something out.
+        // A text that both have is written only if the file leaves something out.
         (FileSyncState::Edited, MemorySyncState::Unchanged | MemorySyncState::Edited) if agree => {
             SyncDecision::WriteFile
         }

@@ -1,4 +1,4 @@
-//! Names of files that every system takes: no separators, no reserved names, told apart without regard to case.
+//! File names that every system accepts: no separators, no reserved names, distinct without regard to case.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -8,16 +8,17 @@ use crate::{
     types::Kind,
 };
 
-/// Bytes of a file's name without its ending: every file system takes it, encrypted ones too, with room for a number.
+/// Most bytes of a file name without its extension: every file system accepts it, encrypted ones too, with room for a
+/// number.
 const MAX_STEM_BYTES: usize = 120;
 
-/// Names that Windows keeps for devices, whatever ending they have.
+/// Names that Windows reserves for devices, whatever their extension.
 const RESERVED_DEVICE_NAMES: [&str; 22] = [
     "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8",
     "com9", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
 ];
 
-/// `<kind>_<slug>.md`, with a number if that is taken. `is_taken` is asked with names in lower case.
+/// Returns `<kind>_<slug>.md`, with a number if that is taken. `is_taken` gets names in lower case.
 pub fn unique_file_name(kind: Kind, title: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let slug = slug(title);
     let stem = if slug.is_empty() { kind.as_str().to_owned() } else { format!("{kind}_{slug}") };
@@ -27,7 +28,7 @@ pub fn unique_file_name(kind: Kind, title: &str, is_taken: impl Fn(&str) -> bool
     std::iter::once(format!("{stem}.md")).chain(numbered).find(free).unwrap_or_default()
 }
 
-/// Letters and digits of any language, in lower case and composed, joined by underscores.
+/// Returns the letters and digits of any language, in lower case and composed, joined by underscores.
 pub fn slug(title: &str) -> String {
     let lower: String = title.nfc().collect::<String>().to_lowercase().nfc().collect();
     let words = lower.split(|c: char| !(c.is_alphanumeric() || c == '-'));
@@ -36,7 +37,7 @@ pub fn slug(title: &str) -> String {
     truncate_bytes(&joined, MAX_STEM_BYTES - 12).trim_end_matches(['_', '-']).to_owned()
 }
 
-/// The safe base name of what someone called a file, with `.md`.
+/// Returns the safe base name of a given file name, with `.md`.
 pub fn sanitize_file_name(given: &str) -> Result<String> {
     let base = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let base: String = base.nfc().collect();
@@ -66,12 +67,12 @@ pub fn sanitize_file_name(given: &str) -> Result<String> {
     Ok(name)
 }
 
-/// Whether a file is the index, on systems that tell no case apart too.
+/// Returns `true` if a file is the index, also on systems that ignore case.
 pub fn is_index_file(file: &str) -> bool {
     file.eq_ignore_ascii_case(INDEX_FILE)
 }
 
-/// The text cut to so many bytes, between two characters.
+/// Truncates a text to so many bytes, between two characters.
 fn truncate_bytes(text: &str, bytes: usize) -> &str {
     let fits = text.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= bytes);
     &text[..fits.last().unwrap_or(0)]

@@ -1,4 +1,4 @@
-//! `MEMORY.md`: a line for each file, changed in place; every other line stays as it is.
+//! Vault index `MEMORY.md`: a line for each file, changed in place; every other line stays as it is.
 
 use std::collections::HashMap;
 
@@ -6,35 +6,35 @@ use serde::Serialize;
 
 use crate::{text::language::Language, types::Memory};
 
-/// What is put into a prompt of the index: so many lines and bytes at most, the mark included.
+/// Most lines of the index in a prompt, the truncation mark included.
 pub const MAX_INDEX_VIEW_LINES: usize = 200;
-/// See [`MAX_VIEW_LINES`].
+/// Most bytes of the index in a prompt, the truncation mark included.
 pub const MAX_INDEX_VIEW_BYTES: usize = 25_000;
 
-/// A summary is one line that fits a screen.
+/// Most characters of a summary: one line that fits a screen.
 const MAX_SUMMARY_CHARS: usize = 150;
 
-/// The ways in which people and programs set a summary apart from its link; the first is ours.
+/// Separators between a link and its summary that people and programs use; the first is ours.
 const SEPARATORS: [&str; 5] = [" — ", ": ", " - ", " – ", "："];
 
-/// The index, line by line.
+/// Index by lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VaultIndex {
-    /// With their ends; a line that was taken out is empty.
+    /// Lines with their ends; a removed line is empty.
     lines: Vec<String>,
     by_file: HashMap<String, usize>,
 }
 
-/// What a prompt shows of the index.
+/// Part of the index that a prompt shows.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct VaultIndexView {
-    /// The lines, with a mark at the end if some are left out.
+    /// Lines, with a mark at the end if some are left out.
     pub text: String,
-    /// How many lines are left out; they are still on disk.
+    /// Number of lines left out; they are still on disk.
     pub left_out: usize,
 }
 
-/// A line that names a file: what stands before the link, its title, its target, and what stands after.
+/// Line that names a file: text before the link, title, target, and text after it.
 struct IndexLink<'a> {
     before: &'a str,
     title: &'a str,
@@ -43,7 +43,7 @@ struct IndexLink<'a> {
 }
 
 impl VaultIndex {
-    /// Reads an index; any text is one.
+    /// Parses an index; any text is one.
     pub fn parse(text: &str) -> Self {
         let mut index = Self::default();
         for line in text.split_inclusive('\n') {
@@ -52,12 +52,12 @@ impl VaultIndex {
         index
     }
 
-    /// The line of a file, without its end.
+    /// Returns the line of a file, without its end.
     pub fn line_for(&self, file: &str) -> Option<&str> {
         self.by_file.get(file).map(|at| self.lines[*at].trim_end_matches(['\n', '\r']))
     }
 
-    /// Writes the line of a file: in place if there is one, in the way that it is written, after the last one if not.
+    /// Writes the line of a file: in place and in its style if there is one, after the last one if not.
     pub fn set(&mut self, file: &str, title: &str, summary: &str) {
         match self.by_file.get(file).copied() {
             Some(at) => {
@@ -68,7 +68,7 @@ impl VaultIndex {
         }
     }
 
-    /// Changes the line of a file from one title and summary to another; a line that somebody wrote otherwise stays.
+    /// Changes the line of a file from one title and summary to another; a line that a person reworded stays.
     pub fn update_unless_reworded(
         &mut self,
         file: &str,
@@ -81,14 +81,14 @@ impl VaultIndex {
         }
     }
 
-    /// Takes the line of a file out.
+    /// Removes the line of a file.
     pub fn remove(&mut self, file: &str) {
         if let Some(at) = self.by_file.remove(file) {
             self.lines[at].clear();
         }
     }
 
-    /// Lets the line of a file point to its new name.
+    /// Points the line of a file to its new name.
     pub fn rename(&mut self, from: &str, to: &str) {
         let Some(at) = self.by_file.remove(from) else { return };
         let line = &self.lines[at];
@@ -102,7 +102,7 @@ impl VaultIndex {
         }
     }
 
-    /// Lines that point to files which `exists` does not know, by title: their files may have been renamed.
+    /// Returns lines that point to files which `exists` does not know, by title: their files may have been renamed.
     pub fn dangling(&self, exists: impl Fn(&str) -> bool) -> HashMap<String, String> {
         let lost = self.by_file.iter().filter(|(file, _)| !exists(file));
         lost.filter_map(|(file, at)| {
@@ -111,7 +111,7 @@ impl VaultIndex {
         .collect()
     }
 
-    /// What a prompt shows: as it is within the limits, whole lines and a mark otherwise.
+    /// Returns the index for a prompt: as it is within the limits, else whole lines and a mark.
     pub fn view(text: &str, language: Language) -> VaultIndexView {
         let total = text.lines().count();
         if total <= MAX_INDEX_VIEW_LINES && text.len() <= MAX_INDEX_VIEW_BYTES {
@@ -147,7 +147,7 @@ impl VaultIndex {
             last.push_str(newline);
         }
         if at < self.lines.len() {
-            self.by_file.values_mut().filter(|place| **place >= at).for_each(|place| *place += 1);
+            self.by_file.values_mut().filter(|line| **line >= at).for_each(|line| *line += 1);
         }
         self.lines.insert(at, line + newline);
         self.by_file.insert(file.to_owned(), at);
@@ -167,7 +167,7 @@ impl std::fmt::Display for VaultIndex {
     }
 }
 
-/// One line that tells what a memory is about: its description, or the beginning of its text.
+/// Returns one line on a memory: its description, or the beginning of its text.
 pub fn index_summary(memory: &Memory) -> String {
     let text = match memory.description.trim() {
         "" => memory.content.trim().lines().next().unwrap_or_default(),
@@ -198,18 +198,18 @@ fn line(title: &str, file: &str, separator: &str, summary: &str) -> String {
     format!("- [{title}]({}){separator}{summary}", link_target(file))
 }
 
-/// A title as it stands in a link.
+/// Escapes a title for the text of a link.
 pub fn escape_link_text(title: &str) -> String {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     title.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
 }
 
-/// A name with blanks or brackets stands in angles.
+/// Returns a link target; a name with blanks or brackets is put in angle brackets.
 fn link_target(file: &str) -> String {
     if file.contains([' ', '(', ')']) { format!("<{file}>") } else { file.to_owned() }
 }
 
-/// The line with another title and summary; a title that is the file's name, the bullet and the separator stay.
+/// Returns the line with another title and summary; a title that is the file's name, the bullet and the separator stay.
 fn revise_line(old: &str, file: &str, title: &str, summary: &str) -> String {
     let end = &old[old.trim_end_matches(['\n', '\r']).len()..];
     let Some(link) = parse_link(old) else {
@@ -223,7 +223,7 @@ fn revise_line(old: &str, file: &str, title: &str, summary: &str) -> String {
     format!("{bullet}{}{end}", new.trim_start_matches("- "))
 }
 
-/// Takes a list item that starts with a link to a file apart.
+/// Parses a list item that starts with a link to a file.
 fn parse_link(line: &str) -> Option<IndexLink<'_>> {
     let item = line.trim_start();
     let item = item.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['.', ')']);

@@ -1,4 +1,4 @@
-//! What a vault holds, read from the heads of its files, newest first.
+//! Listing of a vault from the heads of its files, newest first.
 
 use std::{fs, io::Read, path::Path};
 
@@ -12,56 +12,56 @@ use crate::{
     types::Kind,
 };
 
-/// The most files that are told of in a prompt; searching knows no such limit.
+/// Most files named in a prompt; search has no such limit.
 pub const MAX_PROMPT_FILES: usize = 200;
 
-/// So much of a file is read to know what it is about.
+/// Bytes at the start of a file that are read for a listing.
 const HEAD_BYTES: u64 = 4 * 1024;
 
-/// What a vault holds.
+/// Contents of a vault.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct VaultListing {
-    /// Its memories, newest first.
+    /// Memories, newest first.
     pub entries: Vec<VaultEntry>,
-    /// Files that are none, with the reason.
+    /// Files that are no memories, with the reason.
     pub skipped: Vec<SkippedVaultFile>,
-    /// Files that were not looked at because of the limit.
+    /// Files beyond the limit, which were not read.
     pub left_out: usize,
 }
 
-/// One file of a vault.
+/// File of a vault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct VaultEntry {
-    /// The file's name.
+    /// File name.
     pub file: String,
-    /// What sort of statement it is.
+    /// Kind of statement.
     pub kind: Kind,
-    /// Its title.
+    /// Title.
     pub name: String,
-    /// The line that tells whether it matters.
+    /// Line by which a reader decides whether it matters.
     pub description: String,
-    /// When it was last changed.
+    /// Time of the last change.
     pub modified_at: Timestamp,
 }
 
-/// A file that is not taken, and why.
+/// File that is skipped, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SkippedVaultFile {
-    /// The file's name.
+    /// File name.
     pub file: String,
-    /// Why it is not taken.
+    /// Reason.
     pub reason: String,
 }
 
 impl VaultEntry {
-    /// `- [type] file (YYYY-MM-DD HH:MM): description`, for choosing what is relevant.
+    /// Returns `- [type] file (YYYY-MM-DD HH:MM): description`, for choosing relevant files.
     pub fn manifest_line(&self, zone: &TimeZone) -> String {
         let at = self.modified_at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
-        let what = if self.description.is_empty() { &self.name } else { &self.description };
-        format!("- [{}] {} ({at}): {what}", self.kind, self.file)
+        let summary = if self.description.is_empty() { &self.name } else { &self.description };
+        format!("- [{}] {} ({at}): {summary}", self.kind, self.file)
     }
 
-    /// How old it is.
+    /// Returns its age.
     pub fn age(&self, now: &Zoned) -> Age {
         Age::new(self.modified_at, now)
     }
@@ -71,8 +71,8 @@ impl VaultEntry {
 pub fn list(folder: &Path, limit: Option<usize>) -> Result<VaultListing> {
     let mut listing = VaultListing::default();
     let mut files = Vec::new();
-    for found in memory_files(folder)? {
-        match found {
+    for entry in memory_files(folder)? {
+        match entry {
             Ok((name, data)) => files.push((mtime(&data), name)),
             Err(skipped) => listing.skipped.push(skipped),
         }
@@ -93,22 +93,23 @@ pub fn list(folder: &Path, limit: Option<usize>) -> Result<VaultListing> {
     Ok(listing)
 }
 
-/// The files of a folder that could be memories: markdown, not hidden, not the index; links are told as skipped.
+/// Returns the files of a folder that could be memories: markdown, not hidden, not the index; links are reported as
+/// skipped.
 pub fn memory_files(
     folder: &Path,
 ) -> Result<Vec<std::result::Result<(String, fs::Metadata), SkippedVaultFile>>> {
     let failed = |error| Error::io(folder.display().to_string(), error);
     let mut files = Vec::new();
-    for found in fs::read_dir(folder).map_err(failed)? {
-        let found = found.map_err(failed)?;
-        let name = found.file_name();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
         let shown = name.to_string_lossy().into_owned();
         if !is_memory_file(&shown) {
             continue;
         }
         let skipped =
             |reason: &str| Err(SkippedVaultFile { file: shown.clone(), reason: reason.to_owned() });
-        match found.metadata() {
+        match entry.metadata() {
             _ if name.to_str().is_none() => files.push(skipped("its name is not UTF-8")),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => files.push(skipped(&error.to_string())),
@@ -121,12 +122,12 @@ pub fn memory_files(
     Ok(files)
 }
 
-/// Whether a file of this name could be a memory.
+/// Returns `true` if a file of this name could be a memory.
 pub fn is_memory_file(name: &str) -> bool {
     !name.starts_with('.') && name.to_lowercase().ends_with(".md") && !is_index_file(name)
 }
 
-/// What a file says in its head, or why it is no memory.
+/// Reads the head of a file, or returns why it is no memory.
 fn read_entry(
     folder: &Path,
     file: &str,
@@ -142,12 +143,12 @@ fn read_entry(
         kind: page.kind,
         name: page.name.unwrap_or_else(|| file.trim_end_matches(".md").replace('_', " ")),
         description: page.description.unwrap_or_default(),
-        // A copy or a clone is newer than what it holds.
-        modified_at: page.modified.filter(|said| *said < modified_at).unwrap_or(modified_at),
+        // A copy or a clone is newer than its contents.
+        modified_at: page.modified.filter(|written| *written < modified_at).unwrap_or(modified_at),
     })
 }
 
-/// The beginning of a file, cut between two characters.
+/// Reads the beginning of a file, cut between two characters.
 fn read_head(path: &Path) -> std::io::Result<String> {
     let mut bytes = Vec::with_capacity(HEAD_BYTES as usize);
     fs::File::open(path)?.take(HEAD_BYTES).read_to_end(&mut bytes)?;
@@ -198,8 +199,9 @@ mod tests {
         let listing = list(folder.path(), None).unwrap();
         let files: Vec<_> = listing.entries.iter().map(|entry| entry.file.as_str()).collect();
         assert_eq!(files, ["user_新.md", "user_old.md"]);
-        let told = |skipped: &SkippedVaultFile| format!("{}: {}", skipped.file, skipped.reason);
-        let skipped: Vec<String> = listing.skipped.iter().map(told).collect();
+        let described =
+            |skipped: &SkippedVaultFile| format!("{}: {}", skipped.file, skipped.reason);
+        let skipped: Vec<String> = listing.skipped.iter().map(described).collect();
         let expected = [
             "bytes.md: it is not UTF-8",
             "crlf.md: its lines end in CRLF; save it with LF",
@@ -220,7 +222,7 @@ mod tests {
             (listing.entries[0].age(&now).days, listing.entries[1].age(&now).is_stale()),
             (0, true)
         );
-        let one = list(folder.path(), Some(1)).unwrap();
-        assert_eq!((one.entries.len(), one.left_out), (1, 5));
+        let limited = list(folder.path(), Some(1)).unwrap();
+        assert_eq!((limited.entries.len(), limited.left_out), (1, 5));
     }
 }

@@ -1,7 +1,8 @@
 //! Vaults: folders in which each memory is a markdown file that people and git can read, with `MEMORY.md` as the index.
 //!
-//! [`VaultPage`] is what a file says, [`VaultIndex`] the lines of `MEMORY.md`, [`list`] what a folder holds, [`decide`] what to do
-//! where a file and a memory no longer say the same. [`save`] and [`delete`] change a folder on their own.
+//! [`VaultPage`] is the content of a file, [`VaultIndex`] the lines of `MEMORY.md`, [`list`] lists a folder, [`decide`]
+//! chooses the sync step for a file and a memory that differ. [`save`] and [`delete`] change a folder without a
+//! database.
 
 mod file_names;
 mod index;
@@ -28,13 +29,13 @@ pub use vault_file::{
     remove_if_exists, remove_temp_files, replace_file,
 };
 
-/// Whether a folder is a vault: it was synced or saved to before.
+/// Returns `true` if a folder is a vault: it was synced or saved to before.
 pub fn is_vault(folder: &std::path::Path) -> bool {
     folder.join(META_FOLDER).is_dir()
 }
 
-/// The file that lists the others.
+/// File that lists the others.
 pub const INDEX_FILE: &str = "MEMORY.md";
 
-/// The folder inside a vault for what only the program needs. It can be left out of git.
+/// Folder inside a vault for the program's own data. It can be left out of git.
 pub const META_FOLDER: &str = ".everlore";

@@ -1,4 +1,5 @@
-//! One memory as a file: what the front matter and the body say, and the file anew with as few bytes changed as can be.
+//! Vault page: one memory as a file. Parses front matter and body, and rewrites a file with as few changed bytes as
+//! possible.
 
 use crate::{
     error::{Error, Result},
@@ -10,34 +11,34 @@ use crate::{
     types::{Kind, MAX_NAME_CHARS, Memory, MemoryId, Timestamp},
 };
 
-/// Where memories begin: not worth a line.
+/// Default importance, which is not written.
 const DEFAULT_IMPORTANCE: f64 = 0.5;
 
-/// What a file says. A key that is not there says nothing.
+/// Content of a file. A missing key means no value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VaultPage {
-    /// Which memory it is.
+    /// Memory that it is.
     pub id: Option<MemoryId>,
-    /// Its title.
+    /// Title.
     pub name: Option<String>,
-    /// The line that tells whether it matters.
+    /// Line by which a reader decides whether it matters.
     pub description: Option<String>,
-    /// What sort of statement it is.
+    /// Kind of statement.
     pub kind: Kind,
     /// Keywords.
     pub tags: Option<Vec<String>>,
-    /// How much it matters, from 0 to 1.
+    /// Importance from 0 to 1.
     pub importance: Option<f64>,
-    /// When it was said.
+    /// Time at which it was said.
     pub created: Option<Timestamp>,
-    /// When it was last changed, by whoever wrote it.
+    /// Time of the last change, as its writer gives it.
     pub modified: Option<Timestamp>,
-    /// The text, without the blanks around it.
+    /// Text, without the blanks around it.
     pub content: String,
 }
 
 impl VaultPage {
-    /// Reads a file. The body may be cut off, if only the front matter matters.
+    /// Parses a file. The body may be cut off, if only the front matter matters.
     pub fn parse(text: &str) -> Result<Self> {
         let matter = FrontMatter::parse(text)?.ok_or_else(|| {
             Error::invalid(
@@ -47,7 +48,7 @@ impl VaultPage {
         })?;
         let id = text_value(&matter, "id")?;
         Ok(Self {
-            // A foreign id is foreign, not wrong.
+            // An id of another program is no error.
             id: id.and_then(|id| id.parse().ok()),
             name: single_line_value(&matter, "name")?.filter(|name| !name.is_empty()),
             description: single_line_value(&matter, "description")?,
@@ -60,7 +61,7 @@ impl VaultPage {
         })
     }
 
-    /// Reads the beginning of a file as a sync does, which leaves out what other programs spoiled.
+    /// Parses the beginning of a file as a sync does, which skips files that other programs damaged.
     pub fn parse_head_strict(text: &str) -> Result<Self> {
         match encoding_problem(text) {
             Some(reason) => Err(Error::invalid(reason, "save it again in an editor")),
@@ -68,7 +69,7 @@ impl VaultPage {
         }
     }
 
-    /// Reads a whole file as a sync does: only what can be a memory is one.
+    /// Parses a whole file as a sync does: only a valid memory is one.
     pub fn parse_strict(text: &str) -> Result<Self> {
         let page = Self::parse_head_strict(text)?;
         if page.content.is_empty() {
@@ -77,11 +78,12 @@ impl VaultPage {
         Ok(page)
     }
 
-    /// A new file for a memory.
+    /// Renders a new file for a memory.
     pub fn render(memory: &Memory) -> String {
         let head = "---\nname: x\n---\n";
         let changes = front_matter_values(memory, Some("created"));
-        // The template is ours and any value can be written, so this cannot fail; a file without a head would be seen.
+        // The template is ours and any value can be written, so this cannot fail; a file without a head would be
+        // noticed.
         let head = FrontMatter::parse(head)
             .ok()
             .flatten()
@@ -89,7 +91,8 @@ impl VaultPage {
         format!("{}\n{}\n", head.unwrap_or_default(), memory.content)
     }
 
-    /// The file with what the memory says: only lines of keys that differ change, and the body only if it differs.
+    /// Returns the file with the memory's values: only lines of keys that differ change, and the body only if it
+    /// differs.
     pub fn revise(text: &str, memory: &Memory) -> Result<String> {
         let page = Self::parse(text)?;
         let matter = FrontMatter::parse(text)?
@@ -133,10 +136,10 @@ impl VaultPage {
         Ok(format!("{head}{lead}{}{}", memory.content.trim(), tail.unwrap_or("\n")))
     }
 
-    /// Whether it says what the memory says, as far as it says anything.
+    /// Returns `true` if its values equal the memory's, as far as it has any.
     pub fn matches_memory(&self, memory: &Memory) -> bool {
-        fn same<T: PartialEq + ?Sized>(said: Option<&T>, stored: &T) -> bool {
-            said.is_none_or(|said| said == stored)
+        fn same<T: PartialEq + ?Sized>(written: Option<&T>, stored: &T) -> bool {
+            written.is_none_or(|written| written == stored)
         }
         self.content == memory.content.trim()
             && self.kind == memory.kind
@@ -146,13 +149,13 @@ impl VaultPage {
             && same(self.importance.as_ref(), &memory.importance)
     }
 
-    /// Masks the secrets in it and says what they were.
+    /// Masks the secrets in it and returns their kinds.
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         let texts = [Some(&mut self.content), self.name.as_mut(), self.description.as_mut()];
         mask_all(texts.into_iter().flatten().chain(self.tags.iter_mut().flatten()))
     }
 
-    /// Lets a memory say what the file says.
+    /// Copies its values to a memory.
     pub fn apply_to(&self, memory: &mut Memory) {
         memory.content.clone_from(&self.content);
         memory.kind = self.kind;
@@ -170,13 +173,13 @@ impl VaultPage {
     }
 }
 
-/// Whether a file tells what is stored. A secret that the file has and the memory masks is no difference: the file is its
-/// writer's, and the value could not be brought back.
+/// Returns `true` if a file has the stored text. A secret that the file has and the memory masks is no difference: the
+/// file is its writer's, and the value could not be restored.
 fn same_after_masking(written: &str, stored: &str) -> bool {
     written == stored || mask(written).0 == stored
 }
 
-/// Why a text cannot be taken as it is, though it may be read: its line ends or a mark that other programs put there.
+/// Returns why a readable text is refused: its line ends or a byte order mark of other programs.
 fn encoding_problem(text: &str) -> Option<&'static str> {
     if text.starts_with('\u{feff}') {
         return Some("it begins with a byte order mark; save it as UTF-8 without one");
@@ -185,14 +188,14 @@ fn encoding_problem(text: &str) -> Option<&'static str> {
     first.ends_with("\r\n").then_some("its lines end in CRLF; save it with LF")
 }
 
-/// The keys of a memory with their values as YAML; empty ones are taken out. `created` only where a file begins.
+/// Returns the keys of a memory with their values as YAML; empty ones are removed. `created` only for a new file.
 fn front_matter_values(
     memory: &Memory,
     created: Option<&'static str>,
 ) -> Vec<(&'static str, Option<String>)> {
     let tags = (!memory.tags.is_empty()).then(|| yaml_list(&memory.tags));
     let importance = memory.importance != DEFAULT_IMPORTANCE;
-    let mut said = vec![
+    let mut values = vec![
         ("name", Some(yaml_scalar(&memory.name))),
         ("description", Some(yaml_scalar(&memory.description))),
         ("type", Some(memory.kind.to_string())),
@@ -201,13 +204,13 @@ fn front_matter_values(
         ("importance", importance.then(|| memory.importance.to_string())),
     ];
     if let Some(created) = created {
-        said.push((created, Some(format_timestamp(memory.at))));
-        said.push(("modified", Some(format_timestamp(memory.updated_at))));
+        values.push((created, Some(format_timestamp(memory.at))));
+        values.push(("modified", Some(format_timestamp(memory.updated_at))));
     }
-    said
+    values
 }
 
-/// To the second: what people read, and what git shows.
+/// Formats a time to the second: what people read, and what git shows.
 fn format_timestamp(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
@@ -261,16 +264,16 @@ fn parse_tags(matter: &FrontMatter<'_>) -> Result<Option<Vec<String>>> {
         }
     };
     let trimmed = tags.iter().map(|tag| tag.split_whitespace().collect::<Vec<_>>().join(" "));
-    let mut kept: Vec<String> = Vec::new();
+    let mut tags: Vec<String> = Vec::new();
     for tag in trimmed.filter(|tag| !tag.is_empty()) {
-        if !kept.contains(&tag) {
-            kept.push(tag);
+        if !tags.contains(&tag) {
+            tags.push(tag);
         }
     }
-    if kept.len() > 64 || kept.iter().any(|tag| tag.chars().count() > 200) {
-        return Err(Error::invalid("`tags` are too many or too long", "keep the telling ones"));
+    if tags.len() > 64 || tags.iter().any(|tag| tag.chars().count() > 200) {
+        return Err(Error::invalid("`tags` are too many or too long", "keep the most useful ones"));
     }
-    Ok(Some(kept))
+    Ok(Some(tags))
 }
 
 fn parse_importance(matter: &FrontMatter<'_>) -> Result<Option<f64>> {
@@ -283,7 +286,7 @@ fn parse_importance(matter: &FrontMatter<'_>) -> Result<Option<f64>> {
     }
 }
 
-/// A time that cannot be read is a foreign one.
+/// Parses a time; one that cannot be parsed is another program's.
 fn parse_time(matter: &FrontMatter<'_>, key: &str) -> Option<Timestamp> {
     let text = text_value(matter, key).ok().flatten()?;
     let day = |text: &str| {

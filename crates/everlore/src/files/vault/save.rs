@@ -11,22 +11,22 @@ use crate::{
     types::{Kind, Memory, MemorySource, Origin, Scope, Timestamp},
 };
 
-/// A memory to save as a file.
+/// Memory to save as a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VaultNote {
-    /// What to call the file; made from the kind and the name if left out.
+    /// File name; derived from the kind and the name if `None`.
     pub file: Option<String>,
-    /// What sort of statement it is.
+    /// Kind of statement.
     pub kind: Kind,
-    /// Its title.
+    /// Title.
     pub name: String,
-    /// The line that tells whether it matters.
+    /// Line by which a reader decides whether it matters.
     pub description: String,
-    /// The text.
+    /// Text.
     pub content: String,
 }
 
-/// Saves a memory and its line in the index, and returns the file's name. Keys and comments of a file that is there stay.
+/// Saves a memory and its line in the index, and returns the file's name. Keys and comments of an existing file stay.
 pub fn save(folder: &Path, note: &VaultNote, now: Timestamp) -> Result<String> {
     let _lock = VaultLock::acquire(folder)?;
     let file = match &note.file {
@@ -55,7 +55,7 @@ pub fn save(folder: &Path, note: &VaultNote, now: Timestamp) -> Result<String> {
     Ok(file)
 }
 
-/// Deletes a memory and its line in the index; false if there is none.
+/// Deletes a memory and its line in the index; returns `false` if there is none.
 pub fn delete(folder: &Path, file: &str) -> Result<bool> {
     let file = sanitize_file_name(file)?;
     let _lock = VaultLock::acquire(folder)?;
@@ -68,16 +68,16 @@ pub fn delete(folder: &Path, file: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// A file that is there keeps its id, if it has one.
+/// Revises an existing file, which keeps its id, if it has one.
 fn revise_page(text: &str, memory: &Memory) -> Result<String> {
     let page = VaultPage::parse(text)?;
-    let kept = Memory {
+    let revised = Memory {
         id: page.id.unwrap_or(memory.id),
         tags: page.tags.unwrap_or_default(),
         importance: page.importance.unwrap_or(memory.importance),
         ..memory.clone()
     };
-    VaultPage::revise(text, &kept)
+    VaultPage::revise(text, &revised)
 }
 
 fn update_index(folder: &Path, change: impl FnOnce(&mut VaultIndex)) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Reading and replacing files: never half a file, never over something newer, one process at a time.
+//! Vault files: atomic writes, never over something newer, one process at a time.
 
 use std::{
     fs,
@@ -18,27 +18,27 @@ use crate::{
     types::MAX_CONTENT_BYTES,
 };
 
-/// A file larger than a memory may be, front matter included, is no memory.
+/// Most bytes of a file: those of a memory, front matter included.
 pub const MAX_FILE_BYTES: u64 = MAX_CONTENT_BYTES as u64 + 64 * 1024;
 
-/// How temporary files begin; whatever is left of them after a crash is removed.
+/// Prefix of temporary files; leftovers of a crash are removed.
 const TEMP_PREFIX: &str = ".everlore-tmp-";
 
-/// What tells that a file was not touched.
+/// Metadata by which an untouched file is recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileStat {
-    /// Its bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When it was last written, in nanoseconds.
+    /// Time of the last write, in nanoseconds.
     pub modified: i64,
-    /// When anything of it last changed, its times included; where the system tells.
+    /// Time of the last change of anything, its times included, if the system reports it.
     pub changed: i64,
-    /// Its number in the file system; where the system tells.
+    /// Inode number, if the system reports it.
     pub inode: u64,
 }
 
 impl FileStat {
-    /// What the system tells of a file.
+    /// Returns the metadata of a file.
     pub fn from_metadata(data: &fs::Metadata) -> Self {
         let since =
             data.modified().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
@@ -47,7 +47,7 @@ impl FileStat {
         Self { size: data.len(), modified, changed, inode }
     }
 
-    /// The last moment at which it is known to have changed.
+    /// Returns the last moment at which it is known to have changed.
     pub fn last_changed(&self) -> i64 {
         self.modified.max(self.changed)
     }
@@ -64,28 +64,30 @@ fn changed(_: &fs::Metadata) -> (i64, u64) {
     (0, 0)
 }
 
-/// Held while a vault is changed: one process at a time. The system lets go of it when the process ends, however it does.
+/// Lock that is held while a vault is changed: one process at a time. The system releases it when the process ends,
+/// however it ends.
 #[derive(Debug)]
 pub struct VaultLock {
     _file: fs::File,
-    /// What the file system's own clock said when the lock was taken, in nanoseconds.
+    /// Time of the file system's own clock when the lock was taken, in nanoseconds.
     pub acquired_at: i64,
 }
 
 impl VaultLock {
-    /// Waits until nobody else changes the vault.
+    /// Waits until no other process changes the vault.
     pub fn acquire(folder: &Path) -> Result<Self> {
         let path = ensure_meta_folder(folder)?.join("lock");
         let failed = |error| Error::io(path.display().to_string(), error);
         let mut file = lock(&path).map_err(failed)?;
-        // Only by writing does one learn what time the file system thinks it is.
+        // Only a write shows the time of the file system's clock.
         file.set_len(0).and_then(|()| file.write_all(b"\n")).map_err(failed)?;
         let taken_at = FileStat::from_metadata(&file.metadata().map_err(failed)?).last_changed();
         Ok(Self { _file: file, acquired_at: taken_at })
     }
 }
 
-/// The folder inside a vault for what only the program needs; made on first use, and left out of git by itself.
+/// Returns the folder inside a vault for the program's own data; created on first use, with a rule that keeps it out of
+/// git.
 pub fn ensure_meta_folder(folder: &Path) -> Result<PathBuf> {
     let path = folder.join(META_FOLDER);
     let failed = |error| Error::io(path.display().to_string(), error);
@@ -104,7 +106,7 @@ pub fn ensure_meta_folder(folder: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// The bytes of a file that is not too large, with what the system told before they were read.
+/// Reads the bytes of a file within the limit, with its metadata from before the read.
 pub fn read_limited(path: &Path) -> io::Result<(Vec<u8>, FileStat)> {
     let mut file = fs::File::open(path)?;
     let stat = FileStat::from_metadata(&file.metadata()?);
@@ -119,7 +121,7 @@ pub fn read_limited(path: &Path) -> io::Result<(Vec<u8>, FileStat)> {
     Ok((bytes, stat))
 }
 
-/// Puts a file in place of another, whole or not at all. With `durable` it survives a power cut when this returns.
+/// Replaces a file atomically. With `durable` it survives a power cut when this returns.
 pub fn replace_file(path: &Path, bytes: &[u8], durable: bool) -> io::Result<FileStat> {
     let permissions = fs::metadata(path).ok().map(|data| data.permissions());
     write_temp(path, bytes, WriteOptions { durable, permissions, ..WriteOptions::default() })?
@@ -127,29 +129,30 @@ pub fn replace_file(path: &Path, bytes: &[u8], durable: bool) -> io::Result<File
     file_stat(path)
 }
 
-/// Puts a file where there is none; an error if there is one.
+/// Creates a file; an error if there is one.
 pub fn create_file(path: &Path, bytes: &[u8], durable: bool) -> io::Result<FileStat> {
     write_temp(path, bytes, WriteOptions { durable, ..WriteOptions::default() })?
         .persist_noclobber(path)?;
     file_stat(path)
 }
 
-/// Removes what a process that was ended left half written.
+/// Removes files that an interrupted process left half written.
 pub fn remove_temp_files(folder: &Path) {
-    let Ok(found) = fs::read_dir(folder) else { return };
-    for found in
-        found.flatten().filter(|found| found.file_name().to_string_lossy().starts_with(TEMP_PREFIX))
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(TEMP_PREFIX))
     {
-        // What cannot be removed is hidden and does no harm.
-        let _ = fs::remove_file(found.path());
+        // A file that cannot be removed is hidden and does no harm.
+        let _ = fs::remove_file(entry.path());
     }
 }
 
-fn write_temp(path: &Path, bytes: &[u8], manner: WriteOptions) -> io::Result<TempFile> {
+fn write_temp(path: &Path, bytes: &[u8], options: WriteOptions) -> io::Result<TempFile> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let name = format!("{TEMP_PREFIX}{}-{count}", std::process::id());
-    TempFile::write(path.with_file_name(name), bytes, manner)
+    TempFile::write(path.with_file_name(name), bytes, options)
 }
 
 fn file_stat(path: &Path) -> io::Result<FileStat> {
@@ -175,9 +178,9 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"three");
         fs::write(folder.path().join(".everlore-tmp-1-1"), "half").unwrap();
         remove_temp_files(folder.path());
-        let left: Vec<_> =
-            fs::read_dir(folder.path()).unwrap().map(|found| found.unwrap().file_name()).collect();
-        assert_eq!(left, ["a.md"]);
+        let names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["a.md"]);
         remove_if_exists(&path).unwrap();
         remove_if_exists(&path).unwrap();
     }
