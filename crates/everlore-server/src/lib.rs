@@ -1,8 +1,8 @@
 //! Everlore over HTTP: memory for agents and programs on one machine.
 //!
-//! A request passes `trace` (request id, metrics, log, audit), `host_guard` (allowed hosts and origins) and `auth` (caller
-//! and scope) before it reaches a handler: one file of `api` per noun, `mcp`, `proxy`, or a compatible system in `compat`.
-//! Every error is a `Problem`.
+//! A request passes `trace` (request id, metrics, log, audit), `host_guard` (allowed hosts and origins) and `auth`
+//! (caller and scope) before it reaches a handler: one file of `api` per noun, `mcp`, `proxy`, or a compatible system
+//! in `compat`. Every error is a `Problem`.
 
 mod app;
 mod sync;

@@ -142,7 +142,7 @@ impl ConnectionContext {
         });
     }
 
-    /// Tells open connections to end and waits for their running requests.
+    /// Asks open connections to end and waits for their running requests.
     async fn finish(self) {
         // No subscriber is no failure.
         self.shutting_down.send_replace(true);

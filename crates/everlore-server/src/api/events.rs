@@ -38,7 +38,13 @@ pub(super) fn routes() -> Router<App> {
 ///
 /// An event has the sequence number, time, actor, reason, operation and id of a change; never its text. A client that
 /// reconnects with `Last-Event-ID` misses nothing.
-#[utoipa::path(get, path = "/v1/events", tag = "events", params(("Last-Event-ID" = Option<u64>, Header, description = "Continue after this change")), responses((status = 200, description = "Endless stream of events", body = String, content_type = "text/event-stream")))]
+#[utoipa::path(
+    get, path = "/v1/events", tag = "events",
+    params(("Last-Event-ID" = Option<u64>, Header, description = "Continue after this change")),
+    responses(
+        (status = 200, description = "Endless stream of events", body = String, content_type = "text/event-stream"),
+    ),
+)]
 pub(super) async fn events(
     Reader(access): Reader,
     params: QueryParams,

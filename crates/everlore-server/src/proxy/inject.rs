@@ -95,7 +95,7 @@ async fn recall_block(
         since,
         texts: Some(texts),
     });
-    let request = RecallRequest { filter, visible: visible, ..request };
+    let request = RecallRequest { filter, visible, ..request };
     match session.mode {
         MemoryMode::Full => engine.inject(&request, budget, &session.session).await,
         MemoryMode::Read | MemoryMode::Off => engine.context(&request, budget).await,

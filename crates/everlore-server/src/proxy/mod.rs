@@ -2,8 +2,8 @@
 //!
 //! A chat request goes through [`relay_chat`]: `request.rs` parses it, `session.rs` finds its scope and session,
 //! `inject.rs` recalls, the block is inserted into the bytes after the user's last message, the provider answers, and
-//! `stream.rs` relays its bytes as they arrive. At their end `response.rs` parses the copy and `capture.rs` stores the turns.
-//! Whatever memory does, the request goes on.
+//! `stream.rs` relays its bytes as they arrive. At their end `response.rs` parses the copy and `capture.rs` stores the
+//! turns. Whatever memory does, the request goes on.
 
 mod chat_api;
 mod request;

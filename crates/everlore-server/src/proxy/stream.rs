@@ -81,12 +81,13 @@ fn client_provider_keys(headers: &HeaderMap) -> Vec<(HeaderName, HeaderValue)> {
     theirs.map(|(value, name)| (name, value)).collect()
 }
 
-/// Relays the provider's response: status, headers and bytes as they arrive. `capture` gets a copy of the bytes at the end.
+/// Relays the provider's response: status, headers and bytes as they arrive. `capture` gets a copy of the bytes at the
+/// end.
 pub(super) fn client_response(
     reply: UpstreamResponse,
     capture: Option<ResponseCapture>,
 ) -> Response {
-    let mut response = Response::new(Body::new(TeeBody { body: reply.body, capture: capture }));
+    let mut response = Response::new(Body::new(TeeBody { body: reply.body, capture }));
     *response.status_mut() = reply.status;
     for (name, value) in &reply.headers {
         if !HOP_BY_HOP_HEADERS.contains(name) && *name != header::SET_COOKIE {

@@ -51,9 +51,16 @@ struct Mem0Message {
 
 /// Add memories, for mem0's clients
 ///
-/// With `infer` (the default) the messages are stored as turns and memories are extracted at once; without it each message
-/// becomes a memory as it is.
-#[utoipa::path(post, path = "/v3/memories/add/", tag = "mem0", operation_id = "add", request_body(content = Object, example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}})), responses((status = 200, description = "Id, text and event of each stored memory", body = Object)))]
+/// With `infer` (the default) the messages are stored as turns and memories are extracted at once; without it each
+/// message becomes a memory as it is.
+#[utoipa::path(
+    post, path = "/v3/memories/add/", tag = "mem0", operation_id = "add",
+    request_body(
+        content = Object,
+        example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}}),
+    ),
+    responses((status = 200, description = "Id, text and event of each stored memory", body = Object)),
+)]
 pub(super) async fn add(
     access: Mem0Access,
     JsonBody(body, _): JsonBody<Map<String, Value>>,
@@ -62,7 +69,14 @@ pub(super) async fn add(
 }
 
 /// Add memories at the path of older clients
-#[utoipa::path(post, path = "/v1/memories/", tag = "mem0", operation_id = "add_v1", request_body(content = Object, example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}})), responses((status = 200, description = "Id, text and event of each stored memory", body = Object)))]
+#[utoipa::path(
+    post, path = "/v1/memories/", tag = "mem0", operation_id = "add_v1",
+    request_body(
+        content = Object,
+        example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}}),
+    ),
+    responses((status = 200, description = "Id, text and event of each stored memory", body = Object)),
+)]
 pub(super) async fn add_v1(
     access: Mem0Access,
     JsonBody(body, _): JsonBody<Map<String, Value>>,
@@ -71,7 +85,14 @@ pub(super) async fn add_v1(
 }
 
 /// Add memories at the path of the open-source server
-#[utoipa::path(post, path = "/memories", tag = "mem0", operation_id = "add_open", request_body(content = Object, example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}})), responses((status = 200, description = "Id, text and event of each stored memory", body = Object)))]
+#[utoipa::path(
+    post, path = "/memories", tag = "mem0", operation_id = "add_open",
+    request_body(
+        content = Object,
+        example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}}),
+    ),
+    responses((status = 200, description = "Id, text and event of each stored memory", body = Object)),
+)]
 pub(super) async fn add_open(
     access: Mem0Access,
     JsonBody(body, _): JsonBody<Map<String, Value>>,

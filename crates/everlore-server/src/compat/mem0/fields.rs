@@ -12,8 +12,8 @@ use super::{
 };
 use crate::problem::Problem;
 
-/// Fields without a meaning here: a home is one project, responses are complete, and recall always uses words, embeddings
-/// and, if configured, a reranker.
+/// Fields without a meaning here: a home is one project, responses are complete, and recall always uses words,
+/// embeddings and, if configured, a reranker.
 const IGNORED_FIELDS: [&str; 9] = [
     "org_id",
     "project_id",

@@ -31,10 +31,20 @@ pub(super) const MAX_RESULTS: usize = 1_000;
 const READ_BATCH: usize = 1_000;
 
 /// List memories, newest first, for mem0's clients
-#[utoipa::path(post, path = "/v3/memories/", tag = "mem0", operation_id = "list", request_body(content = Object, example = json!({"filters": {"OR": [{"user_id": "ana"}, {"agent_id": "helper"}]}})), params(
-    ("page" = Option<usize>, Query, description = "Page number, from 1"),
-    ("page_size" = Option<usize>, Query, description = "Memories per page; 100 by default, at most 1000"),
-), responses((status = 200, description = "A page, the total count, and the addresses of the next and previous page", body = Object)))]
+#[utoipa::path(
+    post, path = "/v3/memories/", tag = "mem0", operation_id = "list",
+    request_body(content = Object, example = json!({"filters": {"OR": [{"user_id": "ana"}, {"agent_id": "helper"}]}})),
+    params(
+        ("page" = Option<usize>, Query, description = "Page number, from 1"),
+        ("page_size" = Option<usize>, Query, description = "Memories per page; 100 by default, at most 1000"),
+    ),
+    responses(
+        (
+            status = 200, description = "A page, the total count, and the addresses of the next and previous page",
+            body = Object,
+        ),
+    ),
+)]
 pub(super) async fn list(
     access: Mem0Access,
     RawQuery(query): RawQuery,
@@ -54,10 +64,15 @@ pub(super) async fn list(
 }
 
 /// List memories as older clients do: a list, unless a page is requested
-#[utoipa::path(post, path = "/v2/memories/", tag = "mem0", operation_id = "list_v2", request_body(content = Object, example = json!({"filters": {"OR": [{"user_id": "ana"}, {"agent_id": "helper"}]}})), params(
-    ("page" = Option<usize>, Query, description = "Page number, from 1"),
-    ("page_size" = Option<usize>, Query, description = "Memories per page; 100 by default, at most 1000"),
-), responses((status = 200, description = "A list or a page", body = Value)))]
+#[utoipa::path(
+    post, path = "/v2/memories/", tag = "mem0", operation_id = "list_v2",
+    request_body(content = Object, example = json!({"filters": {"OR": [{"user_id": "ana"}, {"agent_id": "helper"}]}})),
+    params(
+        ("page" = Option<usize>, Query, description = "Page number, from 1"),
+        ("page_size" = Option<usize>, Query, description = "Memories per page; 100 by default, at most 1000"),
+    ),
+    responses((status = 200, description = "A list or a page", body = Value)),
+)]
 pub(super) async fn list_v2(
     access: Mem0Access,
     RawQuery(query): RawQuery,
@@ -72,14 +87,18 @@ pub(super) async fn list_v2(
 }
 
 /// List memories with all parameters in the query
-#[utoipa::path(get, path = "/v1/memories/", tag = "mem0", operation_id = "list_v1", params(
-    ("user_id" = Option<String>, Query, description = "Of this user"),
-    ("agent_id" = Option<String>, Query, description = "Of this agent"),
-    ("app_id" = Option<String>, Query, description = "Of this application"),
-    ("run_id" = Option<String>, Query, description = "Of this session"),
-    ("page" = Option<usize>, Query, description = "Page number, from 1"),
-    ("page_size" = Option<usize>, Query, description = "Memories per page; 100 by default, at most 1000"),
-), responses((status = 200, description = "A list or a page", body = Value)))]
+#[utoipa::path(
+    get, path = "/v1/memories/", tag = "mem0", operation_id = "list_v1",
+    params(
+        ("user_id" = Option<String>, Query, description = "Of this user"),
+        ("agent_id" = Option<String>, Query, description = "Of this agent"),
+        ("app_id" = Option<String>, Query, description = "Of this application"),
+        ("run_id" = Option<String>, Query, description = "Of this session"),
+        ("page" = Option<usize>, Query, description = "Page number, from 1"),
+        ("page_size" = Option<usize>, Query, description = "Memories per page; 100 by default, at most 1000"),
+    ),
+    responses((status = 200, description = "A list or a page", body = Value)),
+)]
 pub(super) async fn list_v1(access: Mem0Access, RawQuery(query): RawQuery) -> ApiResult<Value> {
     let mut fields = RequestFields::from_query(query.as_deref())?;
     let is_paged = fields.has("page") || fields.has("page_size");
@@ -88,12 +107,16 @@ pub(super) async fn list_v1(access: Mem0Access, RawQuery(query): RawQuery) -> Ap
 }
 
 /// List memories at the path of the open-source server
-#[utoipa::path(get, path = "/memories", tag = "mem0", operation_id = "list_open", params(
-    ("user_id" = Option<String>, Query, description = "Of this user"),
-    ("agent_id" = Option<String>, Query, description = "Of this agent"),
-    ("run_id" = Option<String>, Query, description = "Of this session"),
-    ("top_k" = Option<usize>, Query, description = "Largest number of memories; 100 by default, at most 1000"),
-), responses((status = 200, description = "The newest memories", body = Object)))]
+#[utoipa::path(
+    get, path = "/memories", tag = "mem0", operation_id = "list_open",
+    params(
+        ("user_id" = Option<String>, Query, description = "Of this user"),
+        ("agent_id" = Option<String>, Query, description = "Of this agent"),
+        ("run_id" = Option<String>, Query, description = "Of this session"),
+        ("top_k" = Option<usize>, Query, description = "Largest number of memories; 100 by default, at most 1000"),
+    ),
+    responses((status = 200, description = "The newest memories", body = Object)),
+)]
 pub(super) async fn list_open(access: Mem0Access, RawQuery(query): RawQuery) -> ApiResult<Value> {
     let mut fields = RequestFields::from_query(query.as_deref())?;
     let size = fields.count("top_k", 100, MAX_RESULTS)?;
@@ -279,7 +302,11 @@ pub(super) async fn for_each_memory(
 }
 
 /// Show one memory, for mem0's clients
-#[utoipa::path(get, path = "/v1/memories/{id}/", tag = "mem0", operation_id = "show", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory", body = Object)))]
+#[utoipa::path(
+    get, path = "/v1/memories/{id}/", tag = "mem0", operation_id = "show",
+    params(("id" = String, Path, description = "The memory")),
+    responses((status = 200, description = "The memory", body = Object)),
+)]
 pub(super) async fn show(access: Mem0Access, PathParam(name): PathParam) -> ApiResult<Value> {
     access.require_role(KeyRole::Read)?;
     let memory = access.find_memory(&name).await?;
@@ -287,13 +314,21 @@ pub(super) async fn show(access: Mem0Access, PathParam(name): PathParam) -> ApiR
 }
 
 /// Show one memory at the path of the open-source server
-#[utoipa::path(get, path = "/memories/{id}", tag = "mem0", operation_id = "show_open", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory", body = Object)))]
+#[utoipa::path(
+    get, path = "/memories/{id}", tag = "mem0", operation_id = "show_open",
+    params(("id" = String, Path, description = "The memory")),
+    responses((status = 200, description = "The memory", body = Object)),
+)]
 pub(super) async fn show_open(access: Mem0Access, name: PathParam) -> ApiResult<Value> {
     show(access, name).await
 }
 
 /// Show the history of a memory, oldest first, for mem0's clients
-#[utoipa::path(get, path = "/v1/memories/{id}/history/", tag = "mem0", operation_id = "history", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "One entry per change", body = Vec<Object>)))]
+#[utoipa::path(
+    get, path = "/v1/memories/{id}/history/", tag = "mem0", operation_id = "history",
+    params(("id" = String, Path, description = "The memory")),
+    responses((status = 200, description = "One entry per change", body = Vec<Object>)),
+)]
 pub(super) async fn history(access: Mem0Access, PathParam(name): PathParam) -> ApiResult<Value> {
     access.require_role(KeyRole::Read)?;
     let id: MemoryId = name.parse().map_err(|_| not_found(&name))?;
@@ -305,7 +340,11 @@ pub(super) async fn history(access: Mem0Access, PathParam(name): PathParam) -> A
 }
 
 /// Show the history of a memory at the path of the open-source server
-#[utoipa::path(get, path = "/memories/{id}/history", tag = "mem0", operation_id = "history_open", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "One entry per change", body = Vec<Object>)))]
+#[utoipa::path(
+    get, path = "/memories/{id}/history", tag = "mem0", operation_id = "history_open",
+    params(("id" = String, Path, description = "The memory")),
+    responses((status = 200, description = "One entry per change", body = Vec<Object>)),
+)]
 pub(super) async fn history_open(access: Mem0Access, name: PathParam) -> ApiResult<Value> {
     history(access, name).await
 }

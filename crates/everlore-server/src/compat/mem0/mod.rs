@@ -1,7 +1,7 @@
 //! Routes of mem0: those of its open-source server, and those of its hosted service that clients use.
 //!
-//! A `user_id` is our user, an `agent_id` our agent, a `run_id` a session; docs/mem0.md has the details. Requests pass the
-//! same guards as ours; errors are `{"detail": …}`.
+//! A `user_id` is our user, an `agent_id` our agent, a `run_id` a session; docs/mem0.md has the details. Requests pass
+//! the same guards as ours; errors are `{"detail": …}`.
 
 mod access;
 mod filter;
@@ -126,7 +126,8 @@ pub(super) fn openapi() -> utoipa::openapi::OpenApi {
     Mem0ApiDoc::openapi()
 }
 
-/// Returns `true` for a route of mem0: the hosted service's end with a slash, the open-source server's have these roots.
+/// Returns `true` for a route of mem0: the hosted service's end with a slash, the open-source server's have these
+/// roots.
 pub(super) fn is_mem0_route(route: &str) -> bool {
     let first = route.split('/').nth(1).unwrap_or_default();
     route.len() > 1 && route.ends_with('/') || ["memories", "search", "reset"].contains(&first)

@@ -24,7 +24,14 @@ use crate::{
 const MAX_CANDIDATES: usize = 10_000;
 
 /// Search memories, for mem0's clients
-#[utoipa::path(post, path = "/v3/memories/search/", tag = "mem0", operation_id = "search", request_body(content = Object, example = json!({"query": "Where does Ana live?", "filters": {"AND": [{"user_id": "ana"}, {"created_at": {"gte": "2026-01-01"}}]}, "top_k": 5})), responses((status = 200, description = "The best memories, each with its score", body = Object)))]
+#[utoipa::path(
+    post, path = "/v3/memories/search/", tag = "mem0", operation_id = "search",
+    request_body(
+        content = Object,
+        example = json!({"query": "Where does Ana live?", "filters": {"AND": [{"user_id": "ana"}, {"created_at": {"gte": "2026-01-01"}}]}, "top_k": 5}),
+    ),
+    responses((status = 200, description = "The best memories, each with its score", body = Object)),
+)]
 pub(super) async fn search(
     access: Mem0Access,
     JsonBody(body, _): JsonBody<Map<String, Value>>,
@@ -35,7 +42,14 @@ pub(super) async fn search(
 }
 
 /// Search at the path of the open-source server, where unknown filter fields are metadata
-#[utoipa::path(post, path = "/search", tag = "mem0", operation_id = "search_open", request_body(content = Object, example = json!({"query": "Where does Ana live?", "filters": {"AND": [{"user_id": "ana"}, {"created_at": {"gte": "2026-01-01"}}]}, "top_k": 5})), responses((status = 200, description = "The best memories", body = Object)))]
+#[utoipa::path(
+    post, path = "/search", tag = "mem0", operation_id = "search_open",
+    request_body(
+        content = Object,
+        example = json!({"query": "Where does Ana live?", "filters": {"AND": [{"user_id": "ana"}, {"created_at": {"gte": "2026-01-01"}}]}, "top_k": 5}),
+    ),
+    responses((status = 200, description = "The best memories", body = Object)),
+)]
 pub(super) async fn search_open(
     access: Mem0Access,
     JsonBody(body, _): JsonBody<Map<String, Value>>,
@@ -46,7 +60,14 @@ pub(super) async fn search_open(
 }
 
 /// Search as older clients do: a list, unless `output_format` is `v1.1`
-#[utoipa::path(post, path = "/v2/memories/search/", tag = "mem0", operation_id = "search_v2", request_body(content = Object, example = json!({"query": "Where does Ana live?", "filters": {"AND": [{"user_id": "ana"}, {"created_at": {"gte": "2026-01-01"}}]}, "top_k": 5})), responses((status = 200, description = "The best memories", body = Value)))]
+#[utoipa::path(
+    post, path = "/v2/memories/search/", tag = "mem0", operation_id = "search_v2",
+    request_body(
+        content = Object,
+        example = json!({"query": "Where does Ana live?", "filters": {"AND": [{"user_id": "ana"}, {"created_at": {"gte": "2026-01-01"}}]}, "top_k": 5}),
+    ),
+    responses((status = 200, description = "The best memories", body = Value)),
+)]
 pub(super) async fn search_v2(
     access: Mem0Access,
     JsonBody(body, _): JsonBody<Map<String, Value>>,
@@ -58,7 +79,14 @@ pub(super) async fn search_v2(
 }
 
 /// Search at the first version's path
-#[utoipa::path(post, path = "/v1/memories/search/", tag = "mem0", operation_id = "search_v1", request_body(content = Object, example = json!({"query": "Where does Ana live?", "filters": {"AND": [{"user_id": "ana"}, {"created_at": {"gte": "2026-01-01"}}]}, "top_k": 5})), responses((status = 200, description = "The best memories", body = Value)))]
+#[utoipa::path(
+    post, path = "/v1/memories/search/", tag = "mem0", operation_id = "search_v1",
+    request_body(
+        content = Object,
+        example = json!({"query": "Where does Ana live?", "filters": {"AND": [{"user_id": "ana"}, {"created_at": {"gte": "2026-01-01"}}]}, "top_k": 5}),
+    ),
+    responses((status = 200, description = "The best memories", body = Value)),
+)]
 pub(super) async fn search_v1(
     access: Mem0Access,
     body: JsonBody<Map<String, Value>>,

@@ -1,7 +1,7 @@
 //! Routes of OpenViking: the same tree, by `viking://` uris.
 //!
-//! Requests carry its headers and get its envelope; in between they pass the same guards as ours. Fields that this server
-//! does not use are ignored, because newer clients send more of them. See docs/fs.md.
+//! Requests carry its headers and get its envelope; in between they pass the same guards as ours. Fields that this
+//! server does not use are ignored, because newer clients send more of them. See docs/fs.md.
 
 mod envelope;
 mod tree;
