@@ -6,6 +6,7 @@
 
 mod app;
 mod sync;
+mod tasks;
 mod timeouts;
 mod response;
 mod problem;
@@ -38,7 +39,6 @@ mod source_checks;
 use std::{
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
-    pin::Pin,
     sync::Arc,
 };
 
@@ -122,7 +122,7 @@ impl Server {
         self.run_until(Box::pin(shutdown)).await;
     }
 
-    async fn run_until(self, shutdown: Pin<Box<dyn Future<Output = ()> + Send>>) {
+    async fn run_until(self, shutdown: response::BoxFuture<'static, ()>) {
         let router = api::router(self.app.clone());
         let worker = self.app.engine.spawn_worker();
         listen::serve(self.listeners, router, &self.app, shutdown).await;

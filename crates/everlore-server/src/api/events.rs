@@ -19,6 +19,7 @@ use crate::{
     auth::{Access, Reader},
     params::QueryParams,
     problem::Problem,
+    tasks,
 };
 
 /// Interval between two reads of the journal. Other processes write to it as well, without a notification.
@@ -63,7 +64,7 @@ pub(super) async fn events(
         None => newest_seq(&access).await?,
     };
     let (sender, receiver) = mpsc::channel(1);
-    tokio::spawn(stream_events(access, after, sender));
+    tasks::spawn(Box::pin(stream_events(access, after, sender)));
     let kind = (header::CONTENT_TYPE, "text/event-stream; charset=utf-8");
     Ok(([kind], Body::new(ChannelBody(receiver))).into_response())
 }

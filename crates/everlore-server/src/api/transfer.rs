@@ -28,6 +28,7 @@ use crate::{
     params::QueryParams,
     problem::Problem,
     response::{ApiResult, JsonResponse},
+    tasks,
 };
 
 /// Media type of JSON Lines.
@@ -68,7 +69,7 @@ pub(super) async fn export(
     let journal = params.flag("journal")?;
     params.finish()?;
     let (sender, receiver) = mpsc::channel(MAX_QUEUED_CHUNKS);
-    tokio::spawn(write_export(access, journal, sender));
+    tasks::spawn(Box::pin(write_export(access, journal, sender)));
     let body = Body::new(ChannelBody(receiver));
     Ok(([(header::CONTENT_TYPE, NDJSON)], body).into_response())
 }
