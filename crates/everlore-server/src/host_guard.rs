@@ -1,7 +1,7 @@
 //! Host and origin checks against DNS rebinding and cross-site requests.
 //!
-//! A web page can make a browser send requests to this machine, by its address or by a name that suddenly resolves to it.
-//! Such requests carry another host or another origin; both are refused before anything else happens.
+//! A web page can make a browser send requests to this machine, by its address or by a name that suddenly resolves to
+//! it. Such requests carry another host or another origin; both are refused before anything else happens.
 
 use std::{net::SocketAddr, sync::Arc};
 

@@ -1,7 +1,7 @@
 //! Idempotent writes: one with an `Idempotency-Key` is made once, however often it is sent.
 //!
-//! The journal keeps a digest of the key in the same transaction as the change, and tells what an earlier request did. So
-//! the promise holds for as long as the journal, even if the server is killed between the write and its response.
+//! The journal keeps a digest of the key in the same transaction as the change, and tells what an earlier request did.
+//! So the promise holds for as long as the journal, even if the server is killed between the write and its response.
 
 use std::{collections::HashSet, sync::Mutex};
 

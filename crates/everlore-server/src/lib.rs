@@ -1,11 +1,12 @@
 //! Everlore over HTTP: memory for agents and programs on one machine.
 //!
-//! A request passes `trace` (request id, metrics, log, audit), `host_guard` (allowed hosts and origins) and `auth` (caller
-//! and scope) before it reaches a handler: one file of `api` per noun, `mcp`, `proxy`, or a compatible system in `compat`.
-//! Every error is a `Problem`.
+//! A request passes `trace` (request id, metrics, log, audit), `host_guard` (allowed hosts and origins) and `auth`
+//! (caller and scope) before it reaches a handler: one file of `api` per noun, `mcp`, `proxy`, or a compatible system
+//! in `compat`. Every error is a `Problem`.
 
 mod app;
 mod sync;
+mod tasks;
 mod timeouts;
 mod response;
 mod problem;
@@ -36,7 +37,6 @@ mod proxy;
 use std::{
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
-    pin::Pin,
     sync::Arc,
 };
 
@@ -120,7 +120,7 @@ impl Server {
         self.run_until(Box::pin(shutdown)).await;
     }
 
-    async fn run_until(self, shutdown: Pin<Box<dyn Future<Output = ()> + Send>>) {
+    async fn run_until(self, shutdown: response::BoxFuture<'static, ()>) {
         let router = api::router(self.app.clone());
         let worker = self.app.engine.spawn_worker();
         listen::serve(self.listeners, router, &self.app, shutdown).await;

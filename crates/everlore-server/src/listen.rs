@@ -1,6 +1,6 @@
 //! Accepting connections: a bounded number, each with a time limit for its headers, finished before the server ends.
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use axum::Router;
 use hyper::server::conn::http1;
@@ -16,7 +16,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use crate::{app::App, timeouts::Timeouts, tls::TlsContext};
+use crate::{app::App, response::BoxFuture, tasks, timeouts::Timeouts, tls::TlsContext};
 
 /// Concurrent connections: each costs some memory, and one machine has few clients.
 const MAX_CONNECTIONS: usize = 512;
@@ -55,7 +55,7 @@ pub(crate) async fn serve(
     listeners: Listeners,
     router: Router,
     app: &App,
-    mut shutdown: Pin<Box<dyn Future<Output = ()> + Send>>,
+    mut shutdown: BoxFuture<'static, ()>,
 ) {
     let free_slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let context = ConnectionContext {
@@ -82,7 +82,7 @@ pub(crate) async fn serve(
 }
 
 fn spawn_reload(tls: Arc<TlsContext>, timeouts: &Timeouts) -> JoinHandle<()> {
-    tokio::spawn(tls.watch_files(timeouts.certificate_poll))
+    tasks::spawn(Box::pin(tls.watch_files(timeouts.certificate_poll)))
 }
 
 /// Accepts like [`accept`] on a listener that may not exist.
@@ -125,7 +125,7 @@ impl ConnectionContext {
         let _ = stream.set_nodelay(true);
         let (router, watcher) = (self.router.clone(), self.graceful.watcher());
         let (timeouts, mut shutting_down) = (self.timeouts.clone(), self.shutting_down.subscribe());
-        tokio::spawn(async move {
+        tasks::spawn(Box::pin(async move {
             let stream: Option<Box<dyn ClientStream>> = match tls {
                 None => Some(Box::new(stream)),
                 Some(tls) => tokio::select! {
@@ -139,10 +139,10 @@ impl ConnectionContext {
                 serve_connection(stream, router, watcher, timeouts.headers).await;
             }
             drop(permit);
-        });
+        }));
     }
 
-    /// Tells open connections to end and waits for their running requests.
+    /// Asks open connections to end and waits for their running requests.
     async fn finish(self) {
         // No subscriber is no failure.
         self.shutting_down.send_replace(true);

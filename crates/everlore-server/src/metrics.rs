@@ -57,7 +57,8 @@ impl Metrics {
         route.total_seconds += seconds;
     }
 
-    /// Records a forwarded prompt: bytes before the injected block, bytes of the previous turn that changed, injected bytes.
+    /// Records a forwarded prompt: bytes before the injected block, bytes of the previous turn that changed, injected
+    /// bytes.
     #[cfg(feature = "remote")]
     pub(crate) fn record_prompt(&self, stable: usize, changed: usize, added: usize) {
         let mut prompts = lock(&self.prompts);

@@ -163,8 +163,8 @@ async fn peek_first_byte(stream: &TcpStream) -> io::Result<u8> {
     }
 }
 
-/// Answers plain HTTP with a hint. Reads the request first: closing a socket with unread bytes resets the connection, and
-/// the client would lose the answer.
+/// Answers plain HTTP with a hint. Reads the request first: closing a socket with unread bytes resets the connection,
+/// and the client would lose the answer.
 async fn refuse_plain_http(stream: &mut TcpStream) -> io::Result<()> {
     let _ = stream.read(&mut [0; 8 * 1024]).await?;
     stream.write_all(PLAIN_HTTP_RESPONSE).await?;

@@ -22,7 +22,8 @@ pub(crate) fn token_path(home: &Path) -> PathBuf {
     home.join("server.token")
 }
 
-/// Returns the digest of the owner's token, and creates the token if there is none. The caller must hold the instance lock.
+/// Returns the digest of the owner's token, and creates the token if there is none. The caller must hold the instance
+/// lock.
 pub(crate) fn load_or_create(home: &Path) -> Result<SecretDigest> {
     let path = token_path(home);
     let failed = |error| Error::io(path.display().to_string(), error);

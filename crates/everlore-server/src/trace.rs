@@ -27,7 +27,7 @@ const MAX_ID_BYTES: usize = 64;
 #[derive(Clone, Copy)]
 pub(crate) struct BodyWritten;
 
-/// Tells whether the client is still connected, so that work done for it alone can stop.
+/// Presence of the client, so that work done for it alone can stop when it disconnects.
 #[derive(Clone)]
 pub(crate) struct ClientPresence(
     #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "only the proxy stops early"))]

@@ -24,12 +24,12 @@ def texts(answer):
 
 
 def adds_and_finds(client):
-    told = [
+    messages = [
         {"role": "user", "content": "My name is Alice and I live in Lisbon."},
         {"role": "assistant", "content": "Nice to meet you, Alice."},
         {"role": "user", "content": "The spare key lies under the blue flowerpot."},
     ]
-    answer = client.add(told, user_id="alice")
+    answer = client.add(messages, user_id="alice")
     assert answer["status"] == "SUCCEEDED" and answer["event_id"], answer
     assert all(result["event"] == "ADD" for result in answer["results"]), answer
     mine = {"user_id": "alice"}
@@ -39,7 +39,7 @@ def adds_and_finds(client):
     assert answer["results"], answer
     found = texts(client.search("对什么过敏？", filters={"user_id": "王芳"}))
     assert any("花生" in text for text in found), found
-    # The same again is not told twice.
+    # Adding the same again adds nothing.
     before = client.get_all(filters={"user_id": "王芳"})["count"]
     client.add("我叫王芳，我对花生过敏。", user_id="王芳")
     after = client.get_all(filters={"user_id": "王芳"})
@@ -103,7 +103,7 @@ def filters(client):
         assert client.search("which seat", filters=misses)["results"] == [], misses
     refused(ValidationError, lambda: client.search("x", filters={"colour": "red", "user_id": "bob"}), "colour")
     refused(ValidationError, lambda: client.search("x", filters={"user_id": {"like": "b%"}}), "like")
-    refused(ValidationError, lambda: client.search("x", filters={"metadata": {"a": 1}}), "whose memories")
+    refused(ValidationError, lambda: client.search("x", filters={"metadata": {"a": 1}}), "names no owner")
     refused(ValidationError, lambda: client.get_all(filters={"AND": {"user_id": "bob"}}), "AND")
     refused(ValidationError, lambda: client.add("x", run_id="a", colour="red"), "colour")
     refused(ValidationError, lambda: client.add([{"role": "user", "content": [{"type": "image_url"}]}], user_id="a"))
@@ -143,7 +143,7 @@ def changes(client, identity):
         "Prefers aisle seats 靠走道",
         "Prefers window seats 靠窗",
     ), lines
-    refused(ValidationError, lambda: client.update(identity, timestamp=5), "time of a memory")
+    refused(ValidationError, lambda: client.update(identity, timestamp=5), "timestamp of a memory")
     other = client.add("Second 第二", user_id="bob", infer=False)["results"][0]["id"]
     client.batch_update([{"memory_id": identity, "text": "One 一"}, {"memory_id": other, "text": "Two 二"}])
     assert (client.get(identity)["memory"], client.get(other)["memory"]) == ("One 一", "Two 二")
@@ -159,7 +159,7 @@ def changes(client, identity):
 
 
 def removes(client):
-    # What a memory was drawn from goes with it.
+    # The turns that a memory was extracted from are deleted with it.
     client.add("My favourite colour is turquoise.", user_id="dora")
     for item in client.get_all(filters={"user_id": "dora"})["results"]:
         client.delete(item["id"])
@@ -168,7 +168,7 @@ def removes(client):
     client.add("Remember the bread", user_id="dora", run_id="b", infer=False)
     client.delete_all(user_id="dora", run_id="a")
     assert texts(client.get_all(filters={"user_id": "dora"})) == ["Remember the bread"]
-    refused(ValidationError, lambda: client.delete_all(), "whose memories")
+    refused(ValidationError, lambda: client.delete_all(), "names no owner")
     client.add("Books trains", agent_id="travel", infer=False)
     names = {(entity["type"], entity["name"]) for entity in client.users()["results"]}
     assert {("user", "dora"), ("user", "alice"), ("agent", "travel")} <= names, names
@@ -179,7 +179,7 @@ def removes(client):
         lambda: client.get_summary({"user_id": "bob"}),
         lambda: client.get_profile("bob"),
     ]:
-        refused(Exception, missing, "not made here")
+        refused(Exception, missing, "not supported")
     print("delete_all, entities, and what is not done")
 
 

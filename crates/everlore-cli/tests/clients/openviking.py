@@ -82,7 +82,7 @@ assert set(client.glob("**/*.md", uri="viking://resources")["matches"]) == {
 assert "deploy.md" in client.overview("viking://resources/ops")
 assert any(entry["rel_path"] == "ops/部署.md" for entry in client.tree("viking://resources"))
 
-# Sessions: created, talked in, committed; then what was said is known.
+# Sessions: created, filled, committed; then their memories are found.
 for name, messages, query, word in TALKS:
     created = client.create_session(name)
     assert created["session_id"] == name
@@ -125,7 +125,7 @@ assert client.ls("viking://resources") == []
 client.delete_session("weekend")
 assert not client.session_exists("weekend")
 
-# What is wrong, foreign or missing here is told in the client's own words.
+# Invalid, foreign and missing entries raise the client's own exceptions.
 assert "deploy" in fails(NotFoundError, lambda: client.stat("viking://resources/deploy.md"))
 for uri in ["viking://user/other/memories", "viking://resources/../user", "viking://resources/%2e%2e/x", "viking://temp/x", "viking://resources/a%00b"]:
     fails(InvalidArgumentError, lambda: client.ls(uri))

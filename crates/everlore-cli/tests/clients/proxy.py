@@ -1,4 +1,4 @@
-"""What the scripts for the memory proxy share: where it is, and waiting for what is kept."""
+"""Shared by the scripts for the memory proxy: its address, and waiting for captured turns."""
 
 import json
 import os
@@ -9,7 +9,7 @@ URL, KEY = os.environ["URL"], os.environ["KEY"]
 
 
 def turns(count):
-    """Waits until so many turns are kept."""
+    """Waits for this number of captured turns."""
     until = time.monotonic() + 60
     while True:
         request = urllib.request.Request(

@@ -18,7 +18,7 @@ def ask(text, session, **more):
     )
 
 
-# A fact is told in one conversation, and asked for in another.
+# A fact of one session is used in another.
 for number, (fact, question, answer) in enumerate(
     [("My dog is called Rex.", "What is my dog called?", "Rex."), ("我对花生过敏。", "我对什么过敏？", "花生。")]
 ):
@@ -61,7 +61,7 @@ assert final.choices[0].message.content == "It is sunny.", final
 assert turns(14)[0] == "It is sunny."
 print("tools: called, answered")
 
-# Errors are the provider's own; a wrong key is refused in the client's words.
+# Errors are the provider's own; a wrong key is refused in the client's shape.
 for status, error in [
     (400, openai.BadRequestError),
     (401, openai.AuthenticationError),
@@ -81,7 +81,7 @@ except openai.AuthenticationError as told:
 assert len(turns(14)) == 14
 print("errors: told")
 
-# Responses, whole and streamed, in a conversation that the provider keeps.
+# Responses, whole and streamed, in a conversation that the provider stores.
 one = client.responses.create(model=MODEL, input="My dog likes walks.")
 assert one.output_text == "Noted.", one
 turns(16)
@@ -97,7 +97,7 @@ assert "".join(texts) == "花生。", texts
 turns(20)
 print("responses: whole, streamed")
 
-# Models and vectors.
+# Models and embeddings.
 names = [model.id for model in client.models.list()]
 assert names == [MODEL, "scripted-other", "everlore", "everlore-builtin"], names
 assert client.models.retrieve("everlore").owned_by == "everlore"

@@ -1,4 +1,4 @@
-"""What the server's guards refuse reaches each client as the exception that its users catch, with our sentence; over TLS."""
+"""Refusals of the server reach each client as the exception that its users catch, with our sentence; over TLS."""
 
 import logging
 import os
@@ -19,13 +19,13 @@ assert URL.startswith("https://")
 
 
 def refused(kind, call, words, code=None):
-    """The exception, which must be of this very class and say this."""
+    """Returns the exception, which must have exactly this class and contain these words."""
     try:
         call()
-    except kind as told:
-        assert type(told) is kind and words in f"{told} {getattr(told, 'message', '')}", repr(told)
-        assert code is None or told.status_code == code, told.status_code
-        return told
+    except kind as error:
+        assert type(error) is kind and words in f"{error} {getattr(error, 'message', '')}", repr(error)
+        assert code is None or error.status_code == code, error.status_code
+        return error
     raise AssertionError(f"{kind.__name__} was expected")
 
 
@@ -55,12 +55,12 @@ for module, client, long, too_long in [
     (anthropic, anthropic_client, messages, anthropic.RequestTooLargeError),
 ]:
     refused(module.AuthenticationError, lambda: client("wrong").models.list(), "unknown token or key")
-    for headers, words in [(HOST, "does not answer to this host name"), (ORIGIN, "pages of other sites may not use this server")]:
-        told = refused(module.PermissionDeniedError, lambda: client(headers=headers).models.list(), words)
-        kind = told.body["type"] if module is openai else told.body["error"]["type"]
-        assert kind == "permission_error", told.body
+    for headers, words in [(HOST, "does not answer to this host name"), (ORIGIN, "pages of other sites may not use")]:
+        error = refused(module.PermissionDeniedError, lambda: client(headers=headers).models.list(), words)
+        kind = error.body["type"] if module is openai else error.body["error"]["type"]
+        assert kind == "permission_error", error.body
     refused(too_long, lambda: long(client()), "longer than 2048 bytes", 413)
-    print(f"{module.__name__}: key, host, origin and length are told")
+    print(f"{module.__name__}: key, host, origin and length are refused")
 
 
 def mem0(key=KEY, headers=None):
@@ -69,8 +69,8 @@ def mem0(key=KEY, headers=None):
 
 refused(ValueError, lambda: mem0("wrong"), "unknown token or key")
 refused(ValueError, lambda: mem0(headers=HOST), "does not answer to this host name")
-refused(ValueError, lambda: mem0(headers=ORIGIN), "pages of other sites may not use this server")
-print("mem0: key, host and origin are told")
+refused(ValueError, lambda: mem0(headers=ORIGIN), "pages of other sites may not use")
+print("mem0: key, host and origin are refused")
 
 
 def viking(key=KEY, headers=None):
@@ -81,10 +81,10 @@ def viking(key=KEY, headers=None):
 
 refused(UnauthenticatedError, lambda: viking("wrong"), "unknown token or key")
 refused(PermissionDeniedError, lambda: viking(headers=HOST), "does not answer to this host name")
-refused(PermissionDeniedError, lambda: viking(headers=ORIGIN), "pages of other sites may not use this server")
-print("openviking: key, host and origin are told")
+refused(PermissionDeniedError, lambda: viking(headers=ORIGIN), "pages of other sites may not use")
+print("openviking: key, host and origin are refused")
 
 for module, client in [(openai, openai_client()), (anthropic, anthropic_client())]:
-    told = refused(module.RateLimitError, lambda: often(client.models.list), "too many requests")
-    assert int(told.response.headers["retry-after"]) >= 1, told.response.headers
-print("too many requests are told")
+    error = refused(module.RateLimitError, lambda: often(client.models.list), "too many requests")
+    assert int(error.response.headers["retry-after"]) >= 1, error.response.headers
+print("too many requests are refused")

@@ -17,7 +17,16 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// List agents with their users: all of them for the owner, its own for a key
-#[utoipa::path(get, path = "/v1/agents", tag = "agents", responses((status = 200, description = "Users and number of memories of each agent, whether memory is enabled, and whether it has overrides", body = Object)))]
+#[utoipa::path(
+    get, path = "/v1/agents", tag = "agents",
+    responses(
+        (
+            status = 200,
+            description = "Users and number of memories of each agent, whether memory is enabled, and whether it has overrides",
+            body = Object,
+        ),
+    ),
+)]
 pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResult<Value> {
     params.finish()?;
     let engine = access.engine();
@@ -44,7 +53,10 @@ pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResu
 }
 
 /// Show the settings of config.toml, without secrets; agents may override them
-#[utoipa::path(get, path = "/v1/settings", tag = "agents", responses((status = 200, description = "The sections memory, recall and memory_agent", body = Object)))]
+#[utoipa::path(
+    get, path = "/v1/settings", tag = "agents",
+    responses((status = 200, description = "The sections memory, recall and memory_agent", body = Object)),
+)]
 pub(super) async fn settings(Reader(access): Reader, params: QueryParams) -> ApiResult<Value> {
     params.finish()?;
     access.require_owner()?;

@@ -36,7 +36,12 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// List the sessions with turns that were not captured yet
-#[utoipa::path(get, path = "/v1/extract", tag = "capture", responses((status = 200, description = "Pending sessions and turns, and the number of quarantined drafts", body = Object)))]
+#[utoipa::path(
+    get, path = "/v1/extract", tag = "capture",
+    responses(
+        (status = 200, description = "Pending sessions and turns, and the number of quarantined drafts", body = Object),
+    ),
+)]
 pub(super) async fn waiting(
     Reader(access): Reader,
     params: QueryParams,
@@ -56,7 +61,10 @@ pub(super) struct ExtractBody {
 }
 
 /// Extract memories from observed turns now, without waiting for the worker
-#[utoipa::path(post, path = "/v1/extract", tag = "capture", request_body = ExtractBody, responses((status = 200, description = "Fate of each draft, by session", body = Object)))]
+#[utoipa::path(
+    post, path = "/v1/extract", tag = "capture", request_body = ExtractBody,
+    responses((status = 200, description = "Fate of each draft, by session", body = Object)),
+)]
 pub(super) async fn extract(
     Writer(access): Writer,
     JsonBody(ExtractBody { session, dry_run }, _): JsonBody<ExtractBody>,
@@ -67,7 +75,10 @@ pub(super) async fn extract(
 }
 
 /// List quarantined drafts: extracted and not stored, each with its reason
-#[utoipa::path(get, path = "/v1/quarantine", tag = "capture", responses((status = 200, description = "Drafts, those for review first", body = Object)))]
+#[utoipa::path(
+    get, path = "/v1/quarantine", tag = "capture",
+    responses((status = 200, description = "Drafts, those for review first", body = Object)),
+)]
 pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResult<Value> {
     params.finish()?;
     let mut drafts = access.engine().quarantine(&access.scope).await?;
@@ -76,14 +87,22 @@ pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResu
 }
 
 /// Show a quarantined draft
-#[utoipa::path(get, path = "/v1/quarantine/{id}", tag = "capture", params(("id" = String, Path, description = "Full id of the draft")), responses((status = 200, description = "The draft", body = Object)))]
+#[utoipa::path(
+    get, path = "/v1/quarantine/{id}", tag = "capture",
+    params(("id" = String, Path, description = "Full id of the draft")),
+    responses((status = 200, description = "The draft", body = Object)),
+)]
 pub(super) async fn show(Reader(access): Reader, PathParam(name): PathParam) -> ApiResult<Value> {
     let draft = access.engine().quarantined_draft(&access.scope, name.parse()?).await?;
     Ok(JsonResponse::ok(json!(draft)))
 }
 
 /// Store a quarantined draft as a memory
-#[utoipa::path(post, path = "/v1/quarantine/{id}/restore", tag = "capture", params(("id" = String, Path, description = "Full id of the draft")), responses((status = 200, description = "The memory", body = Memory)))]
+#[utoipa::path(
+    post, path = "/v1/quarantine/{id}/restore", tag = "capture",
+    params(("id" = String, Path, description = "Full id of the draft")),
+    responses((status = 200, description = "The memory", body = Memory)),
+)]
 pub(super) async fn restore(
     Writer(access): Writer,
     PathParam(name): PathParam,
@@ -92,7 +111,11 @@ pub(super) async fn restore(
 }
 
 /// Remove a quarantined draft for good
-#[utoipa::path(delete, path = "/v1/quarantine/{id}", tag = "capture", params(("id" = String, Path, description = "Full id of the draft")), responses((status = 200, description = "Its id", body = Object)))]
+#[utoipa::path(
+    delete, path = "/v1/quarantine/{id}", tag = "capture",
+    params(("id" = String, Path, description = "Full id of the draft")),
+    responses((status = 200, description = "Its id", body = Object)),
+)]
 pub(super) async fn drop_held(
     Admin(access): Admin,
     PathParam(name): PathParam,
@@ -104,7 +127,11 @@ pub(super) async fn drop_held(
 }
 
 /// Show the cost of background work by day and job, and its daily limit
-#[utoipa::path(get, path = "/v1/ledger", tag = "capture", params(("days" = Option<u32>, Query, description = "Number of days, today included; 30 by default")), responses((status = 200, description = "Tokens, time and cost", body = Object)))]
+#[utoipa::path(
+    get, path = "/v1/ledger", tag = "capture",
+    params(("days" = Option<u32>, Query, description = "Number of days, today included; 30 by default")),
+    responses((status = 200, description = "Tokens, time and cost", body = Object)),
+)]
 pub(super) async fn ledger(
     Reader(access): Reader,
     mut params: QueryParams,

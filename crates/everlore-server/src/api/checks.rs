@@ -84,9 +84,11 @@ pub(super) struct VerifyReport {
 }
 
 /// Verify all memories that have a check
-#[utoipa::path(post, path = "/v1/memories/verify", tag = "memories", params(
-    ("all" = Option<bool>, Query, description = "Also list fresh memories"),
-), responses((status = 200, description = "Counts, and the memories that are not fresh", body = VerifyReport)))]
+#[utoipa::path(
+    post, path = "/v1/memories/verify", tag = "memories",
+    params(("all" = Option<bool>, Query, description = "Also list fresh memories")),
+    responses((status = 200, description = "Counts, and the memories that are not fresh", body = VerifyReport)),
+)]
 pub(super) async fn verify(
     Reader(access): Reader,
     mut params: QueryParams,

@@ -19,6 +19,7 @@ use crate::{
     auth::{Access, Reader},
     params::QueryParams,
     problem::Problem,
+    tasks,
 };
 
 /// Interval between two reads of the journal. Other processes write to it as well, without a notification.
@@ -38,7 +39,13 @@ pub(super) fn routes() -> Router<App> {
 ///
 /// An event has the sequence number, time, actor, reason, operation and id of a change; never its text. A client that
 /// reconnects with `Last-Event-ID` misses nothing.
-#[utoipa::path(get, path = "/v1/events", tag = "events", params(("Last-Event-ID" = Option<u64>, Header, description = "Continue after this change")), responses((status = 200, description = "Endless stream of events", body = String, content_type = "text/event-stream")))]
+#[utoipa::path(
+    get, path = "/v1/events", tag = "events",
+    params(("Last-Event-ID" = Option<u64>, Header, description = "Continue after this change")),
+    responses(
+        (status = 200, description = "Endless stream of events", body = String, content_type = "text/event-stream"),
+    ),
+)]
 pub(super) async fn events(
     Reader(access): Reader,
     params: QueryParams,
@@ -57,7 +64,7 @@ pub(super) async fn events(
         None => newest_seq(&access).await?,
     };
     let (sender, receiver) = mpsc::channel(1);
-    tokio::spawn(stream_events(access, after, sender));
+    tasks::spawn(Box::pin(stream_events(access, after, sender)));
     let kind = (header::CONTENT_TYPE, "text/event-stream; charset=utf-8");
     Ok(([kind], Body::new(ChannelBody(receiver))).into_response())
 }

@@ -62,12 +62,19 @@ fn level(params: &mut QueryParams) -> Result<Tier, Problem> {
 }
 
 /// List a folder
-#[utoipa::path(get, path = "/v1/fs/ls", tag = "fs", params(
-    ("uri" = Option<String>, Query, description = "Folder: agent://…, viking://…, or a path from the root; the root by default"),
-    ("after" = Option<String>, Query, description = "Continue after this entry: `next` of the previous page"),
-    ("limit" = Option<usize>, Query, description = "Largest number of entries; 100 by default, at most 1000"),
-    ("all" = Option<bool>, Query, description = "Include archived and superseded memories"),
-), responses((status = 200, description = "A page", body = FsListing)))]
+#[utoipa::path(
+    get, path = "/v1/fs/ls", tag = "fs",
+    params(
+        (
+            "uri" = Option<String>, Query,
+            description = "Folder: agent://…, viking://…, or a path from the root; the root by default",
+        ),
+        ("after" = Option<String>, Query, description = "Continue after this entry: `next` of the previous page"),
+        ("limit" = Option<usize>, Query, description = "Largest number of entries; 100 by default, at most 1000"),
+        ("all" = Option<bool>, Query, description = "Include archived and superseded memories"),
+    ),
+    responses((status = 200, description = "A page", body = FsListing)),
+)]
 pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsListing> {
     let request = FsListRequest {
         uri: uri(&mut params)?,
@@ -80,12 +87,16 @@ pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> Api
 }
 
 /// List a folder and its subfolders
-#[utoipa::path(get, path = "/v1/fs/tree", tag = "fs", params(
-    ("uri" = Option<String>, Query, description = "Folder; the root by default"),
-    ("depth" = Option<usize>, Query, description = "Folder levels; 3 by default, at most 1000"),
-    ("limit" = Option<usize>, Query, description = "Largest number of entries; 100 by default, at most 1000"),
-    ("all" = Option<bool>, Query, description = "Include archived and superseded memories"),
-), responses((status = 200, description = "Entries, each folder before its contents", body = FsTree)))]
+#[utoipa::path(
+    get, path = "/v1/fs/tree", tag = "fs",
+    params(
+        ("uri" = Option<String>, Query, description = "Folder; the root by default"),
+        ("depth" = Option<usize>, Query, description = "Folder levels; 3 by default, at most 1000"),
+        ("limit" = Option<usize>, Query, description = "Largest number of entries; 100 by default, at most 1000"),
+        ("all" = Option<bool>, Query, description = "Include archived and superseded memories"),
+    ),
+    responses((status = 200, description = "Entries, each folder before its contents", body = FsTree)),
+)]
 pub(super) async fn tree(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsTree> {
     let request = FsTreeRequest {
         uri: uri(&mut params)?,
@@ -99,10 +110,14 @@ pub(super) async fn tree(Reader(access): Reader, mut params: QueryParams) -> Api
 }
 
 /// Read a file or a folder at a level of detail
-#[utoipa::path(get, path = "/v1/fs/read", tag = "fs", params(
-    ("uri" = String, Query, description = "File or folder to read"),
-    ("level" = Option<String>, Query, description = "l0 (one line), l1 (overview) or l2 (full text, the default)"),
-), responses((status = 200, description = "The text", body = FsText)))]
+#[utoipa::path(
+    get, path = "/v1/fs/read", tag = "fs",
+    params(
+        ("uri" = String, Query, description = "File or folder to read"),
+        ("level" = Option<String>, Query, description = "l0 (one line), l1 (overview) or l2 (full text, the default)"),
+    ),
+    responses((status = 200, description = "The text", body = FsText)),
+)]
 pub(super) async fn read(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsText> {
     let (uri, level) = (params.required::<String>("uri")?, level(&mut params)?);
     params.finish()?;
@@ -110,9 +125,11 @@ pub(super) async fn read(Reader(access): Reader, mut params: QueryParams) -> Api
 }
 
 /// Describe an entry without reading it
-#[utoipa::path(get, path = "/v1/fs/stat", tag = "fs", params(
-    ("uri" = Option<String>, Query, description = "Entry to describe; the root by default"),
-), responses((status = 200, description = "The entry, with the number of its children", body = FsStat)))]
+#[utoipa::path(
+    get, path = "/v1/fs/stat", tag = "fs",
+    params(("uri" = Option<String>, Query, description = "Entry to describe; the root by default")),
+    responses((status = 200, description = "The entry, with the number of its children", body = FsStat)),
+)]
 pub(super) async fn stat(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsStat> {
     let uri = uri(&mut params)?;
     params.finish()?;
@@ -120,13 +137,17 @@ pub(super) async fn stat(Reader(access): Reader, mut params: QueryParams) -> Api
 }
 
 /// Search a folder by meaning
-#[utoipa::path(get, path = "/v1/fs/find", tag = "fs", params(
-    ("query" = String, Query, description = "Query in natural language"),
-    ("uri" = Option<String>, Query, description = "Folder to search; the root by default"),
-    ("limit" = Option<usize>, Query, description = "Largest number of hits; 10 by default, at most 1000"),
-    ("min_score" = Option<f64>, Query, description = "Lowest score of a hit, from 0 to 1"),
-    ("explain" = Option<bool>, Query, description = "Include every number that made the scores"),
-), responses((status = 200, description = "Hits, best first", body = FsFindReport)))]
+#[utoipa::path(
+    get, path = "/v1/fs/find", tag = "fs",
+    params(
+        ("query" = String, Query, description = "Query in natural language"),
+        ("uri" = Option<String>, Query, description = "Folder to search; the root by default"),
+        ("limit" = Option<usize>, Query, description = "Largest number of hits; 10 by default, at most 1000"),
+        ("min_score" = Option<f64>, Query, description = "Lowest score of a hit, from 0 to 1"),
+        ("explain" = Option<bool>, Query, description = "Include every number that made the scores"),
+    ),
+    responses((status = 200, description = "Hits, best first", body = FsFindReport)),
+)]
 pub(super) async fn find(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -143,13 +164,17 @@ pub(super) async fn find(
 }
 
 /// Search a folder for lines of text
-#[utoipa::path(get, path = "/v1/fs/grep", tag = "fs", params(
-    ("pattern" = String, Query, description = "Text or regular expression"),
-    ("uri" = Option<String>, Query, description = "Folder to search; the root by default"),
-    ("regex" = Option<bool>, Query, description = "Treat the pattern as a regular expression"),
-    ("ignore_case" = Option<bool>, Query, description = "Ignore upper and lower case"),
-    ("limit" = Option<usize>, Query, description = "Largest number of lines; 100 by default, at most 1000"),
-), responses((status = 200, description = "Matching lines with their uris and line numbers", body = FsGrepReport)))]
+#[utoipa::path(
+    get, path = "/v1/fs/grep", tag = "fs",
+    params(
+        ("pattern" = String, Query, description = "Text or regular expression"),
+        ("uri" = Option<String>, Query, description = "Folder to search; the root by default"),
+        ("regex" = Option<bool>, Query, description = "Treat the pattern as a regular expression"),
+        ("ignore_case" = Option<bool>, Query, description = "Ignore upper and lower case"),
+        ("limit" = Option<usize>, Query, description = "Largest number of lines; 100 by default, at most 1000"),
+    ),
+    responses((status = 200, description = "Matching lines with their uris and line numbers", body = FsGrepReport)),
+)]
 pub(super) async fn grep(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -166,12 +191,19 @@ pub(super) async fn grep(
 }
 
 /// Build the memory block for a system prompt from a folder; its text is empty if nothing is relevant
-#[utoipa::path(get, path = "/v1/fs/inject", tag = "fs", params(
-    ("query" = String, Query, description = "Message that the agent is about to answer"),
-    ("uri" = Option<String>, Query, description = "Folder to search; the root by default"),
-    ("limit" = Option<usize>, Query, description = "Largest number of memories, at most 1000; from the settings by default"),
-    ("budget" = Option<usize>, Query, description = "Token budget; from the settings by default"),
-), responses((status = 200, description = "The block and its entries", body = MemoryBlock)))]
+#[utoipa::path(
+    get, path = "/v1/fs/inject", tag = "fs",
+    params(
+        ("query" = String, Query, description = "Message that the agent is about to answer"),
+        ("uri" = Option<String>, Query, description = "Folder to search; the root by default"),
+        (
+            "limit" = Option<usize>, Query,
+            description = "Largest number of memories, at most 1000; from the settings by default",
+        ),
+        ("budget" = Option<usize>, Query, description = "Token budget; from the settings by default"),
+    ),
+    responses((status = 200, description = "The block and its entries", body = MemoryBlock)),
+)]
 pub(super) async fn inject(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -187,7 +219,9 @@ pub(super) async fn inject(
 }
 
 /// Count the contents of the tree
-#[utoipa::path(get, path = "/v1/fs/status", tag = "fs", responses((status = 200, description = "Counts", body = FsStatus)))]
+#[utoipa::path(
+    get, path = "/v1/fs/status", tag = "fs", responses((status = 200, description = "Counts", body = FsStatus)),
+)]
 pub(super) async fn status(Reader(access): Reader, params: QueryParams) -> ApiResult<FsStatus> {
     params.finish()?;
     Ok(JsonResponse::ok(access.engine().fs_status(&access.scope).await?))
@@ -213,7 +247,10 @@ pub(super) struct FsAddBody {
 }
 
 /// Save a text as a memory or as a document
-#[utoipa::path(post, path = "/v1/fs", tag = "fs", request_body = FsAddBody, responses((status = 200, description = "Uri and report of the saved text", body = FsAddReport)))]
+#[utoipa::path(
+    post, path = "/v1/fs", tag = "fs", request_body = FsAddBody,
+    responses((status = 200, description = "Uri and report of the saved text", body = FsAddReport)),
+)]
 pub(super) async fn add(
     Writer(access): Writer,
     JsonBody(body, _): JsonBody<FsAddBody>,
@@ -224,11 +261,15 @@ pub(super) async fn add(
 }
 
 /// Remove a memory, a document, a session or a folder; the journal keeps it, so that this can be undone
-#[utoipa::path(delete, path = "/v1/fs", tag = "fs", params(
-    ("uri" = String, Query, description = "Entry to remove"),
-    ("recursive" = Option<bool>, Query, description = "Remove a folder with all its contents"),
-    ("dry_run" = Option<bool>, Query, description = "Report what would be removed, and remove nothing"),
-), responses((status = 200, description = "Number of removed memories, and the runs to undo", body = FsRemoveReport)))]
+#[utoipa::path(
+    delete, path = "/v1/fs", tag = "fs",
+    params(
+        ("uri" = String, Query, description = "Entry to remove"),
+        ("recursive" = Option<bool>, Query, description = "Remove a folder with all its contents"),
+        ("dry_run" = Option<bool>, Query, description = "Report what would be removed, and remove nothing"),
+    ),
+    responses((status = 200, description = "Number of removed memories, and the runs to undo", body = FsRemoveReport)),
+)]
 pub(super) async fn remove(
     Writer(access): Writer,
     mut params: QueryParams,

@@ -32,16 +32,25 @@ pub(super) fn metrics_routes() -> Router<App> {
 }
 
 /// Check that the server is alive
-#[utoipa::path(get, path = "/health", tag = "server", security(()), responses((status = 200, description = "The server is alive", body = Object)))]
+#[utoipa::path(
+    get, path = "/health", tag = "server", security(()),
+    responses((status = 200, description = "The server is alive", body = Object)),
+)]
 pub(super) async fn health() -> JsonResponse<Value> {
     JsonResponse::ok(json!({ "status": "ok" }))
 }
 
 /// Check that the server can answer: its store reads, and it is not shutting down
-#[utoipa::path(get, path = "/ready", tag = "server", security(()), responses(
-    (status = 200, description = "The server is ready", body = Object),
-    (status = 503, description = "The server is not ready", body = ProblemBody, content_type = "application/problem+json"),
-))]
+#[utoipa::path(
+    get, path = "/ready", tag = "server", security(()),
+    responses(
+        (status = 200, description = "The server is ready", body = Object),
+        (
+            status = 503, description = "The server is not ready", body = ProblemBody,
+            content_type = "application/problem+json",
+        ),
+    ),
+)]
 pub(super) async fn ready(State(app): State<App>) -> ApiResult<Value> {
     let read = tokio::time::timeout(MAX_WAIT, app.engine.ping_store()).await;
     match (read, *app.shutting_down.borrow()) {
@@ -63,7 +72,10 @@ pub(super) async fn ready(State(app): State<App>) -> ApiResult<Value> {
 }
 
 /// Metrics in the Prometheus text format; for the owner only
-#[utoipa::path(get, path = "/metrics", tag = "server", responses((status = 200, description = "The metrics", body = String, content_type = "text/plain")))]
+#[utoipa::path(
+    get, path = "/metrics", tag = "server",
+    responses((status = 200, description = "The metrics", body = String, content_type = "text/plain")),
+)]
 pub(super) async fn metrics(
     State(app): State<App>,
     Reader(access): Reader,

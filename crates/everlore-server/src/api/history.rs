@@ -39,11 +39,15 @@ pub(super) struct JournalPage {
 }
 
 /// List the changes of one memory, newest first
-#[utoipa::path(get, path = "/v1/memories/{id}/history", tag = "history", params(
-    ("id" = String, Path, description = "Full id of the memory"),
-    ("limit" = Option<usize>, Query, description = "Largest number of entries; 50 by default, at most 1000"),
-    ("before" = Option<u64>, Query, description = "Continue before this entry: `next` of the previous page"),
-), responses((status = 200, description = "A page", body = JournalPage)))]
+#[utoipa::path(
+    get, path = "/v1/memories/{id}/history", tag = "history",
+    params(
+        ("id" = String, Path, description = "Full id of the memory"),
+        ("limit" = Option<usize>, Query, description = "Largest number of entries; 50 by default, at most 1000"),
+        ("before" = Option<u64>, Query, description = "Continue before this entry: `next` of the previous page"),
+    ),
+    responses((status = 200, description = "A page", body = JournalPage)),
+)]
 pub(super) async fn of_memory(
     Reader(access): Reader,
     PathParam(name): PathParam,
@@ -54,11 +58,15 @@ pub(super) async fn of_memory(
 }
 
 /// List all changes, newest first
-#[utoipa::path(get, path = "/v1/history", tag = "history", params(
-    ("run" = Option<String>, Query, description = "Only this run, such as an import"),
-    ("limit" = Option<usize>, Query, description = "Largest number of entries; 50 by default, at most 1000"),
-    ("before" = Option<u64>, Query, description = "Continue before this entry: `next` of the previous page"),
-), responses((status = 200, description = "A page", body = JournalPage)))]
+#[utoipa::path(
+    get, path = "/v1/history", tag = "history",
+    params(
+        ("run" = Option<String>, Query, description = "Only this run, such as an import"),
+        ("limit" = Option<usize>, Query, description = "Largest number of entries; 50 by default, at most 1000"),
+        ("before" = Option<u64>, Query, description = "Continue before this entry: `next` of the previous page"),
+    ),
+    responses((status = 200, description = "A page", body = JournalPage)),
+)]
 pub(super) async fn list(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -97,7 +105,10 @@ pub(super) struct UndoBody {
 }
 
 /// Undo a change, or all changes of a run; this can be undone too
-#[utoipa::path(post, path = "/v1/undo", tag = "history", request_body = UndoBody, responses((status = 200, description = "Sequence numbers of the undone changes", body = Object)))]
+#[utoipa::path(
+    post, path = "/v1/undo", tag = "history", request_body = UndoBody,
+    responses((status = 200, description = "Sequence numbers of the undone changes", body = Object)),
+)]
 pub(super) async fn undo(
     Writer(access): Writer,
     JsonBody(body, _): JsonBody<UndoBody>,

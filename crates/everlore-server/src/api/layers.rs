@@ -48,7 +48,10 @@ pub(super) struct AllLayers {
 }
 
 /// Read all layers
-#[utoipa::path(get, path = "/v1/layers", tag = "layers", responses((status = 200, description = "The layers, in the order of the prompt", body = AllLayers)))]
+#[utoipa::path(
+    get, path = "/v1/layers", tag = "layers",
+    responses((status = 200, description = "The layers, in the order of the prompt", body = AllLayers)),
+)]
 pub(super) async fn list(Reader(access): Reader) -> ApiResult<AllLayers> {
     let mut layers = Vec::new();
     for layer in Layer::ALL {
@@ -58,7 +61,11 @@ pub(super) async fn list(Reader(access): Reader) -> ApiResult<AllLayers> {
 }
 
 /// Read one layer; for daily, today's file
-#[utoipa::path(get, path = "/v1/layers/{layer}", tag = "layers", params(("layer" = String, Path, description = "soul, user, memory or daily")), responses((status = 200, description = "The layer", body = LayerView)))]
+#[utoipa::path(
+    get, path = "/v1/layers/{layer}", tag = "layers",
+    params(("layer" = String, Path, description = "soul, user, memory or daily")),
+    responses((status = 200, description = "The layer", body = LayerView)),
+)]
 pub(super) async fn show(
     Reader(access): Reader,
     PathParam(name): PathParam,
@@ -106,7 +113,17 @@ pub(super) enum LayerBody {
 }
 
 /// Edit one section of a layer, or all of it
-#[utoipa::path(patch, path = "/v1/layers/{layer}", tag = "layers", request_body = LayerBody, params(("If-Match" = Option<String>, Header, description = "ETag of the version that was read; the request fails with 412 if it has changed since"), ("layer" = String, Path, description = "soul, user, memory or daily")), responses((status = 200, description = "The layer after the change", body = LayerView)))]
+#[utoipa::path(
+    patch, path = "/v1/layers/{layer}", tag = "layers", request_body = LayerBody,
+    params(
+        (
+            "If-Match" = Option<String>, Header,
+            description = "ETag of the version that was read; the request fails with 412 if it has changed since",
+        ),
+        ("layer" = String, Path, description = "soul, user, memory or daily"),
+    ),
+    responses((status = 200, description = "The layer after the change", body = LayerView)),
+)]
 pub(super) async fn edit(
     Writer(access): Writer,
     PathParam(name): PathParam,

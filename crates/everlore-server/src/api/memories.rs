@@ -53,18 +53,22 @@ pub(super) struct MemoryPage {
 }
 
 /// List memories, newest first
-#[utoipa::path(get, path = "/v1/memories", tag = "memories", params(
-    ("kind" = Option<Vec<String>>, Query, description = "Of one of these kinds; may be repeated"),
-    ("status" = Option<Vec<String>>, Query, description = "With one of these statuses; may be repeated"),
-    ("tag" = Option<Vec<String>>, Query, description = "With all of these tags; may be repeated"),
-    ("session" = Option<String>, Query, description = "Of this session"),
-    ("since" = Option<String>, Query, description = "At or after this time (RFC 3339)"),
-    ("until" = Option<String>, Query, description = "Before this time (RFC 3339)"),
-    ("limit" = Option<usize>, Query, description = "Largest number of memories; 50 by default, at most 1000"),
-    ("after" = Option<String>, Query, description = "Continue after this memory: `next` of the previous page"),
-    ("order" = Option<String>, Query, description = "newest or oldest first"),
-    ("verify" = Option<bool>, Query, description = "Verify the checks of the memories"),
-), responses((status = 200, description = "A page", body = MemoryPage)))]
+#[utoipa::path(
+    get, path = "/v1/memories", tag = "memories",
+    params(
+        ("kind" = Option<Vec<String>>, Query, description = "Of one of these kinds; may be repeated"),
+        ("status" = Option<Vec<String>>, Query, description = "With one of these statuses; may be repeated"),
+        ("tag" = Option<Vec<String>>, Query, description = "With all of these tags; may be repeated"),
+        ("session" = Option<String>, Query, description = "Of this session"),
+        ("since" = Option<String>, Query, description = "At or after this time (RFC 3339)"),
+        ("until" = Option<String>, Query, description = "Before this time (RFC 3339)"),
+        ("limit" = Option<usize>, Query, description = "Largest number of memories; 50 by default, at most 1000"),
+        ("after" = Option<String>, Query, description = "Continue after this memory: `next` of the previous page"),
+        ("order" = Option<String>, Query, description = "newest or oldest first"),
+        ("verify" = Option<bool>, Query, description = "Verify the checks of the memories"),
+    ),
+    responses((status = 200, description = "A page", body = MemoryPage)),
+)]
 pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> ApiResult<MemoryPage> {
     let after: Option<String> = params.optional("after")?;
     let limit = params.in_range("limit", 1..=MAX_PAGE)?.unwrap_or(DEFAULT_PAGE);
@@ -113,11 +117,21 @@ fn order(name: Option<&str>) -> Result<ListOrder, Problem> {
 
 /// Save a statement, or renew the memory that already says the same
 ///
-/// Answers 201 for a new memory and 200 for one that existed. With an Idempotency-Key it is saved once, however often it
-/// is sent.
-#[utoipa::path(post, path = "/v1/memories", tag = "memories", request_body = RememberRequest, params(
-    ("Idempotency-Key" = Option<String>, Header, description = "Key of this request: repeating it does not repeat the write"),
-), responses((status = 201, description = "Stored, durable and indexed", body = SavedMemory), (status = 200, description = "The same memory existed and was renewed", body = SavedMemory)))]
+/// Answers 201 for a new memory and 200 for one that existed. With an Idempotency-Key it is saved once, however often
+/// it is sent.
+#[utoipa::path(
+    post, path = "/v1/memories", tag = "memories", request_body = RememberRequest,
+    params(
+        (
+            "Idempotency-Key" = Option<String>, Header,
+            description = "Key of this request: repeating it does not repeat the write",
+        ),
+    ),
+    responses(
+        (status = 201, description = "Stored, durable and indexed", body = SavedMemory),
+        (status = 200, description = "The same memory existed and was renewed", body = SavedMemory),
+    ),
+)]
 pub(super) async fn save(
     Writer(access): Writer,
     key: IdempotencyKey,
@@ -139,7 +153,11 @@ fn saved_response(saved: SavedMemory) -> JsonResponse<SavedMemory> {
 }
 
 /// Show one memory
-#[utoipa::path(get, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "Id, or a prefix of it that is unique")), responses((status = 200, description = "The memory with the result of its check", body = CheckedMemory)))]
+#[utoipa::path(
+    get, path = "/v1/memories/{id}", tag = "memories",
+    params(("id" = String, Path, description = "Id, or a prefix of it that is unique")),
+    responses((status = 200, description = "The memory with the result of its check", body = CheckedMemory)),
+)]
 pub(super) async fn show(
     Reader(access): Reader,
     PathParam(name): PathParam,
@@ -162,7 +180,17 @@ async fn resolve(access: &Access, name: &str) -> Result<(everlore::Engine, Memor
 }
 
 /// Edit a memory; omitted fields stay as they are
-#[utoipa::path(patch, path = "/v1/memories/{id}", tag = "memories", request_body = MemoryEdit, params(("If-Match" = Option<String>, Header, description = "ETag of the version that was read; the request fails with 412 if it has changed since"), ("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory after the change", body = CheckedMemory)))]
+#[utoipa::path(
+    patch, path = "/v1/memories/{id}", tag = "memories", request_body = MemoryEdit,
+    params(
+        (
+            "If-Match" = Option<String>, Header,
+            description = "ETag of the version that was read; the request fails with 412 if it has changed since",
+        ),
+        ("id" = String, Path, description = "The memory"),
+    ),
+    responses((status = 200, description = "The memory after the change", body = CheckedMemory)),
+)]
 pub(super) async fn edit(
     Writer(access): Writer,
     PathParam(name): PathParam,
@@ -177,7 +205,10 @@ pub(super) async fn edit(
 }
 
 /// Delete a memory; the journal keeps it, so that this can be undone
-#[utoipa::path(delete, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "Its id and the sequence number to undo", body = Object)))]
+#[utoipa::path(
+    delete, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "The memory")),
+    responses((status = 200, description = "Its id and the sequence number to undo", body = Object)),
+)]
 pub(super) async fn delete(Writer(access): Writer, PathParam(name): PathParam) -> ApiResult<Value> {
     let (engine, id) = resolve(&access, &name).await?;
     let seq = engine.delete(&access.scope, id).await?;
@@ -185,7 +216,11 @@ pub(super) async fn delete(Writer(access): Writer, PathParam(name): PathParam) -
 }
 
 /// Archive a memory: it is kept, but left out of recall
-#[utoipa::path(post, path = "/v1/memories/{id}/archive", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory after the change", body = Memory)))]
+#[utoipa::path(
+    post, path = "/v1/memories/{id}/archive", tag = "memories",
+    params(("id" = String, Path, description = "The memory")),
+    responses((status = 200, description = "The memory after the change", body = Memory)),
+)]
 pub(super) async fn archive(
     Writer(access): Writer,
     PathParam(name): PathParam,
@@ -195,7 +230,11 @@ pub(super) async fn archive(
 }
 
 /// Restore an archived or superseded memory
-#[utoipa::path(post, path = "/v1/memories/{id}/restore", tag = "memories", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory after the change", body = Memory)))]
+#[utoipa::path(
+    post, path = "/v1/memories/{id}/restore", tag = "memories",
+    params(("id" = String, Path, description = "The memory")),
+    responses((status = 200, description = "The memory after the change", body = Memory)),
+)]
 pub(super) async fn restore(
     Writer(access): Writer,
     PathParam(name): PathParam,
@@ -214,7 +253,17 @@ pub(super) struct WeightBody {
 }
 
 /// Set the weight of a memory
-#[utoipa::path(put, path = "/v1/memories/{id}/weight", tag = "memories", request_body = WeightBody, params(("If-Match" = Option<String>, Header, description = "ETag of the version that was read; the request fails with 412 if it has changed since"), ("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory after the change", body = CheckedMemory)))]
+#[utoipa::path(
+    put, path = "/v1/memories/{id}/weight", tag = "memories", request_body = WeightBody,
+    params(
+        (
+            "If-Match" = Option<String>, Header,
+            description = "ETag of the version that was read; the request fails with 412 if it has changed since",
+        ),
+        ("id" = String, Path, description = "The memory"),
+    ),
+    responses((status = 200, description = "The memory after the change", body = CheckedMemory)),
+)]
 pub(super) async fn weigh(
     Writer(access): Writer,
     PathParam(name): PathParam,
@@ -233,7 +282,11 @@ pub(super) async fn weigh(
 /// Remove a memory and every trace of its content for good
 ///
 /// Takes the full id, also of a memory that was deleted before.
-#[utoipa::path(post, path = "/v1/memories/{id}/forget", tag = "memories", params(("id" = String, Path, description = "Full id of the memory")), responses((status = 200, description = "What was removed, by place", body = Object)))]
+#[utoipa::path(
+    post, path = "/v1/memories/{id}/forget", tag = "memories",
+    params(("id" = String, Path, description = "Full id of the memory")),
+    responses((status = 200, description = "What was removed, by place", body = Object)),
+)]
 pub(super) async fn forget(
     Admin(access): Admin,
     PathParam(name): PathParam,

@@ -1,7 +1,7 @@
 //! Routes, one file per noun, and their OpenAPI description.
 //!
-//! A route is a handler with `#[utoipa::path]`, named in its file's `routes` and in [`ApiDoc`]; a test compares both. The
-//! routes of other protocols (MCP, the proxy, compatible systems) are merged into [`router`] beside these.
+//! A route is a handler with `#[utoipa::path]`, named in its file's `routes` and in [`ApiDoc`]; a test compares both.
+//! The routes of other protocols (MCP, the proxy, compatible systems) are merged into [`router`] beside these.
 
 mod openapi_constraints;
 mod health;

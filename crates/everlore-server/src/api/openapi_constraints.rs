@@ -91,7 +91,8 @@ fn objects(value: &mut Value) -> impl Iterator<Item = (String, &mut Value)> {
     value.as_object_mut().into_iter().flatten().map(|(name, value)| (name.clone(), value))
 }
 
-/// Returns the schema of a parameter by its name. Routes of mem0 end with a slash or have no version, and share only paging.
+/// Returns the schema of a parameter by its name. Routes of mem0 end with a slash or have no version, and share only
+/// paging.
 fn parameter_schema(path: &str, parameter: &Value) -> Option<Value> {
     let is_own = path.starts_with("/v1/") || path.starts_with("/anthropic/");
     let is_mem0 = !is_own || path.ends_with('/');

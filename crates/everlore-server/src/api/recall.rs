@@ -66,7 +66,7 @@ pub(super) struct RecallResponse {
     confidence: f64,
     /// Memories that have anything in common with the query.
     candidates: usize,
-    /// Reason why recall went by words alone: the embedding model was asked and did not answer.
+    /// Reason why recall went by words alone: the embedding model did not answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     without_meaning: Option<String>,
     /// Analysis of the query, if explained.
@@ -121,7 +121,10 @@ pub(super) struct RecallHit {
 }
 
 /// Recall memories for a query, best first
-#[utoipa::path(post, path = "/v1/recall", tag = "recall", request_body = RecallBody, responses((status = 200, description = "Hits and confidence", body = RecallResponse)))]
+#[utoipa::path(
+    post, path = "/v1/recall", tag = "recall", request_body = RecallBody,
+    responses((status = 200, description = "Hits and confidence", body = RecallResponse)),
+)]
 pub(super) async fn recall(
     Reader(access): Reader,
     JsonBody(body, _): JsonBody<RecallBody>,
@@ -239,7 +242,10 @@ pub(super) struct PromptBytes {
 }
 
 /// Build the memory block for a system prompt; its text is empty if nothing is relevant
-#[utoipa::path(post, path = "/v1/context", tag = "recall", request_body = ContextBody, responses((status = 200, description = "The block", body = ContextResponse)))]
+#[utoipa::path(
+    post, path = "/v1/context", tag = "recall", request_body = ContextBody,
+    responses((status = 200, description = "The block", body = ContextResponse)),
+)]
 pub(super) async fn context(
     Reader(access): Reader,
     JsonBody(body, _): JsonBody<ContextBody>,

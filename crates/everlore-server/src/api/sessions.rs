@@ -20,7 +20,16 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// End a session: write its summary into the daily log; repeating this changes nothing
-#[utoipa::path(post, path = "/v1/sessions/{session}/end", tag = "sessions", params(("session" = String, Path, description = "Session of the turns")), responses((status = 200, description = "The day, the number of turns, and the upkeep report if upkeep was due", body = Object)))]
+#[utoipa::path(
+    post, path = "/v1/sessions/{session}/end", tag = "sessions",
+    params(("session" = String, Path, description = "Session of the turns")),
+    responses(
+        (
+            status = 200, description = "The day, the number of turns, and the upkeep report if upkeep was due",
+            body = Object,
+        ),
+    ),
+)]
 pub(super) async fn end(Writer(access): Writer, PathParam(session): PathParam) -> ApiResult<Value> {
     let (engine, scope) = (access.engine(), &access.scope);
     let ended = engine.end_session(scope, &session).await?;
@@ -49,7 +58,11 @@ pub(super) struct AnswerBody {
 }
 
 /// Report the agent's answer, so that memories that were of use gain weight
-#[utoipa::path(post, path = "/v1/sessions/{session}/answered", tag = "sessions", request_body = AnswerBody, params(("session" = String, Path, description = "Session given to /v1/context")), responses((status = 200, description = "Number of injected memories, and those that were used", body = Object)))]
+#[utoipa::path(
+    post, path = "/v1/sessions/{session}/answered", tag = "sessions", request_body = AnswerBody,
+    params(("session" = String, Path, description = "Session given to /v1/context")),
+    responses((status = 200, description = "Number of injected memories, and those that were used", body = Object)),
+)]
 pub(super) async fn answered(
     Writer(access): Writer,
     PathParam(session): PathParam,

@@ -60,7 +60,11 @@ pub(super) struct SettingsBody(Map<String, Value>);
 pub(super) struct SettingsPatch(Map<String, Value>);
 
 /// Show the effective settings of an agent, and its overrides
-#[utoipa::path(get, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "show_settings", params(("agent" = String, Path, description = "The agent")), responses((status = 200, description = "The settings", body = SettingsView)))]
+#[utoipa::path(
+    get, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "show_settings",
+    params(("agent" = String, Path, description = "The agent")),
+    responses((status = 200, description = "The settings", body = SettingsView)),
+)]
 pub(super) async fn show(
     Admin(access): Admin,
     PathParam(agent): PathParam,
@@ -72,7 +76,18 @@ pub(super) async fn show(
 }
 
 /// Replace all overrides of an agent
-#[utoipa::path(put, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "replace_settings", request_body = SettingsBody, params(("agent" = String, Path, description = "The agent"), ("If-Match" = Option<String>, Header, description = "ETag of the version that was read; the request fails with 412 if it has changed since")), responses((status = 200, description = "The settings after the change", body = SettingsView)))]
+#[utoipa::path(
+    put, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "replace_settings",
+    request_body = SettingsBody,
+    params(
+        ("agent" = String, Path, description = "The agent"),
+        (
+            "If-Match" = Option<String>, Header,
+            description = "ETag of the version that was read; the request fails with 412 if it has changed since",
+        ),
+    ),
+    responses((status = 200, description = "The settings after the change", body = SettingsView)),
+)]
 pub(super) async fn replace(
     Admin(access): Admin,
     PathParam(agent): PathParam,
@@ -90,7 +105,18 @@ pub(super) async fn replace(
 }
 
 /// Patch the overrides of an agent with a JSON merge patch
-#[utoipa::path(patch, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "merge_settings", request_body = SettingsPatch, params(("agent" = String, Path, description = "The agent"), ("If-Match" = Option<String>, Header, description = "ETag of the version that was read; the request fails with 412 if it has changed since")), responses((status = 200, description = "The settings after the change", body = SettingsView)))]
+#[utoipa::path(
+    patch, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "merge_settings",
+    request_body = SettingsPatch,
+    params(
+        ("agent" = String, Path, description = "The agent"),
+        (
+            "If-Match" = Option<String>, Header,
+            description = "ETag of the version that was read; the request fails with 412 if it has changed since",
+        ),
+    ),
+    responses((status = 200, description = "The settings after the change", body = SettingsView)),
+)]
 pub(super) async fn merge(
     Admin(access): Admin,
     PathParam(agent): PathParam,
@@ -108,7 +134,17 @@ pub(super) async fn merge(
 }
 
 /// Remove all overrides of an agent, so that the settings of the home apply
-#[utoipa::path(delete, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "reset_settings", params(("agent" = String, Path, description = "The agent"), ("If-Match" = Option<String>, Header, description = "ETag of the version that was read; the request fails with 412 if it has changed since")), responses((status = 200, description = "The settings after the change", body = SettingsView)))]
+#[utoipa::path(
+    delete, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "reset_settings",
+    params(
+        ("agent" = String, Path, description = "The agent"),
+        (
+            "If-Match" = Option<String>, Header,
+            description = "ETag of the version that was read; the request fails with 412 if it has changed since",
+        ),
+    ),
+    responses((status = 200, description = "The settings after the change", body = SettingsView)),
+)]
 pub(super) async fn reset(
     Admin(access): Admin,
     PathParam(agent): PathParam,

@@ -14,7 +14,10 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Count memories by kind and status, journal entries, and usage
-#[utoipa::path(get, path = "/v1/stats", tag = "stats", responses((status = 200, description = "Counts of this agent and user", body = Object)))]
+#[utoipa::path(
+    get, path = "/v1/stats", tag = "stats",
+    responses((status = 200, description = "Counts of this agent and user", body = Object)),
+)]
 pub(super) async fn stats(Reader(access): Reader) -> ApiResult<Value> {
     let (engine, scope) = (access.engine(), &access.scope);
     let counts = engine.count(scope).await?;

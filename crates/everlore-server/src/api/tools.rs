@@ -29,7 +29,16 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// List the tools, with their schemas
-#[utoipa::path(get, path = "/v1/tools", tag = "tools", params(("set" = Option<Vec<String>>, Query, description = "Tool set: core, layers, anthropic, fs, graph or search; may be repeated")), responses((status = 200, description = "The tools, always in the same order", body = Object)))]
+#[utoipa::path(
+    get, path = "/v1/tools", tag = "tools",
+    params(
+        (
+            "set" = Option<Vec<String>>, Query,
+            description = "Tool set: core, layers, anthropic, fs, graph or search; may be repeated",
+        ),
+    ),
+    responses((status = 200, description = "The tools, always in the same order", body = Object)),
+)]
 pub(super) async fn list(Reader(_): Reader, mut params: QueryParams) -> ApiResult<Value> {
     let sets: Vec<ToolSet> = params.repeated("set")?;
     params.finish()?;
@@ -40,12 +49,16 @@ pub(super) async fn list(Reader(_): Reader, mut params: QueryParams) -> ApiResul
 
 /// Call a tool as an agent does
 ///
-/// The body is the tool's input. An error inside the tool is part of the response, with `is_error`. Tools that write need
-/// the role write.
-#[utoipa::path(post, path = "/v1/tools/{name}", tag = "tools", request_body = Object, params(
-    ("name" = String, Path, description = "Name of the tool"),
-    ("session" = Option<String>, Query, description = "Session in which it is called"),
-), responses((status = 200, description = "Result of the tool", body = ToolResult)))]
+/// The body is the tool's input. An error inside the tool is part of the response, with `is_error`. Tools that write
+/// need the role write.
+#[utoipa::path(
+    post, path = "/v1/tools/{name}", tag = "tools", request_body = Object,
+    params(
+        ("name" = String, Path, description = "Name of the tool"),
+        ("session" = Option<String>, Query, description = "Session in which it is called"),
+    ),
+    responses((status = 200, description = "Result of the tool", body = ToolResult)),
+)]
 pub(super) async fn call(
     Reader(access): Reader,
     PathParam(name): PathParam,

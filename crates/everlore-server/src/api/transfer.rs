@@ -28,6 +28,7 @@ use crate::{
     params::QueryParams,
     problem::Problem,
     response::{ApiResult, JsonResponse},
+    tasks,
 };
 
 /// Media type of JSON Lines.
@@ -49,7 +50,18 @@ pub(super) fn routes() -> Router<App> {
 /// Stream all memories as JSON Lines, or with `journal` every change
 ///
 /// A response that breaks off without the end of the stream is incomplete.
-#[utoipa::path(get, path = "/v1/export", tag = "transfer", params(("journal" = Option<bool>, Query, description = "Export the journal instead, from which the memories follow")), responses((status = 200, description = "A header line, then one line per record", body = String, content_type = "application/x-ndjson")))]
+#[utoipa::path(
+    get, path = "/v1/export", tag = "transfer",
+    params(
+        ("journal" = Option<bool>, Query, description = "Export the journal instead, from which the memories follow"),
+    ),
+    responses(
+        (
+            status = 200, description = "A header line, then one line per record", body = String,
+            content_type = "application/x-ndjson",
+        ),
+    ),
+)]
 pub(super) async fn export(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -57,7 +69,7 @@ pub(super) async fn export(
     let journal = params.flag("journal")?;
     params.finish()?;
     let (sender, receiver) = mpsc::channel(MAX_QUEUED_CHUNKS);
-    tokio::spawn(write_export(access, journal, sender));
+    tasks::spawn(Box::pin(write_export(access, journal, sender)));
     let body = Body::new(ChannelBody(receiver));
     Ok(([(header::CONTENT_TYPE, NDJSON)], body).into_response())
 }
@@ -104,12 +116,16 @@ impl HttpBody for ChannelBody {
 
 /// Import memories from JSON Lines, after checking all of them
 ///
-/// Takes the output of /v1/export, and lines in the format of /v1/memories and /v1/turns. Importing the same lines again
-/// changes nothing, so an interrupted import is resumed by repeating it.
-#[utoipa::path(post, path = "/v1/import", tag = "transfer", request_body(content = String, content_type = "application/x-ndjson"), params(
-    ("dry_run" = Option<bool>, Query, description = "Report what would happen, and import nothing"),
-    ("keep_going" = Option<bool>, Query, description = "Skip damaged lines and import the rest"),
-), responses((status = 200, description = "Number of added, updated, unchanged and rejected lines", body = Object)))]
+/// Takes the output of /v1/export, and lines in the format of /v1/memories and /v1/turns. Importing the same lines
+/// again changes nothing, so an interrupted import is resumed by repeating it.
+#[utoipa::path(
+    post, path = "/v1/import", tag = "transfer", request_body(content = String, content_type = "application/x-ndjson"),
+    params(
+        ("dry_run" = Option<bool>, Query, description = "Report what would happen, and import nothing"),
+        ("keep_going" = Option<bool>, Query, description = "Skip damaged lines and import the rest"),
+    ),
+    responses((status = 200, description = "Number of added, updated, unchanged and rejected lines", body = Object)),
+)]
 pub(super) async fn import(
     Admin(access): Admin,
     mut params: QueryParams,

@@ -64,9 +64,16 @@ pub(super) struct SavedTurns {
 }
 
 /// Store a turn, word for word
-#[utoipa::path(post, path = "/v1/turns", tag = "turns", request_body = TurnBody, params(
-    ("Idempotency-Key" = Option<String>, Header, description = "Key of this request: repeating it does not repeat the write"),
-), responses((status = 201, description = "Stored, durable and indexed", body = SavedMemory)))]
+#[utoipa::path(
+    post, path = "/v1/turns", tag = "turns", request_body = TurnBody,
+    params(
+        (
+            "Idempotency-Key" = Option<String>, Header,
+            description = "Key of this request: repeating it does not repeat the write",
+        ),
+    ),
+    responses((status = 201, description = "Stored, durable and indexed", body = SavedMemory)),
+)]
 pub(super) async fn observe(
     Writer(access): Writer,
     key: IdempotencyKey,
@@ -79,9 +86,16 @@ pub(super) async fn observe(
 }
 
 /// Store several turns, all or none
-#[utoipa::path(post, path = "/v1/turns/batch", tag = "turns", request_body = TurnBatch, params(
-    ("Idempotency-Key" = Option<String>, Header, description = "Key of this request: repeating it does not repeat the write"),
-), responses((status = 201, description = "Stored, durable and indexed", body = SavedTurns)))]
+#[utoipa::path(
+    post, path = "/v1/turns/batch", tag = "turns", request_body = TurnBatch,
+    params(
+        (
+            "Idempotency-Key" = Option<String>, Header,
+            description = "Key of this request: repeating it does not repeat the write",
+        ),
+    ),
+    responses((status = 201, description = "Stored, durable and indexed", body = SavedTurns)),
+)]
 pub(super) async fn observe_batch(
     Writer(access): Writer,
     key: IdempotencyKey,

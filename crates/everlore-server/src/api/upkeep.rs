@@ -28,7 +28,12 @@ pub(super) struct UpkeepBody {
 }
 
 /// Run upkeep: update weights from use, archive, consolidate, clean up
-#[utoipa::path(post, path = "/v1/upkeep", tag = "upkeep", request_body = UpkeepBody, responses((status = 200, description = "Report of each job; one that needs a confirmation says why", body = Object)))]
+#[utoipa::path(
+    post, path = "/v1/upkeep", tag = "upkeep", request_body = UpkeepBody,
+    responses(
+        (status = 200, description = "Report of each job; one that needs a confirmation says why", body = Object),
+    ),
+)]
 pub(super) async fn upkeep(
     Admin(access): Admin,
     JsonBody(body, _): JsonBody<UpkeepBody>,

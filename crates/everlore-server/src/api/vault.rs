@@ -43,7 +43,11 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// List the files of the vault, newest first, and those that are not memories
-#[utoipa::path(get, path = "/v1/vault", tag = "vault", params(("limit" = Option<usize>, Query, description = "Largest number of files; 1000 by default")), responses((status = 200, description = "File, kind, name, description and time of each", body = Object)))]
+#[utoipa::path(
+    get, path = "/v1/vault", tag = "vault",
+    params(("limit" = Option<usize>, Query, description = "Largest number of files; 1000 by default")),
+    responses((status = 200, description = "File, kind, name, description and time of each", body = Object)),
+)]
 pub(super) async fn list(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -70,7 +74,11 @@ pub(super) struct VaultFile {
 }
 
 /// Read a file of the vault
-#[utoipa::path(get, path = "/v1/vault/{file}", tag = "vault", params(("file" = String, Path, description = "File name, or MEMORY.md")), responses((status = 200, description = "The file", body = VaultFile)))]
+#[utoipa::path(
+    get, path = "/v1/vault/{file}", tag = "vault",
+    params(("file" = String, Path, description = "File name, or MEMORY.md")),
+    responses((status = 200, description = "The file", body = VaultFile)),
+)]
 pub(super) async fn show(
     Reader(access): Reader,
     PathParam(name): PathParam,
@@ -116,7 +124,11 @@ pub(super) struct VaultFileBody {
 /// Write a file of the vault, sync it into a memory, and link it in MEMORY.md
 ///
 /// Other keys and comments of an existing file stay.
-#[utoipa::path(put, path = "/v1/vault/{file}", tag = "vault", request_body = VaultFileBody, params(("file" = String, Path, description = "File name, ending in .md")), responses((status = 200, description = "Report of the sync", body = Object)))]
+#[utoipa::path(
+    put, path = "/v1/vault/{file}", tag = "vault", request_body = VaultFileBody,
+    params(("file" = String, Path, description = "File name, ending in .md")),
+    responses((status = 200, description = "Report of the sync", body = Object)),
+)]
 pub(super) async fn write(
     Writer(access): Writer,
     PathParam(file): PathParam,
@@ -152,7 +164,10 @@ pub(super) struct VaultSyncBody {
 }
 
 /// Sync files and memories; where both were edited, both versions are kept
-#[utoipa::path(post, path = "/v1/vault/sync", tag = "vault", request_body = VaultSyncBody, responses((status = 200, description = "Report for each file", body = Object)))]
+#[utoipa::path(
+    post, path = "/v1/vault/sync", tag = "vault", request_body = VaultSyncBody,
+    responses((status = 200, description = "Report for each file", body = Object)),
+)]
 pub(super) async fn sync(
     Writer(access): Writer,
     JsonBody(VaultSyncBody { kinds, dry_run }, _): JsonBody<VaultSyncBody>,

@@ -1,7 +1,7 @@
 //! Routes of other memory systems on the same engine, each behind a cargo feature.
 //!
-//! A compatible system is a folder with its routes and its shape of errors; the rest of the server reaches it only through
-//! this module. Its handlers call the engine as `api` does and never the store.
+//! A compatible system is a folder with its routes and its shape of errors; the rest of the server reaches it only
+//! through this module. Its handlers call the engine as `api` does and never the store.
 
 #[cfg(feature = "mem0")]
 mod mem0;

@@ -1,7 +1,8 @@
 //! Model Context Protocol: tools, resources and prompts of one agent and user, over stdio and HTTP.
 //!
-//! [`McpServer`] answers for one [`McpContext`]: a scope, the offered tools, and the permission to write. It speaks both
-//! eras of the protocol, with a handshake (2025-11-25 and before) and without (2026-07-28); each request tells which.
+//! [`McpServer`] answers for one [`McpContext`]: a scope, the offered tools, and the permission to write. It speaks
+//! both eras of the protocol, with a handshake (2025-11-25 and before) and without (2026-07-28); each request tells
+//! which.
 
 mod http;
 mod prompts;

@@ -1,7 +1,8 @@
-//! Capture: the question and the received part of the answer become turns once the response has ended, however it ended.
+//! Capture: the question and the received part of the answer become turns once the response has ended, however it
+//! ended.
 //!
-//! Clients send the whole conversation with every question, with every retry, and while the model works with tools. A turn
-//! whose position and text the journal already knows by a digest is not stored again.
+//! Clients send the whole conversation with every question, with every retry, and while the model works with tools. A
+//! turn whose position and text the journal already knows by a digest is not stored again.
 
 use everlore::{
     Scope, Turn,

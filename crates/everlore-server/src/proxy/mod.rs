@@ -2,8 +2,8 @@
 //!
 //! A chat request goes through [`relay_chat`]: `request.rs` parses it, `session.rs` finds its scope and session,
 //! `inject.rs` recalls, the block is inserted into the bytes after the user's last message, the provider answers, and
-//! `stream.rs` relays its bytes as they arrive. At their end `response.rs` parses the copy and `capture.rs` stores the turns.
-//! Whatever memory does, the request goes on.
+//! `stream.rs` relays its bytes as they arrive. At their end `response.rs` parses the copy and `capture.rs` stores the
+//! turns. Whatever memory does, the request goes on.
 
 mod chat_api;
 mod request;
@@ -117,7 +117,7 @@ impl ProxyState {
     }
 
     /// Spawns work that no request waits for.
-    fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+    fn spawn(&self, work: BoxFuture<'static, ()>) {
         let mut captures = lock(&self.capture_tasks);
         while captures.try_join_next().is_some() {}
         // A body may be dropped after the end of the runtime; then nothing is left to run it.
@@ -306,9 +306,8 @@ fn capture_response(api: ChatApi, reply: &UpstreamResponse, exchange: Exchange) 
     let is_stream = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
     let app = exchange.session.access.app.clone();
     ResponseCapture::new(move |bytes| {
-        app.clone()
-            .proxy
-            .spawn(async move { exchange.store(parse_reply(api, is_stream, &bytes)).await });
+        let store = async move { exchange.store(parse_reply(api, is_stream, &bytes)).await };
+        app.proxy.spawn(Box::pin(store));
     })
 }
 

@@ -1,7 +1,7 @@
 //! OpenAPI details of the proxy's routes.
 //!
-//! The protocols belong to the providers: bodies stay open beyond the fields that every provider requires, and errors, ours
-//! and the provider's, have the shape of the protocol.
+//! The protocols belong to the providers: bodies stay open beyond the fields that every provider requires, and errors,
+//! ours and the provider's, have the shape of the protocol.
 
 use everlore::llm::remote::ClientProtocol;
 use serde_json::{Value, json};

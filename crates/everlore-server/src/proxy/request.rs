@@ -1,7 +1,7 @@
 //! Parsing a chat request as far as memory needs it, with byte positions for insertion.
 //!
-//! The body is never serialized again: unknown fields, field order, numbers and blanks stay as they are, and with them the
-//! provider's prompt cache.
+//! The body is never serialized again: unknown fields, field order, numbers and blanks stay as they are, and with them
+//! the provider's prompt cache.
 
 use std::ops::Range;
 

@@ -88,25 +88,37 @@ pub(crate) fn api_doc() -> utoipa::openapi::OpenApi {
 struct ProxyApiDoc;
 
 /// Chat with OpenAI's chat completions and memory
-#[utoipa::path(post, path = "/v1/chat/completions", tag = "proxy", operation_id = "proxy_chat", request_body = Object, responses((status = 200, description = "The provider's response, byte for byte", body = Object)))]
+#[utoipa::path(
+    post, path = "/v1/chat/completions", tag = "proxy", operation_id = "proxy_chat", request_body = Object,
+    responses((status = 200, description = "The provider's response, byte for byte", body = Object)),
+)]
 async fn chat(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
     relay_chat(ChatApi::Chat, access, request).await
 }
 
 /// Chat with OpenAI's responses and memory
-#[utoipa::path(post, path = "/v1/responses", tag = "proxy", operation_id = "proxy_responses", request_body = Object, responses((status = 200, description = "The provider's response, byte for byte", body = Object)))]
+#[utoipa::path(
+    post, path = "/v1/responses", tag = "proxy", operation_id = "proxy_responses", request_body = Object,
+    responses((status = 200, description = "The provider's response, byte for byte", body = Object)),
+)]
 async fn responses(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
     relay_chat(ChatApi::Responses, access, request).await
 }
 
 /// Chat with Anthropic's messages and memory
-#[utoipa::path(post, path = "/anthropic/v1/messages", tag = "proxy", operation_id = "proxy_messages", request_body = Object, responses((status = 200, description = "The provider's response, byte for byte", body = Object)))]
+#[utoipa::path(
+    post, path = "/anthropic/v1/messages", tag = "proxy", operation_id = "proxy_messages", request_body = Object,
+    responses((status = 200, description = "The provider's response, byte for byte", body = Object)),
+)]
 async fn messages(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
     relay_chat(ChatApi::Messages, access, request).await
 }
 
 /// Embed texts as OpenAI does, with the provider or the built-in model
-#[utoipa::path(post, path = "/v1/embeddings", tag = "proxy", operation_id = "proxy_embeddings", request_body = Object, responses((status = 200, description = "The embeddings", body = Object)))]
+#[utoipa::path(
+    post, path = "/v1/embeddings", tag = "proxy", operation_id = "proxy_embeddings", request_body = Object,
+    responses((status = 200, description = "The embeddings", body = Object)),
+)]
 async fn embed(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
     let (parts, body) = read_request(&access, request).await?;
     let providers = &access.app.options.providers;
@@ -122,7 +134,10 @@ async fn embed(Reader(access): Reader, request: Request) -> Result<Response, Pro
 }
 
 /// Count tokens as Anthropic does
-#[utoipa::path(post, path = "/anthropic/v1/messages/count_tokens", tag = "proxy", operation_id = "proxy_count", request_body = Object, responses((status = 200, description = "The count", body = Object)))]
+#[utoipa::path(
+    post, path = "/anthropic/v1/messages/count_tokens", tag = "proxy", operation_id = "proxy_count",
+    request_body = Object, responses((status = 200, description = "The count", body = Object)),
+)]
 async fn count(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
     let upstream = upstream_for(&access.app, ClientProtocol::Anthropic)?;
     let (parts, body) = read_request(&access, request).await?;
@@ -141,7 +156,10 @@ async fn count(Reader(access): Reader, request: Request) -> Result<Response, Pro
 }
 
 /// List the models of the provider and ours, as OpenAI does
-#[utoipa::path(get, path = "/v1/models", tag = "proxy", operation_id = "proxy_models", responses((status = 200, description = "The models", body = Object)))]
+#[utoipa::path(
+    get, path = "/v1/models", tag = "proxy", operation_id = "proxy_models",
+    responses((status = 200, description = "The models", body = Object)),
+)]
 async fn list(
     State(app): State<App>,
     reader: Reader,
@@ -151,7 +169,11 @@ async fn list(
 }
 
 /// Show a model, as OpenAI does
-#[utoipa::path(get, path = "/v1/models/{model}", tag = "proxy", operation_id = "proxy_model", params(("model" = String, Path, description = "Name of the model")), responses((status = 200, description = "The model", body = Object)))]
+#[utoipa::path(
+    get, path = "/v1/models/{model}", tag = "proxy", operation_id = "proxy_model",
+    params(("model" = String, Path, description = "Name of the model")),
+    responses((status = 200, description = "The model", body = Object)),
+)]
 async fn show(
     State(app): State<App>,
     reader: Reader,
@@ -161,7 +183,10 @@ async fn show(
 }
 
 /// List the models of the provider and ours, as Anthropic does
-#[utoipa::path(get, path = "/anthropic/v1/models", tag = "proxy", operation_id = "proxy_anthropic_models", responses((status = 200, description = "The models", body = Object)))]
+#[utoipa::path(
+    get, path = "/anthropic/v1/models", tag = "proxy", operation_id = "proxy_anthropic_models",
+    responses((status = 200, description = "The models", body = Object)),
+)]
 async fn list_anthropic(
     State(app): State<App>,
     reader: Reader,
@@ -171,7 +196,11 @@ async fn list_anthropic(
 }
 
 /// Show a model, as Anthropic does
-#[utoipa::path(get, path = "/anthropic/v1/models/{model}", tag = "proxy", operation_id = "proxy_anthropic_model", params(("model" = String, Path, description = "Name of the model")), responses((status = 200, description = "The model", body = Object)))]
+#[utoipa::path(
+    get, path = "/anthropic/v1/models/{model}", tag = "proxy", operation_id = "proxy_anthropic_model",
+    params(("model" = String, Path, description = "Name of the model")),
+    responses((status = 200, description = "The model", body = Object)),
+)]
 async fn show_anthropic(
     State(app): State<App>,
     reader: Reader,

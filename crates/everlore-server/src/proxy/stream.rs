@@ -81,7 +81,8 @@ fn client_provider_keys(headers: &HeaderMap) -> Vec<(HeaderName, HeaderValue)> {
     theirs.map(|(value, name)| (name, value)).collect()
 }
 
-/// Relays the provider's response: status, headers and bytes as they arrive. `capture` gets a copy of the bytes at the end.
+/// Relays the provider's response: status, headers and bytes as they arrive. `capture` gets a copy of the bytes at the
+/// end.
 pub(super) fn client_response(
     reply: UpstreamResponse,
     capture: Option<ResponseCapture>,

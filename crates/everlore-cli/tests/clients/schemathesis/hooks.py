@@ -1,4 +1,4 @@
-"""What schemathesis does not know of itself: lines of JSON, which an import takes."""
+"""Serializer for JSON Lines, the body of an import, which schemathesis does not have."""
 
 import json
 

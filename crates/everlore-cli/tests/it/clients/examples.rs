@@ -1,4 +1,4 @@
-//! The examples, run as their readers run them.
+//! Examples of the repository, run as their readers run them.
 
 use std::{
     path::Path,
@@ -8,7 +8,7 @@ use std::{
 use super::{clients, succeed};
 use crate::{home::TestHome, serve::TestServer};
 
-/// What both examples print.
+/// Output of both examples.
 const EXPECTED_LINES: [&str; 4] = [
     "recall: Mei prefers oolong tea in the afternoon",
     "回忆: 小美对花生过敏",
@@ -23,11 +23,11 @@ fn run(mut command: Command) {
         .stdin(Stdio::null())
         .env("EVERLORE_URL", format!("http://{}", server.address))
         .env("EVERLORE_TOKEN", &server.token);
-    let told = succeed(command);
-    let lines: Vec<&str> = told.lines().collect();
-    assert_eq!(lines.len(), EXPECTED_LINES.len(), "{told}");
+    let output = succeed(command);
+    let lines: Vec<&str> = output.lines().collect();
+    assert_eq!(lines.len(), EXPECTED_LINES.len(), "{output}");
     for (line, expected) in lines.iter().zip(EXPECTED_LINES) {
-        assert!(line.starts_with(expected), "{told}");
+        assert!(line.starts_with(expected), "{output}");
     }
     assert_eq!(lines[2].to_lowercase(), "context: true");
 }

@@ -1,4 +1,4 @@
-//! MCP by its official clients: the Python client, the inspector, and the conformance suite of both eras.
+//! MCP with its official clients: the Python client, the inspector, and the conformance suite of both eras.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{OfficialClients, clients, succeed};
 use crate::{home::TestHome, serve::TestServer};
 
-/// A key for the memory of a user.
+/// Creates a key for a user.
 fn key(home: &TestHome, user: &str, role: &str) -> String {
     let args = ["--agent", "python", "--user", user, "serve", "key", "add", user, "--role", role];
     home.json(&args)["key"].as_str().unwrap().to_owned()
@@ -27,12 +27,12 @@ fn the_python_client_calls_everything_over_both_transports_in_both_eras() {
     script.arg(env!("CARGO_BIN_EXE_everlore")).arg(home.path());
     script.arg(format!("http://{}/mcp", server.address)).arg(&server.token);
     script.args([key(&home, "wang", "write"), key(&home, "li", "read")]);
-    let said = succeed(script);
-    assert_eq!(said.lines().count(), 5, "{said}");
+    let output = succeed(script);
+    assert_eq!(output.lines().count(), 5, "{output}");
     home.assert_healthy();
 }
 
-/// What the inspector shows, for a process and for a server.
+/// MCP inspector for a process or a server.
 struct McpInspector<'a> {
     clients: &'a OfficialClients,
     target: Vec<String>,
@@ -41,15 +41,15 @@ struct McpInspector<'a> {
 impl McpInspector<'_> {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = self.clients.node_command("mcp-inspector");
-        // What belongs to the program comes before its own options.
+        // The program's own arguments come before the inspector's options.
         command.arg("--cli").args(&self.target).args(args).args(["--format", "json"]);
         command.env("HOME", std::env::temp_dir());
         command
     }
 
     fn json(&self, args: &[&str]) -> Value {
-        let told: Value = serde_json::from_str(&succeed(self.command(args))).unwrap();
-        told["result"].clone()
+        let output: Value = serde_json::from_str(&succeed(self.command(args))).unwrap();
+        output["result"].clone()
     }
 }
 
@@ -83,7 +83,7 @@ fn the_inspector_lists_and_calls_over_both_transports() {
     }
 }
 
-/// The suite knows no headers: in front of the server stands what adds the token, and nothing else.
+/// Proxy that only adds the token: the suite cannot send headers.
 struct TokenProxy {
     address: String,
 }
@@ -103,7 +103,7 @@ impl TokenProxy {
     }
 }
 
-/// One request and its answer; the suite opens another connection for the next.
+/// Forwards one request and its response; the suite opens a new connection for the next.
 fn forward(stream: &TcpStream, own: &str, target: &str, token: &str) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let (mut head, mut length) = (String::new(), 0);
@@ -145,20 +145,20 @@ fn the_conformance_suite_finds_nothing_but_its_own_fixtures_missing() {
         let mut suite = clients.node_command("conformance");
         suite.args(["server", "--url", &url, "--requirements", era]);
         suite.args(["--expected-failures", &baseline, "--output-dir"]).arg(home.sibling(era));
-        let said = succeed(suite);
-        assert!(said.contains("Total:"), "{said}");
-        assert_meaningful(&said, era);
+        let output = succeed(suite);
+        assert!(output.contains("Total:"), "{output}");
+        assert_meaningful(&output, era);
     }
 }
 
-/// Those that need no fixture have passed, so that a server that answers nothing does not.
-fn assert_meaningful(said: &str, era: &str) {
+/// Checks that the scenarios without fixtures passed, so that a server without answers does not pass.
+fn assert_meaningful(output: &str, era: &str) {
     let both = ["tools-list", "resources-list", "prompts-list", "dns-rebinding-protection"];
     let own: &[&str] = match era {
         "2025-11-25" => &["server-initialize", "ping"],
         _ => &["caching", "sep-2164-resource-not-found", "http-header-validation"],
     };
     for scenario in both.iter().chain(own) {
-        assert!(said.contains(&format!("✓ {scenario}: ")), "{scenario} in {said}");
+        assert!(output.contains(&format!("✓ {scenario}: ")), "{scenario} in {output}");
     }
 }

@@ -1,4 +1,4 @@
-//! mem0's client, and its routes as other programs ask them.
+//! mem0's client, and its routes as other programs use them.
 
 use serde_json::{Value, json};
 
@@ -26,8 +26,8 @@ fn the_python_client_of_mem0_works_unchanged() {
         .arg(format!("http://{}", server.address))
         .arg(&server.token)
         .arg(key(&home, "admin", ["default", "li"]));
-    let told = succeed(command);
-    assert_eq!(told.lines().count(), 9, "{told}");
+    let output = succeed(command);
+    assert_eq!(output.lines().count(), 9, "{output}");
 }
 
 fn request_with_token(
@@ -73,16 +73,16 @@ fn the_routes_of_the_open_source_server_answer_as_it_does() {
         server.request_with_headers(&key, "DELETE", &format!("/memories/{id}"), None).status,
         200
     );
-    let gone = server.request_with_headers(&key, "GET", &format!("/memories/{id}"), None);
-    assert_eq!(gone.headers["content-type"], "application/json");
-    assert!(gone.json(404)["detail"].as_str().unwrap().contains("not found"), "{gone:?}");
+    let deleted = server.request_with_headers(&key, "GET", &format!("/memories/{id}"), None);
+    assert_eq!(deleted.headers["content-type"], "application/json");
+    assert!(deleted.json(404)["detail"].as_str().unwrap().contains("not found"), "{deleted:?}");
     assert_eq!(server.request_with_headers(&key, "POST", "/reset", None).status, 200);
     let nobody = server.request_with_headers(&key, "GET", "/memories", None).json(422);
     assert!(nobody["detail"].as_str().unwrap().contains("user_id"), "{nobody}");
 }
 
 #[test]
-fn older_clients_get_lists_and_events_tell_what_was_stored() {
+fn older_clients_get_lists_and_events_have_their_results() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let body = json!({ "messages": "I live in Oslo. 我住在奥斯陆。", "user_id": "nora" });
@@ -110,13 +110,14 @@ fn older_clients_get_lists_and_events_tell_what_was_stored() {
 }
 
 #[test]
-fn a_deletion_can_be_undone_and_the_audit_log_names_whose_memory_it_was() {
+fn a_deletion_can_be_undone_and_the_audit_log_names_the_scope() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let body = json!({ "messages": "牛奶 and bread", "user_id": "dora", "infer": false });
     request_with_token(&server, "POST", "/v3/memories/add/", Some(body)).json(200);
-    let gone = request_with_token(&server, "DELETE", "/v1/memories/?user_id=dora", None).json(200);
-    let run = format!("mem0-{}", gone["event_id"].as_str().unwrap());
+    let deleted =
+        request_with_token(&server, "DELETE", "/v1/memories/?user_id=dora", None).json(200);
+    let run = format!("mem0-{}", deleted["event_id"].as_str().unwrap());
     let list = || {
         let filters = json!({ "filters": { "user_id": "dora" } });
         request_with_token(&server, "POST", "/v3/memories/", Some(filters)).json(200)["count"]
@@ -134,7 +135,7 @@ fn a_deletion_can_be_undone_and_the_audit_log_names_whose_memory_it_was() {
 }
 
 #[test]
-fn roles_hold_for_the_routes_of_mem0_too() {
+fn roles_hold_for_the_routes_of_mem0() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let scope = ["default", "li"];

@@ -1,4 +1,4 @@
-//! Programs of others that talk to Everlore: the official clients, as their users run them.
+//! Official clients of other systems, run against Everlore as their users run them.
 
 mod examples;
 mod mcp;
@@ -17,32 +17,28 @@ use std::{
     process::{Command, Output},
 };
 
-/// Where `make clients` puts them.
+/// Folder that `make clients` fills.
 pub(super) struct OfficialClients(PathBuf);
 
-/// The clients. Whoever names the folder, or sets `CI`, must have them.
+/// Returns the clients. They are required where the folder is named or `CI` is set.
 pub(super) fn clients() -> Option<OfficialClients> {
-    let named = std::env::var_os("EVERLORE_TEST_CLIENTS").map(PathBuf::from);
-    let required = named.is_some() || std::env::var_os("CI").is_some();
-    let folder = named.unwrap_or_else(|| {
+    let folder_variable = std::env::var_os("EVERLORE_TEST_CLIENTS").map(PathBuf::from);
+    let required = folder_variable.is_some() || std::env::var_os("CI").is_some();
+    let folder = folder_variable.unwrap_or_else(|| {
         PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools/clients"))
     });
     let ready = ["python/ready", "node/ready"].iter().all(|part| folder.join(part).is_file());
-    match ready {
-        true => Some(OfficialClients(folder)),
-        false if required => {
-            panic!("there are no clients in {}: run `make clients`", folder.display())
-        }
-        false => {
-            let reason = format!("none in {}, `make clients` fetches them", folder.display());
-            crate::skipped::report_skipped("tests with the official clients", &reason);
-            None
-        }
+    if ready {
+        return Some(OfficialClients(folder));
     }
+    assert!(!required, "there are no clients in {}: run `make clients`", folder.display());
+    let reason = format!("none in {}, `make clients` fetches them", folder.display());
+    crate::skipped::report_skipped("tests with the official clients", &reason);
+    None
 }
 
 impl OfficialClients {
-    /// A script of `tests/clients`, run by the Python that has the clients.
+    /// Returns a script of `tests/clients`, run by the Python that has the clients.
     pub(super) fn python(&self, script: &str) -> Command {
         let mut command = Command::new(self.0.join("python/bin/python"));
         command.arg(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients")).join(script));
@@ -50,21 +46,21 @@ impl OfficialClients {
         command
     }
 
-    /// A command that one of the Python packages brings.
+    /// Returns a command of one of the Python packages.
     pub(super) fn python_command(&self, name: &str) -> Command {
         let mut command = Command::new(self.0.join("python/bin").join(name));
         isolate(&mut command);
         command
     }
 
-    /// The Node.js that came with them.
+    /// Returns the Node.js of the clients.
     pub(super) fn node(&self) -> Command {
         let mut command = Command::new(self.0.join("node/node_modules/.bin/node"));
         isolate(&mut command);
         command
     }
 
-    /// A command that one of the Node.js packages brings, run by the Node.js that came with them.
+    /// Returns a command of one of the Node.js packages, run by their Node.js.
     pub(super) fn node_command(&self, name: &str) -> Command {
         let mut command = self.node();
         command.arg(self.0.join("node/node_modules/.bin").join(name));
@@ -72,7 +68,7 @@ impl OfficialClients {
     }
 }
 
-/// Nothing reports home, no proxy is asked, and what is printed comes at once.
+/// Disables telemetry, proxies and output buffering.
 fn isolate(command: &mut Command) {
     for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]
     {
@@ -81,7 +77,7 @@ fn isolate(command: &mut Command) {
     command.env("MEM0_TELEMETRY", "False").env("PYTHONUNBUFFERED", "1").env("NO_PROXY", "*");
 }
 
-/// What it printed, where it ended well; else the test fails with all that it said.
+/// Runs a command and returns its output; the test fails with all of its output unless it succeeds.
 pub(super) fn succeed(mut command: Command) -> String {
     let Output { status, stdout, stderr } = command.output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));

@@ -1,4 +1,4 @@
-//! OpenAI's and Anthropic's own clients, unchanged but for the base URL and the key, talk to a model that remembers (X5, A8).
+//! OpenAI's and Anthropic's own clients, changed only in base URL and key, talk to a model with memory.
 
 use everlore_mock_llm::{MockChat, MockServer, ModelResponse, chat::ModelRequest};
 use serde_json::{Value, json};
@@ -9,9 +9,9 @@ use crate::serve::{
     proxy::{KEY, home_with_provider},
 };
 
-/// Answers by the beginning of what the user says, whatever memory adds at its end.
-fn answer(asked: &ModelRequest) -> ModelResponse {
-    let Some(question) = asked.last_user_message() else {
+/// Answers by the beginning of the user's message, whatever memory appends to it.
+fn answer(request: &ModelRequest) -> ModelResponse {
+    let Some(question) = request.last_user_message() else {
         return ModelResponse::text("It is sunny.");
     };
     let answers = [
@@ -34,7 +34,7 @@ fn answer(asked: &ModelRequest) -> ModelResponse {
     )
 }
 
-/// Runs a script against a provider's protocol, and returns what the provider was asked.
+/// Runs a script against a provider's protocol, and returns the bodies that the provider got.
 fn run_client(provider: &str, script: &str) -> Option<Vec<Value>> {
     let clients = clients()?;
     let server = MockServer::start(MockChat::new().with_key(KEY).otherwise(answer));
@@ -61,7 +61,7 @@ fn run_client(provider: &str, script: &str) -> Option<Vec<Value>> {
     Some(requests.iter().map(everlore_mock_llm::HttpRequest::json).collect())
 }
 
-/// The text of the last message, and whether memory is in it.
+/// Returns the text of the last message, and `true` if memory is in it.
 fn last_message(body: &Value) -> (String, bool) {
     let list = if body["messages"].is_array() { &body["messages"] } else { &body["input"] };
     let last =
@@ -74,17 +74,17 @@ fn last_message(body: &Value) -> (String, bool) {
     (text, has_memory)
 }
 
-/// Facts of earlier conversations reached the model with each question, and nothing was added while it used a tool.
+/// Checks that facts of earlier sessions reached the model with each question, and none during a tool loop.
 fn check(bodies: &[Value]) {
     for (question, fact) in
         [("What is my dog called?", "My dog is called Rex."), ("我对什么过敏？", "我对花生过敏。")]
     {
-        let asked: Vec<_> =
+        let messages: Vec<_> =
             bodies.iter().map(last_message).filter(|(text, _)| text.contains(question)).collect();
-        assert!(asked.len() >= 2, "{question}: {asked:?}");
+        assert!(messages.len() >= 2, "{question}: {messages:?}");
         assert!(
-            asked.iter().all(|(text, has_memory)| *has_memory && text.contains(fact)),
-            "{asked:?}"
+            messages.iter().all(|(text, has_memory)| *has_memory && text.contains(fact)),
+            "{messages:?}"
         );
     }
     let in_loop: Vec<_> = bodies
@@ -113,7 +113,7 @@ fn anthropics_client_remembers() {
             json!([{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]);
         assert!(
             bodies.iter().any(|body| body["system"] == system),
-            "what is cached is not touched"
+            "the cached part is not touched"
         );
     }
 }

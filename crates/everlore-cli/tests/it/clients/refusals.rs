@@ -1,4 +1,4 @@
-//! What the guards refuse, as the clients of other systems tell it to their users, over TLS (X5).
+//! Refusals as clients of other systems report them to their users, over TLS.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ use crate::serve::{
 #[test]
 fn every_client_raises_its_own_exception_with_our_sentence() {
     let Some(clients) = clients() else { return };
-    // Nothing that is refused reaches it.
+    // No refused request reaches it.
     let provider = MockServer::start(MockChat::new().with_key(KEY));
     let homes = ["openai", "anthropic"].map(|name| home_with_provider(name, &provider.url()));
     let args = ["--max-body", "2048", "--rate", "3"];
@@ -32,6 +32,6 @@ fn every_client_raises_its_own_exception_with_our_sentence() {
         .env("SSL_CERT_FILE", homes[0].sibling("cert.pem"));
     let printed = succeed(command);
     assert_eq!(printed.lines().count(), 5, "{printed}");
-    let asked = provider.requests();
-    assert!(asked.iter().all(|request| request.path.contains("/models")), "{asked:?}");
+    let requests = provider.requests();
+    assert!(requests.iter().all(|request| request.path.contains("/models")), "{requests:?}");
 }

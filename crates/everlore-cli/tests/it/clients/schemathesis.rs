@@ -1,4 +1,4 @@
-//! The API against its own description: every route, with data that fits and data that does not, and one request after another.
+//! API against its own OpenAPI description: every route, with valid and invalid data, and in sequences of requests.
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ use super::{clients, succeed};
 use crate::serve::{TestServer, provider_and_home};
 
 #[test]
-fn the_description_and_the_server_agree_in_every_case_that_schemathesis_thinks_of() {
+fn the_description_and_the_server_agree_in_every_case_of_schemathesis() {
     let Some(clients) = clients() else { return };
-    // The routes that pass something on have somebody to pass it to.
+    // The proxy's routes need a provider.
     let (provider, home) = provider_and_home();
-    // As many requests as it can make, guesses of tokens included.
+    // As many requests as it can send, failed authentications included.
     let server = TestServer::start(&home, &["--rate", "1000000"]);
     let known = json!({ "content": "喜欢喝龙井茶 and oolong", "tags": ["茶"] });
     server.request("POST", "/v1/memories", Some(known)).json(201);
@@ -31,23 +31,24 @@ fn the_description_and_the_server_agree_in_every_case_that_schemathesis_thinks_o
         .args(["--header", &format!("Authorization: Bearer {}", server.token)])
         // The same cases every time.
         .args(["--seed", "20260301", "--output-truncate", "false"]);
-    let told = succeed(command);
-    assert!(told.contains("No issues found") || told.contains("passed"), "{told}");
+    let output = succeed(command);
+    assert!(output.contains("No issues found") || output.contains("passed"), "{output}");
     assert_eq!(server.request_with_headers(&[], "GET", "/health", None).status, 200);
     if cfg!(feature = "remote") {
         assert_asked(&provider);
     }
 }
 
-/// Every way to ask a provider came through, and was answered at least once.
+/// Checks that every API of the provider was relayed and answered at least once.
 fn assert_asked(provider: &MockServer) {
-    let heard = provider.requests();
-    for wire in ["chat/completions", "responses", "messages", "messages/count_tokens"] {
-        // The model of the settings is named only where a body could be read, and is answered.
-        let path = format!("/v1/{wire}");
-        let asked = heard.iter().filter(|one| one.path.split('?').next() == Some(path.as_str()));
+    let requests = provider.requests();
+    for api in ["chat/completions", "responses", "messages", "messages/count_tokens"] {
+        // The configured model is named only where a body could be parsed, and is answered.
+        let path = format!("/v1/{api}");
+        let relayed =
+            requests.iter().filter(|one| one.path.split('?').next() == Some(path.as_str()));
         assert!(
-            asked.map(HttpRequest::json).any(|body| body["model"] == "scripted-chat"),
+            relayed.map(HttpRequest::json).any(|body| body["model"] == "scripted-chat"),
             "{path}"
         );
     }

@@ -1,4 +1,4 @@
-//! Who may ask a server for what.
+//! Authentication, roles and scopes of a server.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{TestServer, contents, id};
 use crate::home::TestHome;
 
-/// A new key.
+/// Creates a key.
 pub(super) fn key(home: &TestHome, name: &str, role: &str, scope: [&str; 2]) -> String {
     let [agent, user] = scope;
     let made =
@@ -62,7 +62,7 @@ fn guesses_are_slowed_down_without_slowing_the_owner() {
     assert_eq!(server.request("GET", "/v1/stats", None).status, 200);
 }
 
-/// Li has two memories; the key is Wang's, who has one.
+/// Starts a server with two memories of Li and one of Wang, and returns Wang's key.
 fn two_scopes(home: &TestHome) -> (TestServer, String, String) {
     let server = TestServer::start(home, &[]);
     let secret = json!({ "content": "The vault code of Li is tangerine 橘子", "tags": ["橘"] });
@@ -71,13 +71,13 @@ fn two_scopes(home: &TestHome) -> (TestServer, String, String) {
     let turn = json!({ "text": "tangerine 橘子", "session": "s" });
     server.request("POST", "/v1/turns?agent=helper&user=li", Some(turn)).json(201);
     let wang = key(home, "编辑器", "admin", ["助手", "王"]);
-    let own = json!({ "content": "王喜欢橘子 tangerine" });
-    server.request_as(&wang, "POST", "/v1/memories", Some(own)).json(201);
+    let memory = json!({ "content": "王喜欢橘子 tangerine" });
+    server.request_as(&wang, "POST", "/v1/memories", Some(memory)).json(201);
     (server, wang, id(&foreign))
 }
 
 #[test]
-fn a_key_cannot_name_what_is_in_another_scope() {
+fn a_key_cannot_name_memories_of_another_scope() {
     let home = TestHome::new();
     let (server, wang, foreign) = two_scopes(&home);
     let memory = format!("/v1/memories/{foreign}");
@@ -90,8 +90,8 @@ fn a_key_cannot_name_what_is_in_another_scope() {
         ("PUT", format!("{memory}/weight"), Some(json!({ "weight": 2 }))),
         ("POST", "/v1/sessions/s/end".to_owned(), None),
     ] {
-        let told = server.request_as(&wang, method, &path, body);
-        assert_eq!(told.problem_code(404), "not_found", "{method} {path}");
+        let response = server.request_as(&wang, method, &path, body);
+        assert_eq!(response.problem_code(404), "not_found", "{method} {path}");
     }
     for path in [
         "/v1/memories?user=li",
@@ -115,7 +115,7 @@ fn a_key_cannot_name_what_is_in_another_scope() {
 }
 
 #[test]
-fn a_key_hears_nothing_of_another_scope() {
+fn a_key_learns_nothing_of_another_scope() {
     let home = TestHome::new();
     let (server, wang, _) = two_scopes(&home);
     for (method, path, body) in [
@@ -128,10 +128,11 @@ fn a_key_hears_nothing_of_another_scope() {
         ("POST", "/v1/recall", Some(json!({ "query": "vault code of Li tangerine 橘子" }))),
         ("POST", "/v1/tools/memory_recall", Some(json!({ "query": "vault code of Li" }))),
     ] {
-        let told = server.request_as(&wang, method, path, body);
-        assert_eq!(told.status, 200, "{told:?}");
-        let leaks = told.text.contains("vault code of Li is") || told.text.contains("\"li\"");
-        assert!(!leaks, "{path}: {}", told.text);
+        let response = server.request_as(&wang, method, path, body);
+        assert_eq!(response.status, 200, "{response:?}");
+        let leaks =
+            response.text.contains("vault code of Li is") || response.text.contains("\"li\"");
+        assert!(!leaks, "{path}: {}", response.text);
     }
     assert_eq!(server.request_as(&wang, "GET", "/metrics", None).problem_code(403), "role");
     let listed = server.request_as(&wang, "GET", "/v1/memories", None).json(200);
@@ -216,29 +217,29 @@ fn foreign_pages_and_names_are_refused_even_with_the_token() {
         assert_eq!(ask("origin", origin).problem_code(403), "foreign_origin");
     }
     assert_eq!(ask("origin", &format!("http://{}", server.address)).status, 200);
-    // What a form or an image of a foreign page can send without asking first.
+    // Requests that a form or an image of a foreign page can send without a preflight.
     let form = [("authorization", bearer.as_str()), ("content-type", "text/plain")];
-    let told = server.request_with_headers(
+    let response = server.request_with_headers(
         &form,
         "POST",
         "/v1/memories",
         Some(json!("{\"content\":\"x\"}")),
     );
-    assert_eq!(told.problem_code(415), "unsupported_type");
-    let told = server.request_with_headers(
+    assert_eq!(response.problem_code(415), "unsupported_type");
+    let response = server.request_with_headers(
         &[("origin", "https://evil.example")],
         "OPTIONS",
         "/v1/memories",
         None,
     );
     assert!(
-        told.status == 403
-            && !told.headers.keys().any(|name| name.as_str().starts_with("access-control"))
+        response.status == 403
+            && !response.headers.keys().any(|name| name.as_str().starts_with("access-control"))
     );
 }
 
 #[test]
-fn what_is_kept_of_secrets_is_for_the_owner_alone() {
+fn stored_secrets_are_readable_by_the_owner_only() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let made = key(&home, "a", "read", ["default", "default"]);
@@ -278,7 +279,7 @@ fn what_is_kept_of_secrets_is_for_the_owner_alone() {
 }
 
 #[test]
-fn others_on_the_network_must_be_let_in_by_word() {
+fn a_public_address_without_tls_needs_an_explicit_option() {
     let home = TestHome::new();
     let refused = home.run(&["serve", "--port", "0", "--host", "0.0.0.0"]);
     assert_eq!(refused.code, 2, "{refused:?}");
@@ -289,7 +290,7 @@ fn others_on_the_network_must_be_let_in_by_word() {
 }
 
 #[test]
-fn who_asks_in_the_way_of_others_is_refused_in_their_words() {
+fn clients_of_other_systems_are_refused_in_their_own_shape() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let bearer = format!("Bearer {}", server.token);
@@ -300,29 +301,32 @@ fn who_asks_in_the_way_of_others_is_refused_in_their_words() {
         ("PATCH", vec![("authorization", &bearer)], 405),
     ];
     for (method, headers, status) in &refusals {
-        let told = |path: &str| {
-            let told = server.request_with_headers(headers, method, path, None);
-            assert_eq!(told.headers["content-type"], "application/json", "{path}: {told:?}");
-            told.json(*status)
+        let response = |path: &str| {
+            let response = server.request_with_headers(headers, method, path, None);
+            assert_eq!(
+                response.headers["content-type"], "application/json",
+                "{path}: {response:?}"
+            );
+            response.json(*status)
         };
         for path in ["/v1/models", "/v1/models/gpt"] {
-            let error = &told(path)["error"];
+            let error = &response(path)["error"];
             assert!(error["message"].as_str().unwrap().starts_with("everlore: "), "{error}");
             assert!(error["type"].is_string() && error["param"].is_null(), "{error}");
             assert!(error["code"].is_string(), "{error}");
         }
-        let anthropic = told("/anthropic/v1/models");
+        let anthropic = response("/anthropic/v1/models");
         assert_eq!(anthropic["type"], "error");
         assert!(anthropic["error"]["type"].is_string(), "{anthropic}");
         assert!(anthropic["error"]["message"].is_string(), "{anthropic}");
         for path in ["/v1/memories/", "/memories"] {
-            assert!(told(path)["detail"].as_str().unwrap().len() > 20, "{path}");
+            assert!(response(path)["detail"].as_str().unwrap().len() > 20, "{path}");
         }
-        let viking = told("/api/v1/fs/ls");
+        let viking = response("/api/v1/fs/ls");
         assert_eq!(viking["status"], "error");
         assert!(viking["error"]["code"].is_string(), "{viking}");
-        let own = server.request_with_headers(headers, method, "/v1/stats", None);
-        assert!(!own.problem_code(*status).is_empty());
+        let ours = server.request_with_headers(headers, method, "/v1/stats", None);
+        assert!(!ours.problem_code(*status).is_empty());
     }
     let nowhere = server.request("POST", "/anthropic/v1/nothing", None).json(404);
     assert_eq!(nowhere["error"]["type"], "not_found_error");

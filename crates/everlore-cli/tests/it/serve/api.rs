@@ -1,4 +1,4 @@
-//! What can be asked of a server.
+//! Routes of the API.
 
 use std::io::{BufRead, BufReader, Write};
 
@@ -57,7 +57,7 @@ fn a_memory_lives_over_http() {
 }
 
 #[test]
-fn lists_come_in_pages_and_by_what_is_asked_for() {
+fn lists_are_filtered_and_paged() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     for number in 0..5 {
@@ -90,14 +90,14 @@ fn lists_come_in_pages_and_by_what_is_asked_for() {
         "after=zz",
         "since=soon",
     ] {
-        let told = server.request("GET", &format!("/v1/memories?{bad}"), None);
-        assert!([400, 422].contains(&told.status), "{bad}: {told:?}");
-        assert_eq!(told.problem_code(told.status), "invalid");
+        let response = server.request("GET", &format!("/v1/memories?{bad}"), None);
+        assert!([400, 422].contains(&response.status), "{bad}: {response:?}");
+        assert_eq!(response.problem_code(response.status), "invalid");
     }
 }
 
 #[test]
-fn a_conversation_is_observed_recalled_answered_and_ended() {
+fn a_session_is_observed_recalled_answered_and_ended() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let turns = json!({ "turns": [
@@ -114,8 +114,8 @@ fn a_conversation_is_observed_recalled_answered_and_ended() {
     assert!(found["hits"][0]["signals"].is_object() && found["judgement"].is_object());
     let only = json!({ "query": "Lisbon", "filter": { "kinds": ["user"] } });
     assert!(!server.request("POST", "/v1/recall", Some(only)).text.contains("flight"));
-    let asked = json!({ "query": "喝什么茶？", "session": "s2" });
-    let block = server.request("POST", "/v1/context", Some(asked)).json(200);
+    let body = json!({ "query": "喝什么茶？", "session": "s2" });
+    let block = server.request("POST", "/v1/context", Some(body)).json(200);
     assert!(block["text"].as_str().unwrap().contains("龙井茶"), "{block}");
     let answer = json!({ "answer": "你喜欢喝龙井茶。" });
     let used = server.request("POST", "/v1/sessions/s2/answered", Some(answer)).json(200);
@@ -154,10 +154,10 @@ fn layers_and_tools_are_those_of_the_engine() {
         )
         .json(200);
     assert_eq!(saved["is_error"], false, "{saved}");
-    let told = server
+    let response = server
         .request("POST", "/v1/tools/memory_recall", Some(json!({ "query": "住在哪里 上海" })))
         .json(200);
-    assert!(told["text"].as_str().unwrap().contains("王先生住在上海"), "{told}");
+    assert!(response["text"].as_str().unwrap().contains("王先生住在上海"), "{response}");
     assert_eq!(
         server.request("POST", "/v1/tools/memory_save", Some(json!({}))).json(200)["is_error"],
         true
@@ -169,7 +169,7 @@ fn layers_and_tools_are_those_of_the_engine() {
 }
 
 #[test]
-fn everything_goes_out_and_comes_in_as_lines() {
+fn everything_is_exported_and_imported_as_json_lines() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let long = "长".repeat(50_000);
@@ -236,8 +236,8 @@ fn the_same_key_at_once_is_one_write() {
                 .request_with_headers(&headers, "POST", "/v1/turns", Some(json!({ "text": "茶" })))
                 .status
         };
-        let asked: Vec<_> = (0..16).map(|_| scope.spawn(send)).collect();
-        asked.into_iter().map(|asked| asked.join().unwrap()).collect()
+        let senders: Vec<_> = (0..16).map(|_| scope.spawn(send)).collect();
+        senders.into_iter().map(|sender| sender.join().unwrap()).collect()
     });
     assert!(
         statuses.contains(&201) && statuses.iter().all(|status| [201, 409].contains(status)),
@@ -247,7 +247,7 @@ fn the_same_key_at_once_is_one_write() {
 }
 
 #[test]
-fn changes_are_heard_of_as_they_happen_and_none_is_missed() {
+fn changes_are_streamed_as_they_happen_and_none_is_missed() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     home.remember("说在前面");
@@ -261,19 +261,19 @@ fn changes_are_heard_of_as_they_happen_and_none_is_missed() {
     assert_eq!(next()["seq"], 1);
     let saved =
         server.request("POST", "/v1/memories", Some(json!({ "content": "喜欢茶" }))).json(201);
-    let heard = next();
+    let event = next();
     assert_eq!(
-        (&heard["seq"], &heard["op"], &heard["id"]),
+        (&event["seq"], &event["op"], &event["id"]),
         (&json!(2), &json!("add"), &saved["id"])
     );
-    assert!(!heard.to_string().contains('茶'));
+    assert!(!event.to_string().contains('茶'));
     // Another process writes to the same home.
     home.remember("another");
     assert_eq!(next()["seq"], 3);
 }
 
 #[test]
-fn bad_bodies_and_paths_are_told_with_a_code() {
+fn invalid_bodies_and_paths_are_refused_with_a_code() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let bearer = format!("Bearer {}", server.token);
@@ -315,7 +315,7 @@ fn bad_bodies_and_paths_are_told_with_a_code() {
 }
 
 #[test]
-fn the_page_of_the_api_needs_nothing_from_elsewhere() {
+fn the_docs_page_loads_nothing_from_other_hosts() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     for (path, kind) in [
@@ -323,17 +323,18 @@ fn the_page_of_the_api_needs_nothing_from_elsewhere() {
         ("/docs/page.js", "text/javascript"),
         ("/docs/page.css", "text/css"),
     ] {
-        let told = server.request_with_headers(&[], "GET", path, None);
+        let response = server.request_with_headers(&[], "GET", path, None);
         assert!(
-            told.status == 200 && told.headers["content-type"].to_str().unwrap().starts_with(kind)
+            response.status == 200
+                && response.headers["content-type"].to_str().unwrap().starts_with(kind)
         );
         assert!(
-            told.headers["content-security-policy"]
+            response.headers["content-security-policy"]
                 .to_str()
                 .unwrap()
                 .starts_with("default-src 'none'")
         );
-        assert!(!told.text.contains("//cdn") && !told.text.contains("https://"), "{path}");
+        assert!(!response.text.contains("//cdn") && !response.text.contains("https://"), "{path}");
     }
     assert_eq!(server.request_with_headers(&[], "GET", "/health", None).json(200)["status"], "ok");
     assert_eq!(
@@ -356,10 +357,10 @@ fn the_commands_of_the_docs_work() {
     let page = include_str!("../../../../../docs/http-api.md");
     let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let script: String = blocks.collect();
-    let own = format!("URL=http://{}\nTOKEN={}\n", server.address, server.token);
+    let preamble = format!("URL=http://{}\nTOKEN={}\n", server.address, server.token);
     let shown = "URL=http://127.0.0.1:6636\nTOKEN=$(cat ~/.everlore/server.token)\n";
     assert!(script.starts_with(shown) && script.lines().count() > 30, "{script}");
-    let script = format!("set -e\n{}", script.replacen(shown, &own, 1));
+    let script = format!("set -e\n{}", script.replacen(shown, &preamble, 1));
     // `ask` ends with an echo; the status of curl counts.
     let script = script.replace("\"$@\"; echo;", "\"$@\" || exit 1; echo;");
     let ran = std::process::Command::new("sh")

@@ -1,4 +1,4 @@
-//! Checks over HTTP: the owner may ask about this machine, a key only about the calendar (A7, A11).
+//! Checks over HTTP: the owner may probe this machine, a key may only use dates.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use super::{TestServer, access::key, id};
 use crate::checks::patient_home;
 
 #[test]
-fn the_owner_sets_a_check_and_every_way_of_reading_tells_it() {
+fn the_owner_sets_a_check_and_every_read_reports_it() {
     let home = patient_home("");
     let notes = home.sibling("笔记.md");
     fs::write(&notes, "龙井").unwrap();
@@ -22,8 +22,8 @@ fn the_owner_sets_a_check_and_every_way_of_reading_tells_it() {
     let found =
         server.request("POST", "/v1/recall", Some(json!({ "query": "tea notes" }))).json(200);
     assert_eq!(found["hits"][0]["check"]["verdict"], "stale", "{found}");
-    let asked = json!({ "query": "茶的笔记在哪里" });
-    let block = server.request("POST", "/v1/context", Some(asked)).json(200);
+    let body = json!({ "query": "茶的笔记在哪里" });
+    let block = server.request("POST", "/v1/context", Some(body)).json(200);
     assert!(block["text"].as_str().unwrap().contains("检查未通过"), "{block}");
     assert_eq!(block["entries"][0]["check"]["verdict"], "stale");
     let listed = server.request("GET", "/v1/memories?verify=true", None).json(200);
@@ -43,7 +43,7 @@ fn the_owner_sets_a_check_and_every_way_of_reading_tells_it() {
 }
 
 #[test]
-fn a_key_cannot_ask_what_files_there_are_by_any_way() {
+fn a_key_cannot_probe_files_in_any_way() {
     let home = patient_home("commands = true\n");
     let there = home.sibling("there");
     fs::write(&there, "").unwrap();
@@ -65,11 +65,11 @@ fn a_key_cannot_ask_what_files_there_are_by_any_way() {
         assert_eq!(ask("PATCH", &path, json!({ "check": check })).problem_code(403), "role");
         let answer = ask("POST", "/v1/tools/memory_save", body).json(200);
         assert_eq!(answer["is_error"], true, "{answer}");
-        // As free data, and as a line of an import, it arrives and is never looked at.
-        let mut kept = check.clone();
-        kept["set_by"] = json!("person");
-        kept["set_at"] = json!("2026-03-02T12:00:00Z");
-        let body = json!({ "content": format!("free {check}"), "metadata": { "check": kept } });
+        // As custom metadata, or as a line of an import, a check is stored and never run.
+        let mut stored = check.clone();
+        stored["set_by"] = json!("person");
+        stored["set_at"] = json!("2026-03-02T12:00:00Z");
+        let body = json!({ "content": format!("free {check}"), "metadata": { "check": stored } });
         let saved = id(&ask("POST", "/v1/memories", body).json(201));
         let shown =
             server.request_as(&key, "GET", &format!("/v1/memories/{saved}"), None).json(200);
@@ -98,7 +98,7 @@ fn a_key_cannot_ask_what_files_there_are_by_any_way() {
 }
 
 #[test]
-fn what_the_owner_checks_is_told_to_no_other_scope() {
+fn checks_of_the_owner_are_not_shown_to_other_scopes() {
     let home = patient_home("");
     let server = TestServer::start(&home, &[]);
     let body = json!({ "content": "the plan is here", "check": { "path": home.path() } });

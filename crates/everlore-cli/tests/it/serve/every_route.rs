@@ -1,27 +1,27 @@
-//! Every route of the description, asked by those who may not: a route that is added is asked too.
+//! Every described route, requested without the permission for it; a new route is covered by itself.
 
 use serde_json::{Value, json};
 
 use super::{ApiResponse, TestServer, access::key, id, provider_and_home};
 use crate::home::TestHome;
 
-/// Routes that anyone may ask.
+/// Routes without authentication.
 const OPEN: [&str; 2] = ["/health", "/ready"];
 
-/// Routes whose answer has no end, each with what else tests it. They are asked where they refuse, and not where they answer.
+/// Routes with an endless response, each with the test that covers it. Here only their refusals are tested.
 const UNENDING: [(&str, &str); 1] =
     [("/v1/events", "serve::api follows the stream, and a_key_hears_nothing asks for its scope")];
 
-/// A method and a path of the description, with something in place of each name.
+/// Method and path of a described route, with a value for each parameter.
 pub(super) struct ApiRoute {
     pub(super) method: String,
     pub(super) template: String,
     pub(super) path: String,
-    /// The shape of its problems: ours, or that of another system whose protocol it speaks.
+    /// Shape of its errors: ours, or that of another system's protocol.
     shape: String,
 }
 
-/// All routes; `id` stands where a memory is named.
+/// Returns all routes; `id` stands for a memory.
 pub(super) fn routes(server: &TestServer, id: &str) -> Vec<ApiRoute> {
     let api = server.request_with_headers(&[], "GET", "/v1/openapi.json", None).json(200);
     let mut routes = Vec::new();
@@ -58,7 +58,7 @@ fn fill_template(template: &str, id: &str) -> String {
     path
 }
 
-/// What a route must be asked with beside its path.
+/// Returns the query that a route requires.
 fn query(method: &str, template: &str) -> &'static str {
     match (method, template) {
         (_, "/v1/fs/find") => "?query=vault%20code%20tangerine",
@@ -71,7 +71,7 @@ fn query(method: &str, template: &str) -> &'static str {
     }
 }
 
-/// Something that each route might take, with all names that lead to Li's memory.
+/// Returns a body for a route, with every way to name Li's memory.
 fn body(template: &str, foreign: &str) -> Value {
     let li = json!({ "user_id": "li", "agent_id": "helper" });
     let message = json!([{ "role": "user", "content": "tangerine" }]);
@@ -111,7 +111,7 @@ fn body(template: &str, foreign: &str) -> Value {
     }
 }
 
-/// A server with Li's memory, a key of Wang's who may do everything in his own, and the id of the former.
+/// Starts a server with Li's memory, and returns Wang's admin key and the id of Li's memory.
 fn two_scopes(home: &TestHome) -> (TestServer, String, String) {
     let server = TestServer::start(home, &["--rate", "100000"]);
     let secret = json!({ "content": "The vault code of Li is tangerine 橘子" });
@@ -130,20 +130,20 @@ fn is_unending(route: &ApiRoute) -> bool {
     UNENDING.iter().any(|(template, _)| *template == route.template)
 }
 
-/// Whether a route speaks the protocol of a provider of models.
+/// Returns `true` for a route of a model provider's protocol.
 fn is_proxied(route: &ApiRoute) -> bool {
     ["OpenaiError", "AnthropicError"].contains(&route.shape.as_str())
 }
 
-/// Told, in the words of the route's protocol, that the key is for another scope.
+/// Checks that a response refuses another scope, in the shape of the route's protocol.
 #[track_caller]
-fn assert_refused(route: &ApiRoute, told: &ApiResponse) {
+fn assert_refused(route: &ApiRoute, response: &ApiResponse) {
     if !is_proxied(route) {
-        assert_eq!(told.problem_code(403), "scope", "{} {}", route.method, route.path);
+        assert_eq!(response.problem_code(403), "scope", "{} {}", route.method, route.path);
         return;
     }
-    let problem = told.json(403);
-    assert_eq!(told.headers["content-type"], "application/json");
+    let problem = response.json(403);
+    assert_eq!(response.headers["content-type"], "application/json");
     assert_eq!(problem["error"]["type"], "permission_error", "{problem}");
     let message = problem["error"]["message"].as_str().unwrap();
     assert!(message.contains("another agent or user"), "{problem}");
@@ -154,16 +154,16 @@ fn assert_refused(route: &ApiRoute, told: &ApiResponse) {
 }
 
 #[test]
-fn without_a_token_or_a_key_nothing_is_answered() {
+fn without_a_token_or_a_key_every_route_refuses() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &["--rate", "100000"]);
     let routes = routes(&server, "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04");
     assert!(routes.len() > 60, "{}", routes.len());
     for route in routes.iter().filter(|route| !is_open(route)) {
         for wrong in [&[][..], &[("authorization", "Bearer evl_0")], &[("x-api-key", "evl_0")]] {
-            let told =
+            let response =
                 server.request_with_headers(wrong, &route.method, &route.path, Some(json!({})));
-            assert_eq!(told.status, 401, "{} {}: {told:?}", route.method, route.path);
+            assert_eq!(response.status, 401, "{} {}: {response:?}", route.method, route.path);
         }
     }
 }
@@ -172,14 +172,14 @@ fn without_a_token_or_a_key_nothing_is_answered() {
 fn a_key_that_names_another_scope_is_refused_by_every_route() {
     let (provider, home) = provider_and_home();
     let (server, wang, foreign) = two_scopes(&home);
-    // mem0's routes name the user in other ways, which `mem0` tests.
-    let own = |route: &&ApiRoute| {
+    // mem0's routes name the user in other ways, which `clients::mem0` tests.
+    let is_scoped = |route: &&ApiRoute| {
         is_proxied(route) || route.template.starts_with("/v1/") && route.shape == "Problem"
     };
     let routes = routes(&server, &foreign);
-    let asked: Vec<&ApiRoute> = routes.iter().filter(own).collect();
-    assert!(asked.len() >= 50, "{}", asked.len());
-    for route in asked {
+    let scoped: Vec<&ApiRoute> = routes.iter().filter(is_scoped).collect();
+    assert!(scoped.len() >= 50, "{}", scoped.len());
+    for route in scoped {
         let ApiRoute { method, template, path, .. } = route;
         let body = (method != "GET").then(|| body(template, &foreign));
         let path = format!("{path}?agent=helper&user=li");
@@ -198,15 +198,16 @@ fn a_key_that_names_another_scope_is_refused_by_every_route() {
 }
 
 #[test]
-fn no_route_tells_a_key_of_another_scope_or_changes_it() {
+fn no_route_shows_a_key_another_scope_or_changes_it() {
     let (provider, home) = provider_and_home();
     let (server, wang, foreign) = two_scopes(&home);
     let whole = || {
         ["/v1/export", "/v1/export?journal=true"].map(|path| {
             let joint = if path.contains('?') { '&' } else { '?' };
-            let told = server.request("GET", &format!("{path}{joint}agent=helper&user=li"), None);
-            // The first line says when it was made.
-            told.text.split_once('\n').unwrap().1.to_owned()
+            let response =
+                server.request("GET", &format!("{path}{joint}agent=helper&user=li"), None);
+            // The first line has the time of the export.
+            response.text.split_once('\n').unwrap().1.to_owned()
         })
     };
     let before = whole();
@@ -219,28 +220,23 @@ fn no_route_tells_a_key_of_another_scope_or_changes_it() {
         let lines = template == "/v1/import";
         let body = (method != "GET").then(|| body(template, &foreign));
         let bearer = format!("Bearer {wang}");
-        let told = match lines {
-            false => server.request_as(&wang, method, path, body),
-            true => {
-                let with =
-                    [("authorization", bearer.as_str()), ("content-type", "application/x-ndjson")];
-                server.request_with_headers(
-                    &with,
-                    method,
-                    path,
-                    Some(json!("{\"content\":\"own\"}\n")),
-                )
-            }
+        let response = if lines {
+            let with =
+                [("authorization", bearer.as_str()), ("content-type", "application/x-ndjson")];
+            let line = Some(json!("{\"content\":\"own\"}\n"));
+            server.request_with_headers(&with, method, path, line)
+        } else {
+            server.request_as(&wang, method, path, body)
         };
-        assert!(told.status < 500, "{method} {path}: {told:?}");
+        assert!(response.status < 500, "{method} {path}: {response:?}");
         for leak in leaks {
-            assert!(!told.text.contains(leak), "{method} {path}: {told:?}");
+            assert!(!response.text.contains(leak), "{method} {path}: {response:?}");
         }
     }
-    // A provider hears what Wang said himself, his words for the user among it, and nothing of Li's memory.
-    let heard = provider.requests();
-    assert!(heard.len() > 5 || cfg!(not(feature = "remote")), "{heard:?}");
-    for request in heard {
+    // The provider gets Wang's own words, his name for the user among them, and nothing of Li's memory.
+    let requests = provider.requests();
+    assert!(requests.len() > 5 || cfg!(not(feature = "remote")), "{requests:?}");
+    for request in requests {
         let text = String::from_utf8(request.body).unwrap();
         assert!(
             !text.contains("vault code of Li") && !text.contains("the vault code is"),

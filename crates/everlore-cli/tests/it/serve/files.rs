@@ -1,4 +1,4 @@
-//! Memory as a tree of files, over HTTP.
+//! Virtual file tree over HTTP.
 
 use serde_json::{Value, json};
 
@@ -6,29 +6,31 @@ use super::TestServer;
 use crate::home::TestHome;
 
 fn encoded(text: &str) -> String {
-    text.bytes()
-        .map(|byte| match byte.is_ascii_alphanumeric() {
-            true => char::from(byte).to_string(),
-            false => format!("%{byte:02X}"),
-        })
-        .collect()
+    let encode = |byte: u8| {
+        if byte.is_ascii_alphanumeric() {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    };
+    text.bytes().map(encode).collect()
 }
 
 fn key(home: &TestHome, name: &str, role: &str, user: &str) -> String {
-    let made =
+    let key =
         home.json(&["serve", "key", "add", name, "--role", role, "--agent", "a", "--user", user]);
-    made["key"].as_str().unwrap().to_owned()
+    key["key"].as_str().unwrap().to_owned()
 }
 
 #[test]
 fn a_tree_is_walked_over_http_in_both_languages() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
-    for (place, text, query) in [
+    for (uri, text, query) in [
         ("project/release", "The release leaves on Tuesday.", "when does the release leave"),
         ("project/发布", "新版本星期二发布。", "新版本什么时候发布"),
     ] {
-        let body = json!({ "uri": place, "content": text, "metadata": { "from": "测试" } });
+        let body = json!({ "uri": uri, "content": text, "metadata": { "from": "测试" } });
         let added = server.request("POST", "/v1/fs", Some(body)).json(200);
         let uri = added["uri"].as_str().unwrap();
         for level in ["l0", "l1", "l2"] {
@@ -65,10 +67,10 @@ fn a_tree_is_walked_over_http_in_both_languages() {
 }
 
 #[test]
-fn what_a_route_does_not_take_is_told_before_anything_is_done() {
+fn unknown_parameters_are_refused_before_anything_is_done() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
-    for (method, path, said) in [
+    for (method, path, message) in [
         ("GET", "/v1/fs/read", "`uri` is missing"),
         ("DELETE", "/v1/fs?recursive=true", "`uri` is missing"),
         ("GET", "/v1/fs/find?uri=user", "`query` is missing"),
@@ -80,12 +82,12 @@ fn what_a_route_does_not_take_is_told_before_anything_is_done() {
         ("GET", "/v1/fs/tree?depth=1001", "`depth` must be from 1 to 1000"),
         ("GET", "/v1/fs/find?query=%E8%8C%B6&min_score=NaN", "`min_score` must be from 0 to 1"),
     ] {
-        let told = server.request(method, path, None);
-        assert_eq!(told.problem_code(400), "invalid", "{path}");
-        assert!(told.text.contains(said), "{path}: {told:?}");
+        let response = server.request(method, path, None);
+        assert_eq!(response.problem_code(400), "invalid", "{path}");
+        assert!(response.text.contains(message), "{path}: {response:?}");
     }
-    let told = server.request("GET", "/v1/fs/stat?uri=%0Auser", None);
-    assert_eq!(told.problem_code(422), "invalid", "a line break is no part of a name");
+    let response = server.request("GET", "/v1/fs/stat?uri=%0Auser", None);
+    assert_eq!(response.problem_code(422), "invalid", "a line break is no part of a name");
 }
 
 #[test]
@@ -113,15 +115,15 @@ fn uris_that_lead_out_are_refused_on_every_route() {
                 "grep" => path.replace("&query=x", ""),
                 _ => path.replace("&query=x&pattern=x", ""),
             };
-            let told = server.request("GET", &path, None);
-            assert_eq!(told.problem_code(422), "invalid", "{path}");
-            assert!(!told.text.contains("root:"), "{told:?}");
+            let response = server.request("GET", &path, None);
+            assert_eq!(response.problem_code(422), "invalid", "{path}");
+            assert!(!response.text.contains("root:"), "{response:?}");
         }
-        let told = server.request("DELETE", &format!("/v1/fs?uri={uri}&recursive=true"), None);
-        assert_eq!(told.problem_code(422), "invalid", "{uri}");
+        let response = server.request("DELETE", &format!("/v1/fs?uri={uri}&recursive=true"), None);
+        assert_eq!(response.problem_code(422), "invalid", "{uri}");
         let theirs = format!("/api/v1/fs/ls?uri={uri}");
-        let told = server.request("GET", &theirs, None).json(400);
-        assert_eq!(told["error"]["code"], "INVALID_ARGUMENT", "{told}");
+        let response = server.request("GET", &theirs, None).json(400);
+        assert_eq!(response["error"]["code"], "INVALID_ARGUMENT", "{response}");
     }
     let near = server.request("GET", "/v1/fs/read?uri=resorces%2Fx.md", None);
     assert_eq!(near.problem_code(404), "not_found");
@@ -151,9 +153,9 @@ fn a_key_sees_its_own_tree_only_and_a_reader_changes_nothing() {
         "/v1/fs/inject?query=their%20tea%204711",
         "/v1/fs/tree?depth=9",
     ] {
-        let told = server.request_as(&mine, "GET", path, None);
-        assert_eq!(told.status, 200);
-        assert!(!told.text.contains("4711"), "{path}: {}", told.text);
+        let response = server.request_as(&mine, "GET", path, None);
+        assert_eq!(response.status, 200);
+        assert!(!response.text.contains("4711"), "{path}: {}", response.text);
     }
     let other = format!("{read}&user=them");
     assert_eq!(server.request_as(&mine, "GET", &other, None).problem_code(403), "scope");

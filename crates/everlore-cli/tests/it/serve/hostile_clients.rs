@@ -1,4 +1,4 @@
-//! Clients that mean no good, or do not know better: the right status, nothing leaked, nothing hung.
+//! Malicious and broken clients: the right status, nothing leaked, nothing hung.
 
 use std::{
     io::{Read, Write},
@@ -69,7 +69,7 @@ fn no_path_leads_out_of_the_api() {
 }
 
 #[test]
-fn bodies_that_are_too_long_are_refused_whether_they_say_so_or_not() {
+fn bodies_that_are_too_long_are_refused_with_or_without_a_content_length() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &["--max-body", "10000"]);
     let kind = "content-type: application/json\r\n";
@@ -97,37 +97,37 @@ fn bodies_for_the_routes_of_mem0_are_bounded_too() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &["--max-body", "10000"]);
     let long = json!({ "messages": "茶".repeat(5_000), "user_id": "li" });
-    let told = server.request("POST", "/v3/memories/add/", Some(long));
-    assert!(told.json(413)["detail"].as_str().unwrap().contains("10000 bytes"), "{told:?}");
+    let response = server.request("POST", "/v3/memories/add/", Some(long));
+    assert!(response.json(413)["detail"].as_str().unwrap().contains("10000 bytes"), "{response:?}");
     let deep = format!("{{\"filters\":{}{}}}", "{\"AND\":[".repeat(200), "]}".repeat(200));
     let with = [
         ("authorization", &*format!("Bearer {}", server.token)),
         ("content-type", "application/json"),
     ];
-    let told = server.request_with_headers(&with, "POST", "/v3/memories/", Some(json!(deep)));
-    assert_eq!(told.status, 422, "{told:?}");
+    let response = server.request_with_headers(&with, "POST", "/v3/memories/", Some(json!(deep)));
+    assert_eq!(response.status, 422, "{response:?}");
 }
 
 #[test]
 #[cfg(unix)]
-fn no_link_in_a_vault_leads_out_of_it() {
+fn no_symbolic_link_in_a_vault_leads_out_of_it() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let page = json!({ "kind": "user", "name": "Role 角色", "content": "An engineer 工程师" });
     server.request("PUT", "/v1/vault/user_role.md", Some(page.clone())).json(200);
     let folder = home.path().join("vault");
     std::os::unix::fs::symlink(home.path().join("server.token"), folder.join("link.md")).unwrap();
-    let told = server.request("GET", "/v1/vault/link.md", None);
-    assert_eq!(told.problem_code(404), "not_found");
-    let told = server.request("PUT", "/v1/vault/link.md", Some(page));
-    assert_eq!(told.problem_code(422), "invalid");
+    let response = server.request("GET", "/v1/vault/link.md", None);
+    assert_eq!(response.problem_code(404), "not_found");
+    let response = server.request("PUT", "/v1/vault/link.md", Some(page));
+    assert_eq!(response.problem_code(422), "invalid");
     let token = std::fs::read_to_string(home.path().join("server.token")).unwrap();
     assert_eq!(token.trim(), server.token);
     assert!(!server.request("GET", "/v1/vault", None).text.contains(&server.token));
 }
 
 #[test]
-fn headers_are_bounded_and_nothing_of_them_comes_back() {
+fn headers_are_bounded_and_none_is_echoed() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let long = request(&server, "GET /v1/stats", &format!("x-long: {}\r\n", "a".repeat(300_000)));
@@ -158,7 +158,7 @@ fn headers_are_bounded_and_nothing_of_them_comes_back() {
 }
 
 #[test]
-fn what_is_no_http_is_turned_away() {
+fn other_protocols_are_refused() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     for bytes in [
@@ -232,8 +232,8 @@ fn bodies_that_never_arrive_are_refused_and_delay_no_other() {
         stream.write_all(b"{\"content\": \"").unwrap();
     }
     for number in 0..20 {
-        let said = json!({ "content": format!("第{number}句 said meanwhile") });
-        server.request("POST", "/v1/memories", Some(said)).json(201);
+        let body = json!({ "content": format!("第{number}句 said meanwhile") });
+        server.request("POST", "/v1/memories", Some(body)).json(201);
     }
     assert!(began.elapsed() < ALL_IN_TURN, "other clients had to wait");
     let mut answer = String::new();
@@ -244,7 +244,7 @@ fn bodies_that_never_arrive_are_refused_and_delay_no_other() {
     assert_eq!(server.request("GET", "/v1/stats", None).json(200)["total"], 20);
 }
 
-/// A limit that was reached, and not by much more than a loaded machine explains.
+/// Checks that a time limit was reached, and not exceeded by more than a loaded machine explains.
 #[track_caller]
 fn assert_in_time(began: Instant) {
     let took = began.elapsed();
@@ -253,14 +253,14 @@ fn assert_in_time(began: Instant) {
 }
 
 #[test]
-fn a_key_that_asks_too_often_is_told_to_wait() {
+fn a_caller_above_its_rate_limit_is_refused_with_retry_after() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &["--rate", "5"]);
-    let told: Vec<_> = (0..40).map(|_| server.request("GET", "/v1/stats", None)).collect();
-    let refused = told.iter().find(|told| told.status == 429).expect("nobody was refused");
+    let responses: Vec<_> = (0..40).map(|_| server.request("GET", "/v1/stats", None)).collect();
+    let refused = responses.iter().find(|one| one.status == 429).expect("no request was refused");
     assert_eq!(
         (refused.problem_code(429).as_str(), refused.headers["retry-after"].as_bytes()),
         ("too_often", &b"1"[..])
     );
-    assert_eq!(told[0].status, 200);
+    assert_eq!(responses[0].status, 200);
 }

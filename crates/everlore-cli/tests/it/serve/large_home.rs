@@ -1,4 +1,4 @@
-//! A home with very many rows: lists stay pages, in time and in memory, and nobody waits for a slow reader.
+//! A home with very many rows: lists are paged, within time and memory, and a slow reader delays no other.
 
 use std::{io::Write, time::Instant};
 
@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 use super::TestServer;
 use crate::home::TestHome;
 
-/// Rows of the home; `docs/benchmarks.md` tells of a million.
+/// Rows of the home; `docs/benchmarks.md` has the figures for a million.
 const ROWS: usize = 200_000;
 
-/// A page of a thousand may take this long in a build without optimisation, beside other tests.
+/// Longest time for a page of a thousand in a build without optimization, beside other tests.
 const MAX_PAGE_SECONDS: u64 = 5;
 
-/// What the lists of such a home may add to the memory of the server: a few pages, and no part of the rows.
+/// Memory that the lists of such a home may add to the server: a few pages, and no share of the rows.
 const MAX_GROWTH_KIB: u64 = 150 * 1024;
 
-/// Copies one row as often as that, straight into the table: lists read nothing else.
+/// Copies one row straight into the table: lists read nothing else.
 fn fill_with_rows(home: &TestHome) {
     home.remember("row 行");
     let db = Connection::open(home.path().join("everlore.db")).unwrap();
@@ -53,7 +53,7 @@ fn page(server: &TestServer, query: &str) -> Value {
 }
 
 #[test]
-fn a_list_of_very_many_rows_is_told_page_by_page() {
+fn a_list_of_very_many_rows_is_paged() {
     let home = TestHome::new();
     fill_with_rows(&home);
     let server = TestServer::start(&home, &[]);
@@ -61,9 +61,9 @@ fn a_list_of_very_many_rows_is_told_page_by_page() {
     let before = resident_kib(&server);
     let mut next = String::new();
     for _ in 0..5 {
-        let told = page(&server, &format!("limit=1000{next}"));
-        assert_eq!(told["memories"].as_array().unwrap().len(), 1_000);
-        next = format!("&after={}", told["next"].as_str().unwrap());
+        let response = page(&server, &format!("limit=1000{next}"));
+        assert_eq!(response["memories"].as_array().unwrap().len(), 1_000);
+        next = format!("&after={}", response["next"].as_str().unwrap());
     }
     let oldest = page(&server, "limit=1000&order=oldest");
     assert_eq!(oldest["memories"].as_array().unwrap().len(), 1_000);
@@ -71,8 +71,8 @@ fn a_list_of_very_many_rows_is_told_page_by_page() {
     for wrong in
         ["limit=1001", "limit=1000000", "limit=0", "limit=-1", "limit=99999999999999999999"]
     {
-        let told = server.request("GET", &format!("/v1/memories?{wrong}"), None);
-        assert_eq!(told.problem_code(400), "invalid", "{wrong}");
+        let response = server.request("GET", &format!("/v1/memories?{wrong}"), None);
+        assert_eq!(response.problem_code(400), "invalid", "{wrong}");
     }
     let growth = resident_kib(&server).saturating_sub(before);
     assert!(growth < MAX_GROWTH_KIB, "the server grew by {growth} KiB");
@@ -81,7 +81,7 @@ fn a_list_of_very_many_rows_is_told_page_by_page() {
 }
 
 #[test]
-fn readers_that_do_not_read_hold_up_nobody_and_cost_little() {
+fn clients_that_do_not_read_delay_no_other_and_cost_little() {
     let home = TestHome::new();
     fill_with_rows(&home);
     let server = TestServer::start(&home, &[]);
@@ -97,8 +97,8 @@ fn readers_that_do_not_read_hold_up_nobody_and_cost_little() {
         })
         .collect();
     for number in 0..5 {
-        let said = json!({ "content": format!("第{number}句 said meanwhile") });
-        server.request("POST", "/v1/memories?user=li", Some(said)).json(201);
+        let body = json!({ "content": format!("第{number}句 said meanwhile") });
+        server.request("POST", "/v1/memories?user=li", Some(body)).json(201);
         page(&server, "limit=1000");
     }
     let growth = resident_kib(&server).saturating_sub(before);

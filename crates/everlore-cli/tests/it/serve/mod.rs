@@ -1,4 +1,4 @@
-//! The server as its clients meet it: a process of its own, asked over HTTP.
+//! Server tests: a process of its own, reached over HTTP as clients do.
 
 mod access;
 mod api;
@@ -31,10 +31,10 @@ use ureq::http::{HeaderMap, Request};
 
 use crate::home::TestHome;
 
-/// Longer than anything here takes; a server that hangs fails its test.
+/// Longer than any request here takes; a server that hangs fails its test.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// A provider that also makes vectors.
+/// Provider of chat and embeddings.
 pub(super) struct ChatAndEmbeddings(pub(super) MockChat, pub(super) MockEmbeddings);
 
 impl Responder for ChatAndEmbeddings {
@@ -46,7 +46,7 @@ impl Responder for ChatAndEmbeddings {
     }
 }
 
-/// A provider that can be asked in every way that the proxy knows, and a home whose settings name it.
+/// Starts a provider that speaks every API of the proxy, and a home whose settings name it.
 pub(super) fn provider_and_home() -> (MockServer, TestHome) {
     let chats = MockChat::new().otherwise(|_| ModelResponse::text("龙井 and oolong."));
     let server = MockServer::start(ChatAndEmbeddings(chats, MockEmbeddings::default()));
@@ -60,7 +60,7 @@ pub(super) fn provider_and_home() -> (MockServer, TestHome) {
     (server, home)
 }
 
-/// A server that is killed with the test.
+/// Server process that is killed at the end of the test.
 pub(super) struct TestServer {
     pub(super) child: Child,
     pub(super) address: String,
@@ -68,7 +68,7 @@ pub(super) struct TestServer {
     pub(super) token: String,
 }
 
-/// What a server answered.
+/// Response of a server.
 #[derive(Debug)]
 pub(super) struct ApiResponse {
     pub(super) status: u16,
@@ -91,19 +91,20 @@ impl TestServer {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let log = || fs::read_to_string(home.sibling("log")).unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}{}", log()));
-        let url = told["url"].as_str().unwrap().to_owned();
+        let started: Value =
+            serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}{}", log()));
+        let url = started["url"].as_str().unwrap().to_owned();
         let address = url.split_once("://").unwrap().1.to_owned();
-        let token = fs::read_to_string(told["token_file"].as_str().unwrap()).unwrap();
+        let token = fs::read_to_string(started["token_file"].as_str().unwrap()).unwrap();
         Self { child, address, url, token: token.trim().to_owned() }
     }
 
-    /// Asks as the owner.
+    /// Sends a request as the owner.
     pub(super) fn request(&self, method: &str, path: &str, body: Option<Value>) -> ApiResponse {
         self.request_as(&self.token, method, path, body)
     }
 
-    /// Asks with another secret.
+    /// Sends a request with another secret.
     pub(super) fn request_as(
         &self,
         secret: &str,
@@ -119,7 +120,7 @@ impl TestServer {
         )
     }
 
-    /// Asks with these headers.
+    /// Sends a request with these headers.
     pub(super) fn request_with_headers(
         &self,
         headers: &[(&str, &str)],
@@ -130,7 +131,7 @@ impl TestServer {
         self.try_request(headers, method, path, body).unwrap()
     }
 
-    /// The same, where the server may be gone.
+    /// Sends a request to a server that may have ended.
     pub(super) fn try_request(
         &self,
         headers: &[(&str, &str)],
@@ -151,7 +152,7 @@ impl TestServer {
         }
         let mut response = match body {
             Some(body) if headers.iter().any(|(name, _)| *name == "content-type") => {
-                // A text is sent as it is.
+                // A JSON string is sent as plain text.
                 agent.run(request.body(body.as_str().unwrap().to_owned())?)?
             }
             Some(body) => agent
@@ -166,10 +167,10 @@ impl TestServer {
         })
     }
 
-    /// Sends bytes and reads until the server closes.
+    /// Sends bytes and reads until the server closes the connection.
     pub(super) fn send_raw(&self, bytes: &[u8]) -> String {
         let mut stream = self.connect();
-        // A server that has refused already may not read all of it.
+        // A server that has already refused may not read all of it.
         let _ = stream.write_all(bytes);
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
@@ -182,7 +183,7 @@ impl TestServer {
         stream
     }
 
-    /// Asks it to end, as the system does.
+    /// Sends SIGTERM.
     #[cfg(unix)]
     pub(super) fn terminate(&self) {
         let pid = self.child.id().to_string();
@@ -201,14 +202,14 @@ impl Drop for TestServer {
 }
 
 impl ApiResponse {
-    /// The answer as JSON, if it has this status.
+    /// Parses the body as JSON, after checking the status.
     #[track_caller]
     pub(super) fn json(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{self:?}");
         serde_json::from_str(&self.text).unwrap()
     }
 
-    /// The code of a problem with this status.
+    /// Returns the code of a problem, after checking the status.
     #[track_caller]
     pub(super) fn problem_code(&self, status: u16) -> String {
         let problem = self.json(status);
@@ -221,12 +222,12 @@ impl ApiResponse {
     }
 }
 
-/// The texts of listed or recalled memories.
+/// Returns the texts of listed or recalled memories.
 pub(super) fn contents(memories: &Value) -> Vec<&str> {
     memories.as_array().unwrap().iter().map(|memory| memory["content"].as_str().unwrap()).collect()
 }
 
-/// The id of what was saved.
+/// Returns the id of a saved memory.
 pub(super) fn id(saved: &Value) -> String {
     saved["id"].as_str().unwrap().to_owned()
 }

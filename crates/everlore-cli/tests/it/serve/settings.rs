@@ -1,4 +1,4 @@
-//! The settings of one agent over HTTP: who may, what holds, and what is refused.
+//! Settings of one agent over HTTP: permissions, effective values and refusals.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{TestServer, access::key};
 use crate::home::TestHome;
 
-/// The settings of 助手.
+/// Path of the settings of 助手.
 const PATH: &str = "/v1/agents/%E5%8A%A9%E6%89%8B/settings";
 
 fn off() -> Value {
@@ -24,16 +24,16 @@ fn settings_are_read_replaced_patched_and_removed() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let before = server.request("GET", PATH, None);
-    let told = before.json(200);
-    assert_eq!((&told["agent"], &told["own"]), (&json!("助手"), &json!({})));
-    assert_eq!(told["settings"]["memory"]["inject"]["limit"], 5);
+    let response = before.json(200);
+    assert_eq!((&response["agent"], &response["own"]), (&json!("助手"), &json!({})));
+    assert_eq!(response["settings"]["memory"]["inject"]["limit"], 5);
     for hidden in ["api_key", "provider", "port", "base_url", "domains"] {
         assert!(!before.text.contains(&format!("\"{hidden}\"")), "{hidden}");
     }
     let replaced = json!({ "memory": { "inject": { "limit": 3 } }, "prompt": { "guide": false } });
-    let told = server.request("PUT", PATH, Some(replaced.clone())).json(200);
+    let response = server.request("PUT", PATH, Some(replaced.clone())).json(200);
     assert_eq!(
-        (&told["own"], &told["settings"]["memory"]["inject"]["limit"]),
+        (&response["own"], &response["settings"]["memory"]["inject"]["limit"]),
         (&replaced, &json!(3))
     );
     let patch = json!({ "memory": { "inject": { "limit": 4.0 } }, "prompt": null });
@@ -54,7 +54,7 @@ fn memory_goes_off_for_one_agent_at_once_and_stays_on_for_another() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let tea = || Some(json!({ "content": "王喜欢喝龙井茶 and oolong" }));
-    let asked = || Some(json!({ "query": "喜欢喝什么茶？" }));
+    let body = || Some(json!({ "query": "喜欢喝什么茶？" }));
     for agent in ["%E5%8A%A9%E6%89%8B", "helper"] {
         server.request("POST", &format!("/v1/memories?agent={agent}"), tea()).json(201);
     }
@@ -62,7 +62,7 @@ fn memory_goes_off_for_one_agent_at_once_and_stays_on_for_another() {
     let refused = server.request("POST", "/v1/memories?agent=%E5%8A%A9%E6%89%8B", tea());
     assert_eq!(refused.problem_code(422), "invalid");
     let block = |agent: &str| {
-        server.request("POST", &format!("/v1/context?agent={agent}"), asked()).json(200)["text"]
+        server.request("POST", &format!("/v1/context?agent={agent}"), body()).json(200)["text"]
             .clone()
     };
     assert_eq!(block("%E5%8A%A9%E6%89%8B"), "");
@@ -72,13 +72,13 @@ fn memory_goes_off_for_one_agent_at_once_and_stays_on_for_another() {
     let agents = server.request("GET", "/v1/agents", None).json(200)["agents"].clone();
     let state = |at: usize| (agents[at]["enabled"].clone(), agents[at]["own_settings"].clone());
     assert_eq!((state(0), state(1)), ((json!(true), json!(false)), (json!(false), json!(true))));
-    // The command line changes the same file, and the server sees it at the next use.
+    // The command line changes the same file, and the server notices it at the next request.
     home.json(&["agent", "unset", "助手", "memory.enabled"]);
     assert!(block("%E5%8A%A9%E6%89%8B").as_str().unwrap().contains("龙井茶"));
 }
 
 #[test]
-fn each_setting_that_does_not_fit_is_named() {
+fn every_invalid_setting_is_named() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let wrong = json!({
@@ -87,9 +87,9 @@ fn each_setting_that_does_not_fit_is_named() {
         "memory_agent": { "api_key": "sk-1" },
     });
     for method in ["PUT", "PATCH"] {
-        let told = server.request(method, PATH, Some(wrong.clone()));
-        assert_eq!(told.problem_code(422), "invalid");
-        let errors = told.json(422)["more"]["errors"].as_array().unwrap().clone();
+        let response = server.request(method, PATH, Some(wrong.clone()));
+        assert_eq!(response.problem_code(422), "invalid");
+        let errors = response.json(422)["more"]["errors"].as_array().unwrap().clone();
         let mut keys: Vec<_> = errors.iter().map(|one| one["key"].as_str().unwrap()).collect();
         keys.sort_unstable();
         let expected = [
@@ -105,7 +105,7 @@ fn each_setting_that_does_not_fit_is_named() {
             |key: &str| errors.iter().find(|one| one["key"] == key).unwrap()["message"].clone();
         assert_eq!(of("memory.enabled"), "expected true or false, found text");
         assert_eq!(of("memory.inject.limit"), "is 5000, but must be from 0 to 1000");
-        assert!(!told.text.contains("sk-1"), "values are not repeated");
+        assert!(!response.text.contains("sk-1"), "values are not repeated");
     }
     assert_eq!(server.request("PUT", PATH, Some(json!([1]))).problem_code(400), "invalid");
     assert_eq!(server.request("GET", &format!("{PATH}?x=1"), None).problem_code(400), "invalid");
@@ -117,7 +117,7 @@ fn each_setting_that_does_not_fit_is_named() {
 }
 
 #[test]
-fn only_the_owner_and_the_agents_own_admin_may() {
+fn only_the_owner_and_the_agents_own_admin_have_access() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let admin = key(&home, "管理", "admin", ["助手", "王"]);
@@ -151,22 +151,22 @@ fn only_the_owner_and_the_agents_own_admin_may() {
 }
 
 #[test]
-fn names_that_play_tricks_reach_no_file() {
+fn hostile_names_reach_no_file() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     for name in ["..%2F..%2Fetc", "%2e%2e", "a%2Fb", "a%5Cb", "%00", ".x", "%20a", "%ff"] {
         let path = format!("/v1/agents/{name}/settings");
-        let told = server.request("PUT", &path, Some(off()));
-        assert!([400, 404, 422].contains(&told.status), "{name}: {told:?}");
+        let response = server.request("PUT", &path, Some(off()));
+        assert!([400, 404, 422].contains(&response.status), "{name}: {response:?}");
     }
     assert!(!home.path().join("agents").exists());
 }
 
 #[test]
-fn a_change_of_what_was_changed_since_is_refused() {
+fn a_change_of_an_outdated_version_is_refused() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
-    let seen = server.request("GET", PATH, None).headers["etag"].to_str().unwrap().to_owned();
+    let etag = server.request("GET", PATH, None).headers["etag"].to_str().unwrap().to_owned();
     let bearer = format!("Bearer {}", server.token);
     let with = |tag: &str, method: &str, body| {
         server.request_with_headers(
@@ -176,12 +176,12 @@ fn a_change_of_what_was_changed_since_is_refused() {
             body,
         )
     };
-    let first = with(&seen, "PUT", Some(off()));
+    let first = with(&etag, "PUT", Some(off()));
     assert_eq!(first.status, 200, "{first:?}");
     for (method, body) in [("PUT", Some(json!({}))), ("PATCH", Some(json!({}))), ("DELETE", None)] {
-        assert_eq!(with(&seen, method, body).problem_code(412), "changed");
+        assert_eq!(with(&etag, method, body).problem_code(412), "changed");
     }
-    // By hand is a change too.
+    // An edit by hand is a change too.
     let file = home.path().join("agents/助手/settings.toml");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, format!("{text}# mine\n")).unwrap();
@@ -191,7 +191,7 @@ fn a_change_of_what_was_changed_since_is_refused() {
 }
 
 #[test]
-fn of_many_who_change_what_they_saw_one_wins() {
+fn of_many_changes_to_the_same_version_one_wins() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &["--rate", "100000"]);
     let tag = server.request("GET", PATH, None).headers["etag"].to_str().unwrap().to_owned();
@@ -217,7 +217,7 @@ fn of_many_who_change_what_they_saw_one_wins() {
 }
 
 #[test]
-fn a_server_that_is_killed_leaves_whole_settings_and_all_that_it_acknowledged() {
+fn a_killed_server_leaves_valid_settings_and_all_that_it_acknowledged() {
     let home = TestHome::new();
     let mut server = TestServer::start(&home, &["--rate", "100000"]);
     let (last, bearer) = (AtomicU64::new(0), format!("Bearer {}", server.token));
@@ -241,18 +241,18 @@ fn a_server_that_is_killed_leaves_whole_settings_and_all_that_it_acknowledged() 
         server.child.kill().unwrap();
         let tried = writer.join().unwrap();
         let file = fs::read_to_string(home.path().join("agents/助手/settings.toml")).unwrap();
-        let told = home.json(&["agent", "settings", "助手"]);
-        let limit = told["own"]["memory"]["inject"]["limit"].as_u64().unwrap();
+        let response = home.json(&["agent", "settings", "助手"]);
+        let limit = response["own"]["memory"]["inject"]["limit"].as_u64().unwrap();
         let acknowledged = last.load(Ordering::SeqCst);
         assert!((acknowledged..=tried).contains(&limit), "{acknowledged} {limit} {tried}: {file}");
-        assert_eq!(told["problem"], Value::Null);
+        assert_eq!(response["problem"], Value::Null);
     });
     home.assert_healthy();
     let again = TestServer::start(&home, &[]);
     again.request("PUT", PATH, Some(json!({}))).json(200);
 }
 
-/// Asks a server that may be gone.
+/// Sends a request to a server that may have ended.
 #[derive(Clone, Copy)]
 struct SettingsClient<'a> {
     address: &'a str,
@@ -271,12 +271,12 @@ impl SettingsClient<'_> {
             .put(format!("http://{}{PATH}", self.address))
             .header("authorization", self.bearer)
             .header("content-type", "application/json");
-        request.send(body).ok().map(|told| told.status().as_u16())
+        request.send(body).ok().map(|response| response.status().as_u16())
     }
 }
 
 #[test]
-fn what_is_broken_by_hand_leaves_the_last_good_settings_in_force() {
+fn settings_broken_by_hand_leave_the_last_valid_ones_in_effect() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     server.request("PUT", PATH, Some(off())).json(200);
@@ -291,9 +291,9 @@ fn what_is_broken_by_hand_leaves_the_last_good_settings_in_force() {
             "invalid"
         );
     }
-    let told = server.request("GET", PATH, None).json(200);
-    assert_eq!(told["settings"]["memory"]["enabled"], false);
-    assert!(told["problem"].as_str().unwrap().contains("line 1: not valid TOML"), "{told}");
+    let response = server.request("GET", PATH, None).json(200);
+    assert_eq!(response["settings"]["memory"]["enabled"], false);
+    assert!(response["problem"].as_str().unwrap().contains("line 1: not valid TOML"), "{response}");
     let log = fs::read_to_string(home.sibling("log")).unwrap();
     assert_eq!(log.matches("not valid TOML").count(), 1, "logged once: {log}");
     let doctor = home.run(&["doctor"]);
@@ -301,7 +301,7 @@ fn what_is_broken_by_hand_leaves_the_last_good_settings_in_force() {
         doctor.code == 2 && doctor.out.contains("settings.toml: line 1: not valid TOML"),
         "{doctor:?}"
     );
-    // A patch has nothing to build on; all of it can be replaced.
+    // A patch has nothing to build on; a replacement works.
     assert_eq!(server.request("PATCH", PATH, Some(json!({}))).problem_code(422), "invalid");
     server.request("PUT", PATH, Some(json!({}))).json(200);
     server.request("POST", "/v1/memories?agent=%E5%8A%A9%E6%89%8B", tea()).json(201);

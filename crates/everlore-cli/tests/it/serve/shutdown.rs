@@ -1,4 +1,4 @@
-//! How a server ends: asked to, or killed. What it acknowledged is there in either case.
+//! End of a server, by a signal or a kill: acknowledged writes survive both.
 
 #![cfg(unix)]
 
@@ -13,11 +13,11 @@ use serde_json::json;
 use super::TestServer;
 use crate::{home::TestHome, kill::word};
 
-/// Clients at once.
+/// Concurrent clients.
 const CLIENTS: usize = 8;
 
 #[test]
-fn whatever_was_acknowledged_survives_a_kill_under_load() {
+fn acknowledged_writes_survive_a_kill_under_load() {
     let home = TestHome::new();
     let (next, mut acknowledged) = (AtomicUsize::new(0), Vec::new());
     for round in 0..5 {
@@ -56,7 +56,7 @@ fn whatever_was_acknowledged_survives_a_kill_under_load() {
     }
 }
 
-/// Saves until the server is gone; returns what it acknowledged.
+/// Saves until the server is gone; returns the acknowledged writes.
 fn save(server: &TestServer, next: &AtomicUsize, done: &AtomicUsize) -> Vec<(String, String)> {
     let bearer = format!("Bearer {}", server.token);
     let mut saved = Vec::new();
@@ -64,8 +64,8 @@ fn save(server: &TestServer, next: &AtomicUsize, done: &AtomicUsize) -> Vec<(Str
         let word = word(next.fetch_add(1, Ordering::SeqCst));
         let turn = json!({ "text": format!("他说 the word is {word}"), "session": "杀" });
         match server.try_request(&[("authorization", &bearer)], "POST", "/v1/turns", Some(turn)) {
-            Ok(told) => {
-                saved.push((super::id(&told.json(201)), word));
+            Ok(response) => {
+                saved.push((super::id(&response.json(201)), word));
                 done.fetch_add(1, Ordering::SeqCst);
             }
             Err(_) => return saved,
@@ -74,7 +74,7 @@ fn save(server: &TestServer, next: &AtomicUsize, done: &AtomicUsize) -> Vec<(Str
 }
 
 #[test]
-fn a_server_that_is_asked_to_end_answers_what_it_began() {
+fn a_terminated_server_answers_the_requests_that_it_began() {
     let home = TestHome::new();
     let mut server = TestServer::start(&home, &[]);
     let body = json!({ "content": "说到一半 half said" }).to_string();
@@ -97,16 +97,16 @@ fn a_server_that_is_asked_to_end_answers_what_it_began() {
     {}
     while !server.request("GET", "/metrics", None).text.contains("everlore_requests_under_way 2") {}
     server.terminate();
-    // It takes no one new, which tells that it is closing.
+    // It accepts no new connection, so it is closing.
     while std::net::TcpStream::connect(&server.address).is_ok() {}
     assert!(server.child.try_wait().unwrap().is_none(), "it did not wait for the request");
     stream.write_all(rest).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
-    let mut heard = String::new();
-    listener.read_to_string(&mut heard).unwrap();
-    assert!(heard.starts_with("HTTP/1.1 200"), "{heard}");
+    let mut events = String::new();
+    listener.read_to_string(&mut events).unwrap();
+    assert!(events.starts_with("HTTP/1.1 200"), "{events}");
     assert!(server.child.wait().unwrap().success());
     assert_eq!(home.recall("half said"), ["说到一半 half said"]);
     assert!(!home.path().join("server.json").exists());
@@ -114,7 +114,7 @@ fn a_server_that_is_asked_to_end_answers_what_it_began() {
 }
 
 #[test]
-fn a_server_that_is_asked_twice_ends_at_once() {
+fn a_server_that_is_terminated_twice_ends_at_once() {
     let home = TestHome::new();
     let mut server = TestServer::start(&home, &[]);
     let mut stream = server.connect();
@@ -129,7 +129,7 @@ fn a_server_that_is_asked_twice_ends_at_once() {
 }
 
 #[test]
-fn the_settings_say_where_the_server_listens_unless_an_option_does() {
+fn the_settings_give_the_address_unless_an_option_does() {
     let home = TestHome::new();
     home.remember("tea");
     std::fs::write(home.path().join("config.toml"), "[server]\nhost = \"0.0.0.0\"\nport = 0\n")
@@ -144,7 +144,7 @@ fn the_settings_say_where_the_server_listens_unless_an_option_does() {
 }
 
 #[test]
-fn the_command_line_and_the_server_work_on_one_home_at_once() {
+fn the_command_line_and_the_server_share_a_home() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     home.remember("王先生喜欢龙井茶");

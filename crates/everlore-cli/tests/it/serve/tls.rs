@@ -1,4 +1,4 @@
-//! The server with TLS: a client that checks certificates, one that does not speak it, one that never finishes.
+//! TLS: certificates, plain HTTP on the TLS port, handshakes that never end, and reloads.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::{DEADLINE, TestServer};
 use crate::home::TestHome;
 
-/// A certificate for these names beside the home, in use by a server.
+/// Server with a certificate for these names.
 pub(crate) struct TlsServer {
     pub(crate) cert: String,
     pub(crate) server: TestServer,
@@ -33,7 +33,7 @@ fn write_certificate(home: &TestHome, names: &[&str]) -> String {
     cert.pem()
 }
 
-/// Each file is replaced in one step, as programs that renew certificates do.
+/// Replaces each file in one step, as programs that renew certificates do.
 fn replace_certificate(home: &TestHome, cert: &str, key: &str) {
     for (name, text) in [("cert.pem", cert), ("key.pem", key)] {
         let beside = home.sibling("new.pem");
@@ -44,7 +44,7 @@ fn replace_certificate(home: &TestHome, cert: &str, key: &str) {
     }
 }
 
-/// The options of a server with them; paths are taken from where it is started.
+/// Options that name both files, relative to the folder where the server is started.
 pub(crate) const TLS_FILE_ARGS: [&str; 4] = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
 
 impl TlsServer {
@@ -59,7 +59,7 @@ impl TlsServer {
         Self { cert, server: TestServer::start_with_timeouts(home, &TLS_FILE_ARGS, timeouts) }
     }
 
-    /// The port that others are told.
+    /// Returns the advertised port.
     fn port(&self) -> u16 {
         self.server.address.rsplit_once(':').unwrap().1.parse().unwrap()
     }
@@ -70,7 +70,7 @@ impl TlsServer {
         stream
     }
 
-    /// Asks by a name, trusting this certificate only; what the client or the server refuses is an error.
+    /// Sends a request by a host name, trusting this certificate only.
     pub(crate) fn request(&self, trusted: &str, name: &str, path: &str) -> std::io::Result<String> {
         let mut stream = StreamOwned::new(client(trusted, name, &[b"http/1.1"]), self.connect());
         let request = format!(
@@ -98,11 +98,11 @@ fn client(trusted: &str, name: &str, protocols: &[&[u8]]) -> ClientConnection {
 }
 
 #[track_caller]
-fn refused(home: &TestHome, args: &[&str], told: &[&str]) {
+fn refused(home: &TestHome, args: &[&str], messages: &[&str]) {
     let ran = home.run(&[&["serve", "--port", "0"], args].concat());
     assert_eq!(ran.code, 2, "{ran:?}");
-    for told in told {
-        assert!(ran.err.contains(told), "{told}: {}", ran.err);
+    for message in messages {
+        assert!(ran.err.contains(message), "{message}: {}", ran.err);
     }
 }
 
@@ -120,7 +120,7 @@ fn a_client_that_checks_certificates_is_answered() {
 }
 
 #[test]
-fn all_networks_need_a_certificate_and_its_names_are_the_servers() {
+fn a_public_address_needs_a_certificate_and_its_names_are_the_servers() {
     let home = TestHome::new();
     let names = ["localhost", "memory.example", "*.home.lan", "127.0.0.1"];
     let secured = TlsServer::start(&home, &names, &["--host", "0.0.0.0"]);
@@ -140,7 +140,7 @@ fn all_networks_need_a_certificate_and_its_names_are_the_servers() {
 }
 
 #[test]
-fn who_speaks_plain_http_is_told_so_at_once() {
+fn plain_http_on_the_tls_port_gets_a_hint_at_once() {
     let secured = TlsServer::start(&TestHome::new(), &["localhost"], &[]);
     let began = Instant::now();
     let mut stream = secured.connect();
@@ -152,7 +152,7 @@ fn who_speaks_plain_http_is_told_so_at_once() {
 }
 
 #[test]
-fn who_speaks_only_another_protocol_is_refused_in_the_handshake() {
+fn another_protocol_is_refused_in_the_handshake() {
     let secured = TlsServer::start(&TestHome::new(), &["localhost"], &[]);
     let mut stream =
         StreamOwned::new(client(&secured.cert, "localhost", &[b"h2"]), secured.connect());
@@ -161,12 +161,12 @@ fn who_speaks_only_another_protocol_is_refused_in_the_handshake() {
 }
 
 #[test]
-fn those_who_never_finish_their_handshake_hold_up_nobody_and_not_the_end() {
+fn unfinished_handshakes_delay_neither_other_clients_nor_the_end() {
     let home = TestHome::new();
     let mut secured = TlsServer::start(&home, &["localhost"], &[]);
     let mut hanging: Vec<TcpStream> = (0..50).map(|_| secured.connect()).collect();
     for (number, stream) in hanging.iter_mut().enumerate() {
-        // Some say nothing at all, some begin.
+        // Some send nothing at all, some the beginning of a handshake.
         if number % 2 == 0 {
             stream.write_all(&[0x16, 3, 1, 2, 0, 1]).unwrap();
         }
@@ -225,7 +225,7 @@ fn a_renewed_certificate_is_used_and_a_broken_one_is_not() {
 }
 
 #[test]
-fn files_that_cannot_be_used_are_told_at_the_start() {
+fn unusable_files_are_refused_at_the_start() {
     let home = TestHome::new();
     let cert = write_certificate(&home, &["localhost"]);
     let key = fs::read_to_string(home.sibling("key.pem")).unwrap();
@@ -261,7 +261,7 @@ fn files_that_cannot_be_used_are_told_at_the_start() {
 
 #[cfg(unix)]
 #[test]
-fn a_key_that_others_can_read_is_told() {
+fn a_world_readable_key_is_reported() {
     let home = TestHome::new();
     write_certificate(&home, &["localhost"]);
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o644);
@@ -272,13 +272,13 @@ fn a_key_that_others_can_read_is_told() {
 }
 
 #[test]
-fn keys_in_the_form_of_sec1_are_read_too() {
+fn keys_in_sec1_format_are_read_too() {
     let home = TestHome::new();
     write_certificate(&home, &["localhost"]);
     let CertifiedKey { cert, signing_key } =
         generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let whole = signing_key.serialize_der();
-    // The form stands in the other as its last field: a sequence that begins with the version 1 and a key of 32 bytes.
+    // PKCS#8 holds SEC1 as its last field: a sequence that begins with the version 1 and a key of 32 bytes.
     let at = whole.windows(5).position(|bytes| bytes == [2, 1, 1, 4, 32]).unwrap() - 2;
     let pem = pem_of("EC PRIVATE KEY", &whole[at..]);
     replace_certificate(&home, &cert.pem(), &pem);
@@ -292,16 +292,16 @@ fn pem_of(label: &str, der: &[u8]) -> String {
     for three in der.chunks(3) {
         let at = |index: usize| u32::from(three.get(index).copied().unwrap_or(0));
         let bits = at(0) << 16 | at(1) << 8 | at(2);
-        for place in 0..4 {
-            let digit = char::from(DIGITS[(bits >> (18 - 6 * place)) as usize & 63]);
-            body.push(if place <= three.len() { digit } else { '=' });
+        for position in 0..4 {
+            let digit = char::from(DIGITS[(bits >> (18 - 6 * position)) as usize & 63]);
+            body.push(if position <= three.len() { digit } else { '=' });
         }
     }
     format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----\n")
 }
 
 #[test]
-fn settings_name_the_files_and_agents_are_told_https() {
+fn the_settings_name_the_files_and_agents_get_the_https_address() {
     let home = TestHome::new();
     write_certificate(&home, &["memory.example"]);
     fs::create_dir_all(home.path()).unwrap();

@@ -1,4 +1,4 @@
-//! The vault, what is drawn from conversations, agents and settings over HTTP; changes that fit what was seen.
+//! Vault, extraction, quarantine, agents and settings over HTTP, and conditional writes.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{TestServer, access::key, id};
 use crate::home::TestHome;
 
 #[test]
-fn a_change_with_an_old_tag_is_refused_and_says_what_to_do() {
+fn a_change_with_an_old_etag_is_refused_with_advice() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let saved = json!({ "content": "喜欢喝龙井 tea" });
@@ -23,8 +23,8 @@ fn a_change_with_an_old_tag_is_refused_and_says_what_to_do() {
             Some(body),
         )
     };
-    let seen = server.request("GET", &path, None);
-    let tag = seen.headers["etag"].to_str().unwrap().to_owned();
+    let current = server.request("GET", &path, None);
+    let tag = current.headers["etag"].to_str().unwrap().to_owned();
     let edited = with(&tag, "PATCH", &path, json!({ "content": "喜欢喝乌龙 oolong" }));
     assert_eq!(edited.json(200)["version"], 2);
     assert_ne!(edited.headers["etag"].to_str().unwrap(), tag);
@@ -37,14 +37,14 @@ fn a_change_with_an_old_tag_is_refused_and_says_what_to_do() {
     }
     assert_eq!(server.request("GET", &path, None).json(200)["content"], "喜欢喝乌龙 oolong");
     for good in ["\"2\"", "*", "\"7\", \"2\""] {
-        let told = with(good, "PUT", &format!("{path}/weight"), json!({ "weight": 2 }));
-        assert!([200, 412].contains(&told.status), "{told:?}");
+        let response = with(good, "PUT", &format!("{path}/weight"), json!({ "weight": 2 }));
+        assert!([200, 412].contains(&response.status), "{response:?}");
     }
     assert_eq!(server.request("GET", &path, None).json(200)["weight"], 2.0);
 }
 
 #[test]
-fn a_layer_is_changed_only_as_it_was_seen() {
+fn a_layer_is_changed_only_in_the_version_that_was_read() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let bearer = format!("Bearer {}", server.token);
@@ -53,8 +53,8 @@ fn a_layer_is_changed_only_as_it_was_seen() {
         let headers = [("authorization", bearer.as_str()), ("if-match", tag)];
         server.request_with_headers(&headers, "PATCH", "/v1/layers/user", Some(body))
     };
-    let seen = server.request("GET", "/v1/layers/user", None);
-    let tag = seen.headers["etag"].to_str().unwrap();
+    let current = server.request("GET", "/v1/layers/user", None);
+    let tag = current.headers["etag"].to_str().unwrap();
     let added = add(tag, "- 龙井");
     assert!(added.json(200)["text"].as_str().unwrap().contains("龙井"));
     assert_eq!(add(tag, "- late").problem_code(412), "changed");
@@ -64,7 +64,7 @@ fn a_layer_is_changed_only_as_it_was_seen() {
 }
 
 #[test]
-fn a_file_of_the_vault_is_a_memory_and_is_linked() {
+fn a_vault_file_is_a_memory_and_is_linked() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     assert_eq!(server.request("GET", "/v1/vault", None).json(200)["entries"], json!([]));
@@ -93,7 +93,7 @@ fn a_file_of_the_vault_is_a_memory_and_is_linked() {
 }
 
 #[test]
-fn what_was_said_is_drawn_on_demand() {
+fn memories_are_extracted_on_request() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     for text in ["I live in Lisbon.", "我对花生过敏。"] {
@@ -104,7 +104,7 @@ fn what_was_said_is_drawn_on_demand() {
     let dry = server.request("POST", "/v1/extract", Some(json!({ "dry_run": true }))).json(200);
     assert_eq!(server.request("GET", "/v1/extract", None).json(200)["turns"], 2);
     let done = server.request("POST", "/v1/extract", Some(json!({ "session": "s" }))).json(200);
-    let drafts = |told: &Value| told["extractions"][0]["drafts"].as_array().unwrap().len();
+    let drafts = |report: &Value| report["extractions"][0]["drafts"].as_array().unwrap().len();
     assert_eq!((drafts(&dry), drafts(&done)), (2, 2), "{done}");
     assert_eq!(server.request("GET", "/v1/extract", None).json(200)["turns"], 0);
     let facts = server.request("GET", "/v1/memories?kind=user", None);
@@ -115,9 +115,9 @@ fn what_was_said_is_drawn_on_demand() {
 }
 
 #[test]
-fn what_is_held_is_listed_restored_and_dropped() {
+fn quarantined_drafts_are_listed_restored_and_dropped() {
     let home = TestHome::new();
-    // Rules are sure of what they catch, so the bar is raised above them.
+    // Rules are certain of what they extract, so the threshold is raised above them.
     std::fs::create_dir_all(home.path()).unwrap();
     let strict = "[memory_agent.extract]\nmin_confidence = 0.9\n";
     std::fs::write(home.path().join("config.toml"), strict).unwrap();
@@ -127,9 +127,9 @@ fn what_is_held_is_listed_restored_and_dropped() {
         server.request("POST", "/v1/turns", Some(turn)).json(201);
     }
     server.request("POST", "/v1/extract", Some(json!({}))).json(200);
-    let held = server.request("GET", "/v1/quarantine", None).json(200);
-    let drafts = held["drafts"].as_array().unwrap();
-    assert_eq!(drafts.len(), 2, "{held}");
+    let quarantine = server.request("GET", "/v1/quarantine", None).json(200);
+    let drafts = quarantine["drafts"].as_array().unwrap();
+    assert_eq!(drafts.len(), 2, "{quarantine}");
     let path =
         |draft: &Value| format!("/v1/quarantine/{}", draft["memory"]["id"].as_str().unwrap());
     let shown = server.request("GET", &path(&drafts[0]), None).json(200);
@@ -140,8 +140,8 @@ fn what_is_held_is_listed_restored_and_dropped() {
     for draft in drafts {
         assert_eq!(server.request("GET", &path(draft), None).problem_code(404), "not_found");
     }
-    let kept = server.request("GET", "/v1/memories?kind=user", None).json(200);
-    assert_eq!(kept["memories"].as_array().unwrap().len(), 1);
+    let page = server.request("GET", "/v1/memories?kind=user", None).json(200);
+    assert_eq!(page["memories"].as_array().unwrap().len(), 1);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Why a memory is told, and why not, over HTTP; and how much of a prompt stays the same (A8, A12).
+//! Explanations over HTTP: why a memory is not returned or injected; and the stable part of a prompt.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn save(server: &TestServer, content: &str, query: &str) -> String {
 }
 
 #[test]
-fn recall_and_context_say_why_a_memory_is_not_told_and_nothing_of_other_scopes() {
+fn recall_and_context_explain_a_missing_memory_and_reveal_nothing_of_other_scopes() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let theirs = save(&server, "My boat is called Alba 我的船叫阿尔巴", "?user=eve");
@@ -24,9 +24,13 @@ fn recall_and_context_say_why_a_memory_is_not_told_and_nothing_of_other_scopes()
             let ask = |id: &str| {
                 server.request("POST", path, Some(json!({ "query": query, "why_not": id })))
             };
-            let told = ask(&wanted).json(200)["why_not"].clone();
+            let response = ask(&wanted).json(200)["why_not"].clone();
             let reason = if path == "/v1/recall" { "returned" } else { "told" };
-            assert_eq!((&told["reason"], &told["id"]), (&json!(reason), &json!(wanted)), "{told}");
+            assert_eq!(
+                (&response["reason"], &response["id"]),
+                (&json!(reason), &json!(wanted)),
+                "{response}"
+            );
             let kept_out = ask(&other).json(200)["why_not"].clone();
             assert!(kept_out["message"].as_str().is_some_and(|text| text.len() > 20), "{kept_out}");
             assert_ne!(kept_out["reason"], reason, "{kept_out}");
@@ -45,7 +49,7 @@ fn recall_and_context_say_why_a_memory_is_not_told_and_nothing_of_other_scopes()
 }
 
 #[test]
-fn the_stable_part_of_a_conversation_keeps_its_bytes_while_memories_are_saved() {
+fn the_stable_part_of_a_prompt_keeps_its_bytes_while_memories_are_saved() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
     let layer = |content: &str| {
@@ -71,12 +75,14 @@ fn the_stable_part_of_a_conversation_keeps_its_bytes_while_memories_are_saved() 
             "",
         );
         layer(&format!("- shift 班次 {number}"));
-        let told = turn("monday", number);
-        assert_eq!(told["bytes"]["changed_bytes"], 0, "{told}");
-        assert_eq!(told["bytes"]["stable_fingerprint"], first["bytes"]["stable_fingerprint"]);
-        assert_eq!(told["stable"], first["stable"]);
-        let added = told["text"].as_str().unwrap().len();
-        assert!(added > 0 && told["bytes"]["turn_bytes"].as_u64().unwrap() as usize >= added);
+        let response = turn("monday", number);
+        assert_eq!(response["bytes"]["changed_bytes"], 0, "{response}");
+        assert_eq!(response["bytes"]["stable_fingerprint"], first["bytes"]["stable_fingerprint"]);
+        assert_eq!(response["stable"], first["stable"]);
+        let injected = response["text"].as_str().unwrap().len();
+        assert!(
+            injected > 0 && response["bytes"]["turn_bytes"].as_u64().unwrap() as usize >= injected
+        );
     }
     let next = turn("tuesday", 3);
     assert!(next["stable"].as_str().unwrap().contains("班次 9"), "the next one sees it: {next}");

@@ -1,4 +1,4 @@
-//! Who asks, and whose memories a request means: the ids of mem0 as our agents, users and conversations.
+//! Authentication and scopes of mem0's clients: their ids as our agents, users and sessions.
 
 use std::sync::{Arc, OnceLock};
 
@@ -23,21 +23,21 @@ use crate::{
     problem::Problem,
 };
 
-/// One who asks in the way of mem0.
+/// Access of a mem0 client.
 #[derive(Clone)]
 pub(super) struct Mem0Access {
     access: Access,
-    /// The one scope that it came down to, for the audit log.
+    /// The single scope that a request turned out to use, for the audit log.
     audited_scope: Arc<OnceLock<Scope>>,
 }
 
-/// Changes that belong together: one run of the journal.
+/// Event of mem0: changes that are one run of the journal.
 pub(super) struct Mem0Event {
     pub(super) id: String,
     pub(super) engine: Engine,
 }
 
-/// Lets only those through who have a token or a key.
+/// Middleware that authenticates mem0's clients.
 pub(super) async fn authenticate(
     State(app): State<App>,
     mut request: Request,
@@ -48,15 +48,15 @@ pub(super) async fn authenticate(
         Err(problem) => return problem.into_response(),
     };
     let scope = caller.bound_scope.clone().unwrap_or_else(|| app.options.scope.clone());
-    let asked = Mem0Access { access: Access { app, caller, scope }, audited_scope: Arc::default() };
-    request.extensions_mut().insert(asked.clone());
+    let mem0 = Mem0Access { access: Access { app, caller, scope }, audited_scope: Arc::default() };
+    request.extensions_mut().insert(mem0.clone());
     let mut response = next.run(request).await;
-    let scope = asked.audited_scope.get().cloned().unwrap_or(asked.access.scope);
-    response.extensions_mut().insert(Access { scope, ..asked.access });
+    let scope = mem0.audited_scope.get().cloned().unwrap_or(mem0.access.scope);
+    response.extensions_mut().insert(Access { scope, ..mem0.access });
     response
 }
 
-/// `Authorization: Token KEY` or `Bearer KEY`, or `X-API-Key: KEY`; one of them, once.
+/// Finds the secret: `Authorization: Token KEY` or `Bearer KEY`, or `X-API-Key: KEY`; exactly one of them.
 fn client_secret(headers: &HeaderMap) -> Option<&str> {
     let mut keys = headers.get_all("x-api-key").iter();
     match (headers.contains_key(header::AUTHORIZATION), keys.next(), keys.next()) {
@@ -66,91 +66,92 @@ fn client_secret(headers: &HeaderMap) -> Option<&str> {
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Mem0Access {
+impl FromRequestParts<App> for Mem0Access {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let asked = parts.extensions.get::<Self>().cloned();
-        asked.ok_or_else(|| Problem::internal(&"a route of mem0 has no caller"))
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
+        let access = parts.extensions.get::<Self>().cloned();
+        access.ok_or_else(|| Problem::internal(&"a route of mem0 has no caller"))
     }
 }
 
 impl Mem0Access {
-    /// Refuses those who may less.
+    /// Refuses callers with a lower role.
     pub(super) fn require_role(&self, needed: KeyRole) -> Result<(), Problem> {
         self.access.require_role(needed)
     }
 
-    /// The names that stand for no name: those of the settings.
+    /// Returns the scope whose names count as no name: that of the settings.
     pub(super) fn default_scope(&self) -> &Scope {
         &self.access.app.options.scope
     }
 
-    /// The engine, whose changes are journaled as the caller's.
-    /// What is kept of lists.
+    /// Returns the cache of lists.
     pub(super) fn list_cache(&self) -> &FifoCache<CachedList> {
         &self.access.app.compat.mem0_lists
     }
 
+    /// Returns the engine that journals changes as the caller's.
     pub(super) fn engine(&self) -> Engine {
         self.access.engine()
     }
 
-    /// The engine for changes that belong together.
-    pub(super) fn begin_event(&self, what: &str) -> Mem0Event {
+    /// Begins an event: an engine whose changes are one run of the journal.
+    pub(super) fn begin_event(&self, operation: &str) -> Mem0Event {
         let id = Uuid::now_v7().to_string();
-        let (cause, run) = (Some(format!("mem0 {what}")), Some(event_run(&id)));
-        let author = ChangeAuthor { reason: cause, run, ..self.access.author() };
+        let (reason, run) = (Some(format!("mem0 {operation}")), Some(event_run(&id)));
+        let author = ChangeAuthor { reason, run, ..self.access.author() };
         Mem0Event { id, engine: self.access.app.engine.on_behalf_of(author) }
     }
 
-    /// Only what a filter lets through, today.
+    /// Returns the memories that a filter matches today.
     pub(super) fn view(&self, filter: Mem0Filter) -> MemoryVisibility {
         let today = self.access.app.engine.now().date();
-        let home = self.default_scope().clone();
+        let default_scope = self.default_scope().clone();
         MemoryVisibility {
             filter,
-            default_scope: home,
+            default_scope,
             show_expired: false,
             show_superseded: false,
             today,
         }
     }
 
-    /// The scope that ids name, where something is to be stored.
+    /// Returns the scope that ids name, for a write.
     pub(super) fn scope_for_ids(
         &self,
         agent: Option<&str>,
         user: Option<&str>,
     ) -> Result<Scope, Problem> {
-        let home = &self.access.scope;
-        let agent = agent.unwrap_or_else(|| home.agent());
-        let scope = Scope::new(agent, user.unwrap_or_else(|| home.user()))?;
+        let base = &self.access.scope;
+        let agent = agent.unwrap_or_else(|| base.agent());
+        let scope = Scope::new(agent, user.unwrap_or_else(|| base.user()))?;
         match &self.access.caller.bound_scope {
-            Some(only) if *only != scope => Err(scope_forbidden()),
+            Some(bound) if *bound != scope => Err(scope_forbidden()),
             _ => Ok(self.audit_scope(scope)),
         }
     }
 
     fn audit_scope(&self, scope: Scope) -> Scope {
-        // A request that comes down to several is told by the scope it came with.
+        // A request that uses several scopes is audited by the scope it came with.
         let _ = self.audited_scope.set(scope.clone());
         scope
     }
 
-    /// Scopes that are open to the caller: one for a key, all for the owner.
+    /// Returns the scopes that the caller may use: one for a key, all for the owner.
     pub(super) async fn open_scopes(&self) -> Result<Vec<Scope>, Problem> {
         match &self.access.caller.bound_scope {
-            Some(only) => Ok(vec![only.clone()]),
+            Some(bound) => Ok(vec![bound.clone()]),
             None => Ok(self.engine().scopes().await?),
         }
     }
 
-    /// Scopes that are open to the caller and that a filter may mean.
+    /// Returns the caller's scopes that a filter may match.
     pub(super) async fn scopes_for(&self, filter: &Mem0Filter) -> Result<Vec<Scope>, Problem> {
-        let may = |scope: &Scope| filter.matches_scope(scope, self.default_scope()) != Some(false);
+        let may_match =
+            |scope: &Scope| filter.matches_scope(scope, self.default_scope()) != Some(false);
         let mut open = self.open_scopes().await?;
-        open.retain(may);
+        open.retain(may_match);
         if open.is_empty() && self.access.caller.bound_scope.is_some() {
             return Err(scope_forbidden());
         }
@@ -160,7 +161,7 @@ impl Mem0Access {
         Ok(open)
     }
 
-    /// A memory, wherever it is among what is open to the caller.
+    /// Returns a memory from any of the caller's scopes.
     pub(super) async fn find_memory(&self, name: &str) -> Result<Memory, Problem> {
         let id: MemoryId = name.parse().map_err(|_| not_found(name))?;
         for scope in self.open_scopes().await? {
@@ -172,33 +173,33 @@ impl Mem0Access {
         Err(not_found(name))
     }
 
-    /// The first lines of the journals open to the caller that fit, of one scope.
+    /// Returns the entries that match, from the first of the caller's scopes that has any.
     pub(super) async fn journal(
         &self,
         query: &JournalQuery,
     ) -> Result<Option<(Scope, Vec<JournalEntry>)>, Problem> {
         for scope in self.open_scopes().await? {
-            let lines = self.engine().history(&scope, query).await?;
-            if !lines.is_empty() {
-                return Ok(Some((self.audit_scope(scope), lines)));
+            let entries = self.engine().history(&scope, query).await?;
+            if !entries.is_empty() {
+                return Ok(Some((self.audit_scope(scope), entries)));
             }
         }
         Ok(None)
     }
 }
 
-/// The run of the journal that an event is.
+/// Returns the journal run of an event.
 pub(super) fn event_run(event: &str) -> String {
     format!("mem0-{event}")
 }
 
-/// There is nothing of that name for this caller.
+/// Returns the error for a memory that the caller's scopes do not have.
 pub(super) fn not_found(name: &str) -> Problem {
     Problem::new(
         StatusCode::NOT_FOUND,
         "not_found",
         format!("memory `{}` not found", super::filter_parser::truncate_name(name)),
-        "list what there is with get_all",
+        "list memories with get_all",
     )
 }
 
@@ -206,7 +207,7 @@ fn scope_forbidden() -> Problem {
     Problem::new(
         StatusCode::FORBIDDEN,
         "scope",
-        "this key opens the memory of another agent or user",
-        "name the agent and the user that the key was made for, or leave them out",
+        "this key is for another agent or user",
+        "name the agent and user of the key, or leave them out",
     )
 }

@@ -1,4 +1,4 @@
-//! Adding: what was told is stored word for word, and memories are drawn from it before the answer.
+//! Adding memories: messages are stored as turns, and memories are extracted from them before the response.
 
 use std::time::Duration;
 
@@ -21,83 +21,117 @@ use crate::{
     auth,
     body::JsonBody,
     problem::Problem,
-    response::{ApiResult, JsonResponse},
+    response::{ApiResult, BoxFuture, JsonResponse},
 };
 
-/// The most messages of a request: a long conversation, and no more than one write should hold.
+/// Largest request: a long session, and no more than one write should hold.
 const MAX_MESSAGES: usize = 1_000;
 
-/// How often another one who draws memories of the same user is waited for, and how long each time. Rules take
-/// milliseconds; after ten seconds a model is at work, and the turns are read by and by.
+/// Number of retries, and the pause between them, while another extraction of the same user runs. Rules take
+/// milliseconds; after ten seconds a model is at work, and the worker captures the turns later.
 const EXTRACT_RETRIES: (usize, Duration) = (200, Duration::from_millis(50));
 
-/// What is to be stored.
+/// Parsed add request.
 struct Mem0AddRequest {
     messages: Vec<Mem0Message>,
     scope: Scope,
     run: Option<String>,
     infer: bool,
     metadata: Map<String, Value>,
-    marks: Mem0Metadata,
+    mem0_metadata: Mem0Metadata,
     at: Option<Timestamp>,
 }
 
-/// One message, its text alone.
+/// Message with its text only.
 struct Mem0Message {
     role: Role,
     name: Option<String>,
     text: String,
 }
 
-/// Store what was told, for mem0's clients
+/// Add memories, for mem0's clients
 ///
-/// With `infer` (the default) the messages are stored word for word and memories are drawn from them at once; without, each
+/// With `infer` (the default) the messages are stored as turns and memories are extracted at once; without it each
 /// message becomes a memory as it is.
-#[utoipa::path(post, path = "/v3/memories/add/", tag = "mem0", operation_id = "add", request_body(content = Object, example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}})), responses((status = 200, description = "What was stored: id, text and event of each", body = Object)))]
+#[utoipa::path(
+    post, path = "/v3/memories/add/", tag = "mem0", operation_id = "add",
+    request_body(
+        content = Object,
+        example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}}),
+    ),
+    responses((status = 200, description = "Id, text and event of each stored memory", body = Object)),
+)]
 pub(super) async fn add(
-    asked: Mem0Access,
+    access: Mem0Access,
     JsonBody(body, _): JsonBody<Map<String, Value>>,
 ) -> ApiResult<Value> {
-    asked.require_role(auth::KeyRole::Write)?;
+    add_memories(access, body).await
+}
+
+/// Add memories at the path of older clients
+#[utoipa::path(
+    post, path = "/v1/memories/", tag = "mem0", operation_id = "add_v1",
+    request_body(
+        content = Object,
+        example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}}),
+    ),
+    responses((status = 200, description = "Id, text and event of each stored memory", body = Object)),
+)]
+pub(super) async fn add_v1(
+    access: Mem0Access,
+    JsonBody(body, _): JsonBody<Map<String, Value>>,
+) -> ApiResult<Value> {
+    add_memories(access, body).await
+}
+
+/// Add memories at the path of the open-source server
+#[utoipa::path(
+    post, path = "/memories", tag = "mem0", operation_id = "add_open",
+    request_body(
+        content = Object,
+        example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}}),
+    ),
+    responses((status = 200, description = "Id, text and event of each stored memory", body = Object)),
+)]
+pub(super) async fn add_open(
+    access: Mem0Access,
+    JsonBody(body, _): JsonBody<Map<String, Value>>,
+) -> ApiResult<Value> {
+    add_memories(access, body).await
+}
+
+/// Adds memories for every path; boxed, so that it is compiled once.
+fn add_memories(
+    access: Mem0Access,
+    body: Map<String, Value>,
+) -> BoxFuture<'static, ApiResult<Value>> {
+    Box::pin(add_from_body(access, body))
+}
+
+async fn add_from_body(access: Mem0Access, body: Map<String, Value>) -> ApiResult<Value> {
+    access.require_role(auth::KeyRole::Write)?;
     let mut fields = RequestFields::from_body(body);
-    let adding = Mem0AddRequest::parse(&asked, &mut fields)?;
+    let request = Mem0AddRequest::parse(&access, &mut fields)?;
     fields.take("output_format");
     let ignored = fields.finish()?;
-    let event = asked.begin_event("add");
-    let (results, waits) = match adding.infer {
-        true => observe_and_extract(&event, &adding).await?,
-        false => (remember_verbatim(&event, &adding).await?, None),
+    let event = access.begin_event("add");
+    let (results, pending) = if request.infer {
+        observe_and_extract(&event, &request).await?
+    } else {
+        (remember_verbatim(&event, &request).await?, None)
     };
-    let status = if waits.is_some() { "PENDING" } else { "SUCCEEDED" };
-    let message = waits.unwrap_or_else(|| "Memories stored".to_owned());
-    let mut answer =
+    let status = if pending.is_some() { "PENDING" } else { "SUCCEEDED" };
+    let message = pending.unwrap_or_else(|| "Memories stored".to_owned());
+    let mut response =
         json!({ "message": message, "status": status, "event_id": event.id, "results": results });
     if !ignored.is_empty() {
-        answer["ignored"] = json!(ignored);
+        response["ignored"] = json!(ignored);
     }
-    Ok(JsonResponse(StatusCode::OK, answer))
-}
-
-/// The same, by the paths of older clients and of the open-source server
-#[utoipa::path(post, path = "/v1/memories/", tag = "mem0", operation_id = "add_v1", request_body(content = Object, example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}})), responses((status = 200, description = "What was stored", body = Object)))]
-pub(super) async fn add_v1(
-    asked: Mem0Access,
-    body: JsonBody<Map<String, Value>>,
-) -> ApiResult<Value> {
-    add(asked, body).await
-}
-
-/// The same, by the path of the open-source server
-#[utoipa::path(post, path = "/memories", tag = "mem0", operation_id = "add_open", request_body(content = Object, example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}})), responses((status = 200, description = "What was stored", body = Object)))]
-pub(super) async fn add_open(
-    asked: Mem0Access,
-    body: JsonBody<Map<String, Value>>,
-) -> ApiResult<Value> {
-    add(asked, body).await
+    Ok(JsonResponse(StatusCode::OK, response))
 }
 
 impl Mem0AddRequest {
-    fn parse(asked: &Mem0Access, fields: &mut RequestFields) -> Result<Self, Problem> {
+    fn parse(access: &Mem0Access, fields: &mut RequestFields) -> Result<Self, Problem> {
         let messages = parse_messages(fields.take("messages"))?;
         let mut nested = RequestFields::from_body(fields.object("filters")?.unwrap_or_default());
         let mut id = |name: &str| -> Result<Option<String>, Problem> {
@@ -113,7 +147,7 @@ impl Mem0AddRequest {
             [id("user_id")?, id("agent_id")?, id("app_id")?, id("run_id")?];
         if [&user, &agent, &app, &run].iter().all(|id| id.is_none()) {
             return Err(Problem::invalid(
-                "it is not said whose memory this is",
+                "the request names no owner",
                 "give at least one of user_id, agent_id, app_id and run_id",
             ));
         }
@@ -121,11 +155,11 @@ impl Mem0AddRequest {
         let expires: Option<Date> = fields.date("expiration_date")?;
         Ok(Self {
             messages,
-            scope: asked.scope_for_ids(agent.as_deref(), user.as_deref())?,
+            scope: access.scope_for_ids(agent.as_deref(), user.as_deref())?,
             run,
             infer: fields.flag("infer")?.unwrap_or(true),
             metadata: fields.object("metadata")?.unwrap_or_default(),
-            marks: Mem0Metadata {
+            mem0_metadata: Mem0Metadata {
                 app_id: app,
                 expiration_date: expires,
                 ..Mem0Metadata::default()
@@ -134,37 +168,40 @@ impl Mem0AddRequest {
         })
     }
 
-    /// What every memory of this request carries.
+    /// Returns `true` if the request has metadata for its memories.
     fn has_extras(&self) -> bool {
-        !self.metadata.is_empty() || self.marks != Mem0Metadata::default()
+        !self.metadata.is_empty() || self.mem0_metadata != Mem0Metadata::default()
     }
 }
 
-/// A list of messages, one message, or a text.
+/// Parses a list of messages, one message, or a text.
 fn parse_messages(given: Option<Value>) -> Result<Vec<Mem0Message>, Problem> {
-    let bad = || {
+    let invalid = || {
         Problem::invalid(
             "`messages` cannot be read",
             "send [{\"role\": \"user\", \"content\": \"…\"}, …], up to 1000 of them",
         )
     };
-    let all = match given.ok_or_else(bad)? {
+    let all = match given.ok_or_else(invalid)? {
         Value::Array(all) => all,
         Value::Object(one) => vec![Value::Object(one)],
         Value::String(text) => vec![json!({ "role": "user", "content": text })],
-        _ => return Err(bad()),
+        _ => return Err(invalid()),
     };
     if all.is_empty() || all.len() > MAX_MESSAGES {
-        return Err(bad());
+        return Err(invalid());
     }
     let read: Result<Vec<_>, _> = all.into_iter().map(parse_message).collect();
-    // What a host tells its model is no part of what was told.
+    // System messages are instructions, not statements.
     Ok(read?.into_iter().filter(|message| message.role != Role::System).collect())
 }
 
 fn parse_message(given: Value) -> Result<Mem0Message, Problem> {
     let Value::Object(given) = given else {
-        return Err(Problem::invalid("a message is no object", "send role and content of each"));
+        return Err(Problem::invalid(
+            "a message is not an object",
+            "send role and content of each",
+        ));
     };
     let mut fields = RequestFields::from_body(given);
     let role = match fields.text("role")?.as_deref() {
@@ -181,12 +218,12 @@ fn parse_message(given: Value) -> Result<Mem0Message, Problem> {
     Ok(Mem0Message { role, name: fields.text("name")?, text })
 }
 
-/// A text, or the texts among parts; a picture cannot be remembered.
+/// Returns the text of a message, or of its text parts; images cannot be remembered.
 fn message_text(content: Option<Value>) -> Result<String, Problem> {
-    let bad = || {
+    let invalid = || {
         Problem::invalid(
-            "a message has a content that is no text",
-            "send texts; pictures and files are not stored",
+            "a message has content that is not text",
+            "send texts; images and files are not stored",
         )
     };
     match content {
@@ -194,34 +231,31 @@ fn message_text(content: Option<Value>) -> Result<String, Problem> {
         Some(Value::Array(parts)) => {
             let text = |part: &Value| match (part["type"].as_str(), part["text"].as_str()) {
                 (None | Some("text"), Some(text)) => Ok(text.to_owned()),
-                _ => Err(bad()),
+                _ => Err(invalid()),
             };
             let texts: Result<Vec<_>, _> = parts.iter().map(text).collect();
             Ok(texts?.join("\n"))
         }
-        _ => Err(bad()),
+        _ => Err(invalid()),
     }
 }
 
-/// Each message becomes a memory as it is.
-async fn remember_verbatim(
-    event: &Mem0Event,
-    adding: &Mem0AddRequest,
-) -> Result<Vec<Value>, Problem> {
+/// Stores each message as a memory.
+async fn remember_verbatim(event: &Mem0Event, add: &Mem0AddRequest) -> Result<Vec<Value>, Problem> {
     let mut results = Vec::new();
-    for Mem0Message { role, name, text } in &adding.messages {
-        let mut metadata = adding.metadata.clone();
-        adding.marks.write_to(&mut metadata);
+    for Mem0Message { role, name, text } in &add.messages {
+        let mut metadata = add.metadata.clone();
+        add.mem0_metadata.write_to(&mut metadata);
         let request = RememberRequest {
             content: text.clone(),
-            at: adding.at,
-            session: adding.run.clone(),
+            at: add.at,
+            session: add.run.clone(),
             metadata,
             ..RememberRequest::default()
         };
-        let saved = event.engine.remember(&adding.scope, request).await?;
-        let done = if saved.receipt.known { "UPDATE" } else { "ADD" };
-        let mut result = result_json(saved.id, text, done);
+        let saved = event.engine.remember(&add.scope, request).await?;
+        let event_name = if saved.receipt.known { "UPDATE" } else { "ADD" };
+        let mut result = result_json(saved.id, text, event_name);
         result["role"] = json!(role);
         result["actor_id"] = json!(name);
         results.push(result);
@@ -229,49 +263,49 @@ async fn remember_verbatim(
     Ok(results)
 }
 
-/// Stores the messages and draws memories from them; also says why some of that has to wait.
+/// Stores the messages and extracts memories; also returns the reason if extraction is pending.
 async fn observe_and_extract(
     event: &Mem0Event,
-    adding: &Mem0AddRequest,
+    add: &Mem0AddRequest,
 ) -> Result<(Vec<Value>, Option<String>), Problem> {
-    let session = adding.run.clone().unwrap_or_else(|| generated_session(&event.id));
+    let session = add.run.clone().unwrap_or_else(|| generated_session(&event.id));
     let turn = |Mem0Message { role, name, text }: &Mem0Message| Turn {
         text: text.clone(),
         session: Some(session.clone()),
         speaker: name.clone(),
         role: Some(*role),
-        time: adding.at,
+        time: add.at,
     };
-    let turns = adding.messages.iter().map(turn).collect();
-    let saved = event.engine.observe(&adding.scope, turns).await?;
+    let turns = add.messages.iter().map(turn).collect();
+    let saved = event.engine.observe(&add.scope, turns).await?;
     let turns: Vec<MemoryId> = saved.iter().map(|saved| saved.id).collect();
-    let (drafts, waits) = extract_drafts(event, &adding.scope, &session).await?;
-    apply_metadata(event, adding, &turns, &drafts).await?;
-    Ok((add_results(event, adding, &turns, &drafts).await?, waits))
+    let (drafts, pending) = extract_drafts(event, &add.scope, &session).await?;
+    apply_metadata(event, add, &turns, &drafts).await?;
+    Ok((add_results(event, add, &turns, &drafts).await?, pending))
 }
 
-/// What became of what was drawn, and why not all was drawn.
+/// Extracts drafts from a session, and returns the reason if some are pending.
 async fn extract_drafts(
     event: &Mem0Event,
     scope: &Scope,
     session: &str,
 ) -> Result<(Vec<DraftOutcome>, Option<String>), Problem> {
     let request = ExtractRequest { session: Some(session.to_owned()), dry_run: false };
-    let (mut drafts, mut trouble) = (Vec::new(), None);
+    let (mut drafts, mut error) = (Vec::new(), None);
     for _ in 0..EXTRACT_RETRIES.0 {
-        let read: Vec<ExtractionReport> = event.engine.extract(scope, &request).await?;
-        trouble = read.iter().find_map(|it| it.error.clone());
-        let is_taken = read.iter().any(|it| it.error.is_some() && it.turns == 0);
-        drafts.extend(read.into_iter().flat_map(|it| it.drafts));
+        let reports: Vec<ExtractionReport> = event.engine.extract(scope, &request).await?;
+        error = reports.iter().find_map(|it| it.error.clone());
+        let is_taken = reports.iter().any(|it| it.error.is_some() && it.turns == 0);
+        drafts.extend(reports.into_iter().flat_map(|it| it.drafts));
         if !is_taken {
             break;
         }
         tokio::time::sleep(EXTRACT_RETRIES.1).await;
     }
-    Ok((drafts, trouble.map(|why| format!("stored; memories are drawn from it later: {why}"))))
+    Ok((drafts, error.map(|error| format!("stored; memories are extracted later: {error}"))))
 }
 
-/// The memory that a draft became, with what happened to it.
+/// Returns the memory that a draft became, and mem0's name for the change.
 fn stored_memory(outcome: &DraftOutcome) -> Option<(MemoryId, &'static str)> {
     match &outcome.fate {
         DraftFate::Added { id } | DraftFate::Superseded { id, .. } => Some((*id, "ADD")),
@@ -280,66 +314,68 @@ fn stored_memory(outcome: &DraftOutcome) -> Option<(MemoryId, &'static str)> {
     }
 }
 
-/// Puts the metadata of the request on whatever it made, and notes turns that said nothing new.
+/// Sets the request's metadata on its turns and memories, and marks turns that say nothing new.
 async fn apply_metadata(
     event: &Mem0Event,
-    adding: &Mem0AddRequest,
+    add: &Mem0AddRequest,
     turns: &[MemoryId],
     drafts: &[DraftOutcome],
 ) -> Result<(), Problem> {
-    let made = drafts.iter().filter_map(stored_memory).map(|(id, _)| id);
-    for id in turns.iter().copied().chain(made) {
+    let memories = drafts.iter().filter_map(stored_memory).map(|(id, _)| id);
+    for id in turns.iter().copied().chain(memories) {
         let was_known = says_nothing_new(id, drafts);
-        if !adding.has_extras() && !was_known {
+        if !add.has_extras() && !was_known {
             continue;
         }
-        let memory = event.engine.get(&adding.scope, id).await?;
-        let mut metadata = match adding.metadata.is_empty() {
-            true => memory.metadata.clone(),
-            false => merge_metadata(&memory, &adding.metadata),
+        let memory = event.engine.get(&add.scope, id).await?;
+        let mut metadata = if add.metadata.is_empty() {
+            memory.metadata.clone()
+        } else {
+            merge_metadata(&memory, &add.metadata)
         };
-        Mem0Metadata { was_known, ..adding.marks.clone() }.write_to(&mut metadata);
+        Mem0Metadata { was_known, ..add.mem0_metadata.clone() }.write_to(&mut metadata);
         let edit = MemoryEdit { metadata: Some(metadata), ..MemoryEdit::default() };
-        event.engine.edit(&adding.scope, id, &edit).await?;
+        event.engine.edit(&add.scope, id, &edit).await?;
     }
     Ok(())
 }
 
-/// Whether all that was drawn from a turn was known before.
+/// Returns `true` if every draft of a turn was known before.
 fn says_nothing_new(turn: MemoryId, drafts: &[DraftOutcome]) -> bool {
-    let mut of_it = drafts.iter().filter(|draft| draft.turns.contains(&turn)).peekable();
-    of_it.peek().is_some() && of_it.all(|draft| matches!(draft.fate, DraftFate::Skipped { .. }))
+    let mut drafts_of_turn = drafts.iter().filter(|draft| draft.turns.contains(&turn)).peekable();
+    drafts_of_turn.peek().is_some()
+        && drafts_of_turn.all(|draft| matches!(draft.fate, DraftFate::Skipped { .. }))
 }
 
-/// What is shown from now on: memories that were drawn, and turns that none was drawn from.
+/// Returns the results: new and replaced memories, and turns that no memory was extracted from.
 async fn add_results(
     event: &Mem0Event,
-    adding: &Mem0AddRequest,
+    add: &Mem0AddRequest,
     turns: &[MemoryId],
     drafts: &[DraftOutcome],
 ) -> Result<Vec<Value>, Problem> {
     let mut results = Vec::new();
     for outcome in drafts {
-        if let Some((id, done)) = stored_memory(outcome) {
-            let memory = event.engine.get(&adding.scope, id).await?;
-            results.push(result_json(id, &memory.content, done));
+        if let Some((id, event_name)) = stored_memory(outcome) {
+            let memory = event.engine.get(&add.scope, id).await?;
+            results.push(result_json(id, &memory.content, event_name));
         }
         if let DraftFate::Superseded { older, .. } = &outcome.fate {
-            for memory in event.engine.get_many(&adding.scope, older).await? {
+            for memory in event.engine.get_many(&add.scope, older).await? {
                 results.push(result_json(memory.id, &memory.content, "DELETE"));
             }
         }
     }
-    for memory in event.engine.get_many(&adding.scope, turns).await? {
+    for memory in event.engine.get_many(&add.scope, turns).await? {
         results.extend(unextracted_turn(&memory, drafts));
     }
     Ok(results)
 }
 
 fn unextracted_turn(memory: &Memory, drafts: &[DraftOutcome]) -> Option<Value> {
-    let became =
+    let is_extracted =
         drafts.iter().any(|it| stored_memory(it).is_some() && it.turns.contains(&memory.id));
-    if became || says_nothing_new(memory.id, drafts) {
+    if is_extracted || says_nothing_new(memory.id, drafts) {
         return None;
     }
     let mut result = result_json(memory.id, &memory.content, "ADD");
@@ -347,7 +383,7 @@ fn unextracted_turn(memory: &Memory, drafts: &[DraftOutcome]) -> Option<Value> {
     Some(result)
 }
 
-/// One line of an answer, in the shapes of all versions.
+/// Returns a result in the shapes of all API versions.
 pub(super) fn result_json(id: MemoryId, text: &str, event: &str) -> Value {
     json!({ "id": id, "memory": text, "event": event, "data": { "memory": text } })
 }

@@ -1,4 +1,4 @@
-//! The fields of a request, from its body or its query: each is read once, and what is left over is a mistake.
+//! Fields of a request, from its body or its query: each is read once, and one that is left over is an error.
 
 use std::{fmt::Display, str::FromStr};
 
@@ -12,8 +12,8 @@ use super::{
 };
 use crate::problem::Problem;
 
-/// What clients send that means nothing here: one home is one project, answers are whole, and recall always uses words,
-/// meaning and, where there is one, a reranker.
+/// Fields without a meaning here: a home is one project, responses are complete, and recall always uses words,
+/// embeddings and, if configured, a reranker.
 const IGNORED_FIELDS: [&str; 9] = [
     "org_id",
     "project_id",
@@ -26,7 +26,7 @@ const IGNORED_FIELDS: [&str; 9] = [
     "filter_memories",
 ];
 
-/// What changes how the hosted service works and is not done here; the answer names it.
+/// Features of the hosted service that are not supported; the response lists them.
 const UNSUPPORTED_FIELDS: [&str; 11] = [
     "custom_instructions",
     "agent_custom_instructions",
@@ -41,16 +41,16 @@ const UNSUPPORTED_FIELDS: [&str; 11] = [
     "explain",
 ];
 
-/// The fields that are not read yet.
+/// Fields that were not read yet.
 pub(super) struct RequestFields(Map<String, Value>);
 
 impl RequestFields {
-    /// Those of a body.
+    /// Takes the fields of a body.
     pub(super) fn from_body(body: Map<String, Value>) -> Self {
         Self(body)
     }
 
-    /// Those of a query; each at most once.
+    /// Parses the fields of a query; each may occur once.
     pub(super) fn from_query(query: Option<&str>) -> Result<Self, Problem> {
         let mut fields = Map::new();
         for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
@@ -62,17 +62,17 @@ impl RequestFields {
         Ok(Self(fields))
     }
 
-    /// A field, unless it is missing or null.
+    /// Takes a field, unless it is missing or null.
     pub(super) fn take(&mut self, name: &str) -> Option<Value> {
         self.0.remove(name).filter(|value| !value.is_null())
     }
 
-    /// Whether a field is there, be it null.
+    /// Returns `true` if a field is present, even as null.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
-    /// A text.
+    /// Takes a text.
     pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, Problem> {
         match self.take(name) {
             None => Ok(None),
@@ -81,7 +81,7 @@ impl RequestFields {
         }
     }
 
-    /// A name: a text, or a number that stands for one.
+    /// Takes an id: a text, or a number.
     pub(super) fn id(&mut self, name: &str) -> Result<Option<String>, Problem> {
         match self.take(name) {
             Some(Value::Number(number)) => Ok(Some(number.to_string())),
@@ -93,50 +93,50 @@ impl RequestFields {
         }
     }
 
-    /// A number or a flag, as JSON or as a query writes it.
+    /// Takes a number or a flag, as JSON or as a query has it.
     fn scalar<T: FromStr<Err: Display>>(
         &mut self,
         name: &str,
-        what: &str,
+        expected: &str,
     ) -> Result<Option<T>, Problem> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let text = match &value {
             Value::String(text) => text.to_lowercase(),
             Value::Bool(_) | Value::Number(_) => value.to_string(),
-            _ => return Err(invalid_field(name, what)),
+            _ => return Err(invalid_field(name, expected)),
         };
-        text.parse().map(Some).map_err(|_| invalid_field(name, what))
+        text.parse().map(Some).map_err(|_| invalid_field(name, expected))
     }
 
-    /// A flag.
+    /// Takes a flag.
     pub(super) fn flag(&mut self, name: &str) -> Result<Option<bool>, Problem> {
         self.scalar(name, "true or false")
     }
 
-    /// A count within limits, or the default.
+    /// Takes a count from 1 to `max`; `default` if it is missing.
     pub(super) fn count(
         &mut self,
         name: &str,
         default: usize,
-        most: usize,
+        max: usize,
     ) -> Result<usize, Problem> {
         let count = self.scalar(name, "a whole number")?.unwrap_or(default);
-        match (1..=most).contains(&count) {
-            true => Ok(count),
-            false => Err(invalid_field(name, &format!("a whole number from 1 to {most}"))),
+        if (1..=max).contains(&count) {
+            return Ok(count);
         }
+        Err(invalid_field(name, &format!("a whole number from 1 to {max}")))
     }
 
-    /// A share from 0 to 1.
+    /// Takes a fraction from 0 to 1.
     pub(super) fn fraction(&mut self, name: &str) -> Result<Option<f64>, Problem> {
-        let share: Option<f64> = self.scalar(name, "a number from 0 to 1")?;
-        match share.is_none_or(|share| (0.0..=1.0).contains(&share)) {
-            true => Ok(share),
-            false => Err(invalid_field(name, "a number from 0 to 1")),
+        let fraction: Option<f64> = self.scalar(name, "a number from 0 to 1")?;
+        if fraction.is_none_or(|fraction| (0.0..=1.0).contains(&fraction)) {
+            return Ok(fraction);
         }
+        Err(invalid_field(name, "a number from 0 to 1"))
     }
 
-    /// An object.
+    /// Takes an object.
     pub(super) fn object(&mut self, name: &str) -> Result<Option<Map<String, Value>>, Problem> {
         match self.take(name) {
             None => Ok(None),
@@ -145,13 +145,13 @@ impl RequestFields {
         }
     }
 
-    /// A list of texts.
+    /// Takes a list of texts.
     pub(super) fn strings(&mut self, name: &str) -> Result<Option<Vec<String>>, Problem> {
         let Some(value) = self.take(name) else { return Ok(None) };
         serde_json::from_value(value).map(Some).map_err(|_| invalid_field(name, "a list of texts"))
     }
 
-    /// A moment; of a date its beginning.
+    /// Takes a time as its first and last instant.
     pub(super) fn time_range(
         &mut self,
         name: &str,
@@ -159,7 +159,7 @@ impl RequestFields {
         self.take(name).map(|value| filter_parser::parse_time_range(name, &value)).transpose()
     }
 
-    /// A day.
+    /// Takes a date.
     pub(super) fn date(&mut self, name: &str) -> Result<Option<Date>, Problem> {
         let text = self.text(name)?;
         let day = |text: String| {
@@ -168,7 +168,7 @@ impl RequestFields {
         text.map(day).transpose()
     }
 
-    /// What is meant by `filters`, by ids beside them, by `metadata` and by `categories`.
+    /// Takes the filter: `filters`, ids beside it, `metadata`, `categories` and dates.
     pub(super) fn filter(&mut self, dialect: FilterDialect) -> Result<Mem0Filter, Problem> {
         let mut parts = Vec::new();
         if let Some(filters) = self.take("filters") {
@@ -192,28 +192,31 @@ impl RequestFields {
             }
         }
         let filter = Mem0Filter::All(parts);
-        match filter.names_owner() {
-            true => Ok(filter),
-            false => Err(Problem::invalid(
-                "it is not said whose memories are meant",
-                "give user_id, agent_id, app_id or run_id in `filters`",
-            )),
+        if filter.names_owner() {
+            return Ok(filter);
         }
+        Err(Problem::invalid(
+            "the request names no owner of memories",
+            "give user_id, agent_id, app_id or run_id in `filters`",
+        ))
     }
 
-    /// Nothing that is not known may be left; returns the names of what is known and not done here.
+    /// Fails if an unknown field is left; returns the names of unsupported fields.
     pub(super) fn finish(mut self) -> Result<Vec<String>, Problem> {
         self.0.retain(|name, value| !IGNORED_FIELDS.contains(&name.as_str()) && !value.is_null());
         match self.0.keys().find(|name| !UNSUPPORTED_FIELDS.contains(&name.as_str())) {
             None => Ok(self.0.keys().cloned().collect()),
             Some(name) => Err(Problem::invalid(
                 format!("there is no field `{}` here", truncate_name(name)),
-                "docs/mem0.md says what this route takes",
+                "docs/mem0.md lists the fields of this route",
             )),
         }
     }
 }
 
-fn invalid_field(name: &str, what: &str) -> Problem {
-    Problem::invalid(format!("`{name}` is not {what}"), format!("give {what}, or leave it out"))
+fn invalid_field(name: &str, expected: &str) -> Problem {
+    Problem::invalid(
+        format!("`{name}` is not {expected}"),
+        format!("give {expected}, or leave it out"),
+    )
 }

@@ -1,6 +1,6 @@
-//! The filter language of mem0: AND, OR and NOT over fields, each compared by one or more operators.
+//! Filter language of mem0: AND, OR and NOT over fields, each with one or more operators.
 //!
-//! What is not known here is refused by name; a filter that is only half understood would return what was not asked for.
+//! Unknown fields and operators are refused by name: a filter that is only half understood would return wrong memories.
 
 use everlore::{Memory, Scope, types::Timestamp};
 use serde_json::Value;
@@ -11,19 +11,19 @@ use super::{
 };
 use crate::problem::Problem;
 
-/// Conditions of one filter: far above any real one, low enough to be weighed for every memory.
+/// Largest filter: far above any real one, small enough to be tested against every memory.
 const MAX_CONDITIONS: usize = 200;
 
-/// How unknown fields are read.
+/// Treatment of unknown fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FilterDialect {
-    /// They are mistakes, as on the hosted service.
+    /// Errors, as on the hosted service.
     Hosted,
-    /// They are fields of the metadata, as on the open-source server.
+    /// Fields of the metadata, as on the open-source server.
     OpenSource,
 }
 
-/// What memories must be like.
+/// Condition on memories.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Mem0Filter {
     All(Vec<Self>),
@@ -32,7 +32,7 @@ pub(super) enum Mem0Filter {
     Condition(FilterField, FilterOp),
 }
 
-/// What is compared.
+/// Field of a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum FilterField {
     User,
@@ -48,7 +48,7 @@ pub(super) enum FilterField {
     Metadata(String),
 }
 
-/// How it is compared.
+/// Operator of a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum FilterOp {
     Present,
@@ -60,7 +60,7 @@ pub(super) enum FilterOp {
     Time(FilterComparison, Timestamp, Timestamp),
 }
 
-/// The side of a value on which another must be.
+/// Order of a value relative to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FilterComparison {
     GreaterThan,
@@ -71,19 +71,19 @@ pub(super) enum FilterComparison {
 }
 
 impl Mem0Filter {
-    /// Reads a filter.
+    /// Parses a filter.
     pub(super) fn parse(filters: &Value, dialect: FilterDialect) -> Result<Self, Problem> {
-        let read = parse_group(filters, dialect)?;
-        match read.condition_count() <= MAX_CONDITIONS {
-            true => Ok(read),
-            false => Err(Problem::invalid(
-                format!("a filter has {MAX_CONDITIONS} conditions at most"),
-                "ask several times",
-            )),
+        let filter = parse_group(filters, dialect)?;
+        if filter.condition_count() <= MAX_CONDITIONS {
+            return Ok(filter);
         }
+        Err(Problem::invalid(
+            format!("a filter has at most {MAX_CONDITIONS} conditions"),
+            "split the request",
+        ))
     }
 
-    /// One condition: a field is this.
+    /// Returns a condition that a field has a value; `*` means any.
     pub(super) fn equals(field: FilterField, value: &str) -> Self {
         match value {
             "*" => Self::Condition(field, FilterOp::Present),
@@ -99,7 +99,7 @@ impl Mem0Filter {
         }
     }
 
-    /// Whether it says whose memories are meant at all.
+    /// Returns `true` if it names an owner: a user, an agent, an application or a session.
     pub(super) fn names_owner(&self) -> bool {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::names_owner),
@@ -113,7 +113,7 @@ impl Mem0Filter {
         }
     }
 
-    /// Whether it says anything that the scope alone does not answer.
+    /// Returns `true` if it tests anything beyond the scope.
     pub(super) fn is_finer_than_scopes(&self) -> bool {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::is_finer_than_scopes),
@@ -122,7 +122,7 @@ impl Mem0Filter {
         }
     }
 
-    /// The conversation that all memories meant belong to, if it names one.
+    /// Returns the session that every match belongs to, if it names one.
     pub(super) fn session(&self) -> Option<&str> {
         match self {
             Self::All(parts) => parts.iter().find_map(Self::session),
@@ -133,45 +133,47 @@ impl Mem0Filter {
         }
     }
 
-    /// What is known by the scope alone: yes, no, or that it depends on the memory.
-    pub(super) fn matches_scope(&self, scope: &Scope, home: &Scope) -> Option<bool> {
+    /// Tests the scope alone: `None` if the answer depends on the memory.
+    pub(super) fn matches_scope(&self, scope: &Scope, default_scope: &Scope) -> Option<bool> {
         match self {
-            Self::All(parts) => and_all(parts.iter().map(|part| part.matches_scope(scope, home))),
-            Self::Any(parts) => {
-                and_all(parts.iter().map(|part| part.matches_scope(scope, home).map(|is| !is)))
-                    .map(|none| !none)
+            Self::All(parts) => {
+                and_all(parts.iter().map(|part| part.matches_scope(scope, default_scope)))
             }
-            Self::Not(part) => part.matches_scope(scope, home).map(|is| !is),
-            Self::Condition(FilterField::User, test) => {
-                Some(test.matches_name(scope.user(), home.user()))
+            Self::Any(parts) => and_all(
+                parts.iter().map(|part| part.matches_scope(scope, default_scope).map(|is| !is)),
+            )
+            .map(|none| !none),
+            Self::Not(part) => part.matches_scope(scope, default_scope).map(|is| !is),
+            Self::Condition(FilterField::User, op) => {
+                Some(op.matches_name(scope.user(), default_scope.user()))
             }
-            Self::Condition(FilterField::Agent, test) => {
-                Some(test.matches_name(scope.agent(), home.agent()))
+            Self::Condition(FilterField::Agent, op) => {
+                Some(op.matches_name(scope.agent(), default_scope.agent()))
             }
             Self::Condition(..) => None,
         }
     }
 
-    /// Whether a memory is meant.
-    pub(super) fn matches(&self, memory: &Memory, home: &Scope) -> bool {
+    /// Tests a memory.
+    pub(super) fn matches(&self, memory: &Memory, default_scope: &Scope) -> bool {
         match self {
-            Self::All(parts) => parts.iter().all(|part| part.matches(memory, home)),
-            Self::Any(parts) => parts.iter().any(|part| part.matches(memory, home)),
-            Self::Not(part) => !part.matches(memory, home),
-            Self::Condition(FilterField::User, test) => {
-                test.matches_name(memory.scope.user(), home.user())
+            Self::All(parts) => parts.iter().all(|part| part.matches(memory, default_scope)),
+            Self::Any(parts) => parts.iter().any(|part| part.matches(memory, default_scope)),
+            Self::Not(part) => !part.matches(memory, default_scope),
+            Self::Condition(FilterField::User, op) => {
+                op.matches_name(memory.scope.user(), default_scope.user())
             }
-            Self::Condition(FilterField::Agent, test) => {
-                test.matches_name(memory.scope.agent(), home.agent())
+            Self::Condition(FilterField::Agent, op) => {
+                op.matches_name(memory.scope.agent(), default_scope.agent())
             }
-            Self::Condition(FilterField::Created, test) => test.matches_time(memory.at),
-            Self::Condition(FilterField::Updated, test) => test.matches_time(memory.updated_at),
-            Self::Condition(field, test) => test.matches_value(&field_value(field, memory)),
+            Self::Condition(FilterField::Created, op) => op.matches_time(memory.at),
+            Self::Condition(FilterField::Updated, op) => op.matches_time(memory.updated_at),
+            Self::Condition(field, op) => op.matches_value(&field_value(field, memory)),
         }
     }
 }
 
-/// Yes if all are, no if one is not, else unknown.
+/// Combines with AND: false if one is false, true if all are, else unknown.
 fn and_all(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut known = Some(true);
     for part in parts {
@@ -200,7 +202,7 @@ fn field_value(field: &FilterField, memory: &Memory) -> Value {
 }
 
 impl FilterOp {
-    /// A name that nobody gave stands for itself, and is not there where any name is asked for.
+    /// Tests a name; the default name stands for itself, but does not count as present.
     fn matches_name(&self, name: &str, default: &str) -> bool {
         match self {
             Self::Present => name != default,
@@ -213,7 +215,7 @@ impl FilterOp {
     fn matches_time(&self, at: Timestamp) -> bool {
         match self {
             Self::Present => true,
-            Self::Time(bound, first, last) => match bound {
+            Self::Time(comparison, first, last) => match comparison {
                 FilterComparison::GreaterThan => at > *last,
                 FilterComparison::AtLeast => at >= *first,
                 FilterComparison::AtMost => at <= *last,
@@ -230,14 +232,14 @@ impl FilterOp {
             Self::Equals(wanted) => equals_or_contains(value, wanted),
             Self::NotEquals(wanted) => !equals_or_contains(value, wanted),
             Self::OneOf(wanted) => wanted.iter().any(|wanted| equals_or_contains(value, wanted)),
-            Self::Contains { needle: what, ignore_case: fold } => contains(value, what, *fold),
-            Self::Ordered(bound, than) => compare(value, *bound, than),
+            Self::Contains { needle, ignore_case } => contains(value, needle, *ignore_case),
+            Self::Ordered(comparison, than) => compare(value, *comparison, than),
             Self::Time(..) => false,
         }
     }
 }
 
-/// Equal, or one of a list.
+/// Returns `true` if a value is equal, or a list contains it.
 fn equals_or_contains(value: &Value, wanted: &Value) -> bool {
     match (value, wanted) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
@@ -246,18 +248,18 @@ fn equals_or_contains(value: &Value, wanted: &Value) -> bool {
     }
 }
 
-fn contains(value: &Value, what: &str, fold: bool) -> bool {
-    let folded = |text: &str| if fold { text.to_lowercase() } else { text.to_owned() };
+fn contains(value: &Value, needle: &str, ignore_case: bool) -> bool {
+    let folded = |text: &str| if ignore_case { text.to_lowercase() } else { text.to_owned() };
     match value {
-        Value::String(text) => folded(text).contains(&folded(what)),
+        Value::String(text) => folded(text).contains(&folded(needle)),
         Value::Array(all) => {
-            all.iter().filter_map(Value::as_str).any(|one| folded(one) == folded(what))
+            all.iter().filter_map(Value::as_str).any(|one| folded(one) == folded(needle))
         }
         _ => false,
     }
 }
 
-fn compare(value: &Value, bound: FilterComparison, than: &Value) -> bool {
+fn compare(value: &Value, comparison: FilterComparison, than: &Value) -> bool {
     let order = match (value, than) {
         (Value::Number(a), Value::Number(b)) => {
             a.as_f64().and_then(|a| a.partial_cmp(&b.as_f64()?))
@@ -265,7 +267,7 @@ fn compare(value: &Value, bound: FilterComparison, than: &Value) -> bool {
         (Value::String(a), Value::String(b)) => Some(a.cmp(b)),
         _ => None,
     };
-    order.is_some_and(|order| match bound {
+    order.is_some_and(|order| match comparison {
         FilterComparison::GreaterThan => order.is_gt(),
         FilterComparison::AtLeast => order.is_ge(),
         FilterComparison::AtMost => order.is_le(),

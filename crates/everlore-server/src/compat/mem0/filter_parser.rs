@@ -1,4 +1,4 @@
-//! Reading filters: what is not known is refused by name.
+//! Parser of filters; unknown fields and operators are refused by name.
 
 use everlore::types::Timestamp;
 use jiff::civil::Date;
@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 use super::filter::{FilterComparison, FilterDialect, FilterField, FilterOp, Mem0Filter};
 use crate::problem::Problem;
 
-/// An object of conditions, all of which must hold.
+/// Parses an object of conditions, all of which must hold.
 pub(super) fn parse_group(filters: &Value, dialect: FilterDialect) -> Result<Mem0Filter, Problem> {
     let Value::Object(fields) = filters else {
         return Err(Problem::invalid(
-            "a filter is no object",
+            "a filter is not an object",
             "write it as {\"field\": value} or {\"AND\": [{…}, {…}]}",
         ));
     };
@@ -43,7 +43,7 @@ fn parse_groups(
 ) -> Result<Vec<Mem0Filter>, Problem> {
     let Value::Array(parts) = value else {
         return Err(Problem::invalid(
-            format!("`{name}` wants a list of filters"),
+            format!("`{name}` takes a list of filters"),
             format!("write it as {{\"{name}\": [{{…}}, {{…}}]}}"),
         ));
     };
@@ -53,7 +53,7 @@ fn parse_groups(
 fn parse_metadata(value: &Value) -> Result<Mem0Filter, Problem> {
     let Value::Object(fields) = value else {
         return Err(Problem::invalid(
-            "`metadata` wants an object",
+            "`metadata` takes an object",
             "write it as {\"metadata\": {\"field\": value}}",
         ));
     };
@@ -86,7 +86,7 @@ fn parse_field(name: &str, dialect: FilterDialect) -> Result<FilterField, Proble
     })
 }
 
-/// A value means equality, a list one of them, an object its operators.
+/// Parses a condition: a value means equality, a list one of its values, an object its operators.
 fn parse_condition(field: &FilterField, name: &str, value: &Value) -> Result<Mem0Filter, Problem> {
     match value {
         Value::Object(operators) => {
@@ -103,7 +103,7 @@ fn parse_condition(field: &FilterField, name: &str, value: &Value) -> Result<Mem
             if parts.is_empty() {
                 return Err(Problem::invalid(
                     format!("`{}` has no operator", truncate_name(name)),
-                    "write a value, or an object such as {\"gte\": 5}",
+                    "give a value, or an object such as {\"gte\": 5}",
                 ));
             }
             Ok(Mem0Filter::All(parts))
@@ -111,7 +111,7 @@ fn parse_condition(field: &FilterField, name: &str, value: &Value) -> Result<Mem
         Value::Array(_) => {
             Ok(Mem0Filter::Condition(field.clone(), parse_op(field, name, "in", value)?))
         }
-        Value::String(any) if any == "*" => {
+        Value::String(wildcard) if wildcard == "*" => {
             Ok(Mem0Filter::Condition(field.clone(), FilterOp::Present))
         }
         _ => Ok(Mem0Filter::Condition(field.clone(), parse_op(field, name, "eq", value)?)),
@@ -124,40 +124,37 @@ fn parse_op(
     operator: &str,
     value: &Value,
 ) -> Result<FilterOp, Problem> {
-    let is_moment = matches!(field, FilterField::Created | FilterField::Updated);
-    let bound = match operator {
+    let is_time = matches!(field, FilterField::Created | FilterField::Updated);
+    let comparison = match operator {
         "gt" => Some(FilterComparison::GreaterThan),
         "gte" => Some(FilterComparison::AtLeast),
         "lte" => Some(FilterComparison::AtMost),
         "lt" => Some(FilterComparison::LessThan),
-        "eq" if is_moment => Some(FilterComparison::Equal),
+        "eq" if is_time => Some(FilterComparison::Equal),
         _ => None,
     };
-    if let (Some(bound), true) = (bound, is_moment) {
+    if let (Some(comparison), true) = (comparison, is_time) {
         let (first, last) = parse_time_range(name, value)?;
-        return Ok(FilterOp::Time(bound, first, last));
+        return Ok(FilterOp::Time(comparison, first, last));
     }
     match (operator, value) {
-        _ if is_moment => Err(unknown_operator(name, operator, "eq, gt, gte, lt or lte")),
+        _ if is_time => Err(unknown_operator(name, operator, "eq, gt, gte, lt or lte")),
         ("eq", _) => Ok(FilterOp::Equals(value.clone())),
         ("ne", _) => Ok(FilterOp::NotEquals(value.clone())),
         ("in", Value::Array(values)) => Ok(FilterOp::OneOf(values.clone())),
-        ("contains" | "icontains", Value::String(what)) => {
-            Ok(FilterOp::Contains { needle: what.clone(), ignore_case: operator == "icontains" })
+        ("contains" | "icontains", Value::String(needle)) => {
+            Ok(FilterOp::Contains { needle: needle.clone(), ignore_case: operator == "icontains" })
         }
         ("in" | "contains" | "icontains", _) => Err(Problem::invalid(
-            format!("`{operator}` of `{}` has a value that it does not take", truncate_name(name)),
+            format!("`{operator}` of `{}` does not take this value", truncate_name(name)),
             "`in` takes a list, `contains` and `icontains` take a text",
         )),
-        _ => match bound {
-            Some(bound) if value.is_number() || value.is_string() => {
-                Ok(FilterOp::Ordered(bound, value.clone()))
+        _ => match comparison {
+            Some(comparison) if value.is_number() || value.is_string() => {
+                Ok(FilterOp::Ordered(comparison, value.clone()))
             }
             Some(_) => Err(Problem::invalid(
-                format!(
-                    "`{operator}` of `{}` compares with a number or a text",
-                    truncate_name(name)
-                ),
+                format!("`{operator}` of `{}` takes a number or a text", truncate_name(name)),
                 "give one",
             )),
             None => Err(unknown_operator(
@@ -171,26 +168,31 @@ fn parse_op(
 
 fn unknown_operator(name: &str, operator: &str, known: &str) -> Problem {
     Problem::invalid(
-        format!("`{}` cannot be compared by `{}`", truncate_name(name), truncate_name(operator)),
+        format!(
+            "`{}` does not support the operator `{}`",
+            truncate_name(name),
+            truncate_name(operator)
+        ),
         format!("use {known}"),
     )
 }
 
-/// The first and the last moment that a time stands for: of a date the whole day, in UTC.
+/// Returns the first and the last instant of a time: of a date the whole day, in UTC.
 pub(super) fn parse_time_range(
     name: &str,
     value: &Value,
 ) -> Result<(Timestamp, Timestamp), Problem> {
-    let bad = || {
+    let invalid = || {
         Problem::invalid(
-            format!("`{}` is no time", truncate_name(name)),
-            "write a date (2026-03-01), a moment (2026-03-01T09:00:00Z), or seconds since 1970",
+            format!("`{}` is not a time", truncate_name(name)),
+            "give a date (2026-03-01), a time (2026-03-01T09:00:00Z), or seconds since 1970",
         )
     };
     match value {
         Value::Number(seconds) => {
-            let seconds = seconds.as_f64().ok_or_else(bad)?;
-            let at = Timestamp::from_millisecond((seconds * 1_000.0) as i64).map_err(|_| bad())?;
+            let seconds = seconds.as_f64().ok_or_else(invalid)?;
+            let at =
+                Timestamp::from_millisecond((seconds * 1_000.0) as i64).map_err(|_| invalid())?;
             Ok((at, at))
         }
         Value::String(text) => {
@@ -201,24 +203,24 @@ pub(super) fn parse_time_range(
             if let Ok(at) = text.parse::<jiff::civil::DateTime>()
                 && text.contains(':')
             {
-                let at = at.to_zoned(utc).map_err(|_| bad())?.timestamp();
+                let at = at.to_zoned(utc).map_err(|_| invalid())?.timestamp();
                 return Ok((at, at));
             }
-            let day: Date = text.parse().map_err(|_| bad())?;
-            let first = day.to_zoned(utc.clone()).map_err(|_| bad())?.timestamp();
-            let last = day.at(23, 59, 59, 999_999_999).to_zoned(utc).map_err(|_| bad())?;
+            let day: Date = text.parse().map_err(|_| invalid())?;
+            let first = day.to_zoned(utc.clone()).map_err(|_| invalid())?.timestamp();
+            let last = day.at(23, 59, 59, 999_999_999).to_zoned(utc).map_err(|_| invalid())?;
             Ok((first, last.timestamp()))
         }
-        _ => Err(bad()),
+        _ => Err(invalid()),
     }
 }
 
-/// A name of the caller's, not too long to be repeated.
+/// Cuts a name of the caller for an error message.
 pub(super) fn truncate_name(name: &str) -> String {
     name.chars().take(50).collect()
 }
 
-/// The ids of a request that says them beside other fields, as a filter.
+/// Builds a filter from the ids that stand beside other fields of a request.
 pub(super) fn filter_from_ids(fields: &Map<String, Value>) -> Result<Option<Mem0Filter>, Problem> {
     let named = ["user_id", "agent_id", "app_id", "run_id"];
     let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! The filter language, by example.
+//! Examples of the filter language.
 
 use everlore::{
     Kind, Memory, Scope,
@@ -24,12 +24,12 @@ fn memory() -> Memory {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "tests write filters in place")]
-fn read(filters: Value) -> Result<Mem0Filter, String> {
+fn parse(filters: Value) -> Result<Mem0Filter, String> {
     Mem0Filter::parse(&filters, FilterDialect::Hosted).map_err(|problem| problem.title)
 }
 
 fn fits(filters: Value) -> bool {
-    read(filters).unwrap().matches(&memory(), &Scope::default())
+    parse(filters).unwrap().matches(&memory(), &Scope::default())
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn values_lists_and_operators_are_compared() {
 }
 
 #[test]
-fn groups_are_weighed_as_they_are_nested() {
+fn groups_are_combined_as_they_are_nested() {
     assert!(fits(
         json!({ "AND": [{ "user_id": "王芳" }, { "OR": [{ "run_id": "x" }, { "run_id": "trip" }] }] })
     ));
@@ -83,32 +83,26 @@ fn groups_are_weighed_as_they_are_nested() {
 }
 
 #[test]
-fn what_is_not_understood_is_refused_by_name() {
-    for (filters, says) in [
-        (json!([]), "a filter is no object"),
+fn unknown_fields_and_operators_are_refused_by_name() {
+    for (filters, message) in [
+        (json!([]), "a filter is not an object"),
         (json!({ "colour": "red" }), "there is no field `colour` to filter by"),
-        (json!({ "user_id": { "like": "w%" } }), "`user_id` cannot be compared by `like`"),
-        (json!({ "created_at": "yesterday" }), "`created_at` is no time"),
+        (json!({ "user_id": { "like": "w%" } }), "`user_id` does not support the operator `like`"),
+        (json!({ "created_at": "yesterday" }), "`created_at` is not a time"),
         (
             json!({ "created_at": { "contains": "2026" } }),
-            "`created_at` cannot be compared by `contains`",
+            "`created_at` does not support the operator `contains`",
         ),
-        (json!({ "AND": { "user_id": "a" } }), "`AND` wants a list of filters"),
-        (json!({ "metadata": 5 }), "`metadata` wants an object"),
-        (
-            json!({ "categories": { "in": "茶" } }),
-            "`in` of `categories` has a value that it does not take",
-        ),
-        (
-            json!({ "metadata": { "a": { "gt": null } } }),
-            "`gt` of `a` compares with a number or a text",
-        ),
+        (json!({ "AND": { "user_id": "a" } }), "`AND` takes a list of filters"),
+        (json!({ "metadata": 5 }), "`metadata` takes an object"),
+        (json!({ "categories": { "in": "茶" } }), "`in` of `categories` does not take this value"),
+        (json!({ "metadata": { "a": { "gt": null } } }), "`gt` of `a` takes a number or a text"),
         (json!({ "user_id": {} }), "`user_id` has no operator"),
     ] {
-        assert_eq!(read(filters.clone()).unwrap_err(), says, "{filters}");
+        assert_eq!(parse(filters.clone()).unwrap_err(), message, "{filters}");
     }
     let many: Vec<Value> = (0..300).map(|n| json!({ "user_id": n.to_string() })).collect();
-    assert!(read(json!({ "OR": many })).unwrap_err().contains("200 conditions"));
+    assert!(parse(json!({ "OR": many })).unwrap_err().contains("200 conditions"));
 }
 
 #[test]
@@ -118,14 +112,14 @@ fn unknown_fields_are_metadata_on_the_open_source_server() {
 }
 
 #[test]
-fn a_scope_alone_answers_what_it_can() {
-    let (home, li) = (Scope::default(), Scope::new("default", "li").unwrap());
-    let of = |filters| read(filters).unwrap().matches_scope(&li, &home);
-    assert_eq!(of(json!({ "user_id": "li" })), Some(true));
-    assert_eq!(of(json!({ "user_id": "li", "run_id": "a" })), None);
-    assert_eq!(of(json!({ "user_id": "王", "run_id": "a" })), Some(false));
-    assert_eq!(of(json!({ "OR": [{ "user_id": "王" }, { "run_id": "a" }] })), None);
-    assert_eq!(of(json!({ "OR": [{ "user_id": "li" }, { "run_id": "a" }] })), Some(true));
-    assert_eq!(of(json!({ "NOT": [{ "user_id": "li" }] })), Some(false));
-    assert_eq!(of(json!({ "agent_id": "*" })), Some(false));
+fn a_scope_alone_decides_where_it_can() {
+    let (default_scope, li) = (Scope::default(), Scope::new("default", "li").unwrap());
+    let matches = |filters| parse(filters).unwrap().matches_scope(&li, &default_scope);
+    assert_eq!(matches(json!({ "user_id": "li" })), Some(true));
+    assert_eq!(matches(json!({ "user_id": "li", "run_id": "a" })), None);
+    assert_eq!(matches(json!({ "user_id": "王", "run_id": "a" })), Some(false));
+    assert_eq!(matches(json!({ "OR": [{ "user_id": "王" }, { "run_id": "a" }] })), None);
+    assert_eq!(matches(json!({ "OR": [{ "user_id": "li" }, { "run_id": "a" }] })), Some(true));
+    assert_eq!(matches(json!({ "NOT": [{ "user_id": "li" }] })), Some(false));
+    assert_eq!(matches(json!({ "agent_id": "*" })), Some(false));
 }

@@ -1,4 +1,4 @@
-//! Looking: listing, one memory, its history.
+//! Reading: lists, one memory, its history.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -21,102 +21,126 @@ use crate::{
     auth::KeyRole,
     body::{JsonBody, PathParam},
     problem::Problem,
-    response::{ApiResult, JsonResponse},
+    response::{ApiResult, BoxFuture, JsonResponse},
 };
 
-/// The most results of a search or a page.
+/// Largest number of results of a search or a page.
 pub(super) const MAX_RESULTS: usize = 1_000;
 
-/// Memories that are read at once while a list is counted.
+/// Memories read per batch while a list is counted.
 const READ_BATCH: usize = 1_000;
 
-/// List memories, the newest first, for mem0's clients
-#[utoipa::path(post, path = "/v3/memories/", tag = "mem0", operation_id = "list", request_body(content = Object, example = json!({"filters": {"OR": [{"user_id": "ana"}, {"agent_id": "helper"}]}})), params(
-    ("page" = Option<usize>, Query, description = "The page, from 1"),
-    ("page_size" = Option<usize>, Query, description = "Memories per page; 100 by default, at most 1000"),
-), responses((status = 200, description = "A page, the count of all, and the addresses of its neighbours", body = Object)))]
+/// List memories, newest first, for mem0's clients
+#[utoipa::path(
+    post, path = "/v3/memories/", tag = "mem0", operation_id = "list",
+    request_body(content = Object, example = json!({"filters": {"OR": [{"user_id": "ana"}, {"agent_id": "helper"}]}})),
+    params(
+        ("page" = Option<usize>, Query, description = "Page number, from 1"),
+        ("page_size" = Option<usize>, Query, description = "Memories per page; 100 by default, at most 1000"),
+    ),
+    responses(
+        (
+            status = 200, description = "A page, the total count, and the addresses of the next and previous page",
+            body = Object,
+        ),
+    ),
+)]
 pub(super) async fn list(
-    asked: Mem0Access,
+    access: Mem0Access,
     RawQuery(query): RawQuery,
     JsonBody(body, _): JsonBody<Map<String, Value>>,
 ) -> ApiResult<Value> {
     let (mut query, mut fields) =
         (RequestFields::from_query(query.as_deref())?, RequestFields::from_body(body));
-    let place = PageParams::parse(&mut query)?;
+    let page_params = PageParams::parse(&mut query)?;
     query.finish()?;
-    let only = fields.strings("fields")?;
-    let view = parse_visibility(&asked, &mut fields, FilterDialect::Hosted)?;
+    let selected = fields.strings("fields")?;
+    let view = parse_visibility(&access, &mut fields, FilterDialect::Hosted)?;
     fields.take("output_format");
     let ignored = fields.finish()?;
-    let page = list_page(&asked, &view, &place, "/v3/memories/", only.as_deref()).await?;
+    let page =
+        list_page(&access, &view, &page_params, "/v3/memories/", selected.as_deref()).await?;
     Ok(JsonResponse::ok(with_ignored(page, &ignored)))
 }
 
-/// The same, as older clients read it: a list, unless a page is asked for
-#[utoipa::path(post, path = "/v2/memories/", tag = "mem0", operation_id = "list_v2", request_body(content = Object, example = json!({"filters": {"OR": [{"user_id": "ana"}, {"agent_id": "helper"}]}})), params(
-    ("page" = Option<usize>, Query, description = "The page, from 1"),
-    ("page_size" = Option<usize>, Query, description = "Memories per page; 100 by default, at most 1000"),
-), responses((status = 200, description = "A list or a page", body = Value)))]
+/// List memories as older clients do: a list, unless a page is requested
+#[utoipa::path(
+    post, path = "/v2/memories/", tag = "mem0", operation_id = "list_v2",
+    request_body(content = Object, example = json!({"filters": {"OR": [{"user_id": "ana"}, {"agent_id": "helper"}]}})),
+    params(
+        ("page" = Option<usize>, Query, description = "Page number, from 1"),
+        ("page_size" = Option<usize>, Query, description = "Memories per page; 100 by default, at most 1000"),
+    ),
+    responses((status = 200, description = "A list or a page", body = Value)),
+)]
 pub(super) async fn list_v2(
-    asked: Mem0Access,
+    access: Mem0Access,
     RawQuery(query): RawQuery,
     JsonBody(body, _): JsonBody<Map<String, Value>>,
 ) -> ApiResult<Value> {
     let (mut query, fields) =
         (RequestFields::from_query(query.as_deref())?, RequestFields::from_body(body));
     let is_paged = query.has("page") || query.has("page_size");
-    let place = PageParams::parse(&mut query)?;
+    let page_params = PageParams::parse(&mut query)?;
     query.finish()?;
-    plain_list(&asked, fields, &place, is_paged, "/v2/memories/").await
+    plain_list(&access, fields, &page_params, is_paged, "/v2/memories/").await
 }
 
-/// The same, with everything in the query
-#[utoipa::path(get, path = "/v1/memories/", tag = "mem0", operation_id = "list_v1", params(
-    ("user_id" = Option<String>, Query, description = "Of this user"),
-    ("agent_id" = Option<String>, Query, description = "Of this agent"),
-    ("app_id" = Option<String>, Query, description = "Of this application"),
-    ("run_id" = Option<String>, Query, description = "Of this conversation"),
-    ("page" = Option<usize>, Query, description = "The page, from 1"),
-    ("page_size" = Option<usize>, Query, description = "Memories per page; 100 by default, at most 1000"),
-), responses((status = 200, description = "A list or a page", body = Value)))]
-pub(super) async fn list_v1(asked: Mem0Access, RawQuery(query): RawQuery) -> ApiResult<Value> {
+/// List memories with all parameters in the query
+#[utoipa::path(
+    get, path = "/v1/memories/", tag = "mem0", operation_id = "list_v1",
+    params(
+        ("user_id" = Option<String>, Query, description = "Of this user"),
+        ("agent_id" = Option<String>, Query, description = "Of this agent"),
+        ("app_id" = Option<String>, Query, description = "Of this application"),
+        ("run_id" = Option<String>, Query, description = "Of this session"),
+        ("page" = Option<usize>, Query, description = "Page number, from 1"),
+        ("page_size" = Option<usize>, Query, description = "Memories per page; 100 by default, at most 1000"),
+    ),
+    responses((status = 200, description = "A list or a page", body = Value)),
+)]
+pub(super) async fn list_v1(access: Mem0Access, RawQuery(query): RawQuery) -> ApiResult<Value> {
     let mut fields = RequestFields::from_query(query.as_deref())?;
     let is_paged = fields.has("page") || fields.has("page_size");
-    let place = PageParams::parse(&mut fields)?;
-    plain_list(&asked, fields, &place, is_paged, "/v1/memories/").await
+    let page_params = PageParams::parse(&mut fields)?;
+    plain_list(&access, fields, &page_params, is_paged, "/v1/memories/").await
 }
 
-/// The same, by the path of the open-source server
-#[utoipa::path(get, path = "/memories", tag = "mem0", operation_id = "list_open", params(
-    ("user_id" = Option<String>, Query, description = "Of this user"),
-    ("agent_id" = Option<String>, Query, description = "Of this agent"),
-    ("run_id" = Option<String>, Query, description = "Of this conversation"),
-    ("top_k" = Option<usize>, Query, description = "Largest number of memories; 100 by default, at most 1000"),
-), responses((status = 200, description = "The newest memories", body = Object)))]
-pub(super) async fn list_open(asked: Mem0Access, RawQuery(query): RawQuery) -> ApiResult<Value> {
+/// List memories at the path of the open-source server
+#[utoipa::path(
+    get, path = "/memories", tag = "mem0", operation_id = "list_open",
+    params(
+        ("user_id" = Option<String>, Query, description = "Of this user"),
+        ("agent_id" = Option<String>, Query, description = "Of this agent"),
+        ("run_id" = Option<String>, Query, description = "Of this session"),
+        ("top_k" = Option<usize>, Query, description = "Largest number of memories; 100 by default, at most 1000"),
+    ),
+    responses((status = 200, description = "The newest memories", body = Object)),
+)]
+pub(super) async fn list_open(access: Mem0Access, RawQuery(query): RawQuery) -> ApiResult<Value> {
     let mut fields = RequestFields::from_query(query.as_deref())?;
     let size = fields.count("top_k", 100, MAX_RESULTS)?;
-    let view = parse_visibility(&asked, &mut fields, FilterDialect::OpenSource)?;
+    let view = parse_visibility(&access, &mut fields, FilterDialect::OpenSource)?;
     fields.finish()?;
-    let page = list_page(&asked, &view, &PageParams { page: 1, size }, "/memories", None).await?;
+    let page = list_page(&access, &view, &PageParams { page: 1, size }, "/memories", None).await?;
     Ok(JsonResponse::ok(json!({ "results": page["results"] })))
 }
 
 async fn plain_list(
-    asked: &Mem0Access,
+    access: &Mem0Access,
     mut fields: RequestFields,
-    place: &PageParams,
+    page_params: &PageParams,
     is_paged: bool,
     path: &str,
 ) -> ApiResult<Value> {
     let is_wrapped = fields.text("output_format")?.as_deref() == Some("v1.1");
-    let view = parse_visibility(asked, &mut fields, FilterDialect::Hosted)?;
+    let view = parse_visibility(access, &mut fields, FilterDialect::Hosted)?;
     fields.finish()?;
-    let mut page = list_page(asked, &view, place, path, None).await?;
+    let mut page = list_page(access, &view, page_params, path, None).await?;
     Ok(JsonResponse::ok(if is_paged || is_wrapped { page } else { page["results"].take() }))
 }
 
-/// Where in a list.
+/// Page of a list.
 struct PageParams {
     page: usize,
     size: usize,
@@ -124,65 +148,77 @@ struct PageParams {
 
 impl PageParams {
     fn parse(fields: &mut RequestFields) -> Result<Self, Problem> {
-        // The last page of the largest list that has a size of one.
+        // The last page of the largest list with a page size of 1.
         let page = fields.count("page", 1, u32::MAX as usize)?;
         Ok(Self { page, size: fields.count("page_size", 100, MAX_RESULTS)? })
     }
 }
 
-async fn list_page(
-    asked: &Mem0Access,
+/// Lists a page for every path; boxed, so that it is compiled once.
+fn list_page<'a>(
+    access: &'a Mem0Access,
+    view: &'a MemoryVisibility,
+    page_params: &'a PageParams,
+    path: &'a str,
+    selected: Option<&'a [String]>,
+) -> BoxFuture<'a, Result<Value, Problem>> {
+    Box::pin(read_page(access, view, page_params, path, selected))
+}
+
+async fn read_page(
+    access: &Mem0Access,
     view: &MemoryVisibility,
-    place: &PageParams,
+    page_params: &PageParams,
     path: &str,
-    only: Option<&[String]>,
+    selected: Option<&[String]>,
 ) -> Result<Value, Problem> {
-    asked.require_role(KeyRole::Read)?;
+    access.require_role(KeyRole::Read)?;
     let mut all = Vec::new();
-    for scope in asked.scopes_for(&view.filter).await? {
-        let shown = cached_list(asked, &scope, view).await?;
-        all.extend(shown.iter().map(|(at, id)| (*at, *id, scope.clone())));
+    for scope in access.scopes_for(&view.filter).await? {
+        let visible = cached_list(access, &scope, view).await?;
+        all.extend(visible.iter().map(|(at, id)| (*at, *id, scope.clone())));
     }
     all.sort_unstable_by_key(|(at, id, _)| std::cmp::Reverse((*at, *id)));
-    let (count, first) = (all.len(), (place.page - 1).saturating_mul(place.size));
+    let (count, first) = (all.len(), (page_params.page - 1).saturating_mul(page_params.size));
     let mut results = Vec::new();
-    for (_, id, scope) in all.iter().skip(first).take(place.size) {
-        let memory = asked.engine().get_many(scope, &[*id]).await?.pop();
+    for (_, id, scope) in all.iter().skip(first).take(page_params.size) {
+        let memory = access.engine().get_many(scope, &[*id]).await?.pop();
         results.extend(
-            memory.map(|memory| select_fields(to_json(&memory, asked.default_scope()), only)),
+            memory.map(|memory| select_fields(to_json(&memory, access.default_scope()), selected)),
         );
     }
-    let to = |page: usize| format!("{path}?page={page}&page_size={}", place.size);
-    let next = (first.saturating_add(place.size) < count).then(|| to(place.page + 1));
-    let previous = (place.page > 1).then(|| to(place.page - 1));
+    let page_url = |page: usize| format!("{path}?page={page}&page_size={}", page_params.size);
+    let next =
+        (first.saturating_add(page_params.size) < count).then(|| page_url(page_params.page + 1));
+    let previous = (page_params.page > 1).then(|| page_url(page_params.page - 1));
     Ok(json!({ "count": count, "next": next, "previous": previous, "results": results }))
 }
 
-/// What a list showed: times and ids, and the last line of the journal before it was made.
+/// Cached list: times and ids, and the last sequence number of the journal before it was read.
 pub(crate) type CachedList = (Option<u64>, Arc<Vec<(Timestamp, MemoryId)>>);
 
-/// Lists that are kept: a client walks one or two at a time, and each holds a few bytes for every memory.
+/// Number of cached lists: a client pages through one or two at a time, and each takes a few bytes per memory.
 pub(crate) const MAX_CACHED_LISTS: usize = 8;
 
-/// What [`shown`] says, read once for all pages of a list: as long as the journal has no new line, nothing changed.
+/// Returns [`visible_ids`], read once for all pages of a list: it is valid as long as the journal has no new entry.
 async fn cached_list(
-    asked: &Mem0Access,
+    access: &Mem0Access,
     scope: &Scope,
     view: &MemoryVisibility,
 ) -> Result<Arc<Vec<(Timestamp, MemoryId)>>, Problem> {
-    let (key, line) = (format!("{scope}\n{view:?}"), last_change_seq(asked, scope).await?);
-    if let Some((_, list)) = asked.list_cache().get(&key).filter(|(then, _)| *then == line) {
+    let (key, seq) = (format!("{scope}\n{view:?}"), last_change_seq(access, scope).await?);
+    if let Some((_, list)) = access.list_cache().get(&key).filter(|(then, _)| *then == seq) {
         return Ok(list);
     }
-    let list = Arc::new(visible_ids(asked, scope, view).await?);
-    asked.list_cache().put(key, (line, Arc::clone(&list)));
+    let list = Arc::new(visible_ids(access, scope, view).await?);
+    access.list_cache().put(key, (seq, Arc::clone(&list)));
     Ok(list)
 }
 
-/// The number of the last change of a scope.
-async fn last_change_seq(asked: &Mem0Access, scope: &Scope) -> Result<Option<u64>, Problem> {
-    let engine = asked.engine();
-    // A list takes in what was edited by hand, if that is kept in files.
+/// Returns the sequence number of the last change of a scope.
+async fn last_change_seq(access: &Mem0Access, scope: &Scope) -> Result<Option<u64>, Problem> {
+    let engine = access.engine();
+    // Listing syncs manual edits, if the store keeps its memories in files.
     let first = ListQuery {
         filter: Stored::default(),
         after: None,
@@ -194,63 +230,59 @@ async fn last_change_seq(asked: &Mem0Access, scope: &Scope) -> Result<Option<u64
     Ok(engine.history(scope, &query).await?.first().map(|entry| entry.seq))
 }
 
-/// All that a view shows of a scope: memories, and turns that none was drawn from. One pass, some of it at a time.
+/// Returns the visible memories of a scope, and the turns that no memory was extracted from, in one pass of batches.
 async fn visible_ids(
-    asked: &Mem0Access,
+    access: &Mem0Access,
     scope: &Scope,
     view: &MemoryVisibility,
 ) -> Result<Vec<(Timestamp, MemoryId)>, Problem> {
-    let (mut drawn, mut shown) = (HashSet::new(), Vec::new());
-    for_each_memory(&asked.engine(), scope, |memory| {
-        drawn.extend(memory.source.turns.iter().copied());
+    let (mut extracted, mut visible) = (HashSet::new(), Vec::new());
+    for_each_memory(&access.engine(), scope, |memory| {
+        extracted.extend(memory.source.turns.iter().copied());
         if view.shows(memory) && !Mem0Metadata::from_memory(memory).was_known {
-            shown.push((memory.at, memory.id, memory.kind == Kind::Turn));
+            visible.push((memory.at, memory.id, memory.kind == Kind::Turn));
         }
     })
     .await?;
-    shown.retain(|(_, id, is_turn)| !is_turn || !drawn.contains(id));
-    Ok(shown.into_iter().map(|(at, id, _)| (at, id)).collect())
+    visible.retain(|(_, id, is_turn)| !is_turn || !extracted.contains(id));
+    Ok(visible.into_iter().map(|(at, id, _)| (at, id)).collect())
 }
 
-/// The answer, with the names of what was asked for and not done.
-pub(super) fn with_ignored(mut answer: Value, ignored: &[String]) -> Value {
+/// Adds the names of unsupported fields to a response.
+pub(super) fn with_ignored(mut response: Value, ignored: &[String]) -> Value {
     if !ignored.is_empty() {
-        answer["ignored"] = json!(ignored);
+        response["ignored"] = json!(ignored);
     }
-    answer
+    response
 }
 
-/// Only the fields that were asked for, and the id.
-pub(super) fn select_fields(item: Value, only: Option<&[String]>) -> Value {
-    match (item, only) {
-        (Value::Object(mut item), Some(only)) => {
-            item.retain(|name, _| name == "id" || only.contains(name));
+/// Keeps only the selected fields and the id.
+pub(super) fn select_fields(item: Value, selected: Option<&[String]>) -> Value {
+    match (item, selected) {
+        (Value::Object(mut item), Some(selected)) => {
+            item.retain(|name, _| name == "id" || selected.contains(name));
             Value::Object(item)
         }
         (item, _) => item,
     }
 }
 
-/// What a request wants to see.
+/// Parses which memories a request shows.
 pub(super) fn parse_visibility(
-    asked: &Mem0Access,
+    access: &Mem0Access,
     fields: &mut RequestFields,
     dialect: FilterDialect,
 ) -> Result<MemoryVisibility, Problem> {
     let show_expired = fields.flag("show_expired")?.unwrap_or(false);
-    let show_replaced = !fields.flag("latest_only")?.unwrap_or(true);
-    Ok(MemoryVisibility {
-        show_expired,
-        show_superseded: show_replaced,
-        ..asked.view(fields.filter(dialect)?)
-    })
+    let show_superseded = !fields.flag("latest_only")?.unwrap_or(true);
+    Ok(MemoryVisibility { show_expired, show_superseded, ..access.view(fields.filter(dialect)?) })
 }
 
-/// Sees every memory of a scope, some at a time.
+/// Calls a function with every memory of a scope, read in batches.
 pub(super) async fn for_each_memory(
     engine: &Engine,
     scope: &Scope,
-    mut see: impl FnMut(&Memory),
+    mut visit: impl FnMut(&Memory),
 ) -> Result<(), Problem> {
     let mut after = None;
     loop {
@@ -260,45 +292,61 @@ pub(super) async fn for_each_memory(
             order: ListOrder::NewestFirst,
             limit: READ_BATCH,
         };
-        let read = engine.list(scope, &page).await?;
-        read.iter().for_each(&mut see);
-        after = read.last().map(|memory| memory.id);
-        if read.len() < READ_BATCH {
+        let batch = engine.list(scope, &page).await?;
+        batch.iter().for_each(&mut visit);
+        after = batch.last().map(|memory| memory.id);
+        if batch.len() < READ_BATCH {
             return Ok(());
         }
     }
 }
 
-/// Look at one memory, for mem0's clients
-#[utoipa::path(get, path = "/v1/memories/{id}/", tag = "mem0", operation_id = "show", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory", body = Object)))]
-pub(super) async fn show(asked: Mem0Access, PathParam(name): PathParam) -> ApiResult<Value> {
-    asked.require_role(KeyRole::Read)?;
-    let memory = asked.find_memory(&name).await?;
-    Ok(JsonResponse::ok(to_json(&memory, asked.default_scope())))
+/// Show one memory, for mem0's clients
+#[utoipa::path(
+    get, path = "/v1/memories/{id}/", tag = "mem0", operation_id = "show",
+    params(("id" = String, Path, description = "The memory")),
+    responses((status = 200, description = "The memory", body = Object)),
+)]
+pub(super) async fn show(access: Mem0Access, PathParam(name): PathParam) -> ApiResult<Value> {
+    access.require_role(KeyRole::Read)?;
+    let memory = access.find_memory(&name).await?;
+    Ok(JsonResponse::ok(to_json(&memory, access.default_scope())))
 }
 
-/// The same, by the path of the open-source server
-#[utoipa::path(get, path = "/memories/{id}", tag = "mem0", operation_id = "show_open", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "The memory", body = Object)))]
-pub(super) async fn show_open(asked: Mem0Access, name: PathParam) -> ApiResult<Value> {
-    show(asked, name).await
+/// Show one memory at the path of the open-source server
+#[utoipa::path(
+    get, path = "/memories/{id}", tag = "mem0", operation_id = "show_open",
+    params(("id" = String, Path, description = "The memory")),
+    responses((status = 200, description = "The memory", body = Object)),
+)]
+pub(super) async fn show_open(access: Mem0Access, name: PathParam) -> ApiResult<Value> {
+    show(access, name).await
 }
 
-/// What happened to a memory, the oldest first, for mem0's clients
-#[utoipa::path(get, path = "/v1/memories/{id}/history/", tag = "mem0", operation_id = "history", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "A line for each change", body = Vec<Object>)))]
-pub(super) async fn history(asked: Mem0Access, PathParam(name): PathParam) -> ApiResult<Value> {
-    asked.require_role(KeyRole::Read)?;
+/// Show the history of a memory, oldest first, for mem0's clients
+#[utoipa::path(
+    get, path = "/v1/memories/{id}/history/", tag = "mem0", operation_id = "history",
+    params(("id" = String, Path, description = "The memory")),
+    responses((status = 200, description = "One entry per change", body = Vec<Object>)),
+)]
+pub(super) async fn history(access: Mem0Access, PathParam(name): PathParam) -> ApiResult<Value> {
+    access.require_role(KeyRole::Read)?;
     let id: MemoryId = name.parse().map_err(|_| not_found(&name))?;
     let query = JournalQuery { id: Some(id), ..JournalQuery::default() };
-    let (_, mut lines) = asked.journal(&query).await?.ok_or_else(|| not_found(&name))?;
-    lines.reverse();
-    let lines: Vec<Value> = lines.iter().map(history_entry_json).collect();
-    Ok(JsonResponse::ok(json!(lines)))
+    let (_, mut entries) = access.journal(&query).await?.ok_or_else(|| not_found(&name))?;
+    entries.reverse();
+    let entries: Vec<Value> = entries.iter().map(history_entry_json).collect();
+    Ok(JsonResponse::ok(json!(entries)))
 }
 
-/// The same, by the path of the open-source server
-#[utoipa::path(get, path = "/memories/{id}/history", tag = "mem0", operation_id = "history_open", params(("id" = String, Path, description = "The memory")), responses((status = 200, description = "A line for each change", body = Vec<Object>)))]
-pub(super) async fn history_open(asked: Mem0Access, name: PathParam) -> ApiResult<Value> {
-    history(asked, name).await
+/// Show the history of a memory at the path of the open-source server
+#[utoipa::path(
+    get, path = "/memories/{id}/history", tag = "mem0", operation_id = "history_open",
+    params(("id" = String, Path, description = "The memory")),
+    responses((status = 200, description = "One entry per change", body = Vec<Object>)),
+)]
+pub(super) async fn history_open(access: Mem0Access, name: PathParam) -> ApiResult<Value> {
+    history(access, name).await
 }
 
 fn history_entry_json(

@@ -1,4 +1,4 @@
-//! A memory as mem0 shows it, and what is kept with it that only mem0 knows.
+//! JSON of a memory in mem0's shape, and mem0's own fields in a memory's metadata.
 
 use everlore::{
     Kind, Memory, Scope, Status,
@@ -13,45 +13,45 @@ use sha2::{Digest, Sha256};
 use super::filter::Mem0Filter;
 use crate::token::hex;
 
-/// Where a memory's metadata keeps what only mem0 knows.
+/// Metadata key of mem0's own fields.
 const METADATA_KEY: &str = "mem0";
 
-/// The beginning of a conversation's name where a request gave none; such a name is not shown.
+/// Prefix of generated session names, which are not shown to clients.
 const GENERATED_SESSION: &str = "mem0:";
 
-/// What the engine keeps in metadata for itself; it outlives new metadata of a caller.
+/// Metadata keys of the engine, which survive new metadata of a caller.
 const RESERVED_KEYS: [&str; 6] =
     [METADATA_KEY, SLOT_KEY, TRUST_KEY, PINNED_KEY, "valid_from", "valid_until"];
 
-/// What only mem0 knows of a memory.
+/// Fields of a memory that only mem0 has.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Mem0Metadata {
-    /// The application.
+    /// Application.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) app_id: Option<String>,
-    /// The last day on which it is shown.
+    /// Last day on which the memory is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) expiration_date: Option<Date>,
-    /// What a user thinks of it.
+    /// Feedback of a user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) feedback: Option<String>,
-    /// Why.
+    /// Reason of the feedback.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) feedback_reason: Option<String>,
-    /// Of a turn: all that it says was known before.
+    /// Set on a turn whose content was all known before.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) was_known: bool,
 }
 
 impl Mem0Metadata {
-    /// Those of a memory.
+    /// Reads the fields of a memory.
     pub(super) fn from_memory(memory: &Memory) -> Self {
-        let kept = memory.metadata.get(METADATA_KEY).cloned().unwrap_or_default();
-        serde_json::from_value(kept).unwrap_or_default()
+        let stored = memory.metadata.get(METADATA_KEY).cloned().unwrap_or_default();
+        serde_json::from_value(stored).unwrap_or_default()
     }
 
-    /// Writes them into metadata.
+    /// Writes the fields into metadata.
     pub(super) fn write_to(&self, metadata: &mut Map<String, Value>) {
         if *self == Self::default() {
             metadata.remove(METADATA_KEY);
@@ -61,55 +61,56 @@ impl Mem0Metadata {
     }
 }
 
-/// What a caller's new metadata makes of a memory's.
+/// Replaces a memory's metadata by a caller's, except the reserved keys.
 pub(super) fn merge_metadata(memory: &Memory, given: &Map<String, Value>) -> Map<String, Value> {
-    let kept = memory.metadata.iter().filter(|(name, _)| RESERVED_KEYS.contains(&name.as_str()));
+    let reserved =
+        memory.metadata.iter().filter(|(name, _)| RESERVED_KEYS.contains(&name.as_str()));
     let given = given.iter().filter(|(name, _)| !RESERVED_KEYS.contains(&name.as_str()));
-    given.chain(kept).map(|(name, value)| (name.clone(), value.clone())).collect()
+    given.chain(reserved).map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// The conversation of a request that names none.
+/// Returns a session name for a request without one.
 pub(super) fn generated_session(event: &str) -> String {
     format!("{GENERATED_SESSION}{event}")
 }
 
-/// The conversation that the caller named, if any.
+/// Returns the session that the client named, if any.
 pub(super) fn named_session(memory: &Memory) -> Option<&str> {
     memory.source.session.as_deref().filter(|session| !session.starts_with(GENERATED_SESSION))
 }
 
-/// Which memories are looked at.
+/// Filter and visibility of memories.
 #[derive(Debug, Clone)]
 pub(super) struct MemoryVisibility {
     pub(super) filter: Mem0Filter,
-    /// Names that stand for no name.
+    /// Scope whose names count as no name.
     pub(super) default_scope: Scope,
-    /// Also what is past its day.
+    /// Include expired memories.
     pub(super) show_expired: bool,
-    /// Also what was replaced since.
+    /// Include superseded memories.
     pub(super) show_superseded: bool,
     pub(super) today: Date,
 }
 
 impl MemoryVisibility {
-    /// Whether a memory is shown; a turn that memories were drawn from is judged by the caller.
+    /// Returns `true` if a memory is visible; the caller decides about turns that memories were extracted from.
     pub(super) fn shows(&self, memory: &Memory) -> bool {
-        let is_held = match memory.status {
+        let is_visible = match memory.status {
             Status::Active => true,
             Status::Superseded => self.show_superseded,
             Status::Archived => false,
         };
-        is_held
+        is_visible
             && (self.show_expired || !is_expired(memory, self.today))
             && self.filter.matches(memory, &self.default_scope)
     }
 
-    /// The statuses that recall may return.
+    /// Returns the statuses that recall may return.
     pub(super) fn statuses(&self) -> Vec<Status> {
-        match self.show_superseded {
-            true => vec![Status::Active, Status::Superseded],
-            false => vec![Status::Active],
+        if self.show_superseded {
+            return vec![Status::Active, Status::Superseded];
         }
+        vec![Status::Active]
     }
 }
 
@@ -117,18 +118,18 @@ fn is_expired(memory: &Memory, today: Date) -> bool {
     Mem0Metadata::from_memory(memory).expiration_date.is_some_and(|last| last < today)
 }
 
-/// A memory as mem0 shows it.
-pub(super) fn to_json(memory: &Memory, home: &Scope) -> Value {
-    let marks = Mem0Metadata::from_memory(memory);
+/// Returns a memory in mem0's shape.
+pub(super) fn to_json(memory: &Memory, default_scope: &Scope) -> Value {
+    let mem0_metadata = Mem0Metadata::from_memory(memory);
     let named = |name: &str, default: &str| (name != default).then(|| name.to_owned());
     let mut metadata = without_generated_overview(&memory.metadata);
     metadata.remove(METADATA_KEY);
     let mut item = json!({
         "id": memory.id,
         "memory": memory.content,
-        "user_id": named(memory.scope.user(), home.user()),
-        "agent_id": named(memory.scope.agent(), home.agent()),
-        "app_id": marks.app_id,
+        "user_id": named(memory.scope.user(), default_scope.user()),
+        "agent_id": named(memory.scope.agent(), default_scope.agent()),
+        "app_id": mem0_metadata.app_id,
         "run_id": named_session(memory),
         "session_id": named_session(memory),
         "hash": content_hash(&memory.content),
@@ -136,8 +137,8 @@ pub(super) fn to_json(memory: &Memory, home: &Scope) -> Value {
         "categories": memory.tags,
         "created_at": format_time(memory.at),
         "updated_at": format_time(memory.updated_at),
-        "expiration_date": marks.expiration_date,
-        "feedback": marks.feedback,
+        "expiration_date": mem0_metadata.expiration_date,
+        "feedback": mem0_metadata.feedback,
     });
     if memory.kind == Kind::Turn {
         item["role"] = json!(memory.source.role);
@@ -146,12 +147,12 @@ pub(super) fn to_json(memory: &Memory, home: &Scope) -> Value {
     item
 }
 
-/// A moment as every client reads it.
+/// Formats a time as mem0 does.
 pub(super) fn format_time(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S.%6f+00:00").to_string()
 }
 
-/// Tells a text from others, as mem0's `hash` does.
+/// Returns a digest of a text for mem0's `hash` field.
 pub(super) fn content_hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes())[..16])
 }

@@ -1,7 +1,7 @@
-//! The routes of mem0: its open-source server's, and those that the clients of its hosted service ask.
+//! Routes of mem0: those of its open-source server, and those of its hosted service that clients use.
 //!
-//! A `user_id` is our user, an `agent_id` our agent, a `run_id` a conversation; docs/mem0.md tells all of it. Requests pass
-//! the same guards as ours; problems are told as `{"detail": …}`.
+//! A `user_id` is our user, an `agent_id` our agent, a `run_id` a session; docs/mem0.md has the details. Requests pass
+//! the same guards as ours; errors are `{"detail": …}`.
 
 mod access;
 mod filter;
@@ -35,7 +35,7 @@ use utoipa::{
 
 use crate::{app::App, problem::Problem, trace::BodyWritten};
 
-/// The routes, for those who are known.
+/// Returns the routes behind mem0's authentication.
 pub(super) fn router(app: &App) -> Router<App> {
     routes().route_layer(from_fn_with_state(app.clone(), access::authenticate))
 }
@@ -75,11 +75,11 @@ fn routes() -> Router<App> {
         .route("/reset", post(change::reset))
 }
 
-/// What went wrong, as mem0's clients read it.
+/// Error as mem0's clients read it.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Mem0Detail)]
 pub(crate) struct Mem0Detail {
-    /// What went wrong, and what to do about it.
+    /// Error, and advice.
     detail: String,
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct Mem0Detail {
 )]
 struct Mem0ApiDoc;
 
-/// What these routes have in common: their names for programs, and the shape of problems.
+/// Adds what these routes share: operation ids and the shape of errors.
 struct Mem0Modifier;
 
 impl Modify for Mem0Modifier {
@@ -113,27 +113,27 @@ impl Modify for Mem0Modifier {
                 operation.operation_id =
                     operation.operation_id.take().map(|name| format!("mem0_{name}"));
                 let detail = Content::new(Some(Ref::from_schema_name("Mem0Detail")));
-                let detail = ResponseBuilder::new()
-                    .description("What went wrong")
-                    .content("application/json", detail);
+                let detail =
+                    ResponseBuilder::new().description("Error").content("application/json", detail);
                 operation.responses.responses.insert("default".to_owned(), detail.build().into());
             }
         }
     }
 }
 
-/// The description of these routes.
+/// Returns the OpenAPI description of these routes.
 pub(super) fn openapi() -> utoipa::openapi::OpenApi {
     Mem0ApiDoc::openapi()
 }
 
-/// Whether a route is one of mem0: those of its hosted service end with a slash, those of its server are these.
+/// Returns `true` for a route of mem0: the hosted service's end with a slash, the open-source server's have these
+/// roots.
 pub(super) fn is_mem0_route(route: &str) -> bool {
     let first = route.split('/').nth(1).unwrap_or_default();
     route.len() > 1 && route.ends_with('/') || ["memories", "search", "reset"].contains(&first)
 }
 
-/// A problem in the shape that clients of mem0 read.
+/// Writes a problem in mem0's shape.
 pub(super) fn to_detail_response(mut response: Response) -> Response {
     let Some(problem) = response.extensions().get::<Problem>() else { return response };
     let detail = format!("{}: {}", problem.title, problem.detail);
@@ -141,14 +141,14 @@ pub(super) fn to_detail_response(mut response: Response) -> Response {
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
     if response.status() == StatusCode::BAD_REQUEST {
-        // What does not fit is 422 on the open-source server; clients of both treat it as the same mistake.
+        // The open-source server answers 422 to what does not fit; clients of both treat it alike.
         *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
     }
     response.extensions_mut().insert(BodyWritten);
     response
 }
 
-/// The two names of a path, decoded.
+/// Two path parameters, decoded.
 pub(crate) struct PathPair(String, String);
 
 impl FromRequestParts<App> for PathPair {

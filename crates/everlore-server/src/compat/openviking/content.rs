@@ -1,4 +1,4 @@
-//! `/api/v1/content`: reading at the three levels, and writing.
+//! `/api/v1/content`: reading at three tiers, and writing.
 
 use std::time::Instant;
 
@@ -25,50 +25,50 @@ use crate::{
     problem::Problem,
 };
 
-/// The files of that system that hold the short forms of a folder.
+/// Files of OpenViking that hold the lower tiers of a folder.
 const SIDECARS: [(&str, Tier); 2] = [("/.abstract.md", Tier::L0), ("/.overview.md", Tier::L1)];
 
-async fn read_tier(access: &Access, uri: &str, level: Tier) -> Result<String, Problem> {
-    let sidecar = SIDECARS.iter().find_map(|(end, level)| Some((uri.strip_suffix(end)?, *level)));
-    let (uri, level) = sidecar.unwrap_or((uri, level));
+async fn read_tier(access: &Access, uri: &str, tier: Tier) -> Result<String, Problem> {
+    let sidecar = SIDECARS.iter().find_map(|(end, tier)| Some((uri.strip_suffix(end)?, *tier)));
+    let (uri, tier) = sidecar.unwrap_or((uri, tier));
     match virtual_folder(uri, &access.scope) {
-        Some(inside) if level == Tier::L0 => {
-            let names: Vec<&str> = inside.iter().map(|entry| entry.name.as_str()).collect();
+        Some(entries) if tier == Tier::L0 => {
+            let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
             Ok(format!("{} entries: {}", names.len(), names.join(", ")))
         }
-        Some(inside) if level == Tier::L1 => {
-            let lines = inside.iter().map(|it| format!("- {}/: {}", it.name, it.summary));
+        Some(entries) if tier == Tier::L1 => {
+            let lines = entries.iter().map(|entry| format!("- {}/: {}", entry.name, entry.summary));
             Ok(lines.collect::<Vec<_>>().join("\n"))
         }
-        _ => Ok(access.engine().fs_read(&access.scope, uri, level).await?.text),
+        _ => Ok(access.engine().fs_read(&access.scope, uri, tier).await?.text),
     }
 }
 
-/// Lines from `offset` on; all of them if `limit` is negative.
+/// Reads lines from `offset` on; all of them if `limit` is negative.
 pub(super) async fn read(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
-    let began = Instant::now();
+    let started = Instant::now();
     let uri = required_uri(&mut params)?;
     let offset: usize = params.optional("offset")?.unwrap_or(0);
     let limit: i64 = params.optional("limit")?.unwrap_or(-1);
     let text = read_tier(&access, &uri, Tier::L2).await?;
     if offset == 0 && limit < 0 {
-        return VikingResponse::ok(began, text.into());
+        return VikingResponse::ok(started, text.into());
     }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let lines: Vec<&str> = text.lines().skip(offset).take(limit).collect();
-    VikingResponse::ok(began, lines.join("\n").into())
+    VikingResponse::ok(started, lines.join("\n").into())
 }
 
 pub(super) async fn summary(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
-    let began = Instant::now();
+    let started = Instant::now();
     let uri = required_uri(&mut params)?;
-    VikingResponse::ok(began, read_tier(&access, &uri, Tier::L0).await?.into())
+    VikingResponse::ok(started, read_tier(&access, &uri, Tier::L0).await?.into())
 }
 
 pub(super) async fn overview(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
-    let began = Instant::now();
+    let started = Instant::now();
     let uri = required_uri(&mut params)?;
-    VikingResponse::ok(began, read_tier(&access, &uri, Tier::L1).await?.into())
+    VikingResponse::ok(started, read_tier(&access, &uri, Tier::L1).await?.into())
 }
 
 pub(super) async fn download(
@@ -80,7 +80,7 @@ pub(super) async fn download(
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], text).into_response())
 }
 
-/// Something to write.
+/// Content to write.
 #[derive(Deserialize)]
 pub(super) struct WriteBody {
     uri: String,
@@ -91,22 +91,22 @@ pub(super) struct WriteBody {
     tags: Vec<String>,
 }
 
-/// Changes a memory, or adds a memory or a document.
+/// Edits a memory, or adds a memory or a document.
 pub(super) async fn write(
     Writer(access): Writer,
-    JsonBody(written, _): JsonBody<WriteBody>,
+    JsonBody(body, _): JsonBody<WriteBody>,
 ) -> VikingResult {
-    let began = Instant::now();
+    let started = Instant::now();
     let (engine, scope) = (access.engine(), &access.scope);
-    let WriteBody { uri, content, mode, tags } = written;
-    let known = match engine.fs_stat(scope, &uri).await {
+    let WriteBody { uri, content, mode, tags } = body;
+    let existing = match engine.fs_stat(scope, &uri).await {
         Ok(stat) => Some(stat.item),
         Err(Error::NoSuchUri { .. }) => None,
         Err(error) => return Err(error.into()),
     };
     let mode = mode.as_deref().unwrap_or("replace");
     let is_document = to_viking(&uri, scope).starts_with("viking://resources/");
-    let uri = match (known, mode) {
+    let uri = match (existing, mode) {
         (Some(_), "create") => {
             return Err(Problem::from(Error::Conflict { what: format!("`{uri}`") }));
         }
@@ -127,15 +127,15 @@ pub(super) async fn write(
             engine.fs_add(scope, request).await?.uri
         }
         _ => {
-            return Err(Problem::invalid("there is no such mode", "use replace, append or create"));
+            return Err(Problem::invalid("unknown mode", "use replace, append or create"));
         }
     };
     VikingResponse::ok(
-        began,
+        started,
         json!({ "uri": to_viking(&uri, scope), "mode": mode, "written": true }),
     )
 }
 
 fn read_only() -> Problem {
-    Problem::invalid("this cannot be written here", "docs/fs.md says how it is changed")
+    Problem::invalid("this entry is read-only here", "docs/fs.md says how to change it")
 }

@@ -1,4 +1,4 @@
-//! Answers as OpenViking gives them: `{"status":"ok","result":…}` and `{"status":"error","error":{…}}`.
+//! Envelope of OpenViking's responses: `{"status":"ok","result":…}` and `{"status":"error","error":{…}}`.
 
 use std::time::Instant;
 
@@ -11,27 +11,27 @@ use serde_json::{Map, Value, json};
 
 use crate::{problem::Problem, response::JsonResponse, trace::BodyWritten};
 
-/// The result of every handler.
+/// Result of every handler.
 pub(super) type VikingResult = Result<VikingResponse, Problem>;
 
-/// What a request gets back when all went well.
+/// Successful response.
 pub(super) struct VikingResponse {
     result: Value,
-    /// What stands beside the result.
+    /// Fields beside the result.
     extra_fields: Map<String, Value>,
     started: Instant,
 }
 
 impl VikingResponse {
-    /// Done.
-    pub(super) fn ok(began: Instant, result: Value) -> VikingResult {
-        Ok(Self { result, extra_fields: Map::new(), started: began })
+    /// Returns a result.
+    pub(super) fn ok(started: Instant, result: Value) -> VikingResult {
+        Ok(Self { result, extra_fields: Map::new(), started })
     }
 
-    /// The same, and whether there is more.
-    pub(super) fn page(began: Instant, result: Value, has_more: bool) -> VikingResult {
-        let beside = Map::from_iter([("has_more".to_owned(), has_more.into())]);
-        Ok(Self { result, extra_fields: beside, started: began })
+    /// Returns a page of a list.
+    pub(super) fn page(started: Instant, result: Value, has_more: bool) -> VikingResult {
+        let extra_fields = Map::from_iter([("has_more".to_owned(), has_more.into())]);
+        Ok(Self { result, extra_fields, started })
     }
 }
 
@@ -45,12 +45,12 @@ impl IntoResponse for VikingResponse {
     }
 }
 
-/// The same response; a problem in the words of OpenViking.
+/// Writes a problem in OpenViking's shape.
 pub(in crate::compat) fn to_error_envelope(mut response: Response) -> Response {
     let Some(problem) = response.extensions().get::<Problem>() else { return response };
     let (status, code) = error_code(problem.status);
     let message = format!("{}: {}", problem.title, problem.detail);
-    // The client builds what it says of a missing thing from these.
+    // The client builds its message about a missing entry from these.
     let details = json!({ "resource": problem.title, "type": "uri", "reason": problem.detail });
     let body = json!({
         "status": "error",

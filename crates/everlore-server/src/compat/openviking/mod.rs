@@ -1,7 +1,7 @@
-//! The routes of OpenViking, for clients of that system: the same tree, by `viking://` uris.
+//! Routes of OpenViking: the same tree, by `viking://` uris.
 //!
-//! Requests come with its headers and get its envelope; in between they pass the guards that every request passes. What a
-//! client may send and this server has no use for is ignored, because newer clients send more. See docs/fs.md.
+//! Requests carry its headers and get its envelope; in between they pass the same guards as ours. Fields that this
+//! server does not use are ignored, because newer clients send more of them. See docs/fs.md.
 
 mod envelope;
 mod tree;
@@ -24,7 +24,7 @@ pub(super) use resources::VikingState;
 
 use crate::{app::App, auth::authenticate, problem::Problem};
 
-/// The headers of that system, and ours for the same.
+/// Headers of OpenViking, and ours with the same meaning.
 const HEADER_ALIASES: [(&str, &str); 2] =
     [("x-openviking-user", "x-everlore-user"), ("x-openviking-actor-peer", "x-everlore-agent")];
 
@@ -64,12 +64,12 @@ fn routes() -> Router<App> {
         .route("/api/v1/{*rest}", any(async || not_implemented()))
 }
 
-/// Whether a path is one of that system.
+/// Returns `true` for a path of OpenViking.
 pub(super) fn is_viking_route(path: &str) -> bool {
     path.starts_with("/api/v1/")
 }
 
-/// Reads the headers of that system.
+/// Middleware that translates OpenViking's headers into ours.
 async fn translate_headers(mut request: Request, next: Next) -> Response {
     let headers = request.headers_mut();
     if !headers.contains_key(header::AUTHORIZATION)
@@ -85,18 +85,18 @@ async fn translate_headers(mut request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// The key, as we send one.
+/// Returns the API key as a bearer token.
 fn api_key_as_bearer(headers: &HeaderMap) -> Option<HeaderValue> {
-    let mut all = headers.get_all("x-api-key").iter();
-    let (one, None) = (all.next()?.to_str().ok()?, all.next()) else { return None };
-    HeaderValue::from_str(&format!("Bearer {one}")).ok()
+    let mut keys = headers.get_all("x-api-key").iter();
+    let (key, None) = (keys.next()?.to_str().ok()?, keys.next()) else { return None };
+    HeaderValue::from_str(&format!("Bearer {key}")).ok()
 }
 
 fn not_implemented() -> Problem {
     Problem::new(
         StatusCode::NOT_IMPLEMENTED,
         "unimplemented",
-        "this server does not have this part of OpenViking",
-        "docs/fs.md lists what it has",
+        "this part of OpenViking is not supported",
+        "docs/fs.md lists the supported routes",
     )
 }

@@ -1,8 +1,8 @@
-//! `/api/v1/resources`: a file is sent first and named then.
+//! `/api/v1/resources`: a file is uploaded first and added to the tree in a second request.
 
 use std::{
     collections::{HashSet, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::Mutex,
     time::Instant,
 };
 
@@ -25,23 +25,24 @@ use crate::{
     auth::Writer,
     body::{JsonBody, check_content_type, read_body},
     problem::Problem,
+    sync::lock,
 };
 
-/// Files that wait to be named, and their bytes together: they lie in RAM.
+/// Pending uploads, and their bytes together: they are in RAM.
 const MAX_UPLOADS: usize = 64;
 const MAX_UPLOAD_BYTES: usize = 256 * 1024 * 1024;
 
-/// Conversations that were begun and have no turn yet.
+/// Sessions that were created and have no turn yet.
 const MAX_OPEN_SESSIONS: usize = 10_000;
 
-/// What is kept between two requests of a client.
+/// State between two requests of a client.
 #[derive(Default)]
 pub(in crate::compat) struct VikingState {
     uploads: Mutex<VecDeque<PendingUpload>>,
     open_sessions: Mutex<HashSet<(Scope, String)>>,
 }
 
-/// A file that waits.
+/// Uploaded file that was not added yet.
 struct PendingUpload {
     id: String,
     scope: Scope,
@@ -50,10 +51,10 @@ struct PendingUpload {
 }
 
 impl VikingState {
-    /// Keeps a file; the oldest go where there are too many.
+    /// Adds an upload, and drops the oldest ones beyond the limits.
     fn add_upload(&self, scope: &Scope, name: String, bytes: Bytes) -> String {
         let id = format!("upload-{}", Uuid::now_v7());
-        let mut files = locked(&self.uploads);
+        let mut files = lock(&self.uploads);
         files.push_back(PendingUpload { id: id.clone(), scope: scope.clone(), name, bytes });
         let size =
             |files: &VecDeque<PendingUpload>| files.iter().map(|it| it.bytes.len()).sum::<usize>();
@@ -63,35 +64,31 @@ impl VikingState {
         id
     }
 
-    /// The file, which waits no longer. Only its own scope gets it.
+    /// Takes an upload; only its own scope gets it.
     fn take_upload(&self, scope: &Scope, id: &str) -> Option<(String, Bytes)> {
-        let mut files = locked(&self.uploads);
+        let mut files = lock(&self.uploads);
         let at = files.iter().position(|file| file.id == id && file.scope == *scope)?;
         files.remove(at).map(|file| (file.name, file.bytes))
     }
 
-    /// Notes that a conversation was begun.
+    /// Remembers a session without turns.
     pub(super) fn open_session(&self, scope: &Scope, session: &str) {
-        let mut open = locked(&self.open_sessions);
+        let mut open = lock(&self.open_sessions);
         if open.len() < MAX_OPEN_SESSIONS {
             open.insert((scope.clone(), session.to_owned()));
         }
     }
 
     pub(super) fn is_session_open(&self, scope: &Scope, session: &str) -> bool {
-        locked(&self.open_sessions).contains(&(scope.clone(), session.to_owned()))
+        lock(&self.open_sessions).contains(&(scope.clone(), session.to_owned()))
     }
 
     pub(super) fn close_session(&self, scope: &Scope, session: &str) -> bool {
-        locked(&self.open_sessions).remove(&(scope.clone(), session.to_owned()))
+        lock(&self.open_sessions).remove(&(scope.clone(), session.to_owned()))
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The file of a form.
+/// File of a multipart form.
 pub(super) struct UploadedFile {
     name: String,
     bytes: Bytes,
@@ -118,7 +115,7 @@ fn boundary(headers: &HeaderMap) -> Option<String> {
     (!boundary.is_empty()).then(|| format!("--{boundary}"))
 }
 
-/// The part of a form that is a file.
+/// Finds the part of a form that is a file.
 fn find_file_part(bytes: &Bytes, boundary: &str) -> Option<UploadedFile> {
     let mut at = find_bytes(bytes, boundary.as_bytes(), 0)?;
     loop {
@@ -138,18 +135,18 @@ fn quoted_param(headers: &str, key: &str) -> Option<String> {
     rest.split_once('"').map(|(name, _)| name.to_owned())
 }
 
-fn find_bytes(bytes: &[u8], sought: &[u8], from: usize) -> Option<usize> {
-    let found = bytes.get(from..)?.windows(sought.len()).position(|window| window == sought)?;
-    Some(from + found)
+fn find_bytes(bytes: &[u8], needle: &[u8], from: usize) -> Option<usize> {
+    let position = bytes.get(from..)?.windows(needle.len()).position(|window| window == needle)?;
+    Some(from + position)
 }
 
 pub(super) async fn upload(Writer(access): Writer, form: UploadedFile) -> VikingResult {
-    let began = Instant::now();
+    let started = Instant::now();
     let id = access.app.compat.viking.add_upload(&access.scope, form.name, form.bytes);
-    VikingResponse::ok(began, json!({ "temp_file_id": id }))
+    VikingResponse::ok(started, json!({ "temp_file_id": id }))
 }
 
-/// A document to add.
+/// Document to add.
 #[derive(Deserialize)]
 pub(super) struct AddResourceBody {
     temp_file_id: Option<String>,
@@ -165,12 +162,12 @@ pub(super) async fn add(
     Writer(access): Writer,
     JsonBody(resource, _): JsonBody<AddResourceBody>,
 ) -> VikingResult {
-    let began = Instant::now();
+    let started = Instant::now();
     let Some(id) = &resource.temp_file_id else {
-        let what = resource.path.map(|_| "this server reads no paths and no addresses by itself");
+        let title = resource.path.map(|_| "the server fetches no paths or addresses");
         return Err(Problem::invalid(
-            what.unwrap_or("there is no file"),
-            "send the file to /api/v1/resources/temp_upload first; clients do so where it exists on their side",
+            title.unwrap_or("there is no file"),
+            "upload the file to /api/v1/resources/temp_upload first; clients do so for files on their side",
         ));
     };
     let Some((sent, bytes)) = access.app.compat.viking.take_upload(&access.scope, id) else {
@@ -178,8 +175,8 @@ pub(super) async fn add(
     };
     if bytes.starts_with(b"PK\x03\x04") {
         return Err(Problem::invalid(
-            "folders and archives are not taken apart here",
-            "add the files of the folder one by one",
+            "folders and archives are not supported",
+            "add the files one by one",
         ));
     }
     let name = resource.source_name.unwrap_or(sent);
@@ -191,7 +188,7 @@ pub(super) async fn add(
     let chunks = added.document.as_ref().map(|report| report.chunks);
     let note = added.document.and_then(|report| report.note);
     VikingResponse::ok(
-        began,
+        started,
         json!({
             "status": "success", "root_uri": uri, "uri": uri, "chunks": chunks,
             "warnings": note.into_iter().collect::<Vec<_>>(), "errors": [],
@@ -199,16 +196,15 @@ pub(super) async fn add(
     )
 }
 
-/// A target without an ending is a folder for the file.
+/// Returns the uri of a new document; a target without a file extension is its folder.
 fn target_uri(to: Option<String>, parent: Option<String>, name: &str) -> String {
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let name = name.replace('%', "%25");
+    let has_extension = |uri: &str| uri.rsplit('/').next().is_some_and(|last| last.contains('.'));
     let inside = |folder: &str| format!("{}/{name}", folder.trim_end_matches('/'));
     match (to, parent) {
-        (Some(to), _) => match to.rsplit('/').next().is_some_and(|last| last.contains('.')) {
-            true => to,
-            false => inside(&to),
-        },
+        (Some(to), _) if has_extension(&to) => to,
+        (Some(to), _) => inside(&to),
         (None, Some(parent)) => inside(&parent),
         (None, None) => inside("viking://resources"),
     }
@@ -244,13 +240,13 @@ mod tests {
     }
 
     #[test]
-    fn a_file_waits_for_its_own_scope_only_and_the_oldest_go_first() {
-        let (desk, own) = (VikingState::default(), Scope::new("a", "u").unwrap());
-        let id = desk.add_upload(&own, "a.md".into(), Bytes::from_static(b"x"));
-        assert!(desk.take_upload(&Scope::new("a", "v").unwrap(), &id).is_none());
+    fn an_upload_is_for_its_own_scope_and_the_oldest_are_dropped_first() {
+        let (state, scope) = (VikingState::default(), Scope::new("a", "u").unwrap());
+        let id = state.add_upload(&scope, "a.md".into(), Bytes::from_static(b"x"));
+        assert!(state.take_upload(&Scope::new("a", "v").unwrap(), &id).is_none());
         for _ in 0..MAX_UPLOADS {
-            desk.add_upload(&own, "b.md".into(), Bytes::from_static(b"y"));
+            state.add_upload(&scope, "b.md".into(), Bytes::from_static(b"y"));
         }
-        assert!(desk.take_upload(&own, &id).is_none());
+        assert!(state.take_upload(&scope, &id).is_none());
     }
 }

@@ -19,13 +19,13 @@ use crate::{
     problem::Problem,
 };
 
-/// Memories of all kinds, without what was said word for word.
+/// Folder of all memories, without the turns.
 const MEMORIES: &str = "memories";
 
-/// Tokens of a context block, unless more are asked for.
+/// Token budget of a context block by default.
 const DEFAULT_TOKENS: usize = 2_000;
 
-/// Entries that a search by name looks at.
+/// Entries that a search by name visits.
 const MAX_WALKED: usize = MAX_PAGE_SIZE;
 
 /// One uri or several.
@@ -36,7 +36,7 @@ enum OneOrMany {
     Many(Vec<String>),
 }
 
-/// What to find by meaning. A search of a conversation is the same: the query says what matters.
+/// Search by meaning. A search within a session is the same: the query says what matters.
 #[derive(Deserialize)]
 pub(super) struct FindBody {
     #[serde(default)]
@@ -61,11 +61,11 @@ impl FindBody {
         if named.is_empty() { vec!["viking://".to_owned()] } else { named }
     }
 
-    fn wants_type(&self, sort: &str) -> bool {
+    fn wants_type(&self, context_type: &str) -> bool {
         match &self.context_type {
             None => true,
-            Some(OneOrMany::One(one)) => one == sort,
-            Some(OneOrMany::Many(many)) => many.iter().any(|one| one == sort),
+            Some(OneOrMany::One(one)) => one == context_type,
+            Some(OneOrMany::Many(many)) => many.iter().any(|one| one == context_type),
         }
     }
 }
@@ -74,28 +74,28 @@ pub(super) async fn find(
     Reader(access): Reader,
     JsonBody(query, _): JsonBody<FindBody>,
 ) -> VikingResult {
-    let began = Instant::now();
+    let started = Instant::now();
     if query.query.trim().is_empty() {
-        return Err(Problem::invalid("there is no query", "say what to look for"));
+        return Err(Problem::invalid("there is no query", "give one in `query`"));
     }
     let limit = query.node_limit.or(query.limit).unwrap_or(10);
-    let found = find_hits(&access, &query, limit).await?;
+    let hits = find_hits(&access, &query, limit).await?;
     if query.mode.as_deref() == Some("context") {
-        return context(&access, &query, found, began).await;
+        return context(&access, &query, hits, started).await;
     }
     let (mut memories, mut resources) = (Vec::new(), Vec::new());
-    for one in found {
-        let told = hit_json(&access, &one).await?;
-        if one.document.is_some() { resources.push(told) } else { memories.push(told) }
+    for hit in hits {
+        let item = hit_json(&access, &hit).await?;
+        if hit.document.is_some() { resources.push(item) } else { memories.push(item) }
     }
     let total = memories.len() + resources.len();
     VikingResponse::ok(
-        began,
+        started,
         json!({ "memories": memories, "resources": resources, "skills": [], "total": total }),
     )
 }
 
-/// The best of all targets; of a document, the best piece only.
+/// Returns the best hits of all targets; of a document only its best chunk.
 async fn find_hits(access: &Access, query: &FindBody, limit: usize) -> Result<Vec<FsHit>, Problem> {
     let (engine, mut all) = (access.engine(), Vec::<FsHit>::new());
     for target in query.targets() {
@@ -111,57 +111,60 @@ async fn find_hits(access: &Access, query: &FindBody, limit: usize) -> Result<Ve
             min_score: query.score_threshold.unwrap_or(0.0),
             explain: false,
         };
-        let found = engine.fs_find(&access.scope, &request).await?.found.into_iter();
-        all.extend(found.filter(|one| !(of_user && one.document.is_some())));
+        let hits = engine.fs_find(&access.scope, &request).await?.found.into_iter();
+        all.extend(hits.filter(|hit| !(of_user && hit.document.is_some())));
     }
     all.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let mut seen = HashSet::new();
-    all.retain(|one| seen.insert(one.document.clone().unwrap_or_else(|| one.uri.clone())));
-    all.retain(|one| query.wants_type(if one.document.is_some() { "resource" } else { "memory" }));
+    let mut known = HashSet::new();
+    all.retain(|hit| known.insert(hit.document.clone().unwrap_or_else(|| hit.uri.clone())));
+    all.retain(|hit| query.wants_type(if hit.document.is_some() { "resource" } else { "memory" }));
     all.truncate(limit);
     Ok(all)
 }
 
-async fn hit_json(access: &Access, one: &FsHit) -> Result<Value, Problem> {
-    let overview = access.engine().fs_read(&access.scope, &one.uri, Tier::L1).await?.text;
-    let is_piece = one.document.is_some();
-    let uri = one.document.as_ref().unwrap_or(&one.uri);
+async fn hit_json(access: &Access, hit: &FsHit) -> Result<Value, Problem> {
+    let overview = access.engine().fs_read(&access.scope, &hit.uri, Tier::L1).await?.text;
+    let is_chunk = hit.document.is_some();
+    let uri = hit.document.as_ref().unwrap_or(&hit.uri);
     Ok(json!({
         "uri": to_viking(uri, &access.scope),
-        "context_type": if is_piece { "resource" } else { "memory" },
+        "context_type": if is_chunk { "resource" } else { "memory" },
         "level": 2,
-        "abstract": one.summary,
+        "abstract": hit.summary,
         "overview": overview,
-        "category": one.kind,
-        "score": one.score,
+        "category": hit.kind,
+        "score": hit.score,
         "match_reason": "",
         "relations": [],
     }))
 }
 
-/// The block for a prompt, and what it was made of.
+/// Returns the memory block of a prompt, and its entries.
 async fn context(
     access: &Access,
     query: &FindBody,
-    found: Vec<FsHit>,
-    began: Instant,
+    hits: Vec<FsHit>,
+    started: Instant,
 ) -> VikingResult {
     let engine = access.engine();
     let request = engine.context_request(&access.scope, query.query.as_str());
     let budget = query.max_tokens.unwrap_or(DEFAULT_TOKENS);
     let block = engine.context(&request, budget).await?;
-    let entries: Vec<Value> = found
+    let entries: Vec<Value> = hits
         .iter()
-        .map(|one| {
-            let uri = to_viking(one.document.as_ref().unwrap_or(&one.uri), &access.scope);
-            json!({ "uri": uri, "category": one.kind, "score": one.score, "detail": "abstract", "text": one.summary })
+        .map(|hit| {
+            let uri = to_viking(hit.document.as_ref().unwrap_or(&hit.uri), &access.scope);
+            json!({ "uri": uri, "category": hit.kind, "score": hit.score, "detail": "abstract", "text": hit.summary })
         })
         .collect();
     let stats = json!({ "tokens": block.tokens });
-    VikingResponse::ok(began, json!({ "entries": entries, "rendered": block.text, "stats": stats }))
+    VikingResponse::ok(
+        started,
+        json!({ "entries": entries, "rendered": block.text, "stats": stats }),
+    )
 }
 
-/// What to find by text.
+/// Search by text.
 #[derive(Deserialize)]
 pub(super) struct GrepBody {
     uri: String,
@@ -171,12 +174,12 @@ pub(super) struct GrepBody {
     node_limit: Option<usize>,
 }
 
-/// Patterns of that system are regular expressions.
+/// Searches by regular expression, as OpenViking does.
 pub(super) async fn grep(
     Reader(access): Reader,
     JsonBody(body, _): JsonBody<GrepBody>,
 ) -> VikingResult {
-    let began = Instant::now();
+    let started = Instant::now();
     let uri =
         if virtual_folder(&body.uri, &access.scope).is_some() { String::new() } else { body.uri };
     let request = FsGrepRequest {
@@ -186,23 +189,23 @@ pub(super) async fn grep(
         ignore_case: body.case_insensitive,
         limit: body.node_limit.unwrap_or(256),
     };
-    let grepped = access.engine().fs_grep(&access.scope, &request).await?;
-    let matches: Vec<Value> = grepped
+    let report = access.engine().fs_grep(&access.scope, &request).await?;
+    let matches: Vec<Value> = report
         .matches
         .iter()
-        .map(|one| {
-            let uri = to_viking(&one.uri, &access.scope);
-            json!({ "uri": uri, "line": one.line, "content": one.text })
+        .map(|line| {
+            let uri = to_viking(&line.uri, &access.scope);
+            json!({ "uri": uri, "line": line.line, "content": line.text })
         })
         .collect();
     let count = matches.len();
     VikingResponse::ok(
-        began,
-        json!({ "matches": matches, "count": count, "match_count": count, "files_scanned": grepped.read }),
+        started,
+        json!({ "matches": matches, "count": count, "match_count": count, "files_scanned": report.read }),
     )
 }
 
-/// What to find by name.
+/// Search by name.
 #[derive(Deserialize)]
 pub(super) struct GlobBody {
     pattern: String,
@@ -219,18 +222,18 @@ pub(super) async fn glob(
     Reader(access): Reader,
     JsonBody(body, _): JsonBody<GlobBody>,
 ) -> VikingResult {
-    let began = Instant::now();
+    let started = Instant::now();
     let (walked, _) = walk(&access, &body.uri, usize::MAX, MAX_WALKED).await?;
     let pattern: Vec<&str> = body.pattern.trim_start_matches('/').split('/').collect();
     let fits = |path: &String| matches_path(&pattern, &path.split('/').collect::<Vec<_>>());
-    let found = walked.into_iter().filter(|(path, _)| fits(path)).map(|(_, entry)| entry.uri);
-    let found: Vec<String> = found.take(body.node_limit.unwrap_or(256)).collect();
-    let count = found.len();
-    VikingResponse::ok(began, json!({ "matches": found, "count": count }))
+    let matches = walked.into_iter().filter(|(path, _)| fits(path)).map(|(_, entry)| entry.uri);
+    let matches: Vec<String> = matches.take(body.node_limit.unwrap_or(256)).collect();
+    let count = matches.len();
+    VikingResponse::ok(started, json!({ "matches": matches, "count": count }))
 }
 
-/// Whether the parts of a path fit those of a pattern; `**` stands for any number of them. The places in the path that the
-/// pattern so far can lead to are all followed at once, so that no pattern takes long.
+/// Matches the segments of a path against a pattern; `**` stands for any number of segments. All positions that the
+/// pattern can have reached are followed at once, so that no pattern takes long.
 fn matches_path(pattern: &[&str], path: &[&str]) -> bool {
     let mut reached = vec![false; path.len() + 1];
     reached[0] = true;
@@ -248,7 +251,7 @@ fn matches_path(pattern: &[&str], path: &[&str]) -> bool {
     reached[path.len()]
 }
 
-/// Whether a name fits: `*` stands for any characters and `?` for one.
+/// Matches a name: `*` stands for any characters and `?` for one.
 fn matches_segment(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());
@@ -276,7 +279,7 @@ mod tests {
 
     #[test]
     fn names_fit_their_patterns_in_any_language() {
-        let fits = |pattern: &str, path: &str| {
+        let matches = |pattern: &str, path: &str| {
             matches_path(
                 &pattern.split('/').collect::<Vec<_>>(),
                 &path.split('/').collect::<Vec<_>>(),
@@ -290,13 +293,13 @@ mod tests {
             ("**", "a/b"),
             ("a*b*c", "aXXbYYbc"),
         ] {
-            assert!(fits(pattern, path), "{pattern} {path}");
+            assert!(matches(pattern, path), "{pattern} {path}");
         }
-        assert!(!fits(&"**/a/".repeat(500), &"a/".repeat(20)), "and no pattern takes long");
+        assert!(!matches(&"**/a/".repeat(500), &"a/".repeat(20)), "and no pattern takes long");
         for (pattern, path) in
             [("*.md", "a/b.md"), ("**/*.md", "a/b.txt"), ("a*b", "ac"), ("?", "ab"), ("a", "a/b")]
         {
-            assert!(!fits(pattern, path), "{pattern} {path}");
+            assert!(!matches(pattern, path), "{pattern} {path}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `/api/v1/sessions`: what is said is observed, and a commit draws memories from it.
+//! `/api/v1/sessions`: messages are observed, and a commit extracts memories from them.
 
 use std::time::Instant;
 
@@ -23,13 +23,13 @@ use crate::{
     problem::Problem,
 };
 
-/// Turns of a conversation that are told at once.
+/// Turns of a session returned at most.
 const MAX_TURNS: usize = 1_000;
 
-/// What the ids of tasks begin with; the rest names the conversation that is read.
+/// Prefix of task ids; the rest is the session.
 const TASK_PREFIX: &str = "commit-";
 
-/// The uri of a conversation in our tree.
+/// Returns the uri of a session in our tree.
 fn session_uri(session: &str) -> String {
     let special = [("%", "%25"), ("/", "%2F"), ("\\", "%5C")];
     let part = special.iter().fold(session.to_owned(), |part, (from, to)| part.replace(from, to));
@@ -41,37 +41,37 @@ fn session_json(access: &Access, session: &str) -> Value {
     json!({ "session_id": session, "uri": uri, "user": { "user_id": access.scope.user() } })
 }
 
-/// A conversation to begin.
+/// Session to create.
 #[derive(Deserialize)]
 pub(super) struct CreateSessionBody {
     session_id: Option<String>,
 }
 
-/// A conversation begins with its first turn; until then its name is kept while the server runs.
+/// Creates a session: it is stored with its first turn; until then the server remembers its name.
 pub(super) async fn create(
     Writer(access): Writer,
-    JsonBody(begin, _): JsonBody<CreateSessionBody>,
+    JsonBody(body, _): JsonBody<CreateSessionBody>,
 ) -> VikingResult {
-    let began = Instant::now();
-    let session = begin.session_id.filter(|name| !name.trim().is_empty());
+    let started = Instant::now();
+    let session = body.session_id.filter(|name| !name.trim().is_empty());
     let session = session.unwrap_or_else(|| Uuid::now_v7().to_string());
     everlore::engine::fs::check_uri(&session_uri(&session), &access.scope)?;
     access.app.compat.viking.open_session(&access.scope, &session);
-    VikingResponse::ok(began, session_json(&access, &session))
+    VikingResponse::ok(started, session_json(&access, &session))
 }
 
 pub(super) async fn list(Reader(access): Reader) -> VikingResult {
-    let began = Instant::now();
+    let started = Instant::now();
     let page = FsListRequest { limit: MAX_PAGE_SIZE, ..FsListRequest::new("sessions") };
     let listing = access.engine().fs_list(&access.scope, &page).await?;
-    let told = |item: &everlore::engine::fs::FsEntry| {
+    let item_json = |item: &everlore::engine::fs::FsEntry| {
         let uri = to_viking(&item.uri, &access.scope);
         let uri = uri.trim_end_matches('/');
         json!({ "session_id": item.name, "uri": uri, "is_dir": true, "updated_at": item.modified_at })
     };
     VikingResponse::page(
-        began,
-        listing.items.iter().map(told).collect::<Vec<_>>().into(),
+        started,
+        listing.items.iter().map(item_json).collect::<Vec<_>>().into(),
         listing.next.is_some(),
     )
 }
@@ -81,41 +81,41 @@ pub(super) async fn show(
     PathParam(session): PathParam,
     mut params: QueryParams,
 ) -> VikingResult {
-    let began = Instant::now();
-    let may_begin = params.flag("auto_create")?;
+    let started = Instant::now();
+    let may_create = params.flag("auto_create")?;
     let engine = access.engine();
     let stat = engine.fs_stat(&access.scope, &session_uri(&session)).await;
-    let mut told = session_json(&access, &session);
+    let mut session_item = session_json(&access, &session);
     match stat {
         Ok(stat) => {
-            told["message_count"] = stat.entries.into();
-            told["created_at"] = json!(stat.item.created_at);
-            told["updated_at"] = json!(stat.item.modified_at);
-            told["abstract"] = stat.item.summary.into();
-            told["pending_messages"] = pending_turns(&access, &session).await?.into();
+            session_item["message_count"] = stat.entries.into();
+            session_item["created_at"] = json!(stat.item.created_at);
+            session_item["updated_at"] = json!(stat.item.modified_at);
+            session_item["abstract"] = stat.item.summary.into();
+            session_item["pending_messages"] = pending_turns(&access, &session).await?.into();
         }
         Err(_)
-            if may_begin || access.app.compat.viking.is_session_open(&access.scope, &session) =>
+            if may_create || access.app.compat.viking.is_session_open(&access.scope, &session) =>
         {
-            told["message_count"] = 0.into();
+            session_item["message_count"] = 0.into();
         }
         Err(error) => return Err(error.into()),
     }
-    VikingResponse::ok(began, told)
+    VikingResponse::ok(started, session_item)
 }
 
 pub(super) async fn remove(Writer(access): Writer, PathParam(session): PathParam) -> VikingResult {
-    let began = Instant::now();
+    let started = Instant::now();
     let request = FsRemoveRequest { uri: session_uri(&session), recursive: true, dry_run: false };
     let was_open = access.app.compat.viking.close_session(&access.scope, &session);
     match access.engine().fs_remove(&access.scope, &request).await {
         Err(_) if was_open => {}
         removed => drop(removed?),
     }
-    VikingResponse::ok(began, json!({ "session_id": session }))
+    VikingResponse::ok(started, json!({ "session_id": session }))
 }
 
-/// A message; newer clients send more than is read here.
+/// Message; newer clients send more fields.
 #[derive(Deserialize)]
 pub(super) struct VikingMessage {
     role: Role,
@@ -126,7 +126,7 @@ pub(super) struct VikingMessage {
     peer_id: Option<String>,
 }
 
-/// A part of a message. What has no text is left out.
+/// Part of a message; one without text is left out.
 #[derive(Deserialize)]
 struct MessagePart {
     #[serde(default)]
@@ -141,11 +141,10 @@ struct MessagePart {
 
 impl MessagePart {
     fn text(&self) -> String {
-        match self.tool_name.is_empty() {
-            false => format!("[{}] {}", self.tool_name, self.tool_output).trim().to_owned(),
-            true if self.text.is_empty() => self.summary.clone(),
-            true => self.text.clone(),
+        if !self.tool_name.is_empty() {
+            return format!("[{}] {}", self.tool_name, self.tool_output).trim().to_owned();
         }
+        if self.text.is_empty() { self.summary.clone() } else { self.text.clone() }
     }
 }
 
@@ -157,7 +156,7 @@ impl VikingMessage {
         let time: Option<Timestamp> =
             self.created_at.map(|at| at.parse()).transpose().map_err(|_| {
                 Problem::invalid(
-                    "`created_at` is no time",
+                    "`created_at` is not a time",
                     "use RFC 3339, such as 2026-03-02T12:00:00Z",
                 )
             })?;
@@ -194,41 +193,41 @@ pub(super) async fn add_batch(
 }
 
 async fn observe(access: Access, session: String, messages: Vec<VikingMessage>) -> VikingResult {
-    let began = Instant::now();
+    let started = Instant::now();
     let turns = messages.into_iter().map(|message| message.into_turn(&session));
     let turns = turns.collect::<Result<Vec<_>, _>>()?;
     let saved = access.engine().observe(&access.scope, turns).await?;
-    // They are stored; a name that is none in the tree does not change that.
+    // The turns are stored, even if the name of the session is invalid in the tree.
     let stat = access.engine().fs_stat(&access.scope, &session_uri(&session)).await;
     let count = stat.ok().and_then(|stat| stat.entries);
     let ids: Vec<_> = saved.iter().map(|saved| saved.id).collect();
     VikingResponse::ok(
-        began,
+        started,
         json!({ "session_id": session, "message_count": count, "added": ids.len(), "message_ids": ids }),
     )
 }
 
-/// Options of a commit; this server keeps every turn, so none of them matters.
+/// Options of a commit; none matters, because this server keeps every turn.
 #[derive(Deserialize)]
 pub(super) struct CommitBody {}
 
-/// Sums the conversation up and draws memories from it: at once by rules, in the background by a model.
+/// Ends the session and extracts memories: at once by rules, in the background by a model.
 pub(super) async fn commit(
     Writer(access): Writer,
     PathParam(session): PathParam,
     JsonBody(CommitBody {}, _): JsonBody<CommitBody>,
 ) -> VikingResult {
-    let began = Instant::now();
+    let started = Instant::now();
     let engine = access.engine();
     if engine.captures_without_model(&access.scope) {
-        // Before the end is announced: then the worker wants to read it too.
+        // Before the session is marked as ended: after that the worker would extract as well.
         let request = ExtractRequest { session: Some(session.clone()), dry_run: false };
         engine.extract(&access.scope, &request).await?;
     }
     engine.end_session(&access.scope, &session).await?;
     let archive = to_viking(&session_uri(&session), &access.scope);
     VikingResponse::ok(
-        began,
+        started,
         json!({
             "session_id": session, "status": "accepted", "archived": true,
             "archive_uri": archive, "task_id": format!("{TASK_PREFIX}{session}"),
@@ -236,41 +235,42 @@ pub(super) async fn commit(
     )
 }
 
-/// How many turns of a conversation were not read yet.
+/// Returns the number of turns of a session that were not captured yet.
 async fn pending_turns(access: &Access, session: &str) -> Result<usize, Problem> {
     let status = access.engine().capture_status(&access.scope).await?;
-    let of = status.waiting.iter().filter(|one| one.session.as_deref() == Some(session));
-    Ok(of.map(|one| one.turns).sum())
+    let pending =
+        status.waiting.iter().filter(|pending| pending.session.as_deref() == Some(session));
+    Ok(pending.map(|pending| pending.turns).sum())
 }
 
 pub(super) async fn task(Reader(access): Reader, PathParam(task): PathParam) -> VikingResult {
-    let began = Instant::now();
+    let started = Instant::now();
     let Some(session) = task.strip_prefix(TASK_PREFIX) else {
         return Err(Problem::from(everlore::Error::not_found("task", &task)));
     };
-    let waiting = pending_turns(&access, session).await?;
-    let status = if waiting == 0 { "completed" } else { "running" };
-    let result = json!({ "session_id": session, "pending_messages": waiting });
+    let pending = pending_turns(&access, session).await?;
+    let status = if pending == 0 { "completed" } else { "running" };
+    let result = json!({ "session_id": session, "pending_messages": pending });
     VikingResponse::ok(
-        began,
+        started,
         json!({ "task_id": task, "task_type": "session_commit", "status": status, "resource_id": session, "result": result }),
     )
 }
 
-/// Everything that was accepted is stored already; only conversations may still be read.
+/// Returns at once: accepted messages are stored, and only extraction may be pending.
 pub(super) async fn wait(Reader(access): Reader) -> VikingResult {
-    let began = Instant::now();
+    let started = Instant::now();
     let status = access.engine().capture_status(&access.scope).await?;
-    VikingResponse::ok(began, json!({ "pending_messages": status.turns }))
+    VikingResponse::ok(started, json!({ "pending_messages": status.turns }))
 }
 
-/// What a conversation was about, and its last turns that fit the budget.
+/// Returns the overview of a session, and its last turns within the budget.
 pub(super) async fn context(
     Reader(access): Reader,
     PathParam(session): PathParam,
     mut params: QueryParams,
 ) -> VikingResult {
-    let began = Instant::now();
+    let started = Instant::now();
     let budget: usize = params.optional("token_budget")?.unwrap_or(128_000);
     let (engine, scope) = (access.engine(), &access.scope);
     let overview = engine.fs_read(scope, &session_uri(&session), Tier::L1).await?.text;
@@ -286,7 +286,7 @@ pub(super) async fn context(
     }
     messages.reverse();
     VikingResponse::ok(
-        began,
+        started,
         json!({
             "latest_archive_overview": overview, "pre_archive_abstracts": [],
             "messages": messages, "estimatedTokens": tokens.min(budget),
@@ -294,7 +294,7 @@ pub(super) async fn context(
     )
 }
 
-/// The last turns of a conversation, in their order.
+/// Returns the last turns of a session, in their order.
 async fn last_turns(access: &Access, session: &str) -> Result<Vec<Memory>, Problem> {
     let (engine, mut last, mut after) = (access.engine(), Vec::new(), None);
     loop {

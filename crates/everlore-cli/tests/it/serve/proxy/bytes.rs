@@ -1,4 +1,4 @@
-//! What passes through the proxy: bytes as they come, errors as they are, and clients that go away (X5).
+//! Relaying: bytes as they arrive, errors as they are, and clients that disconnect.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -14,7 +14,7 @@ use crate::{
     serve::{DEADLINE, TestServer},
 };
 
-/// An answer as it came: its head, and its chunks, of which the last is empty where the answer was whole.
+/// Response as it arrived: its head and its chunks, the last of which is empty if the response was complete.
 fn raw(address: &str, head: &str, body: &str) -> (String, Vec<Vec<u8>>) {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
@@ -41,7 +41,7 @@ fn raw(address: &str, head: &str, body: &str) -> (String, Vec<Vec<u8>>) {
     let mut chunks = Vec::new();
     loop {
         let mut size = String::new();
-        // What is cut off may end without a word.
+        // A response that is cut off may end without a terminating chunk.
         if reader.read_line(&mut size).unwrap_or(0) == 0 {
             return (head, chunks);
         }
@@ -56,8 +56,8 @@ fn raw(address: &str, head: &str, body: &str) -> (String, Vec<Vec<u8>>) {
 }
 
 #[test]
-fn streams_come_byte_for_byte_and_chunk_for_chunk() {
-    let said = |text: &str| {
+fn streams_are_relayed_byte_for_byte_and_chunk_for_chunk() {
+    let reply = |text: &str| {
         ModelResponse::text(text)
             .thinking("想一想")
             .and_call("note", json!({"text": "喝茶 <b>&\u{1f375}"}))
@@ -70,8 +70,8 @@ fn streams_come_byte_for_byte_and_chunk_for_chunk() {
     ] {
         let script = move || {
             chats()
-                .when("cut me", said("龙井，茶很香。").in_chunks_of(7))
-                .when("whole", said("Tea, 茶."))
+                .when("cut me", reply("龙井，茶很香。").in_chunks_of(7))
+                .when("whole", reply("Tea, 茶."))
         };
         let (direct, server) = (MockServer::start(script()), MockServer::start(script()));
         let home = home_with_provider(provider, &server.url());
@@ -98,7 +98,7 @@ fn streams_come_byte_for_byte_and_chunk_for_chunk() {
 }
 
 #[test]
-fn a_slow_answer_is_handed_on_as_it_comes_and_a_client_that_goes_takes_it_along() {
+fn a_slow_answer_is_relayed_as_it_arrives_and_ends_when_the_client_disconnects() {
     let server =
         MockServer::start(chats().otherwise(|_| ModelResponse::text("第一部分，第二部分")));
     let home = home_with_provider("openai", &server.url());
@@ -119,22 +119,26 @@ fn a_slow_answer_is_handed_on_as_it_comes_and_a_client_that_goes_takes_it_along(
         body.len()
     );
     client.write_all(head.as_bytes()).unwrap();
-    let mut seen = String::new();
-    while !seen.contains("先说这些") {
+    let mut received = String::new();
+    while !received.contains("先说这些") {
         let mut some = [0; 1024];
         let read = client.read(&mut some).unwrap();
-        assert!(read > 0, "{seen}");
-        seen += &String::from_utf8_lossy(&some[..read]);
+        assert!(read > 0, "{received}");
+        received += &String::from_utf8_lossy(&some[..read]);
     }
     server.await_held();
     drop(client);
     server.await_disconnect();
-    assert_eq!(serving.turns("", 2), ["Tell me slowly", "先说这些"], "what came is kept");
+    assert_eq!(
+        serving.turns("", 2),
+        ["Tell me slowly", "先说这些"],
+        "the received part is captured"
+    );
 }
 
 #[test]
-fn a_client_that_goes_before_the_answer_begins_takes_the_request_along() {
-    // A provider that says nothing, not even a head.
+fn a_client_that_disconnects_before_the_answer_cancels_the_request() {
+    // A provider that sends nothing, not even a status line.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let home = home_with_provider("openai", &format!("http://{}", listener.local_addr().unwrap()));
     let serving = TestServer::start(&home, &[]);
@@ -146,18 +150,18 @@ fn a_client_that_goes_before_the_answer_begins_takes_the_request_along() {
         body.len()
     );
     client.write_all(head.as_bytes()).unwrap();
-    let (mut asked, _) = listener.accept().unwrap();
-    asked.set_read_timeout(Some(DEADLINE)).unwrap();
+    let (mut relayed, _) = listener.accept().unwrap();
+    relayed.set_read_timeout(Some(DEADLINE)).unwrap();
     let mut some = [0; 64];
-    assert!(asked.read(&mut some).unwrap() > 0);
+    assert!(relayed.read(&mut some).unwrap() > 0);
     drop(client);
     let mut rest = Vec::new();
-    // Ends only when the proxy closes the connection.
-    asked.read_to_end(&mut rest).unwrap();
+    // Returns only when the proxy closes the connection.
+    relayed.read_to_end(&mut rest).unwrap();
 }
 
 #[test]
-fn errors_of_the_provider_come_as_they_are_and_nothing_is_kept() {
+fn errors_of_the_provider_are_relayed_and_not_captured() {
     let server = MockServer::start(chats());
     let home = home_with_provider("openai", &server.url());
     let serving = TestServer::start(&home, &[]);
@@ -168,10 +172,10 @@ fn errors_of_the_provider_come_as_they_are_and_nothing_is_kept() {
                 .with_header("retry-after", "7")
                 .with_header("x-request-id", "req_theirs"),
         );
-        let told = serving.chat("/v1/chat/completions", &[], question("I live in Porto"));
-        assert_eq!((told.status, told.text), (status, body.to_string()));
+        let response = serving.chat("/v1/chat/completions", &[], question("I live in Porto"));
+        assert_eq!((response.status, response.text), (status, body.to_string()));
         assert_eq!(
-            (&told.headers["retry-after"], &told.headers["x-request-id"]),
+            (&response.headers["retry-after"], &response.headers["x-request-id"]),
             (&"7".parse().unwrap(), &"req_theirs".parse().unwrap())
         );
     }
@@ -187,29 +191,32 @@ fn errors_of_the_provider_come_as_they_are_and_nothing_is_kept() {
         format!("POST /v1/chat/completions HTTP/1.1\r\nauthorization: Bearer {}", serving.token);
     let (_, came) = raw(&serving.address, &head, &body);
     assert!(came.len() == 1 && !came[0].is_empty(), "it looks cut off: {came:?}");
-    assert_eq!(serving.turns("", 2), ["Cut it", "half"], "only what was answered is kept");
+    assert_eq!(serving.turns("", 2), ["Cut it", "half"], "only answered requests are captured");
 }
 
 #[test]
-fn problems_of_ours_are_told_as_the_client_reads_them() {
+fn our_errors_have_the_shape_of_the_protocol() {
     let home = TestHome::new();
     let serving = TestServer::start(&home, &[]);
     let openai = serving.chat("/v1/chat/completions", &[], question("hi"));
-    let told = openai.json(503);
-    assert_eq!(told["error"]["code"], "no_provider");
-    assert!(told["error"]["message"].as_str().unwrap().contains("[chat]"), "{told}");
+    let response = openai.json(503);
+    assert_eq!(response["error"]["code"], "no_provider");
+    assert!(response["error"]["message"].as_str().unwrap().contains("[chat]"), "{response}");
     assert_eq!(
         (header(&openai, "x-should-retry"), header(&openai, "content-type")),
         ("false", "application/json")
     );
-    let told = serving.chat("/anthropic/v1/messages", &[], question("hi")).json(503);
-    assert_eq!((&told["type"], &told["error"]["type"]), (&json!("error"), &json!("api_error")));
+    let response = serving.chat("/anthropic/v1/messages", &[], question("hi")).json(503);
+    assert_eq!(
+        (&response["type"], &response["error"]["type"]),
+        (&json!("error"), &json!("api_error"))
+    );
     let bad = [("authorization", "Bearer wrong")];
-    let told = serving
+    let response = serving
         .request_with_headers(&bad, "POST", "/v1/chat/completions", Some(question("hi")))
         .json(401);
-    assert_eq!(told["error"]["type"], "authentication_error");
-    let told = serving
+    assert_eq!(response["error"]["type"], "authentication_error");
+    let response = serving
         .request_with_headers(
             &[("x-api-key", "wrong")],
             "POST",
@@ -217,12 +224,15 @@ fn problems_of_ours_are_told_as_the_client_reads_them() {
             Some(question("hi")),
         )
         .json(401);
-    assert_eq!(told["error"]["type"], "authentication_error");
+    assert_eq!(response["error"]["type"], "authentication_error");
     // Nothing listens where the settings point.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let home = home_with_provider("openai", &format!("http://{free}"));
     let serving = TestServer::start(&home, &[]);
-    let told = serving.chat("/v1/chat/completions", &[], question("hi")).json(502);
-    assert_eq!(told["error"]["code"], "provider_unreachable");
-    assert!(told["error"]["message"].as_str().unwrap().contains("nothing listens there"), "{told}");
+    let response = serving.chat("/v1/chat/completions", &[], question("hi")).json(502);
+    assert_eq!(response["error"]["code"], "provider_unreachable");
+    assert!(
+        response["error"]["message"].as_str().unwrap().contains("nothing listens there"),
+        "{response}"
+    );
 }

@@ -1,4 +1,4 @@
-//! The memory proxy as programs meet it: what reaches the provider, what comes back, and what is kept (X5, A8).
+//! Memory proxy as clients use it: what reaches the provider, what comes back, and what is captured.
 
 mod bytes;
 mod models;
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use super::{ApiResponse, DEADLINE, TestServer, contents};
 use crate::home::TestHome;
 
-/// The key that the provider asks for.
+/// Key that the provider requires.
 pub(crate) const KEY: &str = "sk-of-the-provider";
 
-/// A home whose settings name a provider.
+/// Creates a home whose settings name a provider.
 pub(crate) fn home_with_provider(provider: &str, url: &str) -> TestHome {
     let home = TestHome::new();
     let base = if provider == "openai" { format!("{url}/v1") } else { url.to_owned() };
@@ -38,14 +38,14 @@ fn question(text: &str) -> Value {
 }
 
 impl TestServer {
-    /// Asks a model, as the owner, with more headers.
+    /// Sends a chat request as the owner, with extra headers.
     fn chat(&self, path: &str, headers: &[(&str, &str)], body: Value) -> ApiResponse {
         let bearer = format!("Bearer {}", self.token);
         let all = [&[("authorization", bearer.as_str())], headers].concat();
         self.request_with_headers(&all, "POST", path, Some(body))
     }
 
-    /// Waits until so many turns are kept, and returns them, the oldest first.
+    /// Waits for this number of captured turns, and returns them, oldest first.
     fn turns(&self, query: &str, count: usize) -> Vec<String> {
         let since = Instant::now();
         loop {
@@ -64,17 +64,17 @@ impl TestServer {
     }
 }
 
-fn header<'a>(told: &'a ApiResponse, name: &str) -> &'a str {
-    told.headers.get(name).map_or("", |value| value.to_str().unwrap())
+fn header<'a>(response: &'a ApiResponse, name: &str) -> &'a str {
+    response.headers.get(name).map_or("", |value| value.to_str().unwrap())
 }
 
-/// What the provider was asked last.
+/// Returns the last request that the provider got.
 fn last_request(server: &MockServer) -> HttpRequest {
     server.requests().pop().unwrap()
 }
 
 #[test]
-fn a_fact_of_an_earlier_conversation_reaches_the_model_and_nothing_else_changes() {
+fn a_fact_of_an_earlier_session_reaches_the_model_and_nothing_else_changes() {
     let server = MockServer::start(chats().otherwise(|_| ModelResponse::text("好的。")));
     let home = home_with_provider("openai", &server.url());
     let serving = TestServer::start(&home, &[]);
@@ -93,18 +93,19 @@ fn a_fact_of_an_earlier_conversation_reaches_the_model_and_nothing_else_changes(
             .insert(0, json!({"role": "system", "content": "Be brief."}));
         body["tools"] = json!([{"type": "function", "function": {"name": "z", "parameters": {"type": "object", "b": 1, "a": 2}}}]);
         body["x_unknown"] = json!({ "kept": 1.5 });
-        let told = serving.chat("/v1/chat/completions", &[("x-memory-session", ask)], body.clone());
-        told.json(200);
-        assert_eq!(header(&told, "x-everlore-memory"), "added", "{told:?}");
-        assert!(header(&told, "x-everlore-memory-count").parse::<usize>().unwrap() > 0);
-        assert!(header(&told, "x-everlore-memory-tokens").parse::<usize>().unwrap() > 0);
-        assert_eq!(header(&told, "x-everlore-memory-ids").split(',').next().unwrap().len(), 36);
+        let response =
+            serving.chat("/v1/chat/completions", &[("x-memory-session", ask)], body.clone());
+        response.json(200);
+        assert_eq!(header(&response, "x-everlore-memory"), "added", "{response:?}");
+        assert!(header(&response, "x-everlore-memory-count").parse::<usize>().unwrap() > 0);
+        assert!(header(&response, "x-everlore-memory-tokens").parse::<usize>().unwrap() > 0);
+        assert_eq!(header(&response, "x-everlore-memory-ids").split(',').next().unwrap().len(), 36);
         let sent = String::from_utf8(last_request(&server).body).unwrap();
         let content =
             last_request(&server).json()["messages"][1]["content"].as_str().unwrap().to_owned();
-        let (said, block) = content.split_once("\n\n<memory-context>\n").unwrap();
+        let (message, block) = content.split_once("\n\n<memory-context>\n").unwrap();
         assert!(
-            said == ask && block.contains(found) && block.ends_with("</memory-context>"),
+            message == ask && block.contains(found) && block.ends_with("</memory-context>"),
             "{content}"
         );
         let quoted = Value::from(&content[ask.len()..]).to_string();
@@ -125,7 +126,7 @@ fn a_fact_of_an_earlier_conversation_reaches_the_model_and_nothing_else_changes(
 }
 
 #[test]
-fn what_is_said_is_kept_once_however_often_it_is_sent() {
+fn turns_are_captured_once_however_often_they_are_sent() {
     let script = chats()
         .when(
             "weather",
@@ -137,7 +138,7 @@ fn what_is_said_is_kept_once_however_often_it_is_sent() {
     let home = home_with_provider("openai", &server.url());
     let serving = TestServer::start(&home, &[]);
     let mut body = question("What is the weather in Lisbon?");
-    // Sent twice, as by a client that tries again.
+    // Sent twice, as by a client that retries.
     for _ in 0..2 {
         serving.chat("/v1/chat/completions", &[], body.clone()).json(200);
     }
@@ -147,8 +148,8 @@ fn what_is_said_is_kept_once_however_often_it_is_sent() {
         json!({"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}});
     messages.push(json!({"role": "assistant", "content": "Let me look.", "tool_calls": [call]}));
     messages.push(json!({"role": "tool", "tool_call_id": "c1", "content": "sunny"}));
-    let told = serving.chat("/v1/chat/completions", &[], body.clone());
-    assert_eq!(header(&told, "x-everlore-memory"), "tool-loop");
+    let response = serving.chat("/v1/chat/completions", &[], body.clone());
+    assert_eq!(header(&response, "x-everlore-memory"), "tool-loop");
     assert_eq!(
         last_request(&server).body,
         body.to_string().into_bytes(),
@@ -159,7 +160,7 @@ fn what_is_said_is_kept_once_however_often_it_is_sent() {
     messages.push(json!({"role": "assistant", "content": "It is sunny in Lisbon."}));
     let echo = "Thanks\n\n<memory-context>\nold\n</memory-context>";
     messages.push(json!({"role": "user", "content": echo}));
-    let told = serving.chat("/v1/chat/completions", &[], body);
+    let response = serving.chat("/v1/chat/completions", &[], body);
     let expected = [
         "What is the weather in Lisbon?",
         "Let me look.",
@@ -168,51 +169,55 @@ fn what_is_said_is_kept_once_however_often_it_is_sent() {
         "You are welcome.",
     ];
     assert_eq!(serving.turns("", 5), expected);
-    let session = header(&told, "x-everlore-session");
+    let session = header(&response, "x-everlore-session");
     assert!(session.starts_with("chat-"), "{session}");
     let first = serving.request("GET", "/v1/memories?kind=turn&limit=1", None).json(200);
     assert_eq!(first["memories"][0]["source"]["session"], session);
 }
 
 #[test]
-fn a_key_opens_its_own_memory_only() {
+fn a_key_opens_its_own_scope_only() {
     let server = MockServer::start(chats().otherwise(|_| ModelResponse::text("ok")));
     let home = home_with_provider("openai", &server.url());
     let key = |name: &str, role: &str| {
-        let made = home.json(&["--user", "ann", "serve", "key", "add", name, "--role", role]);
-        made["key"].as_str().unwrap().to_owned()
+        let key = home.json(&["--user", "ann", "serve", "key", "add", name, "--role", role]);
+        key["key"].as_str().unwrap().to_owned()
     };
     let (ann, reader) = (key("ann", "write"), key("reader", "read"));
     let serving = TestServer::start(&home, &[]);
     let path = "/v1/chat/completions";
-    // Whatever the program calls its user, the key says who it is.
+    // The key determines the user, whatever the client calls them.
     let body = json!({ "model": "everlore", "user": "opaque-7", "messages": [{"role": "user", "content": "My boat is called Alba."}] });
     serving.request_as(&ann, "POST", path, Some(body)).json(200);
     assert_eq!(last_request(&server).json()["model"], "scripted-chat", "the model of the settings");
     serving.turns("&user=ann", 2);
     let bearer = format!("Bearer {ann}");
     let foreign = [("authorization", bearer.as_str()), ("x-memory-user", "ben")];
-    let told = serving.request_with_headers(&foreign, "POST", path, Some(question("hi")));
-    assert_eq!(told.json(403)["error"]["code"], "scope");
+    let response = serving.request_with_headers(&foreign, "POST", path, Some(question("hi")));
+    assert_eq!(response.json(403)["error"]["code"], "scope");
 
-    // A key that only looks needs a key of the provider, and leaves nothing behind.
+    // A reader needs its own provider key, and nothing of it is captured.
     let ask = question("What is my boat called?");
-    let told = serving.request_as(&reader, "POST", path, Some(ask.clone()));
-    assert_eq!(told.json(403)["error"]["code"], "role", "the owner's money is not theirs");
+    let response = serving.request_as(&reader, "POST", path, Some(ask.clone()));
+    assert_eq!(
+        response.json(403)["error"]["code"],
+        "role",
+        "a reader must not spend the owner's money"
+    );
     let own = [("x-everlore-key", reader.as_str()), ("authorization", &format!("Bearer {KEY}"))];
-    let told = serving.request_with_headers(&own, "POST", path, Some(ask));
-    assert_eq!((told.status, header(&told, "x-everlore-memory")), (200, "added"));
+    let response = serving.request_with_headers(&own, "POST", path, Some(ask));
+    assert_eq!((response.status, header(&response, "x-everlore-memory")), (200, "added"));
     serving.turns("&user=ann", 2);
     serving.turns("", 0);
     let audit = fs::read_to_string(home.path().join("server-audit.jsonl")).unwrap();
     let line = audit.lines().rfind(|line| line.contains("completions")).unwrap();
     let line: Value = serde_json::from_str(line).unwrap();
-    let told = [&line["route"], &line["user"], &line["caller"]];
-    assert_eq!(told, [&json!(path), &json!("ann"), &json!("key:reader")]);
+    let audited = [&line["route"], &line["user"], &line["caller"]];
+    assert_eq!(audited, [&json!(path), &json!("ann"), &json!("key:reader")]);
 }
 
 #[test]
-fn the_owner_chooses_whose_memory_is_used_and_for_what() {
+fn the_owner_chooses_the_scope_and_the_use_of_memory() {
     let server = MockServer::start(chats().otherwise(|_| ModelResponse::text("ok")));
     let home = home_with_provider("openai", &server.url());
     let serving = TestServer::start(&home, &[]);
@@ -220,10 +225,10 @@ fn the_owner_chooses_whose_memory_is_used_and_for_what() {
     serving.chat(path, &[("x-memory-user", "王")], question("My boat is called Alba.")).json(200);
     serving.turns("&user=%E7%8E%8B", 2);
     let asks = |headers: &[(&str, &str)], body: &Value| {
-        let told = serving.chat(path, headers, body.clone());
-        told.json(200);
+        let response = serving.chat(path, headers, body.clone());
+        response.json(200);
         let sent = String::from_utf8(last_request(&server).body).unwrap();
-        (header(&told, "x-everlore-memory").to_owned(), sent.contains("Alba"))
+        (header(&response, "x-everlore-memory").to_owned(), sent.contains("Alba"))
     };
     let ask = question("What is my boat called?");
     let read = ("x-memory-mode", "read");
@@ -245,7 +250,7 @@ fn the_owner_chooses_whose_memory_is_used_and_for_what() {
 }
 
 #[test]
-fn a_client_may_bring_the_key_of_its_provider() {
+fn a_client_may_bring_its_own_provider_key() {
     let server = MockServer::start(MockChat::new().otherwise(|_| ModelResponse::text("ok")));
     let home = home_with_provider("openai", &server.url());
     let serving = TestServer::start(&home, &[]);
@@ -264,7 +269,7 @@ fn a_client_may_bring_the_key_of_its_provider() {
 }
 
 #[test]
-fn secrets_are_masked_in_what_is_kept_and_not_in_what_is_sent() {
+fn secrets_are_masked_in_captured_turns_and_not_in_relayed_ones() {
     let secret = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD";
     let server = MockServer::start(chats().otherwise(|_| ModelResponse::text("noted")));
     let home = home_with_provider("openai", &server.url());
@@ -273,12 +278,12 @@ fn secrets_are_masked_in_what_is_kept_and_not_in_what_is_sent() {
         .chat("/v1/chat/completions", &[], question(&format!("我的密钥是 {secret} 吗")))
         .json(200);
     assert!(String::from_utf8(last_request(&server).body).unwrap().contains(secret));
-    let kept = serving.turns("", 2);
-    assert!(kept[0].contains("我的密钥是") && !kept[0].contains(secret), "{kept:?}");
+    let turns = serving.turns("", 2);
+    assert!(turns[0].contains("我的密钥是") && !turns[0].contains(secret), "{turns:?}");
 }
 
 #[test]
-fn when_memory_fails_the_model_is_asked_all_the_same() {
+fn a_failure_of_memory_does_not_fail_the_request() {
     let server = MockServer::start(chats().otherwise(|_| ModelResponse::text("fine")));
     let home = home_with_provider("openai", &server.url());
     let serving = TestServer::start(&home, &[]);
@@ -299,14 +304,14 @@ fn when_memory_fails_the_model_is_asked_all_the_same() {
             .execute_batch(&format!("ALTER TABLE \"{name}\" RENAME TO \"gone_{name}\""))
             .unwrap();
     }
-    let told = serving.chat("/v1/chat/completions", &[], body.clone());
-    assert_eq!(told.json(200)["choices"][0]["message"]["content"], "fine");
-    assert_eq!(header(&told, "x-everlore-memory"), "failed");
+    let response = serving.chat("/v1/chat/completions", &[], body.clone());
+    assert_eq!(response.json(200)["choices"][0]["message"]["content"], "fine");
+    assert_eq!(header(&response, "x-everlore-memory"), "failed");
     assert_eq!(last_request(&server).body, body.to_string().into_bytes());
 }
 
 #[test]
-fn what_an_answer_used_is_written_down() {
+fn the_usage_of_an_answer_is_recorded() {
     let server = MockServer::start(
         chats()
             .when("dog", ModelResponse::text("Your dog is called Rex."))
@@ -317,8 +322,8 @@ fn what_an_answer_used_is_written_down() {
     serving
         .request("POST", "/v1/memories", Some(json!({"content": "The user's dog is called Rex."})))
         .json(201);
-    let told = serving.chat("/v1/chat/completions", &[], question("What is my dog called?"));
-    assert_eq!(header(&told, "x-everlore-memory"), "added");
+    let response = serving.chat("/v1/chat/completions", &[], question("What is my dog called?"));
+    assert_eq!(header(&response, "x-everlore-memory"), "added");
     serving.turns("", 2);
     let since = Instant::now();
     loop {
@@ -332,7 +337,7 @@ fn what_an_answer_used_is_written_down() {
 }
 
 #[test]
-fn ten_turns_with_saves_between_leave_the_prefix_as_it_was_and_a_changed_one_is_told() {
+fn ten_turns_with_saves_between_keep_the_prefix_and_a_changed_one_is_reported() {
     let server = MockServer::start(chats().otherwise(|_| ModelResponse::text("好的。")));
     let home = home_with_provider("openai", &server.url());
     let serving = TestServer::start(&home, &[]);
@@ -345,7 +350,7 @@ fn ten_turns_with_saves_between_leave_the_prefix_as_it_was_and_a_changed_one_is_
             .find(|line| line.starts_with("everlore_prompt_prefix_changed_bytes_total "));
         line.unwrap().rsplit(' ').next().unwrap().parse::<usize>().unwrap()
     };
-    let mut added = 0;
+    let mut injected = 0;
     for number in 0..10 {
         let fact =
             format!("My locker number {number} at the gym is {}. 柜子 {number} 号。", number * 7);
@@ -354,25 +359,25 @@ fn ten_turns_with_saves_between_leave_the_prefix_as_it_was_and_a_changed_one_is_
             format!("Which locker number {number} is mine? 我的柜子 {number} 号是哪个？");
         let messages = body["messages"].as_array_mut().unwrap();
         messages.push(json!({"role": "user", "content": question}));
-        let told = serving.chat("/v1/chat/completions", &headers, body.clone());
-        let answer = told.json(200)["choices"][0]["message"].clone();
-        added += usize::from(header(&told, "x-everlore-memory") == "added");
+        let response = serving.chat("/v1/chat/completions", &headers, body.clone());
+        let answer = response.json(200)["choices"][0]["message"].clone();
+        injected += usize::from(header(&response, "x-everlore-memory") == "added");
         assert_eq!(
-            header(&told, "x-everlore-prefix-changed-bytes"),
+            header(&response, "x-everlore-prefix-changed-bytes"),
             if number == 0 { "" } else { "0" }
         );
-        let prefix: usize = header(&told, "x-everlore-prefix-bytes").parse().unwrap();
+        let prefix: usize = header(&response, "x-everlore-prefix-bytes").parse().unwrap();
         assert_eq!(last_request(&server).body[..prefix], body.to_string().as_bytes()[..prefix]);
         body["messages"].as_array_mut().unwrap().push(answer);
     }
-    assert!(added > 5, "{added} turns were told something");
+    assert!(injected > 5, "{injected} turns had injected memories");
     assert_eq!(changed(), 0);
     body["messages"][0]["content"] = json!("Be long. 请详细。");
     body["messages"]
         .as_array_mut()
         .unwrap()
         .push(json!({"role": "user", "content": "And now? 现在呢？"}));
-    let told = serving.chat("/v1/chat/completions", &headers, body);
-    let lost: usize = header(&told, "x-everlore-prefix-changed-bytes").parse().unwrap();
+    let response = serving.chat("/v1/chat/completions", &headers, body);
+    let lost: usize = header(&response, "x-everlore-prefix-changed-bytes").parse().unwrap();
     assert!(lost > 1_000 && changed() == lost, "{lost}");
 }

@@ -1,4 +1,4 @@
-//! Models and vectors through the proxy: those of the provider, and ours (X5).
+//! Models and embeddings through the proxy: the provider's and ours.
 
 use everlore_mock_llm::{MockEmbeddings, MockServer};
 use serde_json::json;
@@ -9,15 +9,15 @@ use crate::{
     serve::{ChatAndEmbeddings, TestServer, provider_and_home},
 };
 
-/// The names of the models that are listed.
+/// Returns the names of the listed models.
 fn listed(serving: &TestServer, path: &str) -> Vec<String> {
-    let told = serving.request("GET", path, None).json(200);
-    let models = told["data"].as_array().unwrap().iter();
+    let response = serving.request("GET", path, None).json(200);
+    let models = response["data"].as_array().unwrap().iter();
     models.map(|model| model["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
-fn without_a_provider_the_built_in_model_makes_vectors() {
+fn without_a_provider_the_built_in_model_embeds() {
     let home = TestHome::new();
     let serving = TestServer::start(&home, &[]);
     assert_eq!(listed(&serving, "/v1/models"), ["everlore-builtin"]);
@@ -25,8 +25,8 @@ fn without_a_provider_the_built_in_model_makes_vectors() {
     let texts = ["My dog is called Rex.", "The puppy has a name.", "Taxes are due in April."];
     let body = json!({ "model": "any", "input": texts });
     let vectors = serving.request("POST", "/v1/embeddings", Some(body)).json(200);
-    let vector = |place: usize| -> Vec<f64> {
-        let numbers = vectors["data"][place]["embedding"].as_array().unwrap();
+    let vector = |index: usize| -> Vec<f64> {
+        let numbers = vectors["data"][index]["embedding"].as_array().unwrap();
         numbers.iter().map(|number| number.as_f64().unwrap()).collect()
     };
     let dot = |a: usize, b: usize| vector(a).iter().zip(vector(b)).map(|(a, b)| a * b).sum::<f64>();
@@ -39,13 +39,13 @@ fn without_a_provider_the_built_in_model_makes_vectors() {
         json!({"input": "a", "dimensions": 3}),
         json!({}),
     ] {
-        let told = serving.request("POST", "/v1/embeddings", Some(wrong)).json(400);
-        assert_eq!(told["error"]["type"], "invalid_request_error");
+        let response = serving.request("POST", "/v1/embeddings", Some(wrong)).json(400);
+        assert_eq!(response["error"]["type"], "invalid_request_error");
     }
 }
 
 #[test]
-fn models_and_vectors_are_those_of_the_provider_and_ours() {
+fn models_and_embeddings_are_those_of_the_provider_and_ours() {
     let server = MockServer::start(ChatAndEmbeddings(
         chats(),
         MockEmbeddings { key: Some(KEY.to_owned()), ..MockEmbeddings::default() },
@@ -83,35 +83,35 @@ fn models_and_vectors_are_those_of_the_provider_and_ours() {
 }
 
 #[test]
-fn the_model_of_the_settings_can_be_asked_for_wherever_a_model_is_named() {
+fn the_configured_model_can_be_named_wherever_a_model_is() {
     let (_provider, home) = provider_and_home();
     let serving = TestServer::start(&home, &[]);
-    let said = json!([{ "role": "user", "content": "喜欢什么茶" }]);
-    let counted = json!({ "model": "everlore", "messages": said });
-    let told =
+    let messages = json!([{ "role": "user", "content": "喜欢什么茶" }]);
+    let counted = json!({ "model": "everlore", "messages": messages });
+    let response =
         serving.request("POST", "/anthropic/v1/messages/count_tokens", Some(counted)).json(200);
-    assert!(told["input_tokens"].as_u64().unwrap() > 0, "{told}");
+    assert!(response["input_tokens"].as_u64().unwrap() > 0, "{response}");
     for path in ["/v1/models/everlore", "/anthropic/v1/models/everlore"] {
         assert_eq!(serving.request("GET", path, None).json(200)["id"], "everlore");
     }
 }
 
 #[test]
-fn a_name_of_a_model_leads_nowhere_else_at_the_provider() {
+fn a_model_name_leads_to_no_other_path_of_the_provider() {
     let (provider, home) = provider_and_home();
     let serving = TestServer::start(&home, &[]);
     for name in ["../files", "..%2ffiles", "%2E%2e/files", "a/../../files", "a%2F..%5Cfiles", ".."]
     {
-        for wire in ["/v1", "/anthropic/v1"] {
-            // Clients tidy such paths up before they send them.
-            let told = serving.send_raw(
+        for api in ["/v1", "/anthropic/v1"] {
+            // Clients normalize such paths before they send them.
+            let response = serving.send_raw(
                 format!(
-                    "GET {wire}/models/{name} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Bearer {}\r\n\r\n",
+                    "GET {api}/models/{name} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Bearer {}\r\n\r\n",
                     serving.token
                 )
                 .as_bytes(),
             );
-            assert!(told.starts_with("HTTP/1.1 400 "), "{wire} {name}: {told}");
+            assert!(response.starts_with("HTTP/1.1 400 "), "{api} {name}: {response}");
         }
     }
     assert!(provider.requests().is_empty());
