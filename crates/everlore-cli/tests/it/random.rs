@@ -41,7 +41,6 @@ impl TestRandom {
 }
 
 impl Drop for TestRandom {
-    #[expect(clippy::print_stderr, reason = "a test that fails prints its seed")]
     fn drop(&mut self) {
         if let Some(seed) = self.printed_seed.filter(|_| std::thread::panicking()) {
             #[expect(clippy::print_stderr, reason = "the output of a failed test names its seed")]
