@@ -12,14 +12,14 @@ use everlore::llm::LocalModel;
 use everlore::{
     Engine, EngineBuilder, Scope,
     config::LanguageChoice,
-    files::{
+    engine::Language,
+    internal::files::{
         atomic_file::{create_private_folder, private_open_options},
         home::vault_folder,
         layers::Layers,
-        memory_folder::{MemoryFolder, MemoryFolderLimits},
     },
     store::{SqliteStore, Store},
-    text::language::Language,
+    tools::{MemoryFolder, MemoryFolderLimits},
 };
 use jiff::Zoned;
 use tempfile::TempDir;

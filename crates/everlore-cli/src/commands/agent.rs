@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use clap::{Args, Subcommand};
 use everlore::{
-    config::AgentConfigPatch, engine::AgentSettings, files::agent_settings::AgentSettingsFile,
-    store::Store,
+    config::AgentConfigPatch, engine::AgentSettings,
+    internal::files::agent_settings::AgentSettingsFile, store::Store,
 };
 use serde_json::{Map, Value, json};
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use clap::Args;
-use everlore::store::{Store, sqlite::SCHEMA_VERSION};
+use everlore::{internal::SCHEMA_VERSION, store::Store};
 use serde::Serialize;
 use serde_json::json;
 

@@ -3,8 +3,7 @@
 use clap::Args;
 use everlore::{
     Engine, Scope,
-    engine::{ExtractRequest, ExtractionReport},
-    ingest::{DraftFate, DraftOutcome},
+    engine::{DraftFate, DraftOutcome, ExtractRequest, ExtractionReport},
 };
 use serde_json::json;
 

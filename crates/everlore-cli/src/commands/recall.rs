@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use everlore::{
     Engine, Hit, MemoryId, Recall, RecallRequest,
-    recall::{HitSignals, ScoreFactors},
+    engine::{HitSignals, ScoreFactors},
 };
 use jiff::Zoned;
 use serde::Serialize;
@@ -76,9 +76,9 @@ struct RecallView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     without_meaning: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    judgement: Option<&'a everlore::recall::ConfidenceEstimate>,
+    judgement: Option<&'a everlore::engine::ConfidenceEstimate>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    intent: Option<&'a everlore::recall::Intent>,
+    intent: Option<&'a everlore::engine::Intent>,
 }
 
 /// Hit for programs.

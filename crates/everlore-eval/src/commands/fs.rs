@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use everlore::{
     Engine, Kind, Memory, Scope,
     engine::fs::{FsFindRequest, FsListRequest},
-    recall::{one_line, overview},
+    internal::text::tiers::{one_line, overview},
     store::SqliteStore,
     types::{Actor, Change, MemorySource, Origin, WriteBatch},
 };

@@ -10,14 +10,13 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use everlore::{
     Engine, RecallRequest, Scope, Turn,
-    engine::PromptRequest,
-    files::{
+    engine::{Layer, Prompt, PromptRequest},
+    internal::files::{
         home::vault_folder,
-        layers::{Layer, Layers},
+        layers::Layers,
         vault::{INDEX_FILE, MAX_PROMPT_FILES, list},
     },
     llm::BuiltinEmbedder,
-    prompt::Prompt,
     store::SqliteStore,
 };
 

@@ -12,10 +12,8 @@ use anyhow::{Context, Result, ensure};
 use everlore::{
     Config, Engine, Scope, Turn,
     config::{ModelSettings, SecretString},
-    llm::{
-        BuiltinEmbedder, Proxies,
-        remote::{ClientProtocol, Upstream},
-    },
+    internal::llm::{ClientProtocol, Upstream},
+    llm::{BuiltinEmbedder, Proxies},
     store::SqliteStore,
 };
 use everlore_mock_llm::{MockChat, MockServer as Provider, ModelResponse};

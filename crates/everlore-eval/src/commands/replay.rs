@@ -7,7 +7,7 @@ use everlore::{
     Engine, Scope, Turn,
     config::{EmbeddingConfig, EmbeddingProvider},
     engine::ExtractRequest,
-    llm::{Proxies, remote::EmbeddingEndpoint},
+    llm::{EmbeddingEndpoint, Proxies},
     store::{SqliteStore, Store, VectorCacheStatus},
     types::Role,
 };

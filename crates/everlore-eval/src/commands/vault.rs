@@ -5,11 +5,9 @@ use std::{fs, path::Path, time::Instant};
 use anyhow::Result;
 use everlore::{
     Engine, Scope,
-    files::vault::{MAX_PROMPT_FILES, list},
-    store::{
-        SqliteStore,
-        directory::{SyncReport, SyncRequest},
-    },
+    engine::{SyncReport, SyncRequest},
+    internal::files::vault::{MAX_PROMPT_FILES, list},
+    store::SqliteStore,
 };
 
 use crate::{

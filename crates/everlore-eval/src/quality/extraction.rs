@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail, ensure};
 use everlore::{
-    ingest::{Draft, TurnText, extract_by_rules},
+    internal::ingest::{Draft, TurnText, extract_by_rules},
     types::{Attribute, Kind, MemoryId, Role, Timestamp},
 };
 use jiff::tz::TimeZone;

@@ -7,13 +7,12 @@ use std::{
 
 use anyhow::{Context, Result};
 use everlore::{
-    Config, Engine, Error, Memory, MemoryId, Scope, Turn,
+    Config, Engine, Error, Memory, MemoryId, Recall, RecallRequest, Scope, Turn,
     config::RecallConfig,
     engine::{Calibration, ExtractRequest},
+    internal::recall::analyze,
     llm::{BuiltinEmbedder, Embedder, LocalModel, Reranker},
-    recall::{Recall, RecallRequest, analyze},
-    store::SqliteStore,
-    text::terms::TermHash,
+    store::{SqliteStore, TermHash},
 };
 use jiff::{Timestamp, Zoned, civil::DateTime, tz::TimeZone};
 use tempfile::TempDir;
@@ -138,7 +137,7 @@ pub(crate) struct EngineAnswer {
     /// Set if the engine took the query as one for a period.
     pub(crate) asks_period: bool,
     /// Confidence that the best hit answers the query.
-    pub(crate) judgement: everlore::recall::ConfidenceEstimate,
+    pub(crate) judgement: everlore::engine::ConfidenceEstimate,
 }
 
 impl EngineRetriever {

@@ -37,13 +37,39 @@ pub use lifecycle::{
 pub use prompt::PromptRequest;
 pub use recall::{Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES, TimelineRequest};
 
+// Requests and responses of the methods that other modules define.
+pub use crate::{
+    files::{
+        documents::DocFormat,
+        importers::{ExternalFormat, SkippedImport},
+        layers::{
+            Layer, LayerChange, LayerEdit, LayerForgetReceipt, LayerSize, LayerSnapshot, LayerText,
+            LayerView, SectionSize,
+        },
+    },
+    ingest::{
+        DayArchiveOutcome, Document, DraftFate, DraftOutcome, ExternalImportReport, ImportOptions,
+        ImportReport, ImportedKindCount, IngestOptions, IngestReport, MemoryEdit, RejectedLine,
+        RememberRequest, SaveReceipt, SavedMemory, Turn, UndoTarget,
+    },
+    prompt::{Prompt, PromptPart, PromptPartName, TurnPrompt},
+    recall::{
+        ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceFeatures,
+        ConfidenceTuning, Domain, DomainTerm, Domains, FeatureContribution, Hit, HitSignals,
+        IdentityQuestion, Intent, MemoryBlock, MemoryBlockEntry, MemoryNeed, QueryKind, QueryTerm,
+        Recall, RecallRequest, ScoreFactors, TermSignal, VisibleContext, WhyNot,
+    },
+    store::directory::{SyncAction, SyncReport, SyncRequest, SyncStep},
+    text::{language::Language, secrets::SecretKind},
+    upkeep::{HoldoutComparison, HoldoutFinding, UsageRate},
+};
+
 use crate::{
     config::Config,
     embed::{CircuitBreaker, EmbeddingBackfill},
     error::Result,
-    ingest::{self, MemoryEdit, RememberRequest, SavedMemory, Turn, UndoTarget},
+    ingest,
     llm::{ChatModel, Embedder, Reranker},
-    recall::{ConfidenceTuning, Domains},
     store::Store,
     types::{ChangeAuthor, Clock, Memory, MemoryId, Scope, to_millisecond},
 };

@@ -26,14 +26,13 @@ pub use answer::{
 };
 pub(crate) use answer::{content_units, synthetic_query};
 pub use query::{
-    Domain, DomainTerm, Domains, IdentityQuestion, Intent, MemoryNeed, QueryTerm, analyze,
-    query_kind,
+    Domain, DomainTerm, Domains, IdentityQuestion, Intent, MemoryNeed, QueryKind, QueryTerm,
+    analyze,
 };
-use query::{analyze_by_time_words, analyze_with_domains};
+use query::{RankingStrategy, analyze_by_time_words, analyze_with_domains};
 pub use rank::{HitSignals, ScoreFactors, TermSignal, VisibleContext};
 use rank::{fuse, gather, load, score};
 
-pub use crate::text::tiers::{one_line, overview};
 use crate::{
     config::RecallConfig,
     error::Result,

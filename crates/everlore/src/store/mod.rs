@@ -11,8 +11,8 @@ mod journal;
 mod embeddings;
 mod capture_queue;
 mod uri_index;
-pub mod usage;
-pub mod ledger;
+mod usage;
+mod ledger;
 mod vector_cache;
 mod shared_documents;
 mod admin;
@@ -21,13 +21,14 @@ mod row;
 mod plan;
 mod open;
 mod ram;
-pub mod sqlite;
-pub mod directory;
+pub(crate) mod sqlite;
+pub(crate) mod directory;
 #[cfg(test)]
 mod conformance;
 
 use async_trait::async_trait;
 
+pub use crate::text::terms::TermHash;
 pub use admin::{StoreAdmin, StoreInfo};
 pub use capture_queue::{
     CaptureFailure, CaptureQueue, ClaimRequest, DuePolicy, PendingSession, SessionLease,

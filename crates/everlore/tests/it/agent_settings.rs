@@ -5,11 +5,8 @@ use std::{fs, path::Path, sync::Arc};
 use everlore::{
     Engine, Error, Scope, Turn,
     config::AgentConfigPatch,
-    engine::PromptRequest,
-    files::{
-        agent_settings::AgentSettingsFile,
-        layers::{Layer, LayerEdit},
-    },
+    engine::{Layer, LayerEdit, PromptRequest},
+    internal::files::agent_settings::AgentSettingsFile,
     store::{RamStore, Store},
     types::Actor,
 };

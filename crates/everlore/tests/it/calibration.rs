@@ -1,6 +1,9 @@
 //! Fitting the gate to a scope (A1).
 
-use everlore::{Engine, Error, engine::MIN_CALIBRATION_MEMORIES, recall::ConfidenceTuning};
+use everlore::{
+    Engine, Error,
+    engine::{ConfidenceTuning, MIN_CALIBRATION_MEMORIES},
+};
 
 use crate::support::{all, ram, remember_all, scope};
 

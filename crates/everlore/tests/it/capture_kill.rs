@@ -16,10 +16,7 @@ use std::{
 use everlore::{
     Config, Engine, Kind, Memory, Scope, Turn,
     engine::ExtractRequest,
-    llm::{
-        Proxies,
-        remote::{RemoteChatModel, RetryPolicy},
-    },
+    llm::{Proxies, RemoteChatModel, RetryPolicy},
     store::{SqliteStore, Store},
     types::{Role, Timestamp},
 };

@@ -4,8 +4,7 @@ use std::{fs, path::Path, sync::Arc};
 
 use everlore::{
     Config, Engine, MemoryEdit, RememberRequest, Scope, ToolContext, ToolRegistry,
-    ingest::{ImportOptions, UndoTarget},
-    recall::WhyNot,
+    engine::{ImportOptions, UndoTarget, WhyNot},
     store::JournalQuery,
     tools::CheckPermission,
     types::{Actor, CHECK_KEY, ChangeAuthor, CheckReason, CheckResult, CheckStatus, NewCheck},

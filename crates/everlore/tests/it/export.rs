@@ -2,7 +2,8 @@
 
 use everlore::{
     Engine, Error, Kind, Memory, MemoryEdit, RememberRequest, Scope, Status,
-    ingest::{ExportLine, ImportOptions, ImportReport, UndoTarget},
+    engine::{ImportOptions, ImportReport, UndoTarget},
+    internal::ingest::ExportLine,
     store::JournalQuery,
     types::{Change, JournalEntry},
 };
@@ -394,7 +395,11 @@ fn every_line_that_is_written_is_read_back_the_same() {
         after: None,
     };
     for line in [
-        ExportLine::Header(everlore::ingest::ExportHeader::new(&owner, true, days_ago(0))),
+        ExportLine::Header(everlore::internal::ingest::ExportHeader::new(
+            &owner,
+            true,
+            days_ago(0),
+        )),
         ExportLine::Memory(Box::new(memory.clone())),
         ExportLine::JournalEntry(Box::new(entry)),
         ExportLine::Tombstone(memory.fingerprint()),

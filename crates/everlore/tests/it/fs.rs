@@ -4,11 +4,13 @@
 
 use everlore::{
     Engine, Scope, ToolContext, ToolRegistry,
-    engine::fs::{
-        FsAddRequest, FsEntry, FsFindRequest, FsGrepRequest, FsListRequest, FsRemoveRequest,
-        FsTreeRequest,
+    engine::{
+        UndoTarget,
+        fs::{
+            FsAddRequest, FsEntry, FsFindRequest, FsGrepRequest, FsListRequest, FsRemoveRequest,
+            FsTreeRequest,
+        },
     },
-    ingest::UndoTarget,
     types::{Role, Tier},
 };
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Questions about the user fetch what is known of him, even where no word matches (Q2).
 
-use everlore::{Kind, RememberRequest, recall::IdentityQuestion};
+use everlore::{Kind, RememberRequest, engine::IdentityQuestion};
 
 use crate::support::{engine, found, ram, remember_all, say, scope, turn};
 

@@ -3,7 +3,7 @@
 
 use everlore::{
     Engine, Error, Kind, MemoryEdit, RememberRequest, Status, Turn,
-    ingest::{ImportOptions, UndoTarget},
+    engine::{ImportOptions, UndoTarget},
     store::{JournalQuery, MemoryKey},
     types::{Actor, ChangeOp, MAX_CONTENT_BYTES, Role, WriteBatch},
 };

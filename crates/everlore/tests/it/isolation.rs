@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use everlore::{
     Engine, Error, MemoryEdit, MemoryId, Scope, Status,
-    ingest::{ImportOptions, UndoTarget},
+    engine::{ImportOptions, UndoTarget},
     store::JournalQuery,
 };
 use proptest::{

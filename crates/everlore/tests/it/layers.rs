@@ -4,9 +4,7 @@ use std::{fs, sync::Arc};
 
 use everlore::{
     Engine, Kind, Scope, Turn,
-    engine::PromptRequest,
-    files::layers::{Layer, LayerEdit},
-    ingest::DayArchiveOutcome,
+    engine::{DayArchiveOutcome, Layer, LayerEdit, PromptRequest},
     store::{JournalQuery, ListOrder, ListQuery, MemoryFilter, RamStore, Store},
     types::{Actor, Role},
 };

@@ -6,8 +6,8 @@ use std::{sync::Arc, time::Duration};
 use everlore::{
     Engine, Kind, Memory, MemoryId, RecallRequest, Scope, Status,
     config::Config,
-    engine::{UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest},
-    ingest::{TextSketch, UndoTarget},
+    engine::{UndoTarget, UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest},
+    internal::ingest::TextSketch,
     llm::{BuiltinEmbedder, TokenUsage},
     store::{InjectedTier, JournalQuery, ListOrder, ListQuery, MemoryFilter, RamStore, Store},
     types::{Actor, Change, Timestamp, WriteBatch},
@@ -184,7 +184,7 @@ async fn a_memory_that_was_only_held_out_keeps_its_weight() {
             let session = format!("s{number}");
             let query = "What is my dog's name?";
             let request = request(&engine, &owner, query);
-            if everlore::upkeep::is_held_out(0.5, &session, id) {
+            if everlore::internal::upkeep::is_held_out(0.5, &session, id) {
                 engine.inject(&request, 2_000, &session).await.unwrap();
                 // Even an answer that happens to say it earns nothing: the model did not see it.
                 engine.record_answer(&owner, &session, "Your dog is called Rex.").await.unwrap();

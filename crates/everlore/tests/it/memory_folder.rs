@@ -9,7 +9,10 @@ use std::{
     path::Path,
 };
 
-use everlore::files::memory_folder::{MemoryFolder, MemoryFolderLimits, MemoryToolCommand};
+use everlore::{
+    internal::files::memory_folder::MemoryToolCommand,
+    tools::{MemoryFolder, MemoryFolderLimits},
+};
 use proptest::prelude::*;
 
 /// Model of a folder without a disk: files by their path, and directories.

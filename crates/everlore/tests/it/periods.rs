@@ -1,6 +1,6 @@
 //! Questions for a period get that period in order, and of two statements the newer comes first.
 
-use everlore::{Engine, RecallRequest, Scope, recall::WhyNot};
+use everlore::{Engine, RecallRequest, Scope, engine::WhyNot};
 
 use crate::support::{days_ago, engine, found, noon, scope, texts, turn};
 

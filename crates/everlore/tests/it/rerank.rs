@@ -7,11 +7,10 @@ use std::sync::{
 
 use async_trait::async_trait;
 use everlore::{
-    Engine, RecallRequest, RememberRequest, Result,
-    ingest::MemoryEdit,
+    Engine, MemoryEdit, Recall, RecallRequest, RememberRequest, Result,
+    engine::WhyNot,
     llm::{PackedTokenVectors, QueryVectors, Reranker},
-    recall::{Recall, WhyNot},
-    text::terms::TermHash,
+    store::TermHash,
     types::EmbeddingModelId,
 };
 

@@ -1,6 +1,6 @@
 //! What settings and edits promise, through the engine.
 
-use everlore::{Config, Error, MemoryEdit, RecallRequest, ingest::UndoTarget, store::JournalQuery};
+use everlore::{Config, Error, MemoryEdit, RecallRequest, engine::UndoTarget, store::JournalQuery};
 
 use crate::support::{ram, say, scope};
 

@@ -4,8 +4,7 @@ use std::{fs, path::Path, sync::Arc};
 
 use everlore::{
     Error, MemoryEdit, Scope,
-    store::{SqliteStore, Store},
-    text::terms::TermHash,
+    store::{SqliteStore, Store, TermHash},
     types::{Change, Memory},
 };
 use rusqlite::Connection;
@@ -54,7 +53,7 @@ async fn a_file_of_a_newer_program_is_refused_and_left_alone() {
     drop(db);
     let error = SqliteStore::open(&path).await.err().unwrap();
     let Error::SchemaTooNew { found: 999, known } = error else { panic!("{error:?}") };
-    assert_eq!(known, everlore::store::sqlite::SCHEMA_VERSION);
+    assert_eq!(known, everlore::internal::SCHEMA_VERSION);
     assert!(error.hint().contains("update everlore"));
 }
 

@@ -2,7 +2,7 @@
 
 use everlore::{
     RecallRequest, Scope,
-    recall::{VisibleContext, WhyNot},
+    engine::{VisibleContext, WhyNot},
     store::Store,
     types::{Fingerprint, Memory},
 };

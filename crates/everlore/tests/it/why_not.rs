@@ -1,7 +1,7 @@
 //! Every reason that keeps a memory out of an answer is named (A12).
 
 use everlore::{
-    Engine, Error, MemoryId, RecallRequest, RememberRequest, Scope, Status, recall::WhyNot,
+    Engine, Error, MemoryId, RecallRequest, RememberRequest, Scope, Status, engine::WhyNot,
     store::MemoryFilter,
 };
 

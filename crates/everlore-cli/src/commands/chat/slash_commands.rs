@@ -1,7 +1,7 @@
 //! Slash commands of a conversation.
 
 use everlore::{
-    recall::MemoryBlockEntry,
+    engine::MemoryBlockEntry,
     store::{ListOrder, ListQuery},
 };
 

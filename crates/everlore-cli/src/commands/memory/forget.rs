@@ -11,8 +11,10 @@ use clap::Args;
 use everlore::{
     MemoryId,
     engine::{ForgetReport, RedactedDay},
-    files::memory_folder as files,
-    ingest::{AgentNote, agent_note},
+    internal::{
+        files::memory_folder as files,
+        ingest::{AgentNote, agent_note},
+    },
     store::JournalQuery,
 };
 use jiff::civil::Date;

@@ -11,7 +11,10 @@ use crate::{
     prompt::{Prompt, TurnPrompt},
     recall::{self, Hit, MemoryBlock, RecallRequest},
     store::{InjectedMemory, InjectedTier, Injection, UsageCounts, UsageRecord},
-    text::sentences::sentences,
+    text::{
+        sentences::sentences,
+        tiers::{one_line, overview},
+    },
     types::{Fingerprint, Memory, MemoryId, Scope, Tier},
     upkeep::{
         HoldoutComparison, ShownMemory, UsageRate, compare_holdout, detect_usage, is_held_out,
@@ -317,8 +320,8 @@ fn injected_memory(query: &str, memory: &Memory, shown: InjectedTier) -> Injecte
 /// Returns the text of a memory that the model saw, or would have seen.
 fn shown_text(memory: &Memory, shown: InjectedTier) -> String {
     match shown {
-        InjectedTier::Line => recall::one_line(memory),
-        InjectedTier::Overview => recall::overview(memory),
+        InjectedTier::Line => one_line(memory),
+        InjectedTier::Overview => overview(memory),
         InjectedTier::Full | InjectedTier::HeldOut => memory.content.clone(),
     }
 }
