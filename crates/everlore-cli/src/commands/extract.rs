@@ -41,7 +41,7 @@ impl ExtractArgs {
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.capture_engine().await?;
         let scopes =
-            if self.all { engine.store().admin().scopes().await? } else { vec![cx.scope.clone()] };
+            if self.all { engine.admin().scopes().await? } else { vec![cx.scope.clone()] };
         let request = ExtractRequest { session: self.session, dry_run: self.dry_run };
         let mut reports = Vec::new();
         for scope in scopes {

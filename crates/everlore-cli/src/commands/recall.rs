@@ -15,7 +15,7 @@ use super::{calibrate, check_args::verdict_line, explain, filter_args::FilterArg
 use crate::{
     cli_context::CliContext,
     error::{CliError, Exit, Result},
-    ids, input,
+    input,
     output::Output,
     render::{TITLE_CELLS, indent, memory_title, sanitize, truncate_width},
     settings::read_domain,
@@ -240,7 +240,7 @@ async fn print_recall(
     }
     let now = cx.now();
     let all: Vec<_> = recall.hits.iter().map(|hit| hit.memory.id).collect();
-    let short = ids::shorten_ids(cx.engine().await?, &cx.scope, &all).await?;
+    let short = cx.engine().await?.shorten_ids(&cx.scope, &all).await?;
     if explained {
         out.text(&explain::render_intent(recall))?;
     }

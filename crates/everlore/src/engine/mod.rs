@@ -1,9 +1,11 @@
 //! The engine: owns the store, the settings and the clock, and is the entry point for library, CLI and server.
 
 mod builder;
+mod admin;
 mod agent_settings;
 mod memories;
 mod reads;
+mod short_ids;
 mod capture;
 mod recall;
 mod prompt;
@@ -21,6 +23,7 @@ use jiff::{Zoned, tz::TimeZone};
 use tokio::sync::Notify;
 
 pub use crate::embed::OpenCircuit;
+pub use admin::EngineAdmin;
 pub use agent_settings::AgentSettings;
 pub use builder::EngineBuilder;
 pub use capture::{BackgroundWorker, CaptureStatus, ExtractRequest, ExtractionReport};
@@ -140,7 +143,8 @@ impl Engine {
     }
 
     /// Returns the store.
-    pub fn store(&self) -> &Arc<dyn Store> {
+    #[cfg(test)]
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
