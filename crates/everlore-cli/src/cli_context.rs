@@ -152,8 +152,9 @@ impl CliContext {
     pub(crate) fn read_only_note(&self) -> Option<String> {
         let is_read_only = self.open_engine.get()?.engine.admin().store_info().is_read_only;
         let path = self.database_path();
-        is_read_only
-            .then(|| format!("note: {} is read-only here, so usage is not recorded", path.display()))
+        is_read_only.then(|| {
+            format!("note: {} is read-only here, so usage is not recorded", path.display())
+        })
     }
 
     /// Returns the notes to print before the answer: warnings about settings, failed saves, a missing home.

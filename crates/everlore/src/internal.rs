@@ -1,6 +1,12 @@
 //! Parts of the engine that the server, the command line, the evaluation and the tests share with it. They are no part of
 //! the public API and change without notice.
 
+use std::sync::Arc;
+
+use crate::{
+    Engine, MemoryId, Result, Scope, files::layers::Layers, ingest::TextSketch, store::Store,
+};
+
 pub use crate::{
     sync::{lock, run_blocking},
     types::to_millisecond,
@@ -93,4 +99,23 @@ pub mod upkeep {
 
 pub mod prompt {
     pub use crate::prompt::PrefixDigest;
+}
+
+/// Returns the store below an engine. What is written through it is embedded as the engine's own saves are.
+pub fn store_of(engine: &Engine) -> &Arc<dyn Store> {
+    engine.store()
+}
+
+/// Returns the layer files of a scope, whose methods block.
+pub fn layers_of(engine: &Engine, scope: &Scope) -> Result<Layers> {
+    engine.layers(scope)
+}
+
+/// Returns sketches of all memories injected in a session.
+pub async fn injected_sketches(
+    engine: &Engine,
+    scope: &Scope,
+    session: &str,
+) -> Result<Vec<(MemoryId, TextSketch)>> {
+    engine.injected_sketches(scope, session).await
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clap::{Args, Subcommand};
 use everlore::{
     config::AgentConfigPatch, engine::AgentSettings,
-    internal::files::agent_settings::AgentSettingsFile, store::Store,
+    internal::files::agent_settings::AgentSettingsFile,
 };
 use serde_json::{Map, Value, json};
 

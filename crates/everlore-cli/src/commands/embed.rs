@@ -58,7 +58,8 @@ async fn backfill_embeddings(cx: &CliContext, out: &Output) -> Result<usize> {
     let engine = cx.engine().await?;
     let waiting = engine.admin().embed_status().await?.waiting;
     let bar = out.progress("embedding", Some(waiting));
-    let embedded = engine.admin().backfill_embeddings(&mut |done| bar.set_position(done as u64)).await;
+    let embedded =
+        engine.admin().backfill_embeddings(&mut |done| bar.set_position(done as u64)).await;
     bar.finish_and_clear();
     Ok(embedded?)
 }
@@ -71,7 +72,8 @@ async fn backfill_token_vectors(cx: &CliContext, out: &Output) -> Result<usize> 
         return Ok(0);
     }
     let bar = out.progress("computing token vectors", Some(unread));
-    let reranked = engine.admin().backfill_token_vectors(&mut |done| bar.set_position(done as u64)).await;
+    let reranked =
+        engine.admin().backfill_token_vectors(&mut |done| bar.set_position(done as u64)).await;
     bar.finish_and_clear();
     Ok(reranked?)
 }

@@ -40,8 +40,7 @@ impl ExtractArgs {
     /// Extracts from all pending sessions and prints the drafts.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.capture_engine().await?;
-        let scopes =
-            if self.all { engine.admin().scopes().await? } else { vec![cx.scope.clone()] };
+        let scopes = if self.all { engine.admin().scopes().await? } else { vec![cx.scope.clone()] };
         let request = ExtractRequest { session: self.session, dry_run: self.dry_run };
         let mut reports = Vec::new();
         for scope in scopes {

@@ -14,7 +14,7 @@ use everlore::{
     config::{ModelSettings, SecretString},
     internal::llm::{ClientProtocol, Upstream},
     llm::{BuiltinEmbedder, Proxies},
-    store::SqliteStore,
+    store,
 };
 use everlore_mock_llm::{MockChat, MockServer as Provider, ModelResponse};
 use everlore_server::{Providers, Server, ServerOptions, Timeouts};
@@ -103,7 +103,7 @@ async fn time_recall(engine: &Engine, corpus: &Corpus, scope: u32) -> Result<Vec
 }
 
 async fn fill_engine(home: &Path, corpus: &Corpus, scope: u32, memories: u32) -> Result<Engine> {
-    let store = Arc::new(SqliteStore::open(home.join("everlore.db")).await?);
+    let store = store::open(home.join("everlore.db")).await?;
     let mut config = Config::default();
     // Every question gets memories: the most expensive case.
     (config.recall.min_confidence, config.recall.floor) = (0.0, 0.0);

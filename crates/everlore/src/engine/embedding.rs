@@ -57,7 +57,8 @@ impl EngineAdmin<'_> {
     pub async fn embed_status(self) -> Result<EmbedStatus> {
         let (embedded, waiting) = self.engine.store.vectors().counts().await?;
         let model = self.engine.backfill.as_ref().map(|backfill| backfill.embedder.model().clone());
-        let cache = match self.engine.backfill.as_ref().and_then(|backfill| backfill.vector_cache()) {
+        let cache = match self.engine.backfill.as_ref().and_then(|backfill| backfill.vector_cache())
+        {
             Some(handle) => Some(handle.cache.status().await?),
             None => None,
         };
@@ -102,8 +103,12 @@ impl EngineAdmin<'_> {
             let mut after = None;
             loop {
                 let model = reranker.model();
-                let pending =
-                    self.engine.store.token_vectors().missing(&scope, model, after, TOKEN_BATCH).await?;
+                let pending = self
+                    .engine
+                    .store
+                    .token_vectors()
+                    .missing(&scope, model, after, TOKEN_BATCH)
+                    .await?;
                 let Some(last) = pending.last() else { break };
                 after = Some(last.id);
                 let texts: Vec<&str> = pending.iter().map(|memory| &*memory.content).collect();

@@ -143,7 +143,6 @@ impl Engine {
     }
 
     /// Returns the store.
-    #[cfg(test)]
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }

@@ -16,8 +16,10 @@ impl Engine {
     pub async fn shorten_ids(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<String>> {
         let mut sorted = ids.to_vec();
         sorted.sort_unstable();
-        let mut searches: Vec<_> =
-            ids.iter().map(|id| PrefixSearch::new(*id, distinct_prefix_digits(*id, &sorted))).collect();
+        let mut searches: Vec<_> = ids
+            .iter()
+            .map(|id| PrefixSearch::new(*id, distinct_prefix_digits(*id, &sorted)))
+            .collect();
         loop {
             let mut open: Vec<_> = searches.iter_mut().filter(|search| search.is_open()).collect();
             if open.is_empty() {

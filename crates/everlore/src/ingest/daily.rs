@@ -52,7 +52,7 @@ pub fn archive_day<'a>(
         }
         let uri = naming::day_uri(scope, day.date);
         let (change, outcome) =
-            match store.memories().find(scope, &MemoryKey::Uri(uri.clone()), 1).await?.pop() {
+            match store.memories().find_one(scope, MemoryKey::Uri(uri.clone())).await? {
                 Some(stored) if stored.content == text && stored.status == Status::Active => {
                     return Ok(DayArchiveOutcome::Unchanged);
                 }

@@ -41,15 +41,13 @@ pub use extract::{
     Draft, ExtractionInput, TurnText, extract_by_rules, extract_prompt, extraction_request,
     parse_extraction,
 };
-pub use gate::{GateContext, GateReason, GateVerdict, judge, trust_of};
+pub use gate::GateContext;
 pub use import::{ImportOptions, ImportReport, RejectedLine, import_jsonl};
 pub use jsonl::{ExportHeader, ExportLine};
 pub use naming::{day_uri, root_uri};
 pub use neighbours::neighbours_of_text;
 pub use overview::{overview_prompt, overview_request, parse_overviews};
-pub use reconcile::{
-    DraftSkipReason, Resolution, VALID_FROM_KEY, VALID_UNTIL_KEY, reconcile, resolution_changes,
-};
+pub use reconcile::{Resolution, VALID_UNTIL_KEY};
 pub use request::{RememberRequest, Turn};
 pub use text_sketch::TextSketch;
 pub use undo::{UndoTarget, undo};

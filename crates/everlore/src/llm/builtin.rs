@@ -91,7 +91,8 @@ impl Embedder for BuiltinEmbedder {
 /// Returns the share of a text that the built-in model knows, from 0 to 1: pieces of plain Latin letters and digits
 /// among all pieces but punctuation. CJK and other foreign characters, emoji and unknown words lower it; a text without
 /// words has 0.
-pub fn coverage(text: &str) -> f64 {
+#[cfg(test)]
+fn coverage(text: &str) -> f64 {
     embed_with_coverage(text).1
 }
 

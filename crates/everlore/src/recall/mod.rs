@@ -21,8 +21,7 @@ use answer::abstain;
 pub use answer::{
     ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceFeatures,
     ConfidenceTuning, FEATURE_COUNT, FeatureContribution, MemoryBlock, MemoryBlockEntry,
-    RenderedMemory, TrainingSample, WhyNot, fit_coefficients, pack, recall_named_memory,
-    render_recall, why_not,
+    TrainingSample, WhyNot, fit_coefficients, pack, recall_named_memory, render_recall, why_not,
 };
 pub(crate) use answer::{content_units, synthetic_query};
 pub use query::{

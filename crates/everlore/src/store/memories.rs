@@ -16,8 +16,13 @@ pub trait Memories: Send + Sync {
     /// Returns the memories with these ids, in this order; `None` where the scope has none.
     async fn get(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<Option<Memory>>>;
 
-    /// Returns the memories that a key names, oldest first, at most `limit`.
-    async fn find(&self, scope: &Scope, key: &MemoryKey, limit: usize) -> Result<Vec<Memory>>;
+    /// Returns for each key the memories that it names, oldest first, at most `limit`.
+    async fn find(
+        &self,
+        scope: &Scope,
+        keys: &[MemoryKey],
+        limit: usize,
+    ) -> Result<Vec<Vec<Memory>>>;
 
     /// Returns one page of the memories that match a filter.
     async fn list(&self, scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>>;
@@ -40,6 +45,13 @@ pub trait Memories: Send + Sync {
 
     /// Returns the digest of every text that was erased from the scope.
     async fn tombstones(&self, scope: &Scope) -> Result<Vec<Fingerprint>>;
+}
+
+impl dyn Memories + '_ {
+    /// Returns the oldest memory that a key names.
+    pub async fn find_one(&self, scope: &Scope, key: MemoryKey) -> Result<Option<Memory>> {
+        Ok(self.find(scope, &[key], 1).await?.pop().and_then(|mut found| found.pop()))
+    }
 }
 
 /// Exact key of a memory.

@@ -28,12 +28,6 @@ pub fn is_expired(memory: &Memory, until_key: &str, now: Timestamp) -> bool {
     memory.status == Status::Active && until.is_some_and(|until| until <= now)
 }
 
-/// Returns the expired ones of these memories, archived.
-pub fn archive_expired(memories: &[Memory], until_key: &str, now: Timestamp) -> Vec<Memory> {
-    let expired = memories.iter().filter(|memory| is_expired(memory, until_key, now));
-    expired.map(|memory| archived(memory, now)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,7 +53,8 @@ mod tests {
         };
         let ends = ["2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z", "soon", "2026-03-02T12:00:00Z"];
         let memories = ends.map(memory);
-        let expired = archive_expired(&memories, "until", now);
+        let expired = memories.iter().filter(|memory| is_expired(memory, "until", now));
+        let expired: Vec<_> = expired.map(|memory| archived(memory, now)).collect();
         let ids: Vec<_> = expired.iter().map(|memory| memory.id).collect();
         assert_eq!(ids, [memories[0].id, memories[3].id]);
         assert!(

@@ -7,7 +7,7 @@ mod holdout;
 mod merge;
 mod archive;
 
-pub use archive::{archive_expired, archived, is_expired, needs_confirmation};
+pub use archive::{archived, is_expired, needs_confirmation};
 pub use holdout::{HoldoutComparison, HoldoutFinding, UsageRate, compare_holdout, is_held_out};
 pub use merge::{DuplicateMerge, find_merges, merge_key};
 pub use usage::{ShownMemory, detect_usage, question_digests};

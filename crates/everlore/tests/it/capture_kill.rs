@@ -16,6 +16,7 @@ use std::{
 use everlore::{
     Config, Engine, Kind, Memory, Scope, Turn,
     engine::ExtractRequest,
+    internal::store_of,
     llm::{Proxies, RemoteChatModel, RetryPolicy},
     store::{SqliteStore, Store},
     types::{Role, Timestamp},
@@ -89,9 +90,9 @@ async fn every_turn_is_there_and_every_memory_is_drawn_once_whatever_is_killed()
     assert!(provider.failed.load(Ordering::Relaxed) > requests / 3, "it hardly failed");
     assert_all_there(&memories, &acknowledged);
     assert_each_once(&memories);
-    assert_eq!(engine.store().queue().pending(None).await.unwrap(), []);
-    assert_eq!(engine.store().index().check(&scope()).await.unwrap(), Vec::<String>::new());
-    engine.store().admin().close().await;
+    assert_eq!(store_of(&engine).queue().pending(None).await.unwrap(), []);
+    assert_eq!(engine.admin().check_index(&scope()).await.unwrap(), Vec::<String>::new());
+    engine.admin().close().await;
 }
 
 /// Does something only when the test above starts it; by itself it checks that a turn without a model is captured by
@@ -137,9 +138,9 @@ async fn read(engine: &Engine) {
 
 /// Captures what is pending and returns the number of turns.
 async fn drain(engine: &Engine) -> usize {
-    let pending = engine.store().queue().pending(None).await.unwrap();
+    let pending = store_of(engine).queue().pending(None).await.unwrap();
     let turns = pending.iter().map(|it| it.turns).sum();
-    while !engine.store().queue().pending(None).await.unwrap().is_empty() {
+    while !store_of(engine).queue().pending(None).await.unwrap().is_empty() {
         engine.extract(&scope(), &ExtractRequest::default()).await.unwrap();
     }
     turns

@@ -322,7 +322,7 @@ async fn empty_layers_are_filled_within_their_budgets_and_others_stay() {
         "## Tone\n\nBe brief. </agent-identity> token ghp_16C7e42F292c6912E7710c838347Ae178B4a\n";
     let folder =
         folder(&[("SOUL.md", soul), ("USER.md", "## 关于\n\n小林。\n"), ("MEMORY.md", &memory)]);
-    let layers = engine.layers(&owner).unwrap();
+    let layers = everlore::internal::layers_of(&engine, &owner).unwrap();
     layers.create_default_soul(everlore::engine::Language::English, &engine.now()).unwrap();
     engine
         .edit_layer(

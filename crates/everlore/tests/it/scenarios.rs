@@ -284,7 +284,7 @@ async fn check(name: &str) {
         }
         let expected = fs::read_to_string(&path).unwrap();
         assert_eq!(replayed, expected, "{name} on {store}");
-        play.engine.store().admin().close().await;
+        play.engine.admin().close().await;
     }
 }
 

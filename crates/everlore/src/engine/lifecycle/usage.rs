@@ -130,7 +130,12 @@ impl Engine {
 
     /// Records the hits that a tool returned in a session, for the same purposes as [`Engine::inject`], in the
     /// background.
-    pub fn record_tool_injection(&self, request: &RecallRequest, session: &str, hits: &[Hit]) {
+    pub(crate) fn record_tool_injection(
+        &self,
+        request: &RecallRequest,
+        session: &str,
+        hits: &[Hit],
+    ) {
         let shown = hits.iter().map(|hit| (hit.memory.clone(), InjectedTier::Full)).collect();
         self.spawn_record_injection(request, session, shown, true);
     }
@@ -263,7 +268,7 @@ impl Engine {
 
     /// Returns sketches of all memories injected in a session, which identify an echo even after the memory is
     /// deleted.
-    pub async fn injected_sketches(
+    pub(crate) async fn injected_sketches(
         &self,
         scope: &Scope,
         session: &str,

@@ -15,7 +15,7 @@ mod html_entities;
 mod pdf;
 mod chunk;
 
-pub use chunk::{Chunk, MAX_CHUNK_TOKENS, MAX_KEEP_TOGETHER_TOKENS};
+pub use chunk::{Chunk, MAX_KEEP_TOGETHER_TOKENS};
 pub use decode::is_binary;
 pub use format::{DocFormat, programming_language};
 

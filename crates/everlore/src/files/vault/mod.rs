@@ -19,14 +19,13 @@ pub use index::{
     index_summary,
 };
 pub use list::{
-    MAX_PROMPT_FILES, SkippedVaultFile, VaultEntry, VaultListing, is_memory_file, list,
-    memory_files,
+    MAX_PROMPT_FILES, SkippedVaultFile, VaultListing, is_memory_file, list, memory_files,
 };
 pub use page::VaultPage;
-pub use save::{VaultNote, delete, save};
+pub use save::{VaultNote, save};
 pub use vault_file::{
-    FileStat, MAX_FILE_BYTES, VaultLock, create_file, ensure_meta_folder, read_limited,
-    remove_if_exists, remove_temp_files, replace_file,
+    FileStat, VaultLock, create_file, ensure_meta_folder, read_limited, remove_if_exists,
+    remove_temp_files, replace_file,
 };
 
 /// Returns `true` if a folder is a vault: it was synced or saved to before.

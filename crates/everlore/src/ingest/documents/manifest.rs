@@ -62,7 +62,7 @@ pub(super) async fn find_manifest(
     path: &str,
 ) -> Result<Option<Memory>> {
     let uri = naming::document_uri(scope, short_path(path), path);
-    Ok(store.memories().find(scope, &MemoryKey::Uri(uri), 1).await?.pop())
+    store.memories().find_one(scope, MemoryKey::Uri(uri)).await
 }
 
 /// Ingested document.

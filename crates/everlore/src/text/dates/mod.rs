@@ -33,7 +33,7 @@ use expr::TimeExpr;
 use lexer::{TimeToken, lex};
 use lexicon::{NameAmbiguity, TimeWord};
 
-pub use session_mention::{SessionMention, SessionOrdinal, SessionRange, find_sessions};
+pub use session_mention::{SessionMention, SessionRange, find_sessions};
 pub use when_question::asks_when;
 
 /// Time that a text names.
