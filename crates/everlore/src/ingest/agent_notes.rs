@@ -39,7 +39,7 @@ pub fn agent_note(memory: &Memory) -> Option<AgentNote> {
 ///
 /// If a file was changed outside since, its current content is journaled first, so that every text that a tool replaces
 /// or removes is in the journal.
-pub fn store_notes<'a>(
+pub(crate) fn store_notes<'a>(
     store: &'a dyn Store,
     scope: &'a Scope,
     changes: &'a [FileChange],
@@ -145,7 +145,11 @@ async fn find_by_paths(
 }
 
 /// Finds the memory of the file at a path, which begins with `/memories`.
-pub async fn find_note(store: &dyn Store, scope: &Scope, path: &str) -> Result<Option<Memory>> {
+pub(crate) async fn find_note(
+    store: &dyn Store,
+    scope: &Scope,
+    path: &str,
+) -> Result<Option<Memory>> {
     store.memories().find_one(scope, MemoryKey::Uri(naming::note_uri(scope, path))).await
 }
 

@@ -26,7 +26,7 @@ use crate::{
 
 /// Context in which drafts are judged.
 #[derive(Debug, Clone)]
-pub struct CaptureContext<'a> {
+pub(crate) struct CaptureContext<'a> {
     /// Owner of the memories.
     pub scope: &'a Scope,
     /// Session that the drafts come from.
@@ -43,7 +43,7 @@ pub struct CaptureContext<'a> {
 
 /// Planned result of an extraction.
 #[derive(Debug, Default)]
-pub struct CapturePlan {
+pub(crate) struct CapturePlan {
     /// Changes, in order.
     pub changes: Vec<Change>,
     /// Drafts that are not stored as memories.
@@ -115,7 +115,7 @@ pub enum DraftFate {
 
 /// Decides the fate of each draft. Later drafts see the changes planned for earlier ones. The arbiter is consulted
 /// where the rules are unsure.
-pub fn plan_capture<'a>(
+pub(crate) fn plan_capture<'a>(
     store: &'a dyn Store,
     drafts: &'a [Draft],
     context: &'a CaptureContext<'a>,
@@ -270,7 +270,7 @@ async fn resolve_draft(
 
 /// Assigns a uri that neither a stored nor a planned memory has. An earlier, superseded memory with the same text keeps
 /// its own.
-pub async fn assign_free_uri(
+pub(crate) async fn assign_free_uri(
     store: &dyn Store,
     memory: &mut Memory,
     planned: &BTreeSet<String>,
@@ -291,7 +291,7 @@ pub async fn assign_free_uri(
 }
 
 /// Marks the memory of a quarantined draft as approved by a person.
-pub fn approved_memory(mut memory: Memory, now: Timestamp) -> Memory {
+pub(crate) fn approved_memory(mut memory: Memory, now: Timestamp) -> Memory {
     memory.metadata.insert(TRUST_KEY.to_owned(), json!(Trust::Approved));
     (memory.created_at, memory.updated_at) = (now, now);
     memory

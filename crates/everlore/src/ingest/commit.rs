@@ -56,7 +56,7 @@ pub struct SaveReceipt {
 }
 
 /// Stores a statement, or renews an equal one.
-pub fn remember<'a>(
+pub(crate) fn remember<'a>(
     store: &'a dyn Store,
     scope: &'a Scope,
     request: RememberRequest,
@@ -92,7 +92,7 @@ pub fn remember<'a>(
 }
 
 /// Stores turns verbatim, all or none.
-pub fn observe<'a>(
+pub(crate) fn observe<'a>(
     store: &'a dyn Store,
     scope: &'a Scope,
     turns: Vec<Turn>,

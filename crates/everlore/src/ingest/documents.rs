@@ -27,7 +27,7 @@ use crate::{
 };
 use chunk_drafts::{ChunkDraft, chunk_drafts};
 use manifest::{DocumentManifest, ManifestChunk, find_manifest, manifest_change, parse_manifest};
-pub use manifest::{
+pub(crate) use manifest::{
     IngestedDocument, chunk_origin, document_paths, find_document, ingested_document,
 };
 
@@ -97,7 +97,7 @@ pub struct IngestReport {
 }
 
 /// Brings the stored chunks of a document up to its current content.
-pub fn ingest_document<'a>(
+pub(crate) fn ingest_document<'a>(
     store: &'a dyn Store,
     scope: &'a Scope,
     document: &'a Document,
@@ -119,7 +119,7 @@ pub fn ingest_document<'a>(
 }
 
 /// Removes all stored chunks of a document.
-pub async fn remove_document(
+pub(crate) async fn remove_document(
     store: &dyn Store,
     scope: &Scope,
     path: &str,
@@ -131,7 +131,7 @@ pub async fn remove_document(
 }
 
 /// Returns the name of a run that begins at `now`; the end of an id tells it from others of the same moment.
-pub fn new_ingest_run(now: Timestamp) -> String {
+pub(crate) fn new_ingest_run(now: Timestamp) -> String {
     let id = MemoryId::new(now);
     let [.., a, b] = id.as_bytes();
     format!("ingest-{}-{a:02x}{b:02x}", now.as_millisecond())

@@ -33,7 +33,7 @@ const MAX_LISTED_SKIPS: usize = 1_000;
 
 /// Options of an import from another system.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExternalImportOptions {
+pub(crate) struct ExternalImportOptions {
     /// Format of the source.
     pub format: ExternalFormat,
     /// Journal run of all changes.
@@ -104,14 +104,14 @@ impl ExternalImportReport {
 }
 
 /// Returns the name of a run that begins at `now`; the end of an id tells it from others of the same moment.
-pub fn new_import_run(now: Timestamp) -> String {
+pub(crate) fn new_import_run(now: Timestamp) -> String {
     let id = MemoryId::new(now);
     let [.., a, b] = id.as_bytes();
     format!("import-{}-{a:02x}{b:02x}", now.as_millisecond())
 }
 
 /// Imports drafts of another system into `scope` and adds the result to `report`.
-pub fn import_drafts<'a>(
+pub(crate) fn import_drafts<'a>(
     store: &'a dyn Store,
     scope: &'a Scope,
     drafts: Vec<ExternalDraft>,

@@ -90,7 +90,7 @@ fn is_zero(count: &usize) -> bool {
 ///
 /// Importing the same lines again changes nothing, so an interrupted import is resumed by repeating it. Only a turn
 /// without id and time cannot be told from another with the same text.
-pub async fn import_jsonl<R: BufRead + Send>(
+pub(crate) async fn import_jsonl<R: BufRead + Send>(
     store: &dyn Store,
     scope: &Scope,
     mut source: R,

@@ -29,7 +29,7 @@ pub(super) async fn neighbours_of_drafts(
 }
 
 /// Returns the active memories near a text, nearest first.
-pub async fn neighbours_of_text(
+pub(crate) async fn neighbours_of_text(
     store: &dyn Store,
     scope: &Scope,
     text: &str,

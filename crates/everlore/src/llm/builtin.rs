@@ -13,11 +13,11 @@ use super::wordpiece::{self, UNKNOWN_PIECE, VOCAB_SIZE};
 use crate::{error::Result, text::language::cjk_share, types::EmbeddingModelId};
 
 /// Components of a vector.
-pub const DIMENSIONS: usize = 256;
+pub(super) const DIMENSIONS: usize = 256;
 
 /// Longest embedded prefix of a text, in pieces: a sum of so many words hardly changes, and each text costs
 /// microseconds.
-pub const MAX_PIECES: usize = 512;
+pub(super) const MAX_PIECES: usize = 512;
 
 /// Smallest coverage of a text that gets a vector: the few words that a foreign text shares with English carry no
 /// meaning.

@@ -112,7 +112,7 @@ impl Prompt {
 }
 
 /// Returns the engine's own instructions for using the memory.
-pub fn guide(language: Language) -> &'static str {
+pub(crate) fn guide(language: Language) -> &'static str {
     match language {
         Language::Chinese => include_str!("../../prompts/guide_zh.md"),
         _ => include_str!("../../prompts/guide_en.md"),

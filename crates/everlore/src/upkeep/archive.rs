@@ -7,12 +7,12 @@ use crate::types::{Memory, Status, Timestamp};
 const CONFIRM_ABOVE_ONE_IN: usize = 4;
 
 /// Returns `true` if a job would change so many of a scope's memories that a person should confirm it.
-pub fn needs_confirmation(touched: usize, all: usize) -> bool {
+pub(crate) fn needs_confirmation(touched: usize, all: usize) -> bool {
     touched * CONFIRM_ABOVE_ONE_IN > all
 }
 
 /// Returns the memory as archived.
-pub fn archived(memory: &Memory, now: Timestamp) -> Memory {
+pub(crate) fn archived(memory: &Memory, now: Timestamp) -> Memory {
     Memory {
         status: Status::Archived,
         updated_at: now,
@@ -22,7 +22,7 @@ pub fn archived(memory: &Memory, now: Timestamp) -> Memory {
 }
 
 /// Returns `true` if an active memory's validity is over; `until_key` is the metadata key of its end.
-pub fn is_expired(memory: &Memory, until_key: &str, now: Timestamp) -> bool {
+pub(crate) fn is_expired(memory: &Memory, until_key: &str, now: Timestamp) -> bool {
     let until = memory.metadata.get(until_key).and_then(serde_json::Value::as_str);
     let until = until.and_then(|until| until.parse::<Timestamp>().ok());
     memory.status == Status::Active && until.is_some_and(|until| until <= now)

@@ -23,7 +23,7 @@ use crate::{
     error::{Error, Result},
     types::{Kind, Timestamp},
 };
-pub use source_tree::{SourceFile, SourceTree};
+pub(crate) use source_tree::{SourceFile, SourceTree};
 
 /// External memory system with an importer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -3,8 +3,8 @@
 use std::{fs, io, path::Path};
 
 use super::{
-    INDEX_FILE, VaultIndex, VaultLock, VaultPage, create_file, index_summary, is_index_file,
-    remove_if_exists, replace_file, sanitize_file_name, unique_file_name,
+    INDEX_FILE, VaultIndex, VaultLock, VaultPage, create_file, index_summary, replace_file,
+    sanitize_file_name, unique_file_name,
 };
 use crate::{
     error::{Error, Result},

@@ -145,7 +145,7 @@ impl WhyNot {
 
 /// Explains what kept a memory out of the answer, or that nothing did: runs the recall again without limits and looks
 /// for the memory at every step.
-pub async fn why_not(
+pub(crate) async fn why_not(
     deps: RecallDeps<'_>,
     request: &RecallRequest,
     id: MemoryId,

@@ -58,7 +58,7 @@ impl QueryKind {
 
 /// Classifies a query by the first kind, in this order, of which it contains a phrase. "How did we fix the compile
 /// error" is after the experience although it mentions code.
-pub fn classify_query(query: &str) -> QueryKind {
+pub(super) fn classify_query(query: &str) -> QueryKind {
     let plain = normalize(query);
     let text = PhraseMatcher::new(&plain);
     let has_any = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));

@@ -10,7 +10,8 @@ mod directory_store;
 mod uri_index;
 
 pub use directory_store::DirectoryStore;
-pub use sync::{SyncAction, SyncReport, SyncRequest, SyncStep, sync};
+pub(crate) use sync::sync;
+pub use sync::{SyncAction, SyncReport, SyncRequest, SyncStep};
 
 #[cfg(test)]
 mod tests;

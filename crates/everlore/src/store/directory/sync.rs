@@ -130,7 +130,11 @@ pub enum SyncAction {
 }
 
 /// Syncs both sides once.
-pub async fn sync(store: &dyn Store, request: &SyncRequest, now: Timestamp) -> Result<SyncReport> {
+pub(crate) async fn sync(
+    store: &dyn Store,
+    request: &SyncRequest,
+    now: Timestamp,
+) -> Result<SyncReport> {
     sync_with_crash_point(store, request, now, &CrashPoint::default()).await
 }
 

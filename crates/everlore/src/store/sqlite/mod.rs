@@ -47,7 +47,7 @@ use crate::{
     types::{AppliedChange, Change, Fingerprint, Memory, MemoryId, Scope, WriteBatch},
 };
 
-pub use self::open::SCHEMA_VERSION;
+pub(crate) use self::open::SCHEMA_VERSION;
 
 /// A store in one SQLite file.
 pub struct SqliteStore {
