@@ -9,7 +9,7 @@ use crate::{
 
 pub use crate::{
     sync::{lock, run_blocking},
-    types::to_millisecond,
+    types::{clock::to_millisecond, slot::Attribute},
 };
 
 pub mod text {
@@ -67,9 +67,6 @@ pub mod files {
     }
     pub mod layers {
         pub use crate::files::layers::{EditContext, ForgetTarget, Layers, fit_to_budget};
-    }
-    pub mod memory_folder {
-        pub use crate::files::memory_folder::MemoryToolCommand;
     }
     pub mod sections {
         pub use crate::files::sections::MarkdownSections;

@@ -63,7 +63,11 @@ pub use crate::{
         Recall, RecallRequest, ScoreFactors, TermSignal, VisibleContext, WhyNot,
     },
     store::directory::{SyncAction, SyncReport, SyncRequest, SyncStep},
-    text::{language::Language, secrets::SecretKind},
+    text::{
+        dates::{SessionOrdinal, SessionRange},
+        language::Language,
+        secrets::SecretKind,
+    },
     upkeep::{HoldoutComparison, HoldoutFinding, UsageRate},
 };
 

@@ -76,7 +76,7 @@ pub struct ImportedKindCount {
 
 impl ExternalImportReport {
     /// Creates an empty report.
-    pub fn new(format: ExternalFormat) -> Self {
+    pub(crate) fn new(format: ExternalFormat) -> Self {
         let (taken, skipped) = (Vec::new(), Vec::new());
         Self { format, run: None, taken, updated: 0, unchanged: 0, masked: 0, left_out: 0, skipped }
     }
@@ -87,7 +87,7 @@ impl ExternalImportReport {
     }
 
     /// Records a skipped entry.
-    pub fn skip(&mut self, skipped: SkippedImport) {
+    pub(crate) fn skip(&mut self, skipped: SkippedImport) {
         self.left_out += 1;
         if self.skipped.len() < MAX_LISTED_SKIPS {
             self.skipped.push(skipped);

@@ -62,7 +62,7 @@ impl TurnPrompt {
 
 impl Prompt {
     /// Assembles the non-empty parts: identity, user, notes, latest days, guide, index, base.
-    pub fn assemble(sources: &PromptSources) -> Self {
+    pub(crate) fn assemble(sources: &PromptSources) -> Self {
         let layers = &sources.layers;
         let index = sources.index.as_ref();
         let parts = [

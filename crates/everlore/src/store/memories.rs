@@ -99,14 +99,19 @@ impl MemoryFilter {
 
     /// Returns the terms that every matching memory has: with them and [`MemoryFilter::matches_doc`] the index alone
     /// can answer.
-    pub fn required_terms(&self) -> Vec<TermHash> {
+    pub(crate) fn required_terms(&self) -> Vec<TermHash> {
         let tags = self.tags.iter().map(|tag| keyword_term("tag", tag));
         tags.chain(self.session.iter().map(|session| keyword_term("session", session))).collect()
     }
 
     /// Answers the part of [`MemoryFilter::matches`] that an index record can. It reads the time only where the filter
     /// needs it.
-    pub fn matches_doc(&self, kind: Kind, status: Status, at: impl Fn() -> Timestamp) -> bool {
+    pub(crate) fn matches_doc(
+        &self,
+        kind: Kind,
+        status: Status,
+        at: impl Fn() -> Timestamp,
+    ) -> bool {
         (self.kinds.is_empty() || self.kinds.contains(&kind))
             && (self.statuses.is_empty() || self.statuses.contains(&status))
             && self.since.is_none_or(|since| at() >= since)
@@ -116,7 +121,7 @@ impl MemoryFilter {
 
     /// Simplifies the filter for memories that were all said from the first of these moments to the second: it needs no
     /// time where all of them match.
-    pub fn within_span(&self, first: Timestamp, last: Timestamp) -> Self {
+    pub(crate) fn within_span(&self, first: Timestamp, last: Timestamp) -> Self {
         Self {
             since: self.since.filter(|since| first < *since),
             until: self.until.filter(|until| last >= *until),

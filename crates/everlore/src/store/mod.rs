@@ -39,9 +39,8 @@ pub use doc_address::DocAddress;
 pub use embeddings::{Embeddings, NewEmbedding, NewTokenVectors, TokenVectors};
 #[cfg(test)]
 pub(crate) use index::segment::DocRecord;
-pub use index::{
-    Docs, FIELD_COUNT, IndexField, Posting, Segment, SegmentVectors, slot_term, source_turn_term,
-};
+pub use index::{Docs, FIELD_COUNT, IndexField, Posting, Segment, SegmentVectors};
+pub(crate) use index::{slot_term, source_turn_term};
 pub use journal::{Journal, JournalQuery};
 pub use ledger::{Ledger, LedgerEntry, ModelSpend};
 pub use memories::{ListOrder, ListQuery, Memories, MemoryFilter, MemoryKey, ScopeCounts};

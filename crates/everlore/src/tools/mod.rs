@@ -30,7 +30,9 @@ pub use check::CheckPermission;
 pub use spec::{ToolAnnotations, ToolSet, ToolSpec};
 pub use view::memory_line;
 
-pub use crate::files::memory_folder::{MemoryFolder, MemoryFolderLimits};
+pub use crate::files::memory_folder::{
+    MemoryFolder, MemoryFolderLimits, MemoryToolCommand, MemoryToolOutput,
+};
 
 use crate::{
     engine::Engine,

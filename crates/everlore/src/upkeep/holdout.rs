@@ -33,7 +33,7 @@ pub struct UsageRate {
 
 impl UsageRate {
     /// Computes the rate of `used` among `of`.
-    pub fn new(used: u64, of: u64) -> Self {
+    pub(crate) fn new(used: u64, of: u64) -> Self {
         Self { of, used, rate: if of == 0 { 0.0 } else { used as f64 / of as f64 } }
     }
 

@@ -9,10 +9,7 @@ use std::{
     path::Path,
 };
 
-use everlore::{
-    internal::files::memory_folder::MemoryToolCommand,
-    tools::{MemoryFolder, MemoryFolderLimits},
-};
+use everlore::tools::{MemoryFolder, MemoryFolderLimits, MemoryToolCommand};
 use proptest::prelude::*;
 
 /// Model of a folder without a disk: files by their path, and directories.

@@ -109,7 +109,7 @@ impl ExternalFormat {
     }
 
     /// Returns what to name as its path, for error messages.
-    pub fn path_hint(self) -> &'static str {
+    pub(crate) fn path_hint(self) -> &'static str {
         match self {
             Self::OpenClaw => {
                 "name a workspace with SOUL.md, USER.md, IDENTITY.md, MEMORY.md or memory/*.md"
@@ -124,12 +124,12 @@ impl ExternalFormat {
     }
 
     /// Detects the format at a path, if it is clear.
-    pub fn detect(path: &Path) -> Result<Self> {
+    pub(crate) fn detect(path: &Path) -> Result<Self> {
         detect::detect(path)
     }
 
     /// Reads a path.
-    pub fn read(self, path: &Path) -> Result<ParsedImport> {
+    pub(crate) fn read(self, path: &Path) -> Result<ParsedImport> {
         let tree = SourceTree::read(path, self)?;
         if tree.files.is_empty() && tree.skipped.is_empty() {
             return Err(Error::invalid(
@@ -141,7 +141,7 @@ impl ExternalFormat {
     }
 
     /// Parses the files that were read.
-    pub fn parse(self, tree: SourceTree) -> ParsedImport {
+    pub(crate) fn parse(self, tree: SourceTree) -> ParsedImport {
         let mut import = ParsedImport { drafts: Vec::new(), skipped: tree.skipped };
         // Beside an index, or named alone, any page is a memory; in a project, notes are about other things.
         let all_pages = tree.files.len() == 1 || tree.files.iter().any(|f| f.path == "MEMORY.md");

@@ -46,7 +46,8 @@ pub struct SourceFile {
 
 impl SourceFile {
     /// Creates a file with this text.
-    pub fn new(path: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+    #[cfg(test)]
+    pub(super) fn new(path: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         Self { path: path.into(), bytes: bytes.into() }
     }
 

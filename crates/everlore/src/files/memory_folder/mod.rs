@@ -91,7 +91,7 @@ pub enum MemoryToolCommand {
 
 impl MemoryToolCommand {
     /// Masks the secrets that it would write and returns their kinds.
-    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
+    pub(crate) fn mask_secrets(&mut self) -> Vec<SecretKind> {
         match self {
             Self::Create { file_text: text, .. } | Self::Insert { insert_text: text, .. } => {
                 mask_all([text])
@@ -164,7 +164,7 @@ pub struct FileChange {
 
 impl FileChange {
     /// Masks the secrets in its texts and returns their kinds.
-    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
+    pub(crate) fn mask_secrets(&mut self) -> Vec<SecretKind> {
         mask_all([&mut self.before, &mut self.after].into_iter().flatten())
     }
 
@@ -174,7 +174,7 @@ impl FileChange {
 }
 
 /// Command that is planned and not committed yet. The folder is locked as long as it lives.
-pub struct PreparedCommand {
+pub(crate) struct PreparedCommand {
     root: FolderHandle,
     output: MemoryToolOutput,
     step: FolderStep,
@@ -211,7 +211,7 @@ impl MemoryFolder {
     }
 
     /// Returns its path.
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
@@ -221,7 +221,7 @@ impl MemoryFolder {
     }
 
     /// Plans a command, once no other process is changing the folder.
-    pub fn prepare(&self, command: &MemoryToolCommand) -> Result<PreparedCommand> {
+    pub(crate) fn prepare(&self, command: &MemoryToolCommand) -> Result<PreparedCommand> {
         let failed = |error| self.io_error(error);
         let changes = !matches!(command, MemoryToolCommand::View { .. });
         let root = FolderHandle::open_root(&self.root).map_err(failed)?;

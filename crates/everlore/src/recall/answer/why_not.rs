@@ -130,7 +130,7 @@ impl WhyNot {
 
     /// Replaces `Returned` by the fate of the hit in a block; any other reason holds for the block as well.
     #[must_use]
-    pub fn in_block(self, block: &MemoryBlock, budget: usize) -> Self {
+    pub(crate) fn in_block(self, block: &MemoryBlock, budget: usize) -> Self {
         let Self::Returned { hit, .. } = self else { return self };
         let id = hit.memory.id;
         match block.entries.iter().find(|entry| entry.id == id) {

@@ -39,7 +39,7 @@ pub struct RankingStrategy {
 
 impl QueryKind {
     /// Returns the ranking adjustments for this kind of query.
-    pub fn strategy(self) -> RankingStrategy {
+    pub(crate) fn strategy(self) -> RankingStrategy {
         let (kinds, kind_boost, recency_scale): (&'static [Kind], _, _) = match self {
             // Tastes change slowly, and corrections state them as clearly as the profile does.
             Self::Preference => (&[Kind::User, Kind::Feedback], 1.2, 2.0),

@@ -33,7 +33,8 @@ use expr::TimeExpr;
 use lexer::{TimeToken, lex};
 use lexicon::{NameAmbiguity, TimeWord};
 
-pub(crate) use session_mention::{SessionMention, SessionRange, find_sessions};
+pub(crate) use session_mention::{SessionMention, find_sessions};
+pub use session_mention::{SessionOrdinal, SessionRange};
 pub(crate) use when_question::asks_when;
 
 /// Time that a text names.
