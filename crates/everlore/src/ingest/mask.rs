@@ -15,7 +15,7 @@ use crate::{
 
 impl RememberRequest {
     /// Masks secrets and returns their kinds.
-    pub(crate) fn mask_secrets(&mut self) -> Vec<SecretKind> {
+    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         let texts = [&mut self.content, &mut self.description];
         let texts = texts.into_iter().chain(&mut self.name).chain(&mut self.tags);
         let mut masked = mask_all(texts);
@@ -26,14 +26,14 @@ impl RememberRequest {
 
 impl Turn {
     /// Masks secrets and returns their kinds.
-    pub(crate) fn mask_secrets(&mut self) -> Vec<SecretKind> {
+    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         mask_all([&mut self.text])
     }
 }
 
 impl MemoryEdit {
     /// Masks secrets and returns their kinds.
-    pub(crate) fn mask_secrets(&mut self) -> Vec<SecretKind> {
+    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         let texts = [&mut self.content, &mut self.name, &mut self.description];
         let texts = texts.into_iter().flatten().chain(self.tags.iter_mut().flatten());
         let mut masked = mask_all(texts);
@@ -44,7 +44,7 @@ impl MemoryEdit {
 
 impl ExportLine {
     /// Masks secrets and returns their kinds.
-    pub(crate) fn mask_secrets(&mut self) -> Vec<SecretKind> {
+    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         match self {
             Self::Header(_) | Self::Tombstone(_) => Vec::new(),
             Self::Memory(memory) => mask_memory(memory),

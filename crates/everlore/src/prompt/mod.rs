@@ -22,7 +22,7 @@ const PART_SEPARATOR: &str = "\n\n";
 
 /// Sources of a prompt.
 #[derive(Debug, Clone, Default)]
-pub struct PromptSources {
+pub(crate) struct PromptSources {
     /// Layers at the beginning of the session.
     pub layers: LayerSnapshot,
     /// Instructions for using the memory; `None` if the agent has no memory tools.

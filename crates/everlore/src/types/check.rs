@@ -86,7 +86,7 @@ impl StoredCheck {
     }
 
     /// Returns the result that the calendar gives at `now`; `None` if the check must probe this machine.
-    pub(crate) fn evaluate_date(&self, now: Timestamp) -> Option<CheckResult> {
+    pub fn evaluate_date(&self, now: Timestamp) -> Option<CheckResult> {
         let end = match self.check {
             Check::Until { until } => until,
             // Days beyond the last timestamp are never due.

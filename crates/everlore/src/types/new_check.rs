@@ -57,7 +57,7 @@ impl NewCheck {
 
     /// Resolves relative paths against `folder`; a command is run there.
     #[must_use]
-    pub(crate) fn resolve_paths(mut self, folder: &Path) -> Self {
+    pub fn resolve_paths(mut self, folder: &Path) -> Self {
         let absolute = |path: String| {
             if path.trim().is_empty() {
                 path

@@ -45,7 +45,7 @@ impl Memory {
 }
 
 /// Returns the share of a weight that is left, from 0 to 1; all of it if `to` is not after `from`.
-pub fn decay_factor(kind: Kind, from: Timestamp, to: Timestamp) -> f64 {
+pub(crate) fn decay_factor(kind: Kind, from: Timestamp, to: Timestamp) -> f64 {
     let days = (to.as_millisecond() - from.as_millisecond()) as f64 / DAY_MS;
     kind.half_life_days().map_or(1.0, |half_life| (-days.max(0.0) / half_life).exp2())
 }

@@ -44,7 +44,7 @@ pub enum ExternalFormat {
 
 /// Contents of a source.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct ParsedImport {
+pub(crate) struct ParsedImport {
     /// Drafts of memories, in the order of the source.
     pub drafts: Vec<ExternalDraft>,
     /// Skipped items.
@@ -63,7 +63,7 @@ pub struct SkippedImport {
 
 /// Memory of an external system.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct ExternalDraft {
+pub(crate) struct ExternalDraft {
     /// Location for people: a file, with the line or the part of it.
     pub location: String,
     /// Scope in which its key is unique: usually the file.
@@ -109,7 +109,7 @@ impl ExternalFormat {
     }
 
     /// Returns what to name as its path, for error messages.
-    pub(crate) fn path_hint(self) -> &'static str {
+    pub fn path_hint(self) -> &'static str {
         match self {
             Self::OpenClaw => {
                 "name a workspace with SOUL.md, USER.md, IDENTITY.md, MEMORY.md or memory/*.md"
@@ -124,7 +124,7 @@ impl ExternalFormat {
     }
 
     /// Detects the format at a path, if it is clear.
-    pub(crate) fn detect(path: &Path) -> Result<Self> {
+    pub fn detect(path: &Path) -> Result<Self> {
         detect::detect(path)
     }
 

@@ -26,7 +26,7 @@ const MAX_FILES: usize = 20_000;
 
 /// Files that were read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SourceTree {
+pub(crate) struct SourceTree {
     /// Absolute path of the folder.
     pub root: String,
     /// Files in the order of their names.
@@ -37,7 +37,7 @@ pub struct SourceTree {
 
 /// File that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceFile {
+pub(crate) struct SourceFile {
     /// Path below the folder, with forward slashes.
     pub path: String,
     /// Contents.

@@ -151,7 +151,7 @@ pub struct MemoryToolOutput {
 
 /// Change of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileChange {
+pub(crate) struct FileChange {
     /// Path, from `/memories`.
     pub path: String,
     /// Text before; `None` if it was not there.
@@ -253,12 +253,12 @@ impl MemoryFolder {
 
 impl PreparedCommand {
     /// Returns the change of each file, so that what is lost can be saved first.
-    pub fn changes(&self) -> &[FileChange] {
+    pub(crate) fn changes(&self) -> &[FileChange] {
         &self.changes
     }
 
     /// Commits it. When it returns, the change survives a power cut.
-    pub fn commit(self) -> Result<MemoryToolOutput> {
+    pub(crate) fn commit(self) -> Result<MemoryToolOutput> {
         let done = match &self.step {
             FolderStep::Nothing => Ok(()),
             FolderStep::Write { path, before, after } => self.write(path, before.as_deref(), after),

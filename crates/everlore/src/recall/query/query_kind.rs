@@ -26,7 +26,7 @@ pub enum QueryKind {
 
 /// Ranking adjustments for a kind of query. Every factor is modest: it reorders near equals and hides nothing.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RankingStrategy {
+pub(crate) struct RankingStrategy {
     /// Memory kinds that are boosted.
     pub kinds: &'static [Kind],
     /// Factor on the score of those kinds.

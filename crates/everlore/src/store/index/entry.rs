@@ -99,12 +99,12 @@ impl IndexEntry {
 }
 
 /// Returns the term of memories about the same attribute of the same subject.
-pub fn slot_term(slot: &Slot) -> TermHash {
+pub(crate) fn slot_term(slot: &Slot) -> TermHash {
     keyword_term("slot", &slot.key())
 }
 
 /// Returns the term of memories that were extracted from a turn.
-pub fn source_turn_term(turn: MemoryId) -> TermHash {
+pub(crate) fn source_turn_term(turn: MemoryId) -> TermHash {
     keyword_term("turn", &turn.to_string())
 }
 
