@@ -22,6 +22,7 @@ use serde::Serialize;
 pub use inject::FsInjectRequest;
 pub use search::{FsFindReport, FsFindRequest, FsGrepMatch, FsGrepReport, FsGrepRequest, FsHit};
 pub use status::FsStatus;
+#[doc(hidden)]
 pub use uri::to_viking;
 pub use write::{FsAddReport, FsAddRequest, FsRemoveReport, FsRemoveRequest};
 
