@@ -5,7 +5,7 @@
 //! 1. `routes.rs` authenticates the client (`auth::authenticate_client`) and calls `relay_chat`.
 //!    `ProxiedRequest::parse` (`request.rs`) reads the conversation from the bytes of the body and finds the position
 //!    after the user's last message; `ProxySession::identify` (`session.rs`) finds scope, session and memory mode.
-//! 2. `recall_for_request` (`inject.rs`) calls `Engine::inject`, within two seconds.
+//! 2. `recall_for_request` (`inject.rs`) calls `Engine::inject` (`Engine::context` in mode `read`), within two seconds.
 //! 3. `edit_body` inserts the block into the bytes at that position, and the configured model's name where the client
 //!    leaves the choice to the settings. Every other byte stays, and with it the provider's prompt cache.
 //! 4. `send_to_provider` sends it through `Upstream`, with our key or the client's own, and gives up when the client
