@@ -1,5 +1,5 @@
 //! Rules for documents: every path and every name of code that ARCHITECTURE.md, CONTRIBUTING.md and module docs give
-//! exists, and every flow that ARCHITECTURE.md lists is told in the docs of its module.
+//! exists, and every flow that ARCHITECTURE.md lists has its steps in the docs of its module.
 
 use std::{
     collections::BTreeSet,
@@ -176,26 +176,26 @@ fn every_file_and_method_in_a_module_doc_exists() {
 }
 
 #[test]
-fn every_flow_is_told_in_the_docs_of_its_module() {
+fn every_flow_has_its_steps_in_the_docs_of_its_module() {
     let text = document(DOCUMENTS[0]);
     let flows = text.split_once(FLOWS_HEADING).unwrap().1.split("\n## ").next().unwrap();
     let modules: Vec<&str> =
         spans(flows).into_iter().filter(|span| span.ends_with(".rs")).collect();
     assert!(modules.len() > 10, "{modules:?}");
-    let tells = |module: &str| {
+    let has_steps = |module: &str| {
         let files = document_bases().into_iter().map(|base| base.join(module));
         files.filter_map(|path| fs::read_to_string(path).ok()).any(|text| text.contains(FIRST_STEP))
     };
-    let untold = modules.into_iter().filter(|module| !tells(module));
+    let missing = modules.into_iter().filter(|module| !has_steps(module));
     assert_none(
-        &untold
+        &missing
             .map(|module| format!("{module}: no step begins with `{FIRST_STEP}`"))
             .collect::<Vec<_>>(),
     );
 }
 
 #[test]
-fn paths_are_told_from_other_spans() {
+fn paths_are_distinguished_from_other_spans() {
     for path in ["engine/mod.rs", "README.md", "docs/fs.md", "crates/", ".ci/run"] {
         assert!(is_path(path), "{path}");
     }

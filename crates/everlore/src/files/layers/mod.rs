@@ -2,8 +2,8 @@
 //!
 //! Each is a markdown file in a home that people open in an editor. One edit:
 //!
-//! 1. The tool `memory_add` and `PATCH /v1/layers/{layer}` pass a `LayerEdit` to `Engine::edit_layer`, `everlore layer
-//!    add` to `Layers::edit_day`; both call `Layers::edit_if`, which masks secrets (`mask.rs`).
+//! 1. The tool `memory_add` and `PATCH /v1/layers/{layer}` pass a `LayerEdit` to `Engine::edit_layer`,
+//!    `everlore layer add` to `Layers::edit_day`; both call `Layers::edit_if`, which masks secrets (`mask.rs`).
 //! 2. `edit_locked` takes the file's lock and reads it. `files/sections/edit.rs` edits one section and parses the
 //!    result again: if any other section differs, the edit is refused.
 //! 3. `budget.rs` refuses a text that is too long. `history.rs` records an edit by hand since the last change, then
