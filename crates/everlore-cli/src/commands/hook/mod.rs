@@ -2,9 +2,9 @@
 //!
 //! One hook event, from the host to the store (`everlore connect` makes hosts send them):
 //!
-//! 1. `main` recognizes a hook before it parses arguments; `always_succeed` starts a time limit and exits with 0
-//!    whatever happens. `HookArgs::run` reads standard input, and `HookEvent::parse` (`event.rs`) reads it as the
-//!    host's table says (`host.rs`). `respond` then acts by `HookEventKind`.
+//! 1. `main` (`lib.rs`) recognizes a hook before it parses arguments; `always_succeed` starts a time limit and exits
+//!    with 0 whatever happens. `HookArgs::run` reads standard input, and `HookEvent::parse` (`event.rs`) reads it as
+//!    the host's table says (`host.rs`). `respond` then acts by `HookEventKind`.
 //! 2. `HookCall::for_event` finds the conversation. Its session name and the blocks that the model still sees are in
 //!    `HOME/hooks/DIGEST.json` (`conversation.rs`); `Spool::update_conversation` changes them under a lock.
 //! 3. Start: `context::for_session_start` renders the layers (`Engine::preview_prompt`) without opening the database.
