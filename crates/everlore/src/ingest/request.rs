@@ -79,8 +79,8 @@ impl RememberRequest {
         let kind = self.kind.unwrap_or_else(|| naming::guess_kind(&content));
         if kind == Kind::Turn {
             return Err(Error::invalid(
-                "a turn cannot be remembered by hand",
-                "use `observe` for what was said in a conversation",
+                "a turn cannot be saved as a memory",
+                "use `observe` for the turns of a conversation",
             ));
         }
         let name = match self.name.as_deref().map(str::trim).filter(|name| !name.is_empty()) {

@@ -154,8 +154,8 @@ fn require_absolute(path: String) -> Result<String> {
         return Ok(path);
     }
     Err(Error::invalid(
-        format!("`{path}` starts from a folder that is not known here"),
-        "give the whole path, from the root",
+        format!("`{path}` is relative, and the current folder is not known here"),
+        "give an absolute path",
     ))
 }
 
@@ -165,7 +165,7 @@ fn validate_digest(digest: &str) -> Result<String> {
         Ok(digest)
     } else {
         Err(Error::invalid(
-            "`sha256` is no SHA-256",
+            "`sha256` is not a SHA-256 digest",
             "give 64 hexadecimal digits, or leave it out to take it from the file",
         ))
     }
@@ -218,7 +218,7 @@ fn parse_until(text: &str, now: &Zoned) -> Result<Timestamp> {
     // A moment first: a date would be read from its beginning.
     text.parse::<Timestamp>().or_else(|_| day(text)).map(to_millisecond).map_err(|_| {
         Error::invalid(
-            format!("`until` is `{text}`, which is no date"),
+            format!("`until` is `{text}`, which is not a date"),
             "write a day such as 2026-12-31, or a moment with its offset such as 2026-12-31T18:00:00+01:00",
         )
     })

@@ -335,7 +335,7 @@ async fn an_answer_that_breaks_off_is_an_error_and_never_a_short_answer() {
             ModelResponse::text(text).end_early_after(3),
         ] {
             let (message, hint, asked) = failure(provider, MockChat::new().then(broken)).await;
-            assert!(message.contains("broke off"), "{provider} {message}");
+            assert!(message.contains("was cut off"), "{provider} {message}");
             assert!(hint.contains("not the whole answer") && asked == 1, "{provider} {hint}");
         }
         // All the text arrived, and only the end is missing.
@@ -343,7 +343,7 @@ async fn an_answer_that_breaks_off_is_an_error_and_never_a_short_answer() {
         let (answer, _) = run_script(provider, MockChat::new().then(unended)).await;
         match provider {
             "openai" => assert_eq!(answer.unwrap().text, text, "it had said why it stopped"),
-            _ => assert!(answer.unwrap_err().to_string().contains("broke off"), "{provider}"),
+            _ => assert!(answer.unwrap_err().to_string().contains("was cut off"), "{provider}"),
         }
         // In the middle of a call.
         let call = ModelResponse::call("save", json!({"content": "a text of some length"}))
@@ -443,7 +443,7 @@ async fn servers_that_are_not_there_are_told_apart() {
     };
     let error =
         complete(&at("ollama", &format!("http://{closed}")), &question("hi")).await.unwrap_err();
-    assert!(error.to_string().contains("nothing listens there"), "{error}");
+    assert!(error.to_string().contains("no server listens there"), "{error}");
     assert!(error.hint().contains("start it with `ollama serve`"), "{}", error.hint());
     let nowhere = at("openai", "http://no-such-host.invalid/v1");
     let error = complete(&nowhere, &question("hi")).await.unwrap_err();

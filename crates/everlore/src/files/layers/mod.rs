@@ -364,7 +364,7 @@ impl Layers {
             return Ok(());
         }
         Err(Error::invalid(
-            "SOUL.md may only be read",
+            "SOUL.md is read-only",
             "ask the user to change it; the setting layers.soul_read_only protects it",
         ))
     }

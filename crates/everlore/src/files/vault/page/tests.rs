@@ -95,7 +95,7 @@ fn what_is_no_memory_is_told_with_the_reason() {
     assert_eq!(reason("---\ntype: [user]\n---\n"), "`type` is not a text");
     assert_eq!(reason("---\ntype: user\nname: {a: b}\n---\n"), "`name` is not a text");
     assert_eq!(reason("---\ntype: user\nimportance: very\n---\n"), "`importance` is `very`");
-    assert_eq!(reason("---\ntype: turn\n---\n"), "turns of a conversation are not kept in files");
+    assert_eq!(reason("---\ntype: turn\n---\n"), "turns of a conversation have no files");
     assert!(
         VaultPage::parse("---\ntype: Preference\nname: 42\n---\nx")
             .is_ok_and(|page| page.kind == Kind::User)
