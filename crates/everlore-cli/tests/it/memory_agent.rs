@@ -182,7 +182,9 @@ fn an_answer_that_cannot_be_used_is_asked_for_again_and_after_three_rules_read()
     for request in 1..=3 {
         let failed = home.run(&["extract"]);
         assert_eq!((failed.code, server.requests().len()), (2, request), "{failed:?}");
-        assert!(failed.out.contains("cannot be used") && failed.out.contains("the turns wait"));
+        assert!(
+            failed.out.contains("cannot be used") && failed.out.contains("it is retried later")
+        );
         assert_eq!(
             (kept_memories(&home).len(), &home.json(&["memory", "status"])["turns"]),
             (0, &json!(2))

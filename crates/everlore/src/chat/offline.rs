@@ -179,7 +179,7 @@ fn render_quotes(quotes: &[MemoryQuote], language: Language) -> String {
         };
         return none.to_owned();
     }
-    let opening = if chinese { "相关的记忆：" } else { "Stored memories:" };
+    let opening = if chinese { "相关的记忆：" } else { "This is stored:" };
     let quoted = quotes.iter().map(|quote| {
         let lines = quote.text.lines().map(|line| format!("> {line}")).collect::<Vec<_>>();
         format!("\n\n{}\n\n— {}", lines.join("\n"), quote.source)

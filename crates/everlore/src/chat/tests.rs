@@ -645,7 +645,7 @@ async fn offline_answers_quote_what_is_stored_with_who_and_when_in_both_language
     assert!(answer.quotes[0].source.starts_with("Ana, "), "{}", answer.quotes[0].source);
     assert!(answer.quotes[0].source.ends_with("(3 days ago), conversation sunday"));
     let answer = offline.send("支付模块什么时候上线？").await.unwrap();
-    assert!(answer.text.starts_with("记忆中有这些：\n\n> 支付模块周三上线。"), "{}", answer.text);
+    assert!(answer.text.starts_with("相关的记忆：\n\n> 支付模块周三上线。"), "{}", answer.text);
     assert!(answer.quotes[0].source.ends_with("（3 天前），会话 周日"), "{}", answer.text);
     let again = offline.send("Which port does the staging server use?").await.unwrap();
     assert!(again.quotes.iter().all(|quote| !quote.text.ends_with('?')), "{again:?}");

@@ -243,7 +243,7 @@ mod tests {
         assert!(refused(NewCheck::default()).to_string().contains("exactly one"));
         let two = NewCheck { days: Some(1), ..path("/a") };
         assert!(refused(two).to_string().contains("exactly one"));
-        assert!(refused(path("源/a.rs")).hint().contains("whole path"));
+        assert!(refused(path("源/a.rs")).hint().contains("absolute path"));
         let from = path("./源/a.rs").resolve_paths(Path::new("/home/wang"));
         assert_eq!(
             from.validate(&now()).unwrap(),
@@ -253,9 +253,9 @@ mod tests {
         assert!(refused(odd).to_string().contains("without `command`"));
         let digest =
             NewCheck { file: Some("/a".into()), sha256: Some("12".into()), ..NewCheck::default() };
-        assert!(refused(digest).to_string().contains("no SHA-256"));
+        assert!(refused(digest).to_string().contains("not a SHA-256"));
         for bad in ["", "soon", "2026-13-01", "2026-03-01 noon"] {
-            assert!(refused(until(bad)).to_string().contains("no date"), "{bad}");
+            assert!(refused(until(bad)).to_string().contains("not a date"), "{bad}");
         }
         for days in [0, MAX_DAYS + 1] {
             let days = NewCheck { days: Some(days), ..NewCheck::default() };

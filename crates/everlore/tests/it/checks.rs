@@ -331,11 +331,11 @@ async fn bad_checks_are_refused_with_advice_and_nothing_is_stored() {
     let engine = homed(home.path()).await;
     let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
     for (check, said) in [
-        (path(Path::new("src/a.rs")), "folder that is not known"),
-        (path(&home.path().join("没有")), "nothing at"),
-        (file(home.path()), "no plain file"),
+        (path(Path::new("src/a.rs")), "is relative"),
+        (path(&home.path().join("没有")), "does not exist"),
+        (file(home.path()), "not a regular file"),
         (NewCheck::default(), "exactly one"),
-        (NewCheck { until: Some("soon".into()), ..NewCheck::default() }, "no date"),
+        (NewCheck { until: Some("soon".into()), ..NewCheck::default() }, "not a date"),
         (command(&["curl", "-H", secret]), "looks like a secret"),
     ] {
         let refused = engine.remember(&owner, checked("x", check)).await.unwrap_err();

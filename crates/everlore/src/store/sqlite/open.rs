@@ -308,7 +308,7 @@ mod tests {
     fn an_old_file_that_cannot_be_updated_is_told() {
         let (_folder, path) = old_file();
         let error = read_only(&path).map(drop).unwrap_err();
-        assert!(error.to_string().contains("is of an older version"), "{error}");
+        assert!(error.to_string().contains("has an older version"), "{error}");
         assert_eq!(version(&connect(&path).unwrap()).unwrap(), 1);
     }
 
