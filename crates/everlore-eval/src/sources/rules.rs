@@ -37,8 +37,8 @@ const SILENT_CRATES: [&str; 4] =
 const PRINTS_OR_READS_ENVIRONMENT: [&str; 6] =
     ["println!", "eprintln!", "print!", "eprint!", "dbg!", "std::env"];
 
-/// The command line prints through `Output` only; `main.rs` installs the log.
-const PRINTING_FILES: [&str; 2] = ["src/output.rs", "src/main.rs"];
+/// The command line prints through `Output` only; `lib.rs` installs the log.
+const PRINTING_FILES: [&str; 2] = ["src/output.rs", "src/lib.rs"];
 const PRINTS: [&str; 7] =
     ["print!", "println!", "eprint!", "eprintln!", "io::stdout", "io::stderr", "Term::"];
 
