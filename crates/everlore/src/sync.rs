@@ -39,7 +39,8 @@ fn spawn(work: BlockingWork) -> BoxFuture<'static, Result<Box<dyn Any + Send>>> 
 
 /// Returns a value of a known type that was passed on without it.
 pub(crate) fn downcast<T: 'static>(value: Box<dyn Any + Send>) -> Result<T> {
-    let value = value.downcast::<Result<T>>().map_err(|_| Error::store("a result of another type"))?;
+    let value =
+        value.downcast::<Result<T>>().map_err(|_| Error::store("a result of another type"))?;
     *value
 }
 

@@ -38,6 +38,17 @@ pub(super) fn read_text(parent: &FolderHandle, name: &str, given: &str) -> PlanR
     String::from_utf8(bytes).or_else(|_| refuse(not_text_error(given)))
 }
 
+/// Returns first and last line of a range, -1 for the end; a range may reach beyond the end, but not begin there.
+pub(super) fn resolve_range([first, last]: [i64; 2], lines: usize) -> PlanResult<(usize, usize)> {
+    let end = if last == -1 { lines as i64 } else { last.min(lines as i64) };
+    if first < 1 || first > lines as i64 || end < first {
+        return refuse(format!(
+            "Error: Invalid `view_range` parameter: [{first}, {last}]. It should be within the range of lines of the file: [1, {lines}]"
+        ));
+    }
+    Ok((first as usize, end as usize))
+}
+
 /// Refuses a command with this answer.
 pub(super) fn refuse<T>(text: String) -> PlanResult<T> {
     Err(FolderCommandError::Refused(text))

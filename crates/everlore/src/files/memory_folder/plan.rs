@@ -4,7 +4,7 @@ use super::{
     FileChange, FolderCommandError, FolderStep, MemoryFolderLimits, MemoryToolCommand,
     file_text::{
         PlanResult, below_file_error, not_text_error, read_text, read_walked_text, refuse,
-        symlink_error,
+        resolve_range, symlink_error,
     },
     folder_handle::{FolderHandle, FolderNode},
     path::{MAX_DEPTH, MemoryPath, ROOT},
@@ -379,17 +379,6 @@ impl CommandPlan {
         };
         Self { text, step: FolderStep::Write { path, before, after }, changes: vec![change] }
     }
-}
-
-/// Returns first and last line of a range, -1 for the end; a range may reach beyond the end, but not begin there.
-fn resolve_range([first, last]: [i64; 2], lines: usize) -> PlanResult<(usize, usize)> {
-    let end = if last == -1 { lines as i64 } else { last.min(lines as i64) };
-    if first < 1 || first > lines as i64 || end < first {
-        return refuse(format!(
-            "Error: Invalid `view_range` parameter: [{first}, {last}]. It should be within the range of lines of the file: [1, {lines}]"
-        ));
-    }
-    Ok((first as usize, end as usize))
 }
 
 fn parse_path(path: &str) -> PlanResult<MemoryPath> {
