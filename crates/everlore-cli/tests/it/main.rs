@@ -48,6 +48,8 @@ mod calibrate;
 #[cfg(feature = "local-model")]
 mod models;
 mod readme;
+mod picture;
+mod pages;
 #[cfg(feature = "server")]
 mod serve;
 #[cfg(feature = "server")]

@@ -1,8 +1,24 @@
 //! `everlore hook`: called by coding agents at fixed points of a conversation. It never fails and never takes long.
 //!
-//! The life of an event: `event.rs` parses it with the table of its host (`host.rs`); `on_prompt` spools the user's
-//! message (`spool.rs`) while `context.rs` recalls what to inject; `on_stop` spools the answer and starts the process
-//! that drains the spool into the store (`drain.rs`).
+//! One hook event, from the host to the store (`everlore connect` makes hosts send them):
+//!
+//! 1. `main` (`lib.rs`) recognizes a hook before it parses arguments; `always_succeed` starts a time limit and exits
+//!    with 0 whatever happens. `HookArgs::run` reads standard input, and `HookEvent::parse` (`event.rs`) reads it as
+//!    the host's table says (`host.rs`). `respond` then acts by `HookEventKind`.
+//! 2. `HookCall::for_event` finds the conversation. Its session name and the blocks that the model still sees are in
+//!    `HOME/hooks/DIGEST.json` (`conversation.rs`); `Spool::update_conversation` changes them under a lock.
+//! 3. Start: `context::for_session_start` renders the layers (`Engine::preview_prompt`) without opening the database.
+//! 4. Prompt: `on_prompt` spools the message on another thread (`Spool::put_turn`: secrets masked, durable, in
+//!    `HOME/hooks/waiting/RUN.json`) while `context::for_prompt` recalls. `context::build_block` asks the home's server
+//!    (`server_client::fetch_context`, `POST /v1/context`) if its version and settings are the same, else it calls
+//!    `Engine::inject_deferred` and spools the injection record. A failed tool gets its block the same way.
+//!    `HookHost::context_response` formats it.
+//! 5. Stop, compact, end: `HookCall::on_stop` spools the answer (stop only), and `drain::spawn_drain` starts a detached
+//!    process, `everlore hook HOST store`.
+//! 6. That process (`drain::run`) stores the spooled entries under a lock: turns by `Engine::observe`, unless the
+//!    journal has their run (a digest of conversation, role and exchange), answers also by `Engine::record_answer`,
+//!    injections by `Engine::record_injection`. It then extracts memories (compact), ends the session (end), or
+//!    extracts what is due.
 
 mod host;
 mod event;

@@ -1,4 +1,15 @@
 //! Capture, from turns to memories: lease a session, read its turns, extract, judge, reconcile, commit, report.
+//!
+//! 1. A stored turn counts as unread in the same transaction (`store/capture_queue.rs`). The worker (`worker.rs`), the
+//!    end of a session or a person leases a session: `CaptureQueue::claim`, one lease per scope.
+//! 2. `extract_drafts` (`extract.rs`) extracts drafts from at most 40 unread turns: by rules (`ingest/extract/rules/`),
+//!    or by one call of a model, whose answer `ingest/extract/model_response.rs` takes whole or not at all.
+//! 3. `ingest::plan_capture` decides the fate of each draft; later ones see the changes of earlier ones. The gate
+//!    (`ingest/gate.rs`) gives a verdict with a reason, `ingest/neighbours.rs` finds memories near the draft by slot
+//!    and by words, and `ingest/reconcile.rs` resolves it to add, update, supersede or skip.
+//! 4. `commit` (`commit.rs`) stores the changes as a run, the quarantined drafts and the checkpoint in one write, which
+//!    fails if another process holds the lease or moved the checkpoint. After a failure the session returns to the
+//!    queue with the reason and the time of the retry.
 
 mod extract;
 mod commit;

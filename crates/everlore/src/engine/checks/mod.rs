@@ -1,7 +1,16 @@
 //! Checks of memories: signed when set in this home, and verified before memories are returned.
 //!
-//! Ranking ignores them. Verification looks only at what is about to be returned, within a time limit and on a thread
-//! that nobody has to wait for: a hanging file system must not hang a recall, nor the end of the program.
+//! One check:
+//!
+//! 1. `Engine::remember` and `Engine::edit` take a `NewCheck` (`everlore remember --check-path`). `prepare_check`
+//!    verifies that it holds now, takes the digest of a file (`file_probe.rs`) and signs it with the key of the home
+//!    (`check_mac.rs`). It is stored in the memory's metadata (`types/check.rs`), so export, history, undo and vaults
+//!    carry it.
+//! 2. Ranking ignores checks. `Engine::recall_at` calls `verify_and_demote` on the hits it is about to return: dates by
+//!    the clock, files and commands (`run_command.rs`) on a thread, within a time limit. A hanging file system must not
+//!    hang a recall, nor the end of the program. A check without a valid signature is not run.
+//! 3. Hits whose check is stale go behind the others. `recall/answer/pack.rs` notes it beside the memory's age, in the
+//!    words of `text/check_note.rs`.
 
 mod file_probe;
 mod run_command;

@@ -1,4 +1,16 @@
 //! Migration from other memory systems.
+//!
+//! One import:
+//!
+//! 1. `everlore import` calls `Engine::migrate`. `read_source` detects the format and reads the files
+//!    (`files/importers/source_tree.rs`); the format (one file each in `files/importers/`) turns their bytes into
+//!    drafts and reports what it skips, with location and reason.
+//! 2. With `--layers`, `fill_layers` writes the parts that fit into layers without own text; the rest stay drafts.
+//! 3. `group_by_scope` gives each user of the source its own scope, or refuses to mix several users.
+//! 4. `ingest::import_drafts` (`ingest/external_import.rs`) converts each draft: `IncomingMemory::from_draft` validates
+//!    and masks it and derives the id from its origin. Its metadata keeps a digest of its content, which later tells
+//!    whether it changed there, here, or on both sides.
+//! 5. `decide` compares it with what is stored, erased or deleted; additions and updates of all batches are one run.
 
 use std::{collections::BTreeMap, path::PathBuf};
 

@@ -1,8 +1,19 @@
 //! Layers of an agent: SOUL (its identity), USER (the user's profile), MEMORY (its notes), DAILY (the latest days).
 //!
-//! Each is a markdown file in a home that people open in an editor. A change takes the file's lock, reads it, edits one
-//! section, checks the budget, appends to the history, and replaces the file as a whole: of two processes that change
-//! different sections both succeed, and a crash leaves the old file or the new one.
+//! Each is a markdown file in a home that people open in an editor. One edit:
+//!
+//! 1. The tool `memory_add` and `PATCH /v1/layers/{layer}` pass a `LayerEdit` to `Engine::edit_layer`,
+//!    `everlore layer add` to `Layers::edit_day`; both call `Layers::edit_if`, which masks secrets (`mask.rs`).
+//! 2. `edit_locked` takes the file's lock and reads it. `files/sections/edit.rs` edits one section and parses the
+//!    result again: if any other section differs, the edit is refused.
+//! 3. `budget.rs` refuses a text that is too long. `history.rs` records an edit by hand since the last change, then
+//!    this change; `layer_file.rs` replaces the file as a whole. Of two processes that change different sections both
+//!    succeed, and a crash leaves the old file or the new one.
+//! 4. `Engine::begin_prompt` reads `Layers::snapshot` at the start of a session: each layer within its budget.
+//! 5. `Engine::end_session` writes a summary of the session into the log of the day (`daily.rs`).
+//!    `Engine::archive_days` turns days that no longer reach the prompt into memories (`ingest/daily.rs`) and moves
+//!    their files to the archive: at the end of a session, when a prompt is built, and when a turn is observed.
+//! 6. `Engine::forget` removes the sentences of a memory from every day (`quotes.rs`) before it erases the memory.
 
 mod layer;
 mod layer_edit;

@@ -1,8 +1,18 @@
 //! Two-way sync of a vault and a database: changes on either side reach the other, and nothing is lost.
 //!
-//! Both sides are compared with the state on which they last agreed ([`SyncState`]). The database is changed first,
-//! then files, then the index file, then the record. The next sync finds and completes whatever a crash leaves undone,
-//! and does nothing twice: a change that has arrived on both sides is one on which both agree.
+//! One sync (decision 0007 has the reasons):
+//!
+//! 1. `everlore vault sync` or the tool `memory` calls `Engine::sync_vault`, which calls `sync`. `open` takes the
+//!    vault's lock and loads the `SyncState`, on which both sides last agreed.
+//! 2. `scan_vault` (`vault_scan.rs`) reads only files touched since; `files/vault/page.rs` parses them with
+//!    `files/front_matter.rs`, which keeps every byte that does not change.
+//! 3. `DatabaseView::load` (`database_view.rs`) asks the journal which memories changed since, and reads those only.
+//! 4. `plan` (`plan.rs`, pure) compares both sides with the merge base of each file; `files/vault/decide.rs` has the
+//!    table of decisions.
+//! 5. New memories are noted in the state as pending; `apply_changes` stores all changes as one run.
+//! 6. `finish` writes files (`execute.rs`), each only while its bytes are those that were scanned, then the index file,
+//!    then the state. The next sync completes whatever a crash leaves undone, and does nothing twice: a change that has
+//!    arrived on both sides is one on which both agree.
 
 use std::{collections::HashSet, path::Path};
 

@@ -107,8 +107,9 @@ fn is_journaled(db: &Connection, scope_id: i64, seq: i64, id: MemoryId) -> Resul
 
 /// Returns the scopes whose index was built by an older text analysis.
 pub(super) fn stale_scopes(db: &Connection) -> Result<Vec<Scope>> {
-    let sql = "SELECT agent, user FROM scopes WHERE index_version < ?1 ORDER BY agent, user";
-    let names: Vec<(String, String)> = db.all(sql, [TERMS_VERSION], |row| row.try_into())?;
+    let sql = "SELECT agent, user FROM scopes WHERE index_version < ?1";
+    let mut names: Vec<(String, String)> = db.all(sql, [TERMS_VERSION], |row| row.try_into())?;
+    names.sort_unstable();
     names.iter().map(|(agent, user)| Scope::new(agent, user)).collect()
 }
 

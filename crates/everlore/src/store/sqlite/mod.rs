@@ -66,9 +66,13 @@ impl SqliteStore {
     /// Indexes that an older text analysis built are rebuilt in the background, a scope at a time.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_owned();
-        let (first, mode) = run_blocking({
+        let (first, mode, stale) = run_blocking({
             let path = path.clone();
-            move || open::prepare(&path)
+            move || {
+                let (first, mode) = open::prepare(&path)?;
+                let stale = check::stale_scopes(&first)?;
+                Ok((first, mode, stale))
+            }
         })
         .await?;
         let store = Self {
@@ -78,7 +82,7 @@ impl SqliteStore {
             tally: Arc::default(),
             path,
         };
-        store.rebuild_stale_indexes().await?;
+        store.rebuild_indexes(stale);
         Ok(store)
     }
 
@@ -87,10 +91,10 @@ impl SqliteStore {
         &self.path
     }
 
-    async fn rebuild_stale_indexes(&self) -> Result<()> {
-        let stale = self.pool.read(check::stale_scopes).await?;
+    /// Rebuilds the indexes of these scopes in the background.
+    fn rebuild_indexes(&self, stale: Vec<Scope>) {
         if stale.is_empty() || self.writer.check_writable().is_err() {
-            return Ok(());
+            return;
         }
         let writer = Arc::clone(&self.writer);
         tokio::spawn(async move {
@@ -106,7 +110,6 @@ impl SqliteStore {
                 }
             }
         });
-        Ok(())
     }
 
     /// Runs `read` on one unchanging state of the scope; a scope that never stored anything answers the default.
