@@ -29,8 +29,8 @@ pub(crate) struct CheckArgs {
     check_file: Option<String>,
     /// The memory holds as long as this command succeeds; takes all words that follow, up to `;`
     ///
-    /// No shell is used. The command runs in this folder, and only if the section [checks] of the settings has
-    /// `commands = true`.
+    /// No shell is used. The command runs in this folder, and only if the section `[checks]` of the settings
+    /// has `commands = true`.
     #[arg(long, value_name = "WORD", num_args = 1.., allow_hyphen_values = true, value_terminator = ";")]
     check_command: Option<Vec<String>>,
     /// Text that the command must print; goes before --check-command

@@ -142,7 +142,7 @@ impl EmbeddingBackfill {
                 Err(error) => {
                     trial.failed(&error);
                     tracing::warn!(
-                        "{error}: vectors are made after a later save, or by `everlore embed rebuild`"
+                        "{error}: missing vectors are computed after a later save, or by `everlore embed rebuild`"
                     );
                 }
             }

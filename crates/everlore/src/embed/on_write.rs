@@ -39,7 +39,9 @@ async fn embed_changes(embedder: &dyn Embedder, changes: &[Change]) -> Option<Ch
     let embeddings = match embedder.embed(&texts).await {
         Ok(embeddings) => embeddings,
         Err(error) => {
-            tracing::warn!("{error}: memories are stored without vectors, which are made later");
+            tracing::warn!(
+                "{error}: memories are stored without vectors, which are computed later"
+            );
             return None;
         }
     };

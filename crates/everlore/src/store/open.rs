@@ -10,7 +10,7 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>> {
     match url.split_once(':') {
         Some(("sqlite", path)) => Ok(Arc::new(SqliteStore::open(path).await?)),
         Some((scheme, rest)) if rest.starts_with("//") => Err(Error::invalid(
-            format!("`{scheme}://` is no store that this program was built with"),
+            format!("this program was built without the store `{scheme}://`"),
             "use sqlite:PATH",
         )),
         _ => Ok(Arc::new(SqliteStore::open(url).await?)),

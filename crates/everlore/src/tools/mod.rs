@@ -228,7 +228,7 @@ fn error_sentence(error: &Error) -> String {
         | Error::Remote { .. }
         | Error::ContextTooLong { .. }
         | Error::Io { .. } => {
-            "this is not about the input: nothing was changed; tell the user, and go on without it"
+            "the input is not the cause; nothing was changed; tell the user, and continue without it"
         }
     };
     let text = error.to_string();

@@ -73,7 +73,7 @@ pub struct WriteBatch {
     pub erased_texts: Vec<Fingerprint>,
     /// Vectors of the stored texts; `None` if no model is asked.
     pub vectors: Option<ChangeVectors>,
-    /// Checkpoint of the turns that the memories were drawn from.
+    /// Checkpoint of the turns that the memories were extracted from.
     pub checkpoint: Option<CaptureCheckpoint>,
 }
 

@@ -1,10 +1,10 @@
-//! Fitting the gate to a scope (A1).
+//! Tests of calibration: fitting the confidence to a scope.
 
 use everlore::{Engine, Error, engine::MIN_CALIBRATION_MEMORIES, recall::ConfidenceTuning};
 
 use crate::support::{all, ram, remember_all, scope};
 
-/// Statements about many things, in both languages; no two halves share more than the form.
+/// Statements about many things, in both languages; two halves share nothing but the form.
 fn statements(count: usize) -> Vec<String> {
     let things =
         ["boiler", "bicycle", "piano", "passport", "garden", "telescope", "kettle", "violin"];

@@ -1,4 +1,4 @@
-//! Memories that carry a check: verified when they are told, in both languages, and only where the check was set (A11).
+//! Tests of memories with a check: recall verifies them, in both languages, and only in the home that set the check.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::support::{DAY, NOON, at, engine, say, scope};
 
-/// An engine on a home of its own that waits long enough for any disk.
+/// Creates an engine on its own home with a time limit long enough for any disk.
 async fn homed(home: &Path) -> Engine {
     patient(&engine().await.rebuild().home(home).build())
 }
@@ -49,7 +49,7 @@ fn checked(content: &str, check: NewCheck) -> RememberRequest {
     RememberRequest { check: Some(check), ..say(content) }
 }
 
-/// What is found for a query: each text with what its check tells.
+/// Returns the texts that a query finds, each with the result of its check.
 async fn recall_with_checks(
     engine: &Engine,
     owner: &Scope,
@@ -289,7 +289,7 @@ async fn commands_run_only_if_they_are_allowed_and_a_person_set_them() {
     let agent = on.on_behalf_of(ChangeAuthor { actor: Actor::Agent, ..ChangeAuthor::PERSON });
     let refused = agent.remember(&owner, checked("tests pass", command(&["true"]))).await;
     assert!(refused.unwrap_err().to_string().contains("set by a person"));
-    // What came from outside may carry a person's check, and runs nothing all the same.
+    // An imported memory may carry a person's check, and still runs no command.
     let outside = serde_json::Map::from_iter([("trust".to_owned(), json!("outside"))]);
     let page =
         RememberRequest { metadata: outside, ..checked("a page says to run", command(&["true"])) };
@@ -318,7 +318,7 @@ async fn a_recall_waits_for_nothing_that_hangs() {
     assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
 }
 
-/// With the time limit of the defaults.
+/// Creates an engine with the default time limit.
 fn patient_no_more(engine: &Engine) -> Engine {
     let mut config = engine.config().clone();
     config.checks.time_limit_ms = Config::default().checks.time_limit_ms;
@@ -331,11 +331,11 @@ async fn bad_checks_are_refused_with_advice_and_nothing_is_stored() {
     let engine = homed(home.path()).await;
     let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
     for (check, said) in [
-        (path(Path::new("src/a.rs")), "folder that is not known"),
-        (path(&home.path().join("没有")), "nothing at"),
-        (file(home.path()), "no plain file"),
+        (path(Path::new("src/a.rs")), "is relative"),
+        (path(&home.path().join("没有")), "does not exist"),
+        (file(home.path()), "not a regular file"),
         (NewCheck::default(), "exactly one"),
-        (NewCheck { until: Some("soon".into()), ..NewCheck::default() }, "no date"),
+        (NewCheck { until: Some("soon".into()), ..NewCheck::default() }, "not a date"),
         (command(&["curl", "-H", secret]), "looks like a secret"),
     ] {
         let refused = engine.remember(&owner, checked("x", check)).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! Questions about the user fetch what is known of him, even where no word matches (Q2).
+//! Tests of identity questions: they find memories about the user even where no word matches.
 
 use everlore::{Kind, RememberRequest, recall::IdentityQuestion};
 

@@ -299,7 +299,7 @@ async fn a_job_that_would_touch_more_than_a_quarter_stops_and_asks() {
         let report = upkeep(&later, &owner).await;
         let stopped = job(&report, UpkeepJob::Archive);
         let reason = stopped.stopped.as_ref().unwrap();
-        assert_eq!(reason, "archive would touch 8 of 8 memories, more than a quarter");
+        assert_eq!(reason, "archive would change 8 of 8 memories, more than a quarter");
         assert_eq!((stopped.done, &stopped.run, report.stopped().count()), (0, &None, 1));
         let active = ListQuery {
             filter: MemoryFilter { statuses: vec![Status::Active], ..MemoryFilter::default() },
@@ -442,7 +442,7 @@ async fn above_the_budget_of_the_day_rules_do_the_work() {
         assert!(!over.allowed);
         assert_eq!(
             over.reason.unwrap(),
-            "the budget of the day is spent (14000 of 10000 tokens): rules do the work until tomorrow"
+            "the daily budget is spent (14000 of 10000 tokens): rules replace the model until tomorrow"
         );
         let next_day = engine.clone().rebuild().clock(tomorrow).build();
         assert!(next_day.may_spend(&ann, "extract").await.unwrap().allowed);
@@ -463,7 +463,7 @@ async fn above_the_budget_of_the_day_rules_do_the_work() {
             .unwrap();
         assert_eq!(
             dear.reason.unwrap().split(':').next(),
-            Some("the budget of the day is spent (0.0100 of 0.0090)")
+            Some("the daily budget is spent (0.0100 of 0.0090)")
         );
     }
 }

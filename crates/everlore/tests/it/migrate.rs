@@ -293,7 +293,7 @@ async fn users_of_an_export_are_never_mixed_unasked() {
     let error = engine.migrate(&stranger, &plan).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "it holds memories of 3 users, and none is called `default`: nobody (1), user `ann` (2), user `小林` (1)"
+        "it holds memories of 3 users, and none is called `default`: no user (1), user `ann` (2), user `小林` (1)"
     );
     assert!(error.hint().contains("--map-users"));
     let own = import(&engine, &scope("ann"), ExternalFormat::Mem0, folder.path()).await;

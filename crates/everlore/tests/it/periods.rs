@@ -1,4 +1,4 @@
-//! Questions for a period get that period in order, and of two statements the newer comes first.
+//! Tests of questions for a period: they get that period in order. Of two statements the newer comes first.
 
 use everlore::{Engine, RecallRequest, Scope, recall::WhyNot};
 
@@ -31,7 +31,7 @@ async fn a_question_for_a_period_gets_all_of_it_in_order() {
     assert_eq!(ask("What did we talk about yesterday?").await, day(1));
     assert_eq!(ask("前天聊了什么？").await, day(2));
     assert_eq!(ask("三天前我们说了什么").await, day(3));
-    // Sessions are counted by when they were held, not by when they were written.
+    // Sessions are counted by their time, not by the order of writing.
     assert_eq!(ask("What did we discuss in our first session?").await, day(3));
     assert_eq!(ask("最近一次聊天聊了什么").await, day(1));
     assert!(ask("What did we talk about 40 days ago?").await.is_empty());

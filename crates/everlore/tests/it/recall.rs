@@ -1,4 +1,4 @@
-//! What recall finds and in which order: fields, single characters, synonyms, speakers, times, filters, worth.
+//! Tests of recall and its order: fields, single characters, synonyms, speakers, times, filters, weights.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::support::{
     scope, spoken, texts, turn, write,
 };
 
-/// An engine in RAM that holds these memories.
+/// Creates an engine in RAM with these memories.
 async fn holding(owner: &Scope, memories: &[Memory]) -> Engine {
     let store: Arc<dyn Store> = Arc::new(RamStore::default());
     store.apply(write(owner, memories.iter().map(add).collect())).await.unwrap();

@@ -174,7 +174,7 @@ async fn a_server_that_failed_is_left_alone_for_a_while_and_then_asked_again() {
     let sent = server.requests().len();
     for query in ["the friendly physician", "医生是谁"] {
         let why = recall(&engine, query).await.unwrap();
-        assert!(why.contains("status 500") && why.contains("asked again from"), "{why}");
+        assert!(why.contains("status 500") && why.contains("next attempt at"), "{why}");
     }
     assert_eq!(server.requests().len(), sent, "nobody waits for it");
     assert_eq!(engine.embedder_outage().unwrap().failures, 1);

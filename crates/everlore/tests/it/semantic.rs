@@ -1,4 +1,4 @@
-//! Recall by meaning, with a model small enough to see through: a few concepts, one dimension each (Q3, Q4).
+//! Tests of semantic recall with a transparent model: a few concepts, one dimension each.
 
 use std::sync::{
     Arc,
@@ -17,7 +17,7 @@ use crate::support::{
     add, engine, found, fresh_path, open, ram, remember_all, scope, spoken, turn, write,
 };
 
-/// The words of each concept.
+/// Words of each concept.
 const CONCEPTS: [&[&str]; 4] = [
     &["dog", "puppy", "kitten", "animal"],
     &["physician", "hospital", "ill"],
@@ -25,7 +25,7 @@ const CONCEPTS: [&[&str]; 4] = [
     &["hey", "hello", "caroline"],
 ];
 
-/// Knows [`CONCEPTS`] and nothing else.
+/// Model that knows [`CONCEPTS`] and nothing else.
 struct ToyEmbedder {
     model: EmbeddingModelId,
     fails: AtomicBool,
@@ -199,7 +199,7 @@ async fn store_many(store: &SqliteStore, owner: &Scope, toy: &ToyEmbedder) {
     store.apply(WriteBatch { vectors, ..write(owner, changes) }).await.unwrap();
 }
 
-/// What a question finds, with scores.
+/// Returns the texts that a query finds, with their scores.
 async fn scored(engine: &Engine, owner: &Scope, query: &str) -> Vec<(String, f64)> {
     let answer = engine.recall(&engine.request(owner, query)).await.unwrap();
     answer.hits.into_iter().map(|hit| (hit.memory.content, hit.score)).collect()

@@ -1,4 +1,4 @@
-//! What settings and edits promise, through the engine.
+//! Tests of settings and edits through the engine.
 
 use everlore::{Config, Error, MemoryEdit, RecallRequest, ingest::UndoTarget, store::JournalQuery};
 

@@ -1,4 +1,4 @@
-//! The file itself: durable, shared, merged, refused when it cannot be used, and without a trace of what was erased.
+//! Tests of the SQLite file: durability, sharing, merging, refusal of unusable files, and complete erasure.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -114,7 +114,7 @@ async fn rows_and_index_that_disagree_are_told_and_mended() {
     assert_eq!(store.index().reindex(&scope("nobody")).await.unwrap(), 0);
 }
 
-/// How many transactions the write-ahead log holds: the last frame of each tells the size of the database.
+/// Counts the transactions in the write-ahead log: the last frame of each has the size of the database.
 fn commits(path: &Path) -> usize {
     let log = fs::read(path.with_extension("db-wal")).unwrap_or_default();
     let number = |bytes: &[u8]| u32::from_be_bytes(bytes.try_into().unwrap());
@@ -246,7 +246,7 @@ async fn a_block_of_which_most_is_gone_is_made_small() {
     assert_eq!(blocks(&path), [], "an empty block leaves nothing");
 }
 
-/// All bytes of the database and its log.
+/// Returns all bytes of the database and its log.
 fn bytes_of(path: &Path) -> Vec<u8> {
     let mut bytes = fs::read(path).unwrap();
     bytes.extend(fs::read(path.with_extension("db-wal")).unwrap_or_default());
@@ -257,7 +257,7 @@ fn holds(bytes: &[u8], text: &[u8]) -> bool {
     bytes.windows(text.len()).any(|window| window == text)
 }
 
-/// A word that occurs nowhere else, and the number the index keeps it under.
+/// Returns the traces that a word leaves in the file: its bytes and its term hash.
 fn traces(word: &str) -> [Vec<u8>; 2] {
     [word.as_bytes().to_vec(), TermHash::of(word).0.to_le_bytes().to_vec()]
 }

@@ -1,4 +1,4 @@
-//! Every reason that keeps a memory out of an answer is named (A12).
+//! Tests of `why_not`: every reason that keeps a memory out of an answer is named.
 
 use everlore::{
     Engine, Error, MemoryId, RecallRequest, RememberRequest, Scope, Status, recall::WhyNot,

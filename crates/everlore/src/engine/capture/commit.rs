@@ -134,7 +134,7 @@ impl Engine {
         match run_blocking(move || layers.snapshot(today)).await {
             Ok(snapshot) => TextSketch::of(&snapshot.soul.text),
             Err(error) => {
-                tracing::warn!("{error}: what repeats SOUL.md is not told apart");
+                tracing::warn!("{error}: statements that repeat SOUL.md are not recognized");
                 TextSketch::default()
             }
         }

@@ -221,7 +221,7 @@ impl Engine {
             is_invalid: failed.is_invalid,
             retry_at: self.now().timestamp() + retry_after(lease.failures),
         };
-        tracing::warn!(session = ?lease.session, "{}: the turns wait", failure.error);
+        tracing::warn!(session = ?lease.session, "{}: extraction is retried later", failure.error);
         self.store.queue().release(lease, Some(&failure)).await?;
         Ok(ExtractionReport {
             session: lease.session.clone(),
@@ -284,7 +284,7 @@ impl ExtractionReport {
     fn already_leased(pending: &PendingSession) -> Self {
         let until = pending.leased_until.map(|until| until.strftime("%H:%M:%S UTC").to_string());
         let until = until.map_or_else(String::new, |until| format!(" until {until} at the latest"));
-        let error = format!("memories of this user are being drawn by another process{until}");
+        let error = format!("another process is extracting memories of this user{until}");
         Self { session: pending.session.clone(), error: Some(error), ..Self::default() }
     }
 }

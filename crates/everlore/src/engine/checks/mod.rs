@@ -220,7 +220,7 @@ impl Engine {
     ) -> Result<MemoryEdit> {
         match edit.check.take() {
             Some(_) if edit.no_check => Err(Error::invalid(
-                "a check is both given and taken away",
+                "a check is both set and removed",
                 "give check or no_check, not both",
             )),
             Some(new) => {
@@ -313,8 +313,8 @@ impl CheckVerifier {
         let result = if started { timeout(limit, receiver).await.ok() } else { None };
         result.and_then(Result::ok).ok_or_else(|| {
             Error::invalid(
-                "looking at what the check names took too long",
-                "check that its disk answers, or leave the check out",
+                "reading the file of the check took too long",
+                "make sure that its disk responds, or leave the check out",
             )
         })
     }

@@ -200,7 +200,7 @@ impl<'a> LayerFillPlan<'a> {
         let why = if self.unwritten {
             format!("only {} characters fit", self.budget)
         } else {
-            "the layer has a text of its own, which stays as it is".to_owned()
+            "the layer already has a text, which was not changed".to_owned()
         };
         let reason = (left_out > 0).then_some(why);
         FilledLayer { layer: self.layer, written, unchanged, left_out, reason }
@@ -285,10 +285,10 @@ fn several_users_error(
             scope.user(),
             names.join(", ")
         ),
-        "choose one with --user NAME, or give each a scope of its own with --map-users",
+        "choose one with --user NAME, or import each into a separate scope with --map-users",
     )
 }
 
 fn user_label(user: Option<&str>) -> String {
-    user.map_or_else(|| "nobody".to_owned(), |user| format!("user `{user}`"))
+    user.map_or_else(|| "no user".to_owned(), |user| format!("user `{user}`"))
 }

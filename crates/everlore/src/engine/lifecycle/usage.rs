@@ -161,7 +161,7 @@ impl Engine {
         self.usage_tasks.spawn_after((scope.clone(), session.to_owned()), async move {
             let injection = injection.with_memories(&query, &shown);
             if let Err(error) = store.usage().record(&scope, injection).await {
-                tracing::warn!("{error}: what a prompt was given is not written down");
+                tracing::warn!("{error}: the memories injected into a prompt were not recorded");
             }
         });
     }
@@ -173,7 +173,7 @@ impl Engine {
         let key = (scope.clone(), session.to_owned());
         self.usage_tasks.spawn_after(key.clone(), async move {
             if let Err(error) = engine.check_usage(&key.0, &key.1, &answer).await {
-                tracing::warn!("{error}: what the answer used is not written down");
+                tracing::warn!("{error}: the memories that an answer used were not recorded");
             }
         });
     }

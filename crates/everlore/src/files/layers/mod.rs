@@ -16,6 +16,7 @@
 //! 6. `Engine::forget` removes the sentences of a memory from every day (`quotes.rs`) before it erases the memory.
 
 mod layer;
+mod layer_edit;
 mod mask;
 mod paths;
 mod budget;
@@ -37,6 +38,7 @@ pub use daily::{OldDay, SessionDay};
 pub use forget::{ForgetTarget, LayerForgetReceipt};
 pub use history::LayerRevision;
 pub use layer::Layer;
+pub use layer_edit::{EditContext, LayerEdit};
 pub use quotes::{ForgottenDay, remove_quotes};
 
 use self::{history::LayerHistory, paths::LayerPaths};
@@ -59,39 +61,6 @@ pub struct Layers {
     config: LayersConfig,
     /// Set if secrets are written unmasked.
     keeps_secrets: bool,
-}
-
-/// Edit of a layer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LayerEdit {
-    /// Appends to a section, which is created if missing.
-    Add {
-        /// Title.
-        section: String,
-        /// Text to append.
-        content: String,
-    },
-    /// Replaces a text that occurs exactly once in a section.
-    Replace {
-        /// Title.
-        section: String,
-        /// Exact text to replace.
-        old: String,
-        /// Replacement.
-        new: String,
-    },
-    /// Removes a section.
-    Remove {
-        /// Title.
-        section: String,
-    },
-    /// Replaces the whole file, if its text is unchanged.
-    Write {
-        /// Text of the file as the caller read it.
-        before: String,
-        /// New text.
-        text: String,
-    },
 }
 
 /// Layer as it is on disk.
@@ -148,15 +117,6 @@ pub struct LayerSnapshot {
     pub daily: LayerView,
     /// Characters of all of them.
     pub total_chars: usize,
-}
-
-/// Author and time of a change.
-#[derive(Debug, Clone)]
-pub struct EditContext {
-    /// Author.
-    pub actor: Actor,
-    /// Time, in the zone of the user, which decides the day.
-    pub now: Zoned,
 }
 
 impl Layers {
@@ -375,7 +335,7 @@ impl Layers {
             return Ok(());
         }
         Err(Error::invalid(
-            "SOUL.md may only be read",
+            "SOUL.md is read-only",
             "ask the user to change it; the setting layers.soul_read_only protects it",
         ))
     }
@@ -404,21 +364,6 @@ impl Layers {
 
     fn lock(&self, layer: Layer, day: Date) -> Result<std::fs::File> {
         layer_file::lock(&self.paths.history_stem(layer, day).with_extension("lock"))
-    }
-}
-
-impl LayerEdit {
-    fn apply(&self, text: &str) -> Result<EditedText> {
-        let sections = MarkdownSections::parse(text);
-        match self {
-            Self::Add { section, content } => sections.add(section, content),
-            Self::Replace { section, old, new } => sections.replace(section, old, new),
-            Self::Remove { section } => sections.remove(section),
-            Self::Write { before, text: new } if before == text => {
-                Ok(EditedText { text: new.clone(), note: None })
-            }
-            Self::Write { .. } => Err(Error::Conflict { what: "the file".to_owned() }),
-        }
     }
 }
 

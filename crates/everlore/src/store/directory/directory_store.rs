@@ -279,8 +279,8 @@ impl SearchIndex for DirectoryStore {
         }
         let report = self.sync_scope(scope, None, true).await?;
         problems.extend(report.done.into_iter().map(|done| match (done.what, done.note) {
-            (SyncAction::Skipped, Some(reason)) => format!("{} is not taken: {reason}", done.file),
-            _ => format!("{} and its memory do not say the same yet", done.file),
+            (SyncAction::Skipped, Some(reason)) => format!("{} was skipped: {reason}", done.file),
+            _ => format!("{} and its memory differ", done.file),
         }));
         Ok(problems)
     }

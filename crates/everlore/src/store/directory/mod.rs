@@ -5,12 +5,14 @@ mod vault_scan;
 mod database_view;
 mod plan;
 mod execute;
+mod sync_report;
 mod sync;
 mod directory_store;
 mod uri_index;
 
 pub use directory_store::DirectoryStore;
-pub use sync::{SyncAction, SyncReport, SyncRequest, SyncStep, sync};
+pub use sync::sync;
+pub use sync_report::{SyncAction, SyncReport, SyncRequest, SyncStep};
 
 #[cfg(test)]
 mod tests;
