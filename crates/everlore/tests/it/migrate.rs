@@ -300,7 +300,7 @@ async fn users_of_an_export_are_never_mixed_unasked() {
     assert_eq!(counts(&own), (1, 0, 0, 3));
     assert_eq!(
         reasons(&own),
-        ["it belongs to nobody", "it belongs to user `小林`", "it expired on 2026-01-31"]
+        ["it belongs to no user", "it belongs to user `小林`", "it expired on 2026-01-31"]
     );
     let engine = ram();
     let mapped = MigrationRequest { map_users: true, ..plan };
