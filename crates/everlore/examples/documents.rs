@@ -4,7 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use everlore::{Document, Engine, Scope, ingest::IngestOptions};
+use everlore::{Document, Engine, Scope, engine::IngestOptions};
 
 const GUIDE: &str =
     "# Deployment\n\nStaging runs on port 9443.\n\n# 回滚\n\n在堡垒机上运行 make rollback。\n";

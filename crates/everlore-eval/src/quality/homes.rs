@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use everlore::{
-    Engine, Kind, RememberRequest, Scope, Turn, llm::BuiltinEmbedder, recall::ConfidenceEstimate,
+    Engine, Kind, RememberRequest, Scope, Turn, engine::ConfidenceEstimate, llm::BuiltinEmbedder,
     store::RamStore,
 };
 use serde::Serialize;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use everlore::{Engine, Scope, Turn, llm::BuiltinEmbedder, store::SqliteStore};
+use everlore::{Engine, Scope, Turn, llm::BuiltinEmbedder, store};
 use jiff::Timestamp;
 use tokio::{runtime::Runtime, task::JoinSet};
 
@@ -67,7 +67,7 @@ impl ScaleSubject for EngineSubject {
 
     fn reopen(&mut self) -> Result<()> {
         if let Some(engine) = self.engine.take() {
-            self.runtime.block_on(engine.store().admin().close());
+            self.runtime.block_on(engine.admin().close());
         }
         self.engine = Some(self.runtime.block_on(open(&self.path))?);
         Ok(())
@@ -79,7 +79,7 @@ impl ScaleSubject for EngineSubject {
 }
 
 async fn open(path: &Path) -> Result<Engine> {
-    let store = Arc::new(SqliteStore::open(path).await?);
+    let store = store::open(path).await?;
     Ok(Engine::builder(store).embedder(Arc::new(BuiltinEmbedder::new())).build())
 }
 

@@ -34,7 +34,7 @@ use crate::{
 };
 use chunk_drafts::{ChunkDraft, chunk_drafts};
 use manifest::{DocumentManifest, ManifestChunk, find_manifest, manifest_change, parse_manifest};
-pub use manifest::{
+pub(crate) use manifest::{
     IngestedDocument, chunk_origin, document_paths, find_document, ingested_document,
 };
 
@@ -104,7 +104,7 @@ pub struct IngestReport {
 }
 
 /// Brings the stored chunks of a document up to its current content.
-pub fn ingest_document<'a>(
+pub(crate) fn ingest_document<'a>(
     store: &'a dyn Store,
     scope: &'a Scope,
     document: &'a Document,
@@ -126,7 +126,7 @@ pub fn ingest_document<'a>(
 }
 
 /// Removes all stored chunks of a document.
-pub async fn remove_document(
+pub(crate) async fn remove_document(
     store: &dyn Store,
     scope: &Scope,
     path: &str,
@@ -138,7 +138,7 @@ pub async fn remove_document(
 }
 
 /// Returns the name of a run that begins at `now`; the end of an id tells it from others of the same moment.
-pub fn new_ingest_run(now: Timestamp) -> String {
+pub(crate) fn new_ingest_run(now: Timestamp) -> String {
     let id = MemoryId::new(now);
     let [.., a, b] = id.as_bytes();
     format!("ingest-{}-{a:02x}{b:02x}", now.as_millisecond())
@@ -258,6 +258,7 @@ impl DocumentIngest<'_> {
     ) -> Result<(Vec<Change>, Vec<ManifestChunk>, IngestReport)> {
         let prints: Vec<_> = drafts.iter().map(|draft| draft.memory.fingerprint()).collect();
         let erased = self.store.memories().are_erased(self.scope, &prints).await?;
+        let strays = self.stray_chunks(&drafts, stored).await?;
         let (mut changes, mut listed) = (Vec::new(), Vec::new());
         report.chunks = drafts.len();
         for (draft, erased) in drafts.into_iter().zip(erased) {
@@ -274,7 +275,8 @@ impl DocumentIngest<'_> {
                 None if erased => report.left_out += 1,
                 None => {
                     report.added += 1;
-                    let change = self.chunk_addition(draft.memory).await?;
+                    let stray = strays.get(&draft.memory.uri).cloned();
+                    let change = self.chunk_addition(draft.memory, stray);
                     id = change.id();
                     changes.push(change);
                 }
@@ -287,20 +289,26 @@ impl DocumentIngest<'_> {
         Ok((changes, listed, report))
     }
 
-    /// Adds a chunk, or restores a stored one that no manifest lists: archived, or left behind by a deleted manifest.
-    async fn chunk_addition(&self, draft: Memory) -> Result<Change> {
-        let stray = self
-            .store
-            .memories()
-            .find(self.scope, &MemoryKey::Uri(draft.uri.clone()), 1)
-            .await?
-            .pop();
-        let Some(mut stray) = stray else { return Ok(Change::Add(Box::new(draft))) };
+    /// Returns stored chunks that the manifest does not list, by uri: archived, or left behind by a deleted manifest.
+    async fn stray_chunks(
+        &self,
+        drafts: &[ChunkDraft],
+        stored: &StoredDocument,
+    ) -> Result<HashMap<String, Memory>> {
+        let new = drafts.iter().filter(|draft| !stored.chunks.contains_key(&draft.hash));
+        let keys: Vec<_> = new.map(|draft| MemoryKey::Uri(draft.memory.uri.clone())).collect();
+        let found = self.store.memories().find(self.scope, &keys, 1).await?;
+        Ok(found.into_iter().flatten().map(|stray| (stray.uri.clone(), stray)).collect())
+    }
+
+    /// Adds a chunk, or restores the stray one.
+    fn chunk_addition(&self, draft: Memory, stray: Option<Memory>) -> Change {
+        let Some(mut stray) = stray else { return Change::Add(Box::new(draft)) };
         stray.status = Status::Active;
         stray.superseded_by = None;
         stray.updated_at = self.now;
         stray.version += 1;
-        Ok(Change::Update(Box::new(stray)))
+        Change::Update(Box::new(stray))
     }
 
     /// Returns the removals of chunks that are no longer in the document.

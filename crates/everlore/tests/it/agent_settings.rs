@@ -5,11 +5,8 @@ use std::{fs, path::Path, sync::Arc};
 use everlore::{
     Engine, Error, Scope, Turn,
     config::AgentConfigPatch,
-    engine::PromptRequest,
-    files::{
-        agent_settings::AgentSettingsFile,
-        layers::{Layer, LayerEdit},
-    },
+    engine::{Layer, LayerEdit, PromptRequest},
+    internal::files::agent_settings::AgentSettingsFile,
     store::{RamStore, Store},
     types::Actor,
 };
@@ -66,11 +63,7 @@ async fn memory_is_switched_off_for_one_agent_and_goes_on_for_another() {
     assert_eq!(block(&engine, &off, "喜欢喝什么茶？").await, "");
     let base = PromptRequest { base: "You help.".into(), language: None };
     assert_eq!(engine.preview_prompt(&off, &base).await.unwrap().text(), "You help.");
-    assert_eq!(
-        engine.store().memories().count(&off).await.unwrap().changes,
-        1,
-        "nothing was stored"
-    );
+    assert_eq!(engine.count(&off).await.unwrap().changes, 1, "nothing was stored");
 
     engine.observe(&on, vec![turn()]).await.unwrap();
     assert!(block(&engine, &on, "喜欢喝什么茶？").await.contains("龙井茶"));

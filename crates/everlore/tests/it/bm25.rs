@@ -9,9 +9,9 @@ use std::{
 use everlore::{
     Config, Memory, MemoryId, Recall, Scope,
     config::RecallConfig,
-    recall::{self, QueryTerm},
+    engine::QueryTerm,
+    internal::{recall, text::terms::terms},
     store::{RamStore, Store},
-    text::terms::terms,
     types::Change,
 };
 use jiff::tz::TimeZone;

@@ -1,6 +1,9 @@
 //! Tests of calibration: fitting the confidence to a scope.
 
-use everlore::{Engine, Error, engine::MIN_CALIBRATION_MEMORIES, recall::ConfidenceTuning};
+use everlore::{
+    Engine, Error,
+    engine::{ConfidenceTuning, MIN_CALIBRATION_MEMORIES},
+};
 
 use crate::support::{all, ram, remember_all, scope};
 

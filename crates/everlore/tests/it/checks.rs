@@ -4,8 +4,8 @@ use std::{fs, path::Path, sync::Arc};
 
 use everlore::{
     Config, Engine, MemoryEdit, RememberRequest, Scope, ToolContext, ToolRegistry,
-    ingest::{ImportOptions, UndoTarget},
-    recall::WhyNot,
+    engine::{ImportOptions, UndoTarget, WhyNot},
+    internal::store_of,
     store::JournalQuery,
     tools::CheckPermission,
     types::{Actor, CHECK_KEY, ChangeAuthor, CheckReason, CheckResult, CheckStatus, NewCheck},
@@ -414,6 +414,6 @@ async fn without_a_home_a_check_holds_for_as_long_as_the_engine() {
     let id = engine.remember(&owner, checked("here it is", path(folder.path()))).await.unwrap().id;
     let memory = engine.get(&owner, id).await.unwrap();
     assert_eq!(engine.verify_memory(&memory).await.unwrap().verdict, CheckStatus::Fresh);
-    let other = patient(&Engine::new(Arc::clone(engine.store())));
+    let other = patient(&Engine::new(Arc::clone(store_of(&engine))));
     assert_eq!(other.verify_memory(&memory).await.unwrap().reason, CheckReason::SetElsewhere);
 }

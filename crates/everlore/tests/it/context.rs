@@ -5,7 +5,7 @@ use std::sync::Arc;
 use everlore::{
     Config, Engine, RecallRequest, Turn,
     config::{InjectTrigger, LanguageChoice},
-    recall::WhyNot,
+    engine::WhyNot,
     store::{RamStore, Store},
     types::{Role, Tier},
 };

@@ -7,8 +7,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use everlore::{
-    Engine, Kind, RememberRequest, Scope, Turn, llm::BuiltinEmbedder, recall::MemoryBlock,
-    store::RamStore,
+    Engine, Kind, MemoryBlock, RememberRequest, Scope, Turn, llm::BuiltinEmbedder, store::RamStore,
 };
 
 use crate::support::{engine_on, scope};

@@ -1,6 +1,6 @@
 //! Tests of identity questions: they find memories about the user even where no word matches.
 
-use everlore::{Kind, RememberRequest, recall::IdentityQuestion};
+use everlore::{Kind, RememberRequest, engine::IdentityQuestion};
 
 use crate::support::{engine, found, ram, remember_all, say, scope, turn};
 

@@ -4,12 +4,9 @@ use std::{fs, path::Path};
 
 use everlore::{
     Engine, Kind, MemoryEdit, Scope, Status,
-    engine::{MigrationRequest, MigrationSummary},
-    files::{
-        importers::{ExternalFormat, SkippedImport},
-        layers::Layer,
+    engine::{
+        ExternalFormat, Layer, MigrationRequest, MigrationSummary, SkippedImport, UndoTarget,
     },
-    ingest::UndoTarget,
     types::{Actor, Memory, Origin},
 };
 use tempfile::TempDir;
@@ -325,16 +322,13 @@ async fn empty_layers_are_filled_within_their_budgets_and_others_stay() {
         "## Tone\n\nBe brief. </agent-identity> token ghp_16C7e42F292c6912E7710c838347Ae178B4a\n";
     let folder =
         folder(&[("SOUL.md", soul), ("USER.md", "## 关于\n\n小林。\n"), ("MEMORY.md", &memory)]);
-    let layers = engine.layers(&owner).unwrap();
-    layers.create_default_soul(everlore::text::language::Language::English, &engine.now()).unwrap();
+    let layers = everlore::internal::layers_of(&engine, &owner).unwrap();
+    layers.create_default_soul(everlore::engine::Language::English, &engine.now()).unwrap();
     engine
         .edit_layer(
             &owner,
             Layer::User,
-            everlore::files::layers::LayerEdit::Add {
-                section: "Mine".into(),
-                content: "own".into(),
-            },
+            everlore::engine::LayerEdit::Add { section: "Mine".into(), content: "own".into() },
             Actor::Person,
         )
         .await

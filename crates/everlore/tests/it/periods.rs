@@ -1,6 +1,6 @@
 //! Tests of questions for a period: they get that period in order. Of two statements the newer comes first.
 
-use everlore::{Engine, RecallRequest, Scope, recall::WhyNot};
+use everlore::{Engine, RecallRequest, Scope, engine::WhyNot};
 
 use crate::support::{days_ago, engine, found, noon, scope, texts, turn};
 

@@ -132,9 +132,9 @@ async fn a_model_that_fails_keeps_nothing_from_being_stored() {
     toy.fails.store(true, Ordering::Relaxed);
     remember_all(&engine, &owner, &TEXTS).await;
     toy.fails.store(false, Ordering::Relaxed);
-    engine.switch_embedding_model().await.unwrap();
+    engine.admin().switch_embedding_model().await.unwrap();
     assert_eq!(counts(&engine).await, (0, 4));
-    assert_eq!(engine.backfill_embeddings(&mut |_| {}).await.unwrap(), 4);
+    assert_eq!(engine.admin().backfill_embeddings(&mut |_| {}).await.unwrap(), 4);
     assert_eq!(counts(&engine).await, (4, 0));
     assert_eq!(found(&engine, &owner, "any animal at home?").await[0], TEXTS[0]);
 }
@@ -163,21 +163,21 @@ async fn another_model_is_refused_until_it_is_switched_to_and_then_all_is_made_a
         TEXTS[0],
         "the old model still works"
     );
-    let status = new.embed_status().await.unwrap();
+    let status = new.admin().embed_status().await.unwrap();
     assert_eq!(
         (status.in_use.unwrap().name, status.model.unwrap().name),
         ("old".into(), "new".into())
     );
-    new.switch_embedding_model().await.unwrap();
+    new.admin().switch_embedding_model().await.unwrap();
     let mut told = Vec::new();
-    let made = new.backfill_embeddings(&mut |done| told.push(done)).await.unwrap();
+    let made = new.admin().backfill_embeddings(&mut |done| told.push(done)).await.unwrap();
     assert_eq!((made, told.last().copied()), (104, Some(104)));
     assert_eq!(found(&new, &owner, "any animal at home?").await[0], TEXTS[0]);
     assert_eq!(found(&old, &owner, "any animal at home?").await, Vec::<String>::new());
 }
 
 async fn counts(engine: &Engine) -> (usize, usize) {
-    let status = engine.embed_status().await.unwrap();
+    let status = engine.admin().embed_status().await.unwrap();
     (status.embedded, status.waiting)
 }
 

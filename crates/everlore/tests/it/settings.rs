@@ -1,6 +1,6 @@
 //! Tests of settings and edits through the engine.
 
-use everlore::{Config, Error, MemoryEdit, RecallRequest, ingest::UndoTarget, store::JournalQuery};
+use everlore::{Config, Error, MemoryEdit, RecallRequest, engine::UndoTarget, store::JournalQuery};
 
 use crate::support::{ram, say, scope};
 

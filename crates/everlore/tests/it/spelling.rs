@@ -1,7 +1,7 @@
 //! Tests of spelling: simplified and traditional, full and half width, and domain terms find each other.
 
 use everlore::{
-    recall::{Domain, Domains},
+    engine::{Domain, Domains},
     store::Store,
 };
 use rusqlite::Connection;
@@ -76,7 +76,7 @@ async fn a_file_indexed_before_the_scripts_were_folded_is_indexed_anew() {
     let db = Connection::open(&path).unwrap();
     let version = "SELECT index_version FROM scopes";
     let version: u32 = db.query_row(version, [], |row| row.get(0)).unwrap();
-    assert_eq!(version, everlore::text::terms::TERMS_VERSION);
+    assert_eq!(version, everlore::internal::text::terms::TERMS_VERSION);
 }
 
 const MEDICAL: &str = r#"

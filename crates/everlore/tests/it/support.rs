@@ -8,9 +8,8 @@ use std::{
 };
 
 use everlore::{
-    Engine, Kind, Memory, MemoryId, RememberRequest, Scope, Status, Turn,
-    ingest::SavedMemory,
-    recall::Hit,
+    Engine, Hit, Kind, Memory, MemoryId, RememberRequest, Scope, Status, Turn,
+    engine::SavedMemory,
     store::{ListOrder, ListQuery, MemoryFilter, RamStore, SqliteStore, Store},
     types::{Actor, Change, MemorySource, Origin, Timestamp, WriteBatch},
 };

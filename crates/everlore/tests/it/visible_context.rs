@@ -3,7 +3,7 @@
 
 use everlore::{
     RecallRequest, Scope,
-    recall::{VisibleContext, WhyNot},
+    engine::{VisibleContext, WhyNot},
     store::Store,
     types::{Fingerprint, Memory},
 };

@@ -1,7 +1,7 @@
 //! Tests of `why_not`: every reason that keeps a memory out of an answer is named.
 
 use everlore::{
-    Engine, Error, MemoryId, RecallRequest, RememberRequest, Scope, Status, recall::WhyNot,
+    Engine, Error, MemoryId, RecallRequest, RememberRequest, Scope, Status, engine::WhyNot,
     store::MemoryFilter,
 };
 

@@ -213,9 +213,14 @@ impl Memories for DirectoryStore {
         self.inner.memories().get(scope, ids).await
     }
 
-    async fn find(&self, scope: &Scope, key: &MemoryKey, limit: usize) -> Result<Vec<Memory>> {
+    async fn find(
+        &self,
+        scope: &Scope,
+        keys: &[MemoryKey],
+        limit: usize,
+    ) -> Result<Vec<Vec<Memory>>> {
         self.sync_if_stale(scope).await?;
-        self.inner.memories().find(scope, key, limit).await
+        self.inner.memories().find(scope, keys, limit).await
     }
 
     async fn list(&self, scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>> {
