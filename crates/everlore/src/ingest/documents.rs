@@ -5,15 +5,13 @@
 //! 1. `everlore ingest` walks folders and passes each file's bytes to `Engine::ingest_document`, which calls
 //!    `ingest::ingest_document`; `DocumentIngest::ingest` does the work.
 //! 2. `find_manifest` finds the manifest without a search: its uri follows from the path. If the file's digest is the
-//!    same, nothing else is done. The manifest is archived from the start, so recall does not offer it, and has no text
-//!    of the document, so erasing a chunk leaves nothing behind in it.
+//!    same, nothing else is done. The manifest is archived (recall never offers it) and holds no text of the document.
 //! 3. `files::documents::parse` decodes the bytes, finds blocks by the format, and merges and splits them into chunks
 //!    of about 300 tokens. Lists, tables and fences stay whole up to 2,000 tokens: no prompt has room for more.
 //! 4. `plan_changes` compares chunks by digest. A new one is added, one no longer in the file is deleted (undo restores
 //!    it) or, if it was edited by hand, archived; the others stay. One write of one run stores all changes and the
 //!    manifest.
-//! 5. A chunk that was erased or deleted by hand stays listed without a memory, and so stays away while its text is the
-//!    same.
+//! 5. A chunk that was erased or deleted by hand stays listed without a memory, and so stays away.
 
 mod chunk_drafts;
 mod manifest;
