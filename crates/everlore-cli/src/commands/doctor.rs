@@ -112,11 +112,11 @@ impl DoctorArgs {
         scope: &everlore::Scope,
     ) -> Result<DoctorCheck> {
         let name = format!("memories of {scope}");
-        let mut problems = store.index().check(scope).await?;
+        let mut problems = store.index().inconsistencies(scope).await?;
         let mut repaired = "";
         if !problems.is_empty() && self.repair {
             store.index().reindex(scope).await?;
-            problems = store.index().check(scope).await?;
+            problems = store.index().inconsistencies(scope).await?;
             repaired = "; the index was rebuilt";
         }
         if problems.is_empty() {

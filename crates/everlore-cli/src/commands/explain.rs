@@ -93,7 +93,7 @@ fn render_domain_terms(intent: &Intent) -> String {
 
 /// Renders the signals of the query beside its terms.
 fn render_query_signals(intent: &Intent) -> String {
-    let kind = match intent.aim {
+    let kind = match intent.kind {
         QueryKind::Preference => "; asks for a preference",
         QueryKind::Knowledge => "; asks for a fact",
         QueryKind::Experience => "; asks for an experience",

@@ -60,7 +60,7 @@ pub(super) struct RecallBody {
 #[derive(Serialize, ToSchema)]
 pub(super) struct RecallResponse {
     hits: Vec<RecallHit>,
-    /// `true` if nothing was good enough.
+    /// `true` if there are no hits: nothing was found, the confidence is too low, or every hit is below a minimum.
     abstained: bool,
     /// Probability that the best hit answers the query.
     confidence: f64,
@@ -104,7 +104,7 @@ impl WhyNotReport {
 pub(super) struct RecallHit {
     #[serde(flatten)]
     memory: Memory,
-    /// Relevance to this query, from 0 to 1.
+    /// Worth for this query, from 0 to 1: relevance, with factors for age, weight, importance and kind.
     score: f64,
     /// Newer memory that contradicts it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -140,8 +140,9 @@ impl Engine {
         Ok(SavedMemory { masked, ..saved })
     }
 
-    /// Stores turns verbatim, all or none, and wakes the background worker. Masks secrets first if the settings say
-    /// so.
+    /// Stores turns verbatim, all or none. Masks secrets first if the settings say so. Then wakes the worker of
+    /// [`Engine::spawn_worker`], if this process runs one, and moves files of old days of the daily log to the
+    /// archive.
     ///
     /// Fails if memory is disabled for the agent, if a turn is invalid, or if the store fails.
     pub async fn observe(&self, scope: &Scope, mut turns: Vec<Turn>) -> Result<Vec<SavedMemory>> {

@@ -93,7 +93,10 @@ async fn every_turn_is_there_and_every_memory_is_drawn_once_whatever_is_killed()
     assert_all_there(&memories, &acknowledged);
     assert_each_once(&memories);
     assert_eq!(engine.store().queue().pending(None).await.unwrap(), []);
-    assert_eq!(engine.store().index().check(&scope()).await.unwrap(), Vec::<String>::new());
+    assert_eq!(
+        engine.store().index().inconsistencies(&scope()).await.unwrap(),
+        Vec::<String>::new()
+    );
     engine.store().admin().close().await;
 }
 

@@ -75,7 +75,7 @@ async fn memories_come_back_as_they_were() {
     assert_eq!((report.added, report.updated, report.unchanged), (5, 0, 0));
     assert_eq!(all(&to, &owner).await, all(&from, &owner).await);
     assert_eq!(exported(&to, &owner, false).await, file);
-    assert_eq!(to.store().index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(to.store().index().inconsistencies(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]

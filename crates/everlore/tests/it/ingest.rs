@@ -89,7 +89,7 @@ async fn many_tasks_that_tell_the_same_at_once_make_one_memory() {
     assert_eq!(ids.len(), 1);
     let memories = all(&engine, &owner).await;
     assert_eq!((memories.len(), memories[0].version), (1, 40));
-    assert_eq!(engine.store().index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(engine.store().index().inconsistencies(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -316,7 +316,7 @@ async fn every_change_can_be_undone_and_so_can_the_undoing() {
     assert_eq!(found(&engine, &owner, "茶").await, ["我喜欢茶"]);
     undo(last_seq(&engine, &owner).await).await;
     assert_eq!(text().await, None, "undoing the undeletion");
-    assert_eq!(engine.store().index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(engine.store().index().inconsistencies(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -389,7 +389,7 @@ async fn a_whole_run_is_undone_at_once() {
     let undone = engine.undo(&owner, &UndoTarget::Run("run-1".into())).await.unwrap();
     assert_eq!(undone, [6, 5, 4, 3]);
     assert_eq!(contents(&engine, &owner).await, ["one", "two"]);
-    assert_eq!(engine.store().index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(engine.store().index().inconsistencies(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]

@@ -216,7 +216,10 @@ impl IsolationWorld {
         let seqs: Vec<_> = journal.iter().rev().map(|entry| entry.seq).collect();
         let expected: Vec<_> = (1..=counts.changes as u64).collect();
         assert_eq!(seqs, expected, "sequence numbers reveal nothing of other scopes");
-        assert_eq!(engine.store().index().check(scope).await.unwrap(), Vec::<String>::new());
+        assert_eq!(
+            engine.store().index().inconsistencies(scope).await.unwrap(),
+            Vec::<String>::new()
+        );
     }
 
     /// Checks that a uri leads to the scope's own memory: scopes of one agent share uris.

@@ -228,7 +228,7 @@ async fn forgetting_a_turn_reaches_the_days_that_quote_it() {
                 let days = engine.list(&scope, &days_only()).await.unwrap();
                 assert!(days.len() == 1 && !days[0].content.contains(erased), "{days:?}");
                 assert!(days[0].content.contains(texts[2]), "{days:?}");
-                assert_eq!(engine.store().index().check(&scope).await.unwrap(), [""; 0]);
+                assert_eq!(engine.store().index().inconsistencies(&scope).await.unwrap(), [""; 0]);
             }
         }
     }

@@ -240,7 +240,7 @@ async fn vectors_are_compared_only_for_the_scope_that_has_them() {
     store_many(&store, &owner, &toy).await;
     remember_all(&engine, &scope("bob"), &TEXTS).await;
     let segments = store.index().postings(&owner, &[], Some(&toy.model)).await.unwrap();
-    let Some(SegmentVectors::Remote(number)) = segments[0].vectors else {
+    let Some(SegmentVectors::Unloaded(number)) = segments[0].vectors else {
         panic!("they are read at once")
     };
     let question = Vector::quantize(&vector("animal"));

@@ -50,7 +50,7 @@ pub(super) async fn for_session_start(call: &HookCall<'_>) -> Result<Option<Stri
     if !call.event.is_resumed() {
         // If that fails, a block is injected twice at worst.
         let _ = call.update_conversation(|state| {
-            state.forget_injected(cx.now().timestamp());
+            state.start_visible_context(cx.now().timestamp());
             Ok(())
         });
     }

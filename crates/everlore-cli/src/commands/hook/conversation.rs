@@ -60,7 +60,7 @@ impl ConversationState {
     }
 
     /// Records a compaction: the model no longer sees earlier blocks and turns.
-    pub(super) fn forget_injected(&mut self, now: Timestamp) {
+    pub(super) fn start_visible_context(&mut self, now: Timestamp) {
         self.injected.clear();
         self.visible_since = Some(now);
     }
@@ -92,7 +92,7 @@ mod tests {
         assert!(
             state.record_if_new("tea") && !state.record_if_new("tea") && state.record_if_new("茶")
         );
-        state.forget_injected(Timestamp::UNIX_EPOCH);
+        state.start_visible_context(Timestamp::UNIX_EPOCH);
         assert!(state.record_if_new("tea"));
     }
 }

@@ -13,7 +13,7 @@
 //!    (`server_client::fetch_context`, `POST /v1/context`) if its version and settings are the same, else it calls
 //!    `Engine::inject_deferred` and spools the injection record. A failed tool gets its block the same way.
 //!    `HookHost::context_response` formats it.
-//! 5. Stop, compact, end: `HookCall::on_stop` spools the answer (stop only), and `drain::spawn_drain` starts a detached
+//! 5. Stop, compact, end: `HookCall::on_boundary` spools the answer (stop only), and `drain::spawn_drain` starts a detached
 //!    process, `everlore hook HOST store`.
 //! 6. That process (`drain::run`) stores the spooled entries under a lock: turns by `Engine::observe`, unless the
 //!    journal has their run (a digest of conversation, role and exchange), answers also by `Engine::record_answer`,
@@ -133,7 +133,7 @@ async fn respond(event: &HookEvent, cx: &CliContext, out: &mut Output) -> Result
         },
         HookEventKind::Tool => context::for_tool_error(&call).await?,
         HookEventKind::Stop | HookEventKind::Compact | HookEventKind::End => {
-            call.on_stop()?;
+            call.on_boundary()?;
             None
         }
     };
@@ -209,14 +209,14 @@ impl<'a> HookCall<'a> {
     }
 
     /// Spools the answer of an exchange and starts the process that drains the spool.
-    fn on_stop(&self) -> Result<()> {
+    fn on_boundary(&self) -> Result<()> {
         let kind = self.event.kind;
         if kind == HookEventKind::Stop {
             self.spool_answer()?;
         }
         if kind == HookEventKind::Compact {
             self.update_conversation(|state| {
-                state.forget_injected(self.cx.now().timestamp());
+                state.start_visible_context(self.cx.now().timestamp());
                 Ok(())
             })?;
         }

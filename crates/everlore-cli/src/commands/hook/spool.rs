@@ -295,8 +295,8 @@ mod tests {
                 query: Fingerprint::of("茶"),
                 at: Timestamp::from_second(second).unwrap(),
                 memories: Vec::new(),
-                joins: false,
-                most: 9,
+                is_same_prompt: false,
+                max_lines: 9,
             },
         };
         spool.put_turn("b", &turn("later", 3), true).unwrap();

@@ -127,7 +127,7 @@ impl Engine {
         RecallRequest {
             limit: settings.memory.inject.limit,
             min_confidence: settings.recall.min_confidence,
-            floor: settings.recall.floor,
+            min_relevance_share: settings.recall.floor,
             ..RecallRequest::new(scope.clone(), query, &settings.recall)
         }
     }
