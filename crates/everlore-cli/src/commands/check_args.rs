@@ -87,7 +87,7 @@ pub(crate) struct CheckedMemoryView<'a> {
 }
 
 /// Formats the status of a check and its reason.
-pub(crate) fn verdict_line(check: &CheckResult) -> String {
+pub(crate) fn check_status_line(check: &CheckResult) -> String {
     format!("{}: {}", check.verdict, check.why())
 }
 
@@ -111,7 +111,7 @@ pub(crate) async fn render_verdicts(
     let all: Vec<_> = checked.iter().map(|(id, _)| *id).collect();
     let short = ids::shorten_ids(cx.engine().await?, &cx.scope, &all).await?;
     let line = |((_, check), id): (&(_, &CheckResult), String)| {
-        format!("{id}  {}\n", sanitize(&verdict_line(check)))
+        format!("{id}  {}\n", sanitize(&check_status_line(check)))
     };
     Ok(checked.iter().zip(short).map(line).collect())
 }

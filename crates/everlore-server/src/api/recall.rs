@@ -271,6 +271,7 @@ pub(super) async fn context(
     let block = match &body.session {
         None => engine.context(&request, budget).await?,
         Some(session) => {
+            // A session records the injection, which is a write.
             access.require_role(KeyRole::Write)?;
             engine.inject(&request, budget, session).await?
         }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     error::Result,
-    server_client::{self, ContextRequest},
+    server_client::{self, FetchContextRequest},
 };
 
 /// Characters of a message that are recalled for: its question is at the beginning or at the end.
@@ -116,8 +116,8 @@ async fn build_block(
     let since = call
         .update_conversation(|state| Ok(state.visible_since()))
         .unwrap_or(Timestamp::UNIX_EPOCH);
-    let request = ContextRequest { budget, session: &call.session, visible_since: since };
-    if let Some(block) = server_client::fetch_context(cx, query, &request) {
+    let fetch = FetchContextRequest { budget, session: &call.session, visible_since: since };
+    if let Some(block) = server_client::fetch_context(cx, query, &fetch) {
         return Ok((block, None));
     }
     // A hook may end at any moment and would leave a check command running.
