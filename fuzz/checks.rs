@@ -2,19 +2,20 @@
 
 use everlore::{
     Config, Hit, Memory, Scope,
-    files::{
-        documents::{DocFormat, MAX_KEEP_TOGETHER_TOKENS, parse},
-        front_matter::{FrontMatter, YamlValue, yaml_scalar},
-        layers::fit_to_budget,
-        sections::MarkdownSections,
-        vault::{MAX_INDEX_VIEW_BYTES, MAX_INDEX_VIEW_LINES, VaultIndex, VaultPage},
+    engine::{DocFormat, HitSignals, Language, ScoreFactors},
+    internal::{
+        files::{
+            documents::{MAX_KEEP_TOGETHER_TOKENS, parse},
+            front_matter::{FrontMatter, YamlValue, yaml_scalar},
+            layers::fit_to_budget,
+            sections::MarkdownSections,
+            vault::{MAX_INDEX_VIEW_BYTES, MAX_INDEX_VIEW_LINES, VaultIndex, VaultPage},
+        },
+        ingest::ExportLine,
+        recall,
+        text::{dates::find_times, fold::fold, terms::terms, tokens::estimate_tokens},
     },
-    ingest::ExportLine,
-    recall::{self, HitSignals, ScoreFactors},
     store::DocAddress,
-    text::{
-        dates::find_times, fold::fold, language::Language, terms::terms, tokens::estimate_tokens,
-    },
 };
 use jiff::{Zoned, civil::date, tz::TimeZone};
 

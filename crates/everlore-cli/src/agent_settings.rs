@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use everlore::{Config, Engine, files::agent_settings::AgentSettingsFile, store::RamStore};
+use everlore::{
+    Config, Engine, internal::files::agent_settings::AgentSettingsFile, store::RamStore,
+};
 
 use crate::{cli_context::CliContext, times};
 

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use everlore::{Scope, recall::ConfidenceTuning, types::Timestamp};
+use everlore::{Scope, engine::ConfidenceTuning, types::Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{CliError, Result};

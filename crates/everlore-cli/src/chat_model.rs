@@ -96,14 +96,14 @@ fn key_from_command(command: &str, location: &str) -> Result<SecretString> {
 /// Builds the client of a remote model.
 #[cfg(feature = "remote")]
 pub(crate) fn build_model(settings: &ModelSettings) -> Result<Arc<dyn ChatModel>> {
-    Ok(everlore::llm::remote::chat_model(settings, &crate::embedder::proxies_from_env())?)
+    Ok(everlore::llm::chat_model(settings, &crate::embedder::proxies_from_env())?)
 }
 
 /// Returns the providers to which the server forwards proxied requests. One that cannot be used is logged and left out:
 /// memory itself needs none.
 #[cfg(all(feature = "remote", feature = "server"))]
 pub(crate) fn providers(cx: &CliContext) -> everlore_server::Providers {
-    use everlore::llm::remote::{ClientProtocol, Upstream};
+    use everlore::internal::llm::{ClientProtocol, Upstream};
 
     let config = &cx.settings.config;
     let proxies = crate::embedder::proxies_from_env();
@@ -137,7 +137,7 @@ pub(crate) fn providers(cx: &CliContext) -> everlore_server::Providers {
 #[cfg(feature = "remote")]
 pub(crate) async fn list_models(cx: &CliContext, settings: ModelSettings) -> Result<Vec<String>> {
     let settings = with_key(cx, settings)?;
-    Ok(everlore::llm::remote::list_models(&settings, &crate::embedder::proxies_from_env()).await?)
+    Ok(everlore::llm::list_models(&settings, &crate::embedder::proxies_from_env()).await?)
 }
 
 #[cfg(not(feature = "remote"))]

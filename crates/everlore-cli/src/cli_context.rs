@@ -12,14 +12,14 @@ use everlore::llm::LocalModel;
 use everlore::{
     Engine, EngineBuilder, Scope,
     config::LanguageChoice,
-    files::{
+    engine::Language,
+    internal::files::{
         atomic_file::{create_private_folder, private_open_options},
         home::vault_folder,
         layers::Layers,
-        memory_folder::{MemoryFolder, MemoryFolderLimits},
     },
-    store::{SqliteStore, Store},
-    text::language::Language,
+    store::{self, Store},
+    tools::{MemoryFolder, MemoryFolderLimits},
 };
 use jiff::Zoned;
 use tempfile::TempDir;
@@ -57,7 +57,6 @@ pub(crate) struct CliContext {
 
 struct OpenEngine {
     engine: Engine,
-    store: Arc<SqliteStore>,
     /// Folder of an empty database that stands in for a missing one.
     _temporary_home: Option<TempDir>,
 }
@@ -111,11 +110,6 @@ impl CliContext {
         })
     }
 
-    /// Returns the store below the engine.
-    pub(crate) async fn store(&self) -> Result<&SqliteStore> {
-        Ok(&self.open_once().await?.store)
-    }
-
     /// Returns the layer files of the agent and the user, which need no database.
     pub(crate) fn layers(&self) -> Layers {
         let config = self.agent_config();
@@ -150,16 +144,17 @@ impl CliContext {
     pub(crate) async fn close(&self) {
         if let Some(opened) = self.open_engine.get() {
             opened.engine.flush(self.settings.config.embedding.linger).await;
-            opened.store.admin().close().await;
+            opened.engine.admin().close().await;
         }
     }
 
     /// Returns the note that usage is not recorded, if the opened store is read-only.
     pub(crate) fn read_only_note(&self) -> Option<String> {
-        let opened =
-            self.open_engine.get().filter(|opened| opened.store.admin().info().is_read_only)?;
-        let path = opened.store.path().display();
-        Some(format!("note: {path} is read-only here, so usage is not recorded"))
+        let is_read_only = self.open_engine.get()?.engine.admin().store_info().is_read_only;
+        let path = self.database_path();
+        is_read_only.then(|| {
+            format!("note: {} is read-only here, so usage is not recorded", path.display())
+        })
     }
 
     /// Returns the notes to print before the answer: warnings about settings, failed saves, a missing home.
@@ -193,8 +188,8 @@ impl CliContext {
         let database = home.join(DATABASE_FILE);
         prepare_database(home, &database).map_err(failed)?;
         tracing::info!(database = %database.display(), scope = %self.scope, "opening");
-        let store = Arc::new(SqliteStore::open(database).await?);
-        let engine = Engine::builder(Arc::clone(&store) as Arc<dyn Store>)
+        let store = store::open(store_url(&database)).await?;
+        let engine = Engine::builder(Arc::clone(&store))
             .config(self.settings.config.clone())
             .domains(self.settings.domains.clone())
             .zone(times::local_zone())
@@ -204,7 +199,7 @@ impl CliContext {
         let engine = self.attach_models(engine, &*store).await?;
         let tunings = calibration::read_tunings(&self.home).into_iter();
         let engine = tunings.fold(engine, |engine, (scope, tuning)| engine.tuning(scope, tuning));
-        Ok(OpenEngine { engine: engine.build(), store, _temporary_home: temporary_home })
+        Ok(OpenEngine { engine: engine.build(), _temporary_home: temporary_home })
     }
 
     /// Returns the engine with the active local model, or with the embedder of the settings.
@@ -250,6 +245,13 @@ impl CliContext {
     fn has_no_database(&self) -> bool {
         !self.database_path().exists()
     }
+}
+
+/// Returns the address of the store in a database file.
+fn store_url(database: &Path) -> OsString {
+    let mut url = OsString::from("sqlite:");
+    url.push(database);
+    url
 }
 
 /// Returns the environment of check commands.

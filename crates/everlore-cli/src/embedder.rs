@@ -34,7 +34,7 @@ async fn attach_remote_embedder(
     config: &EmbeddingConfig,
     may_probe: bool,
 ) -> Result<EngineBuilder> {
-    use everlore::llm::remote::EmbeddingEndpoint;
+    use everlore::llm::EmbeddingEndpoint;
 
     let endpoint = EmbeddingEndpoint::new(config, embedding_api_key(config), &proxies_from_env())?;
     // A command that saves something does not wait for a busy or missing server.
@@ -53,11 +53,11 @@ async fn attach_remote_embedder(
 #[cfg(all(feature = "remote", feature = "server"))]
 pub(crate) fn embedding_upstream(
     config: &EmbeddingConfig,
-) -> Option<everlore::llm::remote::Upstream> {
+) -> Option<everlore::internal::llm::Upstream> {
     if config.provider == EmbeddingProvider::Builtin {
         return None;
     }
-    let endpoint = everlore::llm::remote::EmbeddingEndpoint::new(
+    let endpoint = everlore::llm::EmbeddingEndpoint::new(
         config,
         embedding_api_key(config),
         &proxies_from_env(),

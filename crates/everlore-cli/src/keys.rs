@@ -5,7 +5,7 @@ use std::{fs, io, path::Path};
 
 use everlore::{
     config::{CHAT_PROVIDERS, SecretString, chat_provider},
-    files::atomic_file::{TempFile, WriteOptions, create_private_folder, lock},
+    internal::files::atomic_file::{TempFile, WriteOptions, create_private_folder, lock},
 };
 use toml::Table;
 
@@ -35,7 +35,7 @@ pub(crate) fn write_key(home: &Path, provider: &str, key: Option<&SecretString>)
     let options = WriteOptions { durable: true, private: true, permissions: None };
     let temporary = home.join(format!(".{KEYS_FILE}.part"));
     // A file left by a process that died may be readable by others.
-    everlore::files::atomic_file::remove_if_exists(&temporary).map_err(failed)?;
+    everlore::internal::files::atomic_file::remove_if_exists(&temporary).map_err(failed)?;
     TempFile::write(temporary, keys.to_string().as_bytes(), options)
         .and_then(|written| written.persist(&home.join(KEYS_FILE)))
         .map_err(failed)

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use comfy_table::{ContentArrangement, Table, presets};
 use everlore::{
     Kind, Memory,
-    recall::one_line,
-    text::secrets::{SecretKind, describe_kinds},
+    engine::SecretKind,
+    internal::text::{secrets::describe_kinds, tiers::one_line},
 };
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 

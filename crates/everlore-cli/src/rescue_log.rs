@@ -9,7 +9,7 @@ use std::{
 
 use everlore::{
     Scope,
-    ingest::{ExportHeader, ExportLine},
+    internal::ingest::{ExportHeader, ExportLine},
     types::{Fingerprint, Timestamp},
 };
 

@@ -7,7 +7,7 @@ use std::{
 
 use everlore::{
     Config, Scope,
-    recall::{Domain, Domains},
+    engine::{Domain, Domains},
 };
 
 use crate::{cli::GlobalArgs, error::Result};

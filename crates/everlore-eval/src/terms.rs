@@ -1,6 +1,6 @@
 //! Terms of the BM25 baseline: lower-case words, and pairs of characters of Chinese, Japanese and Korean text.
 //!
-//! Separate from `everlore::text::terms`, so that a change of the engine's analysis does not move the baseline.
+//! Separate from `everlore::internal::text::terms`, so that a change of the engine's analysis does not move the baseline.
 
 use xxhash_rust::xxh3::xxh3_64;
 

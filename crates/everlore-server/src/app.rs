@@ -2,10 +2,7 @@
 
 use std::{net::SocketAddr, ops::Deref, sync::Arc, time::Instant};
 
-use everlore::{
-    Engine, Result, ToolRegistry,
-    prompt::{PrefixDigest, Prompt},
-};
+use everlore::{Engine, Result, ToolRegistry, engine::Prompt, internal::prompt::PrefixDigest};
 use tokio::sync::watch;
 
 use crate::{

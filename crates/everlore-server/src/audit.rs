@@ -7,7 +7,7 @@ use std::{
     sync::Mutex,
 };
 
-use everlore::{Error, Result, files::atomic_file::private_open_options};
+use everlore::{Error, Result, internal::files::atomic_file::private_open_options};
 use jiff::Timestamp;
 use serde::Serialize;
 

@@ -11,7 +11,7 @@ use axum::{
 };
 use everlore::{
     Engine, Error, Memory, MemoryId,
-    ingest::{SaveReceipt, SavedMemory},
+    engine::{SaveReceipt, SavedMemory},
     store::JournalQuery,
     types::{ChangeAuthor, ChangeOp, JournalEntry},
 };

@@ -8,7 +8,7 @@ use std::{
 
 use everlore::{
     Error, Result,
-    files::atomic_file::{private_open_options, remove_if_exists},
+    internal::files::atomic_file::{private_open_options, remove_if_exists},
 };
 use serde::{Deserialize, Serialize};
 

@@ -7,7 +7,7 @@ use std::{
     time::SystemTime,
 };
 
-use everlore::{Error, Result, Scope, files::atomic_file::lock};
+use everlore::{Error, Result, Scope, internal::files::atomic_file::lock};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

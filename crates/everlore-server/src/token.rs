@@ -8,7 +8,7 @@ use std::{
 
 use everlore::{
     Error, Result,
-    files::atomic_file::{TempFile, WriteOptions},
+    internal::files::atomic_file::{TempFile, WriteOptions},
 };
 use sha2::{Digest, Sha256};
 

@@ -4,7 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use everlore::{Document, Engine, Scope, ingest::IngestOptions};
+use everlore::{Document, Engine, Scope, engine::IngestOptions};
 
 const GUIDE: &str =
     "# Deployment\n\nStaging runs on port 9443.\n\n# 回滚\n\n在堡垒机上运行 make rollback。\n";
@@ -24,7 +24,7 @@ async fn main() -> everlore::Result<()> {
         );
     }
     for question in ["which port does staging use?", "怎么回滚？"] {
-        let found = engine.recall(&engine.request(&scope, question)).await?;
+        let found = engine.recall(&engine.recall_request(&scope, question)).await?;
         println!("{question}\n  {}", found.hits[0].memory.content);
     }
     Ok(())

@@ -5,7 +5,7 @@
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use everlore::{
-    Engine, MemoryEdit, RememberRequest, Scope, ingest::UndoTarget, store::JournalQuery,
+    Engine, MemoryEdit, RememberRequest, Scope, engine::UndoTarget, store::JournalQuery,
 };
 
 #[tokio::main(flavor = "current_thread")]

@@ -1,39 +1,39 @@
 //! Long-term memory for LLM agents.
 //!
-//! The life of a turn: [`ingest`] stores what was said, word for word, and what is derived from it; [`store`] keeps
-//! rows, index and journal in one transaction; [`recall`] finds what matters now and packs it into a token budget.
-//! [`Engine`] is the way in.
+//! The life of a turn: [`Engine::observe`] stores what was said, word for word, and a background worker extracts what is
+//! derived from it; [`store`] keeps rows, index and journal in one transaction; [`Engine::recall`] finds what matters
+//! now, and [`Engine::context`] packs it into a token budget.
+//!
+//! [`engine`] holds every request and response, [`types`] the data that stores keep, [`config`] the settings, [`llm`]
+//! the interfaces of models, [`tools`] what an agent calls by itself, and [`chat`] a whole conversation.
 
-pub mod error;
+mod error;
 mod sync;
 pub mod types;
 pub mod config;
-pub mod text;
+mod text;
 pub mod llm;
-pub mod files;
+mod files;
 pub mod store;
 mod embed;
-pub mod ingest;
-pub mod recall;
-pub mod upkeep;
-pub mod prompt;
+mod ingest;
+mod recall;
+mod upkeep;
+mod prompt;
 pub mod engine;
 pub mod tools;
 pub mod chat;
+#[doc(hidden)]
+pub mod internal;
 
 pub use config::Config;
-pub use engine::{Engine, EngineBuilder};
-pub use error::{Error, Result};
-pub use ingest::{Document, MemoryEdit, RememberRequest, Turn};
-pub use recall::{Hit, MemoryBlock, Recall, RecallRequest};
+pub use engine::{
+    Document, Engine, EngineBuilder, Hit, MemoryBlock, MemoryEdit, Recall, RecallRequest,
+    RememberRequest, Turn,
+};
+pub use error::{BoxError, Error, Result};
 pub use tools::{ToolContext, ToolRegistry, ToolResult};
 pub use types::{Kind, Memory, MemoryId, Scope, Status};
-
-/// Helpers that the server, the command line and the evaluation share with the engine; no part of the public API.
-#[doc(hidden)]
-pub mod internal {
-    pub use crate::sync::{lock, run_blocking};
-}
 
 /// The example of the README, which is run as a test.
 #[cfg(doctest)]

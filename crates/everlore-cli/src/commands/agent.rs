@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use clap::{Args, Subcommand};
 use everlore::{
-    config::AgentConfigPatch, engine::AgentSettings, files::agent_settings::AgentSettingsFile,
-    store::Store,
+    config::AgentConfigPatch, engine::AgentSettings,
+    internal::files::agent_settings::AgentSettingsFile,
 };
 use serde_json::{Map, Value, json};
 
@@ -96,9 +96,9 @@ impl AgentCommand {
 
 async fn list_agents(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     let mut agents = BTreeMap::<String, (usize, usize)>::new();
-    let store = cx.store().await?;
-    for scope in store.admin().scopes().await? {
-        let counts = store.memories().count(&scope).await?;
+    let engine = cx.engine().await?;
+    for scope in engine.admin().scopes().await? {
+        let counts = engine.count(&scope).await?;
         let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
         let (users, total) = agents.entry(scope.agent().to_owned()).or_default();
         *users += 1;

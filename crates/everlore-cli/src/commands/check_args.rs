@@ -14,7 +14,6 @@ use serde::Serialize;
 use crate::{
     cli_context::CliContext,
     error::{CliError, Result},
-    ids,
     render::sanitize,
 };
 
@@ -109,7 +108,7 @@ pub(crate) async fn render_verdicts(
     let checked: Vec<_> =
         pairs.filter_map(|(memory, check)| Some((memory.id, check.as_ref()?))).collect();
     let all: Vec<_> = checked.iter().map(|(id, _)| *id).collect();
-    let short = ids::shorten_ids(cx.engine().await?, &cx.scope, &all).await?;
+    let short = cx.engine().await?.shorten_ids(&cx.scope, &all).await?;
     let line = |((_, check), id): (&(_, &CheckResult), String)| {
         format!("{id}  {}\n", sanitize(&check_status_line(check)))
     };

@@ -27,7 +27,7 @@ impl EmbedCommand {
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         if let Self::Switch = self {
-            engine.switch_embedding_model().await?;
+            engine.admin().switch_embedding_model().await?;
         }
         let (embedded, reranked) = match self {
             Self::Status => (None, None),
@@ -36,7 +36,7 @@ impl EmbedCommand {
                 Some(backfill_token_vectors(cx, out).await?),
             ),
         };
-        let status = engine.embed_status().await?;
+        let status = engine.admin().embed_status().await?;
         if out.is_json() {
             let reranked = reranked.filter(|_| status.reranker.is_some());
             out.json(&json!({ "status": status, "made": embedded, "read": reranked }))?;
@@ -56,9 +56,10 @@ impl EmbedCommand {
 
 async fn backfill_embeddings(cx: &CliContext, out: &Output) -> Result<usize> {
     let engine = cx.engine().await?;
-    let waiting = engine.embed_status().await?.waiting;
+    let waiting = engine.admin().embed_status().await?.waiting;
     let bar = out.progress("embedding", Some(waiting));
-    let embedded = engine.backfill_embeddings(&mut |done| bar.set_position(done as u64)).await;
+    let embedded =
+        engine.admin().backfill_embeddings(&mut |done| bar.set_position(done as u64)).await;
     bar.finish_and_clear();
     Ok(embedded?)
 }
@@ -66,12 +67,13 @@ async fn backfill_embeddings(cx: &CliContext, out: &Output) -> Result<usize> {
 /// Computes the missing token vectors of a local reranker.
 async fn backfill_token_vectors(cx: &CliContext, out: &Output) -> Result<usize> {
     let engine = cx.engine().await?;
-    let unread = engine.embed_status().await?.unread;
+    let unread = engine.admin().embed_status().await?.unread;
     if unread == 0 {
         return Ok(0);
     }
     let bar = out.progress("computing token vectors", Some(unread));
-    let reranked = engine.backfill_token_vectors(&mut |done| bar.set_position(done as u64)).await;
+    let reranked =
+        engine.admin().backfill_token_vectors(&mut |done| bar.set_position(done as u64)).await;
     bar.finish_and_clear();
     Ok(reranked?)
 }

@@ -2,9 +2,9 @@
 
 use everlore::{
     Hit, Recall,
-    recall::{
+    engine::{
         ConfidenceBasis, ConfidenceEstimate, FeatureContribution, IdentityQuestion, Intent,
-        MemoryNeed, QueryTerm, query_kind::QueryKind,
+        MemoryNeed, QueryKind, QueryTerm,
     },
     types::CheckStatus,
 };

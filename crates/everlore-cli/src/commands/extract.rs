@@ -3,8 +3,7 @@
 use clap::Args;
 use everlore::{
     Engine, Scope,
-    engine::{ExtractRequest, ExtractionReport},
-    ingest::{DraftFate, DraftOutcome},
+    engine::{DraftFate, DraftOutcome, ExtractRequest, ExtractionReport},
 };
 use serde_json::json;
 
@@ -41,8 +40,7 @@ impl ExtractArgs {
     /// Extracts from all pending sessions and prints the drafts.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.capture_engine().await?;
-        let scopes =
-            if self.all { engine.store().admin().scopes().await? } else { vec![cx.scope.clone()] };
+        let scopes = if self.all { engine.admin().scopes().await? } else { vec![cx.scope.clone()] };
         let request = ExtractRequest { session: self.session, dry_run: self.dry_run };
         let mut reports = Vec::new();
         for scope in scopes {

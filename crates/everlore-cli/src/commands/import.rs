@@ -3,10 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use everlore::{
-    engine::{FilledLayer, MigrationRequest, MigrationSummary},
-    files::importers::ExternalFormat,
-};
+use everlore::engine::{ExternalFormat, FilledLayer, MigrationRequest, MigrationSummary};
 
 use crate::{
     cli_context::CliContext,

@@ -8,9 +8,9 @@ use std::{collections::BTreeSet, io, thread};
 use clap::Args;
 use everlore::{
     MemoryId, Turn,
-    ingest::{ExportLine, SavedMemory},
-    text::secrets::SecretKind,
-    types::{Role, Timestamp, to_millisecond},
+    engine::{SavedMemory, SecretKind},
+    internal::{ingest::ExportLine, to_millisecond},
+    types::{Role, Timestamp},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use everlore::{
     MemoryBlock,
-    engine::PromptRequest,
-    prompt::{Prompt, PromptPart, TurnPrompt},
-    text::language::detect_language,
+    engine::{Prompt, PromptPart, PromptRequest, TurnPrompt},
+    internal::text::language::detect_language,
 };
 use serde::Serialize;
 

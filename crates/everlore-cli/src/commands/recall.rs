@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use everlore::{
     Engine, Hit, MemoryId, Recall, RecallRequest,
-    recall::{HitSignals, ScoreFactors},
+    engine::{HitSignals, ScoreFactors},
 };
 use jiff::Zoned;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use super::{calibrate, check_args::check_status_line, explain, filter_args::Filt
 use crate::{
     cli_context::CliContext,
     error::{CliError, Exit, Result},
-    ids, input,
+    input,
     output::Output,
     render::{TITLE_CELLS, indent, memory_title, sanitize, truncate_width},
     settings::read_domain,
@@ -76,9 +76,9 @@ struct RecallView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     without_meaning: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    judgement: Option<&'a everlore::recall::ConfidenceEstimate>,
+    judgement: Option<&'a everlore::engine::ConfidenceEstimate>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    intent: Option<&'a everlore::recall::Intent>,
+    intent: Option<&'a everlore::engine::Intent>,
 }
 
 /// Hit for programs.
@@ -176,7 +176,7 @@ impl RecallArgs {
                 return Err(CliError::invalid(message, "it goes from 0 to 1"));
             }
         }
-        let request = engine.request(
+        let request = engine.recall_request(
             &cx.scope,
             input::query_or_stdin(&[&self.query[..], &self.literal[..]].concat(), out)?,
         );
@@ -240,7 +240,7 @@ async fn print_recall(
     }
     let now = cx.now();
     let all: Vec<_> = recall.hits.iter().map(|hit| hit.memory.id).collect();
-    let short = ids::shorten_ids(cx.engine().await?, &cx.scope, &all).await?;
+    let short = cx.engine().await?.shorten_ids(&cx.scope, &all).await?;
     if explained {
         out.text(&explain::render_intent(recall))?;
     }

@@ -3,8 +3,8 @@
 use clap::Args;
 use everlore::{
     Kind, MemoryId, RememberRequest,
-    ingest::{ExportLine, SavedMemory},
-    types::to_millisecond,
+    engine::SavedMemory,
+    internal::{ingest::ExportLine, to_millisecond},
 };
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -1,7 +1,6 @@
 //! `everlore scopes`: the agents and users of a home.
 
 use clap::Args;
-use everlore::store::Store;
 use serde_json::json;
 
 use crate::{
@@ -18,10 +17,10 @@ pub(crate) struct ScopesArgs {}
 impl ScopesArgs {
     /// Lists every scope with its number of memories.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let store = cx.store().await?;
+        let engine = cx.engine().await?;
         let mut listed = Vec::new();
-        for scope in store.admin().scopes().await? {
-            let counts = store.memories().count(&scope).await?;
+        for scope in engine.admin().scopes().await? {
+            let counts = engine.count(&scope).await?;
             let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
             listed.push((scope, memories));
         }

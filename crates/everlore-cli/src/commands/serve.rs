@@ -255,7 +255,7 @@ fn shutdown_signal() -> Result<impl Future<Output = ()>> {
 
 impl ServeKeyCommand {
     fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        everlore::files::atomic_file::create_private_folder(&cx.home)
+        everlore::internal::files::atomic_file::create_private_folder(&cx.home)
             .map_err(|error| CliError::io(cx.home.display().to_string(), error))?;
         let keys = ApiKeys::new(&cx.home);
         match self {

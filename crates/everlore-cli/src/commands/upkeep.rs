@@ -11,7 +11,6 @@ use everlore::{
 use crate::{
     cli_context::CliContext,
     error::{CliError, Exit, Result},
-    ids,
     output::Output,
     render::{
         TITLE_CELLS, format_bytes, new_table, pluralize, render_table, sanitize, truncate_width,
@@ -133,7 +132,7 @@ async fn render_changed(job: &UpkeepJobReport, cx: &CliContext) -> Result<String
         return Ok(String::new());
     }
     let all: Vec<_> = shown.iter().map(|memory| memory.id).collect();
-    let short = ids::shorten_ids(cx.engine().await?, &cx.scope, &all).await?;
+    let short = cx.engine().await?.shorten_ids(&cx.scope, &all).await?;
     let mut rows = new_table(&[]);
     for (memory, id) in shown.iter().zip(short) {
         let name = truncate_width(&sanitize(&memory.name.replace('\n', " ")), TITLE_CELLS);

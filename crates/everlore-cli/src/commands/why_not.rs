@@ -1,6 +1,6 @@
 //! `--why-not`: explains in a sentence why a memory is not in an answer or a block.
 
-use everlore::{Engine, MemoryId, RecallRequest, recall::WhyNot};
+use everlore::{Engine, MemoryId, RecallRequest, engine::WhyNot};
 use serde::Serialize;
 
 use super::explain;

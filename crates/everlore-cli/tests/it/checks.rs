@@ -9,7 +9,7 @@ use crate::home::TestHome;
 /// Returns a home with timeouts long enough for any disk, and more settings of `[checks]`.
 pub(crate) fn patient_home(settings: &str) -> TestHome {
     let home = TestHome::new();
-    everlore::files::atomic_file::create_private_folder(&home.path()).unwrap();
+    everlore::internal::files::atomic_file::create_private_folder(&home.path()).unwrap();
     let text = format!("[checks]\ntime_limit_ms = 30000\n{settings}");
     fs::write(home.path().join("config.toml"), text).unwrap();
     home

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use everlore::files::atomic_file::create_private_folder;
+use everlore::internal::files::atomic_file::create_private_folder;
 use everlore_mock_llm::{MockChat, MockServer, ModelResponse, chat::persona};
 use serde_json::{Value, json};
 

@@ -38,16 +38,14 @@ fn assert_commands(page: &str, min_commands: usize) {
 #[test]
 fn what_the_readme_builds_and_installs_exists() {
     let (readme, makefile) = (read_page("README.md"), read_page("Makefile"));
-    for target in ["run", "test"] {
+    for target in ["run", "test", "install"] {
         assert!(readme.contains(&format!("\nmake {target} ")), "make {target}");
         assert!(makefile.contains(&format!("\n{target}:")), "{target}:");
     }
-    let (_, install) = readme.split_once("\ncargo install --path ").unwrap();
-    let package = install.split_whitespace().next().unwrap();
-    assert!(
-        read_page(&format!("{package}/Cargo.toml")).contains("name = \"everlore\""),
-        "{package}"
-    );
+    let (_, install) = makefile.split_once(" install --locked ").unwrap();
+    let (_, package) = install.lines().next().unwrap().split_once("--path ").unwrap();
+    let manifest = read_page(&format!("{package}/Cargo.toml"));
+    assert!(manifest.contains("name = \"everlore\""), "{package}");
 }
 
 /// Returns the folder of the workspace.

@@ -1,13 +1,12 @@
 //! `fs`: latency of the file view in a large home and in a small one.
 
-use std::sync::Arc;
-
 use anyhow::{Result, ensure};
 use everlore::{
     Engine, Kind, Memory, Scope,
     engine::fs::{FsFindRequest, FsListRequest},
-    recall::{one_line, overview},
-    store::SqliteStore,
+    internal::store_of,
+    internal::text::tiers::{one_line, overview},
+    store,
     types::{Actor, Change, MemorySource, Origin, WriteBatch},
 };
 use jiff::Timestamp;
@@ -64,7 +63,7 @@ pub(crate) fn run(args: &FsArgs) -> Result<()> {
 
 async fn measure(args: &FsArgs) -> Result<Vec<Vec<String>>> {
     let folder = tempfile::tempdir()?;
-    let engine = Engine::new(Arc::new(SqliteStore::open(folder.path().join("everlore.db")).await?));
+    let engine = Engine::new(store::open(folder.path().join("everlore.db")).await?);
     let homes =
         [load(&engine, "large", args.large).await?, load(&engine, "small", args.small).await?];
     let mut rows = Vec::new();
@@ -89,7 +88,7 @@ async fn measure(args: &FsArgs) -> Result<Vec<Vec<String>>> {
         Ok(())
     };
     rows.push(row(&format!("find in one of {TOPICS} folders"), &homes, args.calls, find).await?);
-    engine.store().admin().close().await;
+    engine.admin().close().await;
     Ok(rows)
 }
 
@@ -126,7 +125,7 @@ async fn load(engine: &Engine, user: &str, count: u32) -> Result<Scope> {
         Change::Add(Box::new(memory))
     };
     let changes = (1..=count).map(fact).collect();
-    engine.store().apply(WriteBatch::new(&scope, Actor::Engine, "load", now, changes)).await?;
+    store_of(engine).apply(WriteBatch::new(&scope, Actor::Engine, "load", now, changes)).await?;
     Ok(scope)
 }
 

@@ -10,11 +10,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use everlore::{
-    Engine, Scope, Turn,
-    llm::BuiltinEmbedder,
-    store::{SqliteStore, Store},
-};
+use everlore::{Engine, Scope, Turn, llm::BuiltinEmbedder, store};
 use serde_json::{Value, json};
 
 use crate::{
@@ -210,7 +206,7 @@ fn load(home: &Path, total: u32) -> Result<()> {
     let corpus = Corpus::new(total, 1);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let store = Arc::new(SqliteStore::open(home.join("everlore.db")).await?);
+        let store = store::open(home.join("everlore.db")).await?;
         let engine =
             Engine::builder(store.clone()).embedder(Arc::new(BuiltinEmbedder::new())).build();
         for from in (0..total).step_by(BATCH as usize) {

@@ -6,8 +6,9 @@ use anyhow::Result;
 use everlore::{
     Engine, Kind, Memory, RecallRequest, Scope, Turn,
     engine::UpkeepRequest,
+    internal::store_of,
     llm::BuiltinEmbedder,
-    store::SqliteStore,
+    store,
     types::{Actor, Change, MemorySource, Origin, Role, WriteBatch},
 };
 use jiff::Timestamp;
@@ -78,7 +79,7 @@ pub(crate) fn run(args: &LifeArgs) -> Result<()> {
 fn load_and_measure(path: &Path, args: &LifeArgs) -> Result<Vec<(&'static str, SampleStats)>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let engine = Engine::builder(Arc::new(SqliteStore::open(path).await?))
+        let engine = Engine::builder(store::open(path).await?)
             .embedder(Arc::new(BuiltinEmbedder::new()))
             .build();
         let (corpus, scope) = (Corpus::new(args.total, 1), Scope::default());
@@ -109,7 +110,7 @@ pub(super) async fn load(
             Ok(Change::Add(Box::new(memory)))
         });
         let changes = changes.collect::<Result<Vec<_>>>()?;
-        engine.store().apply(WriteBatch::new(scope, Actor::Engine, "load", now, changes)).await?;
+        store_of(engine).apply(WriteBatch::new(scope, Actor::Engine, "load", now, changes)).await?;
     }
     Ok(())
 }

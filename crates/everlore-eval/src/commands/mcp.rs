@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use everlore::{Engine, Scope, llm::BuiltinEmbedder, store::SqliteStore};
+use everlore::{Engine, Scope, llm::BuiltinEmbedder, store};
 use serde_json::{Value, json};
 
 use super::life::load;
@@ -83,10 +83,10 @@ pub(crate) fn run(args: &McpArgs) -> Result<()> {
 fn fill(home: &Path, corpus: &Corpus, total: u32) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let store = Arc::new(SqliteStore::open(home.join("everlore.db")).await?);
+        let store = store::open(home.join("everlore.db")).await?;
         let engine = Engine::builder(store).embedder(Arc::new(BuiltinEmbedder::new())).build();
         load(&engine, &Scope::default(), corpus, total).await?;
-        engine.store().admin().close().await;
+        engine.admin().close().await;
         Ok(())
     })
 }

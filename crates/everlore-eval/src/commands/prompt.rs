@@ -10,15 +10,14 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use everlore::{
     Engine, RecallRequest, Scope, Turn,
-    engine::PromptRequest,
-    files::{
+    engine::{Layer, Prompt, PromptRequest},
+    internal::files::{
         home::vault_folder,
-        layers::{Layer, Layers},
+        layers::Layers,
         vault::{INDEX_FILE, MAX_PROMPT_FILES, list},
     },
     llm::BuiltinEmbedder,
-    prompt::Prompt,
-    store::SqliteStore,
+    store,
 };
 
 use super::vault::{fill, read_all};
@@ -128,7 +127,7 @@ impl PromptFixture {
         let corpus = Corpus::new(args.memories * CORPUS_SHARE, 1);
         let scope =
             *corpus.scopes_of(ScopeClass::Large).first().context("there is no large scope")?;
-        let store = Arc::new(SqliteStore::open(home.path().join("everlore.db")).await?);
+        let store = store::open(home.path().join("everlore.db")).await?;
         let engine = Engine::builder(store)
             .embedder(Arc::new(BuiltinEmbedder::new()))
             .home(home.path())

@@ -12,11 +12,9 @@ use anyhow::{Context, Result, ensure};
 use everlore::{
     Config, Engine, Scope, Turn,
     config::{ModelSettings, SecretString},
-    llm::{
-        BuiltinEmbedder, Proxies,
-        remote::{ClientProtocol, Upstream},
-    },
-    store::SqliteStore,
+    internal::llm::{ClientProtocol, Upstream},
+    llm::{BuiltinEmbedder, Proxies},
+    store,
 };
 use everlore_mock_llm::{MockChat, MockServer as Provider, ModelResponse};
 use everlore_server::{Providers, Server, ServerOptions, Timeouts};
@@ -105,7 +103,7 @@ async fn time_recall(engine: &Engine, corpus: &Corpus, scope: u32) -> Result<Vec
 }
 
 async fn fill_engine(home: &Path, corpus: &Corpus, scope: u32, memories: u32) -> Result<Engine> {
-    let store = Arc::new(SqliteStore::open(home.join("everlore.db")).await?);
+    let store = store::open(home.join("everlore.db")).await?;
     let mut config = Config::default();
     // Every question gets memories: the most expensive case.
     (config.recall.min_confidence, config.recall.floor) = (0.0, 0.0);

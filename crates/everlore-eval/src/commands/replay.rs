@@ -7,8 +7,8 @@ use everlore::{
     Engine, Scope, Turn,
     config::{EmbeddingConfig, EmbeddingProvider},
     engine::ExtractRequest,
-    llm::{Proxies, remote::EmbeddingEndpoint},
-    store::{SqliteStore, Store, VectorCacheStatus},
+    llm::{EmbeddingEndpoint, Proxies},
+    store::{self, Store, VectorCacheStatus},
     types::Role,
 };
 use everlore_mock_llm::{MockEmbeddings, MockServer};
@@ -112,7 +112,7 @@ fn measure(args: &ReplayArgs) -> Result<Vec<ReplayPass>> {
     })
 }
 
-async fn open(path: &Path, server: &MockServer) -> Result<(Engine, Arc<SqliteStore>)> {
+async fn open(path: &Path, server: &MockServer) -> Result<(Engine, Arc<dyn Store>)> {
     let config = EmbeddingConfig {
         provider: EmbeddingProvider::Openai,
         model: MockEmbeddings::default().model,
@@ -121,7 +121,7 @@ async fn open(path: &Path, server: &MockServer) -> Result<(Engine, Arc<SqliteSto
         ..EmbeddingConfig::default()
     };
     let endpoint = EmbeddingEndpoint::new(&config, None, &Proxies::default())?;
-    let store = Arc::new(SqliteStore::open(path).await?);
+    let store = store::open(path).await?;
     let engine = Engine::builder(Arc::clone(&store) as Arc<dyn Store>)
         .remote_embedder(
             Arc::new(endpoint.document_embedder(DIMENSIONS)),
@@ -156,13 +156,13 @@ async fn replay_day(engine: &Engine, exchanges: u32, day: u32) -> Result<()> {
     }
     engine.extract(&scope, &ExtractRequest::default()).await?;
     engine.flush(EMBED_TIMEOUT).await;
-    let waiting = engine.embed_status().await?.waiting;
+    let waiting = engine.admin().embed_status().await?.waiting;
     anyhow::ensure!(waiting == 0, "{waiting} texts have no embedding: the mock server failed");
     Ok(())
 }
 
 async fn cache_status(engine: &Engine) -> Result<VectorCacheStatus> {
-    engine.embed_status().await?.cache.context("the engine has no cache")
+    engine.admin().embed_status().await?.cache.context("the engine has no cache")
 }
 
 /// Returns the number of texts that the server has embedded so far.

@@ -5,11 +5,9 @@ use std::{fs, path::Path, time::Instant};
 use anyhow::Result;
 use everlore::{
     Engine, Scope,
-    files::vault::{MAX_PROMPT_FILES, list},
-    store::{
-        SqliteStore,
-        directory::{SyncReport, SyncRequest},
-    },
+    engine::{SyncReport, SyncRequest},
+    internal::files::vault::{MAX_PROMPT_FILES, list},
+    store,
 };
 
 use crate::{
@@ -61,7 +59,7 @@ fn listing(files: usize) -> Result<String> {
 async fn syncing(files: usize) -> Result<String> {
     let (folder, home) = (tempfile::tempdir()?, tempfile::tempdir()?);
     fill(folder.path(), files)?;
-    let store = std::sync::Arc::new(SqliteStore::open(home.path().join("everlore.db")).await?);
+    let store = store::open(home.path().join("everlore.db")).await?;
     let engine = Engine::new(store);
     let request = SyncRequest::new(folder.path(), &Scope::default());
     let mut rows = Vec::new();

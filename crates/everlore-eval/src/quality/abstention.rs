@@ -6,7 +6,10 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::{Result, bail};
-use everlore::{Config, engine::Calibration, recall::ConfidenceEstimate};
+use everlore::{
+    Config,
+    engine::{Calibration, ConfidenceEstimate},
+};
 use serde::Serialize;
 
 use crate::{

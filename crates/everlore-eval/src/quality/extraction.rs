@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail, ensure};
 use everlore::{
-    ingest::{Draft, TurnText, extract_by_rules},
-    types::{Attribute, Kind, MemoryId, Role, Timestamp},
+    internal::{
+        Attribute,
+        ingest::{Draft, TurnText, extract_by_rules},
+    },
+    types::{Kind, MemoryId, Role, Timestamp},
 };
 use jiff::tz::TimeZone;
 use serde::Serialize;

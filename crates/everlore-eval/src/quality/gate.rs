@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use anyhow::{Result, bail};
-use everlore::recall::{
-    ConfidenceCoefficients, ConfidenceTuning, FEATURE_COUNT, TrainingSample, fit_coefficients,
+use everlore::{
+    engine::{ConfidenceCoefficients, ConfidenceTuning},
+    internal::recall::{FEATURE_COUNT, TrainingSample, fit_coefficients},
 };
 use serde::Serialize;
 

@@ -7,13 +7,13 @@ use std::{
 
 use anyhow::{Context, Result};
 use everlore::{
-    Config, Engine, Error, Memory, MemoryId, Scope, Turn,
+    Config, Engine, Error, Memory, MemoryId, Recall, RecallRequest, Scope, Turn,
     config::RecallConfig,
     engine::{Calibration, ExtractRequest},
+    internal::recall::analyze,
+    internal::store_of,
     llm::{BuiltinEmbedder, Embedder, LocalModel, Reranker},
-    recall::{Recall, RecallRequest, analyze},
-    store::SqliteStore,
-    text::terms::TermHash,
+    store::{self, TermHash},
 };
 use jiff::{Timestamp, Zoned, civil::DateTime, tz::TimeZone};
 use tempfile::TempDir;
@@ -100,14 +100,13 @@ impl EngineRetriever {
     pub(crate) fn with_local_model(local: LocalModelUse) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         let folder = tempfile::tempdir()?;
-        let store = runtime.block_on(SqliteStore::open(folder.path().join("everlore.db")))?;
+        let store = runtime.block_on(store::open(folder.path().join("everlore.db")))?;
         let (rows, newest) = (HashMap::new(), HashMap::new());
         let mut config = Config::default();
         // Queries that must not see later rows ask for all rows.
         config.memory.long_term.max_return = usize::MAX;
         let embedder = local.embedder();
-        let engine =
-            Engine::builder(Arc::new(store)).config(config).embedder(embedder.clone()).build();
+        let engine = Engine::builder(store).config(config).embedder(embedder.clone()).build();
         let engine = match &local {
             LocalModelUse::Reranker(model) => {
                 engine.rebuild().reranker(Arc::new(model.clone())).build()
@@ -138,7 +137,7 @@ pub(crate) struct EngineAnswer {
     /// Set if the engine took the query as one for a period.
     pub(crate) asks_period: bool,
     /// Confidence that the best hit answers the query.
-    pub(crate) judgement: everlore::recall::ConfidenceEstimate,
+    pub(crate) judgement: everlore::engine::ConfidenceEstimate,
 }
 
 impl EngineRetriever {
@@ -162,7 +161,7 @@ impl EngineRetriever {
         // Every row may be a fact.
         config.memory_agent.extract.max_facts = 1_000;
         self.engine = self.engine.clone().rebuild().config(config).build();
-        let scopes = self.runtime.block_on(self.engine.store().admin().scopes())?;
+        let scopes = self.runtime.block_on(self.engine.admin().scopes())?;
         let mut drafts = 0;
         for scope in scopes {
             let done =
@@ -220,7 +219,7 @@ impl EngineRetriever {
             std::iter::once(&term.text).chain(term.synonyms.iter().map(|(text, _)| text))
         });
         let terms: Vec<TermHash> = words.map(|word| TermHash::of(word)).collect();
-        let store = self.engine.store();
+        let store = store_of(&self.engine);
         let model = Some(self.embedder.model());
         let postings =
             || Ok(self.runtime.block_on(store.index().postings(&scope, &terms, model))?);
@@ -268,7 +267,7 @@ impl Retriever for EngineRetriever {
         let newest = turns.iter().filter_map(|turn| turn.time).max();
         self.newest.entry(first.scope.clone()).or_insert(newest.unwrap_or(Timestamp::UNIX_EPOCH));
         let saved = self.runtime.block_on(self.engine.observe(&scope(&first.scope)?, turns))?;
-        self.runtime.block_on(self.engine.backfill_token_vectors(&mut |_| ()))?;
+        self.runtime.block_on(self.engine.admin().backfill_token_vectors(&mut |_| ()))?;
         self.rows.extend(saved.iter().zip(rows).map(|(saved, row)| (saved.id, row.id.clone())));
         Ok(())
     }

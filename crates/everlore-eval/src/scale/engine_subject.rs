@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use everlore::{Engine, Scope, Turn, llm::BuiltinEmbedder, store::SqliteStore};
+use everlore::{Engine, Scope, Turn, llm::BuiltinEmbedder, store};
 use jiff::Timestamp;
 use tokio::{runtime::Runtime, task::JoinSet};
 
@@ -61,13 +61,13 @@ impl ScaleSubject for EngineSubject {
 
     fn query(&mut self, number: u32, text: &str) -> Result<usize> {
         let engine = self.engine()?;
-        let request = engine.request(&scope(number)?, text);
+        let request = engine.recall_request(&scope(number)?, text);
         Ok(self.runtime.block_on(engine.recall(&request))?.hits.len())
     }
 
     fn reopen(&mut self) -> Result<()> {
         if let Some(engine) = self.engine.take() {
-            self.runtime.block_on(engine.store().admin().close());
+            self.runtime.block_on(engine.admin().close());
         }
         self.engine = Some(self.runtime.block_on(open(&self.path))?);
         Ok(())
@@ -79,7 +79,7 @@ impl ScaleSubject for EngineSubject {
 }
 
 async fn open(path: &Path) -> Result<Engine> {
-    let store = Arc::new(SqliteStore::open(path).await?);
+    let store = store::open(path).await?;
     Ok(Engine::builder(store).embedder(Arc::new(BuiltinEmbedder::new())).build())
 }
 

@@ -32,7 +32,7 @@ pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResu
     let engine = access.engine();
     let scopes = match &access.caller.bound_scope {
         Some(bound) => vec![bound.clone()],
-        None => engine.scopes().await?,
+        None => engine.admin().scopes().await?,
     };
     let mut agents = BTreeMap::<String, Vec<Value>>::new();
     for scope in scopes {

@@ -52,7 +52,7 @@ pub(super) async fn health() -> JsonResponse<Value> {
     ),
 )]
 pub(super) async fn ready(State(app): State<App>) -> ApiResult<Value> {
-    let read = tokio::time::timeout(MAX_WAIT, app.engine.ping_store()).await;
+    let read = tokio::time::timeout(MAX_WAIT, app.engine.admin().ping()).await;
     match (read, *app.shutting_down.borrow()) {
         (Ok(Ok(_)), false) => Ok(JsonResponse::ok(json!({ "status": "ready" }))),
         (_, shutting_down) => {

@@ -4,7 +4,7 @@ use axum::{
     Router,
     routing::{get, post},
 };
-use everlore::{Error, ingest::UndoTarget, store::JournalQuery, types::JournalEntry};
+use everlore::{Error, engine::UndoTarget, store::JournalQuery, types::JournalEntry};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;

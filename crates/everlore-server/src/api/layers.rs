@@ -1,7 +1,7 @@
 //! Layered files: who the agent is (SOUL), who the user is (USER), notes (MEMORY) and the day (DAILY).
 
 use axum::{Router, response::Response, routing::get};
-use everlore::files::layers::{Layer, LayerEdit, LayerSize, LayerText, SectionSize};
+use everlore::engine::{Layer, LayerEdit, LayerSize, LayerText, SectionSize};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

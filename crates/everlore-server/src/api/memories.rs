@@ -8,8 +8,7 @@ use axum::{
 };
 use everlore::{
     Memory, MemoryEdit, MemoryId, RememberRequest,
-    engine::ForgetReport,
-    ingest::SavedMemory,
+    engine::{ForgetReport, SavedMemory},
     store::{ListOrder, ListQuery, MemoryFilter},
 };
 use serde::{Deserialize, Serialize};

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use axum::{Router, routing::post};
 use everlore::{
     Error, Hit, Memory, MemoryBlock, MemoryId, Recall, RecallRequest,
-    engine::PromptRequest,
-    prompt::{PrefixDigest, Prompt},
-    recall::{ConfidenceEstimate, HitSignals, Intent, ScoreFactors, VisibleContext, WhyNot},
+    engine::{
+        ConfidenceEstimate, HitSignals, Intent, Prompt, PromptRequest, ScoreFactors,
+        VisibleContext, WhyNot,
+    },
+    internal::{prompt::PrefixDigest, text::language::detect_language},
     store::MemoryFilter,
-    text::language::detect_language,
     types::{CheckResult, Timestamp},
 };
 use serde::{Deserialize, Serialize};
@@ -139,7 +140,7 @@ pub(super) async fn recall(
             ));
         }
     }
-    let request = engine.request(&access.scope, body.query);
+    let request = engine.recall_request(&access.scope, body.query);
     let request = RecallRequest {
         filter: body.filter.unwrap_or_default(),
         limit: body.limit.unwrap_or(request.limit),

@@ -22,7 +22,7 @@ pub(super) async fn list(Reader(access): Reader) -> ApiResult<Value> {
     let engine = access.engine();
     let scopes = match &access.caller.bound_scope {
         Some(bound) => vec![bound.clone()],
-        None => engine.scopes().await?,
+        None => engine.admin().scopes().await?,
     };
     let mut listed = Vec::new();
     for scope in scopes {

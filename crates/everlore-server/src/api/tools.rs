@@ -7,11 +7,8 @@ use axum::{
 };
 use everlore::{
     ToolContext, ToolRegistry, ToolResult,
-    files::{
-        home::vault_folder,
-        memory_folder::{MemoryFolder, MemoryFolderLimits},
-    },
-    tools::ToolSet,
+    internal::files::home::vault_folder,
+    tools::{MemoryFolder, MemoryFolderLimits, ToolSet},
 };
 use serde_json::{Value, json};
 

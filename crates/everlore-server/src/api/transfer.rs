@@ -15,7 +15,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use everlore::ingest::{ImportOptions, ImportReport};
+use everlore::engine::{ImportOptions, ImportReport};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Frame;
 use serde_json::json;

@@ -3,7 +3,7 @@
 use axum::{Router, http::StatusCode, routing::post};
 use everlore::{
     Turn,
-    ingest::SavedMemory,
+    engine::SavedMemory,
     types::{Role, Timestamp},
 };
 use serde::{Deserialize, Serialize};

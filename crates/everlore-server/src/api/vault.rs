@@ -9,15 +9,17 @@ use axum::{
 };
 use everlore::{
     Error, Kind,
-    files::{
-        atomic_file::create_private_folder,
-        home::vault_folder,
-        vault::{
-            INDEX_FILE, VaultListing, VaultNote, list as list_files, sanitize_file_name, save,
+    engine::{SyncReport, SyncRequest},
+    internal::{
+        files::{
+            atomic_file::create_private_folder,
+            home::vault_folder,
+            vault::{
+                INDEX_FILE, VaultListing, VaultNote, list as list_files, sanitize_file_name, save,
+            },
         },
+        text::secrets,
     },
-    store::directory::{SyncReport, SyncRequest},
-    text::secrets,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -21,11 +21,8 @@ use std::{path::PathBuf, sync::Arc};
 use everlore::{
     Engine, Scope, ToolContext, ToolRegistry, ToolResult,
     config::LanguageChoice,
-    files::{
-        home::vault_folder,
-        memory_folder::{MemoryFolder, MemoryFolderLimits},
-    },
-    tools::{CheckPermission, ToolSet, ToolSpec},
+    internal::files::home::vault_folder,
+    tools::{CheckPermission, MemoryFolder, MemoryFolderLimits, ToolSet, ToolSpec},
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,

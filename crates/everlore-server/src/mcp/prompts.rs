@@ -1,6 +1,6 @@
 //! Prompts that a person picks as slash commands: recall, remember, reflect; in English or Chinese.
 
-use everlore::text::language::{Language, detect_language};
+use everlore::{engine::Language, internal::text::language::detect_language};
 use rmcp::{
     ErrorData,
     model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role},

@@ -1,7 +1,7 @@
 //! Resources that a client can attach without a tool call: layers, context, recent memories, and each memory.
 
 use everlore::{
-    files::layers::Layer,
+    engine::Layer,
     store::{ListOrder, ListQuery, MemoryFilter},
     tools::ToolSet,
     types::Status,

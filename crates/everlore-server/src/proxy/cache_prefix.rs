@@ -1,7 +1,7 @@
 //! Cacheable prefix of a request: the bytes before the injected block, and how many of them a provider can reuse.
 
 use axum::http::{HeaderMap, HeaderValue};
-use everlore::prompt::PrefixDigest;
+use everlore::internal::prompt::PrefixDigest;
 
 use super::{inject::InjectionOutcome, request::ProxiedRequest, session::ProxySession};
 

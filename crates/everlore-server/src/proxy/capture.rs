@@ -6,8 +6,8 @@
 
 use everlore::{
     Scope, Turn,
+    internal::text::injected_blocks::strip_injected_blocks,
     store::JournalQuery,
-    text::injected_blocks::strip_injected_blocks,
     types::{ChangeAuthor, Role, Timestamp},
 };
 

@@ -1,6 +1,6 @@
 //! Chat APIs that the proxy relays: their paths, and the text parts of their messages.
 
-use everlore::llm::remote::ClientProtocol;
+use everlore::internal::llm::ClientProtocol;
 
 /// Chat API of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -47,7 +47,7 @@ pub(super) async fn embed(body: &[u8]) -> Result<Value, Problem> {
     };
     let data: Vec<Value> = vectors.iter().enumerate().map(item).collect();
     let tokens: usize =
-        texts.iter().map(|text| everlore::text::tokens::estimate_tokens(text)).sum();
+        texts.iter().map(|text| everlore::internal::text::tokens::estimate_tokens(text)).sum();
     let usage = json!({ "prompt_tokens": tokens, "total_tokens": tokens });
     Ok(json!({ "object": "list", "data": data, "model": BUILTIN_MODEL, "usage": usage }))
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use everlore::{
     MemoryBlock, RecallRequest,
-    recall::VisibleContext,
+    engine::VisibleContext,
     store::{ListOrder, ListQuery, MemoryFilter},
     types::{Fingerprint, Kind, Timestamp},
 };

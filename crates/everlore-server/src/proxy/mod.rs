@@ -41,8 +41,10 @@ use axum::{
 };
 use everlore::{
     Error,
-    llm::remote::{ClientProtocol, Upstream, UpstreamResponse},
-    prompt::PrefixDigest,
+    internal::{
+        llm::{ClientProtocol, Upstream, UpstreamResponse},
+        prompt::PrefixDigest,
+    },
     types::Timestamp,
 };
 use serde_json::Value;

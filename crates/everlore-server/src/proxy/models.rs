@@ -5,7 +5,7 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
-use everlore::llm::remote::{ClientProtocol, Upstream, UpstreamResponse};
+use everlore::internal::llm::{ClientProtocol, Upstream, UpstreamResponse};
 use http_body_util::{BodyExt, Full, Limited};
 use serde_json::{Value, json};
 

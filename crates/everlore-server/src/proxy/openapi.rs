@@ -3,7 +3,7 @@
 //! The protocols belong to the providers: bodies stay open beyond the fields that every provider requires, and errors,
 //! ours and the provider's, have the shape of the protocol.
 
-use everlore::llm::remote::ClientProtocol;
+use everlore::internal::llm::ClientProtocol;
 use serde_json::{Value, json};
 
 use super::{models::CONFIGURED_MODEL, routes::ANTHROPIC_PREFIX, session};

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use everlore::text::injected_blocks::strip_injected_blocks;
+use everlore::internal::text::injected_blocks::strip_injected_blocks;
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 

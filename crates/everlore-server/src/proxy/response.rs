@@ -1,6 +1,6 @@
 //! Parsing the answer of a model from the relayed bytes, as far as they arrived.
 
-use everlore::llm::remote::{FrameDecoder, Framing};
+use everlore::internal::llm::{FrameDecoder, Framing};
 use serde_json::Value;
 
 use super::chat_api::ChatApi;

@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use everlore::llm::remote::ClientProtocol;
+use everlore::internal::llm::ClientProtocol;
 use serde_json::Value;
 use utoipa::OpenApi;
 

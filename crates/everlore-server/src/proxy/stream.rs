@@ -10,7 +10,7 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, header},
     response::Response,
 };
-use everlore::llm::remote::UpstreamResponse;
+use everlore::internal::llm::UpstreamResponse;
 use hyper::body::{Frame, Incoming, SizeHint};
 
 use crate::auth::{KEY_HEADER, authorization_value};

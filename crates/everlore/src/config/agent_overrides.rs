@@ -39,7 +39,7 @@ pub struct AgentConfig {
 }
 
 /// Returns `true` if an agent may override the setting.
-pub fn is_overridable(path: &str) -> bool {
+pub(super) fn is_overridable(path: &str) -> bool {
     let below = |section: &&str| {
         path.strip_prefix(*section).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{AgentConfig, AgentConfigPatch, Config, is_overridable};
+use super::{AgentConfig, AgentConfigPatch, Config, agent_overrides::is_overridable};
 use crate::error::Error;
 
 fn agent_config(text: &str) -> AgentConfig {

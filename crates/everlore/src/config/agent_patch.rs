@@ -59,7 +59,11 @@ impl SettingEdit {
 
 impl Config {
     /// Returns the text of an agent's overrides after a change, valid as it is.
-    pub fn patch_agent_config(&self, text: &str, change: &AgentConfigPatch) -> Result<String> {
+    pub(crate) fn patch_agent_config(
+        &self,
+        text: &str,
+        change: &AgentConfigPatch,
+    ) -> Result<String> {
         let (before, values) = match change {
             AgentConfigPatch::Replace(values) => ("", values),
             AgentConfigPatch::Merge(values) => (text, values),

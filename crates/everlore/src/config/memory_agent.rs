@@ -90,7 +90,7 @@ pub struct BudgetConfig {
 
 impl BudgetConfig {
     /// Returns the cost of these tokens.
-    pub fn cost(&self, read: u64, written: u64) -> f64 {
+    pub(crate) fn cost(&self, read: u64, written: u64) -> f64 {
         (read as f64 * self.price_read + written as f64 * self.price_written) / 1e6
     }
 

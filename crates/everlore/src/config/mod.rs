@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::types::Scope;
 
-pub use agent_overrides::{AgentConfig, is_overridable};
+pub use agent_overrides::AgentConfig;
 pub use agent_patch::AgentConfigPatch;
 pub use chat::{ChatConfig, ModelSettings};
 pub use checks::ChecksConfig;

@@ -32,7 +32,7 @@ pub struct UpkeepConfig {
 
 impl UpkeepConfig {
     /// Returns `true` if upkeep may run by itself in this hour, from 0 to 23.
-    pub fn may_run_at(&self, hour: i8) -> bool {
+    pub(crate) fn may_run_at(&self, hour: i8) -> bool {
         match self.parse_hours() {
             None | Some(None) => true,
             Some(Some((from, to))) if from <= to => (from..to).contains(&hour),

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -17,7 +17,7 @@ use crate::{
     error::Result,
     llm::{BuiltinEmbedder, ChatModel, Embedder, Reranker},
     recall::{ConfidenceTuning, Domains},
-    store::{SqliteStore, Store},
+    store::{self, Store},
     types::{ChangeAuthor, Clock, Scope, Timestamp},
 };
 
@@ -75,8 +75,8 @@ enum EmbeddingChoice {
 }
 
 impl Engine {
-    /// Opens a SQLite file with the built-in embedder, as the command line does; creates the file where needed. Fails
-    /// if the file cannot be opened or migrated.
+    /// Opens the store at an address ([`store::open`]; a path alone is a SQLite file) with the built-in embedder, as the
+    /// command line does; creates the file where needed. Fails if the store cannot be opened or migrated.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> everlore::Result<()> {
@@ -87,12 +87,12 @@ impl Engine {
     /// let engine = Engine::open(path).await?;
     /// let scope = Scope::new("assistant", "wang")?;
     /// engine.remember(&scope, RememberRequest::new("我喜欢喝龙井茶")).await?;
-    /// let found = engine.recall(&engine.request(&scope, "喝什么茶？")).await?;
+    /// let found = engine.recall(&engine.recall_request(&scope, "喝什么茶？")).await?;
     /// assert_eq!(found.hits[0].memory.content, "我喜欢喝龙井茶");
     /// # Ok(()) }
     /// ```
-    pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let store = Arc::new(SqliteStore::open(path).await?);
+    pub async fn open(url: impl AsRef<OsStr> + Send) -> Result<Self> {
+        let store = store::open(url).await?;
         Ok(Self::builder(store).embedder(Arc::new(BuiltinEmbedder::new())).build())
     }
 

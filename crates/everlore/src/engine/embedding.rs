@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::Engine;
+use super::{Engine, EngineAdmin};
 use crate::{
     error::{Error, Result},
     store::{NewTokenVectors, VectorCacheStatus},
@@ -41,45 +41,8 @@ fn no_embedder_error() -> Error {
 }
 
 impl Engine {
-    /// Returns the embedding models in use and configured, and how many memories have vectors and how many lack them.
-    /// Fails if the store fails.
-    pub async fn embed_status(&self) -> Result<EmbedStatus> {
-        let (embedded, waiting) = self.store.vectors().counts().await?;
-        let model = self.backfill.as_ref().map(|backfill| backfill.embedder.model().clone());
-        let cache = match self.backfill.as_ref().and_then(|backfill| backfill.vector_cache()) {
-            Some(handle) => Some(handle.cache.status().await?),
-            None => None,
-        };
-        let reranker = self.reranker.as_ref().map(|reranker| reranker.model().clone());
-        let (read, unread) = match &reranker {
-            Some(reranker) => self.store.token_vectors().counts(reranker).await?,
-            None => (0, 0),
-        };
-        let in_use = self.store.vectors().model().await?;
-        Ok(EmbedStatus { in_use, model, embedded, waiting, cache, reranker, read, unread })
-    }
-
-    /// Makes this engine's embedding model the one in use. Vectors of another model become stale until
-    /// [`Engine::backfill_embeddings`] replaces them. Fails if the engine has no embedder.
-    pub async fn switch_embedding_model(&self) -> Result<()> {
-        let backfill = self.backfill.as_ref().ok_or_else(no_embedder_error)?;
-        self.store.vectors().set_model(backfill.embedder.model()).await
-    }
-
-    /// Embeds all memories that lack a vector and returns how many; calls `progress` with the number done. Recall
-    /// works meanwhile, and finished work survives an interruption. Fails if the engine has no embedder, or if the
-    /// embedder or the store fails.
-    pub async fn backfill_embeddings(
-        &self,
-        progress: &mut (dyn FnMut(usize) + Send),
-    ) -> Result<usize> {
-        let backfill = self.backfill.as_ref().ok_or_else(no_embedder_error)?;
-        backfill.ensure_model_in_use().await?;
-        backfill.backfill(None, progress).await
-    }
-
     /// Waits for usage records and for embeddings started by saves, the latter for at most `limit`. Memories that lack
-    /// a vector by then get one after the next save or from [`Engine::backfill_embeddings`].
+    /// a vector by then get one after the next save or from [`EngineAdmin::backfill_embeddings`].
     pub async fn flush(&self, limit: Duration) {
         self.flush_usage().await;
         if let Some(backfill) = &self.backfill {
@@ -88,22 +51,64 @@ impl Engine {
     }
 }
 
-impl Engine {
+impl EngineAdmin<'_> {
+    /// Returns the embedding models in use and configured, and how many memories have vectors and how many lack them.
+    /// Fails if the store fails.
+    pub async fn embed_status(self) -> Result<EmbedStatus> {
+        let (embedded, waiting) = self.engine.store.vectors().counts().await?;
+        let model = self.engine.backfill.as_ref().map(|backfill| backfill.embedder.model().clone());
+        let cache = match self.engine.backfill.as_ref().and_then(|backfill| backfill.vector_cache())
+        {
+            Some(handle) => Some(handle.cache.status().await?),
+            None => None,
+        };
+        let reranker = self.engine.reranker.as_ref().map(|reranker| reranker.model().clone());
+        let (read, unread) = match &reranker {
+            Some(reranker) => self.engine.store.token_vectors().counts(reranker).await?,
+            None => (0, 0),
+        };
+        let in_use = self.engine.store.vectors().model().await?;
+        Ok(EmbedStatus { in_use, model, embedded, waiting, cache, reranker, read, unread })
+    }
+
+    /// Makes this engine's embedding model the one in use. Vectors of another model become stale until
+    /// [`EngineAdmin::backfill_embeddings`] replaces them. Fails if the engine has no embedder.
+    pub async fn switch_embedding_model(self) -> Result<()> {
+        let backfill = self.engine.backfill.as_ref().ok_or_else(no_embedder_error)?;
+        self.engine.store.vectors().set_model(backfill.embedder.model()).await
+    }
+
+    /// Embeds all memories that lack a vector and returns how many; calls `progress` with the number done. Recall
+    /// works meanwhile, and finished work survives an interruption. Fails if the engine has no embedder, or if the
+    /// embedder or the store fails.
+    pub async fn backfill_embeddings(
+        self,
+        progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<usize> {
+        let backfill = self.engine.backfill.as_ref().ok_or_else(no_embedder_error)?;
+        backfill.ensure_model_in_use().await?;
+        backfill.backfill(None, progress).await
+    }
+
     /// Encodes all memories that lack token vectors with the reranker, so that no query waits for it, and returns how
     /// many; calls `progress` with the number done. Finished work survives an interruption. Does nothing without a
     /// reranker. Fails if the reranker or the store fails.
     pub async fn backfill_token_vectors(
-        &self,
+        self,
         progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<usize> {
-        let Some(reranker) = &self.reranker else { return Ok(0) };
+        let Some(reranker) = &self.engine.reranker else { return Ok(0) };
         let mut done = 0;
-        for scope in self.store.admin().scopes().await? {
+        for scope in self.engine.store.admin().scopes().await? {
             let mut after = None;
             loop {
                 let model = reranker.model();
-                let pending =
-                    self.store.token_vectors().missing(&scope, model, after, TOKEN_BATCH).await?;
+                let pending = self
+                    .engine
+                    .store
+                    .token_vectors()
+                    .missing(&scope, model, after, TOKEN_BATCH)
+                    .await?;
                 let Some(last) = pending.last() else { break };
                 after = Some(last.id);
                 let texts: Vec<&str> = pending.iter().map(|memory| &*memory.content).collect();
@@ -113,7 +118,7 @@ impl Engine {
                     version: memory.version,
                     token_vectors: packed.0,
                 });
-                self.store.token_vectors().put(&scope, model, encoded.collect()).await?;
+                self.engine.store.token_vectors().put(&scope, model, encoded.collect()).await?;
                 done += pending.len();
                 progress(done);
             }

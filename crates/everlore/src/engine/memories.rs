@@ -25,8 +25,8 @@ impl Engine {
             ));
         }
         // A third match would change nothing.
-        let found = self.store.memories().find(scope, &MemoryKey::IdPrefix(digits), 100).await?;
-        match &found[..] {
+        let found = self.store.memories().find(scope, &[MemoryKey::IdPrefix(digits)], 100).await?;
+        match &found[0][..] {
             [] => Err(Error::not_found("memory", name)),
             [memory] => Ok(memory.id),
             more => Err(Error::AmbiguousId { prefix: name.to_owned(), count: more.len() }),
@@ -34,8 +34,8 @@ impl Engine {
     }
 
     async fn resolve_uri(&self, scope: &Scope, uri: &str) -> Result<MemoryId> {
-        let found = self.store.memories().find(scope, &MemoryKey::Uri(uri.to_owned()), 1).await?;
-        if let Some(memory) = found.first() {
+        let key = MemoryKey::Uri(uri.to_owned());
+        if let Some(memory) = self.store.memories().find_one(scope, key).await? {
             return Ok(memory.id);
         }
         // The URI of a turn ends with its id.

@@ -1,9 +1,11 @@
 //! The engine: owns the store, the settings and the clock, and is the entry point for library, CLI and server.
 
 mod builder;
+mod admin;
 mod agent_settings;
 mod memories;
 mod reads;
+mod short_ids;
 mod capture;
 mod recall;
 mod prompt;
@@ -21,6 +23,7 @@ use jiff::{Zoned, tz::TimeZone};
 use tokio::sync::Notify;
 
 pub use crate::embed::OpenCircuit;
+pub use admin::EngineAdmin;
 pub use agent_settings::AgentSettings;
 pub use builder::EngineBuilder;
 pub use capture::{BackgroundWorker, CaptureStatus, ExtractRequest, ExtractionReport};
@@ -37,13 +40,43 @@ pub use lifecycle::{
 pub use prompt::PromptRequest;
 pub use recall::{Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES, TimelineRequest};
 
+// Requests and responses of the methods that other modules define.
+pub use crate::{
+    files::{
+        documents::DocFormat,
+        importers::{ExternalFormat, SkippedImport},
+        layers::{
+            Layer, LayerChange, LayerEdit, LayerForgetReceipt, LayerSize, LayerSnapshot, LayerText,
+            LayerView, SectionSize,
+        },
+    },
+    ingest::{
+        DayArchiveOutcome, Document, DraftFate, DraftOutcome, ExternalImportReport, ImportOptions,
+        ImportReport, ImportedKindCount, IngestOptions, IngestReport, MemoryEdit, RejectedLine,
+        RememberRequest, SaveReceipt, SavedMemory, Turn, UndoTarget,
+    },
+    prompt::{Prompt, PromptPart, PromptPartName, TurnPrompt},
+    recall::{
+        ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceFeatures,
+        ConfidenceTuning, Domain, DomainTerm, Domains, FeatureContribution, Hit, HitSignals,
+        IdentityQuestion, Intent, MemoryBlock, MemoryBlockEntry, MemoryNeed, QueryKind, QueryTerm,
+        Recall, RecallRequest, ScoreFactors, TermSignal, VisibleContext, WhyNot,
+    },
+    store::directory::{SyncAction, SyncReport, SyncRequest, SyncStep},
+    text::{
+        dates::{SessionOrdinal, SessionRange},
+        language::Language,
+        secrets::SecretKind,
+    },
+    upkeep::{HoldoutComparison, HoldoutFinding, UsageRate},
+};
+
 use crate::{
     config::Config,
     embed::{CircuitBreaker, EmbeddingBackfill},
     error::Result,
-    ingest::{self, MemoryEdit, RememberRequest, SavedMemory, Turn, UndoTarget},
+    ingest,
     llm::{ChatModel, Embedder, Reranker},
-    recall::{ConfidenceTuning, Domains},
     store::Store,
     types::{ChangeAuthor, Clock, Memory, MemoryId, Scope, to_millisecond},
 };
@@ -62,7 +95,7 @@ const SCAN_PAGE: usize = 1_000;
 /// let engine = Engine::new(Arc::new(RamStore::default()));
 /// let scope = Scope::new("assistant", "wang")?;
 /// engine.remember(&scope, RememberRequest::new("我喜欢喝龙井茶")).await?;
-/// let answer = engine.recall(&engine.request(&scope, "喝什么茶？")).await?;
+/// let answer = engine.recall(&engine.recall_request(&scope, "喝什么茶？")).await?;
 /// assert_eq!(answer.hits[0].memory.content, "我喜欢喝龙井茶");
 /// # Ok(()) }
 /// ```
@@ -114,7 +147,7 @@ impl Engine {
     }
 
     /// Returns the store.
-    pub fn store(&self) -> &Arc<dyn Store> {
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 

@@ -1,4 +1,4 @@
-//! Plain reads for front ends: all scopes, several memories, the turns of a session, and whether the store answers.
+//! Plain reads for front ends: several memories by id, and the turns of a session.
 
 use super::Engine;
 use crate::{
@@ -7,11 +7,6 @@ use crate::{
 };
 
 impl Engine {
-    /// Returns every scope that has memories.
-    pub async fn scopes(&self) -> Result<Vec<Scope>> {
-        self.store.admin().scopes().await
-    }
-
     /// Returns the memories with these ids, in their order; ids without a memory are left out.
     pub async fn get_many(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<Memory>> {
         Ok(self.store.memories().get(scope, ids).await?.into_iter().flatten().collect())
@@ -26,10 +21,5 @@ impl Engine {
         limit: usize,
     ) -> Result<Vec<Memory>> {
         self.store.uris().turns(scope, session, after, limit).await
-    }
-
-    /// Reads one value from the store, and fails if the store does.
-    pub async fn ping_store(&self) -> Result<()> {
-        self.store.vectors().model().await.map(drop)
     }
 }

@@ -6,7 +6,8 @@ mod yaml;
 use std::ops::Range;
 
 use self::yaml::parse_mapping;
-pub use self::yaml::{yaml_list, yaml_scalar};
+pub(crate) use self::yaml::yaml_list;
+pub use self::yaml::yaml_scalar;
 use crate::error::{Error, Result};
 
 /// Most bytes of front matter; a longer one is a text that happens to begin with a thematic break.

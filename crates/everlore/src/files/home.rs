@@ -15,7 +15,7 @@ const RESERVED_DEVICE_NAMES: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lp
 const MAX_NAME_BYTES: usize = 200;
 
 /// Returns the folder of an agent.
-pub fn agent_folder(home: &Path, agent: &str) -> PathBuf {
+pub(crate) fn agent_folder(home: &Path, agent: &str) -> PathBuf {
     if agent == Scope::default().agent() {
         home.to_owned()
     } else {
@@ -24,7 +24,7 @@ pub fn agent_folder(home: &Path, agent: &str) -> PathBuf {
 }
 
 /// Returns the folder of an agent's memories of a user.
-pub fn scope_folder(home: &Path, scope: &Scope) -> PathBuf {
+pub(crate) fn scope_folder(home: &Path, scope: &Scope) -> PathBuf {
     let agent = agent_folder(home, scope.agent());
     if scope.user() == Scope::default().user() {
         agent
@@ -41,7 +41,7 @@ pub fn vault_folder(home: &Path, scope: &Scope) -> PathBuf {
 /// Returns a name as a folder: different for different names, even where case and Unicode normalization do not count.
 ///
 /// Small letters, digits and Han characters stay, everything else becomes `%` and the hexadecimal digits of its bytes.
-pub fn folder_name(name: &str) -> String {
+pub(crate) fn folder_name(name: &str) -> String {
     let device = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let reserved = RESERVED_DEVICE_NAMES.contains(&device);
     let mut encoded = String::new();

@@ -3,14 +3,14 @@
 //!
 //! `markdown`, `documents` and `sections` are pure: bytes in, values out. The others read and write files.
 
-pub mod atomic_file;
-pub mod home;
-pub mod agent_settings;
+pub(crate) mod atomic_file;
+pub(crate) mod home;
+pub(crate) mod agent_settings;
 mod markdown;
-pub mod documents;
-pub mod sections;
-pub mod layers;
-pub mod front_matter;
-pub mod vault;
-pub mod memory_folder;
-pub mod importers;
+pub(crate) mod documents;
+pub(crate) mod sections;
+pub(crate) mod layers;
+pub(crate) mod front_matter;
+pub(crate) mod vault;
+pub(crate) mod memory_folder;
+pub(crate) mod importers;

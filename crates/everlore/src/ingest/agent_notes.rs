@@ -39,7 +39,7 @@ pub fn agent_note(memory: &Memory) -> Option<AgentNote> {
 ///
 /// If a file was changed outside since, its current content is journaled first, so that every text that a tool replaces
 /// or removes is in the journal.
-pub fn store_notes<'a>(
+pub(crate) fn store_notes<'a>(
     store: &'a dyn Store,
     scope: &'a Scope,
     changes: &'a [FileChange],
@@ -88,20 +88,20 @@ async fn catch_up_changes(
     session: Option<&str>,
     now: Timestamp,
 ) -> Result<Vec<Change>> {
+    let current = |change: &'_ FileChange| {
+        let text = change.before.clone().filter(|text| !text.trim().is_empty())?;
+        Some((change.path.clone(), text))
+    };
+    let files: Vec<(String, String)> = changes.iter().filter_map(current).collect();
+    let existing = find_by_paths(store, scope, files.iter().map(|(path, _)| path)).await?;
+    let texts: Vec<_> = files.iter().map(|(_, text)| Fingerprint::of(text)).collect();
+    let erased = store.memories().are_erased(scope, &texts).await?;
     let mut missing = Vec::new();
-    for FileChange { path, before, .. } in changes {
-        let Some(text) = before.as_deref().filter(|text| !text.trim().is_empty()) else { continue };
-        let existing = find_by_path(store, scope, path).await?;
-        if existing.as_ref().is_some_and(|existing| existing.content == text) {
-            continue;
-        }
-        if !store.memories().are_erased(scope, &[Fingerprint::of(text)]).await?.contains(&true) {
-            missing.push(add_or_update(
-                existing,
-                || new_note(scope, path, text, session, now),
-                text,
-                now,
-            ));
+    for (((path, text), existing), erased) in files.iter().zip(existing).zip(erased) {
+        let is_stored = existing.as_ref().is_some_and(|existing| existing.content == *text);
+        if !is_stored && !erased {
+            let new = || new_note(scope, path, text, session, now);
+            missing.push(add_or_update(existing, new, text, now));
         }
     }
     Ok(missing)
@@ -115,13 +115,13 @@ async fn pending_changes(
     session: Option<&str>,
     now: Timestamp,
 ) -> Result<Vec<Change>> {
+    let existing = find_by_paths(store, scope, changes.iter().map(|it| &it.path)).await?;
+    let old_paths = changes.iter().filter_map(|change| change.moved_from.as_ref());
+    let mut moved = find_by_paths(store, scope, old_paths).await?.into_iter();
     let mut pending = Vec::new();
-    for FileChange { path, after, moved_from, .. } in changes {
-        let existing = find_by_path(store, scope, path).await?;
-        let earlier = match moved_from {
-            Some(old) => id_history(find_by_path(store, scope, old).await?),
-            None => Vec::new(),
-        };
+    for (FileChange { path, after, moved_from, .. }, existing) in changes.iter().zip(existing) {
+        let earlier = moved_from.as_ref().and_then(|_| moved.next().flatten());
+        let earlier = id_history(earlier);
         match after.as_deref().filter(|text| !text.trim().is_empty()) {
             Some(text) => {
                 let new = || with_id_history(new_note(scope, path, text, session, now), &earlier);
@@ -133,13 +133,24 @@ async fn pending_changes(
     Ok(pending)
 }
 
-async fn find_by_path(store: &dyn Store, scope: &Scope, path: &str) -> Result<Option<Memory>> {
-    Ok(store.memories().find(scope, &MemoryKey::Uri(naming::note_uri(scope, path)), 1).await?.pop())
+/// Finds the memories of the files at these paths, in this order.
+async fn find_by_paths(
+    store: &dyn Store,
+    scope: &Scope,
+    paths: impl Iterator<Item = &String>,
+) -> Result<Vec<Option<Memory>>> {
+    let keys: Vec<_> = paths.map(|path| MemoryKey::Uri(naming::note_uri(scope, path))).collect();
+    let found = store.memories().find(scope, &keys, 1).await?;
+    Ok(found.into_iter().map(|mut found| found.pop()).collect())
 }
 
 /// Finds the memory of the file at a path, which begins with `/memories`.
-pub async fn find_note(store: &dyn Store, scope: &Scope, path: &str) -> Result<Option<Memory>> {
-    find_by_path(store, scope, path).await
+pub(crate) async fn find_note(
+    store: &dyn Store,
+    scope: &Scope,
+    path: &str,
+) -> Result<Option<Memory>> {
+    store.memories().find_one(scope, MemoryKey::Uri(naming::note_uri(scope, path))).await
 }
 
 /// Returns the ids of a note so far, the current one first.

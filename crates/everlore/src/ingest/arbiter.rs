@@ -26,7 +26,7 @@ const MAX_RESPONSE_TOKENS: u32 = 200;
 
 /// Decides about drafts where the rules are unsure.
 #[async_trait]
-pub trait Arbiter: Send + Sync {
+pub(crate) trait Arbiter: Send + Sync {
     /// Returns the decision about a draft beside these memories, or `None` to keep that of the rules.
     async fn decide(&self, draft: &Draft, neighbours: &[Memory]) -> Option<Resolution>;
 }
@@ -50,7 +50,7 @@ pub(super) fn ambiguous_neighbours(draft: &Draft, neighbours: &[Memory]) -> Vec<
 }
 
 /// Builds the request to the model.
-pub fn arbiter_request(prompt: &str, draft: &Draft, neighbours: &[Memory]) -> ChatRequest {
+pub(crate) fn arbiter_request(prompt: &str, draft: &Draft, neighbours: &[Memory]) -> ChatRequest {
     let known = neighbours.iter().enumerate().map(|(index, memory)| {
         let since = memory.at.strftime("%Y-%m-%d").to_string();
         json!({ "known": index + 1, "said": since, "text": memory.content })
@@ -72,7 +72,7 @@ pub fn arbiter_request(prompt: &str, draft: &Draft, neighbours: &[Memory]) -> Ch
 }
 
 /// Returns the built-in prompt.
-pub fn reconcile_prompt(language: Language) -> &'static str {
+pub(crate) fn reconcile_prompt(language: Language) -> &'static str {
     match language {
         Language::Chinese => include_str!("../../prompts/reconcile_zh.md"),
         _ => include_str!("../../prompts/reconcile_en.md"),
@@ -87,7 +87,7 @@ struct ArbiterDecision {
 }
 
 /// Parses the model's decision; `None` if it cannot be used.
-pub fn parse_decision(answer: &str, neighbours: &[Memory]) -> Option<Resolution> {
+pub(crate) fn parse_decision(answer: &str, neighbours: &[Memory]) -> Option<Resolution> {
     let decision: ArbiterDecision = serde_json::from_str(&first_json_object(answer)?).ok()?;
     let known = || decision.known.checked_sub(1).and_then(|index| neighbours.get(index));
     match decision.action.as_str() {

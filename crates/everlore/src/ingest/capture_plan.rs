@@ -10,7 +10,7 @@ use super::{
     extract::Draft,
     gate::{GateContext, GateReason, GateVerdict, judge},
     mask, naming,
-    neighbours::neighbours_of_draft,
+    neighbours::neighbours_of_drafts,
     reconcile::{self, DraftSkipReason, Resolution, reconcile},
     text_sketch::TextSketch,
 };
@@ -26,7 +26,7 @@ use crate::{
 
 /// Context in which drafts are judged.
 #[derive(Debug, Clone)]
-pub struct CaptureContext<'a> {
+pub(crate) struct CaptureContext<'a> {
     /// Owner of the memories.
     pub scope: &'a Scope,
     /// Session that the drafts come from.
@@ -43,7 +43,7 @@ pub struct CaptureContext<'a> {
 
 /// Planned result of an extraction.
 #[derive(Debug, Default)]
-pub struct CapturePlan {
+pub(crate) struct CapturePlan {
     /// Changes, in order.
     pub changes: Vec<Change>,
     /// Drafts that are not stored as memories.
@@ -115,7 +115,7 @@ pub enum DraftFate {
 
 /// Decides the fate of each draft. Later drafts see the changes planned for earlier ones. The arbiter is consulted
 /// where the rules are unsure.
-pub fn plan_capture<'a>(
+pub(crate) fn plan_capture<'a>(
     store: &'a dyn Store,
     drafts: &'a [Draft],
     context: &'a CaptureContext<'a>,
@@ -124,13 +124,15 @@ pub fn plan_capture<'a>(
     Box::pin(async move {
         let texts: Vec<_> = drafts.iter().map(|it| Fingerprint::of(&it.content)).collect();
         let erased = store.memories().are_erased(context.scope, &texts).await?;
+        let neighbours = neighbours_of_drafts(store, context.scope, drafts).await?;
         let mut plan = CapturePlan::default();
-        for (draft, erased) in drafts.iter().zip(erased) {
+        for ((draft, erased), neighbours) in drafts.iter().zip(erased).zip(neighbours) {
             let fate = if erased {
                 // Not even quarantined: what was erased must not return to the disk.
                 DraftFate::Skipped { reason: "it was forgotten".to_owned() }
             } else {
-                plan.plan_draft(store, draft, context, arbiter).await?
+                let neighbours = plan.with_planned_changes(neighbours);
+                plan.plan_draft(store, draft, &neighbours, context, arbiter).await?
             };
             let mut statement = draft.content.clone();
             crate::text::secrets::mask_all([&mut statement]);
@@ -146,21 +148,20 @@ impl CapturePlan {
         &mut self,
         store: &dyn Store,
         draft: &Draft,
+        neighbours: &[Memory],
         context: &CaptureContext<'_>,
         arbiter: Option<&dyn Arbiter>,
     ) -> Result<DraftFate> {
-        let neighbours =
-            self.with_planned_changes(neighbours_of_draft(store, context.scope, draft).await?);
         let gate =
-            GateContext { known: comparable_sketches(draft, &neighbours), ..context.gate.clone() };
+            GateContext { known: comparable_sketches(draft, neighbours), ..context.gate.clone() };
         match judge(draft, &gate) {
             GateVerdict::Accept if self.accepted_count() >= context.max_accepted => {
                 let reason = GateReason::TooMany { most: context.max_accepted };
                 Ok(self.quarantine(draft, GateOutcome::Quarantined, &reason, context))
             }
             GateVerdict::Accept => {
-                let resolution = resolve_draft(draft, &neighbours, arbiter).await;
-                self.accept(store, draft, resolution, &neighbours, context).await
+                let resolution = resolve_draft(draft, neighbours, arbiter).await;
+                self.accept(store, draft, resolution, neighbours, context).await
             }
             GateVerdict::Reject(reason @ GateReason::Known) => {
                 Ok(DraftFate::Skipped { reason: reason.to_string() })
@@ -269,7 +270,7 @@ async fn resolve_draft(
 
 /// Assigns a uri that neither a stored nor a planned memory has. An earlier, superseded memory with the same text keeps
 /// its own.
-pub async fn assign_free_uri(
+pub(crate) async fn assign_free_uri(
     store: &dyn Store,
     memory: &mut Memory,
     planned: &BTreeSet<String>,
@@ -280,7 +281,7 @@ pub async fn assign_free_uri(
     for attempt in 1.. {
         let key = MemoryKey::Uri(memory.uri.clone());
         let is_planned = planned.contains(&memory.uri);
-        if !is_planned && store.memories().find(&memory.scope, &key, 1).await?.is_empty() {
+        if !is_planned && store.memories().find_one(&memory.scope, key).await?.is_none() {
             break;
         }
         memory.uri =
@@ -290,7 +291,7 @@ pub async fn assign_free_uri(
 }
 
 /// Marks the memory of a quarantined draft as approved by a person.
-pub fn approved_memory(mut memory: Memory, now: Timestamp) -> Memory {
+pub(crate) fn approved_memory(mut memory: Memory, now: Timestamp) -> Memory {
     memory.metadata.insert(TRUST_KEY.to_owned(), json!(Trust::Approved));
     (memory.created_at, memory.updated_at) = (now, now);
     memory

@@ -56,7 +56,7 @@ pub struct SaveReceipt {
 }
 
 /// Stores a statement, or renews an equal one.
-pub fn remember<'a>(
+pub(crate) fn remember<'a>(
     store: &'a dyn Store,
     scope: &'a Scope,
     request: RememberRequest,
@@ -92,7 +92,7 @@ pub fn remember<'a>(
 }
 
 /// Stores turns verbatim, all or none.
-pub fn observe<'a>(
+pub(crate) fn observe<'a>(
     store: &'a dyn Store,
     scope: &'a Scope,
     turns: Vec<Turn>,
@@ -112,12 +112,12 @@ pub fn observe<'a>(
 /// Finds the memory with the same text and either the same uri, whatever its name, or the same kind and name.
 async fn find_same_memory(store: &dyn Store, memory: &Memory) -> Result<Option<Memory>> {
     // Memories that share one text differ by their names, which few callers give.
-    let equal_texts =
-        store.memories().find(&memory.scope, &MemoryKey::Text(memory.fingerprint()), 100).await?;
+    let key = MemoryKey::Text(memory.fingerprint());
+    let equal_texts = store.memories().find(&memory.scope, &[key], 100).await?;
     let is_same = |other: &Memory| {
         other.uri == memory.uri || (other.kind, &other.name) == (memory.kind, &memory.name)
     };
-    Ok(equal_texts.into_iter().find(is_same))
+    Ok(equal_texts.into_iter().flatten().find(is_same))
 }
 
 /// Renews a memory that was stated again; a check of the new statement replaces its own.

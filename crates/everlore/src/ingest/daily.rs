@@ -37,7 +37,7 @@ pub enum DayArchiveOutcome {
 }
 
 /// Stores a day as a memory, or updates the memory to the day's current text.
-pub fn archive_day<'a>(
+pub(crate) fn archive_day<'a>(
     store: &'a dyn Store,
     scope: &'a Scope,
     day: &'a OldDay,
@@ -52,7 +52,7 @@ pub fn archive_day<'a>(
         }
         let uri = naming::day_uri(scope, day.date);
         let (change, outcome) =
-            match store.memories().find(scope, &MemoryKey::Uri(uri.clone()), 1).await?.pop() {
+            match store.memories().find_one(scope, MemoryKey::Uri(uri.clone())).await? {
                 Some(stored) if stored.content == text && stored.status == Status::Active => {
                     return Ok(DayArchiveOutcome::Unchanged);
                 }
@@ -76,7 +76,7 @@ pub fn archive_day<'a>(
 
 /// Returns the changes that reduce the memory of a day to `rest` and erase its earlier text. An empty rest erases all
 /// of it.
-pub fn redact_day(memory: Memory, rest: &str, now: Timestamp) -> Vec<Change> {
+pub(crate) fn redact_day(memory: Memory, rest: &str, now: Timestamp) -> Vec<Change> {
     let erase = Change::Erase(memory.id);
     if rest.is_empty() {
         return vec![erase];
@@ -89,7 +89,7 @@ pub fn redact_day(memory: Memory, rest: &str, now: Timestamp) -> Vec<Change> {
 }
 
 /// Returns the day that a memory was made from, if it is an archived day.
-pub fn daily_log_date(memory: &Memory) -> Option<Date> {
+pub(crate) fn daily_log_date(memory: &Memory) -> Option<Date> {
     let date = memory.uri.rsplit('/').next()?.parse().ok()?;
     (naming::day_uri(&memory.scope, date) == memory.uri).then_some(date)
 }

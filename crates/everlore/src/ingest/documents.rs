@@ -5,15 +5,13 @@
 //! 1. `everlore ingest` walks folders and passes each file's bytes to `Engine::ingest_document`, which calls
 //!    `ingest::ingest_document`; `DocumentIngest::ingest` does the work.
 //! 2. `find_manifest` finds the manifest without a search: its uri follows from the path. If the file's digest is the
-//!    same, nothing else is done. The manifest is archived from the start, so recall does not offer it, and has no text
-//!    of the document, so erasing a chunk leaves nothing behind in it.
+//!    same, nothing else is done. The manifest is archived (recall never offers it) and holds no text of the document.
 //! 3. `files::documents::parse` decodes the bytes, finds blocks by the format, and merges and splits them into chunks
 //!    of about 300 tokens. Lists, tables and fences stay whole up to 2,000 tokens: no prompt has room for more.
 //! 4. `plan_changes` compares chunks by digest. A new one is added, one no longer in the file is deleted (undo restores
 //!    it) or, if it was edited by hand, archived; the others stay. One write of one run stores all changes and the
 //!    manifest.
-//! 5. A chunk that was erased or deleted by hand stays listed without a memory, and so stays away while its text is the
-//!    same.
+//! 5. A chunk that was erased or deleted by hand stays listed without a memory, and so stays away.
 
 mod chunk_drafts;
 mod manifest;
@@ -34,7 +32,7 @@ use crate::{
 };
 use chunk_drafts::{ChunkDraft, chunk_drafts};
 use manifest::{DocumentManifest, ManifestChunk, find_manifest, manifest_change, parse_manifest};
-pub use manifest::{
+pub(crate) use manifest::{
     IngestedDocument, chunk_origin, document_paths, find_document, ingested_document,
 };
 
@@ -104,7 +102,7 @@ pub struct IngestReport {
 }
 
 /// Brings the stored chunks of a document up to its current content.
-pub fn ingest_document<'a>(
+pub(crate) fn ingest_document<'a>(
     store: &'a dyn Store,
     scope: &'a Scope,
     document: &'a Document,
@@ -126,7 +124,7 @@ pub fn ingest_document<'a>(
 }
 
 /// Removes all stored chunks of a document.
-pub async fn remove_document(
+pub(crate) async fn remove_document(
     store: &dyn Store,
     scope: &Scope,
     path: &str,
@@ -138,7 +136,7 @@ pub async fn remove_document(
 }
 
 /// Returns the name of a run that begins at `now`; the end of an id tells it from others of the same moment.
-pub fn new_ingest_run(now: Timestamp) -> String {
+pub(crate) fn new_ingest_run(now: Timestamp) -> String {
     let id = MemoryId::new(now);
     let [.., a, b] = id.as_bytes();
     format!("ingest-{}-{a:02x}{b:02x}", now.as_millisecond())
@@ -258,6 +256,7 @@ impl DocumentIngest<'_> {
     ) -> Result<(Vec<Change>, Vec<ManifestChunk>, IngestReport)> {
         let prints: Vec<_> = drafts.iter().map(|draft| draft.memory.fingerprint()).collect();
         let erased = self.store.memories().are_erased(self.scope, &prints).await?;
+        let strays = self.stray_chunks(&drafts, stored).await?;
         let (mut changes, mut listed) = (Vec::new(), Vec::new());
         report.chunks = drafts.len();
         for (draft, erased) in drafts.into_iter().zip(erased) {
@@ -274,7 +273,8 @@ impl DocumentIngest<'_> {
                 None if erased => report.left_out += 1,
                 None => {
                     report.added += 1;
-                    let change = self.chunk_addition(draft.memory).await?;
+                    let stray = strays.get(&draft.memory.uri).cloned();
+                    let change = self.chunk_addition(draft.memory, stray);
                     id = change.id();
                     changes.push(change);
                 }
@@ -287,20 +287,26 @@ impl DocumentIngest<'_> {
         Ok((changes, listed, report))
     }
 
-    /// Adds a chunk, or restores a stored one that no manifest lists: archived, or left behind by a deleted manifest.
-    async fn chunk_addition(&self, draft: Memory) -> Result<Change> {
-        let stray = self
-            .store
-            .memories()
-            .find(self.scope, &MemoryKey::Uri(draft.uri.clone()), 1)
-            .await?
-            .pop();
-        let Some(mut stray) = stray else { return Ok(Change::Add(Box::new(draft))) };
+    /// Returns stored chunks that the manifest does not list, by uri: archived, or left behind by a deleted manifest.
+    async fn stray_chunks(
+        &self,
+        drafts: &[ChunkDraft],
+        stored: &StoredDocument,
+    ) -> Result<HashMap<String, Memory>> {
+        let new = drafts.iter().filter(|draft| !stored.chunks.contains_key(&draft.hash));
+        let keys: Vec<_> = new.map(|draft| MemoryKey::Uri(draft.memory.uri.clone())).collect();
+        let found = self.store.memories().find(self.scope, &keys, 1).await?;
+        Ok(found.into_iter().flatten().map(|stray| (stray.uri.clone(), stray)).collect())
+    }
+
+    /// Adds a chunk, or restores the stray one.
+    fn chunk_addition(&self, draft: Memory, stray: Option<Memory>) -> Change {
+        let Some(mut stray) = stray else { return Change::Add(Box::new(draft)) };
         stray.status = Status::Active;
         stray.superseded_by = None;
         stray.updated_at = self.now;
         stray.version += 1;
-        Ok(Change::Update(Box::new(stray)))
+        Change::Update(Box::new(stray))
     }
 
     /// Returns the removals of chunks that are no longer in the document.

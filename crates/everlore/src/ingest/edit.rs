@@ -55,7 +55,7 @@ pub struct MemoryEdit {
 }
 
 /// Edits a memory and returns it.
-pub async fn edit_memory(
+pub(crate) async fn edit_memory(
     store: &dyn Store,
     scope: &Scope,
     id: MemoryId,
@@ -68,7 +68,7 @@ pub async fn edit_memory(
 }
 
 /// Pins a weight, or with `None` resets it to 1 and unpins it; returns the memory.
-pub async fn set_weight(
+pub(crate) async fn set_weight(
     store: &dyn Store,
     scope: &Scope,
     id: MemoryId,
@@ -88,7 +88,7 @@ pub async fn set_weight(
 }
 
 /// Archives or restores a memory and returns it.
-pub async fn set_status(
+pub(crate) async fn set_status(
     store: &dyn Store,
     scope: &Scope,
     id: MemoryId,
@@ -107,7 +107,7 @@ pub async fn set_status(
 }
 
 /// Archives memories together, as part of a run, and returns them.
-pub async fn archive_all(
+pub(crate) async fn archive_all(
     store: &dyn Store,
     scope: &Scope,
     memories: Vec<Memory>,
@@ -131,7 +131,7 @@ pub async fn archive_all(
 }
 
 /// Marks a memory as superseded by another of the same scope and returns it.
-pub async fn supersede(
+pub(crate) async fn supersede(
     store: &dyn Store,
     scope: &Scope,
     id: MemoryId,

@@ -33,7 +33,7 @@ const MAX_LISTED_SKIPS: usize = 1_000;
 
 /// Options of an import from another system.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExternalImportOptions {
+pub(crate) struct ExternalImportOptions {
     /// Format of the source.
     pub format: ExternalFormat,
     /// Journal run of all changes.
@@ -76,7 +76,7 @@ pub struct ImportedKindCount {
 
 impl ExternalImportReport {
     /// Creates an empty report.
-    pub fn new(format: ExternalFormat) -> Self {
+    pub(crate) fn new(format: ExternalFormat) -> Self {
         let (taken, skipped) = (Vec::new(), Vec::new());
         Self { format, run: None, taken, updated: 0, unchanged: 0, masked: 0, left_out: 0, skipped }
     }
@@ -87,7 +87,7 @@ impl ExternalImportReport {
     }
 
     /// Records a skipped entry.
-    pub fn skip(&mut self, skipped: SkippedImport) {
+    pub(crate) fn skip(&mut self, skipped: SkippedImport) {
         self.left_out += 1;
         if self.skipped.len() < MAX_LISTED_SKIPS {
             self.skipped.push(skipped);
@@ -104,14 +104,14 @@ impl ExternalImportReport {
 }
 
 /// Returns the name of a run that begins at `now`; the end of an id tells it from others of the same moment.
-pub fn new_import_run(now: Timestamp) -> String {
+pub(crate) fn new_import_run(now: Timestamp) -> String {
     let id = MemoryId::new(now);
     let [.., a, b] = id.as_bytes();
     format!("import-{}-{a:02x}{b:02x}", now.as_millisecond())
 }
 
 /// Imports drafts of another system into `scope` and adds the result to `report`.
-pub fn import_drafts<'a>(
+pub(crate) fn import_drafts<'a>(
     store: &'a dyn Store,
     scope: &'a Scope,
     drafts: Vec<ExternalDraft>,
@@ -154,6 +154,16 @@ struct ExternalImporter<'a> {
     locations_by_text: HashMap<Fingerprint, String>,
 }
 
+/// State of the store about a draft.
+struct KnownState {
+    /// Set when its text was erased here.
+    erased: bool,
+    /// Memory with its id.
+    stored: Option<Memory>,
+    /// Set when a memory has its text.
+    has_text: bool,
+}
+
 /// Decision about a draft.
 enum ImportOutcome {
     Add,
@@ -171,9 +181,14 @@ impl ExternalImporter<'_> {
         let erased = self.store.memories().are_erased(self.scope, &prints).await?;
         let ids: Vec<_> = incoming.iter().map(|one| one.memory.id).collect();
         let stored = self.store.memories().get(self.scope, &ids).await?;
+        let keys: Vec<_> = prints.into_iter().map(MemoryKey::Text).collect();
+        let same_text = self.store.memories().find(self.scope, &keys, 1).await?;
         let mut changes = Vec::new();
-        for ((one, erased), stored) in incoming.into_iter().zip(erased).zip(stored) {
-            let outcome = self.decide(&one, erased, stored).await?;
+        for (((one, erased), stored), same_text) in
+            incoming.into_iter().zip(erased).zip(stored).zip(same_text)
+        {
+            let known = KnownState { erased, stored, has_text: !same_text.is_empty() };
+            let outcome = self.decide(&one, known).await?;
             self.locations_by_id.entry(one.memory.id).or_insert_with(|| one.location.clone());
             self.locations_by_text
                 .entry(one.memory.fingerprint())
@@ -199,8 +214,7 @@ impl ExternalImporter<'_> {
     async fn decide(
         &mut self,
         one: &IncomingMemory,
-        erased: bool,
-        stored: Option<Memory>,
+        KnownState { erased, stored, has_text }: KnownState,
     ) -> Result<ImportOutcome> {
         let print = one.memory.fingerprint();
         let is_taken = stored.is_some();
@@ -221,7 +235,7 @@ impl ExternalImporter<'_> {
         {
             return Ok(decide_for_known(one, stored));
         }
-        if !self.store.memories().find(self.scope, &MemoryKey::Text(print), 1).await?.is_empty() {
+        if has_text {
             return Ok(ImportOutcome::Unchanged);
         }
         if let Some(reason) = self.removal_reason(one.memory.id).await? {

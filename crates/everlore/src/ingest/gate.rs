@@ -30,7 +30,7 @@ const QUARANTINE_SHARE: f64 = 0.5;
 
 /// Context that a draft is judged against.
 #[derive(Debug, Clone, Default)]
-pub struct GateContext {
+pub(crate) struct GateContext {
     /// Least confidence of an accepted draft, from 0 to 1.
     pub min_confidence: f64,
     /// Memories injected into the session's prompts: what comes back from there is no news.
@@ -44,7 +44,7 @@ pub struct GateContext {
 /// Verdict on a draft.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum GateVerdict {
+pub(super) enum GateVerdict {
     /// Goes on to reconciliation.
     Accept,
     /// Is not remembered.
@@ -56,8 +56,7 @@ pub enum GateVerdict {
 /// Reason why a draft is not remembered.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "`Display` explains each variant")]
-pub enum GateReason {
+pub(super) enum GateReason {
     TooShort,
     TooLong { chars: usize },
     NoTitle,
@@ -107,7 +106,7 @@ impl fmt::Display for GateReason {
 }
 
 /// Judges one draft.
-pub fn judge(draft: &Draft, context: &GateContext) -> GateVerdict {
+pub(super) fn judge(draft: &Draft, context: &GateContext) -> GateVerdict {
     let reasons = [check_form(draft), check_substance(draft), check_novelty(draft, context)];
     if let Some(reason) = reasons.into_iter().flatten().next() {
         return GateVerdict::Reject(reason);
@@ -120,7 +119,7 @@ pub fn judge(draft: &Draft, context: &GateContext) -> GateVerdict {
 
 /// Returns the trust in a draft: lower than its source's if it reads like an instruction to the model. A request of the
 /// user to the agent does not count as one.
-pub fn trust_of(draft: &Draft) -> Trust {
+pub(super) fn trust_of(draft: &Draft) -> Trust {
     trust_in_text(&draft.content, draft.trust)
 }
 

@@ -3,7 +3,10 @@
 mod replay;
 mod pending_batch;
 
-use std::io::{BufRead, Read};
+use std::{
+    collections::BTreeSet,
+    io::{BufRead, Read},
+};
 
 use serde::Serialize;
 
@@ -31,6 +34,9 @@ const MAX_REJECTED: usize = 1_000;
 
 /// Highest accepted version. No memory is changed so often, and a higher one would leave no room for further changes.
 const MAX_VERSION: u32 = u32::MAX / 2;
+
+/// Stored memories with one text that are compared with an imported one; they differ by their names, which few have.
+const MAX_EQUAL_TEXTS: usize = 100;
 
 /// Options of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -84,7 +90,7 @@ fn is_zero(count: &usize) -> bool {
 ///
 /// Importing the same lines again changes nothing, so an interrupted import is resumed by repeating it. Only a turn
 /// without id and time cannot be told from another with the same text.
-pub async fn import_jsonl<R: BufRead + Send>(
+pub(crate) async fn import_jsonl<R: BufRead + Send>(
     store: &dyn Store,
     scope: &Scope,
     mut source: R,
@@ -216,17 +222,22 @@ impl JsonlImporter<'_> {
     }
 
     async fn store_memories(&mut self, memories: Vec<(usize, Memory)>) -> Result<()> {
+        let moved = |(number, memory)| (number, self.move_to_scope(memory));
+        let memories: Vec<_> = memories.into_iter().map(moved).collect();
         let prints: Vec<_> = memories.iter().map(|(_, memory)| memory.fingerprint()).collect();
         let erased = self.store.memories().are_erased(self.scope, &prints).await?;
         let ids: Vec<_> = memories.iter().map(|(_, memory)| memory.id).collect();
         let stored = self.store.memories().get(self.scope, &ids).await?;
         let (mut changes, mut pending) = (Vec::new(), PendingBatch::default());
+        for similar in self.find_similar(&memories, &stored).await? {
+            pending.record_stored(&similar);
+        }
         for (((number, memory), erased), stored) in memories.into_iter().zip(erased).zip(stored) {
             if erased {
                 self.report.erased += 1;
                 continue;
             }
-            match self.change_for(self.move_to_scope(memory), stored, &pending).await {
+            match change_for(memory, stored, &pending) {
                 Ok(Some(change)) => {
                     pending.record(&change);
                     changes.push(change);
@@ -285,55 +296,53 @@ impl JsonlImporter<'_> {
         memory
     }
 
-    /// Returns the change that brings the stored memory to the imported one; `None` if there is nothing to do.
-    async fn change_for(
+    /// Finds the stored memories with the text or the uri of a new statement.
+    async fn find_similar(
         &self,
-        memory: Memory,
-        stored: Option<Memory>,
-        pending: &PendingBatch,
-    ) -> Result<Option<Change>> {
-        check_memory(&memory)?;
-        match stored {
-            Some(stored) if stored == memory || stored.version >= memory.version => Ok(None),
-            Some(stored) => {
-                Ok(Some(Change::Update(Box::new(Memory { version: stored.version + 1, ..memory }))))
-            }
-            None if pending.has_id(memory.id) => Ok(None),
-            None if memory.kind == Kind::Turn => Ok(Some(Change::Add(Box::new(memory)))),
-            None => Ok(self
-                .new_memory(memory, pending)
-                .await?
-                .map(|memory| Change::Add(Box::new(memory)))),
-        }
-    }
-
-    /// Returns the memory with a free uri, or `None` if the same is stored under another id.
-    async fn new_memory(
-        &self,
-        mut memory: Memory,
-        pending: &PendingBatch,
-    ) -> Result<Option<Memory>> {
-        let mut others = self
-            .store
-            .memories()
-            .find(self.scope, &MemoryKey::Text(memory.fingerprint()), 100)
-            .await?;
-        others.extend(
-            self.store.memories().find(self.scope, &MemoryKey::Uri(memory.uri.clone()), 1).await?,
-        );
-        let says_same = |other: &Memory| {
-            (other.kind, &other.name, &other.content)
-                == (memory.kind, &memory.name, &memory.content)
+        memories: &[(usize, Memory)],
+        stored: &[Option<Memory>],
+    ) -> Result<Vec<Memory>> {
+        let is_new = |memory: &Memory, stored: &Option<Memory>| {
+            stored.is_none() && memory.kind != Kind::Turn
         };
-        let is_known = others.iter().any(says_same) || pending.has_same_statement(&memory);
-        if memory.source.via == Origin::Remember && is_known {
-            return Ok(None);
-        }
-        if others.iter().any(|other| other.uri == memory.uri) || pending.has_uri(&memory.uri) {
-            memory.uri = format!("{}-{}", memory.uri, memory.id);
-        }
-        Ok(Some(memory))
+        let memories = memories.iter().map(|(_, memory)| memory).zip(stored);
+        let new: Vec<&Memory> =
+            memories.filter(|(memory, stored)| is_new(memory, stored)).map(|it| it.0).collect();
+        let texts: BTreeSet<_> = new.iter().map(|memory| memory.fingerprint()).collect();
+        let uris = new.iter().map(|memory| MemoryKey::Uri(memory.uri.clone()));
+        let keys: Vec<_> = texts.into_iter().map(MemoryKey::Text).chain(uris).collect();
+        let found = self.store.memories().find(self.scope, &keys, MAX_EQUAL_TEXTS).await?;
+        Ok(found.into_iter().flatten().collect())
     }
+}
+
+/// Returns the change that brings the stored memory to the imported one; `None` if there is nothing to do.
+fn change_for(
+    memory: Memory,
+    stored: Option<Memory>,
+    pending: &PendingBatch,
+) -> Result<Option<Change>> {
+    check_memory(&memory)?;
+    Ok(match stored {
+        Some(stored) if stored == memory || stored.version >= memory.version => None,
+        Some(stored) => {
+            Some(Change::Update(Box::new(Memory { version: stored.version + 1, ..memory })))
+        }
+        None if pending.has_id(memory.id) => None,
+        None if memory.kind == Kind::Turn => Some(Change::Add(Box::new(memory))),
+        None => new_memory(memory, pending).map(|memory| Change::Add(Box::new(memory))),
+    })
+}
+
+/// Returns the memory with a free uri, or `None` if the same is stored under another id.
+fn new_memory(mut memory: Memory, pending: &PendingBatch) -> Option<Memory> {
+    if memory.source.via == Origin::Remember && pending.has_same_statement(&memory) {
+        return None;
+    }
+    if pending.has_uri(&memory.uri) {
+        memory.uri = format!("{}-{}", memory.uri, memory.id);
+    }
+    Some(memory)
 }
 
 /// Checks that an imported memory could have been saved here.

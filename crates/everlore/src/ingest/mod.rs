@@ -21,35 +21,38 @@ mod documents;
 mod agent_notes;
 mod daily;
 
-pub use agent_notes::{AgentNote, agent_note, find_note, store_notes};
-pub use arbiter::{Arbiter, arbiter_request, parse_decision, reconcile_prompt};
-pub use capture_plan::{
-    CaptureContext, CapturePlan, DraftFate, DraftOutcome, approved_memory, assign_free_uri,
-    plan_capture,
+pub use agent_notes::{AgentNote, agent_note};
+pub(crate) use agent_notes::{find_note, store_notes};
+pub(crate) use arbiter::{Arbiter, arbiter_request, parse_decision, reconcile_prompt};
+pub(crate) use capture_plan::{
+    CaptureContext, CapturePlan, approved_memory, assign_free_uri, plan_capture,
 };
-pub use commit::{SaveReceipt, SavedMemory, observe, remember};
-pub use daily::{DayArchiveOutcome, archive_day, daily_log_date, redact_day};
-pub use documents::{
-    Document, IngestOptions, IngestReport, IngestedDocument, chunk_origin, document_paths,
-    find_document, ingest_document, ingested_document, new_ingest_run, remove_document,
+pub use capture_plan::{DraftFate, DraftOutcome};
+pub use commit::{SaveReceipt, SavedMemory};
+pub(crate) use commit::{observe, remember};
+pub use daily::DayArchiveOutcome;
+pub(crate) use daily::{archive_day, daily_log_date, redact_day};
+pub use documents::{Document, IngestOptions, IngestReport};
+pub(crate) use documents::{
+    IngestedDocument, chunk_origin, document_paths, find_document, ingest_document,
+    ingested_document, new_ingest_run, remove_document,
 };
-pub use edit::{MemoryEdit, archive_all, edit_memory, set_status, set_weight, supersede};
-pub use external_import::{
-    ExternalImportOptions, ExternalImportReport, ImportedKindCount, import_drafts, new_import_run,
-};
-pub use extract::{
-    Draft, ExtractionInput, TurnText, extract_by_rules, extract_prompt, extraction_request,
-    parse_extraction,
-};
-pub use gate::{GateContext, GateReason, GateVerdict, judge, trust_of};
-pub use import::{ImportOptions, ImportReport, RejectedLine, import_jsonl};
+pub use edit::MemoryEdit;
+pub(crate) use edit::{archive_all, edit_memory, set_status, set_weight, supersede};
+pub(crate) use external_import::{ExternalImportOptions, import_drafts, new_import_run};
+pub use external_import::{ExternalImportReport, ImportedKindCount};
+pub use extract::{Draft, TurnText, extract_by_rules};
+pub(crate) use extract::{ExtractionInput, extract_prompt, extraction_request, parse_extraction};
+pub(crate) use gate::GateContext;
+pub(crate) use import::import_jsonl;
+pub use import::{ImportOptions, ImportReport, RejectedLine};
 pub use jsonl::{ExportHeader, ExportLine};
-pub use naming::{day_uri, root_uri};
-pub use neighbours::neighbours_of_text;
-pub use overview::{overview_prompt, overview_request, parse_overviews};
-pub use reconcile::{
-    DraftSkipReason, Resolution, VALID_FROM_KEY, VALID_UNTIL_KEY, reconcile, resolution_changes,
-};
+pub use naming::day_uri;
+pub(crate) use naming::root_uri;
+pub(crate) use neighbours::neighbours_of_text;
+pub(crate) use overview::{overview_prompt, overview_request, parse_overviews};
+pub(crate) use reconcile::{Resolution, VALID_UNTIL_KEY};
 pub use request::{RememberRequest, Turn};
 pub use text_sketch::TextSketch;
-pub use undo::{UndoTarget, undo};
+pub use undo::UndoTarget;
+pub(crate) use undo::undo;

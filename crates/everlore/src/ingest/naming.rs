@@ -72,7 +72,7 @@ pub(super) fn memory_uri(
 }
 
 /// Returns `agent://{agent}/`, the prefix of every uri of a scope.
-pub fn root_uri(scope: &Scope) -> String {
+pub(crate) fn root_uri(scope: &Scope) -> String {
     format!("agent://{}/", agent_slug(scope))
 }
 

@@ -20,7 +20,7 @@ const MAX_SHOWN_CHARS: usize = 8_000;
 const MAX_OVERVIEW_TOKENS: usize = OVERVIEW_TOKENS * 2;
 
 /// Returns the built-in prompt.
-pub fn overview_prompt(language: Language) -> &'static str {
+pub(crate) fn overview_prompt(language: Language) -> &'static str {
     match language {
         Language::Chinese => include_str!("../../prompts/overview_zh.md"),
         _ => include_str!("../../prompts/overview_en.md"),
@@ -28,7 +28,7 @@ pub fn overview_prompt(language: Language) -> &'static str {
 }
 
 /// Builds the request for overviews of texts, from a prompt with a placeholder.
-pub fn overview_request(prompt: &str, texts: &[String]) -> ChatRequest {
+pub(crate) fn overview_request(prompt: &str, texts: &[String]) -> ChatRequest {
     let line = |(index, text): (usize, &String)| {
         let shown: String = text.chars().take(MAX_SHOWN_CHARS).collect();
         escape_angle_brackets(&json!({ "text": index + 1, "content": shown }).to_string())
@@ -57,7 +57,7 @@ struct NumberedOverview {
 }
 
 /// Parses the overviews of an answer, one per text; `None` where there is no usable one.
-pub fn parse_overviews(answer: &str, texts: &[String]) -> Vec<Option<String>> {
+pub(crate) fn parse_overviews(answer: &str, texts: &[String]) -> Vec<Option<String>> {
     let answer =
         first_json_object(answer).and_then(|it| serde_json::from_str::<OverviewResponse>(&it).ok());
     let overviews = answer.map(|answer| answer.overviews).unwrap_or_default();

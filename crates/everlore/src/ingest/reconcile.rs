@@ -20,15 +20,15 @@ use crate::{
 const MIN_TERMS_TO_EXTEND: usize = 3;
 
 /// Metadata key: start of a memory's validity.
-pub const VALID_FROM_KEY: &str = "valid_from";
+pub(super) const VALID_FROM_KEY: &str = "valid_from";
 
 /// Metadata key: end of a superseded memory's validity.
-pub const VALID_UNTIL_KEY: &str = "valid_until";
+pub(crate) const VALID_UNTIL_KEY: &str = "valid_until";
 
 /// Decision about a draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Resolution {
+pub(crate) enum Resolution {
     /// Add it as a new memory.
     Add,
     /// Extend this memory, about which the draft says more.
@@ -42,7 +42,7 @@ pub enum Resolution {
 /// Reason why a draft adds nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum DraftSkipReason {
+pub(crate) enum DraftSkipReason {
     /// An equal statement is stored.
     Same,
     /// A stored statement says more.
@@ -53,7 +53,7 @@ pub enum DraftSkipReason {
 
 impl DraftSkipReason {
     /// Returns the reason in words.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Same => "it is already known",
             Self::Less => "a memory says more about it",
@@ -71,7 +71,7 @@ enum MemoryRelation {
 }
 
 /// Decides about a draft, given its neighbours in any order.
-pub fn reconcile(draft: &Draft, neighbours: &[Memory]) -> Resolution {
+pub(super) fn reconcile(draft: &Draft, neighbours: &[Memory]) -> Resolution {
     let mut related: Vec<(MemoryRelation, MemoryId)> = neighbours
         .iter()
         .filter(|memory| memory.status == Status::Active && memory.kind != Kind::Turn)
@@ -186,7 +186,7 @@ fn normalize(text: &str) -> String {
 
 /// Returns the changes that carry out a resolution, to be applied together: superseded memories point to their
 /// successor.
-pub fn resolution_changes(
+pub(super) fn resolution_changes(
     draft: &Draft,
     resolution: &Resolution,
     neighbours: &[Memory],

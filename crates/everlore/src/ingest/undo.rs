@@ -17,7 +17,7 @@ pub enum UndoTarget {
 }
 
 /// Undoes changes, all or none, and returns their sequence numbers.
-pub fn undo<'a>(
+pub(crate) fn undo<'a>(
     store: &'a dyn Store,
     scope: &'a Scope,
     target: &'a UndoTarget,

@@ -13,11 +13,11 @@ use super::wordpiece::{self, UNKNOWN_PIECE, VOCAB_SIZE};
 use crate::{error::Result, text::language::cjk_share, types::EmbeddingModelId};
 
 /// Components of a vector.
-pub const DIMENSIONS: usize = 256;
+pub(super) const DIMENSIONS: usize = 256;
 
 /// Longest embedded prefix of a text, in pieces: a sum of so many words hardly changes, and each text costs
 /// microseconds.
-pub const MAX_PIECES: usize = 512;
+pub(super) const MAX_PIECES: usize = 512;
 
 /// Smallest coverage of a text that gets a vector: the few words that a foreign text shares with English carry no
 /// meaning.
@@ -91,7 +91,8 @@ impl Embedder for BuiltinEmbedder {
 /// Returns the share of a text that the built-in model knows, from 0 to 1: pieces of plain Latin letters and digits
 /// among all pieces but punctuation. CJK and other foreign characters, emoji and unknown words lower it; a text without
 /// words has 0.
-pub fn coverage(text: &str) -> f64 {
+#[cfg(test)]
+fn coverage(text: &str) -> f64 {
     embed_with_coverage(text).1
 }
 

@@ -3,8 +3,8 @@
 //!
 //! Text vectors are stored in four bits per value, which ranks as well as floats do; the query keeps eight bits.
 
-use super::dot;
 use crate::types::Vector;
+use everlore_kernel::dot;
 
 /// Values in one byte.
 const VALUES_PER_BYTE: usize = 2;

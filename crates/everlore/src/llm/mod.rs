@@ -2,15 +2,15 @@
 
 mod characters;
 mod wordpiece;
-pub mod builtin;
+mod builtin;
 #[cfg(feature = "remote")]
 mod http_client;
 #[cfg(feature = "remote")]
 mod remote_error;
 #[cfg(feature = "remote")]
-pub mod remote;
-pub mod late_interaction;
-pub mod chat;
+pub(crate) mod remote;
+mod late_interaction;
+mod chat;
 #[cfg(feature = "local-model")]
 mod local;
 
@@ -21,12 +21,15 @@ pub use chat::{
     ChatChunk, ChatMessage, ChatModel, ChatRequest, ChatResponse, ChatStream, ChatTool, StopReason,
     TokenUsage, ToolCall, complete,
 };
-pub use everlore_kernel::dot;
 #[cfg(feature = "remote")]
 pub use http_client::Proxies;
 pub use late_interaction::{MaxSimScores, PackedTokenVectors, QueryVectors};
 #[cfg(feature = "local-model")]
 pub use local::LocalModel;
+#[cfg(feature = "remote")]
+pub use remote::{
+    EmbeddingEndpoint, RemoteChatModel, RemoteEmbedder, RetryPolicy, chat_model, list_models,
+};
 
 use crate::{error::Result, types::EmbeddingModelId};
 

@@ -22,7 +22,7 @@ const PART_SEPARATOR: &str = "\n\n";
 
 /// Sources of a prompt.
 #[derive(Debug, Clone, Default)]
-pub struct PromptSources {
+pub(crate) struct PromptSources {
     /// Layers at the beginning of the session.
     pub layers: LayerSnapshot,
     /// Instructions for using the memory; `None` if the agent has no memory tools.
@@ -62,7 +62,7 @@ impl TurnPrompt {
 
 impl Prompt {
     /// Assembles the non-empty parts: identity, user, notes, latest days, guide, index, base.
-    pub fn assemble(sources: &PromptSources) -> Self {
+    pub(crate) fn assemble(sources: &PromptSources) -> Self {
         let layers = &sources.layers;
         let index = sources.index.as_ref();
         let parts = [
@@ -112,7 +112,7 @@ impl Prompt {
 }
 
 /// Returns the engine's own instructions for using the memory.
-pub fn guide(language: Language) -> &'static str {
+pub(crate) fn guide(language: Language) -> &'static str {
     match language {
         Language::Chinese => include_str!("../../prompts/guide_zh.md"),
         _ => include_str!("../../prompts/guide_en.md"),

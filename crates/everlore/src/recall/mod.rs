@@ -21,19 +21,18 @@ use answer::abstain;
 pub use answer::{
     ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceFeatures,
     ConfidenceTuning, FEATURE_COUNT, FeatureContribution, MemoryBlock, MemoryBlockEntry,
-    RenderedMemory, TrainingSample, WhyNot, fit_coefficients, pack, recall_named_memory,
-    render_recall, why_not,
+    TrainingSample, WhyNot, fit_coefficients, pack,
 };
 pub(crate) use answer::{content_units, synthetic_query};
+pub(crate) use answer::{recall_named_memory, render_recall, why_not};
 pub use query::{
-    Domain, DomainTerm, Domains, IdentityQuestion, Intent, MemoryNeed, QueryTerm, analyze,
-    query_kind,
+    Domain, DomainTerm, Domains, IdentityQuestion, Intent, MemoryNeed, QueryKind, QueryTerm,
+    analyze,
 };
-use query::{analyze_by_time_words, analyze_with_domains};
+use query::{RankingStrategy, analyze_by_time_words, analyze_with_domains};
 pub use rank::{HitSignals, ScoreFactors, TermSignal, VisibleContext};
 use rank::{fuse, gather, load, score};
 
-pub use crate::text::tiers::{one_line, overview};
 use crate::{
     config::RecallConfig,
     error::Result,
@@ -46,7 +45,7 @@ use crate::{
 ///
 /// A query for a period in which nothing was said is read a second time, by the words that name the period: a memory
 /// may mention that very time.
-pub async fn recall(deps: RecallDeps<'_>, request: &RecallRequest) -> Result<Recall> {
+pub(crate) async fn recall(deps: RecallDeps<'_>, request: &RecallRequest) -> Result<Recall> {
     let mut intent = analyze_with_domains(&request.query, deps.domains, deps.config, deps.now);
     loop {
         let gathered = gather(deps, request, &intent).await?;
@@ -61,7 +60,7 @@ pub async fn recall(deps: RecallDeps<'_>, request: &RecallRequest) -> Result<Rec
 
 /// Store, models and settings that recall works with.
 #[derive(Clone, Copy)]
-pub struct RecallDeps<'a> {
+pub(crate) struct RecallDeps<'a> {
     /// Store that holds the memories.
     pub store: &'a dyn Store,
     /// Embedder for similarity in meaning; `None` ranks by words alone.

@@ -68,6 +68,20 @@ pub struct ClaimRequest {
     pub due: Option<DuePolicy>,
 }
 
+impl ClaimRequest {
+    /// Picks the pending session that this claim gets: the first one that is due and whose scope is not leased.
+    /// Every store chooses by it.
+    pub fn pick_due(&self, pending: &[PendingSession]) -> Option<usize> {
+        let busy: BTreeSet<&Scope> =
+            pending.iter().filter(|it| it.is_leased(self.now)).map(|it| &it.scope).collect();
+        pending.iter().position(|it| {
+            let is_wanted = self.scope.as_ref().is_none_or(|scope| *scope == it.scope)
+                && self.session.as_ref().is_none_or(|session| *session == it.session);
+            is_wanted && !busy.contains(&it.scope) && it.is_due(self.due.as_ref(), self.now)
+        })
+    }
+}
+
 /// Conditions under which a session is due without a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DuePolicy {
@@ -170,17 +184,6 @@ impl PendingSession {
         let enough = self.exchanges >= exchanges || long_since(self.last_at, quiet);
         self.retry_at.is_none_or(|at| at <= now) && (self.ended_at.is_some() || enough && is_apart)
     }
-}
-
-/// Picks the pending session that a claim gets: the first one that is due and whose scope is not leased.
-pub(super) fn pick_due(pending: &[PendingSession], claim: &ClaimRequest) -> Option<usize> {
-    let busy: BTreeSet<&Scope> =
-        pending.iter().filter(|it| it.is_leased(claim.now)).map(|it| &it.scope).collect();
-    pending.iter().position(|it| {
-        let is_wanted = claim.scope.as_ref().is_none_or(|scope| *scope == it.scope)
-            && claim.session.as_ref().is_none_or(|session| *session == it.session);
-        is_wanted && !busy.contains(&it.scope) && it.is_due(claim.due.as_ref(), claim.now)
-    })
 }
 
 /// Returns `true` if a turn begins an exchange: a turn of the user, or one without a role.

@@ -16,8 +16,13 @@ pub trait Memories: Send + Sync {
     /// Returns the memories with these ids, in this order; `None` where the scope has none.
     async fn get(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<Option<Memory>>>;
 
-    /// Returns the memories that a key names, oldest first, at most `limit`.
-    async fn find(&self, scope: &Scope, key: &MemoryKey, limit: usize) -> Result<Vec<Memory>>;
+    /// Returns for each key the memories that it names, oldest first, at most `limit`.
+    async fn find(
+        &self,
+        scope: &Scope,
+        keys: &[MemoryKey],
+        limit: usize,
+    ) -> Result<Vec<Vec<Memory>>>;
 
     /// Returns one page of the memories that match a filter.
     async fn list(&self, scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>>;
@@ -40,6 +45,13 @@ pub trait Memories: Send + Sync {
 
     /// Returns the digest of every text that was erased from the scope.
     async fn tombstones(&self, scope: &Scope) -> Result<Vec<Fingerprint>>;
+}
+
+impl dyn Memories + '_ {
+    /// Returns the oldest memory that a key names.
+    pub async fn find_one(&self, scope: &Scope, key: MemoryKey) -> Result<Option<Memory>> {
+        Ok(self.find(scope, &[key], 1).await?.pop().and_then(|mut found| found.pop()))
+    }
 }
 
 /// Exact key of a memory.
@@ -87,14 +99,19 @@ impl MemoryFilter {
 
     /// Returns the terms that every matching memory has: with them and [`MemoryFilter::matches_doc`] the index alone
     /// can answer.
-    pub fn required_terms(&self) -> Vec<TermHash> {
+    pub(crate) fn required_terms(&self) -> Vec<TermHash> {
         let tags = self.tags.iter().map(|tag| keyword_term("tag", tag));
         tags.chain(self.session.iter().map(|session| keyword_term("session", session))).collect()
     }
 
     /// Answers the part of [`MemoryFilter::matches`] that an index record can. It reads the time only where the filter
     /// needs it.
-    pub fn matches_doc(&self, kind: Kind, status: Status, at: impl Fn() -> Timestamp) -> bool {
+    pub(crate) fn matches_doc(
+        &self,
+        kind: Kind,
+        status: Status,
+        at: impl Fn() -> Timestamp,
+    ) -> bool {
         (self.kinds.is_empty() || self.kinds.contains(&kind))
             && (self.statuses.is_empty() || self.statuses.contains(&status))
             && self.since.is_none_or(|since| at() >= since)
@@ -104,7 +121,7 @@ impl MemoryFilter {
 
     /// Simplifies the filter for memories that were all said from the first of these moments to the second: it needs no
     /// time where all of them match.
-    pub fn within_span(&self, first: Timestamp, last: Timestamp) -> Self {
+    pub(crate) fn within_span(&self, first: Timestamp, last: Timestamp) -> Self {
         Self {
             since: self.since.filter(|since| first < *since),
             until: self.until.filter(|until| last >= *until),

@@ -18,8 +18,8 @@ mod journal;
 mod embeddings;
 mod capture_queue;
 mod uri_index;
-pub mod usage;
-pub mod ledger;
+mod usage;
+mod ledger;
 mod vector_cache;
 mod shared_documents;
 mod admin;
@@ -28,13 +28,14 @@ mod row;
 mod plan;
 mod open;
 mod ram;
-pub mod sqlite;
-pub mod directory;
+pub(crate) mod sqlite;
+pub(crate) mod directory;
 #[cfg(test)]
 mod conformance;
 
 use async_trait::async_trait;
 
+pub use crate::text::terms::TermHash;
 pub use admin::{StoreAdmin, StoreInfo};
 pub use capture_queue::{
     CaptureFailure, CaptureQueue, ClaimRequest, DuePolicy, PendingSession, SessionLease,
@@ -45,9 +46,8 @@ pub use doc_address::DocAddress;
 pub use embeddings::{Embeddings, NewEmbedding, NewTokenVectors, TokenVectors};
 #[cfg(test)]
 pub(crate) use index::segment::DocRecord;
-pub use index::{
-    Docs, FIELD_COUNT, IndexField, Posting, Segment, SegmentVectors, slot_term, source_turn_term,
-};
+pub use index::{Docs, FIELD_COUNT, IndexField, Posting, Segment, SegmentVectors};
+pub(crate) use index::{slot_term, source_turn_term};
 pub use journal::{Journal, JournalQuery};
 pub use ledger::{Ledger, LedgerEntry, ModelSpend};
 pub use memories::{ListOrder, ListQuery, Memories, MemoryFilter, MemoryKey, ScopeCounts};

@@ -8,7 +8,7 @@ const MAX_SUBJECT_CHARS: usize = 60;
 
 /// Returns the note beside a memory, after its age; `None` if the memory holds, or if its age already says to verify
 /// it.
-pub fn check_note(verified: &CheckResult, age: Age, language: Language) -> Option<String> {
+pub(crate) fn check_note(verified: &CheckResult, age: Age, language: Language) -> Option<String> {
     let is_chinese = language == Language::Chinese;
     match (verified.verdict, is_chinese) {
         (CheckStatus::Fresh, _) => None,

@@ -15,14 +15,14 @@ const MIN_WORD_CHARS: usize = 3;
 
 /// Document frequencies of the words over the parts of a document.
 #[derive(Debug, Default)]
-pub struct KeywordExtractor {
+pub(crate) struct KeywordExtractor {
     part_count: usize,
     part_counts: HashMap<String, usize>,
 }
 
 impl KeywordExtractor {
     /// Counts the words of all parts of a document.
-    pub fn from_parts<'a>(parts: impl IntoIterator<Item = &'a str>) -> Self {
+    pub(crate) fn from_parts<'a>(parts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut rarity = Self::default();
         for part in parts {
             rarity.part_count += 1;
@@ -37,7 +37,7 @@ impl KeywordExtractor {
 
     /// Returns the keywords of one part, the most distinctive first, at most `limit`: words that are frequent in it and
     /// rare in the others, as written, in lower case; of Chinese, Japanese and Korean pairs of characters.
-    pub fn keywords(&self, part: &str, limit: usize) -> Vec<String> {
+    pub(crate) fn keywords(&self, part: &str, limit: usize) -> Vec<String> {
         let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
         let mut position = 0;
         for_each_content_word(part, &mut |word| {

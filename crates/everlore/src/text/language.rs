@@ -42,14 +42,14 @@ pub fn detect_language(text: &str) -> Language {
 }
 
 /// Returns the share of Chinese, Japanese and Korean characters among the letters of `text`, from 0 to 1.
-pub fn cjk_share(text: &str) -> f64 {
+pub(crate) fn cjk_share(text: &str) -> f64 {
     let count = ScriptCounts::of(text);
     let letters = count.cjk() + count.latin + count.other;
     if letters == 0 { 0.0 } else { count.cjk() as f64 / letters as f64 }
 }
 
 /// Returns `true` if `c` is a Han character, kana, bopomofo or Hangul.
-pub fn is_cjk(c: char) -> bool {
+pub(crate) fn is_cjk(c: char) -> bool {
     is_han(c) || is_kana(c) || is_hangul(c)
 }
 

@@ -1,7 +1,7 @@
 //! Sentence boundaries in English and Chinese.
 
 /// Iterates over sentences with their separators, in both languages.
-pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text.trim();
     std::iter::from_fn(move || {
         if rest.is_empty() {

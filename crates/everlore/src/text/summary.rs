@@ -10,7 +10,7 @@ use super::{keywords::content_words, sentences::sentences};
 
 /// Text of one speaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Utterance<'a> {
+pub(crate) struct Utterance<'a> {
     /// Speaker as written in the summary; empty for none.
     pub speaker: &'a str,
     /// Text.
@@ -45,7 +45,7 @@ struct SummarySentence<'a> {
 
 /// Returns lines of at most `max_chars` characters together, in the order in which they were said; empty if nothing is
 /// worth a line.
-pub fn summarize(utterances: &[Utterance<'_>], max_chars: usize) -> String {
+pub(crate) fn summarize(utterances: &[Utterance<'_>], max_chars: usize) -> String {
     let mut candidates = quotable_candidates(utterances);
     let mut weights = word_weights(&candidates);
     let (mut chosen, mut used, mut min_score) = (Vec::new(), 0, 0.0);
@@ -72,7 +72,7 @@ pub fn summarize(utterances: &[Utterance<'_>], max_chars: usize) -> String {
 }
 
 /// Returns the first lines of a text that fit into so many characters.
-pub fn truncate_lines(text: &str, max_chars: usize) -> String {
+pub(crate) fn truncate_lines(text: &str, max_chars: usize) -> String {
     let mut used = 0;
     let fits = |line: &&str| {
         used += line.chars().count() + usize::from(used > 0);
@@ -82,7 +82,7 @@ pub fn truncate_lines(text: &str, max_chars: usize) -> String {
 }
 
 /// Iterates over the sentences of a text as a summary would quote them.
-pub fn quotable_sentences(text: &str) -> impl Iterator<Item = String> {
+pub(crate) fn quotable_sentences(text: &str) -> impl Iterator<Item = String> {
     let fitting = sentences(text).map(str::trim).filter(|text| has_quotable_length(text));
     fitting.filter(|text| content_words(text).len() >= MIN_WORDS).map(to_single_line)
 }

@@ -18,7 +18,7 @@ use super::traditional::simplify;
 pub const TERMS_VERSION: u32 = 2;
 
 /// Most characters of a term; a longer one is cut: people do not type it, and an index entry should stay small.
-pub const MAX_TERM_CHARS: usize = 64;
+pub(crate) const MAX_TERM_CHARS: usize = 64;
 
 /// Most characters joined to one emoji: a family of eight is the longest that people use.
 const MAX_JOINED_EMOJI: usize = 8;
@@ -42,7 +42,7 @@ pub fn terms(text: &str) -> Vec<String> {
 }
 
 /// Calls `each` with every term of `text`, in the order of [`terms`].
-pub fn for_each_term(text: &str, each: &mut dyn FnMut(&str)) {
+pub(crate) fn for_each_term(text: &str, each: &mut dyn FnMut(&str)) {
     let settled = normalize_nfkc(text);
     let text = simplify(&settled);
     let mut words = TermEmitter::new(each);
@@ -60,13 +60,13 @@ pub fn for_each_term(text: &str, each: &mut dyn FnMut(&str)) {
 }
 
 /// Returns `true` if `term` is a single Chinese, Japanese or Korean character: it says less than a pair.
-pub fn is_single_cjk(term: &str) -> bool {
+pub(crate) fn is_single_cjk(term: &str) -> bool {
     let mut chars = term.chars();
     chars.next().is_some_and(is_cjk) && chars.next().is_none()
 }
 
 /// Returns `true` if `term` is a pair with a function character, such as 欢什 in 喜欢什么: its absence says nothing.
-pub fn is_function_pair(term: &str) -> bool {
+pub(crate) fn is_function_pair(term: &str) -> bool {
     term.chars().all(is_cjk) && term.chars().any(is_function_character)
 }
 

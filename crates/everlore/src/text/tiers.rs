@@ -39,7 +39,7 @@ pub fn overview(memory: &Memory) -> String {
 
 /// Computes the short forms of a long text, and removes those of an older text. Metadata of a caller under the same key
 /// stays.
-pub fn refresh_overview(memory: &mut Memory) {
+pub(crate) fn refresh_overview(memory: &mut Memory) {
     let is_theirs = memory.metadata.get(OVERVIEW_KEY).is_some_and(|value| !is_generated(value));
     if is_theirs || current_overview(memory).is_some() {
         return;
@@ -53,7 +53,7 @@ pub fn refresh_overview(memory: &mut Memory) {
 }
 
 /// Replaces the extractive overview by that of a model; the line stays.
-pub fn set_model_overview(memory: &mut Memory, text: &str, by: &str) {
+pub(crate) fn set_model_overview(memory: &mut Memory, text: &str, by: &str) {
     let line =
         current_overview(memory).map(|overview| overview["line"].clone()).unwrap_or_default();
     let better = json!({ "of": digest(&memory.content), "line": line, "text": text, "by": by });
@@ -61,7 +61,7 @@ pub fn set_model_overview(memory: &mut Memory, text: &str, by: &str) {
 }
 
 /// Returns `true` if a model could write a better overview: the text is very long, and no model has written one.
-pub fn wants_model_overview(memory: &Memory) -> bool {
+pub(crate) fn wants_model_overview(memory: &Memory) -> bool {
     let theirs = memory.metadata.get(OVERVIEW_KEY).is_some_and(|value| !is_generated(value));
     let by_model = current_overview(memory).is_some_and(|overview| overview["by"].is_string());
     memory.kind != Kind::Turn
@@ -78,7 +78,7 @@ pub fn without_generated_overview(metadata: &Map<String, Value>) -> Map<String, 
 }
 
 /// Returns `true` if the overview was generated here and is not a caller's.
-pub fn is_generated(overview: &Value) -> bool {
+pub(crate) fn is_generated(overview: &Value) -> bool {
     overview["of"].is_string()
 }
 

@@ -25,7 +25,7 @@ static FOLDS: LazyLock<Box<[u16]>> = LazyLock::new(|| {
 });
 
 /// Returns the text with simplified characters only; copies it only if it has others.
-pub fn simplify(text: &str) -> Cow<'_, str> {
+pub(crate) fn simplify(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || !text.chars().any(|c| simplify_char(c) != c) {
         Cow::Borrowed(text)
     } else {
@@ -34,7 +34,7 @@ pub fn simplify(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the simplified form of a character.
-pub fn simplify_char(c: char) -> char {
+pub(crate) fn simplify_char(c: char) -> char {
     if !(FIRST_HAN..=LAST_HAN).contains(&c) {
         return c;
     }

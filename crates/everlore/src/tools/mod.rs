@@ -40,10 +40,13 @@ pub use check::CheckPermission;
 pub use spec::{ToolAnnotations, ToolSet, ToolSpec};
 pub use view::memory_line;
 
+pub use crate::files::memory_folder::{
+    MemoryFolder, MemoryFolderLimits, MemoryToolCommand, MemoryToolOutput,
+};
+
 use crate::{
     engine::Engine,
     error::{Error, Result},
-    files::memory_folder::MemoryFolder,
     types::{Actor, ChangeAuthor, Scope},
 };
 

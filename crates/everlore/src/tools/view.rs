@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 
 use super::check::verified_schema;
 use crate::{
-    recall,
-    text::sanitize::{sanitize_line, sanitize_unindented},
+    text::{
+        sanitize::{sanitize_line, sanitize_unindented},
+        tiers::one_line,
+    },
     types::{CheckResult, Kind, Memory},
 };
 
@@ -17,7 +19,7 @@ pub(super) fn brief_json(memory: &Memory, now: &Zoned) -> Value {
         "uri": memory.uri,
         "type": memory.kind,
         "name": sanitize_line(&memory.name),
-        "text": sanitize_line(&recall::one_line(memory)),
+        "text": sanitize_line(&one_line(memory)),
         "at": format_time(memory.at, now),
     })
 }
@@ -42,7 +44,7 @@ pub(super) fn brief_schema() -> Value {
 pub fn memory_line(memory: &Memory, now: &Zoned) -> String {
     let when = memory.at.to_zoned(now.time_zone().clone()).strftime("%Y-%m-%d %H:%M").to_string();
     let who = memory.source.speaker.as_deref().map(|who| format!("{}: ", sanitize_line(who)));
-    let text = sanitize_line(&recall::one_line(memory));
+    let text = sanitize_line(&one_line(memory));
     format!("{when} [{}] {}{text} (id {})", memory.kind, who.unwrap_or_default(), memory.id)
 }
 

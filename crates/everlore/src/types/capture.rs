@@ -77,7 +77,7 @@ impl QuarantinedDraft {
     }
 
     /// Returns `true` if the draft was taken from this turn.
-    pub fn derives_from(&self, turn: MemoryId) -> bool {
+    pub(crate) fn derives_from(&self, turn: MemoryId) -> bool {
         self.memory.source.turns.contains(&turn)
     }
 }

@@ -34,7 +34,7 @@ impl ChangeAuthor {
     pub const PERSON: Self = Self { actor: Actor::Person, reason: None, run: None };
 
     /// Returns the reason that the journal records for `operation`.
-    pub fn reason_for(&self, operation: &str) -> String {
+    pub(crate) fn reason_for(&self, operation: &str) -> String {
         self.reason.clone().unwrap_or_else(|| operation.to_owned())
     }
 }

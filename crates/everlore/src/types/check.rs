@@ -81,7 +81,7 @@ pub struct CheckedFileStat {
 
 impl StoredCheck {
     /// Creates a check without a signature.
-    pub fn unsigned(check: Check, set_by: Actor, set_at: Timestamp) -> Self {
+    pub(crate) fn unsigned(check: Check, set_by: Actor, set_at: Timestamp) -> Self {
         Self { check, set_by, set_at: to_millisecond(set_at), seen: None, seal: None }
     }
 
@@ -105,12 +105,12 @@ impl StoredCheck {
     }
 
     /// Returns a result for this check.
-    pub fn result(&self, verdict: CheckStatus, reason: CheckReason) -> CheckResult {
+    pub(crate) fn result(&self, verdict: CheckStatus, reason: CheckReason) -> CheckResult {
         CheckResult { check: self.check.clone(), verdict, reason }
     }
 
     /// Returns the result of a check that gave no answer.
-    pub fn unverifiable(&self, reason: CheckReason) -> CheckResult {
+    pub(crate) fn unverifiable(&self, reason: CheckReason) -> CheckResult {
         self.result(CheckStatus::Unverifiable, reason)
     }
 }

@@ -5,4 +5,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 /// Source of the current time.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Truncates a time to the millisecond that backends keep.
+pub fn to_millisecond(at: Timestamp) -> Timestamp {
+    Timestamp::from_millisecond(at.as_millisecond()).unwrap_or(at)
+}

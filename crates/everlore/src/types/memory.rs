@@ -34,7 +34,7 @@ impl MemoryId {
     }
 
     /// Returns the id of something that happened at `at`, always the same for the same `parts`.
-    pub fn derived(at: Timestamp, parts: &[&str]) -> Self {
+    pub(crate) fn derived(at: Timestamp, parts: &[&str]) -> Self {
         let mut digest = Sha256::new().chain_update(b"everlore/id\0");
         for part in parts {
             digest.update((part.len() as u64).to_le_bytes());

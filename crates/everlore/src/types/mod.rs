@@ -4,10 +4,10 @@ mod scope;
 mod memory;
 mod tier;
 mod weight;
-mod slot;
+pub(crate) mod slot;
 mod trust;
 mod vector;
-mod clock;
+pub(crate) mod clock;
 mod change;
 mod check;
 mod new_check;
@@ -20,23 +20,20 @@ pub use change::{
 pub use check::{
     CHECK_KEY, Check, CheckReason, CheckResult, CheckStatus, CheckedFileStat, StoredCheck,
 };
-pub use clock::Clock;
+pub(crate) use clock::{Clock, to_millisecond};
 pub use memory::{
     Fingerprint, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, MemorySource,
     OVERVIEW_KEY, Origin, Role, Status,
 };
 pub use new_check::NewCheck;
 pub use scope::Scope;
-pub use slot::{Attribute, SLOT_KEY, Slot, USER_SUBJECT};
+pub use slot::SLOT_KEY;
+pub(crate) use slot::{Attribute, Slot, USER_SUBJECT};
 pub use tier::Tier;
 pub use trust::{TRUST_KEY, Trust};
 pub use vector::{ChangeVectors, EmbeddingModelId, Vector};
-pub use weight::{PINNED_KEY, decay_factor};
+pub use weight::PINNED_KEY;
+pub(crate) use weight::decay_factor;
 
 /// Point in time, kept to the millisecond so that every backend returns what it was given.
 pub use jiff::Timestamp;
-
-/// Truncates a time to the millisecond that backends keep.
-pub fn to_millisecond(at: Timestamp) -> Timestamp {
-    Timestamp::from_millisecond(at.as_millisecond()).unwrap_or(at)
-}

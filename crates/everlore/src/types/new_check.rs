@@ -75,13 +75,13 @@ impl NewCheck {
     }
 
     /// Iterates over every text in it, for a search for secrets.
-    pub fn texts(&self) -> impl Iterator<Item = &String> {
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &String> {
         let single = [&self.path, &self.file, &self.folder, &self.prints].into_iter().flatten();
         single.chain(self.command.iter().flatten())
     }
 
     /// Returns the check if exactly one is given and valid; days end by the calendar of `now`.
-    pub fn validate(self, now: &Zoned) -> Result<Check> {
+    pub(crate) fn validate(self, now: &Zoned) -> Result<Check> {
         let given = [
             self.path.is_some(),
             self.file.is_some(),

@@ -8,7 +8,7 @@ use super::Kind;
 use crate::error::{Error, Result};
 
 /// Subject of most statements: the user.
-pub const USER_SUBJECT: &str = "user";
+pub(crate) const USER_SUBJECT: &str = "user";
 
 /// Metadata key of a memory's slot.
 pub const SLOT_KEY: &str = "slot";

@@ -43,12 +43,14 @@ impl Trust {
     }
 
     /// Returns the trust in a statement derived from all of these; nothing is known of one without a source.
-    pub fn lowest_of(sources: impl IntoIterator<Item = Self>) -> Self {
+    pub(crate) fn lowest_of(sources: impl IntoIterator<Item = Self>) -> Self {
         sources.into_iter().min().unwrap_or(Self::Inferred)
     }
 
     /// Returns the trust in a memory's metadata, if any.
-    pub fn from_metadata(metadata: &serde_json::Map<String, serde_json::Value>) -> Option<Self> {
+    pub(crate) fn from_metadata(
+        metadata: &serde_json::Map<String, serde_json::Value>,
+    ) -> Option<Self> {
         serde_json::from_value(metadata.get(TRUST_KEY)?.clone()).ok()
     }
 }

@@ -42,7 +42,7 @@ impl Vector {
     }
 
     /// Returns the numbers, as far as eight bits keep them.
-    pub fn dequantize(&self) -> Vec<f32> {
+    pub(crate) fn dequantize(&self) -> Vec<f32> {
         self.values.iter().map(|value| f32::from(*value) * self.scale).collect()
     }
 

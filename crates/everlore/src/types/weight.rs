@@ -13,7 +13,7 @@ impl Kind {
     ///
     /// Statements about the user and their wishes hold for years; a fact or a solution for about one; a project is over
     /// within months. Turns are the source of everything else and never fade: recall accounts for their age.
-    pub fn half_life_days(self) -> Option<f64> {
+    pub(crate) fn half_life_days(self) -> Option<f64> {
         match self {
             Self::User | Self::Feedback => Some(730.0),
             Self::Reference | Self::Knowledge | Self::Experience => Some(365.0),
@@ -31,7 +31,7 @@ impl Memory {
     }
 
     /// Returns the time from which its stored weight fades: its last change or its last use.
-    pub fn decay_starts_at(&self) -> Timestamp {
+    pub(crate) fn decay_starts_at(&self) -> Timestamp {
         self.last_used_at.map_or(self.updated_at, |used| used.max(self.updated_at))
     }
 
@@ -45,7 +45,7 @@ impl Memory {
 }
 
 /// Returns the share of a weight that is left, from 0 to 1; all of it if `to` is not after `from`.
-pub fn decay_factor(kind: Kind, from: Timestamp, to: Timestamp) -> f64 {
+pub(crate) fn decay_factor(kind: Kind, from: Timestamp, to: Timestamp) -> f64 {
     let days = (to.as_millisecond() - from.as_millisecond()) as f64 / DAY_MS;
     kind.half_life_days().map_or(1.0, |half_life| (-days.max(0.0) / half_life).exp2())
 }

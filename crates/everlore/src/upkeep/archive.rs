@@ -7,12 +7,12 @@ use crate::types::{Memory, Status, Timestamp};
 const CONFIRM_ABOVE_ONE_IN: usize = 4;
 
 /// Returns `true` if a job would change so many of a scope's memories that a person should confirm it.
-pub fn needs_confirmation(touched: usize, all: usize) -> bool {
+pub(crate) fn needs_confirmation(touched: usize, all: usize) -> bool {
     touched * CONFIRM_ABOVE_ONE_IN > all
 }
 
 /// Returns the memory as archived.
-pub fn archived(memory: &Memory, now: Timestamp) -> Memory {
+pub(crate) fn archived(memory: &Memory, now: Timestamp) -> Memory {
     Memory {
         status: Status::Archived,
         updated_at: now,
@@ -22,16 +22,10 @@ pub fn archived(memory: &Memory, now: Timestamp) -> Memory {
 }
 
 /// Returns `true` if an active memory's validity is over; `until_key` is the metadata key of its end.
-pub fn is_expired(memory: &Memory, until_key: &str, now: Timestamp) -> bool {
+pub(crate) fn is_expired(memory: &Memory, until_key: &str, now: Timestamp) -> bool {
     let until = memory.metadata.get(until_key).and_then(serde_json::Value::as_str);
     let until = until.and_then(|until| until.parse::<Timestamp>().ok());
     memory.status == Status::Active && until.is_some_and(|until| until <= now)
-}
-
-/// Returns the expired ones of these memories, archived.
-pub fn archive_expired(memories: &[Memory], until_key: &str, now: Timestamp) -> Vec<Memory> {
-    let expired = memories.iter().filter(|memory| is_expired(memory, until_key, now));
-    expired.map(|memory| archived(memory, now)).collect()
 }
 
 #[cfg(test)]
@@ -59,7 +53,8 @@ mod tests {
         };
         let ends = ["2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z", "soon", "2026-03-02T12:00:00Z"];
         let memories = ends.map(memory);
-        let expired = archive_expired(&memories, "until", now);
+        let expired = memories.iter().filter(|memory| is_expired(memory, "until", now));
+        let expired: Vec<_> = expired.map(|memory| archived(memory, now)).collect();
         let ids: Vec<_> = expired.iter().map(|memory| memory.id).collect();
         assert_eq!(ids, [memories[0].id, memories[3].id]);
         assert!(

@@ -33,7 +33,7 @@ pub struct UsageRate {
 
 impl UsageRate {
     /// Computes the rate of `used` among `of`.
-    pub fn new(used: u64, of: u64) -> Self {
+    pub(crate) fn new(used: u64, of: u64) -> Self {
         Self { of, used, rate: if of == 0 { 0.0 } else { used as f64 / of as f64 } }
     }
 
@@ -76,7 +76,7 @@ pub enum HoldoutFinding {
 }
 
 /// Compares usage with and without memories in the prompt.
-pub fn compare_holdout(injected: UsageRate, held_out: UsageRate) -> HoldoutComparison {
+pub(crate) fn compare_holdout(injected: UsageRate, held_out: UsageRate) -> HoldoutComparison {
     let difference = injected.rate - held_out.rate;
     let standard_error = (injected.variance() + held_out.variance()).sqrt();
     let finding = if injected.of.min(held_out.of) < MIN_SAMPLES {

@@ -25,7 +25,7 @@ const MIN_ORDER_OVERLAP: f64 = 0.6;
 
 /// Group of duplicates and its survivor.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DuplicateMerge {
+pub(crate) struct DuplicateMerge {
     /// Memory that stays, with the evidence and the tags of all.
     pub survivor: Memory,
     /// Other memories, superseded by it.
@@ -33,7 +33,7 @@ pub struct DuplicateMerge {
 }
 
 /// Finds duplicates among memories and merges each group.
-pub fn find_merges(memories: &[Memory], now: Timestamp) -> Vec<DuplicateMerge> {
+pub(crate) fn find_merges(memories: &[Memory], now: Timestamp) -> Vec<DuplicateMerge> {
     let mut groups: HashMap<(Kind, u64), Vec<(&Memory, StatementTerms)>> = HashMap::new();
     for memory in memories {
         if let Some(key) = merge_key(memory) {
@@ -50,7 +50,7 @@ pub fn find_merges(memories: &[Memory], now: Timestamp) -> Vec<DuplicateMerge> {
 }
 
 /// Returns a key that is equal for possible duplicates; `None` for a memory that is never merged.
-pub fn merge_key(memory: &Memory) -> Option<(Kind, u64)> {
+pub(crate) fn merge_key(memory: &Memory) -> Option<(Kind, u64)> {
     let statement = may_merge(memory).then(|| StatementTerms::of(&memory.content))?;
     (!statement.terms.is_empty()).then(|| (memory.kind, statement.key()))
 }

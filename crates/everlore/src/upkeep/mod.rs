@@ -7,8 +7,9 @@ mod holdout;
 mod merge;
 mod archive;
 
-pub use archive::{archive_expired, archived, is_expired, needs_confirmation};
-pub use holdout::{HoldoutComparison, HoldoutFinding, UsageRate, compare_holdout, is_held_out};
-pub use merge::{DuplicateMerge, find_merges, merge_key};
-pub use usage::{ShownMemory, detect_usage, question_digests};
-pub use weight::apply_usage;
+pub(crate) use archive::{archived, is_expired, needs_confirmation};
+pub(crate) use holdout::compare_holdout;
+pub use holdout::{HoldoutComparison, HoldoutFinding, UsageRate, is_held_out};
+pub(crate) use merge::{DuplicateMerge, find_merges, merge_key};
+pub(crate) use usage::{ShownMemory, detect_usage, question_digests};
+pub(crate) use weight::apply_usage;

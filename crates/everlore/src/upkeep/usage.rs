@@ -44,7 +44,7 @@ const CJK_PAIR_WEIGHT: f64 = 0.5;
 
 /// Memory as the prompt showed it.
 #[derive(Debug, Clone, Copy)]
-pub struct ShownMemory<'a> {
+pub(crate) struct ShownMemory<'a> {
     /// Text that the model saw.
     pub text: &'a str,
     /// Digests of the question, made by [`question_digests`].
@@ -55,7 +55,7 @@ pub struct ShownMemory<'a> {
 
 /// Returns digests of the features that a question shares with a memory, four bytes each; the texts cannot be read from
 /// them.
-pub fn question_digests(question: &str, memory: &str) -> Vec<u8> {
+pub(crate) fn question_digests(question: &str, memory: &str) -> Vec<u8> {
     let asked = features(question);
     let own = self::features(memory);
     let mut shared: Vec<u32> =
@@ -65,7 +65,7 @@ pub fn question_digests(question: &str, memory: &str) -> Vec<u8> {
 }
 
 /// Detects for each memory whether the answer used it.
-pub fn detect_usage(shown: &[ShownMemory<'_>], answer: &str) -> Vec<bool> {
+pub(crate) fn detect_usage(shown: &[ShownMemory<'_>], answer: &str) -> Vec<bool> {
     let claims = strip_disclaimers(answer);
     let answer_features = features(&claims);
     let answer_phrases = phrases(&claims);

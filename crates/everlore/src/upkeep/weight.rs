@@ -61,7 +61,7 @@ impl DailyUsage {
 
 /// Applies injections, each with its use, to a memory's weight; `None` if nothing changes. Injections counted before do
 /// not count again, and a pinned weight stays.
-pub fn apply_usage(memory: &Memory, uses: &[(Timestamp, bool)]) -> Option<Memory> {
+pub(crate) fn apply_usage(memory: &Memory, uses: &[(Timestamp, bool)]) -> Option<Memory> {
     let is_new = |at: Timestamp| memory.last_used_at.is_none_or(|counted| at > counted);
     let (mut weight, mut at) = (memory.weight, memory.decay_starts_at());
     let mut last = None;

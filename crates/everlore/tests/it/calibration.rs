@@ -1,6 +1,9 @@
 //! Tests of calibration: fitting the confidence to a scope.
 
-use everlore::{Engine, Error, engine::MIN_CALIBRATION_MEMORIES, recall::ConfidenceTuning};
+use everlore::{
+    Engine, Error,
+    engine::{ConfidenceTuning, MIN_CALIBRATION_MEMORIES},
+};
 
 use crate::support::{all, ram, remember_all, scope};
 
@@ -78,7 +81,11 @@ async fn a_tuning_moves_the_confidence_of_its_scope_alone() {
         remember_all(&engine, &scope(user), &["The boiler lost pressure in January"]).await;
     }
     let sure = async |engine: &Engine, user: &str| {
-        engine.recall(&engine.request(&scope(user), "boiler pressure")).await.unwrap().confidence
+        engine
+            .recall(&engine.recall_request(&scope(user), "boiler pressure"))
+            .await
+            .unwrap()
+            .confidence
     };
     let before = sure(&engine, "ann").await;
     let tuned =

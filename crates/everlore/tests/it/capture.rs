@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use everlore::{
     Config, Engine, Kind, Memory, Result, Status, Turn,
     engine::{ExtractRequest, ExtractionReport, UpkeepRequest},
+    internal::{injected_sketches, store_of},
     llm::{ChatModel, ChatRequest, ChatStream},
     store::{DirectoryStore, RamStore, Store},
     types::{Role, Timestamp},
@@ -66,7 +67,7 @@ async fn fifty_rounds_of_a_model_that_repeats_its_memories_teach_nothing() {
         extract(&rules).await;
         let known = memories(&rules).await;
         assert_eq!(known.len(), 2, "{statement}");
-        let engine = with_model(Arc::clone(rules.store()), Arc::clone(&model) as _);
+        let engine = with_model(Arc::clone(store_of(&rules)), Arc::clone(&model) as _);
         for round in 0..50 {
             let request = engine.context_request(&owner, question);
             let block = engine.context(&request, 1_000).await.unwrap();
@@ -159,7 +160,7 @@ async fn what_is_forgotten_after_it_was_told_does_not_come_back_in_its_own_words
             engine.inject(&request, 1_000, "talk").await.unwrap();
             engine.forget(&owner, saved.id).await.unwrap();
             assert_eq!(
-                engine.injected_sketches(&owner, "talk").await.unwrap(),
+                injected_sketches(&engine, &owner, "talk").await.unwrap(),
                 [],
                 "no trace of it is kept"
             );
@@ -198,7 +199,7 @@ async fn a_worker_reads_what_is_due_while_others_go_on() {
     assert_eq!(read, Some(10));
     assert_eq!(memories(&engine).await[0].content, "用户住在上海。");
     worker.stop(PATIENCE).await;
-    assert_eq!(engine.store().queue().pending(None).await.unwrap(), []);
+    assert_eq!(store_of(&engine).queue().pending(None).await.unwrap(), []);
 }
 
 /// Model that signals that it was called and never answers.

@@ -16,10 +16,8 @@ use std::{
 use everlore::{
     Config, Engine, Kind, Memory, Scope, Turn,
     engine::ExtractRequest,
-    llm::{
-        Proxies,
-        remote::{RemoteChatModel, RetryPolicy},
-    },
+    internal::store_of,
+    llm::{Proxies, RemoteChatModel, RetryPolicy},
     store::{SqliteStore, Store},
     types::{Role, Timestamp},
 };
@@ -92,12 +90,9 @@ async fn every_turn_is_there_and_every_memory_is_drawn_once_whatever_is_killed()
     assert!(provider.failed.load(Ordering::Relaxed) > requests / 3, "it hardly failed");
     assert_all_there(&memories, &acknowledged);
     assert_each_once(&memories);
-    assert_eq!(engine.store().queue().pending(None).await.unwrap(), []);
-    assert_eq!(
-        engine.store().index().inconsistencies(&scope()).await.unwrap(),
-        Vec::<String>::new()
-    );
-    engine.store().admin().close().await;
+    assert_eq!(store_of(&engine).queue().pending(None).await.unwrap(), []);
+    assert_eq!(engine.admin().check_index(&scope()).await.unwrap(), Vec::<String>::new());
+    engine.admin().close().await;
 }
 
 /// Child process of the test above. Run by itself, it checks that rules capture a turn without a model.
@@ -142,9 +137,9 @@ async fn read(engine: &Engine) {
 
 /// Captures what is pending and returns the number of turns.
 async fn drain(engine: &Engine) -> usize {
-    let pending = engine.store().queue().pending(None).await.unwrap();
+    let pending = store_of(engine).queue().pending(None).await.unwrap();
     let turns = pending.iter().map(|it| it.turns).sum();
-    while !engine.store().queue().pending(None).await.unwrap().is_empty() {
+    while !store_of(engine).queue().pending(None).await.unwrap().is_empty() {
         engine.extract(&scope(), &ExtractRequest::default()).await.unwrap();
     }
     turns

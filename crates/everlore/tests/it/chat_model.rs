@@ -8,8 +8,7 @@ use everlore::{
     config::{Config, ModelSettings, SecretString},
     llm::{
         ChatChunk, ChatMessage, ChatModel, ChatRequest, ChatResponse, ChatTool, Proxies,
-        StopReason, TokenUsage, ToolCall, complete,
-        remote::{RemoteChatModel, RetryPolicy, list_models},
+        RemoteChatModel, RetryPolicy, StopReason, TokenUsage, ToolCall, complete, list_models,
     },
 };
 use everlore_mock_llm::{HttpRequest, HttpResponse, MockChat, MockServer, ModelResponse};

@@ -2,7 +2,7 @@
 
 use everlore::{
     Document, Engine, Kind, Memory, MemoryEdit, Scope, Status,
-    ingest::{IngestOptions, IngestReport, UndoTarget},
+    engine::{IngestOptions, IngestReport, UndoTarget},
     store::{ListOrder, ListQuery, MemoryFilter},
 };
 

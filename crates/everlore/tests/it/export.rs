@@ -2,7 +2,9 @@
 
 use everlore::{
     Engine, Error, Kind, Memory, MemoryEdit, RememberRequest, Scope, Status,
-    ingest::{ExportLine, ImportOptions, ImportReport, UndoTarget},
+    engine::{ImportOptions, ImportReport, UndoTarget},
+    internal::ingest::ExportLine,
+    internal::store_of,
     store::JournalQuery,
     types::{Change, JournalEntry},
 };
@@ -75,7 +77,7 @@ async fn memories_come_back_as_they_were() {
     assert_eq!((report.added, report.updated, report.unchanged), (5, 0, 0));
     assert_eq!(all(&to, &owner).await, all(&from, &owner).await);
     assert_eq!(exported(&to, &owner, false).await, file);
-    assert_eq!(to.store().index().inconsistencies(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(to.admin().check_index(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -96,7 +98,7 @@ async fn the_journal_comes_back_line_by_line() {
 async fn a_long_journal_is_written_page_by_page_and_in_order() {
     let (engine, owner) = (engine().await, scope("ann"));
     let memories: Vec<_> = (0..2_500).map(|n| memory(&owner, n, "tea")).collect();
-    engine.store().apply(write(&owner, memories.iter().map(add).collect())).await.unwrap();
+    store_of(&engine).apply(write(&owner, memories.iter().map(add).collect())).await.unwrap();
     let (mut file, mut progress_counts) = (Vec::new(), Vec::new());
     let mut progress = |count| progress_counts.push(count);
     let exported = engine.export(&owner, true, &mut file, &mut progress).await.unwrap();
@@ -146,7 +148,7 @@ async fn another_scope_gets_memories_of_its_own() {
 async fn an_import_that_was_cut_off_is_resumed_by_repeating_it() {
     let (from, to, owner) = (engine().await, engine().await, scope("ann"));
     let memories: Vec<_> = (0..1_500).map(|n| memory(&owner, n, &format!("tea {n}"))).collect();
-    from.store().apply(write(&owner, memories.iter().map(add).collect())).await.unwrap();
+    store_of(&from).apply(write(&owner, memories.iter().map(add).collect())).await.unwrap();
     let file = exported(&from, &owner, false).await;
     let cut = &file[..file.len() * 4 / 5];
     let error = import(&to, &owner, cut, STOP).await.unwrap_err();
@@ -224,7 +226,7 @@ async fn what_was_erased_and_told_again_comes_along_wherever_it_stands_in_the_fi
         let (from, to) = (engine().await, engine().await);
         let memories: Vec<_> =
             (0..others).map(|n| memory(&owner, n, &format!("tea {n}"))).collect();
-        from.store().apply(write(&owner, memories.iter().map(add).collect())).await.unwrap();
+        store_of(&from).apply(write(&owner, memories.iter().map(add).collect())).await.unwrap();
         let id = from.remember(&owner, say("我的秘密")).await.unwrap().id;
         from.forget(&owner, id).await.unwrap();
         from.remember(&owner, say("我的秘密")).await.unwrap();
@@ -312,7 +314,7 @@ async fn a_journal_that_does_not_fit_is_reported_line_by_line() {
     from.edit(&owner, saved[0].id, &edit).await.unwrap();
     let mut taken = memory(&owner, 9, "something else");
     taken.uri.clone_from(&saved[0].uri);
-    to.store().apply(write(&owner, vec![add(&taken)])).await.unwrap();
+    store_of(&to).apply(write(&owner, vec![add(&taken)])).await.unwrap();
     let file = exported(&from, &owner, true).await;
     let error = import(&to, &owner, &file, STOP).await.unwrap_err();
     assert!(error.to_string().starts_with("line 2: "), "{error}");
@@ -324,10 +326,10 @@ async fn a_journal_that_does_not_fit_is_reported_line_by_line() {
 async fn one_line_of_a_write_that_does_not_fit_keeps_no_other_out() {
     let (from, to, owner) = (engine().await, engine().await, scope("ann"));
     let memories: Vec<_> = (0..5).map(|n| memory(&owner, n, "龙井茶")).collect();
-    from.store().apply(write(&owner, memories.iter().map(add).collect())).await.unwrap();
+    store_of(&from).apply(write(&owner, memories.iter().map(add).collect())).await.unwrap();
     let mut taken = memory(&owner, 9, "something else");
     taken.uri.clone_from(&memories[2].uri);
-    to.store().apply(write(&owner, vec![add(&taken)])).await.unwrap();
+    store_of(&to).apply(write(&owner, vec![add(&taken)])).await.unwrap();
     let file = exported(&from, &owner, true).await;
     let report = import(&to, &owner, &file, KEEP_GOING).await.unwrap();
     assert_eq!((report.added, report.rejected), (4, 1));
@@ -394,7 +396,11 @@ fn every_line_that_is_written_is_read_back_the_same() {
         after: None,
     };
     for line in [
-        ExportLine::Header(everlore::ingest::ExportHeader::new(&owner, true, days_ago(0))),
+        ExportLine::Header(everlore::internal::ingest::ExportHeader::new(
+            &owner,
+            true,
+            days_ago(0),
+        )),
         ExportLine::Memory(Box::new(memory.clone())),
         ExportLine::JournalEntry(Box::new(entry)),
         ExportLine::Tombstone(memory.fingerprint()),

@@ -4,11 +4,14 @@
 
 use everlore::{
     Engine, Scope, ToolContext, ToolRegistry,
-    engine::fs::{
-        FsAddRequest, FsEntry, FsFindRequest, FsGrepRequest, FsListRequest, FsRemoveRequest,
-        FsTreeRequest,
+    engine::{
+        UndoTarget,
+        fs::{
+            FsAddRequest, FsEntry, FsFindRequest, FsGrepRequest, FsListRequest, FsRemoveRequest,
+            FsTreeRequest,
+        },
     },
-    ingest::UndoTarget,
+    internal::store_of,
     types::{Role, Tier},
 };
 use serde_json::{Value, json};
@@ -194,14 +197,14 @@ async fn both_stores_walk_the_same_tree() {
     rows.rotate_left(3);
     for engine in [&file, &ram] {
         let changes = rows.iter().map(add).collect();
-        engine.store().apply(write(&owner, changes)).await.unwrap();
+        store_of(engine).apply(write(&owner, changes)).await.unwrap();
         let turns = ["one", "two", "three"].map(|word| turn("s", "Ann", word));
         engine.observe(&owner, turns.to_vec()).await.unwrap();
     }
     for after in [None, Some("a"), Some("a-b"), Some("a/"), Some("a0"), Some("茶")] {
         for limit in [1, 3, 100] {
             let walk = |engine: &Engine| {
-                let store = std::sync::Arc::clone(engine.store());
+                let store = std::sync::Arc::clone(store_of(engine));
                 let owner = owner.clone();
                 async move {
                     let names =
@@ -213,16 +216,16 @@ async fn both_stores_walk_the_same_tree() {
         }
     }
     let keys =
-        file.store().uris().children(&owner, "agent://tester/user/", None, 100).await.unwrap();
+        store_of(&file).uris().children(&owner, "agent://tester/user/", None, 100).await.unwrap();
     let keys: Vec<_> = keys.iter().map(|name| name.sort_key()).collect();
     assert_eq!(keys, ["a", "a-b", "a/", "a0", "ab/", "茶"]);
     for engine in [&file, &ram] {
-        let first = engine.store().uris().turns(&owner, "s", None, 1).await.unwrap();
-        let rest = engine.store().uris().turns(&owner, "s", Some(first[0].id), 9).await.unwrap();
+        let first = store_of(engine).uris().turns(&owner, "s", None, 1).await.unwrap();
+        let rest = store_of(engine).uris().turns(&owner, "s", Some(first[0].id), 9).await.unwrap();
         let rest: Vec<_> = rest.iter().map(|turn| turn.content.as_str()).collect();
         assert_eq!((first[0].content.as_str(), rest), ("one", vec!["two", "three"]));
-        assert_eq!(engine.store().uris().sessions(&owner, None, 9).await.unwrap().len(), 1);
-        assert_eq!(engine.store().uris().sessions(&owner, Some("s"), 9).await.unwrap(), []);
+        assert_eq!(store_of(engine).uris().sessions(&owner, None, 9).await.unwrap().len(), 1);
+        assert_eq!(store_of(engine).uris().sessions(&owner, Some("s"), 9).await.unwrap(), []);
     }
 }
 
@@ -455,7 +458,7 @@ async fn a_search_in_a_folder_finds_its_own_memories_among_ten_thousand() {
         row.uri = format!("agent://tester/user/topic-{}/fact-{number:05}", number % 20);
         add(&row)
     };
-    engine.store().apply(write(&owner, (1..=10_000).map(fact).collect())).await.unwrap();
+    store_of(&engine).apply(write(&owner, (1..=10_000).map(fact).collect())).await.unwrap();
     let search = async |query: &str| {
         engine.fs_find(&owner, &find(query, "user/topic-7")).await.unwrap().found
     };

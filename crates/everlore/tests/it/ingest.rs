@@ -3,7 +3,8 @@
 
 use everlore::{
     Engine, Error, Kind, MemoryEdit, RememberRequest, Status, Turn,
-    ingest::{ImportOptions, UndoTarget},
+    engine::{ImportOptions, UndoTarget},
+    internal::store_of,
     store::{JournalQuery, MemoryKey},
     types::{Actor, ChangeOp, MAX_CONTENT_BYTES, Role, WriteBatch},
 };
@@ -89,7 +90,7 @@ async fn many_tasks_that_tell_the_same_at_once_make_one_memory() {
     assert_eq!(ids.len(), 1);
     let memories = all(&engine, &owner).await;
     assert_eq!((memories.len(), memories[0].version), (1, 40));
-    assert_eq!(engine.store().index().inconsistencies(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(engine.admin().check_index(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -272,7 +273,7 @@ async fn ids_are_found_by_a_unique_beginning() {
     let (owner, store) = (scope("ann"), sqlite().await);
     let memories = [memory(&owner, 0x1a00_0000, "one"), memory(&owner, 0x1b00_0000, "two")];
     let engine = engine_on(store);
-    engine.store().apply(write(&owner, memories.iter().map(add).collect())).await.unwrap();
+    store_of(&engine).apply(write(&owner, memories.iter().map(add).collect())).await.unwrap();
     assert_eq!(engine.resolve(&owner, "1B").await.unwrap(), memories[1].id);
     assert_eq!(engine.resolve(&owner, "1b00-0000").await.unwrap(), memories[1].id);
     let both = engine.resolve(&owner, "1").await.unwrap_err();
@@ -316,7 +317,7 @@ async fn every_change_can_be_undone_and_so_can_the_undoing() {
     assert_eq!(found(&engine, &owner, "茶").await, ["我喜欢茶"]);
     undo(last_seq(&engine, &owner).await).await;
     assert_eq!(text().await, None, "undoing the undeletion");
-    assert_eq!(engine.store().index().inconsistencies(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(engine.admin().check_index(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -361,7 +362,7 @@ async fn what_was_erased_cannot_be_undone() {
 async fn with_a_run(engine: &Engine, owner: &everlore::Scope) {
     let numbered = |number, text: &str| memory(owner, number, text);
     let start = vec![add(&numbered(1, "one")), add(&numbered(2, "two"))];
-    engine.store().apply(write(owner, start)).await.unwrap();
+    store_of(engine).apply(write(owner, start)).await.unwrap();
     let mut changed = numbered(1, "one, changed");
     changed.version = 2;
     let mut again = numbered(1, "one, changed again");
@@ -374,7 +375,7 @@ async fn with_a_run(engine: &Engine, owner: &everlore::Scope) {
         update(again),
     ];
     let run = WriteBatch::new(owner, Actor::Engine, "upkeep", noon(), changes);
-    engine.store().apply(WriteBatch { run: Some("run-1".into()), ..run }).await.unwrap();
+    store_of(engine).apply(WriteBatch { run: Some("run-1".into()), ..run }).await.unwrap();
 }
 
 async fn contents(engine: &Engine, owner: &everlore::Scope) -> Vec<String> {
@@ -389,7 +390,7 @@ async fn a_whole_run_is_undone_at_once() {
     let undone = engine.undo(&owner, &UndoTarget::Run("run-1".into())).await.unwrap();
     assert_eq!(undone, [6, 5, 4, 3]);
     assert_eq!(contents(&engine, &owner).await, ["one", "two"]);
-    assert_eq!(engine.store().index().inconsistencies(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(engine.admin().check_index(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -412,7 +413,7 @@ async fn a_run_is_not_undone_over_a_change_made_between_its_own() {
         (memory.content, memory.version) = (text.into(), memory.version + 1);
         let changes = vec![everlore::types::Change::Update(Box::new(memory))];
         let run = WriteBatch::new(&owner, Actor::Engine, "upkeep", noon(), changes);
-        engine.store().apply(WriteBatch { run: Some("run-1".into()), ..run }).await.unwrap();
+        store_of(&engine).apply(WriteBatch { run: Some("run-1".into()), ..run }).await.unwrap();
     };
     run("two").await;
     let edit = MemoryEdit { content: Some("mine".into()), ..MemoryEdit::default() };
@@ -441,6 +442,6 @@ async fn what_was_forgotten_comes_back_by_telling_it_but_not_by_import() {
     engine.remember(&owner, say("我的秘密")).await.unwrap();
     assert_eq!(found(&engine, &owner, "秘密").await, ["我的秘密"]);
     let known =
-        engine.store().memories().find(&owner, &MemoryKey::Uri(saved.uri), 1).await.unwrap();
-    assert_ne!(known[0].id, saved.id, "a new memory, not the old one");
+        store_of(&engine).memories().find_one(&owner, MemoryKey::Uri(saved.uri)).await.unwrap();
+    assert_ne!(known.unwrap().id, saved.id, "a new memory, not the old one");
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use everlore::{
     Engine, Error, MemoryEdit, MemoryId, Scope, Status,
-    ingest::{ImportOptions, UndoTarget},
+    engine::{ImportOptions, UndoTarget},
     store::JournalQuery,
 };
 use proptest::{
@@ -190,7 +190,7 @@ impl IsolationWorld {
         let own = |id: &MemoryId| model.memories.contains_key(id);
         let foreign: Vec<_> = self.ids.iter().filter(|id| !own(id)).copied().collect();
         for query in ["tea port kitten", "茶 设备", "who am I", "what did we say today"] {
-            let mut request = engine.request(scope, query);
+            let mut request = engine.recall_request(scope, query);
             request.limit = 1_000;
             request.filter.statuses = Status::ALL.to_vec();
             let recall = engine.recall(&request).await.unwrap();
@@ -216,10 +216,7 @@ impl IsolationWorld {
         let seqs: Vec<_> = journal.iter().rev().map(|entry| entry.seq).collect();
         let expected: Vec<_> = (1..=counts.changes as u64).collect();
         assert_eq!(seqs, expected, "sequence numbers reveal nothing of other scopes");
-        assert_eq!(
-            engine.store().index().inconsistencies(scope).await.unwrap(),
-            Vec::<String>::new()
-        );
+        assert_eq!(engine.admin().check_index(scope).await.unwrap(), Vec::<String>::new());
     }
 
     /// Checks that a uri leads to the scope's own memory: scopes of one agent share uris.
@@ -253,7 +250,7 @@ fn scopes_know_nothing_of_each_other_whatever_is_done() {
                 world.check(index).await;
             }
             world.check_uris().await;
-            world.engine.store().admin().close().await;
+            world.engine.admin().close().await;
         });
         Ok(())
     });

@@ -6,8 +6,9 @@ use std::{sync::Arc, time::Duration};
 use everlore::{
     Engine, Kind, Memory, MemoryId, RecallRequest, Scope, Status,
     config::Config,
-    engine::{UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest},
-    ingest::{TextSketch, UndoTarget},
+    engine::{UndoTarget, UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest},
+    internal::ingest::TextSketch,
+    internal::{injected_sketches, store_of},
     llm::{BuiltinEmbedder, TokenUsage},
     store::{InjectedTier, JournalQuery, ListOrder, ListQuery, MemoryFilter, RamStore, Store},
     types::{Actor, Change, Timestamp, WriteBatch},
@@ -61,7 +62,7 @@ fn job(report: &UpkeepReport, job: UpkeepJob) -> &UpkeepJobReport {
 async fn put(engine: &Engine, owner: &Scope, memories: &[Memory]) {
     let changes = memories.iter().map(|memory| Change::Add(Box::new(memory.clone()))).collect();
     let write = WriteBatch::new(owner, Actor::Person, "test", noon(), changes);
-    engine.store().apply(write).await.unwrap();
+    store_of(engine).apply(write).await.unwrap();
 }
 
 async fn weight(engine: &Engine, owner: &Scope, id: MemoryId) -> f64 {
@@ -131,7 +132,7 @@ async fn an_echo_is_told_even_after_the_memory_is_gone() {
         let injected_ids = ask(&engine, &owner, "s1", "tea 喝茶").await;
         assert_eq!(injected_ids.len(), 2);
         engine.delete(&owner, saved[0].id).await.unwrap();
-        let injected = engine.injected_sketches(&owner, "s1").await.unwrap();
+        let injected = injected_sketches(&engine, &owner, "s1").await.unwrap();
         let echoes = |text: &str| {
             injected
                 .iter()
@@ -139,9 +140,9 @@ async fn an_echo_is_told_even_after_the_memory_is_gone() {
         };
         assert!(echoes("用户喜欢喝龙井茶") && echoes("the user drinks tea in the morning"));
         assert!(!echoes("用户住在杭州") && !echoes("The user lives in Boston"));
-        assert_eq!(engine.injected_sketches(&owner, "s2").await.unwrap(), []);
+        assert_eq!(injected_sketches(&engine, &owner, "s2").await.unwrap(), []);
         engine.forget(&owner, saved[0].id).await.unwrap();
-        assert_eq!(engine.injected_sketches(&owner, "s1").await.unwrap().len(), 1);
+        assert_eq!(injected_sketches(&engine, &owner, "s1").await.unwrap().len(), 1);
     }
 }
 
@@ -157,7 +158,7 @@ async fn what_is_held_out_is_not_told_earns_nothing_and_is_compared() {
             let session = format!("会话{number}");
             let shown = ask(&engine, &owner, &session, "我的狗叫什么名字？").await;
             engine.flush_usage().await;
-            let lines = engine.store().usage().unanswered(&owner, &session).await.unwrap();
+            let lines = store_of(&engine).usage().unanswered(&owner, &session).await.unwrap();
             assert_eq!(lines.len(), 1);
             assert_eq!(shown.is_empty(), lines[0].injected.shown == InjectedTier::HeldOut);
             let answer = if shown.is_empty() { "我不知道。" } else { "你的狗叫小黑。" };
@@ -188,7 +189,7 @@ async fn a_memory_that_was_only_held_out_keeps_its_weight() {
             let session = format!("s{number}");
             let query = "What is my dog's name?";
             let request = request(&engine, &owner, query);
-            if everlore::upkeep::is_held_out(0.5, &session, id) {
+            if everlore::internal::upkeep::is_held_out(0.5, &session, id) {
                 engine.inject(&request, 2_000, &session).await.unwrap();
                 // Even an answer that happens to say it earns nothing: the model did not see it.
                 engine.record_answer(&owner, &session, "Your dog is called Rex.").await.unwrap();
@@ -281,7 +282,7 @@ async fn what_fades_is_put_away_found_on_request_and_brought_back() {
         let done = upkeep(&engine, &owner).await;
         let archived = job(&done, UpkeepJob::Archive);
         assert_eq!((archived.memories[0].id, archived.done), (all[0].id, 1));
-        let request = engine.request(&owner, "book number 0");
+        let request = engine.recall_request(&owner, "book number 0");
         let found = engine.recall(&request).await.unwrap();
         assert!(found.hits.iter().all(|hit| hit.memory.id != all[0].id));
         let mut wider = request.clone();
@@ -500,10 +501,10 @@ async fn what_a_tool_tells_in_a_conversation_counts_as_told() {
         let input = serde_json::json!({ "query": "Boston Elm Street" });
         let outside = everlore::ToolContext::new(&engine, &owner);
         tools.call("memory_recall", input.clone(), &outside).await;
-        assert_eq!(engine.injected_sketches(&owner, "s1").await.unwrap(), []);
+        assert_eq!(injected_sketches(&engine, &owner, "s1").await.unwrap(), []);
         let inside = everlore::ToolContext { session: Some("s1"), ..outside };
         tools.call("memory_recall", input, &inside).await;
-        let injected_ids = engine.injected_sketches(&owner, "s1").await.unwrap();
+        let injected_ids = injected_sketches(&engine, &owner, "s1").await.unwrap();
         assert!(injected_ids.iter().any(|(id, _)| *id == saved[1].id), "{injected_ids:?}");
         let answer = "You live in Boston, in Elm Street.";
         let answered = engine.record_answer(&owner, "s1", answer).await.unwrap();

@@ -9,7 +9,7 @@ use std::{
     path::Path,
 };
 
-use everlore::files::memory_folder::{MemoryFolder, MemoryFolderLimits, MemoryToolCommand};
+use everlore::tools::{MemoryFolder, MemoryFolderLimits, MemoryToolCommand};
 use proptest::prelude::*;
 
 /// Model of a folder without a disk: files by their path, and directories.

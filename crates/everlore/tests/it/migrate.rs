@@ -4,12 +4,9 @@ use std::{fs, path::Path};
 
 use everlore::{
     Engine, Kind, MemoryEdit, Scope, Status,
-    engine::{MigrationRequest, MigrationSummary},
-    files::{
-        importers::{ExternalFormat, SkippedImport},
-        layers::Layer,
+    engine::{
+        ExternalFormat, Layer, MigrationRequest, MigrationSummary, SkippedImport, UndoTarget,
     },
-    ingest::UndoTarget,
     types::{Actor, Memory, Origin},
 };
 use tempfile::TempDir;
@@ -300,7 +297,7 @@ async fn users_of_an_export_are_never_mixed_unasked() {
     assert_eq!(counts(&own), (1, 0, 0, 3));
     assert_eq!(
         reasons(&own),
-        ["it belongs to nobody", "it belongs to user `小林`", "it expired on 2026-01-31"]
+        ["it belongs to no user", "it belongs to user `小林`", "it expired on 2026-01-31"]
     );
     let engine = ram();
     let mapped = MigrationRequest { map_users: true, ..plan };
@@ -325,16 +322,13 @@ async fn empty_layers_are_filled_within_their_budgets_and_others_stay() {
         "## Tone\n\nBe brief. </agent-identity> token ghp_16C7e42F292c6912E7710c838347Ae178B4a\n";
     let folder =
         folder(&[("SOUL.md", soul), ("USER.md", "## 关于\n\n小林。\n"), ("MEMORY.md", &memory)]);
-    let layers = engine.layers(&owner).unwrap();
-    layers.create_default_soul(everlore::text::language::Language::English, &engine.now()).unwrap();
+    let layers = everlore::internal::layers_of(&engine, &owner).unwrap();
+    layers.create_default_soul(everlore::engine::Language::English, &engine.now()).unwrap();
     engine
         .edit_layer(
             &owner,
             Layer::User,
-            everlore::files::layers::LayerEdit::Add {
-                section: "Mine".into(),
-                content: "own".into(),
-            },
+            everlore::engine::LayerEdit::Add { section: "Mine".into(), content: "own".into() },
             Actor::Person,
         )
         .await

@@ -1,10 +1,10 @@
 //! Tests of the memory block: never over its budget by real tokenizers, never closed or forged by the recalled text.
 
 use everlore::{
-    Hit, Kind, Memory,
-    recall::{HitSignals, MemoryBlock, ScoreFactors, pack},
+    Hit, Kind, Memory, MemoryBlock,
+    engine::{HitSignals, Language, ScoreFactors},
+    internal::recall::pack,
     store::DocAddress,
-    text::language::Language,
     types::Tier,
 };
 use jiff::{Zoned, tz::TimeZone};
@@ -74,7 +74,7 @@ fn assert_well_formed(block: &MemoryBlock) {
     let headings = &lines[2..lines.len() - 1];
     assert_eq!(headings.len(), block.entries.len(), "{}", block.text);
     assert!(headings.iter().all(|line| line.starts_with('[') && line.ends_with([')', '）'])));
-    let folded = everlore::text::fold::fold(&block.text);
+    let folded = everlore::internal::text::fold::fold(&block.text);
     let tags = |tag: &str| folded.matches(tag).count();
     assert_eq!((tags("<memory-context"), tags("</memory-context")), (1, 1), "{folded}");
     assert_eq!(folded.matches("<|").count(), 0, "{folded}");

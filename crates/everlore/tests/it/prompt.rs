@@ -5,11 +5,10 @@ use std::{fs, sync::Arc};
 use everlore::{
     Config, Engine, RememberRequest, Scope,
     config::{LanguageChoice, PromptConfig},
-    engine::PromptRequest,
-    files::home::vault_folder,
+    engine::{Language, PromptRequest},
+    internal::files::home::vault_folder,
     llm::BuiltinEmbedder,
     store::SqliteStore,
-    text::language::Language,
 };
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -42,7 +41,7 @@ impl PromptHome {
         fs::write(path, text).unwrap();
     }
 
-    async fn begin(&self, request: PromptRequest) -> everlore::prompt::Prompt {
+    async fn begin(&self, request: PromptRequest) -> everlore::engine::Prompt {
         self.engine.begin_prompt(&self.scope, &request).await.unwrap()
     }
 }

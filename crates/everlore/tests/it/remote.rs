@@ -5,10 +5,7 @@ use std::{sync::Arc, time::Duration};
 use everlore::{
     Error, Result,
     config::{EmbeddingConfig, EmbeddingProvider, SecretString, VectorEncoding},
-    llm::{
-        Embedder, Proxies,
-        remote::{EmbeddingEndpoint, RemoteEmbedder, RetryPolicy},
-    },
+    llm::{Embedder, EmbeddingEndpoint, Proxies, RemoteEmbedder, RetryPolicy},
 };
 use everlore_mock_llm::{HttpResponse, MockEmbeddings, MockServer, embeddings};
 use serde_json::json;

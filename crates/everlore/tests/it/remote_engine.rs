@@ -53,7 +53,7 @@ fn unhurried(server: &MockServer, provider: EmbeddingProvider) -> EmbeddingConfi
 }
 
 async fn counts(engine: &Engine) -> (usize, usize) {
-    let status = engine.embed_status().await.unwrap();
+    let status = engine.admin().embed_status().await.unwrap();
     (status.embedded, status.waiting)
 }
 
@@ -89,7 +89,7 @@ async fn a_save_does_not_wait_for_a_server_that_never_answers() {
     let owner = scope("ann");
     // Would hang for good if a save waited for the vectors.
     remember_all(&engine, &owner, &TEXTS).await;
-    let answer = engine.recall(&engine.request(&owner, "puppy")).await.unwrap();
+    let answer = engine.recall(&engine.recall_request(&owner, "puppy")).await.unwrap();
     assert_eq!(answer.hits[0].memory.content, TEXTS[0]);
     assert_eq!(counts(&engine).await, (0, 6));
     engine.flush(Duration::ZERO).await;
@@ -107,14 +107,14 @@ async fn with_a_dead_server_saves_succeed_words_are_found_and_the_rest_is_made_l
     assert_eq!(counts(&engine).await, (0, 6));
     assert_eq!(found(&engine, &owner, "豆豆是谁").await[0], TEXTS[1]);
     assert!(
-        engine.backfill_embeddings(&mut |_| {}).await.is_err(),
+        engine.admin().backfill_embeddings(&mut |_| {}).await.is_err(),
         "asked for, it says what is wrong"
     );
     store.admin().close().await;
 
     let server = MockServer::start(MockEmbeddings::default());
     let (engine, _) = open(&path, &unhurried(&server, EmbeddingProvider::Ollama)).await;
-    assert_eq!(engine.backfill_embeddings(&mut |_| {}).await.unwrap(), 6);
+    assert_eq!(engine.admin().backfill_embeddings(&mut |_| {}).await.unwrap(), 6);
     assert_eq!(counts(&engine).await, (6, 0));
     assert_eq!(found(&engine, &owner, "who prescribed medicine").await[0], TEXTS[2]);
 }
@@ -147,14 +147,15 @@ async fn a_question_that_is_not_answered_in_time_is_answered_by_words_and_says_s
     remember_all(&engine, &owner, &TEXTS).await;
     engine.flush(PATIENT).await;
     server.enqueue(HttpResponse::json(200, &json!({})).held());
-    let answer = engine.recall(&engine.request(&owner, "the friendly physician")).await.unwrap();
+    let answer =
+        engine.recall(&engine.recall_request(&owner, "the friendly physician")).await.unwrap();
     assert_eq!(answer.hits[0].memory.content, TEXTS[2]);
     let why = answer.without_meaning.unwrap();
     assert!(why.contains("did not answer within 20ms"), "{why}");
     server.enqueue(HttpResponse::error(500, "down"));
     let sent = server.requests().len();
     let engine = engine.rebuild().clock(one_o_clock).build();
-    let answer = engine.recall(&engine.request(&owner, "医生 physician")).await.unwrap();
+    let answer = engine.recall(&engine.recall_request(&owner, "医生 physician")).await.unwrap();
     assert!(answer.without_meaning.unwrap().contains("status 500"));
     assert_eq!(server.requests().len(), sent + 1, "a question is asked once");
 }
@@ -168,7 +169,7 @@ async fn a_server_that_failed_is_left_alone_for_a_while_and_then_asked_again() {
     engine.flush(PATIENT).await;
     server.enqueue(HttpResponse::error(500, "down"));
     let recall = async |engine: &Engine, query: &str| {
-        engine.recall(&engine.request(&owner, query)).await.unwrap().without_meaning
+        engine.recall(&engine.recall_request(&owner, query)).await.unwrap().without_meaning
     };
     assert!(recall(&engine, "who prescribed it").await.unwrap().contains("status 500"));
     let sent = server.requests().len();
@@ -215,11 +216,11 @@ async fn a_day_that_is_replayed_asks_nothing_of_the_server() {
         }
         engine.flush(PATIENT).await;
         for question in questions {
-            engine.recall(&engine.request(&owner, question)).await.unwrap();
+            engine.recall(&engine.recall_request(&owner, question)).await.unwrap();
         }
     };
     turns(engine.clone()).await;
-    let first = engine.embed_status().await.unwrap().cache.unwrap();
+    let first = engine.admin().embed_status().await.unwrap().cache.unwrap();
     assert_eq!((first.entries, first.misses), (10, 10));
     store.admin().close().await;
 
@@ -231,7 +232,7 @@ async fn a_day_that_is_replayed_asks_nothing_of_the_server() {
     }
     assert_eq!(server.requests().len(), sent, "nothing is asked for twice");
     let (engine, _) = open(&path, &config).await;
-    let cache = engine.embed_status().await.unwrap().cache.unwrap();
+    let cache = engine.admin().embed_status().await.unwrap().cache.unwrap();
     assert_eq!((cache.entries, cache.misses), (10, 10));
     assert_eq!(cache.hits, 200);
     assert_eq!(engine.count(&owner).await.unwrap().memories[0].2, 126);
@@ -259,7 +260,7 @@ async fn another_model_is_noticed_and_going_back_costs_no_request() {
     let (engine, store) = open(&path, &new).await;
     remember_all(&engine, &owner, &["a second puppy"]).await;
     engine.flush(PATIENT).await;
-    let status = engine.embed_status().await.unwrap();
+    let status = engine.admin().embed_status().await.unwrap();
     assert_eq!(status.in_use.unwrap().name, "openai/scripted-embed/16");
     assert_eq!(status.model.unwrap().name, "openai/newer/16");
     assert_eq!(
@@ -267,15 +268,15 @@ async fn another_model_is_noticed_and_going_back_costs_no_request() {
         Vec::<String>::new(),
         "not mixed"
     );
-    engine.switch_embedding_model().await.unwrap();
-    assert_eq!(engine.backfill_embeddings(&mut |_| {}).await.unwrap(), 7);
+    engine.admin().switch_embedding_model().await.unwrap();
+    assert_eq!(engine.admin().backfill_embeddings(&mut |_| {}).await.unwrap(), 7);
     assert!(!found(&engine, &owner, "any animal at home?").await.is_empty());
     store.admin().close().await;
 
     let sent = server.requests().len();
     let (engine, _) = open(&path, &old).await;
-    engine.switch_embedding_model().await.unwrap();
-    assert_eq!(engine.backfill_embeddings(&mut |_| {}).await.unwrap(), 7);
+    engine.admin().switch_embedding_model().await.unwrap();
+    assert_eq!(engine.admin().backfill_embeddings(&mut |_| {}).await.unwrap(), 7);
     let texts: Vec<_> = server.requests()[sent..]
         .iter()
         .flat_map(|request| embeddings::parse_input(&request.json()).unwrap())
@@ -317,18 +318,18 @@ async fn forgetting_takes_the_text_out_of_the_cache_and_every_question_with_it()
     remember_all(&engine, &ben, &["likes tea too"]).await;
     engine.flush(PATIENT).await;
     for owner in [&ann, &ben] {
-        engine.recall(&engine.request(owner, "is the puppy called Quokka?")).await.unwrap();
+        engine.recall(&engine.recall_request(owner, "is the puppy called Quokka?")).await.unwrap();
     }
     let texts = ["我的小狗叫魑魅", "my puppy is called Quokka", "is the puppy called Quokka?"];
     for text in texts {
         assert!(holding(&path, &slot(text)) > 0, "{text} is kept");
     }
-    let before = engine.embed_status().await.unwrap().cache.unwrap().entries;
+    let before = engine.admin().embed_status().await.unwrap().cache.unwrap().entries;
     assert_eq!(before, 6);
 
     let forgotten = engine.forget(&ann, secret).await.unwrap();
     assert_eq!(forgotten.removed.cached_vectors, 3, "two texts and a question");
-    assert_eq!(engine.embed_status().await.unwrap().cache.unwrap().entries, 3);
+    assert_eq!(engine.admin().embed_status().await.unwrap().cache.unwrap().entries, 3);
     // The other user asked the same and keeps the cached vector: it is theirs.
     let rows: Vec<(i64, i64)> = rows(&path);
     assert_eq!(rows.len(), 3);

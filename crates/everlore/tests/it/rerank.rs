@@ -7,11 +7,10 @@ use std::sync::{
 
 use async_trait::async_trait;
 use everlore::{
-    Engine, RecallRequest, RememberRequest, Result,
-    ingest::MemoryEdit,
+    Engine, MemoryEdit, Recall, RecallRequest, RememberRequest, Result,
+    engine::WhyNot,
     llm::{PackedTokenVectors, QueryVectors, Reranker},
-    recall::{Recall, WhyNot},
-    text::terms::TermHash,
+    store::TermHash,
     types::EmbeddingModelId,
 };
 
@@ -81,7 +80,7 @@ fn vector(word: &str) -> Vec<f32> {
 }
 
 async fn ask(engine: &Engine, query: &str) -> Recall {
-    engine.recall(&engine.request(&scope("ann"), query)).await.unwrap()
+    engine.recall(&engine.recall_request(&scope("ann"), query)).await.unwrap()
 }
 
 fn contents(found: &Recall) -> Vec<&str> {
@@ -121,10 +120,10 @@ async fn a_text_that_changes_is_read_again_and_one_that_goes_leaves_nothing() {
         let (toy, ann) = (ToyReranker::new(), scope("ann"));
         let engine = engine.rebuild().reranker(toy.clone()).build();
         remember_all(&engine, &ann, &TEXTS).await;
-        assert_eq!(engine.embed_status().await.unwrap().unread, 4);
-        assert_eq!(engine.backfill_token_vectors(&mut |_| ()).await.unwrap(), 4);
+        assert_eq!(engine.admin().embed_status().await.unwrap().unread, 4);
+        assert_eq!(engine.admin().backfill_token_vectors(&mut |_| ()).await.unwrap(), 4);
         assert_eq!(
-            engine.backfill_token_vectors(&mut |_| ()).await.unwrap(),
+            engine.admin().backfill_token_vectors(&mut |_| ()).await.unwrap(),
             0,
             "there is nothing more to do"
         );
@@ -136,7 +135,7 @@ async fn a_text_that_changes_is_read_again_and_one_that_goes_leaves_nothing() {
             ..MemoryEdit::default()
         };
         engine.edit(&ann, soup, &edit).await.unwrap();
-        let status = engine.embed_status().await.unwrap();
+        let status = engine.admin().embed_status().await.unwrap();
         assert_eq!((status.read, status.unread), (3, 1));
         let found = ask(&engine, "antibiotics monday").await;
         assert!(
@@ -147,7 +146,7 @@ async fn a_text_that_changes_is_read_again_and_one_that_goes_leaves_nothing() {
         assert_eq!(toy.count(), 5);
         let gone = engine.forget(&ann, soup).await.unwrap();
         assert!(gone.removed.vectors >= 1, "{gone:?}");
-        let status = engine.embed_status().await.unwrap();
+        let status = engine.admin().embed_status().await.unwrap();
         assert_eq!((status.read, status.unread), (3, 0));
     }
 }
@@ -215,7 +214,7 @@ async fn a_first_question_reads_a_bounded_amount_and_still_answers() {
     assert!((1..30).contains(&first), "{first}");
     ask(&engine, "monday note 7").await;
     assert!(toy.count() > first, "the next question reads on");
-    engine.backfill_token_vectors(&mut |_| ()).await.unwrap();
+    engine.admin().backfill_token_vectors(&mut |_| ()).await.unwrap();
     assert_eq!(toy.count(), 30);
 }
 
@@ -224,8 +223,10 @@ async fn why_not_ranks_as_recall_does() {
     let toy = ToyReranker::new();
     let engine = ram().rebuild().reranker(toy.clone()).build();
     let saved = remember_all(&engine, &scope("ann"), &TEXTS).await;
-    let request =
-        RecallRequest { limit: 2, ..engine.request(&scope("ann"), "which medicine on monday") };
+    let request = RecallRequest {
+        limit: 2,
+        ..engine.recall_request(&scope("ann"), "which medicine on monday")
+    };
     let found = engine.recall(&request).await.unwrap();
     for (index, hit) in found.hits.iter().enumerate() {
         match engine.why_not(&request, hit.memory.id).await.unwrap() {

@@ -12,8 +12,7 @@ use std::{
 use async_trait::async_trait;
 use everlore::{
     Config, Engine, Error, Kind, Memory, Result, Scope, Status, Turn,
-    engine::{ExtractRequest, ExtractionReport},
-    ingest::{DraftFate, DraftOutcome},
+    engine::{DraftFate, DraftOutcome, ExtractRequest, ExtractionReport},
     llm::{ChatChunk, ChatModel, ChatRequest, ChatStream, StopReason, TokenUsage},
     store::{DirectoryStore, ListOrder, ListQuery, MemoryFilter, RamStore, SqliteStore, Store},
     types::{Role, Timestamp},
@@ -194,7 +193,7 @@ impl ScenarioPlayer {
         let entry = self.engine.history(&self.scope, &newest).await.unwrap().remove(0);
         let run = entry.run.expect("the last change belongs to a run");
         assert!(run.starts_with("extract-") && entry.cause.starts_with("extract"), "{run}");
-        let undone = self.engine.undo(&self.scope, &everlore::ingest::UndoTarget::Run(run)).await;
+        let undone = self.engine.undo(&self.scope, &everlore::engine::UndoTarget::Run(run)).await;
         vec![format!("undone: {} changes", undone.unwrap().len())]
     }
 
@@ -285,7 +284,7 @@ async fn check(name: &str) {
         }
         let expected = fs::read_to_string(&path).unwrap();
         assert_eq!(replayed, expected, "{name} on {store}");
-        play.engine.store().admin().close().await;
+        play.engine.admin().close().await;
     }
 }
 

@@ -84,7 +84,8 @@ async fn a_question_finds_what_means_the_same_in_other_words() {
         remember_all(&engine, &owner, &TEXTS).await;
         assert_eq!(found(&engine, &owner, "any animal at home?").await[0], TEXTS[0]);
         assert_eq!(found(&engine, &owner, "was anybody ill").await[0], TEXTS[1]);
-        let answer = engine.recall(&engine.request(&owner, "any animal at home?")).await.unwrap();
+        let answer =
+            engine.recall(&engine.recall_request(&owner, "any animal at home?")).await.unwrap();
         let signals = &answer.hits[0].signals;
         assert!(signals.semantic > 0.0 && signals.bm25 == 0.0, "{signals:?}");
     }
@@ -101,7 +102,8 @@ async fn without_a_model_only_words_count() {
 async fn a_mostly_chinese_question_is_left_to_its_words() {
     let (engine, owner) = (ram().rebuild().embedder(ToyEmbedder::new("toy")).build(), scope("ann"));
     remember_all(&engine, &owner, &TEXTS).await;
-    let answer = engine.recall(&engine.request(&owner, "下周三上线的是哪个 server")).await.unwrap();
+    let answer =
+        engine.recall(&engine.recall_request(&owner, "下周三上线的是哪个 server")).await.unwrap();
     assert_eq!(answer.hits[0].memory.content, TEXTS[3]);
     assert!(answer.hits.iter().all(|hit| hit.signals.semantic == 0.0));
 }
@@ -118,8 +120,10 @@ async fn the_name_of_a_speaker_does_not_draw_greetings_near() {
         .observe(&owner, turns.map(|(speaker, text)| turn("monday", speaker, text)).to_vec())
         .await
         .unwrap();
-    let answer =
-        engine.recall(&engine.request(&owner, "Which animal does Caroline have?")).await.unwrap();
+    let answer = engine
+        .recall(&engine.recall_request(&owner, "Which animal does Caroline have?"))
+        .await
+        .unwrap();
     let greeting = answer.hits.iter().find(|hit| hit.memory.content == "Hello Caroline");
     assert!(greeting.is_none_or(|hit| hit.signals.semantic <= 0.0), "{greeting:?}");
     assert_eq!(answer.hits[0].memory.content, "My puppy is ill");
@@ -132,9 +136,9 @@ async fn a_model_that_fails_keeps_nothing_from_being_stored() {
     toy.fails.store(true, Ordering::Relaxed);
     remember_all(&engine, &owner, &TEXTS).await;
     toy.fails.store(false, Ordering::Relaxed);
-    engine.switch_embedding_model().await.unwrap();
+    engine.admin().switch_embedding_model().await.unwrap();
     assert_eq!(counts(&engine).await, (0, 4));
-    assert_eq!(engine.backfill_embeddings(&mut |_| {}).await.unwrap(), 4);
+    assert_eq!(engine.admin().backfill_embeddings(&mut |_| {}).await.unwrap(), 4);
     assert_eq!(counts(&engine).await, (4, 0));
     assert_eq!(found(&engine, &owner, "any animal at home?").await[0], TEXTS[0]);
 }
@@ -163,21 +167,21 @@ async fn another_model_is_refused_until_it_is_switched_to_and_then_all_is_made_a
         TEXTS[0],
         "the old model still works"
     );
-    let status = new.embed_status().await.unwrap();
+    let status = new.admin().embed_status().await.unwrap();
     assert_eq!(
         (status.in_use.unwrap().name, status.model.unwrap().name),
         ("old".into(), "new".into())
     );
-    new.switch_embedding_model().await.unwrap();
+    new.admin().switch_embedding_model().await.unwrap();
     let mut told = Vec::new();
-    let made = new.backfill_embeddings(&mut |done| told.push(done)).await.unwrap();
+    let made = new.admin().backfill_embeddings(&mut |done| told.push(done)).await.unwrap();
     assert_eq!((made, told.last().copied()), (104, Some(104)));
     assert_eq!(found(&new, &owner, "any animal at home?").await[0], TEXTS[0]);
     assert_eq!(found(&old, &owner, "any animal at home?").await, Vec::<String>::new());
 }
 
 async fn counts(engine: &Engine) -> (usize, usize) {
-    let status = engine.embed_status().await.unwrap();
+    let status = engine.admin().embed_status().await.unwrap();
     (status.embedded, status.waiting)
 }
 
@@ -201,7 +205,7 @@ async fn store_many(store: &SqliteStore, owner: &Scope, toy: &ToyEmbedder) {
 
 /// Returns the texts that a query finds, with their scores.
 async fn scored(engine: &Engine, owner: &Scope, query: &str) -> Vec<(String, f64)> {
-    let answer = engine.recall(&engine.request(owner, query)).await.unwrap();
+    let answer = engine.recall(&engine.recall_request(owner, query)).await.unwrap();
     answer.hits.into_iter().map(|hit| (hit.memory.content, hit.score)).collect()
 }
 
@@ -221,7 +225,7 @@ async fn the_first_question_of_a_process_is_answered_as_all_later_ones() {
             assert_eq!(scored(again, &owner, query).await, first, "{query}");
         }
     }
-    let puppy = engine.recall(&engine.request(&owner, "puppy on Sunday")).await.unwrap();
+    let puppy = engine.recall(&engine.recall_request(&owner, "puppy on Sunday")).await.unwrap();
     engine.forget(&owner, puppy.hits[0].memory.id).await.unwrap();
     let (_, fresh) = open(&path).await;
     let fresh = fresh.rebuild().embedder(ToyEmbedder::new("toy")).build();

@@ -1,6 +1,6 @@
 //! Tests of settings and edits through the engine.
 
-use everlore::{Config, Error, MemoryEdit, RecallRequest, ingest::UndoTarget, store::JournalQuery};
+use everlore::{Config, Error, MemoryEdit, RecallRequest, engine::UndoTarget, store::JournalQuery};
 
 use crate::support::{ram, say, scope};
 
@@ -135,7 +135,7 @@ async fn a_period_in_which_nothing_was_said_is_looked_for_by_its_words() {
     for (query, text) in
         [("上周三聊了什么？", "支付模块"), ("What did we talk about last Wednesday?", "Lisbon")]
     {
-        let answer = engine.recall(&engine.request(&owner, query)).await.unwrap();
+        let answer = engine.recall(&engine.recall_request(&owner, query)).await.unwrap();
         assert!(
             answer.hits.first().is_some_and(|hit| hit.memory.content.contains(text)),
             "{query}: {answer:?}"

@@ -4,8 +4,7 @@ use std::{fs, path::Path, sync::Arc};
 
 use everlore::{
     Error, MemoryEdit, Scope,
-    store::{SqliteStore, Store},
-    text::terms::TermHash,
+    store::{SqliteStore, Store, TermHash},
     types::{Change, Memory},
 };
 use rusqlite::Connection;
@@ -48,13 +47,15 @@ async fn a_closed_store_says_so() {
 #[tokio::test]
 async fn a_file_of_a_newer_program_is_refused_and_left_alone() {
     let path = fresh_path();
-    open(&path).await.0.admin().close().await;
+    let store = open(&path).await.0;
+    let schema = store.admin().info().schema;
+    store.admin().close().await;
     let db = Connection::open(&path).unwrap();
     db.pragma_update(None, "user_version", 999).unwrap();
     drop(db);
     let error = SqliteStore::open(&path).await.err().unwrap();
     let Error::SchemaTooNew { found: 999, known } = error else { panic!("{error:?}") };
-    assert_eq!(known, everlore::store::sqlite::SCHEMA_VERSION);
+    assert_eq!(known, schema);
     assert!(error.hint().contains("update everlore"));
 }
 

@@ -8,9 +8,8 @@ use std::{
 };
 
 use everlore::{
-    Engine, Kind, Memory, MemoryId, RememberRequest, Scope, Status, Turn,
-    ingest::SavedMemory,
-    recall::Hit,
+    Engine, Hit, Kind, Memory, MemoryId, RememberRequest, Scope, Status, Turn,
+    engine::SavedMemory,
     store::{ListOrder, ListQuery, MemoryFilter, RamStore, SqliteStore, Store},
     types::{Actor, Change, MemorySource, Origin, Timestamp, WriteBatch},
 };
@@ -133,7 +132,7 @@ pub(crate) async fn remember_all(
 
 /// Returns the texts that a query finds, best first.
 pub(crate) async fn found(engine: &Engine, owner: &Scope, query: &str) -> Vec<String> {
-    texts(&engine.recall(&engine.request(owner, query)).await.unwrap().hits)
+    texts(&engine.recall(&engine.recall_request(owner, query)).await.unwrap().hits)
 }
 
 pub(crate) fn texts(hits: &[Hit]) -> Vec<String> {

@@ -4,17 +4,18 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use everlore::{
-    Config, Engine, Kind, Memory, MemoryEdit, Scope, ToolContext, ToolRegistry,
-    engine::{ExtractRequest, MigrationRequest, fs::FsAddRequest},
-    files::{
-        importers::ExternalFormat,
-        memory_folder::{MemoryFolder, MemoryFolderLimits},
+    Config, Document, Engine, Kind, Memory, MemoryEdit, Scope, ToolContext, ToolRegistry,
+    engine::{
+        ExternalFormat, ExtractRequest, ImportOptions, IngestOptions, MigrationRequest,
+        SyncRequest, UndoTarget, fs::FsAddRequest,
     },
-    ingest::{Document, ImportOptions, IngestOptions, UndoTarget},
+    internal::text::{
+        tiers::{one_line, overview},
+        tokens::estimate_tokens,
+    },
     llm::ChatModel,
-    recall::{one_line, overview},
-    store::{JournalQuery, RamStore, Store, directory::SyncRequest},
-    text::tokens::estimate_tokens,
+    store::{JournalQuery, RamStore, Store},
+    tools::{MemoryFolder, MemoryFolderLimits},
     types::Role,
 };
 use serde_json::{Value, json};

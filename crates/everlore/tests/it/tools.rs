@@ -4,10 +4,9 @@ use std::{collections::BTreeSet, fs};
 
 use everlore::{
     Engine, Scope, ToolContext, ToolRegistry, ToolResult,
-    files::memory_folder::{MemoryFolder, MemoryFolderLimits},
-    ingest::UndoTarget,
+    engine::UndoTarget,
     store::JournalQuery,
-    tools::{ToolSet, ToolSpec},
+    tools::{MemoryFolder, MemoryFolderLimits, ToolSet, ToolSpec},
     types::{Actor, JournalEntry},
 };
 use serde_json::{Value, json};

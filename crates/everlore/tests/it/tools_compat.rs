@@ -2,7 +2,8 @@
 //! ChatGPT connectors.
 
 use everlore::{
-    RememberRequest, ToolRegistry, engine::MigrationRequest, files::importers::ExternalFormat,
+    RememberRequest, ToolRegistry,
+    engine::{ExternalFormat, MigrationRequest},
     tools::ToolSet,
 };
 use serde_json::{Value, json};

@@ -161,7 +161,7 @@ pub(super) fn rescue_message(
         session: Some(session.to_owned()),
         speaker: None,
         role: Some(everlore::types::Role::User),
-        time: Some(everlore::types::to_millisecond(cx.now().timestamp())),
+        time: Some(everlore::internal::to_millisecond(cx.now().timestamp())),
     };
-    rescue_log::rescue_lines(cx, vec![everlore::ingest::ExportLine::Turn(turn)], error)
+    rescue_log::rescue_lines(cx, vec![everlore::internal::ingest::ExportLine::Turn(turn)], error)
 }

@@ -10,7 +10,7 @@ use std::{
     thread,
 };
 
-use everlore::text::secrets::mask;
+use everlore::internal::text::secrets::mask;
 use rustyline::{
     CompletionType, Config, Context, Editor, Helper, Result as LineResult,
     completion::Completer,

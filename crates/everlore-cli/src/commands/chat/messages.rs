@@ -2,8 +2,7 @@
 
 use everlore::{
     chat::{ChatSessionCost, CompactionReport, InjectedContext, ReplyOutcome},
-    engine::SessionEnd,
-    text::language::Language,
+    engine::{Language, SessionEnd},
 };
 
 use crate::render::pluralize;

@@ -19,7 +19,7 @@ use clap::Args;
 use everlore::{
     ToolRegistry,
     chat::{ChatSession, ChatSessionOptions, OfflineSession},
-    text::language::detect_language,
+    internal::text::language::detect_language,
     tools::ToolSet,
 };
 

@@ -1,7 +1,7 @@
 //! Slash commands of a conversation.
 
 use everlore::{
-    recall::MemoryBlockEntry,
+    engine::MemoryBlockEntry,
     store::{ListOrder, ListQuery},
 };
 
@@ -74,16 +74,16 @@ impl InteractiveChat<'_> {
                 engine.list(scope, &page).await?
             }
             query => {
-                let request =
-                    everlore::RecallRequest { limit: MAX_LISTED, ..engine.request(scope, query) };
+                let request = everlore::RecallRequest {
+                    limit: MAX_LISTED,
+                    ..engine.recall_request(scope, query)
+                };
                 engine.recall(&request).await?.hits.into_iter().map(|hit| hit.memory).collect()
             }
         };
-        for memory in &memories {
-            let (id, line) = (
-                shorten_id(engine, scope, memory.id).await?,
-                truncate_width(&memory_title(memory), LINE_CELLS),
-            );
+        let ids: Vec<_> = memories.iter().map(|memory| memory.id).collect();
+        for (memory, id) in memories.iter().zip(engine.shorten_ids(scope, &ids).await?) {
+            let line = truncate_width(&memory_title(memory), LINE_CELLS);
             self.out.line(&format!("  {id} [{}] {line}", memory.kind))?;
         }
         if memories.is_empty() {

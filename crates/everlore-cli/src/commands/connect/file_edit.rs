@@ -6,7 +6,9 @@ use std::{
 };
 
 use everlore::{
-    files::atomic_file::{TempFile, WriteOptions, create_private_folder, remove_if_exists},
+    internal::files::atomic_file::{
+        TempFile, WriteOptions, create_private_folder, remove_if_exists,
+    },
     types::Fingerprint,
 };
 use serde::{Deserialize, Serialize};

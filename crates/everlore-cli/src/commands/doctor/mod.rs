@@ -9,7 +9,7 @@ use std::{
 };
 
 use clap::Args;
-use everlore::store::{Store, sqlite::SCHEMA_VERSION};
+use everlore::{Engine, Scope};
 use serde::Serialize;
 use serde_json::json;
 
@@ -81,20 +81,20 @@ impl DoctorArgs {
 
     /// Checks the file, then every scope in it; a check that fails is a problem of its own.
     async fn check_database(&self, cx: &CliContext) -> Vec<DoctorCheck> {
-        let store = match cx.store().await {
-            Ok(store) => store,
+        let engine = match cx.engine().await {
+            Ok(engine) => engine,
             Err(error) => return vec![DoctorCheck::from_error("database", error)],
         };
         let bytes = fs::metadata(cx.database_path()).map_or(0, |data| data.len());
-        let schema = format!("schema {SCHEMA_VERSION}, {}", format_bytes(bytes));
+        let schema = engine.admin().store_info().schema;
         let mut checks = vec![
-            DoctorCheck::ok("database", schema),
-            check_integrity(store.admin().integrity().await),
+            DoctorCheck::ok("database", format!("schema {schema}, {}", format_bytes(bytes))),
+            check_integrity(engine.admin().integrity().await),
         ];
-        match store.admin().scopes().await {
+        match engine.admin().scopes().await {
             Ok(scopes) => {
                 for scope in scopes {
-                    let check = self.check_scope(store, &scope).await;
+                    let check = self.check_scope(engine, &scope).await;
                     let name = format!("memories of {scope}");
                     checks
                         .push(check.unwrap_or_else(|error| DoctorCheck::from_error(&name, error)));
@@ -106,21 +106,17 @@ impl DoctorArgs {
     }
 
     /// Compares rows, index and journal of one scope; with `repair`, rebuilds an index that disagrees.
-    async fn check_scope(
-        &self,
-        store: &impl Store,
-        scope: &everlore::Scope,
-    ) -> Result<DoctorCheck> {
+    async fn check_scope(&self, engine: &Engine, scope: &Scope) -> Result<DoctorCheck> {
         let name = format!("memories of {scope}");
-        let mut problems = store.index().inconsistencies(scope).await?;
+        let mut problems = engine.admin().check_index(scope).await?;
         let mut repaired = "";
         if !problems.is_empty() && self.repair {
-            store.index().reindex(scope).await?;
-            problems = store.index().inconsistencies(scope).await?;
+            engine.admin().rebuild_index(scope).await?;
+            problems = engine.admin().check_index(scope).await?;
             repaired = "; the index was rebuilt";
         }
         if problems.is_empty() {
-            let counts = store.memories().count(scope).await?;
+            let counts = engine.count(scope).await?;
             let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
             let memories = pluralize(memories, "memory", "memories");
             let message = format!(

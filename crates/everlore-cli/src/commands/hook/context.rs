@@ -2,9 +2,7 @@
 
 use everlore::{
     RecallRequest,
-    engine::PromptRequest,
-    prompt::{PromptPart, PromptPartName},
-    recall::VisibleContext,
+    engine::{PromptPart, PromptPartName, PromptRequest, VisibleContext},
     types::Timestamp,
 };
 

@@ -45,8 +45,8 @@ use std::{
 use clap::Args;
 use everlore::{
     Turn,
-    text::injected_blocks::strip_injected_blocks,
-    types::{Role, to_millisecond},
+    internal::{text::injected_blocks::strip_injected_blocks, to_millisecond},
+    types::Role,
 };
 use tokio::task::{JoinHandle, spawn_blocking};
 

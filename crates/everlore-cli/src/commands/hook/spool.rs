@@ -23,7 +23,9 @@ use std::{
 
 use everlore::{
     Scope, Turn,
-    files::atomic_file::{TempFile, WriteOptions, create_private_folder, lock, remove_if_exists},
+    internal::files::atomic_file::{
+        TempFile, WriteOptions, create_private_folder, lock, remove_if_exists,
+    },
     store::Injection,
     types::{Fingerprint, Timestamp},
 };

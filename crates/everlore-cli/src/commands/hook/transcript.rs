@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use everlore::text::injected_blocks::strip_injected_blocks;
+use everlore::internal::text::injected_blocks::strip_injected_blocks;
 use serde_json::Value;
 
 /// Bytes read from the end of a transcript: more than the longest exchange.

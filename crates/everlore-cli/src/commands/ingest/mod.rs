@@ -9,8 +9,8 @@ use std::{fs, path::PathBuf, sync::Arc};
 use clap::Args;
 use everlore::{
     Document, Engine,
-    files::documents::{DocFormat, is_binary},
-    ingest::IngestOptions,
+    engine::{DocFormat, IngestOptions},
+    internal::files::documents::is_binary,
     types::Timestamp,
 };
 

@@ -1,6 +1,6 @@
 //! Report of an ingestion, for people and for programs.
 
-use everlore::ingest::IngestReport;
+use everlore::engine::IngestReport;
 use serde::Serialize;
 use serde_json::{Value, json};
 

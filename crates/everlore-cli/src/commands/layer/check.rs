@@ -1,6 +1,6 @@
 //! Checks of the layer files, for `everlore doctor`.
 
-use everlore::files::layers::{Layer, Layers};
+use everlore::{engine::Layer, internal::files::layers::Layers};
 
 use super::fill_bar;
 use crate::{cli_context::CliContext, render::pluralize};

@@ -6,7 +6,7 @@ use std::{
 };
 
 use clap::Args;
-use everlore::files::layers::{LayerChange, LayerEdit};
+use everlore::engine::{LayerChange, LayerEdit};
 
 use super::{LayerTargetArgs, by_person, fill_bar};
 use crate::{

@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal};
 
 use clap::Args;
 use everlore::{
-    files::layers::{ForgetTarget, LayerForgetReceipt},
-    ingest::day_uri,
+    engine::LayerForgetReceipt,
+    internal::{files::layers::ForgetTarget, ingest::day_uri},
 };
 use serde_json::json;
 

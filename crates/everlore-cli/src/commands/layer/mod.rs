@@ -8,7 +8,8 @@ mod check;
 
 use clap::{Args, Subcommand};
 use everlore::{
-    files::layers::{EditContext, Layer, LayerText},
+    engine::{Layer, LayerText},
+    internal::files::layers::EditContext,
     types::Actor,
 };
 use jiff::civil::Date;

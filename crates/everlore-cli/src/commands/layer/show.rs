@@ -1,9 +1,9 @@
 //! `everlore layer list`, `show` and `path`.
 
 use clap::Args;
-use everlore::files::{
-    layers::{Layer, fit_to_budget},
-    sections::MarkdownSections,
+use everlore::{
+    engine::Layer,
+    internal::files::{layers::fit_to_budget, sections::MarkdownSections},
 };
 use serde_json::json;
 

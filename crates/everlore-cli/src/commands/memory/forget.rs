@@ -11,9 +11,9 @@ use clap::Args;
 use everlore::{
     MemoryId,
     engine::{ForgetReport, RedactedDay},
-    files::memory_folder as files,
-    ingest::{AgentNote, agent_note},
+    internal::ingest::{AgentNote, agent_note},
     store::JournalQuery,
+    tools::MemoryToolCommand,
 };
 use jiff::civil::Date;
 use serde_json::json;
@@ -173,7 +173,7 @@ async fn remove_memory_file(
     let Some(AgentNote { file, earlier }) = memory.as_ref().and_then(agent_note) else {
         return Ok(Default::default());
     };
-    let delete = files::MemoryToolCommand::Delete { path: file.clone() };
+    let delete = MemoryToolCommand::Delete { path: file.clone() };
     let answer = cx.memory_folder().run(&delete)?;
     let removed = !answer.is_error || answer.text.ends_with("does not exist");
     let warning =

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Args;
-use everlore::ingest::{ImportOptions, ImportReport, RejectedLine};
+use everlore::engine::{ImportOptions, ImportReport, RejectedLine};
 use serde_json::json;
 
 use crate::{

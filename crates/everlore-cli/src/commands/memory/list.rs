@@ -14,7 +14,6 @@ use crate::{
         filter_args::FilterArgs,
     },
     error::{Exit, Result},
-    ids,
     output::Output,
     render::{TITLE_CELLS, memory_title, new_table, render_table, truncate_width},
     times::format_age,
@@ -122,7 +121,7 @@ pub(super) async fn render_memories(memories: &[Memory], cx: &CliContext) -> Res
         return Ok(String::new());
     }
     let all: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
-    let short = ids::shorten_ids(cx.engine().await?, &cx.scope, &all).await?;
+    let short = cx.engine().await?.shorten_ids(&cx.scope, &all).await?;
     let now = cx.now();
     let mut rows = new_table(&["id", "kind", "name", "age", "status"]);
     for (memory, id) in memories.iter().zip(short) {

@@ -3,7 +3,10 @@
 use std::fs;
 
 use clap::Args;
-use everlore::{engine::UsageStats, store::ScopeCounts, upkeep::HoldoutFinding};
+use everlore::{
+    engine::{HoldoutFinding, UsageStats},
+    store::ScopeCounts,
+};
 use serde_json::json;
 
 use crate::{

@@ -1,7 +1,7 @@
 //! `everlore memory undo`: undoes changes of the journal.
 
 use clap::Args;
-use everlore::{ingest::UndoTarget, store::JournalQuery};
+use everlore::{engine::UndoTarget, store::JournalQuery};
 use serde_json::json;
 
 use crate::{

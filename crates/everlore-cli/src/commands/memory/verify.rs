@@ -11,7 +11,6 @@ use crate::{
     cli_context::CliContext,
     commands::check_args::check_status_line,
     error::{Exit, Result},
-    ids,
     output::Output,
     render::{TITLE_CELLS, memory_title, pluralize, sanitize, truncate_width},
 };
@@ -89,7 +88,7 @@ async fn print_verified(
     out: &mut Output,
 ) -> Result<()> {
     let all: Vec<_> = listed.iter().map(|(memory, _)| memory.id).collect();
-    let short = ids::shorten_ids(cx.engine().await?, &cx.scope, &all).await?;
+    let short = cx.engine().await?.shorten_ids(&cx.scope, &all).await?;
     for ((memory, check), id) in listed.iter().zip(short) {
         let name = truncate_width(&memory_title(memory), TITLE_CELLS);
         out.line(&format!("{} [{}] {name}", out.bold(&id), memory.kind))?;

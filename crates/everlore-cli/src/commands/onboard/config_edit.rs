@@ -4,7 +4,7 @@ use std::{fs, io, path::Path};
 
 use everlore::{
     Config,
-    files::atomic_file::{TempFile, WriteOptions, create_private_folder},
+    internal::files::atomic_file::{TempFile, WriteOptions, create_private_folder},
 };
 use toml_edit::{DocumentMut, Item, Table, value};
 

@@ -8,7 +8,7 @@ mod wizard;
 use std::io::{self, IsTerminal};
 
 use clap::Args;
-use everlore::text::language::Language;
+use everlore::engine::Language;
 use serde_json::{Value, json};
 
 use self::{config_edit::ConfigEdit, model_probe::ModelProbe, soul_edit::SoulEdit, wizard::Wizard};

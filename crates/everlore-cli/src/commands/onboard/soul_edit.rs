@@ -1,10 +1,8 @@
 //! Edits of SOUL.md by the wizard: sections for name, personality and way of speaking.
 
 use everlore::{
-    files::{
-        layers::{EditContext, Layer, LayerEdit, LayerText},
-        sections::MarkdownSections,
-    },
+    engine::{Layer, LayerEdit, LayerText},
+    internal::files::{layers::EditContext, sections::MarkdownSections},
     types::Actor,
 };
 

@@ -2,7 +2,7 @@
 
 use everlore::{
     config::{CHAT_PROVIDERS, LanguageChoice, chat_provider},
-    text::language::Language,
+    engine::Language,
 };
 
 use super::{OnboardChoices, model_probe};

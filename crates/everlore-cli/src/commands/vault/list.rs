@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use everlore::files::vault::{VaultListing, list};
+use everlore::internal::files::vault::{VaultListing, list};
 
 use super::resolve_folder;
 use crate::{

@@ -14,8 +14,8 @@ use std::{
 use clap::{Args, Subcommand};
 use everlore::{
     Kind,
-    files::{atomic_file::create_private_folder, home::vault_folder},
-    store::directory::SyncRequest,
+    engine::SyncRequest,
+    internal::files::{atomic_file::create_private_folder, home::vault_folder},
 };
 
 pub(crate) use registry::{VaultErasure, erase_from_vaults};

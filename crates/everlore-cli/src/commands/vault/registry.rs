@@ -7,8 +7,8 @@ use std::{
 
 use everlore::{
     Scope,
-    files::{home::vault_folder, vault::is_vault},
-    store::directory::{SyncAction, SyncRequest},
+    engine::{SyncAction, SyncRequest},
+    internal::files::{home::vault_folder, vault::is_vault},
 };
 use serde::{Deserialize, Serialize};
 

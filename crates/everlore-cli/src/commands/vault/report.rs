@@ -1,6 +1,6 @@
 //! Report of a sync.
 
-use everlore::store::directory::{SyncAction, SyncReport, SyncRequest, SyncStep};
+use everlore::engine::{SyncAction, SyncReport, SyncRequest, SyncStep};
 use serde_json::json;
 
 use crate::{

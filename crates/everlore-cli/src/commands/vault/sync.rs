@@ -1,7 +1,7 @@
 //! `everlore vault init`, `sync` and `status`.
 
 use clap::Args;
-use everlore::store::directory::SyncRequest;
+use everlore::engine::SyncRequest;
 
 use super::{VaultTargetArgs, make_vault, registry, report};
 use crate::{

@@ -10,10 +10,8 @@ use std::{
 use clap::Args;
 use everlore::{
     Engine,
-    store::{
-        JournalQuery,
-        directory::{SyncAction, SyncReport, SyncRequest, SyncStep},
-    },
+    engine::{SyncAction, SyncReport, SyncRequest, SyncStep},
+    store::JournalQuery,
 };
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use serde_json::json;

@@ -142,7 +142,7 @@ impl Mem0Access {
     pub(super) async fn open_scopes(&self) -> Result<Vec<Scope>, Problem> {
         match &self.access.caller.bound_scope {
             Some(bound) => Ok(vec![bound.clone()]),
-            None => Ok(self.engine().scopes().await?),
+            None => Ok(self.engine().admin().scopes().await?),
         }
     }
 

@@ -5,8 +5,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use everlore::{
     Memory, MemoryEdit, MemoryId, RememberRequest, Scope, Turn,
-    engine::{ExtractRequest, ExtractionReport},
-    ingest::{DraftFate, DraftOutcome},
+    engine::{DraftFate, DraftOutcome, ExtractRequest, ExtractionReport},
     types::{Role, Timestamp},
 };
 use jiff::civil::Date;

@@ -5,8 +5,8 @@ use std::{collections::HashSet, sync::Arc};
 use axum::extract::RawQuery;
 use everlore::{
     Engine, Kind, Memory, MemoryId, Scope,
+    internal::text::tiers::without_generated_overview,
     store::{JournalQuery, ListOrder, ListQuery, MemoryFilter as Stored},
-    text::tiers::without_generated_overview,
     types::{ChangeOp, JournalEntry, Timestamp},
 };
 use serde_json::{Map, Value, json};

@@ -2,7 +2,7 @@
 
 use everlore::{
     Kind, Memory, Scope, Status,
-    text::tiers::without_generated_overview,
+    internal::text::tiers::without_generated_overview,
     types::{PINNED_KEY, SLOT_KEY, TRUST_KEY, Timestamp},
 };
 use jiff::civil::Date;

@@ -8,7 +8,7 @@ use everlore::{
         ExtractRequest,
         fs::{FsListRequest, FsRemoveRequest, MAX_PAGE_SIZE, to_viking},
     },
-    text::tokens::estimate_tokens,
+    internal::text::tokens::estimate_tokens,
     types::{Memory, Role, Tier, Timestamp},
 };
 use serde::Deserialize;

@@ -144,7 +144,7 @@ impl Engine {
     }
 
     /// Verifies the checks of all hits within `limit` and stores the results in the hits.
-    pub async fn verify_hits(&self, found: &mut Recall, limit: Duration) {
+    pub(crate) async fn verify_hits(&self, found: &mut Recall, limit: Duration) {
         if !found.hits.iter().any(|hit| hit.memory.metadata.contains_key(CHECK_KEY)) {
             return;
         }

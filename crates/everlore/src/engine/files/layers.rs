@@ -46,7 +46,7 @@ impl Engine {
 
     /// Returns the layer files of a scope. Their methods block; an async caller uses the methods below. Fails if the
     /// engine has no home.
-    pub fn layers(&self, scope: &Scope) -> Result<Layers> {
+    pub(crate) fn layers(&self, scope: &Scope) -> Result<Layers> {
         let home = self.home.as_ref().ok_or_else(|| {
             Error::invalid("there is no home folder", "build the engine with `EngineBuilder::home`")
         })?;

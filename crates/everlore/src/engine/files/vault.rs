@@ -22,7 +22,7 @@ impl Engine {
 
     /// Stores the old and new content of files in the agent's own folder, before they change. Fails if memory is
     /// disabled for the agent or the store fails.
-    pub async fn record_notes(
+    pub(crate) async fn record_notes(
         &self,
         scope: &Scope,
         changes: &[FileChange],

@@ -82,9 +82,8 @@ impl Engine {
 
     async fn memory_node(&self, scope: &Scope, path: &str) -> Result<Option<FsNode>> {
         let uri = root_uri(scope) + path;
-        if let Some(memory) =
-            self.store.memories().find(scope, &MemoryKey::Uri(uri.clone()), 1).await?.pop()
-        {
+        let key = MemoryKey::Uri(uri.clone());
+        if let Some(memory) = self.store.memories().find_one(scope, key).await? {
             return Ok(Some(FsNode::Memory(Box::new(memory))));
         }
         let inside = self.store.uris().children(scope, &format!("{uri}/"), None, 1).await?;

@@ -5,8 +5,10 @@
 use super::{FsListing, resolve::FsNode};
 use crate::{
     engine::files::{is_chinese, summary_input},
-    recall::{one_line, overview},
-    text::summary::{summarize, truncate_lines},
+    text::{
+        summary::{summarize, truncate_lines},
+        tiers::{one_line, overview},
+    },
     types::{Memory, Role, Tier},
 };
 

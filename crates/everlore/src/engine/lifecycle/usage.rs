@@ -11,7 +11,10 @@ use crate::{
     prompt::{Prompt, TurnPrompt},
     recall::{self, Hit, MemoryBlock, RecallRequest},
     store::{InjectedMemory, InjectedTier, Injection, UsageCounts, UsageRecord},
-    text::sentences::sentences,
+    text::{
+        sentences::sentences,
+        tiers::{one_line, overview},
+    },
     types::{Fingerprint, Memory, MemoryId, Scope, Tier},
     upkeep::{
         HoldoutComparison, ShownMemory, UsageRate, compare_holdout, detect_usage, is_held_out,
@@ -128,7 +131,12 @@ impl Engine {
 
     /// Records the hits that a tool returned in a session, for the same purposes as [`Engine::inject`], in the
     /// background.
-    pub fn record_tool_injection(&self, request: &RecallRequest, session: &str, hits: &[Hit]) {
+    pub(crate) fn record_tool_injection(
+        &self,
+        request: &RecallRequest,
+        session: &str,
+        hits: &[Hit],
+    ) {
         let recorded = hits.iter().map(|hit| (hit.memory.clone(), InjectedTier::Full)).collect();
         self.spawn_record_injection(request, session, recorded, true);
     }
@@ -269,7 +277,7 @@ impl Engine {
 
     /// Returns sketches of all memories injected in a session, which identify an echo even after the memory is
     /// deleted.
-    pub async fn injected_sketches(
+    pub(crate) async fn injected_sketches(
         &self,
         scope: &Scope,
         session: &str,
@@ -326,8 +334,8 @@ fn injected_memory(query: &str, memory: &Memory, shown: InjectedTier) -> Injecte
 /// Returns the text of a memory that the model saw, or would have seen.
 fn shown_text(memory: &Memory, shown: InjectedTier) -> String {
     match shown {
-        InjectedTier::Line => recall::one_line(memory),
-        InjectedTier::Overview => recall::overview(memory),
+        InjectedTier::Line => one_line(memory),
+        InjectedTier::Overview => overview(memory),
         InjectedTier::Full | InjectedTier::HeldOut => memory.content.clone(),
     }
 }

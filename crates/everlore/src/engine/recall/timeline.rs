@@ -35,7 +35,11 @@ impl Engine {
     }
 
     /// Returns every memory that matches a filter and has all its tags, in the order of storage.
-    pub async fn list_by_tags(&self, scope: &Scope, filter: &MemoryFilter) -> Result<Vec<Memory>> {
+    pub(crate) async fn list_by_tags(
+        &self,
+        scope: &Scope,
+        filter: &MemoryFilter,
+    ) -> Result<Vec<Memory>> {
         let segments = self.store.index().postings(scope, &filter.required_terms(), None).await?;
         let addresses: Vec<DocAddress> = segments.iter().flat_map(docs_with_all_terms).collect();
         let found = self.store.memories().by_address(scope, &addresses).await?;

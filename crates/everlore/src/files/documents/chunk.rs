@@ -10,8 +10,9 @@ use crate::text::tokens::estimate_tokens;
 /// Target tokens of a chunk: a few paragraphs, so that several fit into a prompt.
 const TARGET_TOKENS: usize = 300;
 
-/// Most tokens of a chunk, unless it is one list, table or fence.
-pub const MAX_CHUNK_TOKENS: usize = 500;
+/// Most tokens of a chunk, unless it is one list, table or fence; the other limits add up to it.
+#[cfg(test)]
+pub(super) const MAX_CHUNK_TOKENS: usize = 500;
 
 /// Most tokens of a list, a table or a fence in one piece: no prompt would have room for more.
 pub const MAX_KEEP_TOGETHER_TOKENS: usize = 2_000;

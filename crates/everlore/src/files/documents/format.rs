@@ -44,7 +44,7 @@ impl DocFormat {
 }
 
 /// Returns the programming language of a file of this name, if it is source code.
-pub fn programming_language(path: &str) -> Option<&'static str> {
+pub(crate) fn programming_language(path: &str) -> Option<&'static str> {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let by_name = match name {
         "Makefile" | "makefile" | "GNUmakefile" => Some("make"),

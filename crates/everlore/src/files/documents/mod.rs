@@ -15,16 +15,18 @@ mod html_entities;
 mod pdf;
 mod chunk;
 
-pub use chunk::{Chunk, MAX_CHUNK_TOKENS, MAX_KEEP_TOGETHER_TOKENS};
+pub(crate) use chunk::Chunk;
+pub use chunk::MAX_KEEP_TOGETHER_TOKENS;
 pub use decode::is_binary;
-pub use format::{DocFormat, programming_language};
+pub use format::DocFormat;
+pub(crate) use format::programming_language;
 
 use crate::error::Result;
 use chunk::MergeScope;
 
 /// Version of the chunker. Raised whenever it splits a document differently, so that unchanged documents are chunked
 /// anew.
-pub const CHUNKER_VERSION: u32 = 2;
+pub(crate) const CHUNKER_VERSION: u32 = 2;
 
 /// Parsed document.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::*;
+use super::{chunk::MAX_CHUNK_TOKENS, *};
 use crate::text::tokens::estimate_tokens;
 
 const FORMATS: [DocFormat; 4] =

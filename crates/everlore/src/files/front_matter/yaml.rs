@@ -24,7 +24,7 @@ pub fn yaml_scalar(text: &str) -> String {
 }
 
 /// Returns texts as a YAML list on one line.
-pub fn yaml_list(texts: &[String]) -> String {
+pub(crate) fn yaml_list(texts: &[String]) -> String {
     let quoted = |text: &String| {
         if text.contains([',', '[', ']', '{', '}']) && is_plain(text) {
             format!("\"{text}\"")

@@ -23,7 +23,7 @@ use crate::{
     error::{Error, Result},
     types::{Kind, Timestamp},
 };
-pub use source_tree::{SourceFile, SourceTree};
+pub(crate) use source_tree::{SourceFile, SourceTree};
 
 /// External memory system with an importer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub enum ExternalFormat {
 
 /// Contents of a source.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct ParsedImport {
+pub(crate) struct ParsedImport {
     /// Drafts of memories, in the order of the source.
     pub drafts: Vec<ExternalDraft>,
     /// Skipped items.
@@ -63,7 +63,7 @@ pub struct SkippedImport {
 
 /// Memory of an external system.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct ExternalDraft {
+pub(crate) struct ExternalDraft {
     /// Location for people: a file, with the line or the part of it.
     pub location: String,
     /// Scope in which its key is unique: usually the file.
@@ -129,7 +129,7 @@ impl ExternalFormat {
     }
 
     /// Reads a path.
-    pub fn read(self, path: &Path) -> Result<ParsedImport> {
+    pub(crate) fn read(self, path: &Path) -> Result<ParsedImport> {
         let tree = SourceTree::read(path, self)?;
         if tree.files.is_empty() && tree.skipped.is_empty() {
             return Err(Error::invalid(
@@ -141,7 +141,7 @@ impl ExternalFormat {
     }
 
     /// Parses the files that were read.
-    pub fn parse(self, tree: SourceTree) -> ParsedImport {
+    pub(crate) fn parse(self, tree: SourceTree) -> ParsedImport {
         let mut import = ParsedImport { drafts: Vec::new(), skipped: tree.skipped };
         // Beside an index, or named alone, any page is a memory; in a project, notes are about other things.
         let all_pages = tree.files.len() == 1 || tree.files.iter().any(|f| f.path == "MEMORY.md");

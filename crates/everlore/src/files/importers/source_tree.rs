@@ -26,7 +26,7 @@ const MAX_FILES: usize = 20_000;
 
 /// Files that were read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SourceTree {
+pub(crate) struct SourceTree {
     /// Absolute path of the folder.
     pub root: String,
     /// Files in the order of their names.
@@ -37,7 +37,7 @@ pub struct SourceTree {
 
 /// File that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceFile {
+pub(crate) struct SourceFile {
     /// Path below the folder, with forward slashes.
     pub path: String,
     /// Contents.
@@ -46,7 +46,8 @@ pub struct SourceFile {
 
 impl SourceFile {
     /// Creates a file with this text.
-    pub fn new(path: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+    #[cfg(test)]
+    pub(super) fn new(path: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         Self { path: path.into(), bytes: bytes.into() }
     }
 

@@ -32,7 +32,7 @@ pub struct LayerView {
 }
 
 /// Counts the characters of a text, without a byte order mark.
-pub fn count_chars(text: &str) -> usize {
+pub(crate) fn count_chars(text: &str) -> usize {
     text.trim_start_matches('\u{feff}').chars().count()
 }
 

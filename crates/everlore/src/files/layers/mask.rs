@@ -15,7 +15,7 @@ impl LayerEdit {
     }
 
     /// Masks the secrets that the edit adds and returns their kinds.
-    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
+    pub(crate) fn mask_secrets(&mut self) -> Vec<SecretKind> {
         let (text, before) = match self {
             Self::Add { section, content } => return mask_all([section, content]),
             Self::Remove { .. } => return Vec::new(),

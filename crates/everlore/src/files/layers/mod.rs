@@ -33,13 +33,14 @@ use std::path::{Path, PathBuf};
 use jiff::{Zoned, civil::Date};
 use serde::Serialize;
 
-pub use budget::{LayerSize, LayerView, count_chars, fit_to_budget};
-pub use daily::{OldDay, SessionDay};
+pub(crate) use budget::count_chars;
+pub use budget::{LayerSize, LayerView, fit_to_budget};
+pub(crate) use daily::{OldDay, SessionDay};
 pub use forget::{ForgetTarget, LayerForgetReceipt};
-pub use history::LayerRevision;
+pub(crate) use history::LayerRevision;
 pub use layer::Layer;
 pub use layer_edit::{EditContext, LayerEdit};
-pub use quotes::{ForgottenDay, remove_quotes};
+pub(crate) use quotes::{ForgottenDay, remove_quotes};
 
 use self::{history::LayerHistory, paths::LayerPaths};
 use super::sections::{EditedText, MarkdownSections};

@@ -67,7 +67,7 @@ impl Layers {
 
 /// Returns the text without these sentences. A line with nothing left but its marker and its speaker is removed, and so
 /// is a section without lines.
-pub fn remove_quotes(text: &str, quotes: &HashSet<String>) -> String {
+pub(crate) fn remove_quotes(text: &str, quotes: &HashSet<String>) -> String {
     let sections = MarkdownSections::parse(text);
     sections.headed_texts().filter_map(|(_, part, _)| section_without(part, quotes)).collect()
 }

@@ -92,7 +92,7 @@ pub enum MemoryToolCommand {
 
 impl MemoryToolCommand {
     /// Masks the secrets that it would write and returns their kinds.
-    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
+    pub(crate) fn mask_secrets(&mut self) -> Vec<SecretKind> {
         match self {
             Self::Create { file_text: text, .. } | Self::Insert { insert_text: text, .. } => {
                 mask_all([text])
@@ -152,7 +152,7 @@ pub struct MemoryToolOutput {
 
 /// Change of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileChange {
+pub(crate) struct FileChange {
     /// Path, from `/memories`.
     pub path: String,
     /// Text before; `None` if it was not there.
@@ -165,7 +165,7 @@ pub struct FileChange {
 
 impl FileChange {
     /// Masks the secrets in its texts and returns their kinds.
-    pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
+    pub(crate) fn mask_secrets(&mut self) -> Vec<SecretKind> {
         mask_all([&mut self.before, &mut self.after].into_iter().flatten())
     }
 
@@ -175,7 +175,7 @@ impl FileChange {
 }
 
 /// Command that is planned and not committed yet. The folder is locked as long as it lives.
-pub struct PreparedCommand {
+pub(crate) struct PreparedCommand {
     root: FolderHandle,
     output: MemoryToolOutput,
     step: FolderStep,
@@ -212,7 +212,7 @@ impl MemoryFolder {
     }
 
     /// Returns its path.
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
@@ -222,7 +222,7 @@ impl MemoryFolder {
     }
 
     /// Plans a command, once no other process is changing the folder.
-    pub fn prepare(&self, command: &MemoryToolCommand) -> Result<PreparedCommand> {
+    pub(crate) fn prepare(&self, command: &MemoryToolCommand) -> Result<PreparedCommand> {
         let failed = |error| self.io_error(error);
         let changes = !matches!(command, MemoryToolCommand::View { .. });
         let root = FolderHandle::open_root(&self.root).map_err(failed)?;
@@ -254,12 +254,12 @@ impl MemoryFolder {
 
 impl PreparedCommand {
     /// Returns the change of each file, so that what is lost can be saved first.
-    pub fn changes(&self) -> &[FileChange] {
+    pub(crate) fn changes(&self) -> &[FileChange] {
         &self.changes
     }
 
     /// Commits it. When it returns, the change survives a power cut.
-    pub fn commit(self) -> Result<MemoryToolOutput> {
+    pub(crate) fn commit(self) -> Result<MemoryToolOutput> {
         let done = match &self.step {
             FolderStep::Nothing => Ok(()),
             FolderStep::Write { path, before, after } => self.write(path, before.as_deref(), after),

@@ -8,7 +8,7 @@ mod edit;
 #[cfg(test)]
 mod tests;
 
-pub use edit::EditedText;
+pub(crate) use edit::EditedText;
 
 use crate::{
     error::{Error, Result},

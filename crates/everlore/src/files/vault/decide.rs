@@ -2,7 +2,7 @@
 
 /// State of a file since the last sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileSyncState {
+pub(crate) enum FileSyncState {
     /// Same bytes.
     Unchanged,
     /// Another text.
@@ -15,7 +15,7 @@ pub enum FileSyncState {
 
 /// State of a memory since the last sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MemorySyncState {
+pub(crate) enum MemorySyncState {
     /// Same text.
     Unchanged,
     /// Another text.
@@ -28,7 +28,7 @@ pub enum MemorySyncState {
 
 /// Step that makes file and memory agree again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SyncDecision {
+pub(crate) enum SyncDecision {
     /// Do nothing.
     Nothing,
     /// Forget the pair: neither is there any more.
@@ -52,7 +52,7 @@ pub enum SyncDecision {
 }
 
 /// Decides; `agree` is `true` if an edited file has the text of the memory.
-pub fn decide(file: FileSyncState, memory: MemorySyncState, agree: bool) -> SyncDecision {
+pub(crate) fn decide(file: FileSyncState, memory: MemorySyncState, agree: bool) -> SyncDecision {
     match (file, memory) {
         (FileSyncState::Unchanged, MemorySyncState::Unchanged) => SyncDecision::Nothing,
         (FileSyncState::Unchanged, MemorySyncState::Edited) => SyncDecision::WriteFile,

@@ -19,7 +19,7 @@ const RESERVED_DEVICE_NAMES: [&str; 22] = [
 ];
 
 /// Returns `<kind>_<slug>.md`, with a number if that is taken. `is_taken` gets names in lower case.
-pub fn unique_file_name(kind: Kind, title: &str, is_taken: impl Fn(&str) -> bool) -> String {
+pub(crate) fn unique_file_name(kind: Kind, title: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let slug = slug(title);
     let stem = if slug.is_empty() { kind.as_str().to_owned() } else { format!("{kind}_{slug}") };
     let stem = truncate_bytes(&stem, MAX_STEM_BYTES);
@@ -29,7 +29,7 @@ pub fn unique_file_name(kind: Kind, title: &str, is_taken: impl Fn(&str) -> bool
 }
 
 /// Returns the letters and digits of any language, in lower case and composed, joined by underscores.
-pub fn slug(title: &str) -> String {
+pub(crate) fn slug(title: &str) -> String {
     let lower: String = title.nfc().collect::<String>().to_lowercase().nfc().collect();
     let words = lower.split(|c: char| !(c.is_alphanumeric() || c == '-'));
     let words = words.map(|word| word.trim_matches('-')).filter(|word| !word.is_empty());
@@ -68,7 +68,7 @@ pub fn sanitize_file_name(given: &str) -> Result<String> {
 }
 
 /// Returns `true` if a file is the index, also on systems that ignore case.
-pub fn is_index_file(file: &str) -> bool {
+pub(crate) fn is_index_file(file: &str) -> bool {
     file.eq_ignore_ascii_case(INDEX_FILE)
 }
 

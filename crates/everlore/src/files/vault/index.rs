@@ -168,7 +168,7 @@ impl std::fmt::Display for VaultIndex {
 }
 
 /// Returns one line on a memory: its description, or the beginning of its text.
-pub fn index_summary(memory: &Memory) -> String {
+pub(crate) fn index_summary(memory: &Memory) -> String {
     let text = match memory.description.trim() {
         "" => memory.content.trim().lines().next().unwrap_or_default(),
         description => description,
@@ -199,7 +199,7 @@ fn line(title: &str, file: &str, separator: &str, summary: &str) -> String {
 }
 
 /// Escapes a title for the text of a link.
-pub fn escape_link_text(title: &str) -> String {
+pub(crate) fn escape_link_text(title: &str) -> String {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     title.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
 }

@@ -95,7 +95,7 @@ pub fn list(folder: &Path, limit: Option<usize>) -> Result<VaultListing> {
 
 /// Returns the files of a folder that could be memories: markdown, not hidden, not the index; links are reported as
 /// skipped.
-pub fn memory_files(
+pub(crate) fn memory_files(
     folder: &Path,
 ) -> Result<Vec<std::result::Result<(String, fs::Metadata), SkippedVaultFile>>> {
     let failed = |error| Error::io(folder.display().to_string(), error);
@@ -123,7 +123,7 @@ pub fn memory_files(
 }
 
 /// Returns `true` if a file of this name could be a memory.
-pub fn is_memory_file(name: &str) -> bool {
+pub(crate) fn is_memory_file(name: &str) -> bool {
     !name.starts_with('.') && name.to_lowercase().ends_with(".md") && !is_index_file(name)
 }
 

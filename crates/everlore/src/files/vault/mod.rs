@@ -12,21 +12,19 @@ mod decide;
 mod vault_file;
 mod save;
 
-pub use decide::{FileSyncState, MemorySyncState, SyncDecision, decide};
-pub use file_names::{is_index_file, sanitize_file_name, slug, unique_file_name};
-pub use index::{
-    MAX_INDEX_VIEW_BYTES, MAX_INDEX_VIEW_LINES, VaultIndex, VaultIndexView, escape_link_text,
-    index_summary,
-};
-pub use list::{
-    MAX_PROMPT_FILES, SkippedVaultFile, VaultEntry, VaultListing, is_memory_file, list,
-    memory_files,
-};
+pub(crate) use decide::{FileSyncState, MemorySyncState, SyncDecision, decide};
+pub use file_names::sanitize_file_name;
+pub(crate) use file_names::{is_index_file, slug, unique_file_name};
+pub use index::{MAX_INDEX_VIEW_BYTES, MAX_INDEX_VIEW_LINES, VaultIndex};
+pub(crate) use index::{VaultIndexView, escape_link_text, index_summary};
+pub use list::{MAX_PROMPT_FILES, VaultListing, list};
+pub(crate) use list::{SkippedVaultFile, is_memory_file, memory_files};
 pub use page::VaultPage;
-pub use save::{VaultNote, delete, save};
-pub use vault_file::{
-    FileStat, MAX_FILE_BYTES, VaultLock, create_file, ensure_meta_folder, read_limited,
-    remove_if_exists, remove_temp_files, replace_file,
+pub use save::{VaultNote, save};
+pub(crate) use vault_file::remove_if_exists;
+pub(crate) use vault_file::{
+    FileStat, VaultLock, create_file, ensure_meta_folder, read_limited, remove_temp_files,
+    replace_file,
 };
 
 /// Returns `true` if a folder is a vault: it was synced or saved to before.
@@ -38,4 +36,4 @@ pub fn is_vault(folder: &std::path::Path) -> bool {
 pub const INDEX_FILE: &str = "MEMORY.md";
 
 /// Folder inside a vault for the program's own data. It can be left out of git.
-pub const META_FOLDER: &str = ".everlore";
+pub(crate) const META_FOLDER: &str = ".everlore";

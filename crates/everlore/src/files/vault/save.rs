@@ -3,8 +3,8 @@
 use std::{fs, io, path::Path};
 
 use super::{
-    INDEX_FILE, VaultIndex, VaultLock, VaultPage, create_file, index_summary, is_index_file,
-    remove_if_exists, replace_file, sanitize_file_name, unique_file_name,
+    INDEX_FILE, VaultIndex, VaultLock, VaultPage, create_file, index_summary, replace_file,
+    sanitize_file_name, unique_file_name,
 };
 use crate::{
     error::{Error, Result},
@@ -53,19 +53,6 @@ pub fn save(folder: &Path, note: &VaultNote, now: Timestamp) -> Result<String> {
     }
     update_index(folder, |index| index.set(&file, &memory.name, &index_summary(&memory)))?;
     Ok(file)
-}
-
-/// Deletes a memory and its line in the index; returns `false` if there is none.
-pub fn delete(folder: &Path, file: &str) -> Result<bool> {
-    let file = sanitize_file_name(file)?;
-    let _lock = VaultLock::acquire(folder)?;
-    let path = folder.join(&file);
-    if is_index_file(&file) || !fs::symlink_metadata(&path).is_ok_and(|data| data.is_file()) {
-        return Ok(false);
-    }
-    remove_if_exists(&path).map_err(|error| Error::io(path.display().to_string(), error))?;
-    update_index(folder, |index| index.remove(&file))?;
-    Ok(true)
 }
 
 /// Revises an existing file, which keeps its id, if it has one.
@@ -121,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn saving_writes_a_file_and_a_line_and_deleting_removes_both() {
+    fn saving_writes_a_file_and_a_line_and_never_the_index_itself() {
         let folder = tempfile::tempdir().unwrap();
         let read = |file: &str| fs::read_to_string(folder.path().join(file)).unwrap();
         let now = "2026-03-02T12:00:00Z".parse().unwrap();
@@ -136,12 +123,6 @@ mod tests {
         fs::write(folder.path().join("rule.md"), &mine).unwrap();
         save(folder.path(), &note(Some("rule.md"), "Rule", "No mocks at all."), now).unwrap();
         assert_eq!(read("rule.md"), mine.replace("No mocks.", "No mocks at all."));
-        assert!(delete(folder.path(), "rule").unwrap());
-        assert!(!delete(folder.path(), "rule").unwrap());
-        assert_eq!(
-            read("MEMORY.md"),
-            "- [真实数据库](feedback_真实数据库.md) — about 真实数据库\n"
-        );
         for bad in ["MEMORY.md", "memory"] {
             let answer = save(folder.path(), &note(Some(bad), "x", "y"), now);
             assert!(answer.unwrap_err().to_string().contains("index"), "{bad}");

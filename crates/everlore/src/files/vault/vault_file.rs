@@ -11,7 +11,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::META_FOLDER;
-pub use crate::files::atomic_file::remove_if_exists;
+pub(crate) use crate::files::atomic_file::remove_if_exists;
 use crate::{
     error::{Error, Result},
     files::atomic_file::{TempFile, WriteOptions, lock},
@@ -19,14 +19,14 @@ use crate::{
 };
 
 /// Most bytes of a file: those of a memory, front matter included.
-pub const MAX_FILE_BYTES: u64 = MAX_CONTENT_BYTES as u64 + 64 * 1024;
+pub(super) const MAX_FILE_BYTES: u64 = MAX_CONTENT_BYTES as u64 + 64 * 1024;
 
 /// Prefix of temporary files; leftovers of a crash are removed.
 const TEMP_PREFIX: &str = ".everlore-tmp-";
 
 /// Metadata by which an untouched file is recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileStat {
+pub(crate) struct FileStat {
     /// Size in bytes.
     pub size: u64,
     /// Time of the last write, in nanoseconds.
@@ -39,7 +39,7 @@ pub struct FileStat {
 
 impl FileStat {
     /// Returns the metadata of a file.
-    pub fn from_metadata(data: &fs::Metadata) -> Self {
+    pub(crate) fn from_metadata(data: &fs::Metadata) -> Self {
         let since =
             data.modified().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
         let modified = since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(0));
@@ -48,7 +48,7 @@ impl FileStat {
     }
 
     /// Returns the last moment at which it is known to have changed.
-    pub fn last_changed(&self) -> i64 {
+    pub(crate) fn last_changed(&self) -> i64 {
         self.modified.max(self.changed)
     }
 }
@@ -67,7 +67,7 @@ fn changed(_: &fs::Metadata) -> (i64, u64) {
 /// Lock that is held while a vault is changed: one process at a time. The system releases it when the process ends,
 /// however it ends.
 #[derive(Debug)]
-pub struct VaultLock {
+pub(crate) struct VaultLock {
     _file: fs::File,
     /// Time of the file system's own clock when the lock was taken, in nanoseconds.
     pub acquired_at: i64,
@@ -75,7 +75,7 @@ pub struct VaultLock {
 
 impl VaultLock {
     /// Waits until no other process changes the vault.
-    pub fn acquire(folder: &Path) -> Result<Self> {
+    pub(crate) fn acquire(folder: &Path) -> Result<Self> {
         let path = ensure_meta_folder(folder)?.join("lock");
         let failed = |error| Error::io(path.display().to_string(), error);
         let mut file = lock(&path).map_err(failed)?;
@@ -88,7 +88,7 @@ impl VaultLock {
 
 /// Returns the folder inside a vault for the program's own data; created on first use, with a rule that keeps it out of
 /// git.
-pub fn ensure_meta_folder(folder: &Path) -> Result<PathBuf> {
+pub(crate) fn ensure_meta_folder(folder: &Path) -> Result<PathBuf> {
     let path = folder.join(META_FOLDER);
     let failed = |error| Error::io(path.display().to_string(), error);
     if !path.is_dir() {
@@ -107,7 +107,7 @@ pub fn ensure_meta_folder(folder: &Path) -> Result<PathBuf> {
 }
 
 /// Reads the bytes of a file within the limit, with its metadata from before the read.
-pub fn read_limited(path: &Path) -> io::Result<(Vec<u8>, FileStat)> {
+pub(crate) fn read_limited(path: &Path) -> io::Result<(Vec<u8>, FileStat)> {
     let mut file = fs::File::open(path)?;
     let stat = FileStat::from_metadata(&file.metadata()?);
     if stat.size > MAX_FILE_BYTES {
@@ -122,7 +122,7 @@ pub fn read_limited(path: &Path) -> io::Result<(Vec<u8>, FileStat)> {
 }
 
 /// Replaces a file atomically. With `durable` it survives a power cut when this returns.
-pub fn replace_file(path: &Path, bytes: &[u8], durable: bool) -> io::Result<FileStat> {
+pub(crate) fn replace_file(path: &Path, bytes: &[u8], durable: bool) -> io::Result<FileStat> {
     let permissions = fs::metadata(path).ok().map(|data| data.permissions());
     write_temp(path, bytes, WriteOptions { durable, permissions, ..WriteOptions::default() })?
         .persist(path)?;
@@ -130,14 +130,14 @@ pub fn replace_file(path: &Path, bytes: &[u8], durable: bool) -> io::Result<File
 }
 
 /// Creates a file; an error if there is one.
-pub fn create_file(path: &Path, bytes: &[u8], durable: bool) -> io::Result<FileStat> {
+pub(crate) fn create_file(path: &Path, bytes: &[u8], durable: bool) -> io::Result<FileStat> {
     write_temp(path, bytes, WriteOptions { durable, ..WriteOptions::default() })?
         .persist_noclobber(path)?;
     file_stat(path)
 }
 
 /// Removes files that an interrupted process left half written.
-pub fn remove_temp_files(folder: &Path) {
+pub(crate) fn remove_temp_files(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries
         .flatten()

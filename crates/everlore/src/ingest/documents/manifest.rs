@@ -38,7 +38,7 @@ pub(super) struct ManifestChunk {
 }
 
 /// Returns the paths of all ingested documents, in the order of ingestion.
-pub async fn document_paths(store: &dyn Store, scope: &Scope) -> Result<Vec<String>> {
+pub(crate) async fn document_paths(store: &dyn Store, scope: &Scope) -> Result<Vec<String>> {
     let filter = MemoryFilter {
         kinds: vec![Kind::Knowledge],
         tags: vec![DOCUMENT_TAG.to_owned()],
@@ -62,12 +62,12 @@ pub(super) async fn find_manifest(
     path: &str,
 ) -> Result<Option<Memory>> {
     let uri = naming::document_uri(scope, short_path(path), path);
-    Ok(store.memories().find(scope, &MemoryKey::Uri(uri), 1).await?.pop())
+    store.memories().find_one(scope, MemoryKey::Uri(uri)).await
 }
 
 /// Ingested document.
 #[derive(Debug, Clone, PartialEq)]
-pub struct IngestedDocument {
+pub(crate) struct IngestedDocument {
     /// Path of the document.
     pub path: String,
     /// Chunks in order, deleted and erased ones included.
@@ -77,14 +77,14 @@ pub struct IngestedDocument {
 }
 
 /// Returns the document that a manifest memory lists; `None` for other memories.
-pub fn ingested_document(manifest_memory: Memory) -> Option<IngestedDocument> {
+pub(crate) fn ingested_document(manifest_memory: Memory) -> Option<IngestedDocument> {
     let manifest = parse_manifest(&manifest_memory)?;
     let chunks = manifest.chunks.iter().map(|chunk| chunk.id).collect();
     Some(IngestedDocument { path: manifest.path, chunks, manifest_memory })
 }
 
 /// Finds the ingested document at a path.
-pub async fn find_document(
+pub(crate) async fn find_document(
     store: &dyn Store,
     scope: &Scope,
     path: &str,
@@ -93,7 +93,7 @@ pub async fn find_document(
 }
 
 /// Returns the path of the document that a memory is a chunk of, and its first line when it was stored.
-pub fn chunk_origin(memory: &Memory) -> Option<(&str, usize)> {
+pub(crate) fn chunk_origin(memory: &Memory) -> Option<(&str, usize)> {
     memory.metadata.get("chunk").filter(|_| memory.source.via == Origin::Import)?;
     let line = memory.metadata.get("lines").and_then(|lines| lines[0].as_u64()).unwrap_or(1);
     Some((memory.metadata.get("path")?.as_str()?, line as usize))

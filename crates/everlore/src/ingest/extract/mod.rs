@@ -14,9 +14,9 @@ use crate::{
 };
 
 pub(super) use model_request::escape_angle_brackets;
-pub use model_request::{ExtractionInput, extract_prompt, extraction_request};
+pub(crate) use model_request::{ExtractionInput, extract_prompt, extraction_request};
 pub(super) use model_response::first_json_object;
-pub use model_response::parse_extraction;
+pub(crate) use model_response::parse_extraction;
 pub use rules::extract_by_rules;
 
 /// Keywords of a draft: a statement is a sentence and has few.

@@ -14,7 +14,7 @@ const MAX_RESPONSE_TOKENS: u32 = 4_096;
 
 /// Input of an extraction.
 #[derive(Debug, Clone, Copy)]
-pub struct ExtractionInput<'a> {
+pub(crate) struct ExtractionInput<'a> {
     /// Turns extracted before, as context for the others.
     pub context_turns: &'a [TurnText],
     /// Turns to extract from.
@@ -25,19 +25,19 @@ pub struct ExtractionInput<'a> {
 
 impl<'a> ExtractionInput<'a> {
     /// Returns all turns in order, context first; a model refers to them by number, from 1.
-    pub fn all_turns(&self) -> Vec<&'a TurnText> {
+    pub(crate) fn all_turns(&self) -> Vec<&'a TurnText> {
         self.context_turns.iter().chain(self.turns).collect()
     }
 
     /// Returns the predominant language of the turns.
-    pub fn language(&self) -> Language {
+    pub(crate) fn language(&self) -> Language {
         let text: String = self.turns.iter().map(|turn| turn.text.as_str()).collect();
         detect_language(&text)
     }
 }
 
 /// Returns the built-in prompt.
-pub fn extract_prompt(language: Language) -> &'static str {
+pub(crate) fn extract_prompt(language: Language) -> &'static str {
     match language {
         Language::Chinese => include_str!("../../../prompts/extract_zh.md"),
         _ => include_str!("../../../prompts/extract_en.md"),
@@ -46,7 +46,7 @@ pub fn extract_prompt(language: Language) -> &'static str {
 
 /// Builds the request from a prompt with placeholders. The conversation stands in JSON strings without line breaks or
 /// angle brackets, so that nothing in it can look like the end of the data.
-pub fn extraction_request(
+pub(crate) fn extraction_request(
     prompt: &str,
     input: &ExtractionInput<'_>,
     max_facts: usize,

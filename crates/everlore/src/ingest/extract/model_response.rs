@@ -88,7 +88,7 @@ struct ExtractedProfileSignal {
 }
 
 /// Parses the drafts that an answer proposes for an extraction input.
-pub fn parse_extraction(answer: &str, input: &ExtractionInput<'_>) -> Result<Vec<Draft>> {
+pub(crate) fn parse_extraction(answer: &str, input: &ExtractionInput<'_>) -> Result<Vec<Draft>> {
     let object = first_json_object(answer)
         .ok_or_else(|| unusable_response("there is no JSON object in it"))?;
     let response: ExtractionResponse = serde_json::from_str(&object)

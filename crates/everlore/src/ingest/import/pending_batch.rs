@@ -1,4 +1,5 @@
-//! Pending batch of an import: ids, uris and statements of changes that are not written yet.
+//! Pending batch of an import: ids, uris and statements of changes that are not written yet, and of stored memories
+//! like them.
 
 use std::collections::HashSet;
 
@@ -17,9 +18,14 @@ impl PendingBatch {
     pub(super) fn record(&mut self, change: &Change) {
         self.ids.insert(change.id());
         if let Change::Add(memory) = change {
-            self.uris.insert(memory.uri.clone());
-            self.statements.insert(statement_key(memory));
+            self.record_stored(memory);
         }
+    }
+
+    /// Records a stored memory, whose uri and statement are taken.
+    pub(super) fn record_stored(&mut self, memory: &Memory) {
+        self.uris.insert(memory.uri.clone());
+        self.statements.insert(statement_key(memory));
     }
 
     pub(super) fn has_id(&self, id: MemoryId) -> bool {
@@ -30,7 +36,7 @@ impl PendingBatch {
         self.uris.contains(uri)
     }
 
-    /// Returns `true` if the batch adds the same statement under the same name.
+    /// Returns `true` if the same statement is stored or added under the same name.
     pub(super) fn has_same_statement(&self, memory: &Memory) -> bool {
         self.statements.contains(&statement_key(memory))
     }

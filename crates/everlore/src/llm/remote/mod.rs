@@ -119,7 +119,7 @@ impl EmbeddingEndpoint {
     }
 
     /// Returns the model's name without the number of dimensions that ends it.
-    pub fn name_prefix(&self) -> String {
+    pub(crate) fn name_prefix(&self) -> String {
         let prefixed = match self.text_prefix.as_str() {
             "" => String::new(),
             prefix => format!("+{:02x?}", &Fingerprint::of(prefix).as_bytes()[..2])

@@ -75,7 +75,7 @@ impl Default for ConfidenceCoefficients {
 
 impl ConfidenceCoefficients {
     /// Returns the probability that the best hit answers the query.
-    pub fn probability(&self, features: &[f64; FEATURE_COUNT]) -> f64 {
+    pub(crate) fn probability(&self, features: &[f64; FEATURE_COUNT]) -> f64 {
         logistic(self.log_odds(features))
     }
 

@@ -4,12 +4,13 @@ use jiff::Zoned;
 use serde::Serialize;
 
 use crate::{
-    recall::{Hit, one_line, overview},
+    recall::Hit,
     text::{
         age::Age,
         check_note,
         language::Language,
         sanitize::{sanitize, sanitize_line},
+        tiers::{one_line, overview},
         tokens::estimate_tokens,
     },
     types::{CheckResult, Kind, Memory, MemoryId, Tier},

@@ -22,7 +22,7 @@ use crate::{
 
 /// Memory in the structured answer of the recall tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RenderedMemory {
+pub(crate) struct RenderedMemory {
     /// Id of the memory.
     pub id: MemoryId,
     /// Uri of the memory.
@@ -50,7 +50,7 @@ pub struct RenderedMemory {
 }
 
 /// Answers a query that names one memory: that memory, with full confidence.
-pub fn recall_named_memory(memory: Memory, config: &RecallConfig, now: &Zoned) -> Recall {
+pub(crate) fn recall_named_memory(memory: Memory, config: &RecallConfig, now: &Zoned) -> Recall {
     let intent = analyze(&format!("{} {}", memory.name, memory.description), config, now);
     let hit = Hit {
         memory,
@@ -74,7 +74,11 @@ pub fn recall_named_memory(memory: Memory, config: &RecallConfig, now: &Zoned) -
 
 /// Renders the hits as a block of at most `budget` tokens, and as values for programs. Hits that do not fit are left
 /// out from the end.
-pub fn render_recall(found: &Recall, budget: usize, now: &Zoned) -> (String, Vec<RenderedMemory>) {
+pub(crate) fn render_recall(
+    found: &Recall,
+    budget: usize,
+    now: &Zoned,
+) -> (String, Vec<RenderedMemory>) {
     let language = found.intent.language;
     let phrases = BlockPhrases::for_language(language);
     let opening = phrases.opening();

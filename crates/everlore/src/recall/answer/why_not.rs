@@ -130,7 +130,7 @@ impl WhyNot {
 
     /// Replaces `Returned` by the fate of the hit in a block; any other reason holds for the block as well.
     #[must_use]
-    pub fn in_block(self, block: &MemoryBlock, budget: usize) -> Self {
+    pub(crate) fn in_block(self, block: &MemoryBlock, budget: usize) -> Self {
         let Self::Returned { hit, .. } = self else { return self };
         let id = hit.memory.id;
         match block.entries.iter().find(|entry| entry.id == id) {
@@ -145,7 +145,7 @@ impl WhyNot {
 
 /// Explains what kept a memory out of the answer, or that nothing did: runs the recall again without limits and looks
 /// for the memory at every step.
-pub async fn why_not(
+pub(crate) async fn why_not(
     deps: RecallDeps<'_>,
     request: &RecallRequest,
     id: MemoryId,

@@ -111,7 +111,7 @@ pub struct QueryTerm {
 impl Intent {
     /// Returns `true` if the query itself calls for memory: it asks about the user, the past, an experience or
     /// something technical.
-    pub fn asks_memory(&self) -> bool {
+    pub(crate) fn asks_memory(&self) -> bool {
         self.identity != IdentityQuestion::None
             || self.kind != QueryKind::General
             || self.asks_when

@@ -5,7 +5,7 @@
 //! store, no model.
 
 mod analyze;
-pub mod query_kind;
+mod query_kind;
 mod identity;
 mod memory_need;
 mod small_talk;
@@ -23,3 +23,5 @@ pub use memory_need::MemoryNeed;
 pub(super) use memory_need::capitalized_names;
 pub(super) use period::QueryPeriod;
 pub(super) use phrases::is_question;
+pub use query_kind::QueryKind;
+pub(super) use query_kind::RankingStrategy;

@@ -26,7 +26,7 @@ pub enum QueryKind {
 
 /// Ranking adjustments for a kind of query. Every factor is modest: it reorders near equals and hides nothing.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RankingStrategy {
+pub(crate) struct RankingStrategy {
     /// Memory kinds that are boosted.
     pub kinds: &'static [Kind],
     /// Factor on the score of those kinds.
@@ -39,7 +39,7 @@ pub struct RankingStrategy {
 
 impl QueryKind {
     /// Returns the ranking adjustments for this kind of query.
-    pub fn strategy(self) -> RankingStrategy {
+    pub(crate) fn strategy(self) -> RankingStrategy {
         let (kinds, kind_boost, recency_scale): (&'static [Kind], _, _) = match self {
             // Tastes change slowly, and corrections state them as clearly as the profile does.
             Self::Preference => (&[Kind::User, Kind::Feedback], 1.2, 2.0),
@@ -58,7 +58,7 @@ impl QueryKind {
 
 /// Classifies a query by the first kind, in this order, of which it contains a phrase. "How did we fix the compile
 /// error" is after the experience although it mentions code.
-pub fn classify_query(query: &str) -> QueryKind {
+pub(super) fn classify_query(query: &str) -> QueryKind {
     let plain = normalize(query);
     let text = PhraseMatcher::new(&plain);
     let has_any = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     config::RecallConfig,
-    recall::{Hit, query_kind::RankingStrategy},
+    recall::{Hit, RankingStrategy},
     store::DocAddress,
     types::{Memory, Timestamp},
 };

@@ -344,14 +344,14 @@ pub(crate) async fn scopes_know_nothing_of_each_other(store: TestStore) {
     store.apply(write(&ann, 2, vec![add(&erased), Change::Erase(erased.id)])).await.unwrap();
     assert_eq!(store.memories().get(&ben, &[secret.id]).await.unwrap(), [None]);
     assert_eq!(store.memories().read_back(&ben, &[secret.id]).await.unwrap(), [false]);
-    for key in [
+    let keys = [
         MemoryKey::IdPrefix("01".into()),
         MemoryKey::Uri(secret.uri.clone()),
         MemoryKey::Text(secret.fingerprint()),
-    ] {
-        assert_eq!(store.memories().find(&ann, &key, 10).await.unwrap().len(), 1, "{key:?}");
-        assert_eq!(store.memories().find(&ben, &key, 10).await.unwrap(), [], "{key:?}");
-    }
+    ];
+    let found = [[secret.clone()], [secret.clone()], [secret.clone()]];
+    assert_eq!(store.memories().find(&ann, &keys, 10).await.unwrap(), found);
+    assert_eq!(store.memories().find(&ben, &keys, 10).await.unwrap(), [[], [], []]);
     assert_eq!(list_all(&store, &ben).await, []);
     assert_eq!(postings_by_address(&store, &ben, &["secret"]).await, [BTreeMap::new()]);
     assert_eq!(store.memories().by_address(&ben, &[DocAddress::new(0, 0)]).await.unwrap(), []);
@@ -438,14 +438,18 @@ pub(crate) async fn keys_find_what_they_name(store: TestStore) {
     let (one, two) = (memory(&scope, 0x1a, "same"), memory(&scope, 0x1b, "same"));
     let said = turn(&scope, 0x2a, "monday", "same");
     store.apply(write(&scope, 1, vec![add(&one), add(&two), add(&said)])).await.unwrap();
-    let find = async |key: MemoryKey| store.memories().find(&scope, &key, 10).await.unwrap();
+    let find = async |key| store.memories().find(&scope, &[key], 10).await.unwrap().remove(0);
     assert_eq!(find(MemoryKey::IdPrefix("1".into())).await, [one.clone(), two.clone()]);
     assert_eq!(find(MemoryKey::IdPrefix("1b07".into())).await, std::slice::from_ref(&two));
     assert_eq!(find(MemoryKey::IdPrefix("xyz".into())).await, []);
     assert_eq!(find(MemoryKey::IdPrefix("1".repeat(40))).await, []);
     assert_eq!(find(MemoryKey::Uri(one.uri.clone())).await, std::slice::from_ref(&one));
     assert_eq!(find(MemoryKey::Uri(said.uri.clone())).await, []);
-    assert_eq!(find(MemoryKey::Text(Fingerprint::of(" same "))).await, [one, two]);
+    let same = MemoryKey::Text(Fingerprint::of(" same "));
+    assert_eq!(find(same.clone()).await, [one.clone(), two]);
+    let keys = [MemoryKey::Uri("agent://x/none".into()), same];
+    assert_eq!(store.memories().find(&scope, &keys, 1).await.unwrap(), [vec![], vec![one]]);
+    assert_eq!(store.memories().find(&scope, &[], 1).await.unwrap(), Vec::<Vec<Memory>>::new());
 }
 
 pub(crate) async fn the_journal_tells_before_and_after(store: TestStore) {

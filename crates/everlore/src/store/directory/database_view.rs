@@ -290,7 +290,8 @@ impl DatabaseView {
     ) -> Result<()> {
         let print = Fingerprint::of(&page.content);
         // A file that names no id cannot tell more than a few memories with one text apart.
-        for memory in store.memories().find(scope, &MemoryKey::Text(print), 20).await? {
+        let found = store.memories().find(scope, &[MemoryKey::Text(print)], 20).await?;
+        for memory in found.into_iter().flatten() {
             self.by_text.entry(print).or_default().push(memory.id);
             self.memories.insert(memory.id, memory);
         }

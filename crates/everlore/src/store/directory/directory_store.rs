@@ -213,9 +213,14 @@ impl Memories for DirectoryStore {
         self.inner.memories().get(scope, ids).await
     }
 
-    async fn find(&self, scope: &Scope, key: &MemoryKey, limit: usize) -> Result<Vec<Memory>> {
+    async fn find(
+        &self,
+        scope: &Scope,
+        keys: &[MemoryKey],
+        limit: usize,
+    ) -> Result<Vec<Vec<Memory>>> {
         self.sync_if_stale(scope).await?;
-        self.inner.memories().find(scope, key, limit).await
+        self.inner.memories().find(scope, keys, limit).await
     }
 
     async fn list(&self, scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>> {
@@ -331,7 +336,7 @@ mod tests {
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, text.replace("龙井茶", "普洱茶")).unwrap();
         store.refresh(&scope).await.unwrap();
-        let found = engine.recall(&engine.request(&scope, "普洱茶")).await.unwrap();
+        let found = engine.recall(&engine.recall_request(&scope, "普洱茶")).await.unwrap();
         assert_eq!(found.hits[0].memory.content, "I like 普洱茶");
         assert_eq!(
             engine.store().index().inconsistencies(&scope).await.unwrap(),

@@ -11,7 +11,7 @@ mod directory_store;
 mod uri_index;
 
 pub use directory_store::DirectoryStore;
-pub use sync::sync;
+pub(crate) use sync::sync;
 pub use sync_report::{SyncAction, SyncReport, SyncRequest, SyncStep};
 
 #[cfg(test)]

@@ -45,7 +45,11 @@ const MAX_ATTEMPTS: usize = 5;
 const BATCH: usize = 1_000;
 
 /// Syncs both sides once.
-pub async fn sync(store: &dyn Store, request: &SyncRequest, now: Timestamp) -> Result<SyncReport> {
+pub(crate) async fn sync(
+    store: &dyn Store,
+    request: &SyncRequest,
+    now: Timestamp,
+) -> Result<SyncReport> {
     sync_with_crash_point(store, request, now, &CrashPoint::default()).await
 }
 

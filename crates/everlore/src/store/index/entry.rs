@@ -7,7 +7,7 @@ use crate::{
         dates::mentions_time,
         terms::{TermHash, for_each_term},
     },
-    types::{Memory, MemoryId, Slot},
+    types::{EmbeddingModelId, Memory, MemoryId, Slot, Vector},
 };
 
 use super::segment::{
@@ -99,12 +99,12 @@ impl IndexEntry {
 }
 
 /// Returns the term of memories about the same attribute of the same subject.
-pub fn slot_term(slot: &Slot) -> TermHash {
+pub(crate) fn slot_term(slot: &Slot) -> TermHash {
     keyword_term("slot", &slot.key())
 }
 
 /// Returns the term of memories that were extracted from a turn.
-pub fn source_turn_term(turn: MemoryId) -> TermHash {
+pub(crate) fn source_turn_term(turn: MemoryId) -> TermHash {
     keyword_term("turn", &turn.to_string())
 }
 
@@ -190,6 +190,26 @@ impl std::hash::Hasher for TermHasher {
 
     fn write_u64(&mut self, hash: u64) {
         self.0 = hash;
+    }
+}
+
+impl Segment {
+    /// Builds the segment of memories, which are in the order of their addresses, with the postings of `terms` and their
+    /// vectors of `model`. A store without an index of its own answers
+    /// [`SearchIndex::postings`](crate::store::SearchIndex::postings) with it.
+    pub fn of_memories<'a>(
+        memories: impl IntoIterator<Item = (DocAddress, &'a Memory, Option<&'a Vector>)>,
+        terms: &[TermHash],
+        model: Option<&EmbeddingModelId>,
+    ) -> Self {
+        // The number tells models apart in stored blocks; here there is one model.
+        const MODEL: u32 = 1;
+        let entry = |(address, memory, vector): (_, _, Option<&Vector>)| IndexEntry {
+            vector: vector.map(|vector| (MODEL, vector.to_bytes())),
+            ..IndexEntry::from_memory(memory, address)
+        };
+        let entries: Vec<_> = memories.into_iter().map(entry).collect();
+        build_segment(&entries, terms, model.map(|model| (MODEL, model.dimensions)))
     }
 }
 

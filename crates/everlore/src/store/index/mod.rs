@@ -13,5 +13,5 @@ pub(crate) mod assemble;
 
 pub(crate) use block::{BlockLayout, IndexBlock};
 pub(crate) use entry::IndexEntry;
-pub use entry::{slot_term, source_turn_term};
+pub(crate) use entry::{slot_term, source_turn_term};
 pub use segment::{Docs, FIELD_COUNT, IndexField, Posting, Segment, SegmentVectors};

@@ -70,14 +70,14 @@ impl SegmentVectors {
 
     /// Returns the scale and the bytes of a document's vector; `None` if it is not in RAM or is empty.
     #[inline]
-    pub fn get(&self, doc: usize) -> Option<(f32, &[u8])> {
+    pub(crate) fn get(&self, doc: usize) -> Option<(f32, &[u8])> {
         let Self::Loaded { bytes, vector_bytes } = self else { return None };
         unpack_vector(bytes.get(doc * vector_bytes..(doc + 1) * vector_bytes)?)
     }
 
     /// Returns the similarity of a document to a query, if it has a vector that is in RAM or was scored.
     #[inline]
-    pub fn similarity(&self, doc: usize, question: &Vector) -> Option<f32> {
+    pub(crate) fn similarity(&self, doc: usize, question: &Vector) -> Option<f32> {
         match self {
             Self::Scored(compared) => compared.get(doc).copied().filter(|known| !known.is_nan()),
             _ => self.get(doc).map(|vector| similarity(vector, question)),
@@ -278,7 +278,7 @@ impl Docs {
 
     /// Returns the number of terms of the memory, by [`IndexField`].
     #[inline]
-    pub fn lengths(&self, doc: usize) -> [u32; FIELD_COUNT] {
+    pub(crate) fn lengths(&self, doc: usize) -> [u32; FIELD_COUNT] {
         let [a, b, c, d, e, f, g, h, tags, speaker] = self.bytes(doc, 16);
         let (name, description) = (u16::from_le_bytes([e, f]), u16::from_le_bytes([g, h]));
         let content = u32::from_le_bytes([a, b, c, d]);
@@ -304,7 +304,7 @@ impl Docs {
     }
 
     /// Returns `true` if the text of the memory names a time.
-    pub fn mentions_time(&self, doc: usize) -> bool {
+    pub(crate) fn mentions_time(&self, doc: usize) -> bool {
         self.byte(doc, 28) & MENTIONS_TIME != 0
     }
 
@@ -321,7 +321,7 @@ impl Docs {
     }
 
     /// Returns the position of an address in the run.
-    pub fn index_of(&self, address: DocAddress) -> Option<usize> {
+    pub(crate) fn index_of(&self, address: DocAddress) -> Option<usize> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low.midpoint(high);

@@ -8,7 +8,7 @@ use crate::{
     store::{
         CaptureFailure, CaptureQueue, ClaimRequest, DocAddress, PendingSession, SessionLease,
         UnreadTurns,
-        capture_queue::{CONTEXT_TURNS, lease_lost, pick_due, starts_exchange},
+        capture_queue::{CONTEXT_TURNS, lease_lost, starts_exchange},
     },
     types::{
         CaptureCheckpoint, Kind, Memory, MemoryId, QuarantineLimits, QuarantinedDraft, Scope,
@@ -120,7 +120,7 @@ impl CaptureQueue for RamStore {
     async fn claim(&self, claim: &ClaimRequest) -> Result<Option<SessionLease>> {
         let mut scopes = self.lock_scopes();
         let pending = all_pending(scopes.iter(), claim.scope.as_ref());
-        let Some(chosen) = pick_due(&pending, claim) else { return Ok(None) };
+        let Some(chosen) = claim.pick_due(&pending) else { return Ok(None) };
         let PendingSession { scope, session, failures, invalid, .. } = pending[chosen].clone();
         let Some(data) = scopes.get_mut(&scope) else { return Ok(None) };
         let number = data.session_number(session.as_deref()).unwrap_or_default();

@@ -17,8 +17,13 @@ impl Memories for RamStore {
         Ok(self.read(scope, |data| ids.iter().map(|id| data.memory(*id).cloned()).collect()))
     }
 
-    async fn find(&self, scope: &Scope, key: &MemoryKey, limit: usize) -> Result<Vec<Memory>> {
-        let fits = |memory: &&Memory| match key {
+    async fn find(
+        &self,
+        scope: &Scope,
+        keys: &[MemoryKey],
+        limit: usize,
+    ) -> Result<Vec<Vec<Memory>>> {
+        let is_named = |memory: &Memory, key: &MemoryKey| match key {
             MemoryKey::IdPrefix(prefix) => {
                 memory.id.to_string().replace('-', "").starts_with(prefix)
             }
@@ -26,7 +31,12 @@ impl Memories for RamStore {
             MemoryKey::Text(text) => memory.kind != Kind::Turn && memory.fingerprint() == *text,
         };
         Ok(self.read(scope, |data| {
-            data.oldest_first().into_iter().filter(fits).take(limit).cloned().collect()
+            let all = data.oldest_first();
+            let named = |key| {
+                let named = all.iter().copied().filter(|memory| is_named(memory, key));
+                named.take(limit).cloned().collect()
+            };
+            keys.iter().map(named).collect()
         }))
     }
 

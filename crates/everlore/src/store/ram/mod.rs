@@ -17,15 +17,11 @@ use std::{
 
 use async_trait::async_trait;
 
-use self::{
-    scope_data::{MODEL_NUMBER, ScopeData},
-    usage_ledger::UsageLedgerData,
-    vector_cache::CachedVectorMap,
-};
+use self::{scope_data::ScopeData, usage_ledger::UsageLedgerData, vector_cache::CachedVectorMap};
 use super::{
     CaptureQueue, Embeddings, Journal, JournalQuery, Ledger, Memories, SearchIndex, Segment,
     SharedDocument, SharedDocuments, Store, StoreAdmin, StoreInfo, TokenVectors, UriIndex,
-    UsageLog, VectorCache, index::entry::build_segment,
+    UsageLog, VectorCache,
 };
 use crate::{
     error::Result,
@@ -50,7 +46,7 @@ pub struct RamStore {
 
 impl RamStore {
     /// Creates a store with these memories of one scope and no history.
-    pub fn with_memories(scope: &Scope, memories: Vec<Memory>) -> Self {
+    pub(crate) fn with_memories(scope: &Scope, memories: Vec<Memory>) -> Self {
         let mut data = ScopeData::default();
         for memory in memories {
             let address = data.address_for(&memory);
@@ -168,18 +164,7 @@ impl SearchIndex for RamStore {
         model: Option<&EmbeddingModelId>,
     ) -> Result<Vec<Segment>> {
         let model = model.filter(|model| self.current_model().as_ref() == Some(model));
-        Ok(self.read(scope, |data| {
-            let entries: Vec<_> = data
-                .rows
-                .iter()
-                .map(|(address, memory)| data.index_entry(memory, *address, model))
-                .collect();
-            vec![build_segment(
-                &entries,
-                terms,
-                model.map(|model| (MODEL_NUMBER, model.dimensions)),
-            )]
-        }))
+        Ok(self.read(scope, |data| vec![Segment::of_memories(data.indexed(model), terms, model)]))
     }
 
     async fn similarities(

@@ -14,9 +14,6 @@ use crate::{
     },
 };
 
-/// Number of the model. There is one model at a time, so it carries no information.
-pub(super) const MODEL_NUMBER: u32 = 1;
-
 /// Data of one scope.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ScopeData {
@@ -74,16 +71,15 @@ impl ScopeData {
         self.vectors.get(&address).is_some_and(|(made_by, _)| made_by == model)
     }
 
-    /// Builds the index entry of a memory, with its vector if it is of this model.
-    pub(super) fn index_entry(
-        &self,
-        memory: &Memory,
-        address: DocAddress,
-        model: Option<&EmbeddingModelId>,
-    ) -> IndexEntry {
-        let vector = self.vectors.get(&address).filter(|(made_by, _)| model == Some(made_by));
-        let vector = vector.map(|(_, vector)| (MODEL_NUMBER, vector.to_bytes()));
-        IndexEntry { vector, ..IndexEntry::from_memory(memory, address) }
+    /// Returns the memories in the order of their addresses, with their vectors of `model`.
+    pub(super) fn indexed<'a>(
+        &'a self,
+        model: Option<&'a EmbeddingModelId>,
+    ) -> impl Iterator<Item = (DocAddress, &'a Memory, Option<&'a Vector>)> {
+        self.rows.iter().map(move |(address, memory)| {
+            let vector = self.vectors.get(address).filter(|(made_by, _)| model == Some(made_by));
+            (*address, memory, vector.map(|(_, vector)| vector))
+        })
     }
 
     /// Stores the vector with the text: a new text has a new one, or none.

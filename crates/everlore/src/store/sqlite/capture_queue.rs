@@ -7,7 +7,6 @@ use crate::{
     error::Result,
     store::{
         CaptureFailure, CaptureQueue, ClaimRequest, PendingSession, SessionLease, UnreadTurns,
-        capture_queue::pick_due,
     },
     types::{MemoryId, QuarantinedDraft, Scope, Timestamp},
 };
@@ -17,7 +16,7 @@ impl CaptureQueue for SqliteStore {
     async fn claim(&self, claim: &ClaimRequest) -> Result<Option<SessionLease>> {
         // Most claims find nothing due: only the others need the writer.
         let pending = self.pending(claim.scope.as_ref()).await?;
-        if pick_due(&pending, claim).is_none() {
+        if claim.pick_due(&pending).is_none() {
             return Ok(None);
         }
         let claim = claim.clone();

@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Result},
     store::{
         CaptureFailure, ClaimRequest, DocAddress, PendingSession, SessionLease, UnreadTurns,
-        capture_queue::{CONTEXT_TURNS, lease_lost, pick_due, starts_exchange},
+        capture_queue::{CONTEXT_TURNS, lease_lost, starts_exchange},
         plan::CaptureDelta,
         row::{MemoryRow, timestamp},
     },
@@ -70,7 +70,7 @@ pub(super) fn commit(
 /// Leases the first session that is due.
 pub(super) fn claim(db: &Connection, claim: &ClaimRequest) -> Result<Option<SessionLease>> {
     let mut pending = pending(db, claim.scope.as_ref())?;
-    let Some(due) = pick_due(&pending, claim) else { return Ok(None) };
+    let Some(due) = claim.pick_due(&pending) else { return Ok(None) };
     let PendingSession { scope, session, failures, invalid, .. } = pending.swap_remove(due);
     let lease = SessionLease { scope, session, owner: claim.owner.clone(), failures, invalid };
     let until = claim.now.as_millisecond() + claim.lease_duration.as_millis() as i64;

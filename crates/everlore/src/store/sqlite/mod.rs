@@ -62,7 +62,7 @@ use crate::{
     types::{AppliedChange, Change, Fingerprint, Memory, MemoryId, Scope, WriteBatch},
 };
 
-pub use self::open::SCHEMA_VERSION;
+pub(crate) use self::open::SCHEMA_VERSION;
 
 /// A store in one SQLite file.
 pub struct SqliteStore {
@@ -240,10 +240,20 @@ impl Memories for SqliteStore {
         Ok(found)
     }
 
-    async fn find(&self, scope: &Scope, key: &MemoryKey, limit: usize) -> Result<Vec<Memory>> {
-        let (owned_scope, key) = (scope.clone(), key.clone());
-        self.read(scope, move |db, scope_id| rows::find(db, &owned_scope, scope_id, &key, limit))
-            .await
+    async fn find(
+        &self,
+        scope: &Scope,
+        keys: &[MemoryKey],
+        limit: usize,
+    ) -> Result<Vec<Vec<Memory>>> {
+        let (owned_scope, wanted) = (scope.clone(), keys.to_vec());
+        let find = move |db: &Connection, scope_id| {
+            let found = |key| rows::find(db, &owned_scope, scope_id, key, limit);
+            wanted.iter().map(found).collect::<Result<Vec<_>>>()
+        };
+        let mut found = self.read(scope, find).await?;
+        found.resize(keys.len(), Vec::new());
+        Ok(found)
     }
 
     async fn list(&self, scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>> {

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use crate::error::{Error, Result};
 
 /// The newest schema this program knows.
-pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
+pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
 /// Step `n` leads from schema `n` to schema `n + 1`. Only ever added to.
 const MIGRATIONS: [&str; 7] = [

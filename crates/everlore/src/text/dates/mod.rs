@@ -33,8 +33,9 @@ use expr::TimeExpr;
 use lexer::{TimeToken, lex};
 use lexicon::{NameAmbiguity, TimeWord};
 
-pub use session_mention::{SessionMention, SessionOrdinal, SessionRange, find_sessions};
-pub use when_question::asks_when;
+pub(crate) use session_mention::{SessionMention, find_sessions};
+pub use session_mention::{SessionOrdinal, SessionRange};
+pub(crate) use when_question::asks_when;
 
 /// Time that a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +75,7 @@ pub fn find_times(text: &str, now: &Zoned) -> Vec<TimeMention> {
 }
 
 /// Returns `true` if `text` names a time at all: any that [`find_times`] finds, a clock time, a weekday, a duration.
-pub fn mentions_time(text: &str) -> bool {
+pub(crate) fn mentions_time(text: &str) -> bool {
     let tokens = lex(text);
     (0..tokens.len()).any(|at| has_time_hint(&tokens, at) || parse_at(&tokens, at).is_some())
 }

@@ -28,7 +28,7 @@ pub struct SessionRange {
 
 /// Conversations that a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionMention {
+pub(crate) struct SessionMention {
     /// Range of conversations.
     pub sessions: SessionRange,
     /// Bytes of the text that name them.
@@ -50,7 +50,7 @@ const MAX_FILLER_WORDS: usize = 5;
 const MAX_COUNT: u32 = 9_999;
 
 /// Finds the conversations that `text` names by number, if any.
-pub fn find_sessions(text: &str) -> Option<SessionMention> {
+pub(crate) fn find_sessions(text: &str) -> Option<SessionMention> {
     let tokens = lex(text);
     (0..tokens.len()).find_map(|at| {
         let (before, rest) = tokens.split_at(at);

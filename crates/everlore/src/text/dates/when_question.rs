@@ -25,7 +25,7 @@ const CHINESE_PHRASES: &[&str] = &[
 ];
 
 /// Returns `true` if the question in `text` asks for a time.
-pub fn asks_when(text: &str) -> bool {
+pub(crate) fn asks_when(text: &str) -> bool {
     let lower = text.to_ascii_lowercase().replace('’', "'");
     let bare = lower.trim_matches(|c: char| !c.is_alphanumeric());
     let chinese =

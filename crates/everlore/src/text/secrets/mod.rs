@@ -81,7 +81,7 @@ impl From<SecretKind> for &'static str {
 
 /// Secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SecretMatch {
+pub(crate) struct SecretMatch {
     /// Kind.
     pub kind: SecretKind,
     /// Bytes of its value.
@@ -89,7 +89,7 @@ pub struct SecretMatch {
 }
 
 /// Returns the secrets of a text, in order, none within another.
-pub fn find_secrets(text: &str) -> Vec<SecretMatch> {
+pub(crate) fn find_secrets(text: &str) -> Vec<SecretMatch> {
     let mut found = Vec::new();
     known_formats::find(text, &mut found);
     labelled::find(text, &mut found);
@@ -110,14 +110,14 @@ pub fn mask(text: &str) -> (Cow<'_, str>, Vec<SecretKind>) {
 }
 
 /// Masks only secrets that `before` does not have: those were their owner's choice.
-pub fn mask_new<'a>(text: &'a str, before: &str) -> (Cow<'a, str>, Vec<SecretKind>) {
+pub(crate) fn mask_new<'a>(text: &'a str, before: &str) -> (Cow<'a, str>, Vec<SecretKind>) {
     let mut secrets = find_secrets(text);
     secrets.retain(|secret| !before.contains(&text[secret.span.clone()]));
     apply_masks(text, &secrets)
 }
 
 /// Returns the kind of the first mask of a text: a text with a mask had a secret.
-pub fn find_mask(text: &str) -> Option<SecretKind> {
+pub(crate) fn find_mask(text: &str) -> Option<SecretKind> {
     let masks = text.split(MASK_PREFIX).skip(1).filter_map(|rest| rest.split_once(']'));
     masks.into_iter().find_map(|(name, _)| SecretKind::ALL.into_iter().find(|k| k.as_str() == name))
 }

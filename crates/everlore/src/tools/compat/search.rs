@@ -11,8 +11,11 @@ use crate::tools::{
 };
 use crate::{
     error::Result,
-    recall,
-    text::sanitize::{sanitize_line, sanitize_unindented},
+    recall::RecallRequest,
+    text::{
+        sanitize::{sanitize_line, sanitize_unindented},
+        tiers::one_line,
+    },
     types::Memory,
 };
 
@@ -109,7 +112,7 @@ impl Tool for SearchTool {
             return Err(missing_field(&self.spec(), "query", ""));
         }
         let request = cx.engine.context_request(cx.scope, query.trim());
-        let found = cx.engine.recall(&recall::RecallRequest { limit: LIMIT, ..request }).await?;
+        let found = cx.engine.recall(&RecallRequest { limit: LIMIT, ..request }).await?;
         let result = |memory: &Memory| json!({ "id": memory.id, "title": title(memory), "url": url(memory) });
         let results: Vec<Value> = found.hits.iter().map(|hit| result(&hit.memory)).collect();
         Ok(as_json(json!({ "results": results })))
@@ -172,7 +175,7 @@ fn as_json(structured: Value) -> ToolResult {
 
 fn title(memory: &Memory) -> String {
     match memory.name.trim() {
-        "" => sanitize_line(&recall::one_line(memory)),
+        "" => sanitize_line(&one_line(memory)),
         name => sanitize_line(name),
     }
 }

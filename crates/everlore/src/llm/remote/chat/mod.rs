@@ -126,7 +126,7 @@ impl RemoteChatModel {
     }
 
     /// Returns the names of the provider's models, sorted.
-    pub async fn model_names(&self) -> Result<Vec<String>> {
+    pub(crate) async fn model_names(&self) -> Result<Vec<String>> {
         let list = self.fetch_models().await.map_err(|error| self.to_user_error(error))?;
         let mut names = self.adapter.parse_model_names(&list);
         names.sort();

@@ -1,0 +1,118 @@
+//! Parts of the engine that the server, the command line, the evaluation and the tests share with it. They are no part of
+//! the public API and change without notice.
+
+use std::sync::Arc;
+
+use crate::{
+    Engine, MemoryId, Result, Scope, files::layers::Layers, ingest::TextSketch, store::Store,
+};
+
+pub use crate::{
+    sync::{lock, run_blocking},
+    types::{clock::to_millisecond, slot::Attribute},
+};
+
+pub mod text {
+    pub mod dates {
+        pub use crate::text::dates::find_times;
+    }
+    pub mod fold {
+        pub use crate::text::fold::fold;
+    }
+    pub mod injected_blocks {
+        pub use crate::text::injected_blocks::strip_injected_blocks;
+    }
+    pub mod language {
+        pub use crate::text::language::detect_language;
+    }
+    pub mod secrets {
+        pub use crate::text::secrets::{describe_kinds, mask, mask_all};
+    }
+    pub mod terms {
+        pub use crate::text::terms::{TERMS_VERSION, terms};
+    }
+    pub mod tiers {
+        pub use crate::text::tiers::{one_line, overview, without_generated_overview};
+    }
+    pub mod tokens {
+        pub use crate::text::tokens::estimate_tokens;
+    }
+}
+
+#[cfg(feature = "remote")]
+pub mod llm {
+    pub use crate::llm::remote::{
+        ClientProtocol, FrameDecoder, FrameTooLong, Framing, Upstream, UpstreamResponse,
+    };
+}
+
+pub mod files {
+    pub mod agent_settings {
+        pub use crate::files::agent_settings::AgentSettingsFile;
+    }
+    pub mod atomic_file {
+        pub use crate::files::atomic_file::{
+            TempFile, WriteOptions, create_private_folder, lock, private_open_options,
+            remove_if_exists,
+        };
+    }
+    pub mod documents {
+        pub use crate::files::documents::{MAX_KEEP_TOGETHER_TOKENS, is_binary, parse};
+    }
+    pub mod front_matter {
+        pub use crate::files::front_matter::{FrontMatter, YamlValue, yaml_scalar};
+    }
+    pub mod home {
+        pub use crate::files::home::vault_folder;
+    }
+    pub mod layers {
+        pub use crate::files::layers::{EditContext, ForgetTarget, Layers, fit_to_budget};
+    }
+    pub mod sections {
+        pub use crate::files::sections::MarkdownSections;
+    }
+    pub mod vault {
+        pub use crate::files::vault::{
+            INDEX_FILE, MAX_INDEX_VIEW_BYTES, MAX_INDEX_VIEW_LINES, MAX_PROMPT_FILES, VaultIndex,
+            VaultListing, VaultNote, VaultPage, is_vault, list, sanitize_file_name, save,
+        };
+    }
+}
+
+pub mod ingest {
+    pub use crate::ingest::{
+        AgentNote, Draft, ExportHeader, ExportLine, TextSketch, TurnText, agent_note, day_uri,
+        extract_by_rules,
+    };
+}
+
+pub mod recall {
+    pub use crate::recall::{FEATURE_COUNT, TrainingSample, analyze, fit_coefficients, pack};
+}
+
+pub mod upkeep {
+    pub use crate::upkeep::is_held_out;
+}
+
+pub mod prompt {
+    pub use crate::prompt::PrefixDigest;
+}
+
+/// Returns the store below an engine. What is written through it is embedded as the engine's own saves are.
+pub fn store_of(engine: &Engine) -> &Arc<dyn Store> {
+    engine.store()
+}
+
+/// Returns the layer files of a scope, whose methods block.
+pub fn layers_of(engine: &Engine, scope: &Scope) -> Result<Layers> {
+    engine.layers(scope)
+}
+
+/// Returns sketches of all memories injected in a session.
+pub async fn injected_sketches(
+    engine: &Engine,
+    scope: &Scope,
+    session: &str,
+) -> Result<Vec<(MemoryId, TextSketch)>> {
+    engine.injected_sketches(scope, session).await
+}
