@@ -1,7 +1,7 @@
 //! The `everlore` command: remembers and recalls on one machine, from a terminal or a script.
 //!
-//! `cli` declares the arguments, `cli_context` finds the home, the settings and the engine, each file of `commands` runs
-//! one command, and `output` prints. Exit codes: 0 done, 1 nothing found, 2 failed; a broken pipe is success.
+//! `cli` declares the arguments, `cli_context` finds the home, the settings and the engine, `commands` has a file or
+//! folder for each command, and `output` prints. Exit codes: 0 done, 1 nothing found, 2 failed; a broken pipe is success.
 
 mod cli;
 mod cli_context;
@@ -84,7 +84,8 @@ fn runtime_builder(runs_server: bool) -> tokio::runtime::Builder {
     }
 }
 
-/// Loads the settings, runs the command, and closes the store.
+/// Loads the settings, runs the command, and closes the store. A hook that responds to its host exits inside the command
+/// and leaves the store open: its writes are in the spool.
 async fn run_command(cli: Cli, out: &mut Output) -> Result<Exit> {
     let cx = CliContext::new(&cli.global, &cli.command)?;
     for note in cx.startup_notes(&cli.command) {

@@ -178,7 +178,7 @@ async fn import_file(
 fn rejected_lines(report: &ImportReport) -> Problem {
     let title = format!("{} lines cannot be imported, so nothing was imported", report.rejected);
     Problem {
-        more: Some(Box::new(json!({ "rejections": report.rejections }))),
+        details: Some(Box::new(json!({ "rejections": report.rejections }))),
         ..Problem::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "invalid",

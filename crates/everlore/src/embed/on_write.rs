@@ -119,8 +119,8 @@ impl Store for EmbedOnWrite {
         self.store().ledger()
     }
 
-    fn cache(&self) -> &dyn VectorCache {
-        self.store().cache()
+    fn vector_cache(&self) -> &dyn VectorCache {
+        self.store().vector_cache()
     }
 
     fn documents(&self) -> &dyn SharedDocuments {

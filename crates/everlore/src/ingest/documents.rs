@@ -375,7 +375,7 @@ impl DocumentIngest<'_> {
         match self
             .store
             .memories()
-            .verify(self.scope, &ids)
+            .read_back(self.scope, &ids)
             .await?
             .iter()
             .position(|verified| !verified)

@@ -101,7 +101,8 @@ impl RememberRequest {
         memory.confidence = checked_fraction("confidence", self.confidence, memory.confidence)?;
         memory.metadata = self.metadata;
         if let Some(new) = self.check {
-            // Unsigned: the engine has not read the file of the check, so it proves nothing until a person sets it again.
+            // Imported: this home has not verified it, so it stays unsigned. `Engine::remember` has already moved its
+            // own checks into the metadata.
             let check = new.validate(&now.to_zoned(TimeZone::UTC))?;
             let stored = serde_json::to_value(StoredCheck::unsigned(check, Actor::Engine, now));
             memory.metadata.insert(CHECK_KEY.to_owned(), stored.unwrap_or_default());

@@ -10,7 +10,7 @@ use super::{CaptureCheckpoint, ChangeVectors, Fingerprint, Memory, MemoryId, Sco
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Actor {
-    /// Person, by command or by hand.
+    /// Person: by command, by hand, or as a turn that a coding agent's hook reports.
     Person,
     /// Agent, by a tool.
     Agent,

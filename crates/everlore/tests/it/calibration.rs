@@ -81,7 +81,11 @@ async fn a_tuning_moves_the_confidence_of_its_scope_alone() {
         remember_all(&engine, &scope(user), &["The boiler lost pressure in January"]).await;
     }
     let sure = async |engine: &Engine, user: &str| {
-        engine.recall(&engine.request(&scope(user), "boiler pressure")).await.unwrap().confidence
+        engine
+            .recall(&engine.recall_request(&scope(user), "boiler pressure"))
+            .await
+            .unwrap()
+            .confidence
     };
     let before = sure(&engine, "ann").await;
     let tuned =

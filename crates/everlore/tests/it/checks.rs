@@ -55,7 +55,7 @@ async fn recall_with_checks(
     owner: &Scope,
     query: &str,
 ) -> Vec<(String, Option<CheckResult>)> {
-    let found = engine.recall(&engine.request(owner, query)).await.unwrap();
+    let found = engine.recall(&engine.recall_request(owner, query)).await.unwrap();
     found.hits.into_iter().map(|hit| (hit.memory.content, hit.check)).collect()
 }
 
@@ -96,7 +96,7 @@ async fn the_block_says_what_failed_in_the_language_of_the_question_and_within_i
     fs::write(&parser, "").unwrap();
     engine.remember(&owner, checked("The parser is in p.rs 解析器", path(&parser))).await.unwrap();
     let block = async |query: &str, budget| {
-        engine.context(&engine.request(&owner, query), budget).await.unwrap()
+        engine.context(&engine.recall_request(&owner, query), budget).await.unwrap()
     };
     let fresh = block("where is the parser", 500).await;
     assert!(!fresh.text.contains("check"), "{}", fresh.text);
@@ -132,7 +132,7 @@ async fn what_does_not_hold_stands_after_what_does_and_is_never_left_out() {
     let first = recall_with_checks(&engine, &owner, "staging port").await;
     assert_eq!((first.len(), first[0].0.as_str()), (2, "staging port staging port"));
     fs::write(&config, "port = 2").unwrap();
-    let request = engine.request(&owner, "staging port");
+    let request = engine.recall_request(&owner, "staging port");
     let second = engine.recall(&request).await.unwrap();
     assert_eq!((second.hits.len(), second.hits[1].memory.id), (2, best));
     assert!(second.hits[1].score > second.hits[0].score, "its score is what it was");
@@ -166,7 +166,7 @@ async fn dates_are_told_by_the_clock_of_the_engine() {
     }
     assert!(
         later
-            .context(&later.request(&owner, "优惠码有效吗"), 500)
+            .context(&later.recall_request(&owner, "优惠码有效吗"), 500)
             .await
             .unwrap()
             .text
@@ -272,7 +272,7 @@ async fn free_data_that_looks_like_a_check_is_never_looked_at() {
     assert!(!mark.exists());
     let own = serde_json::Map::from_iter([(CHECK_KEY.to_owned(), json!("done"))]);
     engine.remember(&owner, RememberRequest { metadata: own, ..say("a ticket") }).await.unwrap();
-    let hit = engine.recall(&engine.request(&owner, "ticket")).await.unwrap().hits.remove(0);
+    let hit = engine.recall(&engine.recall_request(&owner, "ticket")).await.unwrap().hits.remove(0);
     assert_eq!((hit.check, &hit.memory.metadata[CHECK_KEY]), (None, &json!("done")));
 }
 

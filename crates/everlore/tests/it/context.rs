@@ -85,7 +85,7 @@ async fn the_settings_bound_what_a_recall_returns_and_why_not_says_so() {
     let mut config = Config::default();
     config.memory.long_term.max_return = 2;
     let engine = engine_on(store).rebuild().config(config).build();
-    let request = RecallRequest { limit: 1_000, ..engine.request(&owner, "tea") };
+    let request = RecallRequest { limit: 1_000, ..engine.recall_request(&owner, "tea") };
     assert_eq!(engine.recall(&request).await.unwrap().hits.len(), 2);
     let why = engine.why_not(&request, memories[4].id).await.unwrap();
     assert!(matches!(why, WhyNot::Rank { rank: 5, limit: 2, .. }), "{why:?}");
@@ -113,7 +113,8 @@ async fn an_answer_that_knew_nothing_keeps_no_fact_out_in_both_languages() {
         let saved = engine.observe(&owner, said.map(turn).collect()).await.unwrap();
         let told = context_text(&engine, question).await;
         assert!(told.contains(fact) && !told.contains(empty), "{told}");
-        let why = engine.why_not(&engine.request(&owner, question), saved[40].id).await.unwrap();
+        let why =
+            engine.why_not(&engine.recall_request(&owner, question), saved[40].id).await.unwrap();
         assert_eq!(why, WhyNot::NoAnswer);
     }
 }
@@ -132,9 +133,10 @@ async fn a_question_asked_before_keeps_no_answer_out_in_both_languages() {
         let saved = engine.observe(&owner, turns.collect()).await.unwrap();
         let told = context_text(&engine, question).await;
         assert!(told.contains(fact) && !told.contains(question), "{told}");
-        let found = engine.recall(&engine.request(&owner, about_questions)).await.unwrap();
+        let found = engine.recall(&engine.recall_request(&owner, about_questions)).await.unwrap();
         assert!(found.hits.iter().any(|hit| hit.memory.content == question), "{about_questions}");
-        let why = engine.why_not(&engine.request(&owner, question), saved[60].id).await.unwrap();
+        let why =
+            engine.why_not(&engine.recall_request(&owner, question), saved[60].id).await.unwrap();
         assert_eq!(why, WhyNot::SameQuestion);
     }
 }

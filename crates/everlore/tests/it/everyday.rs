@@ -84,7 +84,7 @@ async fn messages_that_need_no_memory_get_none() {
             asked += 1;
             let block = context_block(&engine, owner, message).await;
             if !block.entries.is_empty() {
-                let found = engine.recall(&engine.request(owner, message)).await.unwrap();
+                let found = engine.recall(&engine.recall_request(owner, message)).await.unwrap();
                 told_some.push(format!(
                     "{owner} {:.2} {message} -> {}",
                     found.confidence, found.hits[0].memory.content
@@ -107,7 +107,7 @@ async fn questions_about_what_is_stored_get_the_right_memory() {
             asked += 1;
             let owner = scope(user);
             if !context_block(&engine, &owner, question).await.text.contains(answer) {
-                let found = engine.recall(&engine.request(&owner, question)).await.unwrap();
+                let found = engine.recall(&engine.recall_request(&owner, question)).await.unwrap();
                 missed.push(format!(
                     "{user} {:.2} {question} -> {:?} {:?}",
                     found.confidence,

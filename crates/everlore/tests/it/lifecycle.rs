@@ -36,7 +36,11 @@ async fn engines() -> [Engine; 2] {
 
 /// Builds a request that returns whatever is found: confidence is tested elsewhere.
 fn request(engine: &Engine, owner: &Scope, query: &str) -> RecallRequest {
-    RecallRequest { min_confidence: 0.0, floor: 0.0, ..engine.context_request(owner, query) }
+    RecallRequest {
+        min_confidence: 0.0,
+        min_relevance_share: 0.0,
+        ..engine.context_request(owner, query)
+    }
 }
 
 /// Injects context for a query in a session and returns the injected memories.
@@ -82,7 +86,7 @@ async fn what_an_answer_used_is_worth_more_and_what_it_did_not_use_a_little_less
             let injected_ids = ask(&engine, &owner, "s1", query).await;
             assert_eq!(injected_ids.len(), 2, "{query}");
             let answered = engine.record_answer(&owner, "s1", answer).await.unwrap();
-            assert_eq!((answered.told, &answered.used), (2, &vec![saved[0].id]), "{answer}");
+            assert_eq!((answered.injected, &answered.used), (2, &vec![saved[0].id]), "{answer}");
             assert_eq!(weight(&engine, &owner, saved[0].id).await, 1.0, "nothing moves in a turn");
 
             let weighed = upkeep(&engine, &owner).await;
@@ -113,7 +117,7 @@ async fn looking_writes_nothing_down() {
         engine.recall(&request).await.unwrap();
         engine.flush(Duration::ZERO).await;
         let stats = engine.usage_stats(&owner).await.unwrap();
-        assert_eq!((stats.counts.told, stats.comparison), (0, None));
+        assert_eq!((stats.counts.injected, stats.comparison), (0, None));
         let error = engine.inject(&request, 2_000, " ").await.unwrap_err();
         assert_eq!(error.code(), "invalid");
     }
@@ -165,7 +169,7 @@ async fn what_is_held_out_is_not_told_earns_nothing_and_is_compared() {
         assert!(injected_ids > 25 && held > 25, "{injected_ids} {held}");
         let stats = engine.usage_stats(&owner).await.unwrap();
         let compared = stats.comparison.unwrap();
-        assert_eq!((compared.told.rate, compared.held_out.rate), (1.0, 0.0));
+        assert_eq!((compared.injected.rate, compared.held_out.rate), (1.0, 0.0));
         assert!(compared.standard_error > 0.0 && compared.standard_error < 0.1);
         let weighed = upkeep(&engine, &owner).await;
         assert_eq!(job(&weighed, UpkeepJob::Weigh).done, 1);
@@ -278,7 +282,7 @@ async fn what_fades_is_put_away_found_on_request_and_brought_back() {
         let done = upkeep(&engine, &owner).await;
         let archived = job(&done, UpkeepJob::Archive);
         assert_eq!((archived.memories[0].id, archived.done), (all[0].id, 1));
-        let request = engine.request(&owner, "book number 0");
+        let request = engine.recall_request(&owner, "book number 0");
         let found = engine.recall(&request).await.unwrap();
         assert!(found.hits.iter().all(|hit| hit.memory.id != all[0].id));
         let mut wider = request.clone();
@@ -504,7 +508,7 @@ async fn what_a_tool_tells_in_a_conversation_counts_as_told() {
         assert!(injected_ids.iter().any(|(id, _)| *id == saved[1].id), "{injected_ids:?}");
         let answer = "You live in Boston, in Elm Street.";
         let answered = engine.record_answer(&owner, "s1", answer).await.unwrap();
-        assert_eq!((answered.told, &answered.used), (injected_ids.len(), &vec![saved[1].id]));
+        assert_eq!((answered.injected, &answered.used), (injected_ids.len(), &vec![saved[1].id]));
     }
 }
 

@@ -80,7 +80,7 @@ fn vector(word: &str) -> Vec<f32> {
 }
 
 async fn ask(engine: &Engine, query: &str) -> Recall {
-    engine.recall(&engine.request(&scope("ann"), query)).await.unwrap()
+    engine.recall(&engine.recall_request(&scope("ann"), query)).await.unwrap()
 }
 
 fn contents(found: &Recall) -> Vec<&str> {
@@ -223,8 +223,10 @@ async fn why_not_ranks_as_recall_does() {
     let toy = ToyReranker::new();
     let engine = ram().rebuild().reranker(toy.clone()).build();
     let saved = remember_all(&engine, &scope("ann"), &TEXTS).await;
-    let request =
-        RecallRequest { limit: 2, ..engine.request(&scope("ann"), "which medicine on monday") };
+    let request = RecallRequest {
+        limit: 2,
+        ..engine.recall_request(&scope("ann"), "which medicine on monday")
+    };
     let found = engine.recall(&request).await.unwrap();
     for (index, hit) in found.hits.iter().enumerate() {
         match engine.why_not(&request, hit.memory.id).await.unwrap() {

@@ -21,7 +21,7 @@ async fn simplified_and_traditional_chinese_find_each_other() {
         for (stored, asked) in [(traditional, simplified), (simplified, traditional)] {
             let (engine, owner) = (ram(), scope("ann"));
             remember_all(&engine, &owner, &[stored, "明天下雨", "rain tomorrow"]).await;
-            let hits = engine.recall(&engine.request(&owner, asked)).await.unwrap().hits;
+            let hits = engine.recall(&engine.recall_request(&owner, asked)).await.unwrap().hits;
             assert_eq!(hits[0].memory.content, stored, "{asked}");
             assert!(hits[0].signals.coverage > 0.999, "{asked}: {:?}", hits[0].signals);
         }
@@ -135,7 +135,7 @@ async fn a_list_of_the_trade_makes_the_right_memory_win_in_chinese() {
 async fn a_list_tells_what_it_found_and_without_one_nothing_changes() {
     let (engine, owner) = (engine_on(crate::support::sqlite().await), scope("ann"));
     remember_all(&engine, &owner, &["AFib since May", "茶"]).await;
-    let request = engine.request(&owner, "since when do I have AFib?");
+    let request = engine.recall_request(&owner, "since when do I have AFib?");
     let plain = engine.recall(&request).await.unwrap();
     let none = engine.clone().rebuild().domains(Domains::new(vec![])).build();
     assert_eq!(none.recall(&request).await.unwrap(), plain);

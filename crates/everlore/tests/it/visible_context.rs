@@ -37,7 +37,7 @@ async fn what_was_drawn_from_this_conversation_alone_is_left_out_and_what_an_old
         let both = drawn(&owner, number + 3, older, &[&before, &here]);
         let all = [&here, &before, &own, &both];
         store.apply(write(&owner, all.into_iter().map(add).collect())).await.unwrap();
-        let plain = engine.request(&owner, query);
+        let plain = engine.recall_request(&owner, query);
         let ids = |hits: &[everlore::Hit]| hits.iter().map(|hit| hit.memory.id).collect::<Vec<_>>();
         assert!(ids(&engine.recall(&plain).await.unwrap().hits).contains(&own.id));
         let going_on = RecallRequest { visible: Some(seen(days_ago(1))), ..plain.clone() };

@@ -63,7 +63,7 @@ pub(super) fn check_hooks(cx: &CliContext) -> Vec<DoctorCheck> {
         DoctorCheck::note(
             "hooks",
             format!("{} of hooks in {folder} not stored yet", turns(overdue)),
-            format!("the next event of an agent stores them; at once: everlore --home '{home}' hook claude-code store"),
+            format!("the next event of an agent stores them; at once: everlore --home '{home}' hook claude-code drain"),
         )
     });
     let refused = (refused > 0).then(|| {

@@ -91,7 +91,8 @@ async fn drain_spool(cx: &CliContext, spool: &Spool) -> Result<()> {
     Ok(())
 }
 
-/// Stores a turn, unless the journal has its run already.
+/// Stores a turn, unless the journal has its run already. The journal names a person as author of both sides of the
+/// conversation: the host reports what was said, no agent decided to save it.
 async fn store_turn(engine: &Engine, run: &str, spooled: SpooledTurn) -> Result<()> {
     let SpooledTurn { scope, host, turn } = spooled;
     let query =

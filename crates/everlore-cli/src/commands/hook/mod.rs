@@ -1,4 +1,5 @@
-//! `everlore hook`: called by coding agents at fixed points of a conversation. It never fails and never takes long.
+//! `everlore hook HOST EVENT`: called by coding agents at fixed points of a conversation. It never fails and never takes
+//! long. A *conversation* is the host's, known by its id; its *session* is the store's, known by its name.
 //!
 //! One hook event, from the host to the store (`everlore connect` makes hosts send them):
 //!
@@ -12,9 +13,9 @@
 //!    `HOME/hooks/waiting/RUN.json`) while `context::for_prompt` recalls. `context::build_block` asks the home's server
 //!    (`server_client::fetch_context`, `POST /v1/context`) if its version and settings are the same, else it calls
 //!    `Engine::inject_deferred` and spools the injection record. A failed tool gets its block the same way.
-//!    `HookHost::context_response` formats it.
-//! 5. Stop, compact, end: `HookCall::on_stop` spools the answer (stop only), and `drain::spawn_drain` starts a detached
-//!    process, `everlore hook HOST store`.
+//!    `HookHost::context_response` formats it, and `exit_now` ends the process without closing the store.
+//! 5. Stop, compact, end: `HookCall::on_boundary` spools the answer (stop), starts a new visible context (compact), and
+//!    `drain::spawn_drain` starts a detached process, `everlore hook HOST drain`.
 //! 6. That process (`drain::run`) stores the spooled entries under a lock: turns by `Engine::observe`, unless the
 //!    journal has their run (a digest of conversation, role and exchange), answers also by `Engine::record_answer`,
 //!    injections by `Engine::record_injection`. It then extracts memories (compact), ends the session (end), or
@@ -31,6 +32,8 @@ mod context;
 mod drain;
 
 use std::{
+    borrow::Cow,
+    convert::Infallible,
     ffi::OsString,
     io::{self, Read},
     path::PathBuf,
@@ -69,7 +72,14 @@ const MAX_EVENT_BYTES: u64 = 32 * 1024 * 1024;
 const DRAIN_LIMIT: Duration = Duration::from_secs(15 * 60);
 
 /// Event name that drains the spool.
-const DRAIN_EVENT: &str = "store";
+const DRAIN_EVENT: &str = "drain";
+
+/// Earlier name of [`DRAIN_EVENT`].
+const OLD_DRAIN_EVENT: &str = "store";
+
+/// Options of hooks that take a value.
+const VALUE_OPTIONS: [&str; 8] =
+    ["--home", "--agent", "--user", "--config", "--color", "--extract", "--read", "--end"];
 
 /// Environment variable that switches hooks off.
 const HOOKS_VARIABLE: &str = "EVERLORE_HOOKS";
@@ -80,17 +90,17 @@ const HOOKS_VARIABLE: &str = "EVERLORE_HOOKS";
 /// conversation gets the layers, each message the relevant memories, a failed tool the memories about its error;
 /// messages and answers are stored. Nothing is printed if nothing is relevant. It always exits with 0, within two
 /// seconds; EVERLORE_HOOKS=off switches it off. `everlore connect` makes agents call it (docs/connect.md). The event
-/// `store` drains the spool into the store; hooks start that process by themselves.
+/// `drain` stores what is in the spool; hooks start that process by themselves.
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
     /// Coding agent that calls
     host: String,
     /// Host's name of the event
     event: String,
-    /// With `store`: also extract memories from this conversation
-    #[arg(long, value_name = "SESSION", hide = true)]
-    read: Option<String>,
-    /// With `store`: also end this conversation
+    /// With `drain`: also extract memories from this session
+    #[arg(long, alias = "read", value_name = "SESSION", hide = true)]
+    extract: Option<String>,
+    /// With `drain`: also end this session
     #[arg(long, value_name = "SESSION", hide = true)]
     end: Option<String>,
 }
@@ -103,8 +113,9 @@ impl HookArgs {
         }
         let host =
             HookHost::from_name(&self.host).ok_or_else(|| unknown_name("host", &self.host))?;
-        if self.event == DRAIN_EVENT {
-            return Box::pin(drain::run(cx, out, self.read.as_deref(), self.end.as_deref())).await;
+        if is_drain_event(&self.event) {
+            return Box::pin(drain::run(cx, out, self.extract.as_deref(), self.end.as_deref()))
+                .await;
         }
         let (name, kind) =
             host.find_event(&self.event).ok_or_else(|| unknown_name("event", &self.event))?;
@@ -116,7 +127,7 @@ impl HookArgs {
     }
 }
 
-/// Handles one event and prints the context to inject, if any.
+/// Handles one event and prints the context to inject, if any. With a conversation it ends the process.
 async fn respond(event: &HookEvent, cx: &CliContext, out: &mut Output) -> Result<Exit> {
     if !cx.agent_config().memory.enabled {
         return Ok(Exit::Done);
@@ -133,14 +144,14 @@ async fn respond(event: &HookEvent, cx: &CliContext, out: &mut Output) -> Result
         },
         HookEventKind::Tool => context::for_tool_error(&call).await?,
         HookEventKind::Stop | HookEventKind::Compact | HookEventKind::End => {
-            call.on_stop()?;
+            call.on_boundary()?;
             None
         }
     };
     if let Some(context) = context {
         out.json(&event.host.context_response(event.name, &context))?;
     }
-    exit_now(out)
+    match exit_now(out)? {}
 }
 
 /// Spools the user's message and recalls context for it at the same time. Context is returned even if spooling fails.
@@ -157,8 +168,9 @@ async fn on_prompt(call: &HookCall<'_>, message: &str) -> Result<Option<String>>
     }
 }
 
-/// Exits as soon as the response is written: dropping the engine would take more than a tenth of the whole call.
-fn exit_now(out: &mut Output) -> Result<Exit> {
+/// Ends the process as soon as the response is written; returns only if that fails. Closing the store and dropping the
+/// engine would take more than a tenth of the whole call.
+fn exit_now(out: &mut Output) -> Result<Infallible> {
     out.flush()?;
     std::process::exit(0)
 }
@@ -208,20 +220,21 @@ impl<'a> HookCall<'a> {
         Ok(spawn_blocking(move || spool.put_turn(&run, &turn, mask)))
     }
 
-    /// Spools the answer of an exchange and starts the process that drains the spool.
-    fn on_stop(&self) -> Result<()> {
+    /// Handles the end of an exchange, of a visible context or of the conversation: spools the answer (stop), starts a new
+    /// visible context (compact), and starts the process that drains the spool.
+    fn on_boundary(&self) -> Result<()> {
         let kind = self.event.kind;
         if kind == HookEventKind::Stop {
             self.spool_answer()?;
         }
         if kind == HookEventKind::Compact {
             self.update_conversation(|state| {
-                state.forget_injected(self.cx.now().timestamp());
+                state.start_visible_context(self.cx.now().timestamp());
                 Ok(())
             })?;
         }
         let options = match kind {
-            HookEventKind::Compact => vec!["--read", &self.session],
+            HookEventKind::Compact => vec!["--extract", &self.session],
             HookEventKind::End => vec!["--end", &self.session],
             _ => Vec::new(),
         };
@@ -333,21 +346,36 @@ fn exit_after(time: Duration) {
 
 /// Returns `true` for the arguments of `everlore hook`, before they are parsed.
 pub(crate) fn is_hook(args: &[OsString]) -> bool {
-    let mut args = args.iter().skip(1);
-    while let Some(arg) = args.next() {
-        let text = arg.to_string_lossy();
-        if ["--home", "--agent", "--user", "--config", "--color"].contains(&&*text) {
-            args.next();
-        } else if !text.starts_with('-') {
-            return text == "hook";
+    positional_args(args).next().is_some_and(|command| command == "hook")
+}
+
+/// Returns `true` for the arguments of `everlore hook HOST drain`.
+fn is_drain(args: &[OsString]) -> bool {
+    positional_args(args).nth(2).is_some_and(|event| is_drain_event(&event))
+}
+
+fn is_drain_event(name: &str) -> bool {
+    [DRAIN_EVENT, OLD_DRAIN_EVENT].contains(&name)
+}
+
+/// Returns the arguments that are no options and no values of options.
+fn positional_args(args: &[OsString]) -> impl Iterator<Item = Cow<'_, str>> {
+    let mut args = args.iter().skip(1).map(|arg| arg.to_string_lossy());
+    std::iter::from_fn(move || {
+        loop {
+            let arg = args.next()?;
+            if VALUE_OPTIONS.contains(&&*arg) {
+                args.next();
+            } else if !arg.starts_with('-') {
+                return Some(arg);
+            }
         }
-    }
-    false
+    })
 }
 
 /// Runs a hook and exits with 0 whatever happens: for some hosts any other code blocks the agent.
 pub(crate) fn always_succeed(args: &[OsString], work: impl FnOnce() -> ExitCode) -> ExitCode {
-    if !args.iter().any(|arg| arg == DRAIN_EVENT) {
+    if !is_drain(args) {
         // Starts before anything is read: even opening a folder may hang.
         exit_after(HookEventKind::Prompt.time_limit());
     }
@@ -371,7 +399,7 @@ mod tests {
     #[test]
     fn a_hook_that_panics_exits_with_zero() {
         // The draining event has no time limit that would end the test.
-        let args = [OsString::from(DRAIN_EVENT)];
+        let args = ["everlore", "hook", "codex", DRAIN_EVENT].map(OsString::from);
         let code = always_succeed(&args, || panic!("this is only a test"));
         assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::SUCCESS));
         assert_eq!(
@@ -386,5 +414,19 @@ mod tests {
         assert!(is("everlore hook") && is("everlore --home /x hook codex Stop --wrong"));
         assert!(!is("everlore recall tea") && !is("everlore"));
         assert!(!is("everlore recall hook") && !is("everlore --agent hook recall tea"));
+    }
+
+    #[test]
+    fn only_the_event_tells_a_drain_from_a_hook_that_a_host_waits_for() {
+        let is = |line: &str| is_drain(&line.split(' ').map(Into::into).collect::<Vec<_>>());
+        assert!(is("everlore hook codex drain") && is("everlore --user li hook codex store"));
+        assert!(
+            is("everlore hook codex --read s1 store") && is("everlore hook codex drain --end s1")
+        );
+        assert!(!is("everlore --user store hook codex Stop") && !is("everlore hook store"));
+        assert!(
+            !is("everlore hook codex Stop --agent drain")
+                && !is("everlore hook codex --home=drain Stop")
+        );
     }
 }

@@ -94,9 +94,9 @@ impl Engine {
         Self { chat: Some(model), ..self }
     }
 
-    /// Extracts memories from all unread turns of a scope, or of one of its sessions, and returns a report for each
-    /// extraction. Failed sessions stay in the queue, and their report names the reason. Fails if memory is disabled
-    /// for the agent or the store fails.
+    /// Captures all unread turns of a scope, or of one of its sessions: extracts drafts, judges and reconciles them, and
+    /// commits the changes. Returns a report for each extraction. Failed sessions stay in the queue, and their report
+    /// names the reason. Fails if memory is disabled for the agent or the store fails.
     pub async fn extract(
         &self,
         scope: &Scope,

@@ -59,7 +59,7 @@ const SAVE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Most threads that read files or run commands at a time. More means that something hangs.
 const MAX_THREADS: usize = 8;
 
-type VerdictSender = mpsc::UnboundedSender<(usize, CheckResult)>;
+type CheckResultSender = mpsc::UnboundedSender<(usize, CheckResult)>;
 
 /// Verifier of checks, shared by all clones of an engine.
 #[derive(Default)]
@@ -94,7 +94,7 @@ struct CheckRunner {
     verifier: Arc<CheckVerifier>,
     home: Option<PathBuf>,
     commands: bool,
-    results: VerdictSender,
+    results: CheckResultSender,
 }
 
 /// Permit for one thread, returned on drop.

@@ -200,7 +200,12 @@ fn sync_author(folder: &Path) -> ChangeAuthor {
 async fn verify_batch(store: &dyn Store, request: &SyncRequest, batch: &[Change]) -> Result<()> {
     let stays = |change: &&Change| matches!(change, Change::Add(_) | Change::Update(_));
     let ids: Vec<_> = batch.iter().filter(stays).map(Change::id).collect();
-    match store.memories().verify(&request.scope, &ids).await?.iter().position(|verified| !verified)
+    match store
+        .memories()
+        .read_back(&request.scope, &ids)
+        .await?
+        .iter()
+        .position(|verified| !verified)
     {
         None => Ok(()),
         Some(at) => {

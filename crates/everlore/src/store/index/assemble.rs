@@ -167,7 +167,7 @@ pub(crate) fn block_segment(
     let vectors = model.map(|model| match cached.vectors {
         CachedVectors::Loaded(vectors) => SegmentVectors::new(vectors, model.dimensions),
         CachedVectors::NotRequested | CachedVectors::RequestedOnce => {
-            SegmentVectors::Remote(header.id)
+            SegmentVectors::Unloaded(header.id)
         }
     });
     Ok(Segment { docs, postings, vectors })

@@ -33,7 +33,7 @@ const MAX_GROUP: usize = 4_096;
 /// Writes with more changes than this are analysed away from the async threads.
 const MAX_INLINE: usize = 8;
 
-/// Share of free pages from which on a vacuum runs, one in so many: a vacuum writes all of the rest anew.
+/// A vacuum runs if at least one page in this many is free; it rewrites the whole file.
 const VACUUM_FREE_SHARE: i64 = 4;
 
 /// Handle that sends writes to a thread; the first write starts it.
