@@ -261,7 +261,7 @@ impl EvalHome {
         let request = self.engine.context_request(&self.scope, &query.text);
         let budget = self.engine.config().memory.inject.token_budget;
         let block = self.runtime.block_on(self.engine.context(&request, budget))?;
-        let mut request = self.engine.request(&self.scope, &query.text);
+        let mut request = self.engine.recall_request(&self.scope, &query.text);
         request.limit = RANK_DEPTH;
         let recall = self.runtime.block_on(self.engine.recall(&request))?;
         let ids = recall.hits.iter().filter_map(|hit| self.rows.get(&hit.memory.id).cloned());
