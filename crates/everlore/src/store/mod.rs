@@ -69,7 +69,12 @@ use crate::{
 ///
 /// [`Store::apply`] is the only way in which memories change; facets read them and keep what belongs to them. Every
 /// method that takes a [`Scope`](crate::types::Scope) is confined to it: it reads, returns, counts and changes nothing
-/// outside, whatever ids it is given.
+/// outside, whatever ids it is given. Methods take many ids, keys or texts at once: a call may be a round trip to
+/// another machine.
+///
+/// A store of your own wraps a built-in one and replaces facets, or implements all of them. [`Segment::of_memories`]
+/// answers for the index and [`ClaimRequest::pick_due`] for the queue; `store/conformance` in the sources of this crate
+/// lists what every backend must do. A method may join a facet in any release until 1.0.
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Applies all changes or none. When it returns, they survive a power cut and every reader finds them.

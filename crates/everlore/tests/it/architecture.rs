@@ -1,8 +1,8 @@
 //! Checks the arrows between the engine's modules.
 //!
 //! `types ◀ config ◀ text ◀ { llm, files ◀ store } ◀ embed ◀ { ingest, recall, upkeep } ◀ prompt ◀ engine ◀ tools ◀
-//! chat`, after `error` and `sync`: a module uses modules to its left, never modules to its right or beside it. Test
-//! code is exempt. The other rules for source files are in `crates/everlore-eval/src/sources/rules.rs`.
+//! chat`, after `error` and `sync`: a module uses modules to its left, never modules to its right or beside it. Only
+//! `store` names its database. Test code is exempt. The other rules are in `crates/everlore-eval/src/sources/rules.rs`.
 
 #[path = "../../../everlore-eval/src/sources/lexer.rs"]
 mod lexer;
@@ -12,7 +12,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use lexer::{is_name_char, mask, test_items, without_tests};
 
 /// Modules that each module may use, besides itself. `lib` is the root of the crate: it names everything.
-const MAY_USE: [(&str, &[&str]); 17] = [
+const MAY_USE: [(&str, &[&str]); 18] = [
     ("error", &[]),
     ("sync", &["error"]),
     ("types", &["error", "sync"]),
@@ -29,6 +29,7 @@ const MAY_USE: [(&str, &[&str]); 17] = [
     ("engine", ANY),
     ("tools", ANY),
     ("chat", CONVERSATION),
+    ("internal", ANY),
     ("lib", ANY),
 ];
 
@@ -50,6 +51,18 @@ const CONVERSATION: &[&str] = &[
 /// Tools that imitate other systems. Only their registry, `tools/mod.rs`, names them, so that they can be left out.
 const COMPAT: [&str; 2] = ["tools", "compat"];
 
+/// Names of the database, which only the engine's `store` uses: everything above opens a store by its address.
+const DATABASE_NAMES: [&str; 3] = ["SqliteStore", "rusqlite", "sqlite::"];
+
+/// Crates whose sources must not name the database.
+const ABOVE_THE_STORE: [&str; 3] = ["everlore", "everlore-server", "everlore-cli"];
+
+/// Most methods of a facet of the store; each is written once for every backend.
+const MAX_FACET_METHODS: usize = 8;
+
+/// Keys of rows: a facet takes many of them at once, because each call may be a round trip to another machine.
+const ROW_KEYS: [&str; 5] = ["MemoryId", "MemoryKey", "DocAddress", "Fingerprint", "TermHash"];
+
 /// Names of files that hold nothing but tests end like this.
 const TEST_FILES: [&str; 2] = ["tests.rs", "conformance.rs"];
 
@@ -66,7 +79,27 @@ fn only_the_registry_names_the_tools_of_other_systems() {
     assert_none(compat_uses);
 }
 
-/// Source file of the engine.
+#[test]
+fn only_the_store_names_its_database() {
+    for name in ABOVE_THE_STORE {
+        let all = sources_of(name);
+        let violations: Vec<String> = all.iter().flat_map(database_uses).collect();
+        assert!(violations.is_empty(), "{name}:\n{}\n", violations.join("\n"));
+    }
+}
+
+#[test]
+fn facets_of_the_store_are_small_and_take_batches() {
+    let is_facet = |file: &&RustSource| file.module().len() == 2 && file.module()[0] == "store";
+    let all = sources_of("everlore");
+    let traits: Vec<_> =
+        all.iter().filter(is_facet).flat_map(|file| traits_in(&file.code)).collect();
+    assert!(traits.len() >= 10, "the facets were not found: {}", traits.len());
+    let violations: Vec<String> = traits.into_iter().flat_map(facet_faults).collect();
+    assert!(violations.is_empty(), "\n{}\n", violations.join("\n"));
+}
+
+/// Source file of a crate.
 struct RustSource {
     /// Path below `src`, with forward slashes.
     path: String,
@@ -92,7 +125,7 @@ impl RustSource {
 }
 
 fn assert_none(check: impl Fn(&RustSource) -> Vec<String>) {
-    let violations: Vec<String> = sources().iter().flat_map(check).collect();
+    let violations: Vec<String> = sources_of("everlore").iter().flat_map(check).collect();
     assert!(violations.is_empty(), "\n{}\n", violations.join("\n"));
 }
 
@@ -122,6 +155,45 @@ fn compat_uses(file: &RustSource) -> Vec<String> {
     }
     let message = || format!("{}: only `{tools}/mod.rs` names `{compat}`", file.path);
     (!is_exempt && used.contains(compat)).then(message).into_iter().collect()
+}
+
+fn database_uses(file: &RustSource) -> Vec<String> {
+    let is_named = |name: &&&str| {
+        let mut found = file.code.match_indices(**name);
+        found.any(|(at, _)| !file.code[..at].ends_with(is_name_char))
+    };
+    let is_exempt = file.module()[0] == "store";
+    let named = DATABASE_NAMES.iter().filter(|name| !is_exempt && is_named(name));
+    named.map(|name| format!("{}: only `store` names `{name}`", file.path)).collect()
+}
+
+/// Returns the name and the body of each public trait.
+fn traits_in(code: &str) -> Vec<(String, &str)> {
+    let starts = code.match_indices("pub trait ").map(|(at, found)| &code[at + found.len()..]);
+    let body = |rest: &'_ str| rest.find("\n}").unwrap_or(rest.len());
+    starts.map(|rest| (name(rest), &rest[..body(rest)])).collect()
+}
+
+/// Returns the faults of a facet: too many methods, a default, or a parameter that is a single key.
+fn facet_faults((facet, body): (String, &str)) -> Vec<String> {
+    let methods: Vec<&str> = body.split("fn ").skip(1).collect();
+    let mut faults = Vec::new();
+    if methods.len() > MAX_FACET_METHODS && facet != "Store" {
+        faults.push(format!("{facet}: {} methods", methods.len()));
+    }
+    for method in methods {
+        let signature = method.split(';').next().unwrap_or_default();
+        if signature.contains('{') {
+            faults.push(format!("{facet}::{}: a default", name(signature)));
+        }
+        let parameters = signature.split("->").next().unwrap_or_default();
+        let is_single = |key: &&&str| {
+            parameters.contains(&format!(": {key}")) || parameters.contains(&format!(": &{key}"))
+        };
+        let single = ROW_KEYS.iter().filter(is_single);
+        faults.extend(single.map(|key| format!("{facet}::{}: one {key}", name(signature))));
+    }
+    faults
 }
 
 /// Returns the modules at the root of the crate that `code` names, by `crate::` or by enough `super::`.
@@ -164,9 +236,9 @@ fn top_level_parts(group: &str) -> Vec<String> {
     parts
 }
 
-/// Returns every source file of the engine but those that hold only tests.
-fn sources() -> Vec<RustSource> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+/// Returns every source file of a crate but those that hold only tests.
+fn sources_of(name: &str) -> Vec<RustSource> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src");
     let mut all = Vec::new();
     collect(&root, "", &mut all);
     let tests: BTreeSet<String> = all.iter().flat_map(test_files).collect();
@@ -262,6 +334,35 @@ fn a_tool_of_another_system_is_named_by_the_registry_alone() {
         0
     );
     assert_eq!(check("tools/recall.rs", "use super::ToolContext;"), 0);
+}
+
+#[test]
+fn the_database_is_named_below_the_store_alone() {
+    let check = |path: &str, text: &str| database_uses(&RustSource::new(path, text)).len();
+    assert_eq!(check("engine/builder.rs", "use crate::store::{SqliteStore, Store};"), 1);
+    assert_eq!(check("engine/mod.rs", "use crate::store::sqlite::SCHEMA_VERSION;"), 1);
+    assert_eq!(check("doctor.rs", "fn f() -> rusqlite::Result<()> {}"), 1);
+    assert_eq!(check("store/sqlite/open.rs", "use rusqlite::Connection;"), 0);
+    assert_eq!(check("store/mod.rs", "pub use sqlite::SqliteStore;"), 0);
+    assert_eq!(
+        check("engine/builder.rs", "/// See `SqliteStore`.\nconst A: &str = \"rusqlite\";"),
+        0
+    );
+}
+
+#[test]
+fn a_facet_that_takes_one_key_or_has_a_default_is_caught() {
+    let faults = |body: &str| {
+        let code = format!("pub trait Facet: Send {{\n{body}\n}}\n");
+        traits_in(&code).into_iter().flat_map(facet_faults).collect::<Vec<_>>()
+    };
+    assert_eq!(faults("    async fn get(&self, id: MemoryId) -> A;"), ["Facet::get: one MemoryId"]);
+    assert_eq!(faults("    async fn get(&self, k: &MemoryKey);"), ["Facet::get: one MemoryKey"]);
+    assert_eq!(faults("    fn get(&self) -> A { A }"), ["Facet::get: a default"]);
+    assert_eq!(faults(&"    fn get(&self);\n".repeat(9)), ["Facet: 9 methods"]);
+    let fine =
+        "    async fn get(&self, ids: &[MemoryId], after: Option<MemoryId>) -> Vec<MemoryId>;";
+    assert_eq!(faults(fine), NONE);
 }
 
 #[test]

@@ -50,5 +50,6 @@ mod layers;
 mod lifecycle;
 mod spelling;
 mod rerank;
+mod round_trips;
 #[cfg(feature = "local-model")]
 mod local_model;

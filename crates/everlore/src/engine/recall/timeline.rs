@@ -35,6 +35,7 @@ impl Engine {
     }
 
     /// Returns every memory that matches a filter and has all its tags, in the order of storage.
+    #[cfg(feature = "compat-tools")]
     pub(crate) async fn list_by_tags(
         &self,
         scope: &Scope,
@@ -78,6 +79,7 @@ fn nearest_in_time(segments: &[Segment], request: &TimelineRequest) -> Vec<DocAd
 }
 
 /// Returns the documents of a segment that have every requested term.
+#[cfg(feature = "compat-tools")]
 fn docs_with_all_terms(segment: &Segment) -> impl Iterator<Item = DocAddress> + '_ {
     let mut lists = segment.postings.iter();
     let first = lists.next().into_iter().flatten().map(|posting| posting.doc);

@@ -3,7 +3,7 @@
 //! A snapshot holds all that can change, as it was at one moment. Blocks never change, so a backend may load them
 //! later, in parallel, or all at once, and keep them in the [`BlockCache`].
 
-use std::{cmp::Reverse, sync::Arc};
+use std::{cmp::Reverse, collections::HashMap, sync::Arc};
 
 use super::{
     IndexEntry, Posting, Segment, SegmentVectors,
@@ -19,16 +19,21 @@ pub(crate) const LARGE_DOCS: usize = 4_096;
 /// Bytes of a scope's vectors that stay in the cache: most of it, the rest is for records.
 const MAX_CACHED_VECTOR_BYTES: usize = MAX_BYTES / 4 * 3;
 
-/// Loads the immutable bytes of blocks.
+/// Loads the immutable bytes of blocks, of all blocks of a query in one call: a backend over a network answers each call
+/// with one query.
 pub(crate) trait BlockReader {
-    /// Returns the packed records of a block.
-    fn packed_docs(&self, block: i64) -> Result<Vec<u8>>;
+    /// Returns the packed records of these blocks, in this order.
+    fn packed_docs(&self, blocks: &[i64]) -> Result<Vec<Vec<u8>>>;
 
-    /// Returns the packed vectors of a block; empty if it has none.
-    fn vectors(&self, block: i64) -> Result<Vec<u8>>;
+    /// Returns the packed vectors of these blocks, in this order; empty where a block has none.
+    fn vectors(&self, blocks: &[i64]) -> Result<Vec<Vec<u8>>>;
 
-    /// Returns the postings of each term in a block, deleted documents included.
-    fn postings(&self, header: &BlockHeader, terms: &[TermHash]) -> Result<Vec<Vec<Posting>>>;
+    /// Returns for each block the postings of each term, deleted documents included.
+    fn postings(
+        &self,
+        blocks: &[&BlockHeader],
+        terms: &[TermHash],
+    ) -> Result<Vec<Vec<Vec<Posting>>>>;
 }
 
 /// Terms and model of a query.
@@ -107,7 +112,7 @@ impl IndexSnapshot {
         self.blocks.iter().filter(is_uncached).map(|block| block.header.docs).sum()
     }
 
-    /// Assembles all segments, one after the other.
+    /// Assembles all segments.
     pub(crate) fn segments(
         self,
         reader: &dyn BlockReader,
@@ -115,8 +120,8 @@ impl IndexSnapshot {
         cache: &BlockCache,
     ) -> Result<Vec<Segment>> {
         let Self { blocks, tail, model } = self;
-        let blocks = blocks.iter().map(|block| block_segment(reader, block, request, model, cache));
-        Ok(with_tail(blocks.collect::<Result<_>>()?, &tail, request, model))
+        let segments = block_segments(reader, &blocks, request, model, cache)?;
+        Ok(with_tail(segments, &tail, request, model))
     }
 }
 
@@ -147,58 +152,229 @@ pub(crate) fn with_tail(
     segments
 }
 
-/// Assembles the segment of one block.
-pub(crate) fn block_segment(
+/// Assembles the segments of blocks. The reader is asked for everything at once, whatever the number of blocks and terms.
+pub(crate) fn block_segments(
     reader: &dyn BlockReader,
-    BlockSnapshot { header, deleted }: &BlockSnapshot,
+    blocks: &[BlockSnapshot],
     request: &PostingsRequest,
     model: Option<VectorRequest>,
     cache: &BlockCache,
-) -> Result<Segment> {
-    let model = model.filter(|model| header.model == model.number);
-    let cached = cached_block(reader, header, model, cache)?;
+) -> Result<Vec<Segment>> {
+    let headers: Vec<&BlockHeader> = blocks.iter().map(|block| &block.header).collect();
+    let cached = cached_blocks(reader, &headers, model, cache)?;
+    let postings = reader.postings(&headers, &request.terms)?;
+    let blocks = blocks.iter().zip(cached).zip(postings);
+    Ok(blocks.map(|((block, cached), found)| block_segment(block, cached, found, model)).collect())
+}
+
+fn block_segment(
+    BlockSnapshot { header, deleted }: &BlockSnapshot,
+    cached: CachedBlock,
+    mut postings: Vec<Vec<Posting>>,
+    model: Option<VectorRequest>,
+) -> Segment {
     let docs = Docs::shared(cached.docs, deleted.clone());
-    let mut postings = reader.postings(header, &request.terms)?;
     for list in &mut postings {
         list.retain(|posting| {
             (posting.doc as usize) < docs.len() && !docs.is_deleted(posting.doc as usize)
         });
     }
+    let model = model.filter(|model| header.model == model.number);
     let vectors = model.map(|model| match cached.vectors {
         CachedVectors::Loaded(vectors) => SegmentVectors::new(vectors, model.dimensions),
         CachedVectors::NotRequested | CachedVectors::RequestedOnce => {
             SegmentVectors::Unloaded(header.id)
         }
     });
-    Ok(Segment { docs, postings, vectors })
+    Segment { docs, postings, vectors }
 }
 
-/// Returns the immutable part of a block. Vectors of a large block are loaded at the second query: a process that asks
-/// once is done sooner, with less memory, when the store scores them in place.
-fn cached_block(
+/// Returns the immutable parts of blocks and loads those that the cache lacks.
+fn cached_blocks(
     reader: &dyn BlockReader,
-    header: &BlockHeader,
+    headers: &[&BlockHeader],
     model: Option<VectorRequest>,
     cache: &BlockCache,
-) -> Result<CachedBlock> {
-    let known = cache.get(header.id);
-    let is_complete = |known: &&CachedBlock| model.is_none() || known.has_vectors();
-    if let Some(known) = known.as_ref().filter(is_complete) {
-        return Ok(known.clone());
+) -> Result<Vec<CachedBlock>> {
+    let plans: Vec<_> = headers.iter().map(|header| BlockPlan::new(header, model, cache)).collect();
+    let lacking = |lacks: fn(&BlockPlan) -> bool| -> Vec<i64> {
+        let lacking = headers.iter().zip(&plans).filter(|(_, plan)| lacks(plan));
+        lacking.map(|(header, _)| header.id).collect()
+    };
+    let mut docs = load(&lacking(|plan| plan.known.is_none()), |ids| reader.packed_docs(ids))?;
+    let mut vectors =
+        load(&lacking(|plan| plan.vectors == VectorPlan::Load), |ids| reader.vectors(ids))?;
+    let complete = |(header, plan): (&&BlockHeader, BlockPlan)| {
+        plan.complete(header.id, docs.remove(&header.id), vectors.remove(&header.id), cache)
+    };
+    Ok(headers.iter().zip(plans).map(complete).collect())
+}
+
+/// Loads bytes by block id; none are asked for where none are lacking.
+fn load(
+    blocks: &[i64],
+    read: impl FnOnce(&[i64]) -> Result<Vec<Vec<u8>>>,
+) -> Result<HashMap<i64, Vec<u8>>> {
+    let loaded = if blocks.is_empty() { Vec::new() } else { read(blocks)? };
+    Ok(blocks.iter().copied().zip(loaded).collect())
+}
+
+/// Cached part of a block, and the treatment of its vectors.
+struct BlockPlan {
+    known: Option<CachedBlock>,
+    vectors: VectorPlan,
+}
+
+#[derive(PartialEq, Eq)]
+enum VectorPlan {
+    /// Nothing to do: they are cached, or no query needs them.
+    Keep,
+    /// The store scores them in place.
+    LeaveInStore,
+    Load,
+}
+
+impl BlockPlan {
+    /// Vectors of a large block are loaded at the second query: a process that asks once is done sooner, with less
+    /// memory, when the store scores them in place.
+    fn new(header: &BlockHeader, model: Option<VectorRequest>, cache: &BlockCache) -> Self {
+        let known = cache.get(header.id);
+        let again =
+            matches!(&known, Some(CachedBlock { vectors: CachedVectors::RequestedOnce, .. }));
+        let vectors = match model.filter(|model| header.model == model.number) {
+            None => VectorPlan::Keep,
+            Some(_) if known.as_ref().is_some_and(CachedBlock::has_vectors) => VectorPlan::Keep,
+            Some(model) if header.docs >= LARGE_DOCS && !(again && model.is_cacheable) => {
+                VectorPlan::LeaveInStore
+            }
+            Some(_) => VectorPlan::Load,
+        };
+        Self { known, vectors }
     }
-    let again = matches!(&known, Some(CachedBlock { vectors: CachedVectors::RequestedOnce, .. }));
-    let vectors = match model {
-        None => CachedVectors::NotRequested,
-        Some(model) if header.docs >= LARGE_DOCS && !(again && model.is_cacheable) => {
-            CachedVectors::RequestedOnce
+
+    /// Returns the block with what was loaded, and caches it if that is new.
+    fn complete(
+        self,
+        id: i64,
+        docs: Option<Vec<u8>>,
+        vectors: Option<Vec<u8>>,
+        cache: &BlockCache,
+    ) -> CachedBlock {
+        let vectors = match (self.vectors, &self.known) {
+            (VectorPlan::Keep, Some(known)) => return known.clone(),
+            (VectorPlan::Keep, None) => CachedVectors::NotRequested,
+            (VectorPlan::LeaveInStore, _) => CachedVectors::RequestedOnce,
+            (VectorPlan::Load, _) => CachedVectors::Loaded(Arc::new(vectors.unwrap_or_default())),
+        };
+        let new_docs = || Arc::new(PackedDocs::new(docs.unwrap_or_default()));
+        let docs = self.known.map_or_else(new_docs, |known| known.docs);
+        let cached = CachedBlock { docs, vectors };
+        cache.put(id, cached.clone());
+        cached
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+    use crate::{
+        store::{DocAddress, index::segment::DocRecord},
+        types::{Kind, Status, Timestamp},
+    };
+
+    const MODEL: VectorRequest = VectorRequest { number: 1, dimensions: 2, is_cacheable: true };
+
+    /// Reader of blocks with one document each that records its calls with the number of blocks.
+    #[derive(Default)]
+    struct CountingReader(RefCell<Vec<(&'static str, usize)>>);
+
+    impl CountingReader {
+        fn record(&self, name: &'static str, blocks: usize) {
+            self.0.borrow_mut().push((name, blocks));
         }
-        Some(_) => CachedVectors::Loaded(Arc::new(reader.vectors(header.id)?)),
-    };
-    let docs = match known {
-        Some(known) => known.docs,
-        None => Arc::new(PackedDocs::new(reader.packed_docs(header.id)?)),
-    };
-    let cached = CachedBlock { docs, vectors };
-    cache.put(header.id, cached.clone());
-    Ok(cached)
+    }
+
+    impl BlockReader for CountingReader {
+        fn packed_docs(&self, blocks: &[i64]) -> Result<Vec<Vec<u8>>> {
+            self.record("docs", blocks.len());
+            let record = |id: &i64| {
+                let mut packed = Vec::new();
+                let record = DocRecord {
+                    address: DocAddress::new(1, *id as u32),
+                    at: Timestamp::UNIX_EPOCH,
+                    lengths: [1; 5],
+                    kind: Kind::User,
+                    status: Status::Active,
+                    mentions_time: false,
+                };
+                record.pack(&mut packed);
+                packed
+            };
+            Ok(blocks.iter().map(record).collect())
+        }
+
+        fn vectors(&self, blocks: &[i64]) -> Result<Vec<Vec<u8>>> {
+            self.record("vectors", blocks.len());
+            Ok(blocks.iter().map(|id| vec![*id as u8; vector_bytes(2)]).collect())
+        }
+
+        fn postings(
+            &self,
+            blocks: &[&BlockHeader],
+            terms: &[TermHash],
+        ) -> Result<Vec<Vec<Vec<Posting>>>> {
+            self.record("postings", blocks.len());
+            Ok(vec![vec![vec![Posting { doc: 0, counts: [1; 5] }]; terms.len()]; blocks.len()])
+        }
+    }
+
+    fn block(id: i64, docs: usize) -> BlockSnapshot {
+        let header = BlockHeader { id, part_bits: 0, model: 1, missing: 0, docs };
+        BlockSnapshot { header, deleted: Vec::new() }
+    }
+
+    fn segments(
+        reader: &CountingReader,
+        blocks: &[BlockSnapshot],
+        cache: &BlockCache,
+    ) -> Vec<Segment> {
+        let terms = (0..30).map(TermHash).collect();
+        let request = PostingsRequest { terms, model: None };
+        block_segments(reader, blocks, &request, Some(MODEL), cache).unwrap()
+    }
+
+    #[test]
+    fn many_blocks_take_three_reads_and_cached_ones_take_one() {
+        let (reader, cache) = (CountingReader::default(), BlockCache::default());
+        let blocks: Vec<_> = (1..=40).map(|id| block(id, 1)).collect();
+        let first = segments(&reader, &blocks, &cache);
+        assert_eq!(reader.0.take(), [("docs", 40), ("vectors", 40), ("postings", 40)]);
+        for (segment, id) in first.iter().zip(1_u8..) {
+            assert_eq!(segment.docs.address(0), DocAddress::new(1, id.into()));
+            assert_eq!(segment.postings.len(), 30);
+            let Some(SegmentVectors::Loaded { bytes, .. }) = &segment.vectors else { panic!() };
+            assert_eq!(bytes[0], id);
+        }
+        assert_eq!(segments(&reader, &blocks, &cache), first);
+        assert_eq!(reader.0.take(), [("postings", 40)]);
+    }
+
+    #[test]
+    fn only_what_the_cache_lacks_is_read() {
+        let (reader, cache) = (CountingReader::default(), BlockCache::default());
+        segments(&reader, &[block(1, 1)], &cache);
+        reader.0.take();
+        let blocks = [block(1, 1), block(2, LARGE_DOCS), block(3, 1)];
+        let found = segments(&reader, &blocks, &cache);
+        assert_eq!(reader.0.take(), [("docs", 2), ("vectors", 1), ("postings", 3)]);
+        assert_eq!(found[1].vectors, Some(SegmentVectors::Unloaded(2)));
+        segments(&reader, &blocks, &cache);
+        assert_eq!(
+            reader.0.take(),
+            [("vectors", 1), ("postings", 3)],
+            "a large block, asked again"
+        );
+    }
 }

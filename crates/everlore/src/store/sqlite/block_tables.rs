@@ -3,7 +3,7 @@
 //! `block_gone` holds deleted documents, `block_vectors.slots` packed vectors, `blocks.unmade` the count of missing
 //! ones.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use rusqlite::{Connection, blob::Blob, params};
 
@@ -59,16 +59,20 @@ pub(super) enum BlockHalf {
 }
 
 impl BlockReader for Connection {
-    fn packed_docs(&self, block: i64) -> Result<Vec<u8>> {
-        read_blobs(self, PAGES, block)
+    fn packed_docs(&self, blocks: &[i64]) -> Result<Vec<Vec<u8>>> {
+        blocks.iter().map(|block| read_blobs(self, PAGES, *block)).collect()
     }
 
-    fn vectors(&self, block: i64) -> Result<Vec<u8>> {
-        read_blobs(self, VECTORS, block)
+    fn vectors(&self, blocks: &[i64]) -> Result<Vec<Vec<u8>>> {
+        blocks.iter().map(|block| read_blobs(self, VECTORS, *block)).collect()
     }
 
-    fn postings(&self, header: &BlockHeader, terms: &[TermHash]) -> Result<Vec<Vec<Posting>>> {
-        term_postings(self, header, terms)
+    fn postings(
+        &self,
+        blocks: &[&BlockHeader],
+        terms: &[TermHash],
+    ) -> Result<Vec<Vec<Vec<Posting>>>> {
+        blocks.iter().map(|header| term_postings(self, header, terms)).collect()
     }
 }
 
@@ -89,9 +93,17 @@ pub(super) fn headers(db: &Connection, scope_id: i64) -> Result<Vec<BlockHeader>
 
 /// Returns the blocks of the scope with their deleted documents.
 pub(super) fn snapshots(db: &Connection, scope_id: i64) -> Result<Vec<BlockSnapshot>> {
-    let snapshot =
-        |header: BlockHeader| Ok(BlockSnapshot { deleted: load_deleted(db, header.id)?, header });
-    headers(db, scope_id)?.into_iter().map(snapshot).collect()
+    let sql = "SELECT block, doc FROM block_gone WHERE block IN (SELECT id FROM blocks WHERE scope = ?1) \
+               ORDER BY block, doc";
+    let mut deleted: HashMap<i64, Vec<u32>> = HashMap::new();
+    for (block, doc) in db.all(sql, [scope_id], |row| <(i64, u32)>::try_from(row))? {
+        deleted.entry(block).or_default().push(doc);
+    }
+    let snapshot = |header: BlockHeader| BlockSnapshot {
+        deleted: deleted.remove(&header.id).unwrap_or_default(),
+        header,
+    };
+    Ok(headers(db, scope_id)?.into_iter().map(snapshot).collect())
 }
 
 /// Returns the sizes of the scope's blocks, by level and id.
@@ -104,9 +116,17 @@ pub(super) fn sizes(db: &Connection, scope_id: i64) -> Result<Vec<BlockSize>> {
     })
 }
 
-/// Returns `true` if a block is still there.
-pub(super) fn exists(db: &Connection, block: i64) -> Result<bool> {
-    db.finds("SELECT 1 FROM blocks WHERE id = ?1", [block])
+/// Returns `true` if these blocks are all still there.
+pub(super) fn all_exist<'a>(
+    db: &Connection,
+    blocks: impl IntoIterator<Item = &'a BlockSnapshot>,
+) -> Result<bool> {
+    for block in blocks {
+        if !db.finds("SELECT 1 FROM blocks WHERE id = ?1", [block.header.id])? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Returns the postings of each term in a block, deleted documents included. Each part is read once.
@@ -185,13 +205,13 @@ fn for_each_blob(
 
 /// Loads a whole block.
 pub(super) fn load_block(db: &Connection, header: &BlockHeader) -> Result<IndexBlock> {
-    let packed = Arc::new(PackedDocs::new(db.packed_docs(header.id)?));
+    let packed = Arc::new(PackedDocs::new(read_blobs(db, PAGES, header.id)?));
     Ok(IndexBlock {
         docs: Docs::shared(packed, load_deleted(db, header.id)?),
         part_bits: header.part_bits,
         parts: load_parts(db, header.id)?.into_iter().map(|(_, part)| part).collect(),
         model: header.model,
-        vectors: db.vectors(header.id)?,
+        vectors: read_blobs(db, VECTORS, header.id)?,
     })
 }
 

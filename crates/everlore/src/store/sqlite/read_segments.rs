@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use super::{
     SqliteStore,
-    block_tables::{BlockHalf, exists, snapshots},
+    block_tables::{BlockHalf, all_exist, snapshots},
     index::tail,
     integrity, scope_id, vectors,
 };
@@ -19,7 +19,7 @@ use crate::{
         SearchIndex, Segment,
         index::{
             assemble::{
-                BlockSnapshot, IndexSnapshot, PostingsRequest, block_segment, halves, with_tail,
+                BlockSnapshot, IndexSnapshot, PostingsRequest, block_segments, halves, with_tail,
             },
             block_cache::BlockCache,
         },
@@ -126,14 +126,12 @@ impl SqliteStore {
         let read = |part: Vec<(usize, BlockSnapshot)>| {
             let (request, cache) = (Arc::clone(request), Arc::clone(&self.block_cache));
             self.pool.read_large(move |db| {
-                let segment = |(position, block): &(usize, BlockSnapshot)| {
-                    if !exists(db, block.header.id)? {
-                        return Ok(None);
-                    }
-                    let segment = block_segment(db, block, &request, model, &cache)?;
-                    Ok(Some((*position, segment)))
-                };
-                part.iter().map(segment).collect::<Result<Option<Vec<_>>>>()
+                let (positions, blocks): (Vec<usize>, Vec<_>) = part.into_iter().unzip();
+                if !all_exist(db, &blocks)? {
+                    return Ok(None);
+                }
+                let segments = block_segments(db, &blocks, &request, model, &cache)?;
+                Ok(Some(positions.into_iter().zip(segments).collect::<Vec<_>>()))
             })
         };
         let [one, other] = halves(blocks);
@@ -251,8 +249,9 @@ mod tests {
                 let cache = BlockCache::default();
                 let wanted = model.map(|model| VectorRequest { is_cacheable, ..model });
                 for _ in 0..3 {
-                    let one = block_segment(db, &blocks[0], &postings_request(), wanted, &cache)?;
-                    loaded.push(matches!(one.vectors, Some(SegmentVectors::Loaded { .. })));
+                    let request = postings_request();
+                    let found = block_segments(db, &blocks[..1], &request, wanted, &cache)?;
+                    loaded.push(matches!(found[0].vectors, Some(SegmentVectors::Loaded { .. })));
                 }
             }
             Ok(loaded)
