@@ -76,7 +76,7 @@ counted!(memories: Memories {
     fn find(scope: &Scope, keys: &[MemoryKey], limit: usize) -> Result<Vec<Vec<Memory>>>;
     fn list(scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>>;
     fn by_address(scope: &Scope, addresses: &[DocAddress]) -> Result<Vec<(DocAddress, Memory)>>;
-    fn verify(scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>>;
+    fn read_back(scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>>;
     fn count(scope: &Scope) -> Result<ScopeCounts>;
     fn are_erased(scope: &Scope, texts: &[Fingerprint]) -> Result<Vec<bool>>;
     fn tombstones(scope: &Scope) -> Result<Vec<Fingerprint>>;
@@ -89,7 +89,7 @@ counted!(index: SearchIndex {
     fn similarities(
         scope: &Scope, blocks: &[i64], query: &Vector
     ) -> Result<Option<Vec<Vec<f32>>>>;
-    fn check(scope: &Scope) -> Result<Vec<String>>;
+    fn inconsistencies(scope: &Scope) -> Result<Vec<String>>;
     fn reindex(scope: &Scope) -> Result<usize>;
     fn stale_scopes() -> Result<Vec<Scope>>;
 });
@@ -197,9 +197,9 @@ impl Store for CountingStore {
         self.inner.ledger()
     }
 
-    fn cache(&self) -> &dyn VectorCache {
-        self.record("cache");
-        self.inner.cache()
+    fn vector_cache(&self) -> &dyn VectorCache {
+        self.record("vector_cache");
+        self.inner.vector_cache()
     }
 
     fn documents(&self) -> &dyn SharedDocuments {
@@ -242,7 +242,7 @@ async fn a_first_recall_takes_as_many_calls_on_many_blocks_as_on_one() {
     let mut counted = Vec::new();
     for (owner, query) in [(&large, LONG_QUERY), (&large, "jasmine"), (&small, LONG_QUERY)] {
         let (store, engine) = fresh_process(&path).await;
-        let found = engine.recall(&engine.request(owner, query)).await.unwrap();
+        let found = engine.recall(&engine.recall_request(owner, query)).await.unwrap();
         assert!(!found.hits.is_empty(), "{query}");
         counted.push(store.take());
     }
