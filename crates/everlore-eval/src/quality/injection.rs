@@ -1,4 +1,4 @@
-//! What reaches the prompt: the share of relevant memories in the block of each message, noise, silence and outdated
+//! Contents of the prompt: the share of relevant memories in the block of each message, noise, silence and outdated
 //! memories, beside rivals that always inject their five best.
 
 use std::{

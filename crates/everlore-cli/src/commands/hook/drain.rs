@@ -9,7 +9,8 @@ use everlore::{
 };
 
 use super::{
-    DRAIN_EVENT, DRAIN_LIMIT,
+    DRAIN_LIMIT,
+    entry::{DRAIN_EVENT, exit_after},
     host::HookHost,
     spool::{Spool, SpoolEntry, SpooledTurn},
 };
@@ -47,7 +48,7 @@ pub(super) async fn run(
     extract: Option<&str>,
     end: Option<&str>,
 ) -> Result<Exit> {
-    super::exit_after(DRAIN_LIMIT);
+    exit_after(DRAIN_LIMIT);
     let spool = Spool::in_home(&cx.home);
     if spool.has_pending() {
         let _lock = spool.lock_drain().map_err(|error| CliError::io("storing", error))?;

@@ -3,8 +3,8 @@
 //!
 //! One hook event, from the host to the store (`everlore connect` makes hosts send them):
 //!
-//! 1. `main` (`lib.rs`) recognizes a hook before it parses arguments; `always_succeed` starts a time limit and exits
-//!    with 0 whatever happens. `HookArgs::run` reads standard input, and `HookEvent::parse` (`event.rs`) reads it as
+//! 1. `main` (`lib.rs`) recognizes a hook before it parses arguments; `always_succeed` (`entry.rs`) starts a time limit
+//!    and exits with 0 whatever happens. `HookArgs::run` reads standard input, and `HookEvent::parse` (`event.rs`) reads it as
 //!    the host's table says (`host.rs`). `respond` then acts by `HookEventKind`.
 //! 2. `HookCall::for_event` finds the conversation. Its session name and the blocks that the model still sees are in
 //!    `HOME/hooks/DIGEST.json` (`conversation.rs`); `Spool::update_conversation` changes them under a lock.
@@ -21,6 +21,7 @@
 //!    injections by `Engine::record_injection`. It then extracts memories (compact), ends the session (end), or
 //!    extracts what is due.
 
+mod entry;
 mod host;
 mod event;
 mod classify;
@@ -32,13 +33,9 @@ mod context;
 mod drain;
 
 use std::{
-    borrow::Cow,
     convert::Infallible,
-    ffi::OsString,
     io::{self, Read},
     path::PathBuf,
-    process::ExitCode,
-    thread,
     time::Duration,
 };
 
@@ -52,9 +49,11 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use self::{
     classify::is_command,
+    entry::{exit_after, is_drain_event},
     event::HookEvent,
     spool::{Spool, SpooledTurn, digest},
 };
+pub(crate) use entry::{always_succeed, is_hook};
 use host::HookEventKind;
 pub(crate) use host::{CODEX_MAX_TOKENS, HookHost};
 pub(crate) use spool::SpoolBacklog;
@@ -70,16 +69,6 @@ const MAX_EVENT_BYTES: u64 = 32 * 1024 * 1024;
 
 /// Time limit for draining and extracting: a model may be asked, and some think for minutes.
 const DRAIN_LIMIT: Duration = Duration::from_secs(15 * 60);
-
-/// Event name that drains the spool.
-const DRAIN_EVENT: &str = "drain";
-
-/// Earlier name of [`DRAIN_EVENT`].
-const OLD_DRAIN_EVENT: &str = "store";
-
-/// Options of hooks that take a value.
-const VALUE_OPTIONS: [&str; 8] =
-    ["--home", "--agent", "--user", "--config", "--color", "--extract", "--read", "--end"];
 
 /// Environment variable that switches hooks off.
 const HOOKS_VARIABLE: &str = "EVERLORE_HOOKS";
@@ -336,97 +325,10 @@ fn read_stdin() -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Exits with 0 after this time: an agent must never wait for its memory.
-fn exit_after(time: Duration) {
-    thread::spawn(move || {
-        thread::sleep(time);
-        std::process::exit(0);
-    });
-}
-
-/// Returns `true` for the arguments of `everlore hook`, before they are parsed.
-pub(crate) fn is_hook(args: &[OsString]) -> bool {
-    positional_args(args).next().is_some_and(|command| command == "hook")
-}
-
-/// Returns `true` for the arguments of `everlore hook HOST drain`.
-fn is_drain(args: &[OsString]) -> bool {
-    positional_args(args).nth(2).is_some_and(|event| is_drain_event(&event))
-}
-
-fn is_drain_event(name: &str) -> bool {
-    [DRAIN_EVENT, OLD_DRAIN_EVENT].contains(&name)
-}
-
-/// Returns the arguments that are no options and no values of options.
-fn positional_args(args: &[OsString]) -> impl Iterator<Item = Cow<'_, str>> {
-    let mut args = args.iter().skip(1).map(|arg| arg.to_string_lossy());
-    std::iter::from_fn(move || {
-        loop {
-            let arg = args.next()?;
-            if VALUE_OPTIONS.contains(&&*arg) {
-                args.next();
-            } else if !arg.starts_with('-') {
-                return Some(arg);
-            }
-        }
-    })
-}
-
-/// Runs a hook and exits with 0 whatever happens: for some hosts any other code blocks the agent.
-pub(crate) fn always_succeed(args: &[OsString], work: impl FnOnce() -> ExitCode) -> ExitCode {
-    if !is_drain(args) {
-        // Starts before anything is read: even opening a folder may hang.
-        exit_after(HookEventKind::Prompt.time_limit());
-    }
-    // The error was printed on standard error already.
-    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-    ExitCode::SUCCESS
-}
-
 fn unknown_name(what: &str, name: &str) -> CliError {
     let hosts = HookHost::ALL.map(HookHost::as_str).join(", ");
     CliError::invalid(
         format!("there is no {what} `{name}`"),
         format!("hosts: {hosts}; `everlore connect HOST --print` shows the events of each"),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_hook_that_panics_exits_with_zero() {
-        // The draining event has no time limit that would end the test.
-        let args = ["everlore", "hook", "codex", DRAIN_EVENT].map(OsString::from);
-        let code = always_succeed(&args, || panic!("this is only a test"));
-        assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::SUCCESS));
-        assert_eq!(
-            format!("{:?}", always_succeed(&args, || ExitCode::from(2))),
-            format!("{code:?}")
-        );
-    }
-
-    #[test]
-    fn a_hook_is_known_before_its_arguments_are_understood() {
-        let is = |line: &str| is_hook(&line.split(' ').map(Into::into).collect::<Vec<_>>());
-        assert!(is("everlore hook") && is("everlore --home /x hook codex Stop --wrong"));
-        assert!(!is("everlore recall tea") && !is("everlore"));
-        assert!(!is("everlore recall hook") && !is("everlore --agent hook recall tea"));
-    }
-
-    #[test]
-    fn only_the_event_tells_a_drain_from_a_hook_that_a_host_waits_for() {
-        let is = |line: &str| is_drain(&line.split(' ').map(Into::into).collect::<Vec<_>>());
-        assert!(is("everlore hook codex drain") && is("everlore --user li hook codex store"));
-        assert!(
-            is("everlore hook codex --read s1 store") && is("everlore hook codex drain --end s1")
-        );
-        assert!(!is("everlore --user store hook codex Stop") && !is("everlore hook store"));
-        assert!(
-            !is("everlore hook codex Stop --agent drain")
-                && !is("everlore hook codex --home=drain Stop")
-        );
-    }
 }
