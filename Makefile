@@ -20,7 +20,7 @@ FUZZ_SECONDS ?= 60
 MIN_COVERAGE ?= 85
 
 .DEFAULT_GOAL := help
-.PHONY: help run test requirements fetch lint unit doctest model clients bench fuzz coverage docs deny clean
+.PHONY: help run dist install test requirements fetch lint unit doctest model clients bench fuzz coverage docs deny clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,15 @@ help: ## list what can be made
 run: ## build the release binary and run the demo
 	@sh tools/requirements.sh run
 	$(CARGO) run --locked --release -p everlore-cli -- demo
+
+dist: ## build what ships, small and fast: target/dist/everlore
+	@sh tools/requirements.sh run
+	$(CARGO) build --locked --profile dist -p everlore-cli
+	@ls -l target/dist/everlore
+
+install: ## build what ships and put `everlore` on your path
+	@sh tools/requirements.sh run
+	$(CARGO) install --locked --profile dist --path crates/everlore-cli
 
 test: requirements fetch lint unit doctest ## check format, lints and dependencies, run all tests
 

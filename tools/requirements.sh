@@ -54,6 +54,9 @@ if [ "$target" = test ]; then
 	if [ ! -f "${CLIENTS:-}/node/ready" ] && ! works npm --version; then
 		lack npm npm node
 	fi
+	# Tests run the shell commands of docs/http-api.md, and keep a vault in git.
+	works curl --version || lack curl curl curl
+	works git --version || lack git git git
 fi
 
 [ -z "$missing" ] && exit 0

@@ -88,7 +88,7 @@ fn read_entries(home: &Path) -> io::Result<Vec<CalibrationEntry>> {
     if entries.iter().all(|entry| is_valid(&entry.tuning)) {
         Ok(entries)
     } else {
-        Err(io::Error::new(io::ErrorKind::InvalidData, "a slope is not positive"))
+        Err(io::Error::new(io::ErrorKind::InvalidData, "the slope of an entry is not positive"))
     }
 }
 

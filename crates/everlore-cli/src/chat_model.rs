@@ -112,7 +112,7 @@ pub(crate) fn providers(cx: &CliContext) -> everlore_server::Providers {
         let settings = match with_key(cx, settings) {
             Ok(settings) => settings,
             Err(error) => {
-                tracing::warn!(?error, "a provider is not used");
+                tracing::warn!(?error, "a provider cannot be used; the proxy leaves it out");
                 continue;
             }
         };
@@ -123,7 +123,9 @@ pub(crate) fn providers(cx: &CliContext) -> everlore_server::Providers {
             match Upstream::for_model(&settings, protocol, &proxies) {
                 Ok(found) if upstream.is_none() => *upstream = found.map(Arc::new),
                 Ok(_) => {}
-                Err(error) => tracing::warn!(%error, "a provider is not used"),
+                Err(error) => {
+                    tracing::warn!(%error, "a provider cannot be used; the proxy leaves it out")
+                }
             }
         }
     }

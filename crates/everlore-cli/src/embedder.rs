@@ -63,7 +63,7 @@ pub(crate) fn embedding_upstream(
         &proxies_from_env(),
     );
     let upstream = endpoint.and_then(|endpoint| endpoint.upstream(&proxies_from_env()));
-    upstream.map_err(|error| tracing::warn!(%error, "the embedding provider is not used")).ok()
+    upstream.map_err(|error| tracing::warn!(%error, "the embedding provider cannot be used; the proxy leaves it out")).ok()
 }
 
 #[cfg(not(feature = "remote"))]

@@ -32,9 +32,9 @@ const RESPONSE_TIMEOUT: Duration = Duration::from_millis(1_000);
 #[cfg(feature = "server")]
 const MAX_RESPONSE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Request for the context of a prompt.
+/// Request to the server for the context of a prompt (`POST /v1/context`).
 #[cfg_attr(not(feature = "server"), expect(dead_code, reason = "only a server reads it"))]
-pub(crate) struct ContextRequest<'a> {
+pub(crate) struct FetchContextRequest<'a> {
     /// Token budget of the block.
     pub(crate) budget: usize,
     pub(crate) session: &'a str,
@@ -58,9 +58,9 @@ pub(crate) fn is_running(cx: &CliContext) -> bool {
 pub(crate) fn fetch_context(
     cx: &CliContext,
     query: &str,
-    request: &ContextRequest<'_>,
+    request: &FetchContextRequest<'_>,
 ) -> Option<String> {
-    let ContextRequest { budget, session, visible_since: since } = request;
+    let FetchContextRequest { budget, session, visible_since: since } = request;
     let body = json!({ "query": query, "budget": budget, "session": session, "seen_since": since });
     let response = post(cx, "/v1/context", &body)?;
     Some(response.get("text")?.as_str()?.to_owned())
@@ -68,7 +68,11 @@ pub(crate) fn fetch_context(
 
 /// Returns `None`: this program was built without a server.
 #[cfg(not(feature = "server"))]
-pub(crate) fn fetch_context(_: &CliContext, _: &str, _: &ContextRequest<'_>) -> Option<String> {
+pub(crate) fn fetch_context(
+    _: &CliContext,
+    _: &str,
+    _: &FetchContextRequest<'_>,
+) -> Option<String> {
     None
 }
 

@@ -17,6 +17,7 @@ pub(crate) struct App(Arc<AppState>);
 
 /// State of a server: one per process.
 pub(crate) struct AppState {
+    /// Engine that journals changes as a person's. A handler writes with `Access::engine`, as the caller.
     pub(crate) engine: Engine,
     pub(crate) tools: Arc<ToolRegistry>,
     pub(crate) options: ServerOptions,

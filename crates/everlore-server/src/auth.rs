@@ -124,7 +124,7 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// Returns the engine that journals changes as the caller's.
+    /// Returns the engine that journals changes as the caller's; `app.engine` would journal them as a person's.
     pub(crate) fn engine(&self) -> Engine {
         self.app.engine.on_behalf_of(self.author())
     }
@@ -149,7 +149,7 @@ impl Access {
         Ok(Self { scope, ..self.clone() })
     }
 
-    /// Refuses callers with a lower role.
+    /// Refuses keys with a lower role. The owner has all roles.
     pub(crate) fn require_role(&self, needed: KeyRole) -> Result<(), Problem> {
         if self.caller.role >= needed {
             return Ok(());
@@ -171,7 +171,7 @@ impl Access {
         }
     }
 
-    /// Refuses everyone but the owner.
+    /// Refuses every key, whatever its role. The code is `role` too: to a client both mean that its key may not.
     pub(crate) fn require_owner(&self) -> Result<(), Problem> {
         if self.caller.bound_scope.is_none() {
             return Ok(());
@@ -208,6 +208,7 @@ role_extractors! {
 
 fn access_with_role(parts: &Parts, role: KeyRole) -> Result<Access, Problem> {
     let access = parts.extensions.get::<Access>().cloned();
+    // Only a route without the middleware has no access; without a secret, `authenticate_secret` has refused already.
     let access = access.ok_or_else(|| unauthorized("no credentials were given"))?;
     access.require_role(role)?;
     Ok(access)
@@ -259,7 +260,7 @@ fn identify(
     Ok(Access { app: app.clone(), caller, scope })
 }
 
-/// Returns the caller with this secret, within the rate limit.
+/// Returns the caller with this secret, within the rate limit. No secret gets the same answer as an unknown one.
 pub(crate) fn authenticate_secret(app: &App, secret: Option<&str>) -> Result<Caller, Problem> {
     let now = Instant::now();
     let caller = match secret {

@@ -105,7 +105,8 @@ pub(crate) fn body_error(error: &(dyn Error + Send + Sync + 'static), limit: usi
     Problem::invalid("the body could not be read", "send the request again")
 }
 
-/// Names line and column only: the text there belongs to the caller and may be a memory.
+/// Returns the problem of a body that does not parse, with the parser's message. That may quote a field name or a value
+/// of the caller, so it goes to the caller only: logs have the code.
 fn unreadable_body(error: &serde_json::Error) -> Problem {
     let fault = if error.is_data() { "does not fit" } else { "is not JSON" };
     Problem::invalid(format!("the body {fault}: {error}"), "see /docs for the fields of this route")

@@ -1,4 +1,9 @@
 //! Error shapes by route: clients of other systems get errors in their own shape, whichever layer refused them.
+//!
+//! A refusal is an empty response with a [`Problem`](crate::problem::Problem) attached. For OpenAI and Anthropic,
+//! `format_errors` sets `Problem::error_format`, and `trace` writes the body in that shape, as it does for plain problems.
+//! The shapes of mem0 and OpenViking (`compat/`) need no request id: `format_errors` writes their bodies itself and marks
+//! the response with `trace::BodyWritten`.
 
 use axum::{
     extract::{MatchedPath, Request},

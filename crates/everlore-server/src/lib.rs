@@ -1,8 +1,27 @@
 //! Everlore over HTTP: memory for agents and programs on one machine.
 //!
-//! A request passes `trace` (request id, metrics, log, audit), `host_guard` (allowed hosts and origins) and `auth`
-//! (caller and scope) before it reaches a handler: one file of `api` per noun, `mcp`, `proxy`, or a compatible system
-//! in `compat`. Every error is a `Problem`.
+//! One request, with `POST /v1/turns` as the example:
+//!
+//! 1. `listen::serve` accepts the connection, after a TLS handshake where there is a certificate (`tls.rs`), and
+//!    `serve_connection` reads requests with a time limit for their headers. `api::router` has all routes and
+//!    middleware.
+//! 2. `trace::trace_request` runs the request in a task of its own and gives it an id. At the end it writes the body of
+//!    an error, which has that id, and metrics, log and audit log: routes and statuses, never texts. `timeouts.rs` has
+//!    every time limit.
+//! 3. `error_format::format_errors` gives errors the shape that clients of the route read (see `error_format.rs`);
+//!    `host_guard::check_host_and_origin` refuses foreign hosts and origins.
+//! 4. `auth::authenticate` finds the caller by token or key (`token.rs`, `keys.rs`), applies the rate limit
+//!    (`rate_limit.rs`), determines the scope, and attaches an `Access` to the request.
+//! 5. The handler (`observe` in `api/turns.rs`; `api/` has one file per noun) takes a `Writer`, which checks the role,
+//!    and a `JsonBody` (`body.rs`), which limits size and time; `deny_unknown_fields` of each body type refuses unknown
+//!    fields. With an `Idempotency-Key`, `IdempotentWrite` (`idempotency.rs`) looks for an earlier result in the
+//!    journal: a digest of the key is the run.
+//! 6. It calls the engine as the caller (`Access::engine`, then `Engine::observe`), which stores the turn in the
+//!    database, and returns a `JsonResponse`. An error becomes a `Problem` (`problem.rs`), which travels with an empty
+//!    response to `trace`; causes below the engine are only logged.
+//!
+//! The routes of `mcp`, `proxy` and `compat` (mem0, OpenViking) pass the same middleware; `proxy` and `compat`
+//! authenticate their clients themselves.
 
 mod app;
 mod sync;

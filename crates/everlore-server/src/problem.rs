@@ -20,11 +20,11 @@ pub(crate) struct Problem {
     /// Error in one sentence.
     pub(crate) title: String,
     /// Advice for the caller.
-    pub(crate) detail: String,
+    pub(crate) advice: String,
     /// Seconds to wait before a retry.
     pub(crate) retry_after: Option<u64>,
     /// Details for programs.
-    pub(crate) more: Option<Box<serde_json::Value>>,
+    pub(crate) details: Option<Box<serde_json::Value>>,
     /// Shape in which it is sent.
     pub(crate) error_format: ErrorFormat,
 }
@@ -57,7 +57,8 @@ pub(crate) struct ProblemBody<'a> {
     /// Error in one sentence.
     title: &'a str,
     /// Advice for the caller.
-    detail: &'a str,
+    #[serde(rename = "detail")]
+    advice: &'a str,
     /// Id of the request, as in the logs.
     instance: String,
     /// Seconds to wait before a retry.
@@ -65,8 +66,9 @@ pub(crate) struct ProblemBody<'a> {
     retry_after: Option<u64>,
     /// Details for programs.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "more")]
     #[schema(value_type = Option<Object>)]
-    more: Option<&'a serde_json::Value>,
+    details: Option<&'a serde_json::Value>,
 }
 
 /// Error as OpenAI's clients read it.
@@ -117,24 +119,25 @@ impl Problem {
         status: StatusCode,
         code: &'static str,
         title: impl Into<String>,
-        detail: impl Into<String>,
+        advice: impl Into<String>,
     ) -> Self {
-        let (title, detail) = (title.into(), detail.into());
+        let (title, advice) = (title.into(), advice.into());
         let error_format = ErrorFormat::ProblemJson;
-        Self { status, code, title, detail, retry_after: None, more: None, error_format }
+        Self { status, code, title, advice, retry_after: None, details: None, error_format }
     }
 
-    /// Returns a 400 for a request that does not fit the API.
-    pub(crate) fn invalid(title: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "invalid", title, detail)
+    /// Returns a 400 for a request that does not fit the API: its syntax, types, ranges and counts. What the engine
+    /// refuses is a 422 with the same code.
+    pub(crate) fn invalid(title: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid", title, advice)
     }
 
     /// Returns a 500; the cause goes to the log only.
     pub(crate) fn internal(error: &dyn std::fmt::Display) -> Self {
         tracing::error!(%error, "a request failed");
-        let detail =
+        let advice =
             "try again; the server's log has the cause, and `everlore doctor` checks the home";
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the server failed", detail)
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the server failed", advice)
     }
 
     /// Renders the body of the response, with the id of the request.
@@ -180,7 +183,7 @@ impl Problem {
 
     #[cfg(feature = "remote")]
     fn message(&self) -> String {
-        format!("everlore: {}; {}", self.title, self.detail)
+        format!("everlore: {}; {}", self.title, self.advice)
     }
 
     fn as_problem_json(&self, request: &str) -> ProblemBody<'_> {
@@ -189,10 +192,10 @@ impl Problem {
             status: self.status.as_u16(),
             code: self.code,
             title: &self.title,
-            detail: &self.detail,
+            advice: &self.advice,
             instance: format!("urn:everlore:request:{request}"),
             retry_after: self.retry_after,
-            more: self.more.as_deref(),
+            details: self.details.as_deref(),
         }
     }
 }
@@ -219,13 +222,13 @@ impl From<Error> for Problem {
             Error::Store(_) | Error::ReadOnly { .. } => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        let more = match &error {
+        let details = match &error {
             Error::InvalidConfig { problems } => Some(Box::new(setting_errors(problems))),
             _ => None,
         };
         Self {
-            more,
-            ..Self::new(status, error.code(), public_title(&error), public_detail(&error))
+            details,
+            ..Self::new(status, error.code(), public_title(&error), public_advice(&error))
         }
     }
 }
@@ -263,7 +266,7 @@ fn public_title(error: &Error) -> String {
 }
 
 /// Returns the advice for a caller who has no command line.
-fn public_detail(error: &Error) -> String {
+fn public_advice(error: &Error) -> String {
     match error {
         Error::NotFound { .. } => {
             "a request reaches only memories of its agent and user; GET /v1/memories lists them"
@@ -316,7 +319,7 @@ mod tests {
         let problem = Problem::from(Error::invalid("the text is empty", "write something"));
         assert_eq!((problem.status.as_u16(), problem.code), (422, "invalid"));
         assert_eq!(
-            (problem.title.as_str(), problem.detail.as_str()),
+            (problem.title.as_str(), problem.advice.as_str()),
             ("the text is empty", "write something")
         );
     }

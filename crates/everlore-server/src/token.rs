@@ -1,4 +1,5 @@
-//! Owner's token and secrets of keys: random, stored as digests, readable by the owner only.
+//! Owner's token and secrets of keys: random, readable by the owner only. The token stands as plain text in
+//! `server.token`, so that the owner's programs can read it; keys are stored as digests.
 
 use std::{
     fs, io,

@@ -1,4 +1,4 @@
-//! Request tracing: id, metrics, log line and audit line of every request.
+//! Request tracing: id, metrics, log line and audit line of every request, and the body of an error, which has the id.
 
 use std::time::{Duration, Instant};
 

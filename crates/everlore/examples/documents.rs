@@ -24,7 +24,7 @@ async fn main() -> everlore::Result<()> {
         );
     }
     for question in ["which port does staging use?", "怎么回滚？"] {
-        let found = engine.recall(&engine.request(&scope, question)).await?;
+        let found = engine.recall(&engine.recall_request(&scope, question)).await?;
         println!("{question}\n  {}", found.hits[0].memory.content);
     }
     Ok(())

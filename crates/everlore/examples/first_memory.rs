@@ -16,7 +16,7 @@ async fn main() -> everlore::Result<()> {
     engine.remember(&scope, RememberRequest::new("我喜欢喝龙井茶，每天早上一杯")).await?;
 
     for question in ["am I allergic to anything?", "早上喝什么茶？"] {
-        let found = engine.recall(&engine.request(&scope, question)).await?;
+        let found = engine.recall(&engine.recall_request(&scope, question)).await?;
         let best = found.hits.first().expect("something is known");
         println!("{question}\n  {} ({:.2})", best.memory.content, best.score);
     }

@@ -52,7 +52,7 @@ async fn main() -> Result<()> {
 
     engine.remember(&scope, RememberRequest::new("every morning a cup of coffee")).await?;
     engine.remember(&scope, RememberRequest::new("the dog is called Rex")).await?;
-    let found = engine.recall(&engine.request(&scope, "我的猫")).await?;
+    let found = engine.recall(&engine.recall_request(&scope, "我的猫")).await?;
     println!("{}", found.hits[0].memory.content);
     Ok(())
 }

@@ -71,8 +71,8 @@ impl Store for CountingStore {
         self.inner.ledger()
     }
 
-    fn cache(&self) -> &dyn VectorCache {
-        self.inner.cache()
+    fn vector_cache(&self) -> &dyn VectorCache {
+        self.inner.vector_cache()
     }
 
     fn documents(&self) -> &dyn SharedDocuments {
@@ -91,7 +91,7 @@ async fn main() -> Result<()> {
     let scope = Scope::default();
     engine.remember(&scope, RememberRequest::new("every morning a cup of coffee")).await?;
     engine.remember(&scope, RememberRequest::new("我喜欢喝龙井茶")).await?;
-    let found = engine.recall(&engine.request(&scope, "喝什么茶？")).await?;
+    let found = engine.recall(&engine.recall_request(&scope, "喝什么茶？")).await?;
     println!("{}", found.hits[0].memory.content);
     println!("{} changes", store.changes.load(Ordering::Relaxed));
     Ok(())

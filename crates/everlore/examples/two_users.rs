@@ -16,7 +16,8 @@ async fn main() -> everlore::Result<()> {
     engine.remember(&wang, RememberRequest::new("我住在杭州")).await?;
 
     for scope in [&ana, &wang] {
-        let found = engine.recall(&engine.request(scope, "where do I live? 我住在哪里？")).await?;
+        let found =
+            engine.recall(&engine.recall_request(scope, "where do I live? 我住在哪里？")).await?;
         let answers: Vec<_> = found.hits.iter().map(|hit| hit.memory.content.as_str()).collect();
         println!("{scope}: {answers:?}");
         assert_eq!(answers.len(), 1, "a scope finds its own memories only");

@@ -49,7 +49,7 @@ pub enum Error {
         problems: Vec<(String, String)>,
     },
     /// Another writer changed the same memory first. Read it again and retry.
-    #[error("{what} was changed by someone else meanwhile")]
+    #[error("{what} has been changed in the meantime")]
     Conflict {
         /// Memory or file that could not be changed.
         what: String,
@@ -63,7 +63,7 @@ pub enum Error {
         known: u32,
     },
     /// The home can be read but not written.
-    #[error("{path} cannot be written to from here, so nothing is saved or changed")]
+    #[error("{path} is read-only here, so nothing was saved or changed")]
     ReadOnly {
         /// File that cannot be written.
         path: String,
@@ -150,11 +150,11 @@ impl Error {
     pub fn hint(&self) -> &str {
         match self {
             Self::NotFound { .. } => {
-                "list what there is with `everlore memory list`; ids are looked up in the current agent and user only"
+                "list the memories with `everlore memory list`; only ids of the current agent and user are found"
             }
             Self::AmbiguousId { .. } => "give more characters of the id",
             Self::InvalidConfig { .. } => {
-                "nothing was changed; docs/reference/configuration.md lists every setting with what it takes"
+                "nothing was changed; docs/reference/configuration.md lists every setting and its values"
             }
             Self::Invalid { hint, .. }
             | Self::NoSuchUri { hint, .. }

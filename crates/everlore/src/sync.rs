@@ -1,6 +1,7 @@
 //! Concurrency helpers that the whole workspace shares: locks, blocking work and boxed futures.
 
 use std::{
+    any::Any,
     future::Future,
     pin::Pin,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -18,13 +19,29 @@ pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Blocking work and its result, both without their types.
+type BlockingWork = Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>;
+
 /// Runs work that blocks (files, models, SQLite) on a thread of its own, off the async workers.
 ///
 /// Panics of the work become [`Error::Store`].
 pub async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(Error::store)?
+    downcast(spawn(Box::new(move || Box::new(work()))).await?)
+}
+
+/// Runs work on a blocking thread. One function for all types of work and result: each instance of tokio's task is
+/// some thousand lines for the compiler.
+fn spawn(work: BlockingWork) -> BoxFuture<'static, Result<Box<dyn Any + Send>>> {
+    Box::pin(async { tokio::task::spawn_blocking(work).await.map_err(Error::store) })
+}
+
+/// Returns a value of a known type that was passed on without it.
+pub(crate) fn downcast<T: 'static>(value: Box<dyn Any + Send>) -> Result<T> {
+    let value =
+        value.downcast::<Result<T>>().map_err(|_| Error::store("a result of another type"))?;
+    *value
 }
 
 #[cfg(test)]

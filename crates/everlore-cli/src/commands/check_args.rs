@@ -28,8 +28,8 @@ pub(crate) struct CheckArgs {
     check_file: Option<String>,
     /// The memory holds as long as this command succeeds; takes all words that follow, up to `;`
     ///
-    /// No shell is used. The command runs in this folder, and only if the section [checks] of the settings has
-    /// `commands = true`.
+    /// No shell is used. The command runs in this folder, and only if the section `[checks]` of the settings
+    /// has `commands = true`.
     #[arg(long, value_name = "WORD", num_args = 1.., allow_hyphen_values = true, value_terminator = ";")]
     check_command: Option<Vec<String>>,
     /// Text that the command must print; goes before --check-command
@@ -86,7 +86,7 @@ pub(crate) struct CheckedMemoryView<'a> {
 }
 
 /// Formats the status of a check and its reason.
-pub(crate) fn verdict_line(check: &CheckResult) -> String {
+pub(crate) fn check_status_line(check: &CheckResult) -> String {
     format!("{}: {}", check.verdict, check.why())
 }
 
@@ -110,7 +110,7 @@ pub(crate) async fn render_verdicts(
     let all: Vec<_> = checked.iter().map(|(id, _)| *id).collect();
     let short = cx.engine().await?.shorten_ids(&cx.scope, &all).await?;
     let line = |((_, check), id): (&(_, &CheckResult), String)| {
-        format!("{id}  {}\n", sanitize(&verdict_line(check)))
+        format!("{id}  {}\n", sanitize(&check_status_line(check)))
     };
     Ok(checked.iter().zip(short).map(line).collect())
 }

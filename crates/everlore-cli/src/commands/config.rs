@@ -83,7 +83,7 @@ fn check_config(cx: &CliContext, out: &mut Output) -> Result<Exit> {
         out.line(&format!("warning: {warning}"))?;
     }
     if valid && settings.warnings.is_empty() {
-        let file = if settings.path.exists() { "read" } else { "absent, so the defaults hold" };
+        let file = if settings.path.exists() { "read" } else { "absent, so the defaults apply" };
         out.line(&format!("ok: {} ({file})", settings.path.display()))?;
     }
     Ok(Exit::from_success(valid))

@@ -153,7 +153,7 @@ async fn fill_placeholders(command: &[&str], global: &[&str]) -> Result<Vec<Stri
 fn parse_command(global: &[&str], words: &[String]) -> Result<Cli> {
     let words = words.iter().map(String::as_str);
     Cli::try_parse_from(["everlore"].into_iter().chain(global.iter().copied()).chain(words))
-        .map_err(|error| CliError::new("usage", error.to_string(), "tell us: the tour is broken"))
+        .map_err(|error| CliError::new("usage", error.to_string(), "please report this as a bug"))
 }
 
 async fn last_stored(cx: &CliContext) -> Result<MemoryId> {
@@ -174,5 +174,5 @@ async fn last_change(cx: &CliContext) -> Result<u64> {
 }
 
 fn nothing_stored() -> CliError {
-    CliError::new("damaged", "the tour stored nothing", "tell us: the tour is broken")
+    CliError::new("damaged", "the tour stored nothing", "please report this as a bug")
 }

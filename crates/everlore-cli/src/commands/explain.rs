@@ -9,7 +9,7 @@ use everlore::{
     types::CheckStatus,
 };
 
-use super::check_args::verdict_line;
+use super::check_args::check_status_line;
 use crate::render::{indent, new_table, pluralize, render_table, sanitize};
 
 /// Renders the intent of a query and the confidence of the answer.
@@ -93,7 +93,7 @@ fn render_domain_terms(intent: &Intent) -> String {
 
 /// Renders the signals of the query beside its terms.
 fn render_query_signals(intent: &Intent) -> String {
-    let kind = match intent.aim {
+    let kind = match intent.kind {
         QueryKind::Preference => "; asks for a preference",
         QueryKind::Knowledge => "; asks for a fact",
         QueryKind::Experience => "; asks for an experience",
@@ -137,7 +137,7 @@ fn render_check(hit: &Hit) -> String {
         CheckStatus::Stale => "; ranked after memories that hold",
         _ => "",
     };
-    format!("   check: {}{rank}\n", sanitize(&verdict_line(check)))
+    format!("   check: {}{rank}\n", sanitize(&check_status_line(check)))
 }
 
 /// Renders the lexical score and the boosts, added up.

@@ -101,7 +101,7 @@ pub(super) fn summarize_extraction(extraction: &ExtractionReport, dry_run: bool)
         None => "turns outside of sessions".to_owned(),
     };
     if let Some(error) = &extraction.error {
-        return format!("{session}: extraction failed, {error}; the turns wait");
+        return format!("{session}: extraction failed: {error}; it is retried later");
     }
     let turns = pluralize(extraction.turns, "turn", "turns");
     let would = if dry_run { " would be" } else { "" };

@@ -1,4 +1,6 @@
-//! Commands, one file each: the arguments, whose doc comments are the help, and one `run`.
+//! Commands, a file or folder each: the arguments, whose doc comments are the help, and one `run`. Files that are no
+//! command hold what several share: options (`filter_args`, `check_args`) and forms of recall (`calibrate`, `explain`,
+//! `why_not`).
 
 pub(crate) mod filter_args;
 pub(crate) mod check_args;

@@ -11,7 +11,7 @@ use jiff::Zoned;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{calibrate, check_args::verdict_line, explain, filter_args::FilterArgs, why_not};
+use super::{calibrate, check_args::check_status_line, explain, filter_args::FilterArgs, why_not};
 use crate::{
     cli_context::CliContext,
     error::{CliError, Exit, Result},
@@ -176,7 +176,7 @@ impl RecallArgs {
                 return Err(CliError::invalid(message, "it goes from 0 to 1"));
             }
         }
-        let request = engine.request(
+        let request = engine.recall_request(
             &cx.scope,
             input::query_or_stdin(&[&self.query[..], &self.literal[..]].concat(), out)?,
         );
@@ -266,7 +266,7 @@ fn print_hit(number: usize, hit: &Hit, id: &str, now: &Zoned, out: &mut Output) 
     if hit.newer.is_some() {
         fields.push("contradicted by a newer memory".to_owned());
     }
-    fields.extend(hit.check.as_ref().map(|check| sanitize(&verdict_line(check)).into_owned()));
+    fields.extend(hit.check.as_ref().map(|check| sanitize(&check_status_line(check)).into_owned()));
     let name = truncate_width(&memory_title(memory), TITLE_CELLS);
     out.line(&format!("{number}. {}  {} {:.2}", out.bold(&name), score_bar(hit.score), hit.score))?;
     out.line(&out.dim(&format!("   {}", fields.join(" · "))))?;

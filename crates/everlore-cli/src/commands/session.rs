@@ -63,13 +63,13 @@ impl SessionAnsweredArgs {
         let usage = engine.record_answer(&cx.scope, &self.session, &answer).await?;
         if out.is_json() {
             out.json(&usage)?;
-        } else if usage.told + usage.held_out == 0 {
+        } else if usage.injected + usage.held_out == 0 {
             out.note("no injected memory of this conversation waits for an answer");
         } else {
-            let injected = pluralize(usage.told, "memory", "memories");
+            let injected = pluralize(usage.injected, "memory", "memories");
             out.line(&format!("used: {} of {injected}", usage.used.len()))?;
         }
-        Ok(Exit::from_found(usage.told + usage.held_out > 0))
+        Ok(Exit::from_found(usage.injected + usage.held_out > 0))
     }
 }
 

@@ -191,7 +191,7 @@ fn from_memory_alone_it_quotes_what_is_stored_in_both_languages() {
     let ran = home.run(&["chat", "--offline", "支付模块什么时候上线？"]);
     assert!(ran.out.contains("> 支付模块周三上线。\n\n— 小本，"), "{ran:?}");
     assert!(
-        ran.out.starts_with("记忆中有这些：") && ran.out.contains("（今天），会话 周二"),
+        ran.out.starts_with("相关的记忆：") && ran.out.contains("（今天），会话 周二"),
         "{ran:?}"
     );
 }
@@ -202,7 +202,7 @@ fn from_memory_alone_it_says_that_nothing_is_stored_and_keeps_what_is_said() {
     let ran = home.run(&["chat", "--offline", "What is my cat called?"]);
     assert_eq!(
         (ran.code, ran.out.as_str()),
-        (1, "Nothing is stored about that. What you said is kept.\n")
+        (1, "Nothing is stored about that. Your message is saved.\n")
     );
     home.run(&["chat", "--offline", "My cat is called Momo."]);
     let ran = home.run(&["--json", "chat", "--offline", "What is my cat called?"]);

@@ -96,7 +96,7 @@ fn the_doctor_tells_of_a_model_that_is_not_there() {
     drop(server);
     let away = doctor(&home, &[]);
     assert_eq!(away.code, 2);
-    assert!(away.out.contains("nothing listens there"), "{away:?}");
+    assert!(away.out.contains("no server listens there"), "{away:?}");
     let none = TestHome::new();
     none.run(&["remember", "tea"]);
     assert!(!none.run(&["doctor"]).out.contains("language model"), "none is set");

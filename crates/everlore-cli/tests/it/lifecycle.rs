@@ -94,7 +94,7 @@ fn upkeep_shows_asks_does_and_can_be_undone() {
     );
     assert!(
         shown.out.contains(
-            "needs a confirmation: archive would touch 2 of 4 memories, more than a quarter"
+            "needs a confirmation: archive would change 2 of 4 memories, more than a quarter"
         ),
         "{shown:?}"
     );

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
 
 mod home;
+mod home_of_0_1_0;
 mod random;
 #[cfg(feature = "server")]
 mod skipped;
@@ -48,6 +49,8 @@ mod calibrate;
 #[cfg(feature = "local-model")]
 mod models;
 mod readme;
+mod picture;
+mod pages;
 #[cfg(feature = "server")]
 mod serve;
 #[cfg(feature = "server")]

@@ -182,7 +182,9 @@ fn an_answer_that_cannot_be_used_is_asked_for_again_and_after_three_rules_read()
     for request in 1..=3 {
         let failed = home.run(&["extract"]);
         assert_eq!((failed.code, server.requests().len()), (2, request), "{failed:?}");
-        assert!(failed.out.contains("cannot be used") && failed.out.contains("the turns wait"));
+        assert!(
+            failed.out.contains("cannot be used") && failed.out.contains("it is retried later")
+        );
         assert_eq!(
             (kept_memories(&home).len(), &home.json(&["memory", "status"])["turns"]),
             (0, &json!(2))
@@ -190,7 +192,7 @@ fn an_answer_that_cannot_be_used_is_asked_for_again_and_after_three_rules_read()
     }
     let done = home.json(&["extract"])["extractions"][0].clone();
     let note = done["note"].as_str().unwrap();
-    assert!(note.contains("3 answers that could not be used"), "{note}");
+    assert!(note.contains("3 unusable answers"), "{note}");
     assert_eq!((&done["by"], kept_memories(&home).len()), (&json!("rules"), 2), "{done}");
     assert_eq!(server.requests().len(), 3);
     assert_eq!(home.json(&["ledger"])["total"]["calls"], 3, "what is of no use costs all the same");

@@ -126,7 +126,7 @@ fn a_note_that_becomes_a_page_is_one_memory_and_a_page_that_breaks_is_told() {
     let broken = json!({"command": "str_replace", "path": path, "old_str": "type: user", "new_str": "type: tea"});
     let result = memory(&home, &broken);
     assert!(
-        result.contains("Note: what tea.md says now is not stored as a memory: `tea` is no type"),
+        result.contains("Note: the text of tea.md is not stored as a memory: `tea` is not a type"),
         "{result}"
     );
     assert_eq!(memories(&home), [user("Ann drinks tea.")]);

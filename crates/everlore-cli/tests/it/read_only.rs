@@ -143,7 +143,7 @@ fn writing_is_refused_with_what_to_do() {
     ] {
         let ran = fixed.run(args);
         assert_eq!(ran.code, 2, "{args:?}: {ran:?}");
-        assert!(ran.err.contains("cannot be written to from here"), "{args:?}: {ran:?}");
+        assert!(ran.err.contains("is read-only here"), "{args:?}: {ran:?}");
     }
     let ran = fixed.run(&["--json", "memory", "delete", &id]);
     assert_eq!(ran.json()["error"]["code"], "read_only", "{ran:?}");
@@ -174,7 +174,7 @@ fn tools_that_read_work_over_mcp() {
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(answer(1).to_string().contains("小白"), "{ran:?}");
     assert_eq!(answer(2)["result"]["isError"], true, "{ran:?}");
-    assert!(answer(2).to_string().contains("cannot be written to"), "{ran:?}");
+    assert!(answer(2).to_string().contains("is read-only here"), "{ran:?}");
 }
 
 #[cfg(feature = "server")]

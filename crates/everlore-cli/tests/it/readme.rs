@@ -1,67 +1,71 @@
-//! The README is executed: its commands run and print what it shows.
+//! The README and the tour are executed: their commands run and print what the pages show.
 
 use std::{fs, path::Path, process::Command};
 
 use crate::home::TestHome;
 
-/// Home as the README writes it.
+/// Home as the pages write it.
 const HOME: &str = "~/.everlore";
 
-/// Command of the README with the lines it should print.
-struct ReadmeCommand {
+/// Command of a page with the lines it should print.
+struct ShownCommand {
     command: String,
     answer: Vec<String>,
 }
 
 #[test]
 fn the_commands_of_the_readme_answer_as_it_says() {
+    assert_commands("README.md", 13);
+}
+
+#[test]
+fn the_commands_of_the_tour_answer_as_it_says() {
+    assert_commands("docs/tour.md", 30);
+}
+
+/// Runs the commands of a page, in order and on one new home; it must show at least this many.
+fn assert_commands(page: &str, min_commands: usize) {
     let home = TestHome::new();
-    let shown = readme_commands(&readme());
-    assert!(shown.len() >= 10, "the README shows {} commands", shown.len());
-    for ReadmeCommand { command, answer } in shown {
-        let printed = run(&home, &command);
+    let shown = shown_commands(&read_page(page));
+    assert!(shown.len() >= min_commands, "{page} shows {} commands", shown.len());
+    for ShownCommand { command, answer } in shown {
+        let printed = run_in_shell(&home, &command);
         assert!(!printed.is_empty() || answer.is_empty(), "`{command}` says nothing");
         assert_output(&normalize(&printed), &normalize(&answer.join("\n")), &command);
     }
 }
 
 #[test]
-fn the_readme_names_both_make_targets() {
-    let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
-    for target in ["run", "test"] {
-        assert!(readme().contains(&format!("\nmake {target} ")), "make {target}");
+fn what_the_readme_builds_and_installs_exists() {
+    let (readme, makefile) = (read_page("README.md"), read_page("Makefile"));
+    for target in ["run", "test", "install"] {
+        assert!(readme.contains(&format!("\nmake {target} ")), "make {target}");
         assert!(makefile.contains(&format!("\n{target}:")), "{target}:");
     }
+    let (_, install) = makefile.split_once(" install --locked ").unwrap();
+    let (_, package) = install.lines().next().unwrap().split_once("--path ").unwrap();
+    let manifest = read_page(&format!("{package}/Cargo.toml"));
+    assert!(manifest.contains("name = \"everlore\""), "{package}");
 }
 
-#[test]
-fn the_files_that_the_readme_links_to_exist() {
-    // Output of a command may contain links.
-    let readme: String = readme().split("```").step_by(2).collect();
-    let links: Vec<_> =
-        readme.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
-    assert!(links.len() >= 8, "{links:?}");
-    for link in links.into_iter().filter(|link| !link.contains("://")) {
-        assert!(root().join(link).exists(), "{link}");
-    }
-}
-
-fn root() -> &'static Path {
+/// Returns the folder of the workspace.
+pub(crate) fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-fn readme() -> String {
-    fs::read_to_string(root().join("README.md")).unwrap()
+/// Reads a file of the workspace.
+pub(crate) fn read_page(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 /// Returns the commands after `$ ` in the blocks marked `console`.
-fn readme_commands(readme: &str) -> Vec<ReadmeCommand> {
-    let mut all: Vec<ReadmeCommand> = Vec::new();
-    for block in readme.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+fn shown_commands(page: &str) -> Vec<ShownCommand> {
+    let mut all: Vec<ShownCommand> = Vec::new();
+    for block in page.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
         for line in block.lines() {
             match (line.strip_prefix("$ "), all.last_mut()) {
                 (Some(command), _) => {
-                    all.push(ReadmeCommand { command: command.to_owned(), answer: vec![] })
+                    all.push(ShownCommand { command: command.to_owned(), answer: vec![] })
                 }
                 (None, Some(shown)) => shown.answer.push(line.to_owned()),
                 (None, None) => panic!("`{line}` answers no command"),
@@ -91,23 +95,25 @@ fn assert_output(printed: &str, shown: &str, command: &str) {
     }
 }
 
-/// Runs a line as a shell would, with the binary on the path.
-fn run(home: &TestHome, command: &str) -> String {
+/// Runs a line as a shell would, with the binary on the path, and returns what a terminal would show.
+pub(crate) fn run_in_shell(home: &TestHome, command: &str) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_everlore"));
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", binary.parent().unwrap().display());
-    let home_path = home.path().display().to_string();
+    let (user_path, home_path) = (home.sibling(""), home.path().display().to_string());
     let output = Command::new("sh")
-        .args(["-c", &command.replace(HOME, &home_path)])
-        .current_dir(home.sibling(""))
+        .args(["-c", &format!("exec 2>&1; {}", command.replace(HOME, &home_path))])
+        .current_dir(&user_path)
         .env_clear()
         .env("PATH", path)
+        .env("HOME", &user_path)
         .env("TZ", "UTC")
         .env("EVERLORE_HOME", home.path())
         .output()
         .unwrap();
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code().is_some_and(|code| code < 2), "`{command}` fails: {error}");
-    String::from_utf8(output.stdout).unwrap().replace(&home_path, HOME)
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.code().is_some_and(|code| code < 2), "`{command}` fails: {printed}");
+    let user_path = user_path.display().to_string();
+    printed.replace(&home_path, HOME).replace(user_path.trim_end_matches('/'), "~")
 }
 
 /// Removes what differs from day to day: ids, runs, times, scores and alignment.
@@ -119,7 +125,7 @@ fn normalize(text: &str) -> String {
             !bare.is_empty() && bare.chars().all(|c| c.is_ascii_digit() || ".:".contains(c));
         let is_time = bare.ends_with('Z') && bare.parse::<jiff::Timestamp>().is_ok();
         let is_bar = word.contains('█');
-        let is_run = word.starts_with("ingest-");
+        let is_run = word.starts_with("ingest-") || word.starts_with("extract-");
         if is_id || is_number || is_time || is_bar || is_run {
             "…".to_owned()
         } else {
@@ -130,7 +136,7 @@ fn normalize(text: &str) -> String {
     text.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns `true` for the characters of an id, which in JSON is no separate word.
+/// Replaces the id of a JSON object, which is no separate word.
 fn without_ids(word: &str) -> String {
     if word.starts_with("{\"id\":\"") { "{\"id\":\"…\"}".to_owned() } else { word.to_owned() }
 }

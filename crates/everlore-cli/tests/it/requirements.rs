@@ -7,6 +7,8 @@ use std::{
     process::{Command, Output},
 };
 
+use crate::readme::read_page;
+
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools/requirements.sh");
 
 /// Runs the script with only these programs on the path, each a shell script.
@@ -30,13 +32,13 @@ fn everything_that_is_missing_is_named_at_once() {
     let empty = tempfile::tempdir().unwrap();
     let (code, message) = check("test", &[], empty.path());
     assert_eq!(code, Some(1), "{message}");
-    for part in ["Rust (cargo)", "C compiler", "Python 3 with venv and pip", "npm", "rustup"] {
+    let parts = ["Rust (cargo)", "C compiler", "Python 3 with venv and pip", "npm", "curl", "git"];
+    for part in parts.into_iter().chain(["rustup", "xcode-select"]) {
         assert!(message.contains(part), "{part} in {message}");
     }
-    assert!(
-        message.contains("sudo apt install build-essential python3 python3-venv python3-pip npm")
-    );
-    assert!(message.contains("brew install python node") && message.contains("xcode-select"));
+    let apt = "sudo apt install build-essential python3 python3-venv python3-pip npm curl git\n";
+    assert!(message.contains(apt), "{message}");
+    assert!(message.contains("brew install python node curl git\n"), "{message}");
     let (code, message) = check("run", &[], empty.path());
     assert!(
         code == Some(1) && !message.contains("npm") && !message.contains("Python"),
@@ -49,7 +51,8 @@ fn nothing_is_printed_if_everything_works() {
     let cargo = ("cargo", "echo cargo 1.95.0");
     let python = ("python3", "exit 0");
     let empty = tempfile::tempdir().unwrap();
-    let programs = [cargo, ("cc", "exit 0"), python, ("npm", "exit 0")];
+    let (curl, git) = (("curl", "exit 0"), ("git", "exit 0"));
+    let programs = [cargo, ("cc", "exit 0"), curl, git, python, ("npm", "exit 0")];
     assert_eq!(check("test", &programs, empty.path()), (Some(0), String::new()));
     assert_eq!(check("run", &programs[..2], empty.path()), (Some(0), String::new()));
     // With everything downloaded, neither Python nor npm is needed.
@@ -57,7 +60,25 @@ fn nothing_is_printed_if_everything_works() {
         fs::create_dir_all(empty.path().join(name).parent().unwrap()).unwrap();
         fs::write(empty.path().join(name), "").unwrap();
     }
-    assert_eq!(check("test", &programs[..2], empty.path()), (Some(0), String::new()));
+    assert_eq!(check("test", &programs[..4], empty.path()), (Some(0), String::new()));
+}
+
+#[test]
+fn the_readme_names_everything_that_is_needed() {
+    let empty = tempfile::tempdir().unwrap();
+    let (_, message) = check("test", &[], empty.path());
+    let readme = read_page("README.md");
+    let (_, install) = readme.split_once("\n## Install\n").unwrap();
+    let install = install.split("\n## ").next().unwrap();
+    let after = |line, manager| Some(str::split_once(line, manager)?.1);
+    let packages = message
+        .lines()
+        .filter_map(|line| after(line, "apt install ").or_else(|| after(line, "brew install ")));
+    let named: Vec<&str> = packages.flat_map(str::split_whitespace).collect();
+    assert!(named.len() > 8, "{message}");
+    for package in named.iter().chain(&["rustup", "C compiler", "make", "xcode-select"]) {
+        assert!(install.contains(package), "{package}");
+    }
 }
 
 #[test]
@@ -73,6 +94,7 @@ fn tools_that_do_not_work_count_as_missing() {
     let no_venv = "case $* in *venv*) exit 1;; esac";
     let programs =
         [("cargo", no_clippy), ("cc", "exit 0"), ("python3", no_venv), ("npm", "exit 0")];
+    let programs = [&programs[..], &[("curl", "exit 0"), ("git", "exit 0")]].concat();
     let (_, message) = check("test", &programs, empty.path());
     assert!(message.contains("rustfmt and clippy, venv of python3\n"), "{message}");
     assert!(message.contains("sudo apt install python3-venv\n"), "{message}");

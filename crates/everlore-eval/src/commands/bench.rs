@@ -135,7 +135,7 @@ fn ranked_section(set: &NamedDataSet, ablations: bool) -> SectionResult {
         let abstention = abstention::measure(&set.data)?;
         text += &format!(
             "\nSeparation of own from foreign questions: AUC {:.3} with names, {:.3} without; at the default threshold {:.1}% of \
-             the own ones are answered and {:.1}% of the foreign ones met with silence ({:.1}% and {:.1}% without names).\n",
+             the own ones are answered and {:.1}% of the foreign ones get nothing ({:.1}% and {:.1}% without names).\n",
             abstention.auc_names_kept,
             abstention.auc_names_removed,
             100.0 * abstention.names_kept.own_answered,
@@ -203,7 +203,7 @@ fn section_head() -> String {
     format!(
         "## Quality\n\n`everlore-eval bench`, version {}, {cores} cores of {}. In percent, ± the standard error; questions \
          that are adversarial are in no overall figure. `bm25` is plain BM25, `dense` the \
-         vectors of the built-in model alone, `source` the design that Everlore began from.\n",
+         vectors of the built-in model alone, `source` the trigram baseline.\n",
         env!("CARGO_PKG_VERSION"),
         model.trim()
     )

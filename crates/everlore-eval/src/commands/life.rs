@@ -153,8 +153,11 @@ async fn time_steps(
     number: u32,
 ) -> Result<[Option<f64>; STEPS.len()]> {
     // Every hit is injected: this measures the log, not the gate.
-    let request =
-        RecallRequest { min_confidence: 0.0, floor: 0.0, ..engine.context_request(scope, &query) };
+    let request = RecallRequest {
+        min_confidence: 0.0,
+        min_relevance_share: 0.0,
+        ..engine.context_request(scope, &query)
+    };
     let session = format!("talk {}", number / 10);
     let turn = Turn { text: query, session: Some(session.clone()), ..Turn::default() };
     let (block, context) = timed_async(engine.context(&request, 2_000)).await?;
@@ -196,8 +199,11 @@ async fn whole_turns(
             ..Turn::default()
         };
         let usual = engine.context_request(scope, &query);
-        let request =
-            if gated { usual } else { RecallRequest { min_confidence: 0.0, floor: 0.0, ..usual } };
+        let request = if gated {
+            usual
+        } else {
+            RecallRequest { min_confidence: 0.0, min_relevance_share: 0.0, ..usual }
+        };
         let turn = async {
             let block = engine.inject(&request, 2_000, &session).await?;
             engine.observe(scope, vec![turn(Role::User, query)]).await?;

@@ -6,6 +6,7 @@ pub(crate) mod extract;
 pub(crate) mod fs;
 pub(crate) mod gate;
 pub(crate) mod homes;
+pub(crate) mod injection;
 pub(crate) mod hooks;
 pub(crate) mod life;
 pub(crate) mod load;

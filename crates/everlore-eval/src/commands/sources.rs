@@ -30,9 +30,9 @@ use crate::{
 /// definition shares its name if the same crate has another definition of that name; in the row "all", if any crate
 /// has.
 ///
-/// doc comments: blocks of /// or //! lines, tests included, counted once each. "banned" begin with What, Whether, Who,
-/// How or Those; "questions" with these or with Where, When, Which or Why. "ids" are comment lines with a requirement
-/// id, a letter and a number in parentheses.
+/// doc comments: blocks of /// or //! lines, tests included, counted once each. "banned" is the number of those that
+/// begin with What, Whether, Who, How or Those, "questions" of those that begin with these or with Where, When, Which or
+/// Why. "ids" are comment lines with a requirement id, a letter and a number.
 ///
 /// store traits: methods declared by each trait in crates/everlore/src/store.
 #[derive(Args)]

@@ -98,7 +98,7 @@ async fn ask_homes(
             Entry::Vacant(new) => new.insert(fill_engine(&scope, homes[home]).await?),
         };
         let block = engine.context(&engine.context_request(&scope, *question), BUDGET).await?;
-        let recall = engine.recall(&engine.request(&scope, *question)).await?;
+        let recall = engine.recall(&engine.recall_request(&scope, *question)).await?;
         all.push(HomeQuestion {
             language,
             half: if matches!(number % 4, 0 | 3) { "tuning" } else { "held out" },

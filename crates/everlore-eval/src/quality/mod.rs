@@ -7,3 +7,4 @@ pub(crate) mod extraction;
 pub(crate) mod gate;
 pub(crate) mod everyday;
 pub(crate) mod homes;
+pub(crate) mod injection;

@@ -152,6 +152,7 @@ mod tests {
             time: Some(format!("2024-{day}T10:00:00")),
             speaker: Some("Ann".into()),
             text: "The weather was fine.".into(),
+            kind: None,
             seq: None,
         }
     }

@@ -25,7 +25,7 @@ pub(crate) const RETRIEVERS: &[RetrieverSpec] = &[
 
 /// Okapi BM25 over lower-case words and Chinese pairs, one index for each scope, the speaker's name counted as text.
 #[derive(Default)]
-struct Bm25Retriever {
+pub(crate) struct Bm25Retriever {
     ids: Vec<String>,
     scopes: HashMap<String, ScopeIndex>,
 }
@@ -78,7 +78,7 @@ impl ScopeIndex {
 
 /// Cosine of the built-in model's vectors alone, the speaker's name counted as text, as most memory systems search.
 #[derive(Default)]
-struct DenseRetriever {
+pub(crate) struct DenseRetriever {
     model: BuiltinEmbedder,
     scopes: HashMap<String, Vec<(String, Vec<f32>)>>,
 }

@@ -3,6 +3,7 @@
 use std::{collections::HashMap, fs, path::Path};
 
 use anyhow::{Context, Result};
+use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 use serde::{Deserialize, de::DeserializeOwned};
 
 /// Stored text.
@@ -15,6 +16,8 @@ pub(crate) struct CorpusRow {
     pub(crate) time: Option<String>,
     pub(crate) speaker: Option<String>,
     pub(crate) text: String,
+    /// Kind of the memory, where the set has it; a turn otherwise.
+    pub(crate) kind: Option<String>,
     /// Position in the order of writing, where the set has one.
     pub(crate) seq: Option<u64>,
 }
@@ -29,6 +32,9 @@ pub(crate) struct BenchQuery {
     pub(crate) category: String,
     #[serde(default)]
     pub(crate) relevant: Vec<String>,
+    /// Rows that are fine to return and not needed, where the set has them.
+    #[serde(default)]
+    pub(crate) optional: Vec<String>,
     /// Rows that were right before a newer one, where the set has them.
     #[serde(default)]
     pub(crate) stale: Vec<String>,
@@ -59,6 +65,11 @@ impl DataSet {
         Ok(Self { rows: read_jsonl(corpus)?, queries, noise })
     }
 
+    /// Reads the files with all queries, those without an answer included.
+    pub(crate) fn read_all(corpus: &Path, queries: &Path) -> Result<Self> {
+        Ok(Self { rows: read_jsonl(corpus)?, queries: read_jsonl(queries)?, noise: vec![] })
+    }
+
     /// Returns the scopes in file order, each with its rows.
     pub(crate) fn by_scope(&self) -> Vec<(&str, Vec<CorpusRow>)> {
         let mut scopes: Vec<(&str, Vec<CorpusRow>)> = Vec::new();
@@ -84,6 +95,15 @@ impl DataSet {
         let limit = limit.min(count);
         self.queries = (0..limit).map(|i| self.queries[i * count / limit].clone()).collect();
     }
+}
+
+/// Parses a time; without a zone it is UTC.
+pub(crate) fn parse_time(text: &str) -> Result<Timestamp> {
+    if let Ok(at) = text.parse() {
+        return Ok(at);
+    }
+    let civil: DateTime = text.parse().with_context(|| format!("`{text}` is no time"))?;
+    Ok(civil.to_zoned(TimeZone::UTC)?.timestamp())
 }
 
 fn read_jsonl<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {

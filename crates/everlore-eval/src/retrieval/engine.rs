@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use everlore::{
     Config, Engine, Error, Memory, MemoryId, Recall, RecallRequest, Scope, Turn,
     config::RecallConfig,
@@ -15,13 +15,13 @@ use everlore::{
     llm::{BuiltinEmbedder, Embedder, LocalModel, Reranker},
     store::{self, TermHash},
 };
-use jiff::{Timestamp, Zoned, civil::DateTime, tz::TimeZone};
+use jiff::{Timestamp, Zoned, tz::TimeZone};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use super::{
     Retriever, RetrieverSpec,
-    data::{BenchQuery, CorpusRow, DataSet},
+    data::{BenchQuery, CorpusRow, DataSet, parse_time},
     steps::StepTimes,
 };
 use crate::timing::timed;
@@ -303,13 +303,4 @@ fn time_from_seq(seq: u64) -> Option<Timestamp> {
 /// Makes the name of a data set's scope a user name, which may not hold a slash.
 fn scope(name: &str) -> Result<Scope> {
     Ok(Scope::new("bench", &name.replace('/', ":"))?)
-}
-
-/// Parses a time; without a zone it is UTC.
-fn parse_time(text: &str) -> Result<Timestamp> {
-    if let Ok(at) = text.parse() {
-        return Ok(at);
-    }
-    let civil: DateTime = text.parse().with_context(|| format!("`{text}` is no time"))?;
-    Ok(civil.to_zoned(TimeZone::UTC)?.timestamp())
 }

@@ -114,6 +114,7 @@ fn turns_of(sample: &LocomoSample) -> Result<Vec<CorpusRow>> {
             time: time.clone(),
             text: with_caption(&turn),
             speaker: Some(turn.speaker),
+            kind: None,
             seq: None,
         }));
     }
@@ -181,6 +182,7 @@ fn rows_and_query(instance: &LongmemevalInstance) -> Result<(Vec<CorpusRow>, Ben
                 time: Some(time.clone()),
                 speaker: Some(turn.role.clone()),
                 text: turn.content.clone(),
+                kind: None,
                 seq: None,
             });
         }

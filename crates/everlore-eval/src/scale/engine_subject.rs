@@ -61,7 +61,7 @@ impl ScaleSubject for EngineSubject {
 
     fn query(&mut self, number: u32, text: &str) -> Result<usize> {
         let engine = self.engine()?;
-        let request = engine.request(&scope(number)?, text);
+        let request = engine.recall_request(&scope(number)?, text);
         Ok(self.runtime.block_on(engine.recall(&request))?.hits.len())
     }
 

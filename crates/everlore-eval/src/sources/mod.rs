@@ -6,6 +6,8 @@ mod prose;
 pub(crate) mod measures;
 #[cfg(test)]
 mod rules;
+#[cfg(test)]
+mod document_names;
 
 use std::{collections::BTreeSet, fs, path::Path};
 

@@ -7,9 +7,14 @@ pub(super) const BANNED_OPENINGS: [&str; 5] = ["What", "Whether", "Who", "How", 
 pub(super) const QUESTION_WORDS: [&str; 9] =
     ["What", "Whether", "Who", "How", "Those", "Where", "When", "Which", "Why"];
 
-/// Initials of requirement ids. The tiers L0 to L2 look like ids and are none.
+/// Initials of requirement ids.
 const ID_INITIALS: &str = "MFDBQICLGXHA";
+
+/// Terms that look like ids: the tiers.
 const TIERS: [&str; 3] = ["L0", "L1", "L2"];
+
+/// Terms that look like ids outside of parentheses: the harmonic mean of precision and recall, the quarters of a year.
+const ID_LOOKALIKES: [&str; 5] = ["F1", "Q1", "Q2", "Q3", "Q4"];
 
 /// First line of a doc comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,13 +47,18 @@ pub(super) fn doc_openings(text: &str, masked: &str) -> Vec<DocOpening> {
     openings
 }
 
-/// Returns the line numbers of comments with requirement ids, such as `A12`, in parentheses.
+/// Returns the line numbers of comments with requirement ids, such as `A12`.
 pub(super) fn requirement_ids(text: &str, masked: &str) -> Vec<usize> {
     let lines = text.split('\n').zip(masked.split('\n')).enumerate();
     lines
-        .filter(|(_, (line, code))| has_ids(comment(line, code)))
+        .filter(|(_, (line, code))| has_requirement_id(comment(line, code)))
         .map(|(index, _)| index + 1)
         .collect()
+}
+
+/// Returns `true` if prose names a requirement id.
+pub(super) fn has_requirement_id(text: &str) -> bool {
+    has_ids_in_parentheses(text) || has_bare_id(text)
 }
 
 fn doc_marker(line: &str) -> Option<&'static str> {
@@ -62,12 +72,19 @@ fn comment<'a>(line: &'a str, code: &str) -> &'a str {
     &line[start..]
 }
 
-fn has_ids(comment: &str) -> bool {
-    let groups = comment.split('(').skip(1).filter_map(|rest| rest.split_once(')'));
+fn has_ids_in_parentheses(text: &str) -> bool {
+    let groups = text.split('(').skip(1).filter_map(|rest| rest.split_once(')'));
     groups.into_iter().any(|(group, _)| {
         let ids: Vec<&str> = group.split([',', ';', '/']).map(str::trim).collect();
         ids.iter().all(|id| is_id(id)) && !ids.iter().all(|id| TIERS.contains(id))
     })
+}
+
+/// Returns `true` if a word of the text is an id; code in backticks is skipped.
+fn has_bare_id(text: &str) -> bool {
+    let prose = text.split('`').step_by(2);
+    let mut words = prose.flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '-'));
+    words.any(|word| is_id(word) && !TIERS.contains(&word) && !ID_LOOKALIKES.contains(&word))
 }
 
 fn is_id(text: &str) -> bool {
@@ -111,5 +128,9 @@ mod tests {
         assert_eq!(lines("//! Why not (A12).\nfn f() {} // see (X5, A8)\n/* (H1) */"), [1, 2, 3]);
         assert!(lines("/// In one line (L0).\n/// (L0, L1)\n/// A paragraph (A, B)").is_empty());
         assert!(lines("const T: &str = \"(A12)\"; // a number (12)").is_empty());
+        assert_eq!(
+            lines("// As X6 wants.\n// The F1 of Q1, `A36`, MiniLM-L6-v2, H200\n// (Q1)"),
+            [1, 3]
+        );
     }
 }

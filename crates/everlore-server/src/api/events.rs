@@ -86,7 +86,7 @@ async fn stream_events(access: Access, mut after: u64, sender: mpsc::Sender<io::
                 entries.iter().map(sse_event).collect::<String>()
             }
             Err(problem) => {
-                tracing::warn!(problem.code, "events broke off");
+                tracing::warn!(problem.code, "an event stream failed");
                 return;
             }
         };

@@ -284,7 +284,7 @@ pub(super) async fn weigh(
 #[utoipa::path(
     post, path = "/v1/memories/{id}/forget", tag = "memories",
     params(("id" = String, Path, description = "Full id of the memory")),
-    responses((status = 200, description = "What was removed, by place", body = Object)),
+    responses((status = 200, description = "Receipt: the number of erased records, by place", body = Object)),
 )]
 pub(super) async fn forget(
     Admin(access): Admin,

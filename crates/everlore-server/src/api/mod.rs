@@ -147,7 +147,7 @@ fn complete_operation(path: &str, operation: &mut Operation) {
     operation.operation_id = operation.operation_id.take().map(|name| format!("{tag}_{name}"));
     let problem = Content::new(Some(Ref::from_schema_name("Problem")));
     let problem = ResponseBuilder::new()
-        .description("What went wrong")
+        .description("Problem document (RFC 9457)")
         .content("application/problem+json", problem);
     operation.responses.responses.insert("default".to_owned(), problem.build().into());
     // Where the path names the agent, the user does not matter.

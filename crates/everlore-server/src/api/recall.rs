@@ -61,7 +61,7 @@ pub(super) struct RecallBody {
 #[derive(Serialize, ToSchema)]
 pub(super) struct RecallResponse {
     hits: Vec<RecallHit>,
-    /// `true` if nothing was good enough.
+    /// `true` if there are no hits: nothing was found, the confidence is too low, or every hit is below a minimum.
     abstained: bool,
     /// Probability that the best hit answers the query.
     confidence: f64,
@@ -105,7 +105,7 @@ impl WhyNotReport {
 pub(super) struct RecallHit {
     #[serde(flatten)]
     memory: Memory,
-    /// Relevance to this query, from 0 to 1.
+    /// Worth for this query, from 0 to 1: relevance, with factors for age, weight, importance and kind.
     score: f64,
     /// Newer memory that contradicts it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,7 +140,7 @@ pub(super) async fn recall(
             ));
         }
     }
-    let request = engine.request(&access.scope, body.query);
+    let request = engine.recall_request(&access.scope, body.query);
     let request = RecallRequest {
         filter: body.filter.unwrap_or_default(),
         limit: body.limit.unwrap_or(request.limit),
@@ -272,6 +272,7 @@ pub(super) async fn context(
     let block = match &body.session {
         None => engine.context(&request, budget).await?,
         Some(session) => {
+            // A session records the injection, which is a write.
             access.require_role(KeyRole::Write)?;
             engine.inject(&request, budget, session).await?
         }

@@ -78,7 +78,7 @@ async fn write_export(access: Access, journal: bool, sender: mpsc::Sender<io::Re
     let mut writer = BufWriter::with_capacity(CHUNK_BYTES, ChannelWriter(sender.clone()));
     let exported = access.engine().export(&access.scope, journal, &mut writer, &mut |_| {}).await;
     if let Err(error) = exported {
-        tracing::warn!(%error, "an export broke off");
+        tracing::warn!(%error, "an export failed");
         // A missing end of the stream tells the client that it broke off; a client that left needs no answer.
         let _ = sender.send(Err(io::Error::other("the export failed"))).await;
     }
@@ -178,7 +178,7 @@ async fn import_file(
 fn rejected_lines(report: &ImportReport) -> Problem {
     let title = format!("{} lines cannot be imported, so nothing was imported", report.rejected);
     Problem {
-        more: Some(Box::new(json!({ "rejections": report.rejections }))),
+        details: Some(Box::new(json!({ "rejections": report.rejections }))),
         ..Problem::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "invalid",

@@ -1,8 +1,15 @@
 //! Model Context Protocol: tools, resources and prompts of one agent and user, over stdio and HTTP.
 //!
-//! [`McpServer`] answers for one [`McpContext`]: a scope, the offered tools, and the permission to write. It speaks
-//! both eras of the protocol, with a handshake (2025-11-25 and before) and without (2026-07-28); each request tells
-//! which.
+//! One request:
+//!
+//! 1. Over HTTP it passes the middleware of every route, then `handle_message` (`http.rs`) reads its body, takes the
+//!    tool sets from the address (`?tools=`), and makes a [`McpContext`]: engine, scope, tools, and the permission to
+//!    write. Over standard input `everlore mcp` makes one for the process, and `McpServer::serve_stdio` reads lines.
+//! 2. `rmcp` parses the message and calls a method of [`McpServer`]. It speaks both eras of the protocol, with a
+//!    handshake (2025-11-25 and before) and without (2026-07-28); each request tells which.
+//! 3. `call_tool` finds the tool among the offered ones, refuses writes where they are not permitted, and calls
+//!    `ToolRegistry::call` with the memory folder of the scope. `resources.rs` and `prompts.rs` answer the rest.
+//! 4. Nothing is kept between two requests over HTTP (decision 0004).
 
 mod http;
 mod prompts;

@@ -1,9 +1,18 @@
-//! Memory proxy: the APIs of OpenAI and Anthropic with memory behind them.
+//! Memory proxy: the APIs of OpenAI and Anthropic with memory behind them. Whatever memory does, the request goes on.
 //!
-//! A chat request goes through [`relay_chat`]: `request.rs` parses it, `session.rs` finds its scope and session,
-//! `inject.rs` recalls, the block is inserted into the bytes after the user's last message, the provider answers, and
-//! `stream.rs` relays its bytes as they arrive. At their end `response.rs` parses the copy and `capture.rs` stores the
-//! turns. Whatever memory does, the request goes on.
+//! One chat request:
+//!
+//! 1. `routes.rs` authenticates the client (`auth::authenticate_client`) and calls `relay_chat`.
+//!    `ProxiedRequest::parse` (`request.rs`) reads the conversation from the bytes of the body and finds the position
+//!    after the user's last message; `ProxySession::identify` (`session.rs`) finds scope, session and memory mode.
+//! 2. `recall_for_request` (`inject.rs`) calls `Engine::inject` (`Engine::context` in mode `read`), within two seconds.
+//! 3. `edit_body` inserts the block into the bytes at that position, and the configured model's name where the client
+//!    leaves the choice to the settings. Every other byte stays, and with it the provider's prompt cache.
+//! 4. `send_to_provider` sends it through `Upstream`, with our key or the client's own, and gives up when the client
+//!    disconnects (`ClientPresence`). `client_response` (`stream.rs`) relays the answer as it arrives and keeps a copy.
+//! 5. At the end of the answer, however it ended, `parse_reply` (`response.rs`) reads the copy and `Exchange::store`
+//!    (`capture.rs`) stores question and answer by `Engine::observe`, each once: a digest of the texts up to it is its
+//!    run in the journal. `Engine::record_answer` records which memories a finished answer used.
 
 mod chat_api;
 mod request;

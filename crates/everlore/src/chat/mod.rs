@@ -1,8 +1,11 @@
-//! Chat sessions with long-term memory: recall, store the user's turn, run the model's tool loop, store the answer as
-//! far as it was received, and record which memories it used.
+//! Chat sessions with long-term memory. One message:
 //!
-//! The system prompt is built once and stays byte-identical. Context recalled for a message is added for that message
-//! only and never enters the history. Exchanges that leave the history are summarized; their turns stay stored.
+//! 1. `ChatSession::open` builds the system prompt once (`Engine::begin_prompt`; it stays byte-identical) and resumes
+//!    the stored turns. `send` recalls (`inject.rs`) and stores the message, then compacts a long history.
+//! 2. `run_tool_loop` (`reply.rs`) calls the model with the context for this message, which never enters the history,
+//!    and calls tools of the registry, in at most 8 rounds. An interruption or a failure keeps what was received.
+//! 3. `finish_reply` stores the answer; `Engine::spawn_usage_check` records which memories a complete one used.
+//! 4. `end` summarizes into the daily log. Exchanges leave the history whole (`compact.rs`); their turns stay stored.
 
 mod history;
 mod short_term;

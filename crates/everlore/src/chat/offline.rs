@@ -102,7 +102,7 @@ impl OfflineSession {
     /// Builds a recall request without a score floor: the best hit may be an earlier question.
     fn request(&self, text: &str) -> RecallRequest {
         let request = self.engine.context_request(&self.scope, text);
-        RecallRequest { limit: request.limit + EXTRA_HITS, floor: 0.0, ..request }
+        RecallRequest { limit: request.limit + EXTRA_HITS, min_relevance_share: 0.0, ..request }
     }
 
     fn language(&self, text: &str) -> Language {
@@ -173,13 +173,13 @@ fn render_quotes(quotes: &[MemoryQuote], language: Language) -> String {
     let chinese = language == Language::Chinese;
     if quotes.is_empty() {
         let none = if chinese {
-            "没有存过与此有关的内容。你说的话已经记下。"
+            "没有找到与此有关的记忆。你的消息已保存。"
         } else {
-            "Nothing is stored about that. What you said is kept."
+            "Nothing is stored about that. Your message is saved."
         };
         return none.to_owned();
     }
-    let opening = if chinese { "记忆中有这些：" } else { "This is stored:" };
+    let opening = if chinese { "相关的记忆：" } else { "This is stored:" };
     let quoted = quotes.iter().map(|quote| {
         let lines = quote.text.lines().map(|line| format!("> {line}")).collect::<Vec<_>>();
         format!("\n\n{}\n\n— {}", lines.join("\n"), quote.source)

@@ -645,7 +645,7 @@ async fn offline_answers_quote_what_is_stored_with_who_and_when_in_both_language
     assert!(answer.quotes[0].source.starts_with("Ana, "), "{}", answer.quotes[0].source);
     assert!(answer.quotes[0].source.ends_with("(3 days ago), conversation sunday"));
     let answer = offline.send("支付模块什么时候上线？").await.unwrap();
-    assert!(answer.text.starts_with("记忆中有这些：\n\n> 支付模块周三上线。"), "{}", answer.text);
+    assert!(answer.text.starts_with("相关的记忆：\n\n> 支付模块周三上线。"), "{}", answer.text);
     assert!(answer.quotes[0].source.ends_with("（3 天前），会话 周日"), "{}", answer.text);
     let again = offline.send("Which port does the staging server use?").await.unwrap();
     assert!(again.quotes.iter().all(|quote| !quote.text.ends_with('?')), "{again:?}");
@@ -656,9 +656,9 @@ async fn offline_says_plainly_that_nothing_is_stored_and_keeps_what_was_said() {
     let (engine, _home) = engine(Config::default());
     let mut offline = OfflineSession::new(&engine, &scope(), "monday");
     let answer = offline.send("What is my cat called?").await.unwrap();
-    assert_eq!(answer.text, "Nothing is stored about that. What you said is kept.");
+    assert_eq!(answer.text, "Nothing is stored about that. Your message is saved.");
     let answer = offline.send("我的猫叫什么名字？").await.unwrap();
-    assert_eq!(answer.text, "没有存过与此有关的内容。你说的话已经记下。");
+    assert_eq!(answer.text, "没有找到与此有关的记忆。你的消息已保存。");
     let long = "The kitchen in Lisbon must be ready by April 1, because the landlord wants to see it then, as he wrote in his last letter.";
     let kitchen = crate::RememberRequest { content: long.into(), ..Default::default() };
     engine.remember(&scope(), kitchen).await.unwrap();

@@ -23,7 +23,7 @@ impl ChecksConfig {
 
 impl Default for ChecksConfig {
     fn default() -> Self {
-        // A check on a local disk takes far less, and nobody notices a turn that waits this much longer.
+        // A check on a local disk takes far less, and people do not notice a turn that waits this much longer.
         Self { commands: false, time_limit_ms: 20 }
     }
 }

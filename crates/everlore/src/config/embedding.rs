@@ -19,7 +19,7 @@ pub struct EmbeddingConfig {
     pub provider: EmbeddingProvider,
     /// Model name as its provider spells it, such as "text-embedding-3-small" or "nomic-embed-text".
     pub model: String,
-    /// Address of the provider; empty for https://api.openai.com/v1 or http://127.0.0.1:11434.
+    /// Address of the provider; empty for `https://api.openai.com/v1` or `http://127.0.0.1:11434`.
     pub base_url: String,
     /// Environment variable with the key. A variable that is not set means no key.
     pub api_key_env: String,

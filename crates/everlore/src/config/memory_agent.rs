@@ -132,7 +132,9 @@ impl SecretString {
     /// Refuses the stand-in, which settings that were shown and read back carry: no provider would accept it.
     pub(super) fn validate(&self, key: &'static str) -> Option<InvalidSetting> {
         let stand_in = self.reveal() == REDACTED;
-        stand_in.then(|| InvalidSetting::new(key, "is the stand-in for a hidden key, not a key"))
+        stand_in.then(|| {
+            InvalidSetting::new(key, "is the placeholder of a hidden key; set the key itself")
+        })
     }
 
     fn redacted(&self) -> &'static str {

@@ -65,7 +65,8 @@ impl EmbeddingBackfill {
     /// Returns the vector cache; `None` for a local model.
     pub(crate) fn vector_cache(&self) -> Option<VectorCacheHandle<'_>> {
         let max_vectors = self.max_cached;
-        (max_vectors > 0).then(|| VectorCacheHandle { cache: self.store.cache(), max_vectors })
+        (max_vectors > 0)
+            .then(|| VectorCacheHandle { cache: self.store.vector_cache(), max_vectors })
     }
 
     /// Queues a scope for embedding and returns at once.
@@ -142,7 +143,7 @@ impl EmbeddingBackfill {
                 Err(error) => {
                     trial.failed(&error);
                     tracing::warn!(
-                        "{error}: vectors are made after a later save, or by `everlore embed rebuild`"
+                        "{error}: missing vectors are computed after a later save, or by `everlore embed rebuild`"
                     );
                 }
             }

@@ -77,7 +77,7 @@ impl CachedEmbedder<'_> {
             now: self.now,
         };
         let found = vector_cache.cache.lookup(self.scope, &request).await.unwrap_or_else(|error| {
-            tracing::warn!("{error}: kept vectors cannot be read");
+            tracing::warn!("{error}: cached vectors cannot be read");
             vec![None; digests.len()]
         });
         let usable = |vector: &Vector| vector.values.len() == self.model().dimensions;
@@ -116,7 +116,7 @@ impl CachedEmbedder<'_> {
             max_entries: vector_cache.max_vectors,
         };
         if let Err(error) = vector_cache.cache.insert(self.scope, keep).await {
-            tracing::warn!("{error}: vectors cannot be kept");
+            tracing::warn!("{error}: vectors cannot be cached");
         }
         Ok(vectors)
     }
@@ -126,7 +126,7 @@ impl CachedEmbedder<'_> {
 fn open_circuit_error(paused: OpenCircuit) -> Error {
     let OpenCircuit { failures, until, why } = paused;
     Error::Remote {
-        message: format!("{why}; failed {failures} times, asked again from {until:.0} on"),
-        hint: "`everlore doctor` asks it at once".to_owned(),
+        message: format!("{why}; failed {failures} times, next attempt at {until:.0}"),
+        hint: "`everlore doctor` tests it now".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! Embedding: the layer between the models that compute vectors and the store that keeps them.
+//! Embedding: connects the models that compute vectors with the store that keeps them.
 //!
 //! [`EmbedOnWrite`] attaches vectors to writes or defers them to the [`EmbeddingBackfill`]; [`CachedEmbedder`] asks the
 //! vector cache before a remote model; [`CircuitBreaker`] spares a server that does not answer.

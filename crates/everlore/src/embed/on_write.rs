@@ -39,7 +39,9 @@ async fn embed_changes(embedder: &dyn Embedder, changes: &[Change]) -> Option<Ch
     let embeddings = match embedder.embed(&texts).await {
         Ok(embeddings) => embeddings,
         Err(error) => {
-            tracing::warn!("{error}: memories are stored without vectors, which are made later");
+            tracing::warn!(
+                "{error}: memories are stored without vectors, which are computed later"
+            );
             return None;
         }
     };
@@ -117,8 +119,8 @@ impl Store for EmbedOnWrite {
         self.store().ledger()
     }
 
-    fn cache(&self) -> &dyn VectorCache {
-        self.store().cache()
+    fn vector_cache(&self) -> &dyn VectorCache {
+        self.store().vector_cache()
     }
 
     fn documents(&self) -> &dyn SharedDocuments {

@@ -39,7 +39,7 @@ impl EngineAdmin<'_> {
 
     /// Compares memories, index and journal of a scope and returns a line for each disagreement.
     pub async fn check_index(self, scope: &Scope) -> Result<Vec<String>> {
-        self.engine.store.index().check(scope).await
+        self.engine.store.index().inconsistencies(scope).await
     }
 
     /// Rebuilds the index of a scope from its memories and returns how many it holds.

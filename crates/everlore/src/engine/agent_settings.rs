@@ -77,8 +77,8 @@ impl Engine {
         };
         match known.problem.filter(|_| known.never_loaded) {
             Some(what) => Err(Error::invalid(
-                format!("the agent's own settings cannot be used: {what}"),
-                format!("mend them, or remove them with `everlore agent reset {agent}`"),
+                format!("the settings of this agent are invalid: {what}"),
+                format!("fix them, or remove them with `everlore agent reset {agent}`"),
             )),
             None => check_memory_enabled(&known.config, Some(agent)),
         }
@@ -215,9 +215,12 @@ impl Engine {
         let known = resolve_settings(&self.config, read, stamp, before);
         match &known.problem {
             Some(what) if known.never_loaded => {
-                tracing::warn!(agent, "{path}: {what}: nothing is remembered for this agent");
+                tracing::warn!(
+                    agent,
+                    "{path}: {what}: memory is off for this agent until the file is fixed"
+                );
             }
-            Some(what) => tracing::warn!(agent, "{path}: {what}: what can be used holds"),
+            Some(what) => tracing::warn!(agent, "{path}: {what}: invalid settings are not applied"),
             None => {}
         }
         self.settings_cache.put(agent, known.clone());

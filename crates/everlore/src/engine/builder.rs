@@ -87,7 +87,7 @@ impl Engine {
     /// let engine = Engine::open(path).await?;
     /// let scope = Scope::new("assistant", "wang")?;
     /// engine.remember(&scope, RememberRequest::new("我喜欢喝龙井茶")).await?;
-    /// let found = engine.recall(&engine.request(&scope, "喝什么茶？")).await?;
+    /// let found = engine.recall(&engine.recall_request(&scope, "喝什么茶？")).await?;
     /// assert_eq!(found.hits[0].memory.content, "我喜欢喝龙井茶");
     /// # Ok(()) }
     /// ```

@@ -37,7 +37,7 @@ pub struct EmbedStatus {
 const TOKEN_BATCH: usize = 64;
 
 fn no_embedder_error() -> Error {
-    Error::invalid("there is no model to make vectors with", "choose one in the settings")
+    Error::invalid("there is no embedding model", "choose one in the settings")
 }
 
 impl Engine {

@@ -95,7 +95,7 @@ const SCAN_PAGE: usize = 1_000;
 /// let engine = Engine::new(Arc::new(RamStore::default()));
 /// let scope = Scope::new("assistant", "wang")?;
 /// engine.remember(&scope, RememberRequest::new("我喜欢喝龙井茶")).await?;
-/// let answer = engine.recall(&engine.request(&scope, "喝什么茶？")).await?;
+/// let answer = engine.recall(&engine.recall_request(&scope, "喝什么茶？")).await?;
 /// assert_eq!(answer.hits[0].memory.content, "我喜欢喝龙井茶");
 /// # Ok(()) }
 /// ```
@@ -173,8 +173,9 @@ impl Engine {
         Ok(SavedMemory { masked, ..saved })
     }
 
-    /// Stores turns verbatim, all or none, and wakes the background worker. Masks secrets first if the settings say
-    /// so.
+    /// Stores turns verbatim, all or none. Masks secrets first if the settings say so. Then wakes the worker of
+    /// [`Engine::spawn_worker`], if this process runs one, and moves files of old days of the daily log to the
+    /// archive.
     ///
     /// Fails if memory is disabled for the agent, if a turn is invalid, or if the store fails.
     pub async fn observe(&self, scope: &Scope, mut turns: Vec<Turn>) -> Result<Vec<SavedMemory>> {

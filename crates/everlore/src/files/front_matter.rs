@@ -174,7 +174,7 @@ impl<'a> FrontMatter<'a> {
 
 fn unsafe_edit_error() -> Error {
     Error::invalid(
-        "the front matter is written in a way that cannot be edited without risk",
+        "the front matter cannot be edited safely",
         "write each key on a line of its own, such as name: tea",
     )
 }

@@ -151,7 +151,7 @@ async fn commit(
     let write = WriteBatch { run: author.run.clone(), ..write };
     let applied = store.apply(write).await?;
     let ids: Vec<_> = applied.iter().map(|applied| applied.id).collect();
-    let verified = store.memories().verify(scope, &ids).await?;
+    let verified = store.memories().read_back(scope, &ids).await?;
     if let Some((_, id)) = verified.iter().zip(&ids).find(|(verified, _)| !**verified) {
         return Err(Error::damaged(format!("memory `{id}` was stored but cannot be read back")));
     }

@@ -67,7 +67,7 @@ pub(crate) fn archive_day<'a>(
             };
         let id = change.id();
         store.apply(WriteBatch::new(scope, Actor::Engine, "daily log", now, vec![change])).await?;
-        match store.memories().verify(scope, &[id]).await?[..] {
+        match store.memories().read_back(scope, &[id]).await?[..] {
             [true] => Ok(outcome),
             _ => Err(Error::damaged(format!("memory `{id}` was stored but cannot be read back"))),
         }

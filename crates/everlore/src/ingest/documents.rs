@@ -1,12 +1,17 @@
 //! Document ingestion: each chunk becomes a knowledge memory, and one more memory is the manifest that lists them.
 //!
-//! The manifest finds a document again without a search: its uri follows from the path, and it holds the file's digest
-//! and the chunks in order. It is archived from the start, so recall does not offer it, and contains no text of the
-//! document, so that erasing a chunk leaves nothing behind in it.
+//! One document:
 //!
-//! A chunk is identified by its content: a chunk that is still in the file stays as it is, one that is not is deleted,
-//! which undo can revert. A chunk that was edited by hand is archived instead. Chunks that were erased or deleted by
-//! hand stay away as long as their text does not change.
+//! 1. `everlore ingest` walks folders and passes each file's bytes to `Engine::ingest_document`, which calls
+//!    `ingest::ingest_document`; `DocumentIngest::ingest` does the work.
+//! 2. `find_manifest` finds the manifest without a search: its uri follows from the path. If the file's digest is the
+//!    same, nothing else is done. The manifest is archived (recall never offers it) and holds no text of the document.
+//! 3. `files::documents::parse` decodes the bytes, finds blocks by the format, and merges and splits them into chunks
+//!    of about 300 tokens. Lists, tables and fences stay whole up to 2,000 tokens: no prompt has room for more.
+//! 4. `plan_changes` compares chunks by digest. A new one is added, one no longer in the file is deleted (undo restores
+//!    it) or, if it was edited by hand, archived; the others stay. One write of one run stores all changes and the
+//!    manifest.
+//! 5. A chunk that was erased or deleted by hand stays listed without a memory, and so stays away.
 
 mod chunk_drafts;
 mod manifest;
@@ -370,7 +375,7 @@ impl DocumentIngest<'_> {
         match self
             .store
             .memories()
-            .verify(self.scope, &ids)
+            .read_back(self.scope, &ids)
             .await?
             .iter()
             .position(|verified| !verified)

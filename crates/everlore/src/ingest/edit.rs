@@ -229,8 +229,8 @@ impl MemoryEdit {
         let Some(check) = &self.stored_check else { return Ok(()) };
         if memory.kind == Kind::Turn {
             return Err(Error::invalid(
-                "a turn cannot have a check: it records what was said, whatever happens to files",
-                "save what follows from it as a memory of its own, with the check",
+                "a turn cannot have a check: it is a verbatim record",
+                "save the fact as a separate memory, with the check",
             ));
         }
         let check = serde_json::to_value(check).unwrap_or_default();

@@ -305,7 +305,7 @@ impl ExternalImporter<'_> {
         match self
             .store
             .memories()
-            .verify(self.scope, &ids)
+            .read_back(self.scope, &ids)
             .await?
             .iter()
             .position(|verified| !verified)

@@ -75,7 +75,7 @@ pub(super) enum GateReason {
 impl fmt::Display for GateReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooShort => f.write_str("it is too short to mean something on its own"),
+            Self::TooShort => f.write_str("it is too short to be understood on its own"),
             Self::TooLong { chars } => {
                 write!(f, "it has {chars} characters; a statement has {MAX_CHARS} at most")
             }
@@ -92,11 +92,14 @@ impl fmt::Display for GateReason {
             }
             Self::Echo => f.write_str("it repeats a memory that was put into the prompt"),
             Self::SystemPrompt => f.write_str("it repeats the system prompt"),
-            Self::Known => f.write_str("the same is known already"),
+            Self::Known => f.write_str("it is already known"),
             Self::Secret(kind) => write!(f, "it is about a secret ({kind})"),
-            Self::Order => f.write_str("it reads like an order to the model"),
+            Self::Order => f.write_str("it reads like an instruction to the model"),
             Self::TooMany { most } => {
-                write!(f, "more than {most} statements were found in one piece of conversation")
+                write!(
+                    f,
+                    "more than {most} statements were extracted from one part of the conversation"
+                )
             }
         }
     }
@@ -114,8 +117,8 @@ pub(super) fn judge(draft: &Draft, context: &GateContext) -> GateVerdict {
     check_confidence(draft, context.min_confidence)
 }
 
-/// Returns the trust in a draft: lower than its source's if it reads like an order to the model. A request of the user
-/// to the agent is no such order.
+/// Returns the trust in a draft: lower than its source's if it reads like an instruction to the model. A request of the
+/// user to the agent does not count as one.
 pub(super) fn trust_of(draft: &Draft) -> Trust {
     trust_in_text(&draft.content, draft.trust)
 }

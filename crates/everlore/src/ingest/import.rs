@@ -263,7 +263,7 @@ impl JsonlImporter<'_> {
         match self
             .store
             .memories()
-            .verify(self.scope, &ids)
+            .read_back(self.scope, &ids)
             .await?
             .iter()
             .position(|verified| !verified)

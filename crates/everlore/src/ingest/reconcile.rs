@@ -55,9 +55,9 @@ impl DraftSkipReason {
     /// Returns the reason in words.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Self::Same => "the same is known already",
+            Self::Same => "it is already known",
             Self::Less => "a memory says more about it",
-            Self::Older => "a newer statement is known",
+            Self::Older => "a newer statement is stored",
         }
     }
 }

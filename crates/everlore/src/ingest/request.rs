@@ -79,8 +79,8 @@ impl RememberRequest {
         let kind = self.kind.unwrap_or_else(|| naming::guess_kind(&content));
         if kind == Kind::Turn {
             return Err(Error::invalid(
-                "a turn cannot be remembered by hand",
-                "use `observe` for what was said in a conversation",
+                "a turn cannot be saved as a memory",
+                "use `observe` for the turns of a conversation",
             ));
         }
         let name = match self.name.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
@@ -101,7 +101,8 @@ impl RememberRequest {
         memory.confidence = checked_fraction("confidence", self.confidence, memory.confidence)?;
         memory.metadata = self.metadata;
         if let Some(new) = self.check {
-            // Unsigned: nobody looked at what the check names, so it proves nothing until a person sets it again.
+            // Imported: this home has not verified it, so it stays unsigned. `Engine::remember` has already moved its
+            // own checks into the metadata.
             let check = new.validate(&now.to_zoned(TimeZone::UTC))?;
             let stored = serde_json::to_value(StoredCheck::unsigned(check, Actor::Engine, now));
             memory.metadata.insert(CHECK_KEY.to_owned(), stored.unwrap_or_default());

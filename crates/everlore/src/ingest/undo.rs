@@ -72,7 +72,7 @@ async fn inverse(
 ) -> Result<Change> {
     if entry.op == ChangeOp::Erase || entry.before.is_none() && entry.after.is_none() {
         return Err(Error::invalid(
-            format!("change {} cannot be undone: what it was about has been erased", entry.seq),
+            format!("change {} cannot be undone: its memory has been erased", entry.seq),
             "an erased memory cannot be restored",
         ));
     }

@@ -1,8 +1,8 @@
 //! Built-in embedding model: a static table with one row per word piece, compiled into the program.
 //!
 //! The vector of a text is the normalized sum of the rows of its pieces. The table was distilled from all-MiniLM-L6-v2
-//! (`assets/embedder/MODEL_CARD.md`) and covers English only; [`coverage`] measures how much of a text it knows.
-//! Nothing is loaded at start.
+//! (`assets/embedder/MODEL_CARD.md`) and covers English only; `embed_with_coverage` measures the share of a text that it
+//! knows. Nothing is loaded at start.
 
 use std::ops::ControlFlow;
 

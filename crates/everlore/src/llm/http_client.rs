@@ -302,7 +302,7 @@ pub(crate) fn sensitive_value(value: &str) -> Result<HeaderValue, RemoteError> {
 }
 
 fn interrupted_body(host: &str, error: &dyn std::error::Error) -> RemoteError {
-    RemoteError::transient(format!("the answer of {host} broke off: {}", root_cause(error)))
+    RemoteError::transient(format!("the answer of {host} was cut off: {}", root_cause(error)))
 }
 
 /// Explains the common system error texts in plain words.
@@ -310,7 +310,7 @@ fn explain_cause(cause: &str) -> String {
     let lower = cause.to_lowercase();
     let has = |phrase: &str| lower.contains(phrase);
     let meaning = if has("connection refused") {
-        "nothing listens there"
+        "no server listens there"
     } else if has("lookup address") || has("name or service") || has("nodename") || has("dns") {
         "no server has this name"
     } else if has("corrupt message") || has("handshake eof") {

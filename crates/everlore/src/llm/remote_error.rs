@@ -100,9 +100,10 @@ impl RemoteError {
             }
             429 | 503 | 529 => Self::Transient { message, after: retry_after(headers) },
             408 | 425 | 500..=599 => Self::transient(message),
-            300..=399 => {
-                Self::permanent(message, "set base_url to the address that the server really has")
-            }
+            300..=399 => Self::permanent(
+                message,
+                "set base_url to the address to which the server redirects",
+            ),
             _ => Self::permanent(message, "check base_url and model in the settings"),
         }
     }

@@ -97,8 +97,8 @@ pub struct RecallRequest {
     pub min_score: f64,
     /// Minimum confidence that the best hit answers the query; below it, recall returns nothing.
     pub min_confidence: f64,
-    /// Minimum relevance of a hit, as a share of the best hit's relevance.
-    pub floor: f64,
+    /// Minimum relevance of a hit, as a share of the highest relevance (the setting `recall.floor`).
+    pub min_relevance_share: f64,
     /// Part of the current conversation that the model still sees; recall leaves it out.
     pub visible: Option<VisibleContext>,
 }
@@ -115,7 +115,7 @@ impl RecallRequest {
             whole_period: false,
             min_score: 0.0,
             min_confidence: 0.0,
-            floor: 0.0,
+            min_relevance_share: 0.0,
             visible: None,
         }
     }
@@ -139,7 +139,7 @@ pub struct Recall {
     pub hits: Vec<Hit>,
     /// Probability from 0 to 1 that the best hit answers the query.
     pub confidence: f64,
-    /// `true` if there are no hits: nothing was found, or nothing was good enough.
+    /// `true` if there are no hits: nothing was found, the confidence is too low, or every hit is below a minimum.
     pub abstained: bool,
     /// Number of memories that matched the query by any signal.
     pub candidates: usize,

@@ -35,7 +35,7 @@ pub trait Memories: Send + Sync {
     ) -> Result<Vec<(DocAddress, Memory)>>;
 
     /// Reads memories back and looks them up in the index; `true` for each that is found both ways.
-    async fn verify(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>>;
+    async fn read_back(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>>;
 
     /// Counts the memories of the scope by kind and status.
     async fn count(&self, scope: &Scope) -> Result<ScopeCounts>;

@@ -1,8 +1,15 @@
 //! Storage: one interface in facets, several backends, one conformance suite that all of them pass.
 //!
 //! A store keeps rows, index, vectors and journal together and returns candidates; it never ranks. A backend loads the
-//! rows of a write, lets `plan` decide, and executes the effects; the `index` layer and the `row` codec are
-//! shared.
+//! rows of a write, lets `plan` decide, and executes the effects; the search index (`index/`) and the codec of rows
+//! (`row.rs`) are shared. To add a backend:
+//!
+//! 1. Implement [`Store`] and its facets in a folder of its own. [`Store::apply`] runs in one transaction that holds
+//!    the scope's write lock: load what `WriteNeeds` names, call `plan`, execute all `Effects` in the order of
+//!    their fields. `sqlite/apply.rs` is the example.
+//! 2. Store index entries and blocks as bytes; a `BlockLayout` says how large rows should be.
+//! 3. Add its address to `open.rs` and its schema to `crates/everlore/migrations/`.
+//! 4. End its tests with `suite!(fresh)` (`conformance/`), which runs every case, races of two handles included.
 
 mod doc_address;
 mod memories;
@@ -100,8 +107,8 @@ pub trait Store: Send + Sync {
     /// Cost of background work, and when each job last began.
     fn ledger(&self) -> &dyn Ledger;
 
-    /// Vectors that remote models made of texts.
-    fn cache(&self) -> &dyn VectorCache;
+    /// Cached vectors that remote models made of texts; index blocks have a cache of their own.
+    fn vector_cache(&self) -> &dyn VectorCache;
 
     /// Small documents that servers share.
     fn documents(&self) -> &dyn SharedDocuments;

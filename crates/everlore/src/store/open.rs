@@ -14,7 +14,7 @@ pub async fn open(url: impl AsRef<OsStr> + Send) -> Result<Arc<dyn Store>> {
     match split_scheme(url) {
         Some(("sqlite", path)) => Ok(Arc::new(SqliteStore::open(path).await?)),
         Some((scheme, _)) => Err(Error::invalid(
-            format!("`{scheme}:` is no store that this program was built with"),
+            format!("this program was built without the store `{scheme}:`"),
             "use sqlite:PATH",
         )),
         None => Ok(Arc::new(SqliteStore::open(url).await?)),

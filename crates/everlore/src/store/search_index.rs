@@ -21,11 +21,11 @@ pub trait SearchIndex: Send + Sync {
         model: Option<&EmbeddingModelId>,
     ) -> Result<Vec<Segment>>;
 
-    /// Scores the vectors of segments that are [`SegmentVectors::Remote`] under these block ids against a query, in the
-    /// order of each segment's documents; `None` if a block was merged into another since it was read. A store that
-    /// loads all vectors has no such segments and answers `None`.
+    /// Scores the vectors of segments that are [`SegmentVectors::Unloaded`] under these block ids against a query, in the
+    /// order of each segment's documents; `None` if a block was merged into another since it was read, or is of another
+    /// scope. A store that loads all vectors has no such segments and answers `None`.
     ///
-    /// [`SegmentVectors::Remote`]: super::SegmentVectors::Remote
+    /// [`SegmentVectors::Unloaded`]: super::SegmentVectors::Unloaded
     async fn similarities(
         &self,
         scope: &Scope,
@@ -34,7 +34,7 @@ pub trait SearchIndex: Send + Sync {
     ) -> Result<Option<Vec<Vec<f32>>>>;
 
     /// Compares rows, index and journal of the scope and returns a line for each disagreement.
-    async fn check(&self, scope: &Scope) -> Result<Vec<String>>;
+    async fn inconsistencies(&self, scope: &Scope) -> Result<Vec<String>>;
 
     /// Rebuilds the index of the scope from its rows and returns how many memories it holds.
     async fn reindex(&self, scope: &Scope) -> Result<usize>;

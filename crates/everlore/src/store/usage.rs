@@ -12,7 +12,7 @@ use crate::{
 /// are sketches of their terms. Erasing a memory removes its lines.
 #[async_trait]
 pub trait UsageLog: Send + Sync {
-    /// Records the memories injected into a prompt. Where there are more than `most` lines, the oldest are removed.
+    /// Records the memories injected into a prompt. Where there are more than `max_lines` lines, the oldest are removed.
     async fn record(&self, scope: &Scope, prompt: Injection) -> Result<()>;
 
     /// Returns every memory that was injected in a conversation, with its newest sketch, even if the memory was
@@ -50,9 +50,11 @@ pub struct Injection {
     /// Injected memories.
     pub memories: Vec<InjectedMemory>,
     /// Set when a tool injected the memories in the middle of a turn: they belong to its prompt.
-    pub joins: bool,
+    #[serde(rename = "joins")]
+    pub is_same_prompt: bool,
     /// The most lines kept of the scope.
-    pub most: usize,
+    #[serde(rename = "most")]
+    pub max_lines: usize,
 }
 
 /// Memory as injected into a prompt.
@@ -63,7 +65,8 @@ pub struct InjectedMemory {
     /// Part of the memory that was injected.
     pub shown: InjectedTier,
     /// Digests of the terms that the query has in common with the memory: repeating these is no use of the memory.
-    pub asked: Vec<u8>,
+    #[serde(rename = "asked")]
+    pub query_term_digests: Vec<u8>,
     /// Sketch of the memory's terms, by which an answer that uses it is recognised.
     pub sketch: Vec<u8>,
 }
@@ -120,7 +123,8 @@ pub struct UsageRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct UsageCounts {
     /// Lines of injected memories.
-    pub told: u64,
+    #[serde(rename = "told")]
+    pub injected: u64,
     /// Injected lines that were compared with an answer.
     pub answered: u64,
     /// Injected lines that the answer used.

@@ -17,7 +17,7 @@ use super::traditional::simplify;
 /// version wrote indexes its texts again.
 pub const TERMS_VERSION: u32 = 2;
 
-/// Most characters of a term; a longer one is cut: nobody types it, and an index entry should stay small.
+/// Most characters of a term; a longer one is cut: people do not type it, and an index entry should stay small.
 pub(crate) const MAX_TERM_CHARS: usize = 64;
 
 /// Most characters joined to one emoji: a family of eight is the longest that people use.

@@ -42,12 +42,12 @@ pub(super) fn check_schema() -> Value {
         "type": "object",
         "additionalProperties": false,
         "required": [],
-        "description": "How to tell later whether it still holds; exactly one of path, file, until and days",
+        "description": "Check that verifies later if the memory still holds: exactly one of path, file, until and days",
         "properties": {
-            "path": { "type": "string", "description": "Something must be at this path" },
-            "file": { "type": "string", "description": "This file must have the same bytes as now" },
-            "until": { "type": "string", "description": "It holds until this day, which is included, or this moment" },
-            "days": { "type": "integer", "minimum": 1, "maximum": 36_500, "description": "It is to be verified again after so many days" }
+            "path": { "type": "string", "description": "Holds as long as this path exists" },
+            "file": { "type": "string", "description": "Holds as long as this file is unchanged" },
+            "until": { "type": "string", "description": "Holds until this day, inclusive, or this time" },
+            "days": { "type": "integer", "minimum": 1, "maximum": 36_500, "description": "Must be verified again after this many days" }
         }
     })
 }
@@ -58,18 +58,18 @@ pub(super) fn verified_schema() -> Value {
     json!({
         "type": "object",
         "required": ["verdict", "why"],
-        "description": "What its check told just now, if it has one",
+        "description": "Result of its check, if it has one",
         "properties": {
-            "verdict": { "type": "string", "enum": CheckStatus::ALL.map(CheckStatus::as_str), "description": "Whether it still holds; verify what is not fresh before relying on it" },
-            "why": text("Why"),
-            "path": text("What must be there"),
-            "file": text("The file that must be as it was"),
-            "sha256": text("The digest of its bytes"),
-            "command": { "type": "array", "items": { "type": "string" }, "description": "The command that must pass" },
-            "folder": text("Where it is run"),
-            "prints": text("What it must print"),
-            "until": text("Until when it holds"),
-            "days": { "type": "integer", "description": "After how many days it is to be verified again" }
+            "verdict": { "type": "string", "enum": CheckStatus::ALL.map(CheckStatus::as_str), "description": "Status of the memory; verify it before relying on it unless it is fresh" },
+            "why": text("Reason for the verdict"),
+            "path": text("Path that must exist"),
+            "file": text("File that must be unchanged"),
+            "sha256": text("SHA-256 digest of the file"),
+            "command": { "type": "array", "items": { "type": "string" }, "description": "Command that must succeed" },
+            "folder": text("Folder in which the command runs"),
+            "prints": text("Text that the command must print"),
+            "until": text("Last time at which it holds"),
+            "days": { "type": "integer", "description": "Days after which it must be verified again" }
         }
     })
 }

@@ -39,7 +39,7 @@ impl Tool for MemoryContextTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "memory_context",
-            title: "Begin with what is known",
+            title: "Load the context of a session",
             description: DESCRIPTION,
             set: ToolSet::Core,
             input_schema: json!({
@@ -55,10 +55,10 @@ impl Tool for MemoryContextTool {
                 "type": "object",
                 "required": ["text", "tokens", "parts", "memories"],
                 "properties": {
-                    "text": { "type": "string", "description": "What to know; empty if nothing is stored yet" },
-                    "tokens": { "type": "integer", "description": "The most tokens that a model counts for it" },
-                    "parts": { "type": "array", "items": { "type": "string" }, "description": "What it is made of, in order" },
-                    "memories": { "type": "array", "items": { "type": "string" }, "description": "The ids of the memories that it tells" }
+                    "text": { "type": "string", "description": "Text of the block; empty if nothing is stored yet" },
+                    "tokens": { "type": "integer", "description": "Upper bound of its tokens" },
+                    "parts": { "type": "array", "items": { "type": "string" }, "description": "Its parts, in order" },
+                    "memories": { "type": "array", "items": { "type": "string" }, "description": "Ids of the memories in it" }
                 }
             }),
             annotations: ToolAnnotations::READS,

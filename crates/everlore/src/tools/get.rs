@@ -38,14 +38,14 @@ Use it after memory_recall or memory_timeline, for those whose short text is not
 you change a memory. Ask for several at once.
 
 Do not use it to search: it takes ids (or unique beginnings of them, at least 8 characters, or uris), not words. An id that \
-is not there is named in the answer; it may have been forgotten, or belong to somebody else.";
+is not there is named in the answer; it may have been forgotten, or belong to another user.";
 
 #[async_trait]
 impl Tool for MemoryGetTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "memory_get",
-            title: "Read memories whole",
+            title: "Read full memories",
             description: DESCRIPTION,
             set: ToolSet::Core,
             input_schema: json!({
@@ -61,7 +61,7 @@ impl Tool for MemoryGetTool {
                 "required": ["memories", "missing"],
                 "properties": {
                     "memories": { "type": "array", "description": "The memories, in the order asked for", "items": full_schema() },
-                    "missing": { "type": "array", "items": { "type": "string" }, "description": "What was asked for and is not there" }
+                    "missing": { "type": "array", "items": { "type": "string" }, "description": "Requested ids that do not exist" }
                 }
             }),
             annotations: ToolAnnotations::READS,
@@ -115,5 +115,5 @@ fn missing_ids_sentence(missing: &[String]) -> String {
     if missing.is_empty() {
         return String::new();
     }
-    format!("Not there: {}. Use memory_recall to find what there is.\n", missing.join(", "))
+    format!("Not found: {}. Use memory_recall to find ids.\n", missing.join(", "))
 }

@@ -106,7 +106,7 @@ fn output_schema() -> Value {
         "properties": {
             "file": file_schema(),
             "chars": { "type": "integer", "description": "The characters of the file" },
-            "budget": { "type": "integer", "description": "The most it may have" },
+            "budget": { "type": "integer", "description": "Largest number of characters" },
             "sections": { "type": "array", "description": "Its sections, in their order", "items": {
                 "type": "object",
                 "required": ["title", "chars"],
@@ -115,7 +115,7 @@ fn output_schema() -> Value {
                     "chars": { "type": "integer", "description": "The characters, heading included" }
                 }
             } },
-            "text": string_schema("What the file says, if it was read")
+            "text": string_schema("Text of the file, if it was read")
         }
     })
 }
@@ -145,7 +145,7 @@ impl Tool for LayerAddTool {
     fn spec(&self) -> ToolSpec {
         let own = [
             ("section", section_schema()),
-            ("content", string_schema("What to append, in markdown")),
+            ("content", string_schema("Text to append, in markdown")),
         ];
         layer_tool_spec("memory_add", "Add to a layered file", ADD, &own, ToolAnnotations::CHANGES)
     }
@@ -162,8 +162,8 @@ impl Tool for LayerReplaceTool {
     fn spec(&self) -> ToolSpec {
         let own = [
             ("section", section_schema()),
-            ("old_text", string_schema("The text to replace, exactly as it stands there")),
-            ("new_text", string_schema("What takes its place")),
+            ("old_text", string_schema("Exact text to replace")),
+            ("new_text", string_schema("Text that replaces it")),
         ];
         layer_tool_spec(
             "memory_replace",
@@ -227,7 +227,8 @@ async fn apply_edit(
     cx: &ToolContext<'_>,
 ) -> Result<ToolResult> {
     let changed = cx.engine.edit_layer(cx.scope, file, edit, cx.actor).await?;
-    let done = if changed.change.is_some() { done } else { "Nothing changed: it says so already." };
+    let done =
+        if changed.change.is_some() { done } else { "Nothing changed: the text is already there." };
     let note = changed.note.map(|note| format!(" {note}.")).unwrap_or_default();
     let text = format!("{done}{note}\n{}", layer_summary(&changed.layer));
     Ok(ToolResult::new(text, layer_json(&changed.layer)))

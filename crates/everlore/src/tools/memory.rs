@@ -67,24 +67,24 @@ impl Tool for MemoryFolderTool {
                 "additionalProperties": false,
                 "required": ["command"],
                 "properties": {
-                    "command": { "type": "string", "enum": commands, "description": "What to do" },
+                    "command": { "type": "string", "enum": commands, "description": "Command to run" },
                     "path": { "type": "string", "description": "The file or directory, from /memories; for every command but rename" },
                     "view_range": { "type": "array", "items": { "type": "integer" }, "minItems": 2, "maxItems": 2, "description": "For view: the first and the last line to show, -1 for the end" },
                     "file_text": { "type": "string", "description": "For create: the text of the file" },
                     "old_str": { "type": "string", "description": "For str_replace: the text to replace, verbatim; it must stand in the file once" },
-                    "new_str": { "type": "string", "description": "For str_replace: what takes its place; nothing if left out" },
+                    "new_str": { "type": "string", "description": "For str_replace: the text that replaces it; empty if left out" },
                     "insert_line": { "type": "integer", "description": "For insert: the line after which to insert, 0 for the beginning" },
                     "insert_text": { "type": "string", "description": "For insert: the lines to insert" },
-                    "old_path": { "type": "string", "description": "For rename: where it is" },
-                    "new_path": { "type": "string", "description": "For rename: where it will be" }
+                    "old_path": { "type": "string", "description": "For rename: the current path" },
+                    "new_path": { "type": "string", "description": "For rename: the new path" }
                 }
             }),
             output_schema: json!({
                 "type": "object",
                 "required": ["command", "text"],
                 "properties": {
-                    "command": { "type": "string", "enum": commands, "description": "What was done" },
-                    "text": { "type": "string", "description": "The answer in words" }
+                    "command": { "type": "string", "enum": commands, "description": "Command that ran" },
+                    "text": { "type": "string", "description": "Answer as text" }
                 }
             }),
             annotations: ToolAnnotations::CHANGES,
@@ -145,7 +145,7 @@ fn mask_secrets(command: &mut MemoryToolCommand, cx: &ToolContext<'_>) -> Result
     }
     if command.new_path().is_some_and(|path| !find_secrets(path).is_empty()) {
         return Err(Error::invalid(
-            "the path holds a secret, which is never written",
+            "the path contains a secret, which is never stored",
             "use a name without it",
         ));
     }

@@ -1,7 +1,17 @@
 //! Agent tools: one registry for the library, the command line, chat and MCP.
 //!
-//! A tool is one file: its [`ToolSpec`] and [`Tool::call`]. The registry validates the input against the schema first,
-//! so that a tool only gets valid input, and every error is a sentence that a model can act on.
+//! One tool call:
+//!
+//! 1. `ToolRegistry::call` finds the tool, and `input::validate` checks the input against the schema that the model
+//!    got: a tool only gets valid input, and an error names the field, the expected value and the nearest name.
+//! 2. [`Tool::call`] (one file per tool, beside its [`ToolSpec`]) calls the engine on behalf of the agent; the journal
+//!    names the tool as the reason (`ToolContext::engine_for`).
+//! 3. The tool `memory` works on files. `FolderCommandContext::prepare_synced` (`memory/folder_command.rs`) syncs the
+//!    vault and plans the command under the folder's lock (`files/memory_folder/plan.rs`). `Engine::record_notes`
+//!    journals the old and new texts of notes (`ingest/agent_notes.rs`), and only then the folder is changed. After a
+//!    crash in between, the journal has a text that the disk lacks, and the next change journals what the disk has.
+//!    Changed pages are synced.
+//! 4. Every error becomes a [`ToolResult`] with `is_error`: a sentence that a model can act on.
 //!
 //! To add a tool, write its file, list it in `all_tools` and assign it to a [`ToolSet`]. Tools with another system's
 //! names and formats belong to `compat/`, behind the feature `compat-tools`.
@@ -221,7 +231,7 @@ fn error_sentence(error: &Error) -> String {
         | Error::Remote { .. }
         | Error::ContextTooLong { .. }
         | Error::Io { .. } => {
-            "this is not about the input: nothing was changed; tell the user, and go on without it"
+            "the input is not the cause; nothing was changed; tell the user, and continue without it"
         }
     };
     let text = error.to_string();

@@ -72,11 +72,11 @@ impl Tool for MemorySaveTool {
                 "additionalProperties": false,
                 "required": [],
                 "properties": {
-                    "action": { "type": "string", "enum": ["create", "update", "delete"], "default": "create", "description": "What to do; create if left out" },
+                    "action": { "type": "string", "enum": ["create", "update", "delete"], "default": "create", "description": "Action; create if left out" },
                     "content": { "type": "string", "description": "The text to remember, in whole sentences; for feedback and project: the rule or fact, then why, then how to apply it" },
-                    "type": { "type": "string", "enum": ["user", "feedback", "project", "reference"], "description": "What sort of memory it is: about the user, how to work, what is going on, where to find something; judged by the text if left out" },
+                    "type": { "type": "string", "enum": ["user", "feedback", "project", "reference"], "description": "Type: user (who the user is), feedback (how to work), project (current work), reference (where to find something); judged by the text if left out" },
                     "name": { "type": "string", "description": "A short title; the beginning of the text if left out" },
-                    "description": { "type": "string", "description": "One line that tells when this memory matters" },
+                    "description": { "type": "string", "description": "One line that says when this memory is relevant" },
                     "id": { "type": "string", "description": "The memory to update or delete: its id, a unique beginning of it, or its uri" },
                     "check": check_schema()
                 }
@@ -122,7 +122,7 @@ impl MemorySaveTool {
         let saved = engine.remember(cx.scope, request).await?;
         let memory = engine.get(cx.scope, saved.id).await?;
         Ok(if saved.receipt.known {
-            change_result("known", "This was known already; it counts as fresh now", &memory)
+            change_result("known", "This was already known; it counts as fresh now", &memory)
         } else {
             change_result("created", "Saved", &memory)
         })
@@ -194,8 +194,8 @@ async fn resolve_changeable(name: &str, cx: &ToolContext<'_>) -> Result<MemoryId
     let memory = cx.engine.get(cx.scope, id).await?;
     if memory.kind == Kind::Turn {
         return Err(Error::invalid(
-            "this is what was said in a conversation, word for word, and stays as it is",
-            "save what follows from it as a memory of its own, with the action create",
+            "this is a verbatim turn of a conversation, which cannot be changed",
+            "save the fact as a separate memory, with the action create",
         ));
     }
     match agent_note(&memory) {
@@ -213,7 +213,7 @@ pub(super) fn change_output_schema() -> Value {
         "type": "object",
         "required": ["action", "id", "uri", "type", "name"],
         "properties": {
-            "action": { "type": "string", "enum": ["created", "known", "updated", "deleted"], "description": "What was done; known if the same was stored before" },
+            "action": { "type": "string", "enum": ["created", "known", "updated", "deleted"], "description": "Action that was taken; known if the same text was stored before" },
             "id": { "type": "string", "description": "The memory's id" },
             "uri": { "type": "string", "description": "Its uri" },
             "type": { "type": "string", "description": "Its type" },

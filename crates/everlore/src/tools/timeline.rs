@@ -49,7 +49,7 @@ impl Tool for MemoryTimelineTool {
         let count = |side: &str| json!({ "type": "integer", "minimum": 0, "maximum": 50, "default": DEFAULT_PER_SIDE, "description": format!("The most memories {side} it") });
         ToolSpec {
             name: "memory_timeline",
-            title: "See what was around a memory",
+            title: "Show the timeline around a memory",
             description: DESCRIPTION,
             set: ToolSet::Core,
             input_schema: json!({
@@ -70,7 +70,7 @@ impl Tool for MemoryTimelineTool {
                 "required": ["memories"],
                 "properties": {
                     "anchor": { "type": "string", "description": "The id of the memory in the middle, if there is one" },
-                    "memories": { "type": "array", "description": "What was around it, oldest first, the one in the middle included", "items": brief_schema() }
+                    "memories": { "type": "array", "description": "Memories around it, oldest first, including the one in the middle", "items": brief_schema() }
                 }
             }),
             annotations: ToolAnnotations::READS,
@@ -158,7 +158,7 @@ impl MemoryTimelineTool {
             .or_else(|_| date.parse::<Date>().and_then(day).map(|noon| noon.timestamp()));
         parsed.map_err(|_| {
             let message =
-                format!("the field `date` is `{date}`, which is no date such as 2026-03-05");
+                format!("the field `date` is `{date}`, which is not a date such as 2026-03-05");
             invalid_input(&self.spec(), message)
         })
     }
@@ -179,7 +179,7 @@ fn timeline_result(anchor: &TimelineAnchor, all: &[Memory], cx: &ToolContext<'_>
         .iter()
         .map(|memory| format!("{} {}", mark(memory), memory_line(memory, &now)))
         .collect();
-    let marked = if anchor.memory.is_some() { "; > is the one asked for" } else { "" };
+    let marked = if anchor.memory.is_some() { "; > marks the requested one" } else { "" };
     ToolResult::new(
         format!("{} memories, oldest first{marked}.\n{}", all.len(), lines.join("\n")),
         structured,

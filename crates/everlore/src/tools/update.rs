@@ -77,9 +77,9 @@ impl Tool for MemoryUpdateTool {
                     "content": { "type": "string", "description": "The new text, all of it" },
                     "name": { "type": "string", "description": "The new title" },
                     "type": { "type": "string", "enum": ["user", "feedback", "project", "reference"], "description": "The new type" },
-                    "description": { "type": "string", "description": "The new line that tells when this memory matters" },
+                    "description": { "type": "string", "description": "New line that says when this memory is relevant" },
                     "check": check_schema(),
-                    "no_check": { "type": "boolean", "default": false, "description": "Take its check away" }
+                    "no_check": { "type": "boolean", "default": false, "description": "Remove its check" }
                 }
             }),
             output_schema: change_output_schema(),

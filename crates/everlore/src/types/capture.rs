@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Memory, MemoryId};
 
 /// Checkpoint of a capture: the turns of a session that were captured, and the drafts that did not become memories.
-/// Stored in one transaction with the memories drawn from those turns, so that each turn is captured once.
+/// Stored in one transaction with the memories extracted from those turns, so that each turn is captured once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaptureCheckpoint {
     /// Session; `None` for turns outside of one.

@@ -10,7 +10,7 @@ use super::{CaptureCheckpoint, ChangeVectors, Fingerprint, Memory, MemoryId, Sco
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Actor {
-    /// Person, by command or by hand.
+    /// Person: by command, by hand, or as a turn that a coding agent's hook reports.
     Person,
     /// Agent, by a tool.
     Agent,
@@ -73,7 +73,7 @@ pub struct WriteBatch {
     pub erased_texts: Vec<Fingerprint>,
     /// Vectors of the stored texts; `None` if no model is asked.
     pub vectors: Option<ChangeVectors>,
-    /// Checkpoint of the turns that the memories were drawn from.
+    /// Checkpoint of the turns that the memories were extracted from.
     pub checkpoint: Option<CaptureCheckpoint>,
 }
 

@@ -246,7 +246,7 @@ impl CheckResult {
                 "commands are not run unless [checks] commands = true in config.toml".to_owned()
             }
             CheckReason::UntrustedAuthor => {
-                "only a check that a person set, on a memory that is no import, runs a command"
+                "a command is run only for a check that a person set, and not for an imported memory"
                     .to_owned()
             }
         }

@@ -154,8 +154,8 @@ fn require_absolute(path: String) -> Result<String> {
         return Ok(path);
     }
     Err(Error::invalid(
-        format!("`{path}` starts from a folder that is not known here"),
-        "give the whole path, from the root",
+        format!("`{path}` is relative, and the current folder is not known here"),
+        "give an absolute path",
     ))
 }
 
@@ -165,7 +165,7 @@ fn validate_digest(digest: &str) -> Result<String> {
         Ok(digest)
     } else {
         Err(Error::invalid(
-            "`sha256` is no SHA-256",
+            "`sha256` is not a SHA-256 digest",
             "give 64 hexadecimal digits, or leave it out to take it from the file",
         ))
     }
@@ -218,7 +218,7 @@ fn parse_until(text: &str, now: &Zoned) -> Result<Timestamp> {
     // A moment first: a date would be read from its beginning.
     text.parse::<Timestamp>().or_else(|_| day(text)).map(to_millisecond).map_err(|_| {
         Error::invalid(
-            format!("`until` is `{text}`, which is no date"),
+            format!("`until` is `{text}`, which is not a date"),
             "write a day such as 2026-12-31, or a moment with its offset such as 2026-12-31T18:00:00+01:00",
         )
     })
@@ -243,7 +243,7 @@ mod tests {
         assert!(refused(NewCheck::default()).to_string().contains("exactly one"));
         let two = NewCheck { days: Some(1), ..path("/a") };
         assert!(refused(two).to_string().contains("exactly one"));
-        assert!(refused(path("源/a.rs")).hint().contains("whole path"));
+        assert!(refused(path("源/a.rs")).hint().contains("absolute path"));
         let from = path("./源/a.rs").resolve_paths(Path::new("/home/wang"));
         assert_eq!(
             from.validate(&now()).unwrap(),
@@ -253,9 +253,9 @@ mod tests {
         assert!(refused(odd).to_string().contains("without `command`"));
         let digest =
             NewCheck { file: Some("/a".into()), sha256: Some("12".into()), ..NewCheck::default() };
-        assert!(refused(digest).to_string().contains("no SHA-256"));
+        assert!(refused(digest).to_string().contains("not a SHA-256"));
         for bad in ["", "soon", "2026-13-01", "2026-03-01 noon"] {
-            assert!(refused(until(bad)).to_string().contains("no date"), "{bad}");
+            assert!(refused(until(bad)).to_string().contains("not a date"), "{bad}");
         }
         for days in [0, MAX_DAYS + 1] {
             let days = NewCheck { days: Some(days), ..NewCheck::default() };

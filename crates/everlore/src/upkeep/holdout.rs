@@ -49,7 +49,8 @@ impl UsageRate {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct HoldoutComparison {
     /// Answers to prompts with the memory.
-    pub told: UsageRate,
+    #[serde(rename = "told")]
+    pub injected: UsageRate,
     /// Answers to prompts without it, whose content comes from elsewhere.
     pub held_out: UsageRate,
     /// Difference of the two rates.
@@ -87,7 +88,7 @@ pub(crate) fn compare_holdout(injected: UsageRate, held_out: UsageRate) -> Holdo
     } else {
         HoldoutFinding::Harmful
     };
-    HoldoutComparison { told: injected, held_out, difference, standard_error, finding }
+    HoldoutComparison { injected, held_out, difference, standard_error, finding }
 }
 
 #[cfg(test)]

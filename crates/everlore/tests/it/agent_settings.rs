@@ -88,15 +88,17 @@ async fn limits_budgets_and_language_are_those_of_the_agent() {
     }
     set(&engine, "few", json!({ "memory": { "inject": { "limit": 1 }, "long_term": { "max_return": 2 } }, "recall": { "limit": 1 }, "layers": { "user_chars": 100 }, "general": { "language": "zh" } })).await;
     assert_eq!(
-        (engine.context_request(&few, "tea").limit, engine.request(&few, "tea").limit),
+        (engine.context_request(&few, "tea").limit, engine.recall_request(&few, "tea").limit),
         (1, 1)
     );
     assert_eq!(
-        (engine.context_request(&many, "tea").limit, engine.request(&many, "tea").limit),
+        (engine.context_request(&many, "tea").limit, engine.recall_request(&many, "tea").limit),
         (5, 10)
     );
-    let request =
-        |scope: &Scope| everlore::RecallRequest { limit: 10, ..engine.request(scope, "tea") };
+    let request = |scope: &Scope| everlore::RecallRequest {
+        limit: 10,
+        ..engine.recall_request(scope, "tea")
+    };
     assert_eq!(engine.recall(&request(&few)).await.unwrap().hits.len(), 2);
     assert_eq!(engine.recall(&request(&many)).await.unwrap().hits.len(), 3);
     let long = || LayerEdit::Add { section: "Home".into(), content: "里斯本 ".repeat(40) };

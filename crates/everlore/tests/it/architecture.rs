@@ -1,8 +1,8 @@
 //! Checks the arrows between the engine's modules.
 //!
-//! `types ◀ text ◀ { llm, files ◀ store } ◀ embed ◀ { ingest, recall, upkeep } ◀ prompt ◀ engine ◀ tools ◀ chat`: a
-//! module uses modules to its left, never modules to its right or beside it. Only `store` names its database. Test code
-//! is exempt. The other rules for source files are in `crates/everlore-eval/src/sources/rules.rs`.
+//! `types ◀ config ◀ text ◀ { llm, files ◀ store } ◀ embed ◀ { ingest, recall, upkeep } ◀ prompt ◀ engine ◀ tools ◀
+//! chat`, after `error` and `sync`: a module uses modules to its left, never modules to its right or beside it. Only
+//! `store` names its database. Test code is exempt. The other rules are in `crates/everlore-eval/src/sources/rules.rs`.
 
 #[path = "../../../everlore-eval/src/sources/lexer.rs"]
 mod lexer;

@@ -243,7 +243,7 @@ async fn recall_all(store: &Arc<dyn Store>, owner: &Scope, query: &str) -> Recal
     let mut config = Config::default();
     config.memory.long_term.max_return = 1_000;
     let engine = engine_on(Arc::clone(store)).rebuild().config(config).build();
-    let mut request = engine.request(owner, query);
+    let mut request = engine.recall_request(owner, query);
     request.limit = 1_000;
     engine.recall(&request).await.unwrap()
 }

@@ -1,4 +1,4 @@
-//! Fitting the gate to a scope (A1).
+//! Tests of calibration: fitting the confidence to a scope.
 
 use everlore::{
     Engine, Error,
@@ -7,7 +7,7 @@ use everlore::{
 
 use crate::support::{all, ram, remember_all, scope};
 
-/// Statements about many things, in both languages; no two halves share more than the form.
+/// Statements about many things, in both languages; two halves share nothing but the form.
 fn statements(count: usize) -> Vec<String> {
     let things =
         ["boiler", "bicycle", "piano", "passport", "garden", "telescope", "kettle", "violin"];
@@ -81,7 +81,11 @@ async fn a_tuning_moves_the_confidence_of_its_scope_alone() {
         remember_all(&engine, &scope(user), &["The boiler lost pressure in January"]).await;
     }
     let sure = async |engine: &Engine, user: &str| {
-        engine.recall(&engine.request(&scope(user), "boiler pressure")).await.unwrap().confidence
+        engine
+            .recall(&engine.recall_request(&scope(user), "boiler pressure"))
+            .await
+            .unwrap()
+            .confidence
     };
     let before = sure(&engine, "ann").await;
     let tuned =

@@ -1,4 +1,5 @@
-//! Tests of capture as a whole: echoes teach nothing, and a background worker holds up nobody.
+//! Tests of capture as a whole: echoes of recalled text are not captured, and the background worker blocks no other
+//! work.
 
 use std::{path::Path, sync::Arc, time::Duration};
 

@@ -95,8 +95,7 @@ async fn every_turn_is_there_and_every_memory_is_drawn_once_whatever_is_killed()
     engine.admin().close().await;
 }
 
-/// Does something only when the test above starts it; by itself it checks that a turn without a model is captured by
-/// rules.
+/// Child process of the test above. Run by itself, it checks that rules capture a turn without a model.
 #[tokio::test]
 async fn child() {
     let Some(path) = std::env::var_os(FILE) else {

@@ -225,7 +225,7 @@ async fn each_status_is_told_in_a_sentence_with_what_helps() {
             let chats = (0..5).fold(MockChat::new(), |chats, _| chats.fails(status));
             let (message, hint, asked) = failure(provider, chats).await;
             assert!(message.contains(&format!("status {status}")), "{provider} {message}");
-            assert!(hint.contains("ask again in a little while"), "{provider} {hint}");
+            assert!(hint.contains("try again later"), "{provider} {hint}");
             assert_eq!(asked, 1 + HASTY.retries as usize, "{provider} {status}");
         }
         let quota = ModelResponse::fail_with(429, "You exceeded your current quota");
@@ -334,15 +334,18 @@ async fn an_answer_that_breaks_off_is_an_error_and_never_a_short_answer() {
             ModelResponse::text(text).end_early_after(3),
         ] {
             let (message, hint, asked) = failure(provider, MockChat::new().then(broken)).await;
-            assert!(message.contains("broke off"), "{provider} {message}");
-            assert!(hint.contains("not the whole answer") && asked == 1, "{provider} {hint}");
+            assert!(message.contains("was cut off"), "{provider} {message}");
+            assert!(
+                hint.contains("the answer so far is incomplete") && asked == 1,
+                "{provider} {hint}"
+            );
         }
         // All the text arrived, and only the end is missing.
         let unended = ModelResponse::text(text).end_early_after(99);
         let (answer, _) = run_script(provider, MockChat::new().then(unended)).await;
         match provider {
             "openai" => assert_eq!(answer.unwrap().text, text, "it had said why it stopped"),
-            _ => assert!(answer.unwrap_err().to_string().contains("broke off"), "{provider}"),
+            _ => assert!(answer.unwrap_err().to_string().contains("was cut off"), "{provider}"),
         }
         // In the middle of a call.
         let call = ModelResponse::call("save", json!({"content": "a text of some length"}))
@@ -375,7 +378,10 @@ async fn an_error_in_the_middle_is_told_in_the_words_of_the_server() {
             ModelResponse::text("beginning").error_after(2, "overloaded_error", "忙 Overloaded");
         let (message, hint, asked) = failure(provider, MockChat::new().then(broken)).await;
         assert!(message.contains("忙 Overloaded"), "{provider} {message}");
-        assert!(hint.contains("not the whole answer") && asked == 1, "{provider} {hint}");
+        assert!(
+            hint.contains("the answer so far is incomplete") && asked == 1,
+            "{provider} {hint}"
+        );
     }
 }
 
@@ -442,7 +448,7 @@ async fn servers_that_are_not_there_are_told_apart() {
     };
     let error =
         complete(&at("ollama", &format!("http://{closed}")), &question("hi")).await.unwrap_err();
-    assert!(error.to_string().contains("nothing listens there"), "{error}");
+    assert!(error.to_string().contains("no server listens there"), "{error}");
     assert!(error.hint().contains("start it with `ollama serve`"), "{}", error.hint());
     let nowhere = at("openai", "http://no-such-host.invalid/v1");
     let error = complete(&nowhere, &question("hi")).await.unwrap_err();
@@ -457,7 +463,7 @@ async fn servers_that_are_not_there_are_told_apart() {
         HttpResponse::bytes(200, "text/event-stream", b"data: no json\n\ndata: x\n\n".to_vec())
     });
     let error = complete(&at("gemini", &odd.url()), &question("hi")).await.unwrap_err();
-    assert!(error.to_string().contains("is no JSON"), "{error}");
+    assert!(error.to_string().contains("is not JSON"), "{error}");
     let plain = page.url().replace("http://", "https://");
     let error = complete(&at("anthropic", &plain), &question("hi")).await.unwrap_err();
     assert!(error.to_string().contains("does not speak TLS"), "{error}");

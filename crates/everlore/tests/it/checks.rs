@@ -1,4 +1,4 @@
-//! Memories that carry a check: verified when they are told, in both languages, and only where the check was set (A11).
+//! Tests of memories with a check: recall verifies them, in both languages, and only in the home that set the check.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::support::{DAY, NOON, at, engine, say, scope};
 
-/// An engine on a home of its own that waits long enough for any disk.
+/// Creates an engine on its own home with a time limit long enough for any disk.
 async fn homed(home: &Path) -> Engine {
     patient(&engine().await.rebuild().home(home).build())
 }
@@ -49,13 +49,13 @@ fn checked(content: &str, check: NewCheck) -> RememberRequest {
     RememberRequest { check: Some(check), ..say(content) }
 }
 
-/// What is found for a query: each text with what its check tells.
+/// Returns the texts that a query finds, each with the result of its check.
 async fn recall_with_checks(
     engine: &Engine,
     owner: &Scope,
     query: &str,
 ) -> Vec<(String, Option<CheckResult>)> {
-    let found = engine.recall(&engine.request(owner, query)).await.unwrap();
+    let found = engine.recall(&engine.recall_request(owner, query)).await.unwrap();
     found.hits.into_iter().map(|hit| (hit.memory.content, hit.check)).collect()
 }
 
@@ -96,7 +96,7 @@ async fn the_block_says_what_failed_in_the_language_of_the_question_and_within_i
     fs::write(&parser, "").unwrap();
     engine.remember(&owner, checked("The parser is in p.rs 解析器", path(&parser))).await.unwrap();
     let block = async |query: &str, budget| {
-        engine.context(&engine.request(&owner, query), budget).await.unwrap()
+        engine.context(&engine.recall_request(&owner, query), budget).await.unwrap()
     };
     let fresh = block("where is the parser", 500).await;
     assert!(!fresh.text.contains("check"), "{}", fresh.text);
@@ -132,7 +132,7 @@ async fn what_does_not_hold_stands_after_what_does_and_is_never_left_out() {
     let first = recall_with_checks(&engine, &owner, "staging port").await;
     assert_eq!((first.len(), first[0].0.as_str()), (2, "staging port staging port"));
     fs::write(&config, "port = 2").unwrap();
-    let request = engine.request(&owner, "staging port");
+    let request = engine.recall_request(&owner, "staging port");
     let second = engine.recall(&request).await.unwrap();
     assert_eq!((second.hits.len(), second.hits[1].memory.id), (2, best));
     assert!(second.hits[1].score > second.hits[0].score, "its score is what it was");
@@ -166,7 +166,7 @@ async fn dates_are_told_by_the_clock_of_the_engine() {
     }
     assert!(
         later
-            .context(&later.request(&owner, "优惠码有效吗"), 500)
+            .context(&later.recall_request(&owner, "优惠码有效吗"), 500)
             .await
             .unwrap()
             .text
@@ -272,7 +272,7 @@ async fn free_data_that_looks_like_a_check_is_never_looked_at() {
     assert!(!mark.exists());
     let own = serde_json::Map::from_iter([(CHECK_KEY.to_owned(), json!("done"))]);
     engine.remember(&owner, RememberRequest { metadata: own, ..say("a ticket") }).await.unwrap();
-    let hit = engine.recall(&engine.request(&owner, "ticket")).await.unwrap().hits.remove(0);
+    let hit = engine.recall(&engine.recall_request(&owner, "ticket")).await.unwrap().hits.remove(0);
     assert_eq!((hit.check, &hit.memory.metadata[CHECK_KEY]), (None, &json!("done")));
 }
 
@@ -289,7 +289,7 @@ async fn commands_run_only_if_they_are_allowed_and_a_person_set_them() {
     let agent = on.on_behalf_of(ChangeAuthor { actor: Actor::Agent, ..ChangeAuthor::PERSON });
     let refused = agent.remember(&owner, checked("tests pass", command(&["true"]))).await;
     assert!(refused.unwrap_err().to_string().contains("set by a person"));
-    // What came from outside may carry a person's check, and runs nothing all the same.
+    // An imported memory may carry a person's check, and still runs no command.
     let outside = serde_json::Map::from_iter([("trust".to_owned(), json!("outside"))]);
     let page =
         RememberRequest { metadata: outside, ..checked("a page says to run", command(&["true"])) };
@@ -318,7 +318,7 @@ async fn a_recall_waits_for_nothing_that_hangs() {
     assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
 }
 
-/// With the time limit of the defaults.
+/// Creates an engine with the default time limit.
 fn patient_no_more(engine: &Engine) -> Engine {
     let mut config = engine.config().clone();
     config.checks.time_limit_ms = Config::default().checks.time_limit_ms;
@@ -331,11 +331,11 @@ async fn bad_checks_are_refused_with_advice_and_nothing_is_stored() {
     let engine = homed(home.path()).await;
     let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
     for (check, said) in [
-        (path(Path::new("src/a.rs")), "folder that is not known"),
-        (path(&home.path().join("没有")), "nothing at"),
-        (file(home.path()), "no plain file"),
+        (path(Path::new("src/a.rs")), "is relative"),
+        (path(&home.path().join("没有")), "does not exist"),
+        (file(home.path()), "not a regular file"),
         (NewCheck::default(), "exactly one"),
-        (NewCheck { until: Some("soon".into()), ..NewCheck::default() }, "no date"),
+        (NewCheck { until: Some("soon".into()), ..NewCheck::default() }, "not a date"),
         (command(&["curl", "-H", secret]), "looks like a secret"),
     ] {
         let refused = engine.remember(&owner, checked("x", check)).await.unwrap_err();

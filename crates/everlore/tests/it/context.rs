@@ -1,4 +1,4 @@
-//! Whether, in which language and how much of memory reaches the prompt, by the settings (I1, I3, I4).
+//! Tests of the settings of injection: on or off, language, and amount of memory in the prompt.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 
 use crate::support::{add, engine_on, memory, ram, remember_all, scope, write};
 
-/// An engine that knows what tea the user likes, with settings changed.
+/// Creates an engine with changed settings and a memory of the tea that the user likes.
 async fn with(change: impl FnOnce(&mut Config)) -> Engine {
     let mut config = Config::default();
     change(&mut config);
@@ -85,13 +85,13 @@ async fn the_settings_bound_what_a_recall_returns_and_why_not_says_so() {
     let mut config = Config::default();
     config.memory.long_term.max_return = 2;
     let engine = engine_on(store).rebuild().config(config).build();
-    let request = RecallRequest { limit: 1_000, ..engine.request(&owner, "tea") };
+    let request = RecallRequest { limit: 1_000, ..engine.recall_request(&owner, "tea") };
     assert_eq!(engine.recall(&request).await.unwrap().hits.len(), 2);
     let why = engine.why_not(&request, memories[4].id).await.unwrap();
     assert!(matches!(why, WhyNot::Rank { rank: 5, limit: 2, .. }), "{why:?}");
 }
 
-/// An agent that knew nothing said so in the words of the question.
+/// A stored answer that only says that nothing is known repeats the words of the question.
 #[tokio::test]
 async fn an_answer_that_knew_nothing_keeps_no_fact_out_in_both_languages() {
     let cases = [
@@ -113,12 +113,13 @@ async fn an_answer_that_knew_nothing_keeps_no_fact_out_in_both_languages() {
         let saved = engine.observe(&owner, said.map(turn).collect()).await.unwrap();
         let told = context_text(&engine, question).await;
         assert!(told.contains(fact) && !told.contains(empty), "{told}");
-        let why = engine.why_not(&engine.request(&owner, question), saved[40].id).await.unwrap();
+        let why =
+            engine.why_not(&engine.recall_request(&owner, question), saved[40].id).await.unwrap();
         assert_eq!(why, WhyNot::NoAnswer);
     }
 }
 
-/// A question that was asked before has all the words of the new one, and would stand in the way of its answer.
+/// A repeated question matches all words of the new one, and would take the place of its answer.
 #[tokio::test]
 async fn a_question_asked_before_keeps_no_answer_out_in_both_languages() {
     let cases = [
@@ -132,9 +133,10 @@ async fn a_question_asked_before_keeps_no_answer_out_in_both_languages() {
         let saved = engine.observe(&owner, turns.collect()).await.unwrap();
         let told = context_text(&engine, question).await;
         assert!(told.contains(fact) && !told.contains(question), "{told}");
-        let found = engine.recall(&engine.request(&owner, about_questions)).await.unwrap();
+        let found = engine.recall(&engine.recall_request(&owner, about_questions)).await.unwrap();
         assert!(found.hits.iter().any(|hit| hit.memory.content == question), "{about_questions}");
-        let why = engine.why_not(&engine.request(&owner, question), saved[60].id).await.unwrap();
+        let why =
+            engine.why_not(&engine.recall_request(&owner, question), saved[60].id).await.unwrap();
         assert_eq!(why, WhyNot::SameQuestion);
     }
 }

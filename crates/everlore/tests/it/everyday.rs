@@ -1,7 +1,8 @@
-//! Messages of every day that need no memory get none, and questions that do get the right one (A1).
+//! Tests of the need for memory: everyday messages that need none get none, and questions that need one get the right
+//! one.
 //!
-//! Six stores, in both languages, about a life, a program and a kitchen, so that words overlap by accident: everything is
-//! put to every store of its own language and, since people mix languages, to the others as well.
+//! Six stores, in both languages, about a life, a program and a kitchen, so that words overlap by accident. Every
+//! message goes to every store of its own language and, since people mix languages, to the others as well.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -16,10 +17,10 @@ const QUESTIONS: &str = include_str!("../data/everyday_questions.txt");
 const ENGLISH: &str = include_str!("../data/everyday_en.txt");
 const CHINESE: &str = include_str!("../data/everyday_zh.txt");
 
-/// What a context block may hold by default.
+/// Default token budget of a context block.
 const BUDGET: usize = 2_000;
 
-/// The parts of each line.
+/// Returns the fields of each line.
 fn rows(text: &'static str) -> impl Iterator<Item = [&'static str; 3]> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| {
@@ -32,7 +33,7 @@ fn messages(text: &str) -> Vec<String> {
     text.lines().map(|line| line.replace("\\n", "\n")).collect()
 }
 
-/// An engine with the stores, and the scopes.
+/// Creates an engine with the stores, and returns it with the scopes.
 async fn stores() -> (Engine, Vec<Scope>) {
     let engine = engine_on(Arc::new(RamStore::default()))
         .rebuild()
@@ -83,7 +84,7 @@ async fn messages_that_need_no_memory_get_none() {
             asked += 1;
             let block = context_block(&engine, owner, message).await;
             if !block.entries.is_empty() {
-                let found = engine.recall(&engine.request(owner, message)).await.unwrap();
+                let found = engine.recall(&engine.recall_request(owner, message)).await.unwrap();
                 told_some.push(format!(
                     "{owner} {:.2} {message} -> {}",
                     found.confidence, found.hits[0].memory.content
@@ -106,7 +107,7 @@ async fn questions_about_what_is_stored_get_the_right_memory() {
             asked += 1;
             let owner = scope(user);
             if !context_block(&engine, &owner, question).await.text.contains(answer) {
-                let found = engine.recall(&engine.request(&owner, question)).await.unwrap();
+                let found = engine.recall(&engine.recall_request(&owner, question)).await.unwrap();
                 missed.push(format!(
                     "{user} {:.2} {question} -> {:?} {:?}",
                     found.confidence,

@@ -338,7 +338,7 @@ async fn a_mistyped_name_is_answered_with_near_ones() {
         }
         let file = FsListRequest::new(&list(&engine, &owner, "user/food").await[0].uri);
         let file = engine.fs_list(&owner, &file);
-        assert!(file.await.unwrap_err().to_string().contains("is no folder"));
+        assert!(file.await.unwrap_err().to_string().contains("is not a folder"));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Questions about the user fetch what is known of him, even where no word matches (Q2).
+//! Tests of identity questions: they find memories about the user even where no word matches.
 
 use everlore::{Kind, RememberRequest, engine::IdentityQuestion};
 
@@ -55,7 +55,7 @@ async fn a_passing_mention_lifts_the_profile_half_as_much() {
     let (engine, owner) = (ram(), scope("wang"));
     remember_all(&engine, &owner, &["I like tea", "The tea house opens at nine"]).await;
     let boost = async |query: &str| {
-        let found = engine.recall(&engine.request(&owner, query)).await.unwrap();
+        let found = engine.recall(&engine.recall_request(&owner, query)).await.unwrap();
         let user = found.hits.iter().find(|hit| hit.memory.kind == Kind::User).unwrap();
         (found.intent.identity, user.signals.identity)
     };
@@ -70,7 +70,7 @@ async fn an_identity_question_keeps_to_its_filter() {
     let tagged = RememberRequest { tags: vec!["sport".into()], ..say("I sail") };
     engine.remember(&owner, tagged).await.unwrap();
     remember_all(&engine, &owner, &["I ski", "The port is 8443"]).await;
-    let mut request = engine.request(&owner, "who am I");
+    let mut request = engine.recall_request(&owner, "who am I");
     request.filter.tags = vec!["sport".into()];
     let hits = engine.recall(&request).await.unwrap().hits;
     assert_eq!(crate::support::texts(&hits), ["I sail"]);

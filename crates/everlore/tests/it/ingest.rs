@@ -144,7 +144,7 @@ async fn bad_input_is_refused_with_what_is_wrong() {
         ),
         (
             RememberRequest { kind: Some(Kind::Turn), ..say("x") },
-            "a turn cannot be remembered by hand",
+            "a turn cannot be saved as a memory",
         ),
     ];
     for (bad, message) in cases {

@@ -190,7 +190,7 @@ impl IsolationWorld {
         let own = |id: &MemoryId| model.memories.contains_key(id);
         let foreign: Vec<_> = self.ids.iter().filter(|id| !own(id)).copied().collect();
         for query in ["tea port kitten", "茶 设备", "who am I", "what did we say today"] {
-            let mut request = engine.request(scope, query);
+            let mut request = engine.recall_request(scope, query);
             request.limit = 1_000;
             request.filter.statuses = Status::ALL.to_vec();
             let recall = engine.recall(&request).await.unwrap();

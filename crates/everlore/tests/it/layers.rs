@@ -116,10 +116,13 @@ async fn old_days_become_memories_once_and_go_when_they_are_forgotten() {
             [DayArchiveOutcome::Added]
         );
         assert_eq!(engine.archive_days(&anna).await.unwrap(), []);
-        let hits = engine.recall(&engine.request(&anna, "极光项目 发布 日志")).await.unwrap().hits;
+        let hits =
+            engine.recall(&engine.recall_request(&anna, "极光项目 发布 日志")).await.unwrap().hits;
         let day = hits.iter().find(|hit| hit.memory.kind == Kind::Session).expect("it is found");
         assert_eq!(day.memory.uri, "agent://tester/session/daily/2026-02-27");
-        assert!(engine.recall(&engine.request(&bob, "极光项目")).await.unwrap().hits.is_empty());
+        assert!(
+            engine.recall(&engine.recall_request(&bob, "极光项目")).await.unwrap().hits.is_empty()
+        );
         let layers = everlore::internal::layers_of(&engine, &anna).unwrap();
         let live = layers.path(Layer::Daily, archived[0].day);
         let file = live.with_file_name("archive").join("2026-02-27.md");
@@ -188,7 +191,8 @@ async fn a_new_turn_puts_old_days_away_and_is_saved_even_if_that_fails() {
         fs::remove_file(&broken).unwrap();
         engine.observe(&scope, turns("t", &ENGLISH[2..3], NOON + 1)).await.unwrap();
         assert!(!path.exists());
-        let found = engine.recall(&engine.request(&scope, "极光项目 日志")).await.unwrap().hits;
+        let found =
+            engine.recall(&engine.recall_request(&scope, "极光项目 日志")).await.unwrap().hits;
         assert!(found.iter().any(|hit| hit.memory.kind == Kind::Session));
     }
 }

@@ -36,7 +36,11 @@ async fn engines() -> [Engine; 2] {
 
 /// Builds a request that returns whatever is found: confidence is tested elsewhere.
 fn request(engine: &Engine, owner: &Scope, query: &str) -> RecallRequest {
-    RecallRequest { min_confidence: 0.0, floor: 0.0, ..engine.context_request(owner, query) }
+    RecallRequest {
+        min_confidence: 0.0,
+        min_relevance_share: 0.0,
+        ..engine.context_request(owner, query)
+    }
 }
 
 /// Injects context for a query in a session and returns the injected memories.
@@ -82,7 +86,7 @@ async fn what_an_answer_used_is_worth_more_and_what_it_did_not_use_a_little_less
             let injected_ids = ask(&engine, &owner, "s1", query).await;
             assert_eq!(injected_ids.len(), 2, "{query}");
             let answered = engine.record_answer(&owner, "s1", answer).await.unwrap();
-            assert_eq!((answered.told, &answered.used), (2, &vec![saved[0].id]), "{answer}");
+            assert_eq!((answered.injected, &answered.used), (2, &vec![saved[0].id]), "{answer}");
             assert_eq!(weight(&engine, &owner, saved[0].id).await, 1.0, "nothing moves in a turn");
 
             let weighed = upkeep(&engine, &owner).await;
@@ -113,7 +117,7 @@ async fn looking_writes_nothing_down() {
         engine.recall(&request).await.unwrap();
         engine.flush(Duration::ZERO).await;
         let stats = engine.usage_stats(&owner).await.unwrap();
-        assert_eq!((stats.counts.told, stats.comparison), (0, None));
+        assert_eq!((stats.counts.injected, stats.comparison), (0, None));
         let error = engine.inject(&request, 2_000, " ").await.unwrap_err();
         assert_eq!(error.code(), "invalid");
     }
@@ -165,7 +169,7 @@ async fn what_is_held_out_is_not_told_earns_nothing_and_is_compared() {
         assert!(injected_ids > 25 && held > 25, "{injected_ids} {held}");
         let stats = engine.usage_stats(&owner).await.unwrap();
         let compared = stats.comparison.unwrap();
-        assert_eq!((compared.told.rate, compared.held_out.rate), (1.0, 0.0));
+        assert_eq!((compared.injected.rate, compared.held_out.rate), (1.0, 0.0));
         assert!(compared.standard_error > 0.0 && compared.standard_error < 0.1);
         let weighed = upkeep(&engine, &owner).await;
         assert_eq!(job(&weighed, UpkeepJob::Weigh).done, 1);
@@ -278,7 +282,7 @@ async fn what_fades_is_put_away_found_on_request_and_brought_back() {
         let done = upkeep(&engine, &owner).await;
         let archived = job(&done, UpkeepJob::Archive);
         assert_eq!((archived.memories[0].id, archived.done), (all[0].id, 1));
-        let request = engine.request(&owner, "book number 0");
+        let request = engine.recall_request(&owner, "book number 0");
         let found = engine.recall(&request).await.unwrap();
         assert!(found.hits.iter().all(|hit| hit.memory.id != all[0].id));
         let mut wider = request.clone();
@@ -300,7 +304,7 @@ async fn a_job_that_would_touch_more_than_a_quarter_stops_and_asks() {
         let report = upkeep(&later, &owner).await;
         let stopped = job(&report, UpkeepJob::Archive);
         let reason = stopped.stopped.as_ref().unwrap();
-        assert_eq!(reason, "archive would touch 8 of 8 memories, more than a quarter");
+        assert_eq!(reason, "archive would change 8 of 8 memories, more than a quarter");
         assert_eq!((stopped.done, &stopped.run, report.stopped().count()), (0, &None, 1));
         let active = ListQuery {
             filter: MemoryFilter { statuses: vec![Status::Active], ..MemoryFilter::default() },
@@ -443,7 +447,7 @@ async fn above_the_budget_of_the_day_rules_do_the_work() {
         assert!(!over.allowed);
         assert_eq!(
             over.reason.unwrap(),
-            "the budget of the day is spent (14000 of 10000 tokens): rules do the work until tomorrow"
+            "the daily budget is spent (14000 of 10000 tokens): rules replace the model until tomorrow"
         );
         let next_day = engine.clone().rebuild().clock(tomorrow).build();
         assert!(next_day.may_spend(&ann, "extract").await.unwrap().allowed);
@@ -464,7 +468,7 @@ async fn above_the_budget_of_the_day_rules_do_the_work() {
             .unwrap();
         assert_eq!(
             dear.reason.unwrap().split(':').next(),
-            Some("the budget of the day is spent (0.0100 of 0.0090)")
+            Some("the daily budget is spent (0.0100 of 0.0090)")
         );
     }
 }
@@ -504,7 +508,7 @@ async fn what_a_tool_tells_in_a_conversation_counts_as_told() {
         assert!(injected_ids.iter().any(|(id, _)| *id == saved[1].id), "{injected_ids:?}");
         let answer = "You live in Boston, in Elm Street.";
         let answered = engine.record_answer(&owner, "s1", answer).await.unwrap();
-        assert_eq!((answered.told, &answered.used), (injected_ids.len(), &vec![saved[1].id]));
+        assert_eq!((answered.injected, &answered.used), (injected_ids.len(), &vec![saved[1].id]));
     }
 }
 

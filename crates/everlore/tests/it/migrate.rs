@@ -290,14 +290,14 @@ async fn users_of_an_export_are_never_mixed_unasked() {
     let error = engine.migrate(&stranger, &plan).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "it holds memories of 3 users, and none is called `default`: nobody (1), user `ann` (2), user `小林` (1)"
+        "it holds memories of 3 users, and none is called `default`: no user (1), user `ann` (2), user `小林` (1)"
     );
     assert!(error.hint().contains("--map-users"));
     let own = import(&engine, &scope("ann"), ExternalFormat::Mem0, folder.path()).await;
     assert_eq!(counts(&own), (1, 0, 0, 3));
     assert_eq!(
         reasons(&own),
-        ["it belongs to nobody", "it belongs to user `小林`", "it expired on 2026-01-31"]
+        ["it belongs to no user", "it belongs to user `小林`", "it expired on 2026-01-31"]
     );
     let engine = ram();
     let mapped = MigrationRequest { map_users: true, ..plan };

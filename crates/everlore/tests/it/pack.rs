@@ -1,4 +1,4 @@
-//! The block for the prompt: never over its budget by real tokenizers, never closed or forged by what it tells.
+//! Tests of the memory block: never over its budget by real tokenizers, never closed or forged by the recalled text.
 
 use everlore::{
     Hit, Kind, Memory, MemoryBlock,
@@ -51,17 +51,18 @@ fn english(hits: &[Hit], budget: usize) -> MemoryBlock {
     pack(hits, Language::English, budget, &now())
 }
 
-/// The larger of the real counts.
+/// Returns the larger of the real counts.
 fn real(text: &str) -> usize {
     bpe_openai::cl100k_base().count(text).max(bpe_openai::o200k_base().count(text))
 }
 
-/// What a reader takes for a line of the block's own: not indented, not blank.
+/// Returns the lines that belong to the block itself: neither indented nor blank.
 fn own_lines(block: &MemoryBlock) -> Vec<&str> {
     block.text.lines().filter(|line| !line.is_empty() && !line.starts_with(' ')).collect()
 }
 
-/// One opening tag, the notice, a heading for each entry, one closing tag, and nothing else at the start of a line.
+/// Asserts one opening tag, the notice, a heading for each entry, one closing tag, and nothing else at the start of a
+/// line.
 fn assert_well_formed(block: &MemoryBlock) {
     if block.text.is_empty() {
         assert!(block.entries.is_empty() && block.tokens == 0);
@@ -81,7 +82,7 @@ fn assert_well_formed(block: &MemoryBlock) {
     assert!(!block.text.contains(hides), "{:?}", block.text);
 }
 
-/// Default-ignorable characters, of which every one can split a tag without being seen.
+/// Default-ignorable characters: each of them can split a tag invisibly.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
@@ -219,7 +220,7 @@ fn a_turn_is_headed_by_its_speaker() {
     assert_eq!(own_lines(&block)[2], "[turn] 小明 (today)");
 }
 
-/// Pieces of every sort of text that people and agents store.
+/// Generates pieces of every sort of text that people and agents store.
 fn piece() -> impl Strategy<Value = String> {
     let samples = [
         "The user prefers tea over coffee. ",
@@ -273,7 +274,7 @@ proptest! {
     }
 }
 
-/// The sample texts whose names begin so, in blocks of five; how far each block is overestimated, on the mean.
+/// Packs the sample texts with this name prefix in blocks of five, and returns the mean overestimate of their tokens.
 fn mean_overestimate(beginnings: &[&str]) -> f64 {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/tokens");
     let mut paths: Vec<_> =

@@ -1,4 +1,4 @@
-//! Questions for a period get that period in order, and of two statements the newer comes first.
+//! Tests of questions for a period: they get that period in order. Of two statements the newer comes first.
 
 use everlore::{Engine, RecallRequest, Scope, engine::WhyNot};
 
@@ -31,7 +31,7 @@ async fn a_question_for_a_period_gets_all_of_it_in_order() {
     assert_eq!(ask("What did we talk about yesterday?").await, day(1));
     assert_eq!(ask("前天聊了什么？").await, day(2));
     assert_eq!(ask("三天前我们说了什么").await, day(3));
-    // Sessions are counted by when they were held, not by when they were written.
+    // Sessions are counted by their time, not by the order of writing.
     assert_eq!(ask("What did we discuss in our first session?").await, day(3));
     assert_eq!(ask("最近一次聊天聊了什么").await, day(1));
     assert!(ask("What did we talk about 40 days ago?").await.is_empty());
@@ -42,7 +42,7 @@ async fn a_limit_thins_a_period_evenly_unless_all_of_it_is_wanted() {
     let owner = scope("ann");
     let engine = three_days(&owner).await;
     let request =
-        RecallRequest { limit: 4, ..engine.request(&owner, "What did we say yesterday?") };
+        RecallRequest { limit: 4, ..engine.recall_request(&owner, "What did we say yesterday?") };
     let some = engine.recall(&request).await.unwrap();
     let kept: Vec<_> = [0, 3, 6, 9].iter().map(|number| day(1)[*number].clone()).collect();
     assert_eq!(texts(&some.hits), kept);
@@ -64,7 +64,7 @@ async fn a_question_with_content_and_a_time_uses_both() {
     let answer = found(&engine, &owner, "Which word 7 was it yesterday?").await;
     assert_eq!(answer[0], "word 7 of day 1");
     let elsewhere = |text: &String| text.ends_with("day 2") || text.ends_with("day 3");
-    let request = RecallRequest { limit: 30, ..engine.request(&owner, "word 7 yesterday") };
+    let request = RecallRequest { limit: 30, ..engine.recall_request(&owner, "word 7 yesterday") };
     let all = texts(&engine.recall(&request).await.unwrap().hits);
     assert!(all.iter().any(elsewhere), "what was said at other times is not left out: {all:?}");
 }
@@ -92,7 +92,7 @@ async fn the_newer_of_two_statements_comes_first_and_the_older_says_so() {
         ("What is my phone number?", turns[0].0, turns[1].0),
         ("我住在哪里？", turns[3].0, turns[4].0),
     ] {
-        let hits = engine.recall(&engine.request(&owner, query)).await.unwrap().hits;
+        let hits = engine.recall(&engine.recall_request(&owner, query)).await.unwrap().hits;
         let hit = |text: &str| hits.iter().find(|hit| hit.memory.content == text).unwrap();
         assert_eq!(hits[0].memory.content, newer, "{query}");
         assert_eq!((hit(newer).newer, hit(older).newer), (None, Some(hit(newer).memory.id)));

@@ -1,4 +1,4 @@
-//! What recall finds and in which order: fields, single characters, synonyms, speakers, times, filters, worth.
+//! Tests of recall and its order: fields, single characters, synonyms, speakers, times, filters, weights.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::support::{
     scope, spoken, texts, turn, write,
 };
 
-/// An engine in RAM that holds these memories.
+/// Creates an engine in RAM with these memories.
 async fn holding(owner: &Scope, memories: &[Memory]) -> Engine {
     let store: Arc<dyn Store> = Arc::new(RamStore::default());
     store.apply(write(owner, memories.iter().map(add).collect())).await.unwrap();
@@ -20,7 +20,7 @@ async fn holding(owner: &Scope, memories: &[Memory]) -> Engine {
 }
 
 async fn hits(engine: &Engine, owner: &Scope, query: &str) -> Vec<Hit> {
-    engine.recall(&engine.request(owner, query)).await.unwrap().hits
+    engine.recall(&engine.recall_request(owner, query)).await.unwrap().hits
 }
 
 async fn filtered(
@@ -29,7 +29,7 @@ async fn filtered(
     query: &str,
     filter: MemoryFilter,
 ) -> Vec<String> {
-    let request = everlore::RecallRequest { filter, ..engine.request(owner, query) };
+    let request = everlore::RecallRequest { filter, ..engine.recall_request(owner, query) };
     let mut found = texts(&engine.recall(&request).await.unwrap().hits);
     found.sort();
     found
@@ -94,7 +94,7 @@ async fn a_word_counts_most_in_name_and_tags_then_description_then_content() {
 async fn a_single_character_is_worth_half_beside_a_pair_and_whole_alone() {
     let engine = ram();
     let weights = async |query: &str| {
-        let found = engine.recall(&engine.request(&scope("w"), query)).await.unwrap();
+        let found = engine.recall(&engine.recall_request(&scope("w"), query)).await.unwrap();
         found.intent.terms.into_iter().map(|term| (term.text, term.weight)).collect::<Vec<_>>()
     };
     let pair = [("设".to_owned(), 0.5), ("备".to_owned(), 0.5), ("设备".to_owned(), 1.0)];
@@ -111,7 +111,7 @@ async fn characters_worth_nothing_are_not_looked_up() {
     let (engine, owner) = (ram().rebuild().config(config).build(), scope("wang"));
     remember_all(&engine, &owner, &["设计准备", "设备"]).await;
     assert_eq!(found(&engine, &owner, "设备").await, ["设备"]);
-    let found = engine.recall(&engine.request(&owner, "设备")).await.unwrap();
+    let found = engine.recall(&engine.recall_request(&owner, "设备")).await.unwrap();
     assert_eq!(found.candidates, 1);
 }
 
@@ -302,7 +302,7 @@ async fn the_limit_and_the_least_score_cut_the_end_off() {
     let (engine, owner) = (ram(), scope("ann"));
     remember_all(&engine, &owner, &["tea tea tea", "tea and cake", "some tea in a very long day"])
         .await;
-    let mut request = engine.request(&owner, "tea");
+    let mut request = engine.recall_request(&owner, "tea");
     let whole = engine.recall(&request).await.unwrap().hits;
     assert_eq!(whole.len(), 3);
     assert!(whole.is_sorted_by(|a, b| a.score >= b.score));
@@ -312,7 +312,7 @@ async fn the_limit_and_the_least_score_cut_the_end_off() {
     assert_eq!(engine.recall(&request).await.unwrap().hits, whole[..1]);
     request.limit = 0;
     assert!(engine.recall(&request).await.unwrap().abstained);
-    request = engine.request(&owner, "tea");
+    request = engine.recall_request(&owner, "tea");
     request.min_score = 1.0;
     assert!(engine.recall(&request).await.unwrap().hits.is_empty());
 }
@@ -394,7 +394,7 @@ async fn every_hit_is_explained_however_many_are_asked_for() {
     let owner = scope("ann");
     let memories: Vec<_> = (0..100).map(|n| memory(&owner, n, "likes tea")).collect();
     let engine = holding(&owner, &memories).await;
-    let mut request = engine.request(&owner, "tea");
+    let mut request = engine.recall_request(&owner, "tea");
     request.limit = 100;
     let hits = engine.recall(&request).await.unwrap().hits;
     assert_eq!(hits.len(), 100);
@@ -420,7 +420,7 @@ async fn what_was_known_then_can_be_asked_for() {
     let edit = MemoryEdit { content: Some("I live in Porto".into()), ..MemoryEdit::default() };
     later.edit(&owner, saved.id, &edit).await.unwrap();
     later.remember(&owner, say("我住的城市有河")).await.unwrap();
-    let request = engine.request(&owner, "where do I live");
+    let request = engine.recall_request(&owner, "where do I live");
     let then = engine.recall_as_of(&request, noon()).await.unwrap();
     assert_eq!(texts(&then.hits), ["I live in Lisbon"]);
     let now = engine.recall_as_of(&request, one_o_clock()).await.unwrap();
@@ -442,7 +442,7 @@ async fn a_superseded_memory_is_found_only_when_history_is_asked_for() {
     let history = MemoryFilter { statuses: Status::ALL.to_vec(), ..MemoryFilter::default() };
     let both = filtered(&engine, &owner, "where I live", history).await;
     assert_eq!(both, ["I live in Lisbon", "I live in Porto"]);
-    let past = engine.recall_as_of(&engine.request(&owner, "Lisbon"), noon()).await.unwrap();
+    let past = engine.recall_as_of(&engine.recall_request(&owner, "Lisbon"), noon()).await.unwrap();
     assert_eq!(past.hits.len(), 0, "superseded at that very moment");
 }
 

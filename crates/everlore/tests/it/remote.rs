@@ -184,7 +184,7 @@ async fn a_connection_that_breaks_off_every_time_is_told() {
         HttpResponse::json(200, &json!({ "data": [] })).disconnect_after(3)
     });
     let (message, _) = failure(&openai(&server), &TEXTS).await;
-    assert!(message.contains("broke off"), "{message}");
+    assert!(message.contains("was cut off"), "{message}");
     assert_eq!(server.requests().len(), 4);
 }
 

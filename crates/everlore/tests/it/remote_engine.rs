@@ -89,7 +89,7 @@ async fn a_save_does_not_wait_for_a_server_that_never_answers() {
     let owner = scope("ann");
     // Would hang for good if a save waited for the vectors.
     remember_all(&engine, &owner, &TEXTS).await;
-    let answer = engine.recall(&engine.request(&owner, "puppy")).await.unwrap();
+    let answer = engine.recall(&engine.recall_request(&owner, "puppy")).await.unwrap();
     assert_eq!(answer.hits[0].memory.content, TEXTS[0]);
     assert_eq!(counts(&engine).await, (0, 6));
     engine.flush(Duration::ZERO).await;
@@ -147,14 +147,15 @@ async fn a_question_that_is_not_answered_in_time_is_answered_by_words_and_says_s
     remember_all(&engine, &owner, &TEXTS).await;
     engine.flush(PATIENT).await;
     server.enqueue(HttpResponse::json(200, &json!({})).held());
-    let answer = engine.recall(&engine.request(&owner, "the friendly physician")).await.unwrap();
+    let answer =
+        engine.recall(&engine.recall_request(&owner, "the friendly physician")).await.unwrap();
     assert_eq!(answer.hits[0].memory.content, TEXTS[2]);
     let why = answer.without_meaning.unwrap();
     assert!(why.contains("did not answer within 20ms"), "{why}");
     server.enqueue(HttpResponse::error(500, "down"));
     let sent = server.requests().len();
     let engine = engine.rebuild().clock(one_o_clock).build();
-    let answer = engine.recall(&engine.request(&owner, "医生 physician")).await.unwrap();
+    let answer = engine.recall(&engine.recall_request(&owner, "医生 physician")).await.unwrap();
     assert!(answer.without_meaning.unwrap().contains("status 500"));
     assert_eq!(server.requests().len(), sent + 1, "a question is asked once");
 }
@@ -168,13 +169,13 @@ async fn a_server_that_failed_is_left_alone_for_a_while_and_then_asked_again() {
     engine.flush(PATIENT).await;
     server.enqueue(HttpResponse::error(500, "down"));
     let recall = async |engine: &Engine, query: &str| {
-        engine.recall(&engine.request(&owner, query)).await.unwrap().without_meaning
+        engine.recall(&engine.recall_request(&owner, query)).await.unwrap().without_meaning
     };
     assert!(recall(&engine, "who prescribed it").await.unwrap().contains("status 500"));
     let sent = server.requests().len();
     for query in ["the friendly physician", "医生是谁"] {
         let why = recall(&engine, query).await.unwrap();
-        assert!(why.contains("status 500") && why.contains("asked again from"), "{why}");
+        assert!(why.contains("status 500") && why.contains("next attempt at"), "{why}");
     }
     assert_eq!(server.requests().len(), sent, "nobody waits for it");
     assert_eq!(engine.embedder_outage().unwrap().failures, 1);
@@ -215,7 +216,7 @@ async fn a_day_that_is_replayed_asks_nothing_of_the_server() {
         }
         engine.flush(PATIENT).await;
         for question in questions {
-            engine.recall(&engine.request(&owner, question)).await.unwrap();
+            engine.recall(&engine.recall_request(&owner, question)).await.unwrap();
         }
     };
     turns(engine.clone()).await;
@@ -317,7 +318,7 @@ async fn forgetting_takes_the_text_out_of_the_cache_and_every_question_with_it()
     remember_all(&engine, &ben, &["likes tea too"]).await;
     engine.flush(PATIENT).await;
     for owner in [&ann, &ben] {
-        engine.recall(&engine.request(owner, "is the puppy called Quokka?")).await.unwrap();
+        engine.recall(&engine.recall_request(owner, "is the puppy called Quokka?")).await.unwrap();
     }
     let texts = ["我的小狗叫魑魅", "my puppy is called Quokka", "is the puppy called Quokka?"];
     for text in texts {

@@ -1,4 +1,4 @@
-//! A second look at the best candidates, with a model small enough to see through: words of a concept are alike (Q4).
+//! Tests of reranking with a transparent model: words of one concept have the same vector.
 
 use std::sync::{
     Arc, Mutex,
@@ -16,13 +16,13 @@ use everlore::{
 
 use crate::support::{engine, ram, remember_all, scope, turn};
 
-/// Words that are as good as each other; any other word is like itself alone.
+/// Words with the same vector, by concept; any other word has its own.
 const CONCEPTS: [&[&str]; 2] = [&["doctor", "physician"], &["medicine", "antibiotics"]];
 
-/// One for each bit of a word's digest.
+/// Dimensions: one for each bit of a word's digest.
 const DIMENSIONS: usize = 64;
 
-/// Knows [`CONCEPTS`], and counts what it is asked to read.
+/// Model that knows [`CONCEPTS`], and counts the texts that it encodes.
 struct ToyReranker {
     model: EmbeddingModelId,
     read: AtomicUsize,
@@ -63,12 +63,12 @@ impl Reranker for ToyReranker {
         let (texts, weights): (Vec<&str>, Vec<f32>) = words.iter().copied().unzip();
         self.asked.lock().unwrap().push(texts.join(" "));
         let vectors: Vec<_> = texts.iter().map(|word| vector(word)).collect();
-        // As a whole nothing is like anything.
+        // The pooled vectors of any two texts are unrelated.
         Ok(QueryVectors::new(&[0.0; DIMENSIONS], &vectors, &weights))
     }
 }
 
-/// A direction of its own for each concept and each other word.
+/// Returns one direction for each concept and each other word.
 fn vector(word: &str) -> Vec<f32> {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     let concept = CONCEPTS.iter().position(|words| words.contains(&word.as_str()));
@@ -80,7 +80,7 @@ fn vector(word: &str) -> Vec<f32> {
 }
 
 async fn ask(engine: &Engine, query: &str) -> Recall {
-    engine.recall(&engine.request(&scope("ann"), query)).await.unwrap()
+    engine.recall(&engine.recall_request(&scope("ann"), query)).await.unwrap()
 }
 
 fn contents(found: &Recall) -> Vec<&str> {
@@ -223,8 +223,10 @@ async fn why_not_ranks_as_recall_does() {
     let toy = ToyReranker::new();
     let engine = ram().rebuild().reranker(toy.clone()).build();
     let saved = remember_all(&engine, &scope("ann"), &TEXTS).await;
-    let request =
-        RecallRequest { limit: 2, ..engine.request(&scope("ann"), "which medicine on monday") };
+    let request = RecallRequest {
+        limit: 2,
+        ..engine.recall_request(&scope("ann"), "which medicine on monday")
+    };
     let found = engine.recall(&request).await.unwrap();
     for (index, hit) in found.hits.iter().enumerate() {
         match engine.why_not(&request, hit.memory.id).await.unwrap() {

@@ -36,12 +36,12 @@ const LONG_QUERY: &str = "jasmine oolong 龙井茶 fact number 关于茶 harvest
 const RECALL_CALLS: usize = 3;
 
 /// Store that records the facet calls.
-struct CountingStore {
+struct RoundTripStore {
     inner: Arc<dyn Store>,
     calls: Mutex<Vec<&'static str>>,
 }
 
-impl CountingStore {
+impl RoundTripStore {
     fn new(inner: Arc<dyn Store>) -> Arc<Self> {
         Arc::new(Self { inner, calls: Mutex::default() })
     }
@@ -62,7 +62,7 @@ macro_rules! counted {
         $(fn $name:ident($($arg:ident: $type:ty),*) -> $result:ty;)*
     }) => {
         #[async_trait]
-        impl $trait for CountingStore {
+        impl $trait for RoundTripStore {
             $(async fn $name(&self, $($arg: $type),*) -> $result {
                 self.record(concat!(stringify!($facet), ".", stringify!($name)));
                 self.inner.$facet().$name($($arg),*).await
@@ -76,7 +76,7 @@ counted!(memories: Memories {
     fn find(scope: &Scope, keys: &[MemoryKey], limit: usize) -> Result<Vec<Vec<Memory>>>;
     fn list(scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>>;
     fn by_address(scope: &Scope, addresses: &[DocAddress]) -> Result<Vec<(DocAddress, Memory)>>;
-    fn verify(scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>>;
+    fn read_back(scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>>;
     fn count(scope: &Scope) -> Result<ScopeCounts>;
     fn are_erased(scope: &Scope, texts: &[Fingerprint]) -> Result<Vec<bool>>;
     fn tombstones(scope: &Scope) -> Result<Vec<Fingerprint>>;
@@ -89,7 +89,7 @@ counted!(index: SearchIndex {
     fn similarities(
         scope: &Scope, blocks: &[i64], query: &Vector
     ) -> Result<Option<Vec<Vec<f32>>>>;
-    fn check(scope: &Scope) -> Result<Vec<String>>;
+    fn inconsistencies(scope: &Scope) -> Result<Vec<String>>;
     fn reindex(scope: &Scope) -> Result<usize>;
     fn stale_scopes() -> Result<Vec<Scope>>;
 });
@@ -154,7 +154,7 @@ counted!(usage: UsageLog {
 });
 
 #[async_trait]
-impl Store for CountingStore {
+impl Store for RoundTripStore {
     async fn apply(&self, write: WriteBatch) -> Result<Vec<AppliedChange>> {
         self.record("apply");
         self.inner.apply(write).await
@@ -197,9 +197,9 @@ impl Store for CountingStore {
         self.inner.ledger()
     }
 
-    fn cache(&self) -> &dyn VectorCache {
-        self.record("cache");
-        self.inner.cache()
+    fn vector_cache(&self) -> &dyn VectorCache {
+        self.record("vector_cache");
+        self.inner.vector_cache()
     }
 
     fn documents(&self) -> &dyn SharedDocuments {
@@ -214,8 +214,8 @@ impl Store for CountingStore {
 }
 
 /// Opens a file anew, as another process would, on a store that records its calls.
-async fn fresh_process(path: &std::path::Path) -> (Arc<CountingStore>, Engine) {
-    let store = CountingStore::new(store::open(path).await.unwrap());
+async fn fresh_process(path: &std::path::Path) -> (Arc<RoundTripStore>, Engine) {
+    let store = RoundTripStore::new(store::open(path).await.unwrap());
     let embedder = Arc::new(BuiltinEmbedder::new());
     (Arc::clone(&store), Engine::builder(store).embedder(embedder).clock(noon).build())
 }
@@ -242,7 +242,7 @@ async fn a_first_recall_takes_as_many_calls_on_many_blocks_as_on_one() {
     let mut counted = Vec::new();
     for (owner, query) in [(&large, LONG_QUERY), (&large, "jasmine"), (&small, LONG_QUERY)] {
         let (store, engine) = fresh_process(&path).await;
-        let found = engine.recall(&engine.request(owner, query)).await.unwrap();
+        let found = engine.recall(&engine.recall_request(owner, query)).await.unwrap();
         assert!(!found.hits.is_empty(), "{query}");
         counted.push(store.take());
     }

@@ -1,4 +1,4 @@
-//! Recall by meaning, with a model small enough to see through: a few concepts, one dimension each (Q3, Q4).
+//! Tests of semantic recall with a transparent model: a few concepts, one dimension each.
 
 use std::sync::{
     Arc,
@@ -17,7 +17,7 @@ use crate::support::{
     add, engine, found, fresh_path, open, ram, remember_all, scope, spoken, turn, write,
 };
 
-/// The words of each concept.
+/// Words of each concept.
 const CONCEPTS: [&[&str]; 4] = [
     &["dog", "puppy", "kitten", "animal"],
     &["physician", "hospital", "ill"],
@@ -25,7 +25,7 @@ const CONCEPTS: [&[&str]; 4] = [
     &["hey", "hello", "caroline"],
 ];
 
-/// Knows [`CONCEPTS`] and nothing else.
+/// Model that knows [`CONCEPTS`] and nothing else.
 struct ToyEmbedder {
     model: EmbeddingModelId,
     fails: AtomicBool,
@@ -84,7 +84,8 @@ async fn a_question_finds_what_means_the_same_in_other_words() {
         remember_all(&engine, &owner, &TEXTS).await;
         assert_eq!(found(&engine, &owner, "any animal at home?").await[0], TEXTS[0]);
         assert_eq!(found(&engine, &owner, "was anybody ill").await[0], TEXTS[1]);
-        let answer = engine.recall(&engine.request(&owner, "any animal at home?")).await.unwrap();
+        let answer =
+            engine.recall(&engine.recall_request(&owner, "any animal at home?")).await.unwrap();
         let signals = &answer.hits[0].signals;
         assert!(signals.semantic > 0.0 && signals.bm25 == 0.0, "{signals:?}");
     }
@@ -101,7 +102,8 @@ async fn without_a_model_only_words_count() {
 async fn a_mostly_chinese_question_is_left_to_its_words() {
     let (engine, owner) = (ram().rebuild().embedder(ToyEmbedder::new("toy")).build(), scope("ann"));
     remember_all(&engine, &owner, &TEXTS).await;
-    let answer = engine.recall(&engine.request(&owner, "下周三上线的是哪个 server")).await.unwrap();
+    let answer =
+        engine.recall(&engine.recall_request(&owner, "下周三上线的是哪个 server")).await.unwrap();
     assert_eq!(answer.hits[0].memory.content, TEXTS[3]);
     assert!(answer.hits.iter().all(|hit| hit.signals.semantic == 0.0));
 }
@@ -118,8 +120,10 @@ async fn the_name_of_a_speaker_does_not_draw_greetings_near() {
         .observe(&owner, turns.map(|(speaker, text)| turn("monday", speaker, text)).to_vec())
         .await
         .unwrap();
-    let answer =
-        engine.recall(&engine.request(&owner, "Which animal does Caroline have?")).await.unwrap();
+    let answer = engine
+        .recall(&engine.recall_request(&owner, "Which animal does Caroline have?"))
+        .await
+        .unwrap();
     let greeting = answer.hits.iter().find(|hit| hit.memory.content == "Hello Caroline");
     assert!(greeting.is_none_or(|hit| hit.signals.semantic <= 0.0), "{greeting:?}");
     assert_eq!(answer.hits[0].memory.content, "My puppy is ill");
@@ -199,9 +203,9 @@ async fn store_many(store: &SqliteStore, owner: &Scope, toy: &ToyEmbedder) {
     store.apply(WriteBatch { vectors, ..write(owner, changes) }).await.unwrap();
 }
 
-/// What a question finds, with scores.
+/// Returns the texts that a query finds, with their scores.
 async fn scored(engine: &Engine, owner: &Scope, query: &str) -> Vec<(String, f64)> {
-    let answer = engine.recall(&engine.request(owner, query)).await.unwrap();
+    let answer = engine.recall(&engine.recall_request(owner, query)).await.unwrap();
     answer.hits.into_iter().map(|hit| (hit.memory.content, hit.score)).collect()
 }
 
@@ -221,7 +225,7 @@ async fn the_first_question_of_a_process_is_answered_as_all_later_ones() {
             assert_eq!(scored(again, &owner, query).await, first, "{query}");
         }
     }
-    let puppy = engine.recall(&engine.request(&owner, "puppy on Sunday")).await.unwrap();
+    let puppy = engine.recall(&engine.recall_request(&owner, "puppy on Sunday")).await.unwrap();
     engine.forget(&owner, puppy.hits[0].memory.id).await.unwrap();
     let (_, fresh) = open(&path).await;
     let fresh = fresh.rebuild().embedder(ToyEmbedder::new("toy")).build();
@@ -240,7 +244,7 @@ async fn vectors_are_compared_only_for_the_scope_that_has_them() {
     store_many(&store, &owner, &toy).await;
     remember_all(&engine, &scope("bob"), &TEXTS).await;
     let segments = store.index().postings(&owner, &[], Some(&toy.model)).await.unwrap();
-    let Some(SegmentVectors::Remote(number)) = segments[0].vectors else {
+    let Some(SegmentVectors::Unloaded(number)) = segments[0].vectors else {
         panic!("they are read at once")
     };
     let question = Vector::quantize(&vector("animal"));

@@ -1,4 +1,4 @@
-//! What settings and edits promise, through the engine.
+//! Tests of settings and edits through the engine.
 
 use everlore::{Config, Error, MemoryEdit, RecallRequest, engine::UndoTarget, store::JournalQuery};
 
@@ -28,7 +28,7 @@ async fn a_block_leaves_out_what_is_far_less_relevant_than_the_best() {
     let request = engine.context_request(&owner, "staging server port number");
     let block = engine.context(&request, 500).await.unwrap();
     assert_eq!(block.entries.len(), 1, "{}", block.text);
-    let all = RecallRequest { floor: 0.0, ..request };
+    let all = RecallRequest { min_relevance_share: 0.0, ..request };
     assert_eq!(engine.context(&all, 500).await.unwrap().entries.len(), 2);
 }
 
@@ -135,7 +135,7 @@ async fn a_period_in_which_nothing_was_said_is_looked_for_by_its_words() {
     for (query, text) in
         [("上周三聊了什么？", "支付模块"), ("What did we talk about last Wednesday?", "Lisbon")]
     {
-        let answer = engine.recall(&engine.request(&owner, query)).await.unwrap();
+        let answer = engine.recall(&engine.recall_request(&owner, query)).await.unwrap();
         assert!(
             answer.hits.first().is_some_and(|hit| hit.memory.content.contains(text)),
             "{query}: {answer:?}"

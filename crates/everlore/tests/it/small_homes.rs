@@ -1,8 +1,8 @@
-//! Whoever begins with Everlore has a handful of memories: a question that one of them answers gets it, and others get
-//! nothing (A1).
+//! Tests of recall in small homes: a question that a memory answers gets that memory, any other message gets nothing.
 //!
-//! Sixty memories in each language, cut into homes of 1, 2, 5, 20 and 60, and everyday messages of which about half need
-//! one of them. The gate was tuned on one half of the messages (`everlore-eval homes`); this is the other.
+//! The data: sixty memories in each language, cut into homes of 1, 2, 5, 20 and 60, and everyday messages of which
+//! about half need one of them. Confidence was tuned on one half of the messages (`everlore-eval homes`); this is the
+//! other.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -18,10 +18,10 @@ const ENGLISH: [&str; 2] =
 const CHINESE: [&str; 2] =
     [include_str!("../data/small_home_zh.txt"), include_str!("../data/small_questions_zh.txt")];
 
-/// What a context block may hold by default.
+/// Default token budget of a context block.
 const BUDGET: usize = 2_000;
 
-/// What became of the messages.
+/// Results by need: messages that need a memory and those that got it, other messages and those that got one in vain.
 #[derive(Debug, Default)]
 struct MessageCounts {
     needing: usize,
@@ -56,7 +56,7 @@ async fn living(memories: &[(&str, &str)]) -> Engine {
     engine
 }
 
-/// Puts the held-out messages to homes of one size.
+/// Sends the held-out messages to homes of one size.
 async fn asked([memories, questions]: [&'static str; 2], size: usize) -> MessageCounts {
     let (memories, mut homes) = (rows(memories), BTreeMap::new());
     let mut counts = MessageCounts::default();
@@ -66,7 +66,7 @@ async fn asked([memories, questions]: [&'static str; 2], size: usize) -> Message
         let holds = |home: &[(&str, &str)]| {
             needs.first().is_some_and(|needed| home.iter().any(|(_, text)| text.contains(needed)))
         };
-        // Any home will do for what none can answer.
+        // A message that no home can answer is sent to any of them.
         let at = memories.chunks(size).position(holds);
         let at = at.unwrap_or(number * 7 % memories.len().div_ceil(size));
         let engine = match homes.entry(at) {

@@ -1,4 +1,4 @@
-//! A text is found however it is spelled: simplified or traditional, wide or narrow, in the words of a trade (A9, Q6).
+//! Tests of spelling: simplified and traditional, full and half width, and domain terms find each other.
 
 use everlore::{
     engine::{Domain, Domains},
@@ -21,7 +21,7 @@ async fn simplified_and_traditional_chinese_find_each_other() {
         for (stored, asked) in [(traditional, simplified), (simplified, traditional)] {
             let (engine, owner) = (ram(), scope("ann"));
             remember_all(&engine, &owner, &[stored, "明天下雨", "rain tomorrow"]).await;
-            let hits = engine.recall(&engine.request(&owner, asked)).await.unwrap().hits;
+            let hits = engine.recall(&engine.recall_request(&owner, asked)).await.unwrap().hits;
             assert_eq!(hits[0].memory.content, stored, "{asked}");
             assert!(hits[0].signals.coverage > 0.999, "{asked}: {:?}", hits[0].signals);
         }
@@ -35,7 +35,7 @@ async fn short_words_find_each_other_in_both_scripts() {
     assert_eq!(found(&engine, &owner, "台灣").await, ["去年搬到台湾"]);
     assert_eq!(found(&engine, &owner, "电脑").await, ["新電腦很快"]);
     assert_eq!(found(&engine, &owner, "喜歡").await, ["他喜欢跑步"]);
-    // Synonyms know both as well.
+    // Synonyms cover both spellings as well.
     assert_eq!(found(&engine, &owner, "計算機").await, ["新電腦很快"]);
 }
 
@@ -65,7 +65,7 @@ async fn a_file_indexed_before_the_scripts_were_folded_is_indexed_anew() {
     remember_all(&engine, &owner, &["我喜歡烏龍茶"]).await;
     store.admin().close().await;
     let db = Connection::open(&path).unwrap();
-    // As the first version left it: its number, and an index without the folded terms.
+    // The file of the first version: its number, and an index without the folded terms.
     db.execute("UPDATE scopes SET index_version = 1", []).unwrap();
     db.execute("DELETE FROM tail", []).unwrap();
     drop(db);
@@ -99,7 +99,7 @@ fn the_list_in_the_documentation_can_be_read() {
     assert_eq!(Domain::parse(example, "docs").unwrap().name(), "medical");
 }
 
-/// What the best hit says with and without the list.
+/// Returns the text of the best hit, with and without the list.
 async fn with_and_without(texts: &[&str], query: &str) -> (String, String) {
     let (engine, owner) = (ram(), scope("ann"));
     remember_all(&engine, &owner, texts).await;
@@ -135,7 +135,7 @@ async fn a_list_of_the_trade_makes_the_right_memory_win_in_chinese() {
 async fn a_list_tells_what_it_found_and_without_one_nothing_changes() {
     let (engine, owner) = (engine_on(crate::support::sqlite().await), scope("ann"));
     remember_all(&engine, &owner, &["AFib since May", "茶"]).await;
-    let request = engine.request(&owner, "since when do I have AFib?");
+    let request = engine.recall_request(&owner, "since when do I have AFib?");
     let plain = engine.recall(&request).await.unwrap();
     let none = engine.clone().rebuild().domains(Domains::new(vec![])).build();
     assert_eq!(none.recall(&request).await.unwrap(), plain);

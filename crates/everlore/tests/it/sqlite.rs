@@ -1,4 +1,4 @@
-//! The file itself: durable, shared, merged, refused when it cannot be used, and without a trace of what was erased.
+//! Tests of the SQLite file: durability, sharing, merging, refusal of unusable files, and complete erasure.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -26,7 +26,7 @@ async fn what_was_saved_is_there_after_the_store_was_dropped_without_closing() {
     assert_eq!(all(&engine, &owner).await.len(), 3);
     assert_eq!(found(&engine, &owner, "round 2").await[0], "round 2");
     assert_eq!(store.admin().integrity().await.unwrap(), Vec::<String>::new());
-    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn a_changed_analysis_indexes_everything_again() {
     let (store, engine) = open(&path).await;
     until_indexes_are_current(&store).await;
     assert_eq!(found(&engine, &owner, "茶").await, ["我喜欢茶"]);
-    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -104,18 +104,18 @@ async fn rows_and_index_that_disagree_are_told_and_mended() {
     db.execute("UPDATE memories SET content = 'changed by hand' WHERE place = 1", []).unwrap();
     db.execute("DELETE FROM memories WHERE place = 2", []).unwrap();
     let ids: Vec<_> = saved.iter().map(|saved| saved.id).collect();
-    assert_eq!(store.memories().verify(&owner, &ids).await.unwrap(), [false, false, false]);
-    let problems = store.index().check(&owner).await.unwrap();
+    assert_eq!(store.memories().read_back(&owner, &ids).await.unwrap(), [false, false, false]);
+    let problems = store.index().inconsistencies(&owner).await.unwrap();
     assert_eq!(problems.len(), 3, "{problems:?}");
     assert!(problems[0].contains("is not in the index"), "{problems:?}");
     assert!(problems[1].contains("does not match its text"), "{problems:?}");
     assert!(problems[2].contains("which has no memory"), "{problems:?}");
     assert_eq!(store.index().reindex(&owner).await.unwrap(), 2);
-    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(&owner).await.unwrap(), Vec::<String>::new());
     assert_eq!(store.index().reindex(&scope("nobody")).await.unwrap(), 0);
 }
 
-/// How many transactions the write-ahead log holds: the last frame of each tells the size of the database.
+/// Counts the transactions in the write-ahead log: the last frame of each has the size of the database.
 fn commits(path: &Path) -> usize {
     let log = fs::read(path.with_extension("db-wal")).unwrap_or_default();
     let number = |bytes: &[u8]| u32::from_be_bytes(bytes.try_into().unwrap());
@@ -197,7 +197,7 @@ async fn a_reader_sees_one_state_while_others_write() {
         }
     };
     tokio::join!(writes, reads);
-    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(&owner).await.unwrap(), Vec::<String>::new());
 }
 
 fn blocks(path: &Path) -> Vec<(u32, u32)> {
@@ -225,7 +225,7 @@ async fn blocks_are_merged_so_that_no_level_has_more_than_eight() {
     assert!(blocks.len() < 10, "nothing was merged: {blocks:?}");
     assert!(blocks.chunk_by(|a, b| a.0 == b.0).all(|level| level.len() <= 8), "{blocks:?}");
     let (store, _) = open(&path).await;
-    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(&owner).await.unwrap(), Vec::<String>::new());
     assert_eq!(store.admin().integrity().await.unwrap(), Vec::<String>::new());
 }
 
@@ -239,7 +239,7 @@ async fn a_block_of_which_most_is_gone_is_made_small() {
     store.admin().close().await;
     assert_eq!(blocks(&path).iter().map(|(_, docs)| *docs).collect::<Vec<_>>(), [40]);
     let (store, engine) = open(&path).await;
-    assert_eq!(store.index().check(&owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(&owner).await.unwrap(), Vec::<String>::new());
     assert_eq!(found(&engine, &owner, "99").await[0], "tea 99");
     let delete = |number| Change::Delete(crate::support::id(number));
     store.apply(write(&owner, (60..100).map(delete).collect())).await.unwrap();
@@ -247,7 +247,7 @@ async fn a_block_of_which_most_is_gone_is_made_small() {
     assert_eq!(blocks(&path), [], "an empty block leaves nothing");
 }
 
-/// All bytes of the database and its log.
+/// Returns all bytes of the database and its log.
 fn bytes_of(path: &Path) -> Vec<u8> {
     let mut bytes = fs::read(path).unwrap();
     bytes.extend(fs::read(path.with_extension("db-wal")).unwrap_or_default());
@@ -258,7 +258,7 @@ fn holds(bytes: &[u8], text: &[u8]) -> bool {
     bytes.windows(text.len()).any(|window| window == text)
 }
 
-/// A word that occurs nowhere else, and the number the index keeps it under.
+/// Returns the traces that a word leaves in the file: its bytes and its term hash.
 fn traces(word: &str) -> [Vec<u8>; 2] {
     [word.as_bytes().to_vec(), TermHash::of(word).0.to_le_bytes().to_vec()]
 }
@@ -273,7 +273,7 @@ async fn assert_no_trace(path: &Path, store: &SqliteStore, owner: &Scope, word: 
     for trace in traces(word) {
         assert!(!holds(&bytes, &trace), "`{word}` is still in the file");
     }
-    assert_eq!(store.index().check(owner).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(owner).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]

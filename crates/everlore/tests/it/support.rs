@@ -132,7 +132,7 @@ pub(crate) async fn remember_all(
 
 /// Returns the texts that a query finds, best first.
 pub(crate) async fn found(engine: &Engine, owner: &Scope, query: &str) -> Vec<String> {
-    texts(&engine.recall(&engine.request(owner, query)).await.unwrap().hits)
+    texts(&engine.recall(&engine.recall_request(owner, query)).await.unwrap().hits)
 }
 
 pub(crate) fn texts(hits: &[Hit]) -> Vec<String> {

@@ -380,7 +380,7 @@ async fn errors_are_sentences_that_name_the_field_and_what_to_do() {
         (
             "memory",
             json!({"command": "rename", "old_path": "/memories/a"}),
-            "The field `new_path` is missing for the command rename: for rename: where it will be.",
+            "The field `new_path` is missing for the command rename: for rename: the new path.",
         ),
         (
             "memory",
@@ -457,7 +457,7 @@ async fn what_was_said_cannot_be_changed_by_a_tool() {
                 json!({"action": action, "id": saved.id.to_string(), "content": "x"}),
             )
             .await;
-        assert!(result.contains("word for word"), "{result}");
+        assert!(result.contains("verbatim turn"), "{result}");
     }
 }
 

@@ -130,7 +130,7 @@ async fn forms_that_do_not_fit_are_told_with_the_field() {
         (
             "create_entities",
             json!({"entities": [{"name": "Ann", "observations": []}]}),
-            "The field `entities.entityType` is missing: what it is.",
+            "The field `entities.entityType` is missing: type of the entity.",
         ),
         (
             "create_entities",

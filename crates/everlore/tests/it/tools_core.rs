@@ -80,7 +80,7 @@ async fn a_timeline_begins_at_an_id_a_question_or_a_date() {
         (json!({"id": "01a1df8d", "date": "2026-02-20"}), "Give only one of id, query and date."),
         (
             json!({"date": "last week"}),
-            "The field `date` is `last week`, which is no date such as 2026-03-05.",
+            "The field `date` is `last week`, which is not a date such as 2026-03-05.",
         ),
         (
             json!({"id": "01a1df8d13ae"}),
@@ -113,7 +113,7 @@ async fn memories_are_read_whole_and_what_is_not_there_is_named() {
     assert_eq!(memories[1]["content"], long);
     assert_eq!(memories[1]["at"], "2026-03-02T12:00:00+00:00");
     assert_eq!(got.structured["missing"], json!(["01a1df8d13ae"]));
-    assert!(got.text.starts_with("Not there: 01a1df8d13ae. Use memory_recall"), "{}", got.text);
+    assert!(got.text.starts_with("Not found: 01a1df8d13ae. Use memory_recall"), "{}", got.text);
     assert!(got.text.contains(&long), "the text for the model is whole too");
     for (input, expected) in [
         (json!({}), "The field `ids` is missing"),
@@ -196,7 +196,7 @@ async fn a_recall_tells_why_if_it_is_asked_to() {
     let result =
         agent.ok("memory_recall", json!({"query": "喝什么龙井茶？", "explain": true})).await;
     let why = result.structured["memories"][0]["why"].as_str().unwrap();
-    assert!(why.starts_with("it has the words ") && why.contains("龙井"), "{why}");
+    assert!(why.starts_with("it contains the words ") && why.contains("龙井"), "{why}");
     assert!(result.text.contains(why), "{}", result.text);
 }
 

@@ -1,4 +1,5 @@
-//! A conversation is not told what its model still sees (I3): neither turns of it nor what was drawn from nothing else.
+//! Tests of the visible context: recall leaves out turns that the model still sees, and memories extracted only from
+//! them.
 
 use everlore::{
     RecallRequest, Scope,
@@ -9,7 +10,7 @@ use everlore::{
 
 use crate::support::{add, days_ago, engine_on, memory, noon, scope, spoken, sqlite, write};
 
-/// A memory that was drawn from these turns.
+/// Builds a memory that was extracted from these turns.
 fn drawn(owner: &Scope, number: u32, content: &str, turns: &[&Memory]) -> Memory {
     let mut memory = memory(owner, number, content);
     memory.source.turns = turns.iter().map(|turn| turn.id).collect();
@@ -36,7 +37,7 @@ async fn what_was_drawn_from_this_conversation_alone_is_left_out_and_what_an_old
         let both = drawn(&owner, number + 3, older, &[&before, &here]);
         let all = [&here, &before, &own, &both];
         store.apply(write(&owner, all.into_iter().map(add).collect())).await.unwrap();
-        let plain = engine.request(&owner, query);
+        let plain = engine.recall_request(&owner, query);
         let ids = |hits: &[everlore::Hit]| hits.iter().map(|hit| hit.memory.id).collect::<Vec<_>>();
         assert!(ids(&engine.recall(&plain).await.unwrap().hits).contains(&own.id));
         let going_on = RecallRequest { visible: Some(seen(days_ago(1))), ..plain.clone() };
@@ -44,7 +45,7 @@ async fn what_was_drawn_from_this_conversation_alone_is_left_out_and_what_an_old
         assert!(told.contains(&both.id), "{query}");
         assert!(!told.contains(&own.id) && !told.contains(&here.id), "{query}");
         assert_eq!(engine.why_not(&going_on, own.id).await.unwrap(), WhyNot::Seen);
-        // Elsewhere, or when the conversation was shortened since, it is told.
+        // In another session, or after the session was compacted, it is returned.
         let elsewhere = VisibleContext { session: "other".into(), ..seen(days_ago(1)) };
         let shortened = seen(noon() + jiff::SignedDuration::from_secs(1));
         let dropped =

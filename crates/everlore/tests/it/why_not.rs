@@ -1,4 +1,4 @@
-//! Every reason that keeps a memory out of an answer is named (A12).
+//! Tests of `why_not`: every reason that keeps a memory out of an answer is named.
 
 use everlore::{
     Engine, Error, MemoryId, RecallRequest, RememberRequest, Scope, Status, engine::WhyNot,
@@ -23,7 +23,7 @@ async fn remember_tea(engine: &Engine, owner: &Scope) -> MemoryId {
 async fn what_is_in_the_answer_is_said_to_be() {
     let (engine, owner) = (ram(), scope("ann"));
     let id = remember_tea(&engine, &owner).await;
-    let why = engine.why_not(&engine.request(&owner, "I like"), id).await.unwrap();
+    let why = engine.why_not(&engine.recall_request(&owner, "I like"), id).await.unwrap();
     let WhyNot::Returned { rank: 1, hit } = why else { panic!("{why:?}") };
     assert_eq!(hit.memory.id, id);
 }
@@ -42,7 +42,7 @@ async fn each_part_of_a_filter_is_named_with_what_the_memory_has() {
         (MemoryFilter { until: Some(days_ago(9)), ..any() }, "until", &at),
         (MemoryFilter { session: Some("sunday".into()), ..any() }, "session", "monday"),
     ] {
-        let request = RecallRequest { filter, ..engine.request(&owner, "tea") };
+        let request = RecallRequest { filter, ..engine.recall_request(&owner, "tea") };
         let why = engine.why_not(&request, id).await.unwrap();
         assert_eq!(why, WhyNot::Filter { by, has: has.into() });
     }
@@ -52,7 +52,7 @@ async fn each_part_of_a_filter_is_named_with_what_the_memory_has() {
 async fn a_query_without_a_common_word_is_shown_beside_the_words_of_the_memory() {
     let (engine, owner) = (ram(), scope("ann"));
     let id = remember_tea(&engine, &owner).await;
-    let why = engine.why_not(&engine.request(&owner, "登山 boots"), id).await.unwrap();
+    let why = engine.why_not(&engine.recall_request(&owner, "登山 boots"), id).await.unwrap();
     let WhyNot::NoTerm { query_terms, memory_terms } = why else { panic!("{why:?}") };
     assert!(query_terms.contains(&"登山".into()) && query_terms.contains(&"boot".into()));
     assert!(memory_terms.contains(&"tea".into()), "{memory_terms:?}");
@@ -62,7 +62,7 @@ async fn a_query_without_a_common_word_is_shown_beside_the_words_of_the_memory()
 async fn a_memory_below_the_limit_is_told_its_rank() {
     let (engine, owner) = (ram(), scope("ann"));
     let id = remember_tea(&engine, &owner).await;
-    let request = RecallRequest { limit: 1, ..engine.request(&owner, "green tea") };
+    let request = RecallRequest { limit: 1, ..engine.recall_request(&owner, "green tea") };
     let why = engine.why_not(&request, id).await.unwrap();
     let WhyNot::Rank { rank, limit: 1, lowest, hit } = why else { panic!("{why:?}") };
     assert!(rank > 1 && hit.score <= lowest);
@@ -77,7 +77,7 @@ async fn a_memory_below_the_limit_is_told_its_rank() {
 async fn a_score_below_the_bar_is_told_with_its_numbers() {
     let (engine, owner) = (ram(), scope("ann"));
     let id = remember_tea(&engine, &owner).await;
-    let request = RecallRequest { min_score: 0.99, ..engine.request(&owner, "tea") };
+    let request = RecallRequest { min_score: 0.99, ..engine.recall_request(&owner, "tea") };
     let why = engine.why_not(&request, id).await.unwrap();
     assert!(matches!(why, WhyNot::Score { min_score: 0.99, .. }), "{why:?}");
 }
@@ -87,7 +87,7 @@ async fn an_answer_that_is_not_sure_enough_names_the_gate() {
     let (engine, owner) = (ram(), scope("ann"));
     let id = remember_tea(&engine, &owner).await;
     let query = "the capital of Peru, its mountains, lakes and tea";
-    let request = RecallRequest { min_confidence: 0.9, ..engine.request(&owner, query) };
+    let request = RecallRequest { min_confidence: 0.9, ..engine.recall_request(&owner, query) };
     let why = engine.why_not(&request, id).await.unwrap();
     let WhyNot::Gate { confidence, min_confidence: 0.9, .. } = why else { panic!("{why:?}") };
     assert!(confidence < 0.9);
@@ -98,7 +98,7 @@ async fn a_memory_of_someone_else_is_not_found() {
     let (engine, owner) = (ram(), scope("ann"));
     let told = remember_tea(&engine, &owner).await;
     for (owner, id) in [(scope("ben"), told), (owner, id(9))] {
-        let why = engine.why_not(&engine.request(&owner, "tea"), id).await;
+        let why = engine.why_not(&engine.recall_request(&owner, "tea"), id).await;
         assert!(matches!(why, Err(Error::NotFound { .. })), "{why:?}");
     }
 }

@@ -56,9 +56,9 @@ impl UiMessages {
 A line that ends with \\ continues on the next. Ctrl+C interrupts an answer. Write // for a message that begins with /.",
             "\
 /help          显示这份列表
-/memory [问题] 记住了什么，或关于某事记住了什么
-/why           上一条消息回忆了什么，为什么
-/model [名称]  谁在回答，或换一个模型
+/memory [问题] 已保存的记忆，或与某事有关的记忆
+/why           上一条消息用到的记忆及原因
+/model [名称]  显示或切换模型
 /compact       把最近一轮之前的内容压缩成摘要
 /cost          本次对话用了多少 token
 /clear         清空本次对话，记忆保留
@@ -87,7 +87,7 @@ A line that ends with \\ continues on the next. Ctrl+C interrupts an answer. Wri
     pub(super) fn interrupted(self) -> &'static str {
         self.choose(
             "interrupted; the answer so far is stored. Ctrl+C again ends the conversation",
-            "已打断，说过的内容已保存。再按一次 Ctrl+C 结束对话",
+            "已打断，已有的回答已保存。再按一次 Ctrl+C 结束对话",
         )
     }
 
@@ -120,9 +120,9 @@ A line that ends with \\ continues on the next. Ctrl+C interrupts an answer. Wri
 
     pub(super) fn extraction_failed(self, error: &str) -> String {
         if self.chinese {
-            format!("还没有提取记忆，对话保留待读：{error}")
+            format!("还没有提取记忆，稍后会重试：{error}")
         } else {
-            format!("no memories were extracted yet; the turns wait: {error}")
+            format!("no memories were extracted yet; this is retried later: {error}")
         }
     }
 
@@ -139,7 +139,7 @@ A line that ends with \\ continues on the next. Ctrl+C interrupts an answer. Wri
         } else {
             self.choose(
                 "nothing was recalled for the last message: no memory was relevant enough",
-                "上一条消息没有回忆任何内容：没有确定相关的记忆",
+                "上一条消息没有加入任何记忆：没有足够相关的记忆",
             )
         }
     }
@@ -167,7 +167,7 @@ A line that ends with \\ continues on the next. Ctrl+C interrupts an answer. Wri
             (false, false) => format!("score {score:.2}, by the words: {words}"),
             (false, true) => format!("score {score:.2}, by meaning"),
             (true, false) => format!("得分 {score:.2}，匹配的词：{words}"),
-            (true, true) => format!("得分 {score:.2}，按意思找到"),
+            (true, true) => format!("得分 {score:.2}，按语义匹配"),
         }
     }
 

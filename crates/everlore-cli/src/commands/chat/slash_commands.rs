@@ -74,8 +74,10 @@ impl InteractiveChat<'_> {
                 engine.list(scope, &page).await?
             }
             query => {
-                let request =
-                    everlore::RecallRequest { limit: MAX_LISTED, ..engine.request(scope, query) };
+                let request = everlore::RecallRequest {
+                    limit: MAX_LISTED,
+                    ..engine.recall_request(scope, query)
+                };
                 engine.recall(&request).await?.hits.into_iter().map(|hit| hit.memory).collect()
             }
         };

@@ -63,7 +63,7 @@ pub(super) fn check_hooks(cx: &CliContext) -> Vec<DoctorCheck> {
         DoctorCheck::note(
             "hooks",
             format!("{} of hooks in {folder} not stored yet", turns(overdue)),
-            format!("the next event of an agent stores them; at once: everlore --home '{home}' hook claude-code store"),
+            format!("the next event of an agent stores them; at once: everlore --home '{home}' hook claude-code drain"),
         )
     });
     let refused = (refused > 0).then(|| {
@@ -110,7 +110,7 @@ pub(super) fn check_leftover_files(cx: &CliContext) -> Vec<DoctorCheck> {
         let scope = rescue_log::rescued_scope(&path).unwrap_or_default();
         DoctorCheck::problem(
             "unsaved",
-            format!("{} holds input that could not be saved", path.display()),
+            format!("{} has input that could not be saved", path.display()),
             format!("import it with: {}", rescue_log::import_command(&cx.home, &scope, &path)),
         )
     });

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::Result,
-    server_client::{self, ContextRequest},
+    server_client::{self, FetchContextRequest},
 };
 
 /// Characters of a message that are recalled for: its question is at the beginning or at the end.
@@ -48,7 +48,7 @@ pub(super) async fn for_session_start(call: &HookCall<'_>) -> Result<Option<Stri
     if !call.event.is_resumed() {
         // If that fails, a block is injected twice at worst.
         let _ = call.update_conversation(|state| {
-            state.forget_injected(cx.now().timestamp());
+            state.start_visible_context(cx.now().timestamp());
             Ok(())
         });
     }
@@ -114,8 +114,8 @@ async fn build_block(
     let since = call
         .update_conversation(|state| Ok(state.visible_since()))
         .unwrap_or(Timestamp::UNIX_EPOCH);
-    let request = ContextRequest { budget, session: &call.session, visible_since: since };
-    if let Some(block) = server_client::fetch_context(cx, query, &request) {
+    let fetch = FetchContextRequest { budget, session: &call.session, visible_since: since };
+    if let Some(block) = server_client::fetch_context(cx, query, &fetch) {
         return Ok((block, None));
     }
     // A hook may end at any moment and would leave a check command running.

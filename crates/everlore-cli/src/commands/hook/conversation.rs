@@ -1,4 +1,5 @@
-//! State of one conversation between two hook calls: the last prompt, and the blocks that the model still sees.
+//! State of one conversation between two hook calls: the last prompt, and the visible context, which is the blocks and
+//! turns that the model still sees.
 
 use everlore::types::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,8 @@ pub(super) struct ConversationState {
     /// Digests of the injected blocks that the model still sees.
     #[serde(rename = "told")]
     injected: Vec<String>,
-    /// Time of the last compaction; the model sees all turns since then. `None` if there was none.
+    /// Start of the visible context, set when the conversation starts anew or is compacted: the model sees all turns
+    /// since then. `None` shows all turns.
     #[serde(rename = "seen_since")]
     visible_since: Option<Timestamp>,
 }
@@ -59,8 +61,8 @@ impl ConversationState {
         is_new
     }
 
-    /// Records a compaction: the model no longer sees earlier blocks and turns.
-    pub(super) fn forget_injected(&mut self, now: Timestamp) {
+    /// Starts a visible context without earlier blocks and turns: the conversation is compacted, or starts anew.
+    pub(super) fn start_visible_context(&mut self, now: Timestamp) {
         self.injected.clear();
         self.visible_since = Some(now);
     }
@@ -92,7 +94,7 @@ mod tests {
         assert!(
             state.record_if_new("tea") && !state.record_if_new("tea") && state.record_if_new("茶")
         );
-        state.forget_injected(Timestamp::UNIX_EPOCH);
+        state.start_visible_context(Timestamp::UNIX_EPOCH);
         assert!(state.record_if_new("tea"));
     }
 }

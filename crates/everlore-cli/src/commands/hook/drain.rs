@@ -9,7 +9,8 @@ use everlore::{
 };
 
 use super::{
-    DRAIN_EVENT, DRAIN_LIMIT,
+    DRAIN_LIMIT,
+    entry::{DRAIN_EVENT, exit_after},
     host::HookHost,
     spool::{Spool, SpoolEntry, SpooledTurn},
 };
@@ -47,7 +48,7 @@ pub(super) async fn run(
     extract: Option<&str>,
     end: Option<&str>,
 ) -> Result<Exit> {
-    super::exit_after(DRAIN_LIMIT);
+    exit_after(DRAIN_LIMIT);
     let spool = Spool::in_home(&cx.home);
     if spool.has_pending() {
         let _lock = spool.lock_drain().map_err(|error| CliError::io("storing", error))?;
@@ -91,7 +92,8 @@ async fn drain_spool(cx: &CliContext, spool: &Spool) -> Result<()> {
     Ok(())
 }
 
-/// Stores a turn, unless the journal has its run already.
+/// Stores a turn, unless the journal has its run already. The journal names a person as author of both sides of the
+/// conversation: the host reports what was said, no agent decided to save it.
 async fn store_turn(engine: &Engine, run: &str, spooled: SpooledTurn) -> Result<()> {
     let SpooledTurn { scope, host, turn } = spooled;
     let query =

@@ -1,9 +1,27 @@
-//! `everlore hook`: called by coding agents at fixed points of a conversation. It never fails and never takes long.
+//! `everlore hook HOST EVENT`: called by coding agents at fixed points of a conversation. It never fails and never takes
+//! long. A *conversation* is the host's, known by its id; its *session* is the store's, known by its name.
 //!
-//! The life of an event: `event.rs` parses it with the table of its host (`host.rs`); `on_prompt` spools the user's
-//! message (`spool.rs`) while `context.rs` recalls what to inject; `on_stop` spools the answer and starts the process
-//! that drains the spool into the store (`drain.rs`).
+//! One hook event, from the host to the store (`everlore connect` makes hosts send them):
+//!
+//! 1. `main` (`lib.rs`) recognizes a hook before it parses arguments; `always_succeed` (`entry.rs`) starts a time limit
+//!    and exits with 0 whatever happens. `HookArgs::run` reads standard input, and `HookEvent::parse` (`event.rs`) reads it as
+//!    the host's table says (`host.rs`). `respond` then acts by `HookEventKind`.
+//! 2. `HookCall::for_event` finds the conversation. Its session name and the blocks that the model still sees are in
+//!    `HOME/hooks/DIGEST.json` (`conversation.rs`); `Spool::update_conversation` changes them under a lock.
+//! 3. Start: `context::for_session_start` renders the layers (`Engine::preview_prompt`) without opening the database.
+//! 4. Prompt: `on_prompt` spools the message on another thread (`Spool::put_turn`: secrets masked, durable, in
+//!    `HOME/hooks/waiting/RUN.json`) while `context::for_prompt` recalls. `context::build_block` asks the home's server
+//!    (`server_client::fetch_context`, `POST /v1/context`) if its version and settings are the same, else it calls
+//!    `Engine::inject_deferred` and spools the injection record. A failed tool gets its block the same way.
+//!    `HookHost::context_response` formats it, and `exit_now` ends the process without closing the store.
+//! 5. Stop, compact, end: `HookCall::on_boundary` spools the answer (stop), starts a new visible context (compact), and
+//!    `drain::spawn_drain` starts a detached process, `everlore hook HOST drain`.
+//! 6. That process (`drain::run`) stores the spooled entries under a lock: turns by `Engine::observe`, unless the
+//!    journal has their run (a digest of conversation, role and exchange), answers also by `Engine::record_answer`,
+//!    injections by `Engine::record_injection`. It then extracts memories (compact), ends the session (end), or
+//!    extracts what is due.
 
+mod entry;
 mod host;
 mod event;
 mod classify;
@@ -15,11 +33,9 @@ mod context;
 mod drain;
 
 use std::{
-    ffi::OsString,
+    convert::Infallible,
     io::{self, Read},
     path::PathBuf,
-    process::ExitCode,
-    thread,
     time::Duration,
 };
 
@@ -33,9 +49,11 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use self::{
     classify::is_command,
+    entry::{exit_after, is_drain_event},
     event::HookEvent,
     spool::{Spool, SpooledTurn, digest},
 };
+pub(crate) use entry::{always_succeed, is_hook};
 use host::HookEventKind;
 pub(crate) use host::{CODEX_MAX_TOKENS, HookHost};
 pub(crate) use spool::SpoolBacklog;
@@ -52,9 +70,6 @@ const MAX_EVENT_BYTES: u64 = 32 * 1024 * 1024;
 /// Time limit for draining and extracting: a model may be asked, and some think for minutes.
 const DRAIN_LIMIT: Duration = Duration::from_secs(15 * 60);
 
-/// Event name that drains the spool.
-const DRAIN_EVENT: &str = "store";
-
 /// Environment variable that switches hooks off.
 const HOOKS_VARIABLE: &str = "EVERLORE_HOOKS";
 
@@ -64,17 +79,17 @@ const HOOKS_VARIABLE: &str = "EVERLORE_HOOKS";
 /// conversation gets the layers, each message the relevant memories, a failed tool the memories about its error;
 /// messages and answers are stored. Nothing is printed if nothing is relevant. It always exits with 0, within two
 /// seconds; EVERLORE_HOOKS=off switches it off. `everlore connect` makes agents call it (docs/connect.md). The event
-/// `store` drains the spool into the store; hooks start that process by themselves.
+/// `drain` stores what is in the spool; hooks start that process by themselves.
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
     /// Coding agent that calls
     host: String,
     /// Host's name of the event
     event: String,
-    /// With `store`: also extract memories from this conversation
-    #[arg(long, value_name = "SESSION", hide = true)]
-    read: Option<String>,
-    /// With `store`: also end this conversation
+    /// With `drain`: also extract memories from this session
+    #[arg(long, alias = "read", value_name = "SESSION", hide = true)]
+    extract: Option<String>,
+    /// With `drain`: also end this session
     #[arg(long, value_name = "SESSION", hide = true)]
     end: Option<String>,
 }
@@ -87,8 +102,9 @@ impl HookArgs {
         }
         let host =
             HookHost::from_name(&self.host).ok_or_else(|| unknown_name("host", &self.host))?;
-        if self.event == DRAIN_EVENT {
-            return Box::pin(drain::run(cx, out, self.read.as_deref(), self.end.as_deref())).await;
+        if is_drain_event(&self.event) {
+            return Box::pin(drain::run(cx, out, self.extract.as_deref(), self.end.as_deref()))
+                .await;
         }
         let (name, kind) =
             host.find_event(&self.event).ok_or_else(|| unknown_name("event", &self.event))?;
@@ -100,7 +116,7 @@ impl HookArgs {
     }
 }
 
-/// Handles one event and prints the context to inject, if any.
+/// Handles one event and prints the context to inject, if any. With a conversation it ends the process.
 async fn respond(event: &HookEvent, cx: &CliContext, out: &mut Output) -> Result<Exit> {
     if !cx.agent_config().memory.enabled {
         return Ok(Exit::Done);
@@ -117,14 +133,14 @@ async fn respond(event: &HookEvent, cx: &CliContext, out: &mut Output) -> Result
         },
         HookEventKind::Tool => context::for_tool_error(&call).await?,
         HookEventKind::Stop | HookEventKind::Compact | HookEventKind::End => {
-            call.on_stop()?;
+            call.on_boundary()?;
             None
         }
     };
     if let Some(context) = context {
         out.json(&event.host.context_response(event.name, &context))?;
     }
-    exit_now(out)
+    match exit_now(out)? {}
 }
 
 /// Spools the user's message and recalls context for it at the same time. Context is returned even if spooling fails.
@@ -141,8 +157,9 @@ async fn on_prompt(call: &HookCall<'_>, message: &str) -> Result<Option<String>>
     }
 }
 
-/// Exits as soon as the response is written: dropping the engine would take more than a tenth of the whole call.
-fn exit_now(out: &mut Output) -> Result<Exit> {
+/// Ends the process as soon as the response is written; returns only if that fails. Closing the store and dropping the
+/// engine would take more than a tenth of the whole call.
+fn exit_now(out: &mut Output) -> Result<Infallible> {
     out.flush()?;
     std::process::exit(0)
 }
@@ -192,20 +209,21 @@ impl<'a> HookCall<'a> {
         Ok(spawn_blocking(move || spool.put_turn(&run, &turn, mask)))
     }
 
-    /// Spools the answer of an exchange and starts the process that drains the spool.
-    fn on_stop(&self) -> Result<()> {
+    /// Handles the end of an exchange, of a visible context or of the conversation: spools the answer (stop), starts a new
+    /// visible context (compact), and starts the process that drains the spool.
+    fn on_boundary(&self) -> Result<()> {
         let kind = self.event.kind;
         if kind == HookEventKind::Stop {
             self.spool_answer()?;
         }
         if kind == HookEventKind::Compact {
             self.update_conversation(|state| {
-                state.forget_injected(self.cx.now().timestamp());
+                state.start_visible_context(self.cx.now().timestamp());
                 Ok(())
             })?;
         }
         let options = match kind {
-            HookEventKind::Compact => vec!["--read", &self.session],
+            HookEventKind::Compact => vec!["--extract", &self.session],
             HookEventKind::End => vec!["--end", &self.session],
             _ => Vec::new(),
         };
@@ -307,68 +325,10 @@ fn read_stdin() -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Exits with 0 after this time: an agent must never wait for its memory.
-fn exit_after(time: Duration) {
-    thread::spawn(move || {
-        thread::sleep(time);
-        std::process::exit(0);
-    });
-}
-
-/// Returns `true` for the arguments of `everlore hook`, before they are parsed.
-pub(crate) fn is_hook(args: &[OsString]) -> bool {
-    let mut args = args.iter().skip(1);
-    while let Some(arg) = args.next() {
-        let text = arg.to_string_lossy();
-        if ["--home", "--agent", "--user", "--config", "--color"].contains(&&*text) {
-            args.next();
-        } else if !text.starts_with('-') {
-            return text == "hook";
-        }
-    }
-    false
-}
-
-/// Runs a hook and exits with 0 whatever happens: for some hosts any other code blocks the agent.
-pub(crate) fn always_succeed(args: &[OsString], work: impl FnOnce() -> ExitCode) -> ExitCode {
-    if !args.iter().any(|arg| arg == DRAIN_EVENT) {
-        // Starts before anything is read: even opening a folder may hang.
-        exit_after(HookEventKind::Prompt.time_limit());
-    }
-    // The error was printed on standard error already.
-    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-    ExitCode::SUCCESS
-}
-
 fn unknown_name(what: &str, name: &str) -> CliError {
     let hosts = HookHost::ALL.map(HookHost::as_str).join(", ");
     CliError::invalid(
         format!("there is no {what} `{name}`"),
         format!("hosts: {hosts}; `everlore connect HOST --print` shows the events of each"),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_hook_that_panics_exits_with_zero() {
-        // The draining event has no time limit that would end the test.
-        let args = [OsString::from(DRAIN_EVENT)];
-        let code = always_succeed(&args, || panic!("this is only a test"));
-        assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::SUCCESS));
-        assert_eq!(
-            format!("{:?}", always_succeed(&args, || ExitCode::from(2))),
-            format!("{code:?}")
-        );
-    }
-
-    #[test]
-    fn a_hook_is_known_before_its_arguments_are_understood() {
-        let is = |line: &str| is_hook(&line.split(' ').map(Into::into).collect::<Vec<_>>());
-        assert!(is("everlore hook") && is("everlore --home /x hook codex Stop --wrong"));
-        assert!(!is("everlore recall tea") && !is("everlore"));
-        assert!(!is("everlore recall hook") && !is("everlore --agent hook recall tea"));
-    }
 }

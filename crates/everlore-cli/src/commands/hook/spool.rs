@@ -3,6 +3,16 @@
 //! A hook must be quick and may be killed, so it only writes each turn durably to a file of its own, named after the
 //! event. A separate process drains the spool and can be started again at any time. Injection records wait there too:
 //! opening the database for writing would take longer than recall does in a small home.
+//!
+//! Files of `HOME/hooks/`, whose names are older than the words of the code:
+//!
+//! | file | meaning |
+//! |---|---|
+//! | `waiting/RUN.json` | pending turn |
+//! | `waiting/RUN.told` | pending injection record; its field `prompted` is the injection |
+//! | `waiting/RUN.refused` | turn that can never be stored, set aside for a person |
+//! | `storing.lock` | drain lock, held by the process that drains |
+//! | `DIGEST.json`, `lock` | state of a conversation; lock of all states |
 
 use std::{
     fs::{self, File, TryLockError},
@@ -297,8 +307,8 @@ mod tests {
                 query: Fingerprint::of("茶"),
                 at: Timestamp::from_second(second).unwrap(),
                 memories: Vec::new(),
-                joins: false,
-                most: 9,
+                is_same_prompt: false,
+                max_lines: 9,
             },
         };
         spool.put_turn("b", &turn("later", 3), true).unwrap();

@@ -198,7 +198,7 @@ fn render_receipts(forgotten: &[ForgetReport]) -> String {
         "rows",
         "index terms",
         "vectors",
-        "kept vectors",
+        "cached vectors",
         "drafts",
         "journal images",
         "usage lines",

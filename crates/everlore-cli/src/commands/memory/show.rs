@@ -6,7 +6,7 @@ use jiff::Zoned;
 
 use crate::{
     cli_context::CliContext,
-    commands::check_args::{CheckedMemoryView, verdict_line},
+    commands::check_args::{CheckedMemoryView, check_status_line},
     error::{Exit, Result},
     output::Output,
     render::{new_table, render_table, sanitize},
@@ -61,7 +61,7 @@ fn render_memory(memory: &Memory, check: Option<&CheckResult>, now: &Zoned) -> S
         ("weight", memory.weight.to_string()),
         ("version", memory.version.to_string()),
         ("metadata", render_metadata(memory)),
-        ("check", check.map(verdict_line).unwrap_or_default()),
+        ("check", check.map(check_status_line).unwrap_or_default()),
     ];
     let mut rows = new_table(&[]);
     for (name, value) in fields.iter().filter(|(_, value)| !value.is_empty()) {

@@ -61,7 +61,7 @@ impl MemoryStatsArgs {
 /// Renders the share of injected memories that answers used.
 fn render_usage(usage: &UsageStats) -> String {
     let UsageStats { counts, comparison } = usage;
-    if counts.told + counts.held_out == 0 {
+    if counts.injected + counts.held_out == 0 {
         return "injected    nothing yet, or in no named conversation\n".to_owned();
     }
     let share = |used: u64, of: u64| match of {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::{
     cli_context::CliContext,
-    commands::check_args::verdict_line,
+    commands::check_args::check_status_line,
     error::{Exit, Result},
     output::Output,
     render::{TITLE_CELLS, memory_title, pluralize, sanitize, truncate_width},
@@ -92,7 +92,7 @@ async fn print_verified(
     for ((memory, check), id) in listed.iter().zip(short) {
         let name = truncate_width(&memory_title(memory), TITLE_CELLS);
         out.line(&format!("{} [{}] {name}", out.bold(&id), memory.kind))?;
-        out.line(&out.dim(&format!("   {}", sanitize(&verdict_line(check)))))?;
+        out.line(&out.dim(&format!("   {}", sanitize(&check_status_line(check)))))?;
     }
     let [fresh, stale, unverifiable] = counts;
     let checked = pluralize(counts.iter().sum(), "memory has", "memories have");

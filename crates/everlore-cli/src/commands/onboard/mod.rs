@@ -325,8 +325,8 @@ Import from another memory system: everlore import auto PATH --dry-run",
         "\
 编程智能体：先 everlore connect --list，再 everlore connect 名称
 任何能运行命令的智能体都可以使用：
-  回答之前   everlore context \"消息\"   输出值得知道的内容，没有就不输出
-  说话之后   everlore observe --session 名称 --role user   保存输入的每一行
+  回答之前   everlore context \"消息\"   输出相关的记忆，没有则不输出
+  消息之后   everlore observe --session 名称 --role user   保存输入的每一行
   作为工具   everlore tool list，everlore tool call 名称 JSON
 编程助手的记忆文件夹可以保持同步：everlore vault init 文件夹
 其他系统的记忆可以导入：everlore import auto 路径 --dry-run",

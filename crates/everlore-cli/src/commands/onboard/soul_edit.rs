@@ -54,7 +54,7 @@ impl SoulEdit {
             cx.layers().edit(Layer::Soul, &edit, &context).map_err(|error| match error {
                 everlore::Error::Conflict { .. } => CliError::new(
                     "conflict",
-                    "SOUL.md was changed meanwhile",
+                    "SOUL.md has been changed in the meantime",
                     "run `everlore onboard` again",
                 ),
                 other => other.into(),

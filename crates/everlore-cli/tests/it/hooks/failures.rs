@@ -230,8 +230,8 @@ fn the_doctor_reports_what_hooks_left_and_what_to_do() {
     assert_eq!((code, checks.len(), &checks[0]["status"]), (0, 1, &json!("note")), "{checks:?}");
     let hint = checks[0]["hint"].as_str().unwrap();
     assert!(checks[0]["message"].as_str().unwrap().starts_with("1 turn of hooks"), "{checks:?}");
-    assert!(hint.contains("hook claude-code store"), "{hint}");
-    assert_eq!(home.run(&["hook", "claude-code", "store"]).code, 0);
+    assert!(hint.contains("hook claude-code drain"), "{hint}");
+    assert_eq!(home.run(&["hook", "claude-code", "drain"]).code, 0);
     assert_eq!(check(&home), (0, vec![]));
     assert!(turns(&home).iter().any(|turn| turn.to_string().contains("7443")));
     put("bad.refused");

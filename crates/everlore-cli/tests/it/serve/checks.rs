@@ -109,5 +109,5 @@ fn checks_of_the_owner_are_not_shown_to_other_scopes() {
     let relative = json!({ "content": "x", "check": { "path": "src/a.rs" } });
     let refused = server.request("POST", "/v1/memories", Some(relative));
     assert_eq!(refused.problem_code(422), "invalid");
-    assert!(refused.text.contains("whole path"), "{}", refused.text);
+    assert!(refused.text.contains("absolute path"), "{}", refused.text);
 }

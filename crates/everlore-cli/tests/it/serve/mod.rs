@@ -188,7 +188,11 @@ impl TestServer {
     pub(super) fn terminate(&self) {
         let pid = self.child.id().to_string();
         assert!(
-            std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success()
+            std::process::Command::new("sh")
+                .args(["-c", "kill -TERM $0", &pid])
+                .status()
+                .unwrap()
+                .success()
         );
     }
 }

@@ -353,7 +353,7 @@ async fn parse_batch(
         content = Object,
         example = json!({"memory_id": "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04", "feedback": "POSITIVE", "feedback_reason": "still true"}),
     ),
-    responses((status = 200, description = "What is kept now", body = Object)),
+    responses((status = 200, description = "The feedback that is stored now", body = Object)),
 )]
 pub(super) async fn feedback(
     access: Mem0Access,

@@ -136,7 +136,7 @@ pub(super) fn is_mem0_route(route: &str) -> bool {
 /// Writes a problem in mem0's shape.
 pub(super) fn to_detail_response(mut response: Response) -> Response {
     let Some(problem) = response.extensions().get::<Problem>() else { return response };
-    let detail = format!("{}: {}", problem.title, problem.detail);
+    let detail = format!("{}: {}", problem.title, problem.advice);
     *response.body_mut() = json!({ "detail": detail }).to_string().into();
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);

@@ -164,7 +164,7 @@ async fn search_scope(
         },
         limit: depth,
         min_score: query.threshold,
-        ..engine.request(scope, query.query)
+        ..engine.recall_request(scope, query.query)
     };
     let now = match query.at {
         Some(at) => at.to_zoned(engine.now().time_zone().clone()),

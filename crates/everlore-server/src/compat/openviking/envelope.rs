@@ -49,9 +49,9 @@ impl IntoResponse for VikingResponse {
 pub(in crate::compat) fn to_error_envelope(mut response: Response) -> Response {
     let Some(problem) = response.extensions().get::<Problem>() else { return response };
     let (status, code) = error_code(problem.status);
-    let message = format!("{}: {}", problem.title, problem.detail);
+    let message = format!("{}: {}", problem.title, problem.advice);
     // The client builds its message about a missing entry from these.
-    let details = json!({ "resource": problem.title, "type": "uri", "reason": problem.detail });
+    let details = json!({ "resource": problem.title, "type": "uri", "reason": problem.advice });
     let body = json!({
         "status": "error",
         "error": { "code": code, "message": message, "details": details },

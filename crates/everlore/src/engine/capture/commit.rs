@@ -88,7 +88,7 @@ impl Engine {
     }
 
     async fn verify_stored(&self, scope: &Scope, ids: &[MemoryId]) -> Result<()> {
-        let verified = self.store.memories().verify(scope, ids).await?;
+        let verified = self.store.memories().read_back(scope, ids).await?;
         match ids.iter().zip(verified).find(|(_, verified)| !verified) {
             Some((id, _)) => {
                 Err(Error::damaged(format!("memory `{id}` was stored but cannot be read back")))
@@ -134,7 +134,7 @@ impl Engine {
         match run_blocking(move || layers.snapshot(today)).await {
             Ok(snapshot) => TextSketch::of(&snapshot.soul.text),
             Err(error) => {
-                tracing::warn!("{error}: what repeats SOUL.md is not told apart");
+                tracing::warn!("{error}: statements that repeat SOUL.md are not recognized");
                 TextSketch::default()
             }
         }

@@ -94,7 +94,7 @@ impl Engine {
     ) -> Result<Option<String>> {
         if invalid >= MAX_INVALID_ANSWERS {
             return Ok(Some(format!(
-                "{} gave {invalid} answers that could not be used, so rules read these turns",
+                "{} gave {invalid} unusable answers, so rules extract from these turns",
                 model.name()
             )));
         }
@@ -154,7 +154,7 @@ impl Engine {
         let response = outcome.unwrap_or_else(|_| {
             Err(Error::Remote {
                 message: format!("{} did not answer within {limit:?}", model.name()),
-                hint: "it is asked again later; raise memory_agent.timeout for a slow model"
+                hint: "extraction is retried later; raise memory_agent.timeout for a slow model"
                     .to_owned(),
             })
         })?;
@@ -239,7 +239,7 @@ impl Arbiter for ModelArbiter<'_> {
             return None;
         }
         self.request_decision(draft, near).await.unwrap_or_else(|error| {
-            tracing::warn!("{error}: the rules decide");
+            tracing::warn!("{error}: rules decide instead");
             None
         })
     }

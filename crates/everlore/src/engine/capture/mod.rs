@@ -1,4 +1,15 @@
 //! Capture, from turns to memories: lease a session, read its turns, extract, judge, reconcile, commit, report.
+//!
+//! 1. A stored turn counts as unread in the same transaction (`store/capture_queue.rs`). The worker (`worker.rs`), the
+//!    end of a session or a person leases a session: `CaptureQueue::claim`, one lease per scope.
+//! 2. `extract_drafts` (`extract.rs`) extracts drafts from at most 40 unread turns: by rules (`ingest/extract/rules/`),
+//!    or by one call of a model, whose answer `ingest/extract/model_response.rs` takes whole or not at all.
+//! 3. `ingest::plan_capture` decides the fate of each draft; later ones see the changes of earlier ones. The gate
+//!    (`ingest/gate.rs`) gives a verdict with a reason, `ingest/neighbours.rs` finds memories near the draft by slot
+//!    and by words, and `ingest/reconcile.rs` resolves it to add, update, supersede or skip.
+//! 4. `commit` (`commit.rs`) stores the changes as a run, the quarantined drafts and the checkpoint in one write, which
+//!    fails if another process holds the lease or moved the checkpoint. After a failure the session returns to the
+//!    queue with the reason and the time of the retry.
 
 mod extract;
 mod commit;
@@ -83,9 +94,9 @@ impl Engine {
         Self { chat: Some(model), ..self }
     }
 
-    /// Extracts memories from all unread turns of a scope, or of one of its sessions, and returns a report for each
-    /// extraction. Failed sessions stay in the queue, and their report names the reason. Fails if memory is disabled
-    /// for the agent or the store fails.
+    /// Captures all unread turns of a scope, or of one of its sessions: extracts drafts, judges and reconciles them, and
+    /// commits the changes. Returns a report for each extraction. Failed sessions stay in the queue, and their report
+    /// names the reason. Fails if memory is disabled for the agent or the store fails.
     pub async fn extract(
         &self,
         scope: &Scope,
@@ -210,7 +221,7 @@ impl Engine {
             is_invalid: failed.is_invalid,
             retry_at: self.now().timestamp() + retry_after(lease.failures),
         };
-        tracing::warn!(session = ?lease.session, "{}: the turns wait", failure.error);
+        tracing::warn!(session = ?lease.session, "{}: extraction is retried later", failure.error);
         self.store.queue().release(lease, Some(&failure)).await?;
         Ok(ExtractionReport {
             session: lease.session.clone(),
@@ -273,7 +284,7 @@ impl ExtractionReport {
     fn already_leased(pending: &PendingSession) -> Self {
         let until = pending.leased_until.map(|until| until.strftime("%H:%M:%S UTC").to_string());
         let until = until.map_or_else(String::new, |until| format!(" until {until} at the latest"));
-        let error = format!("memories of this user are being drawn by another process{until}");
+        let error = format!("another process is extracting memories of this user{until}");
         Self { session: pending.session.clone(), error: Some(error), ..Self::default() }
     }
 }

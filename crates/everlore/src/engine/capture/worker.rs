@@ -102,7 +102,7 @@ impl BackgroundWorker {
     async fn release_lease(&self) {
         let Some(lease) = replace_lease(&self.current_lease, None) else { return };
         if let Err(error) = self.engine.store.queue().release(&lease, None).await {
-            tracing::warn!("{error}: a reading that was cut off waits until its lease is over");
+            tracing::warn!("{error}: an interrupted extraction is retried when its lease ends");
         }
     }
 }
@@ -142,12 +142,12 @@ async fn run_loop(
             }
             Ok(None) => {
                 if let Err(error) = engine.improve_overviews_if_due(&mut cursor).await {
-                    tracing::warn!("{error}: overviews stay as they are for now");
+                    tracing::warn!("{error}: overviews were not improved; this is retried later");
                 }
                 false
             }
             Err(error) => {
-                tracing::warn!("{error}: nothing is drawn from conversations for now");
+                tracing::warn!("{error}: no memories were extracted; this is retried later");
                 false
             }
         };

@@ -124,8 +124,8 @@ pub(super) fn with_digest(mut stored: StoredCheck) -> Result<StoredCheck> {
             let metadata = fs::metadata(&*file).map_err(|error| access_error(file, &error))?;
             if !metadata.is_file() {
                 return Err(Error::invalid(
-                    format!("{file} is no plain file"),
-                    "a folder can only be checked to be there: use path instead of file",
+                    format!("{file} is not a regular file"),
+                    "a folder can only be checked for existence: use path instead of file",
                 ));
             }
             let read = hash_file(file).map_err(|error| access_error(file, &error))?;
@@ -141,12 +141,12 @@ pub(super) fn with_digest(mut stored: StoredCheck) -> Result<StoredCheck> {
 fn access_error(path: &str, error: &io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Error::invalid(
-            format!("there is nothing at {path}, so the check would fail at once"),
+            format!("{path} does not exist, so the check would fail at once"),
             "check the path",
         ),
         kind => Error::invalid(
-            format!("{path} cannot be looked at: {kind}"),
-            "check its permissions, or check something else",
+            format!("{path} cannot be read: {kind}"),
+            "fix its permissions, or use another check",
         ),
     }
 }
@@ -154,7 +154,7 @@ fn access_error(path: &str, error: &io::Error) -> Error {
 fn too_large_error(path: &str) -> Error {
     Error::invalid(
         format!("{path} is larger than {} MiB", MAX_BYTES / 1024 / 1024),
-        "check only that it is there: use path instead of file",
+        "check only that it exists: use path instead of file",
     )
 }
 

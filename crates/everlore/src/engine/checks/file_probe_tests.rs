@@ -129,7 +129,7 @@ fn a_pipe_in_the_place_of_a_file_is_told_and_never_waited_for() {
     assert_eq!(probe(&check), (CheckStatus::Stale, CheckReason::NotAFile));
     assert!(hash_file(pipe.to_str().unwrap()).is_err(), "nor where it takes the place meanwhile");
     let new = unsigned(Check::File { file: pipe.to_str().unwrap().into(), sha256: None });
-    assert!(with_digest(new).unwrap_err().to_string().contains("no plain file"));
+    assert!(with_digest(new).unwrap_err().to_string().contains("not a regular file"));
     assert_eq!(probe(&path(&pipe)), (CheckStatus::Fresh, CheckReason::Exists));
     assert!(begun.elapsed() < Duration::from_secs(5));
 }
@@ -154,7 +154,7 @@ fn a_huge_file_is_not_read() {
 fn what_cannot_be_there_is_refused_when_the_check_is_set() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("没有");
-    assert!(with_digest(path(&missing)).unwrap_err().to_string().contains("nothing at"));
+    assert!(with_digest(path(&missing)).unwrap_err().to_string().contains("does not exist"));
     let whole =
         unsigned(Check::File { file: folder.path().to_str().unwrap().into(), sha256: None });
     assert!(with_digest(whole).unwrap_err().hint().contains("use path"));

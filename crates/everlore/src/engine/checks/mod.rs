@@ -1,7 +1,16 @@
 //! Checks of memories: signed when set in this home, and verified before memories are returned.
 //!
-//! Ranking ignores them. Verification looks only at what is about to be returned, within a time limit and on a thread
-//! that nobody has to wait for: a hanging file system must not hang a recall, nor the end of the program.
+//! One check:
+//!
+//! 1. `Engine::remember` and `Engine::edit` take a `NewCheck` (`everlore remember --check-path`). `prepare_check`
+//!    verifies that it holds now, takes the digest of a file (`file_probe.rs`) and signs it with the key of the home
+//!    (`check_mac.rs`). It is stored in the memory's metadata (`types/check.rs`), so export, history, undo and vaults
+//!    carry it.
+//! 2. Ranking ignores checks. `Engine::recall_at` calls `verify_and_demote` on the hits it is about to return: dates by
+//!    the clock, files and commands (`run_command.rs`) on a thread, within a time limit. A hanging file system must not
+//!    hang a recall, nor the end of the program. A check without a valid signature is not run.
+//! 3. Hits whose check is stale go behind the others. `recall/answer/pack.rs` notes it beside the memory's age, in the
+//!    words of `text/check_note.rs`.
 
 mod file_probe;
 mod run_command;
@@ -50,7 +59,7 @@ const SAVE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Most threads that read files or run commands at a time. More means that something hangs.
 const MAX_THREADS: usize = 8;
 
-type VerdictSender = mpsc::UnboundedSender<(usize, CheckResult)>;
+type CheckResultSender = mpsc::UnboundedSender<(usize, CheckResult)>;
 
 /// Verifier of checks, shared by all clones of an engine.
 #[derive(Default)]
@@ -85,7 +94,7 @@ struct CheckRunner {
     verifier: Arc<CheckVerifier>,
     home: Option<PathBuf>,
     commands: bool,
-    results: VerdictSender,
+    results: CheckResultSender,
 }
 
 /// Permit for one thread, returned on drop.
@@ -211,7 +220,7 @@ impl Engine {
     ) -> Result<MemoryEdit> {
         match edit.check.take() {
             Some(_) if edit.no_check => Err(Error::invalid(
-                "a check is both given and taken away",
+                "a check is both set and removed",
                 "give check or no_check, not both",
             )),
             Some(new) => {
@@ -304,8 +313,8 @@ impl CheckVerifier {
         let result = if started { timeout(limit, receiver).await.ok() } else { None };
         result.and_then(Result::ok).ok_or_else(|| {
             Error::invalid(
-                "looking at what the check names took too long",
-                "check that its disk answers, or leave the check out",
+                "reading the file of the check took too long",
+                "make sure that its disk responds, or leave the check out",
             )
         })
     }

@@ -173,7 +173,7 @@ impl Engine {
             return;
         }
         if let Err(error) = self.archive_days(scope).await {
-            tracing::warn!(%scope, %error, "days of the log could not be put away");
+            tracing::warn!(%scope, %error, "old days of the log could not be archived");
         }
     }
 

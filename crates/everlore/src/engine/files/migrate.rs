@@ -1,4 +1,16 @@
 //! Migration from other memory systems.
+//!
+//! One import:
+//!
+//! 1. `everlore import` calls `Engine::migrate`. `read_source` detects the format and reads the files
+//!    (`files/importers/source_tree.rs`); the format (one file each in `files/importers/`) turns their bytes into
+//!    drafts and reports what it skips, with location and reason.
+//! 2. With `--layers`, `fill_layers` writes the parts that fit into layers without own text; the rest stay drafts.
+//! 3. `group_by_scope` gives each user of the source its own scope, or refuses to mix several users.
+//! 4. `ingest::import_drafts` (`ingest/external_import.rs`) converts each draft: `IncomingMemory::from_draft` validates
+//!    and masks it and derives the id from its origin. Its metadata keeps a digest of its content, which later tells
+//!    whether it changed there, here, or on both sides.
+//! 5. `decide` compares it with what is stored, erased or deleted; additions and updates of all batches are one run.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -188,7 +200,7 @@ impl<'a> LayerFillPlan<'a> {
         let why = if self.unwritten {
             format!("only {} characters fit", self.budget)
         } else {
-            "the layer has a text of its own, which stays as it is".to_owned()
+            "the layer already has a text, which was not changed".to_owned()
         };
         let reason = (left_out > 0).then_some(why);
         FilledLayer { layer: self.layer, written, unchanged, left_out, reason }
@@ -273,10 +285,10 @@ fn several_users_error(
             scope.user(),
             names.join(", ")
         ),
-        "choose one with --user NAME, or give each a scope of its own with --map-users",
+        "choose one with --user NAME, or import each into a separate scope with --map-users",
     )
 }
 
 fn user_label(user: Option<&str>) -> String {
-    user.map_or_else(|| "nobody".to_owned(), |user| format!("user `{user}`"))
+    user.map_or_else(|| "no user".to_owned(), |user| format!("user `{user}`"))
 }

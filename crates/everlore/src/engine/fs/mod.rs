@@ -1,7 +1,7 @@
 //! View of a scope as a file tree: list it, read it at three tiers, search it, add and remove.
 //!
 //! `uri` parses URIs, `resolve` finds nodes and lists folders, `entry` makes the entries of listings, `path_tree`
-//! shows documents and agent files as folders, `tiers` makes the short forms, `search` finds by meaning and by text,
+//! shows documents and agent files as folders, `tiers` makes the short forms, `find` searches by meaning, `grep` by text,
 //! `inject` builds prompt blocks, `write` adds and removes, `status` counts. Nothing stores the tree itself: each
 //! memory is at its URI, and documents, sessions, layers and the agent's own files are beside them.
 
@@ -10,7 +10,8 @@ mod resolve;
 mod entry;
 mod path_tree;
 mod tiers;
-mod search;
+mod find;
+mod grep;
 mod inject;
 mod write;
 mod status;
@@ -19,8 +20,9 @@ mod page_cost_tests;
 
 use serde::Serialize;
 
+pub use find::{FsFindReport, FsFindRequest, FsHit};
+pub use grep::{FsGrepMatch, FsGrepReport, FsGrepRequest};
 pub use inject::FsInjectRequest;
-pub use search::{FsFindReport, FsFindRequest, FsGrepMatch, FsGrepReport, FsGrepRequest, FsHit};
 pub use status::FsStatus;
 #[doc(hidden)]
 pub use uri::to_viking;
@@ -268,6 +270,6 @@ fn check_limit(limit: usize) -> Result<()> {
     }
     Err(Error::invalid(
         format!("a page has 1 to {MAX_PAGE_SIZE} entries"),
-        "ask for more page by page, with `after`",
+        "get the rest page by page, with `after`",
     ))
 }

@@ -108,7 +108,7 @@ impl Engine {
             None => Vec::new(),
         };
         let hint = if similar.is_empty() {
-            "look around with `ls` from the folder above".to_owned()
+            "list the folder above it with `ls`".to_owned()
         } else {
             format!("did you mean {}?", similar.join(" or "))
         };
@@ -171,7 +171,7 @@ impl Engine {
         match self.lookup_node(scope, fs_uri).await? {
             Some(FsNode::Folder | FsNode::Session(..)) => Ok(()),
             Some(_) => Err(Error::invalid(
-                format!("`{}` is no folder", fs_uri.uri(scope)),
+                format!("`{}` is not a folder", fs_uri.uri(scope)),
                 "read it with `read`",
             )),
             None => Err(self.not_found_error(scope, fs_uri).await),

@@ -84,7 +84,7 @@ impl FsUri {
         match uri.strip_prefix("agent://") {
             Some(rest) => parse_agent_uri(rest, scope),
             None if uri.contains("://") => Err(Error::invalid(
-                "only agent:// and viking:// uris name something here",
+                "only agent:// and viking:// uris are supported",
                 format!("begin with {}, or with a name such as user/", root_uri(scope)),
             )),
             None => parse_path(split_path(uri.strip_prefix('/').unwrap_or(uri))?),
@@ -190,9 +190,9 @@ fn decode_part(raw: &str) -> Result<String> {
     let part = percent_decode(raw)?;
     let what = match part.as_str() {
         "" => "a part of the uri is empty",
-        "." | ".." => "`.` and `..` lead nowhere in this tree",
+        "." | ".." => "`.` and `..` are not supported in uris",
         _ if part.chars().any(char::is_control) || part.contains('\\') => {
-            "a part of the uri has a character that names do not have"
+            "a part of the uri has a character that is not allowed in names"
         }
         _ => return Ok(part),
     };
@@ -201,12 +201,8 @@ fn decode_part(raw: &str) -> Result<String> {
 
 /// Decodes percent signs once; the result is text and nothing else.
 fn percent_decode(raw: &str) -> Result<String> {
-    let bad = || {
-        Error::invalid(
-            "the uri has a % sign that cannot be read",
-            "write a plain % as %25, in UTF-8",
-        )
-    };
+    let bad =
+        || Error::invalid("the uri has an invalid % escape", "write a plain % as %25, in UTF-8");
     let mut bytes = Vec::with_capacity(raw.len());
     let mut rest = raw.as_bytes();
     while let Some((first, more)) = rest.split_first() {
@@ -234,8 +230,8 @@ fn parse_agent_uri(rest: &str, scope: &Scope) -> Result<FsUri> {
         return parse_path(split_path(path)?);
     }
     Err(Error::invalid(
-        "this uri is of another agent",
-        format!("what begins with {root} can be named here"),
+        "this uri belongs to another agent",
+        format!("use a uri that begins with {root}"),
     ))
 }
 
@@ -286,7 +282,7 @@ fn layer_uri(parts: &[String]) -> Result<FsUri> {
 fn without_slashes(parts: Vec<String>) -> Result<Vec<String>> {
     if parts.iter().any(|part| part.contains('/')) {
         return Err(Error::invalid(
-            "only names of conversations have a slash in them",
+            "only names of sessions may contain a slash",
             "write / between the parts of a path",
         ));
     }
@@ -310,8 +306,8 @@ fn parse_viking_uri(parts: &[String], scope: &Scope) -> Result<FsUri> {
                 parse_path(viking_home_path(rest))
             }
             Some(_) => Err(Error::invalid(
-                "this uri is of another user",
-                format!("what begins with viking://user/{}/ can be named here", scope.user()),
+                "this uri belongs to another user",
+                format!("use a uri that begins with viking://user/{}/", scope.user()),
             )),
         },
         "session" => {

@@ -123,7 +123,7 @@ impl Engine {
         let title = parts.next().map(|name| name.strip_suffix(".md").unwrap_or(name).to_owned());
         if parts.next().is_some() {
             return Err(Error::invalid(
-                "memories stand in a kind and a category, no deeper",
+                "a memory has a kind and a category, and no deeper folders",
                 "use a path such as user/food, or resources/… for a document",
             ));
         }
@@ -157,7 +157,7 @@ impl Engine {
         if matches!(node, FsNode::Folder | FsNode::Session(..)) && !request.recursive {
             return Err(Error::invalid(
                 format!("`{}` is a folder", fs_uri.uri(scope)),
-                "to remove it with all that is in it, say so: --recursive, or recursive=true",
+                "to remove it with all its contents, use --recursive, or recursive=true",
             ));
         }
         match (node, &fs_uri) {
@@ -258,8 +258,8 @@ impl Engine {
 fn parse_memory_kind(name: &str) -> Result<Kind> {
     match name.parse()? {
         Kind::Turn => Err(Error::invalid(
-            "what was said in a conversation is not added here",
-            "observe it: `everlore observe`, or POST /v1/turns",
+            "turns of a conversation cannot be added here",
+            "use `everlore observe`, or POST /v1/turns",
         )),
         kind => Ok(kind),
     }
@@ -269,7 +269,7 @@ fn utf8_text(bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| {
         Error::invalid(
             "a memory is text in UTF-8",
-            "add a file of another sort as a document: to a uri in resources/",
+            "add other files as documents, to a uri in resources/",
         )
     })
 }
@@ -278,13 +278,13 @@ fn utf8_text(bytes: Vec<u8>) -> Result<String> {
 fn check_removable(memory: &Memory) -> Result<()> {
     if let Some(note) = crate::ingest::agent_note(memory) {
         return Err(Error::invalid(
-            format!("the memory is the file {} that the agent keeps", note.file),
+            format!("the memory is the agent's own file {}", note.file),
             "remove it with the tool `memory`",
         ));
     }
     match crate::ingest::ingested_document(memory.clone()) {
         Some(document) => Err(Error::invalid(
-            format!("the memory lists the pieces of the document {}", document.path),
+            format!("the memory lists the chunks of the document {}", document.path),
             "remove the document: its uri is in resources/",
         )),
         None => Ok(()),
@@ -298,9 +298,9 @@ fn read_only_error(fs_uri: &FsUri, scope: &Scope) -> Error {
         }
         FsUri::File(_) => "change the agent's own files with the tool `memory`",
         FsUri::Sessions | FsUri::Session(_) | FsUri::Turn(_) => {
-            "what is said is observed: `everlore observe`, or POST /v1/turns"
+            "add turns with `everlore observe`, or POST /v1/turns"
         }
-        _ => "name something in it",
+        _ => "name an entry in it",
     };
     Error::invalid(format!("`{}` cannot be changed here", fs_uri.uri(scope)), hint)
 }

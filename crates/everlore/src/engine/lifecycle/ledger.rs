@@ -129,7 +129,7 @@ impl Engine {
         let cost_left =
             (budget.daily_cost > 0.0).then(|| (budget.daily_cost - today.cost).max(0.0));
         let over = |what: String| {
-            format!("the budget of the day is spent ({what}): rules do the work until tomorrow")
+            format!("the daily budget is spent ({what}): rules replace the model until tomorrow")
         };
         let reason = if tokens_left == Some(0) {
             Some(over(format!("{} of {} tokens", today.tokens(), budget.daily_tokens)))

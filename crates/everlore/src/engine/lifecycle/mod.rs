@@ -1,4 +1,19 @@
 //! Lifecycle of memories: injection into prompts, usage by answers, weights, and the upkeep between turns.
+//!
+//! The weight of a memory:
+//!
+//! 1. `Engine::inject` recalls and packs like `Engine::context`, holds out a share of memories (`upkeep/holdout.rs`),
+//!    and records the injected ones in the usage log (`store/usage.rs`) while the model answers. A hook spools that
+//!    record.
+//! 2. `Engine::record_answer` compares the answer with the injected memories (`upkeep/usage.rs`) and sets which of them
+//!    it used in the usage log. No memory is changed.
+//! 3. `Engine::upkeep` (`upkeep.rs`) turns usage into weights, the uses of a day as one step (`upkeep/weight.rs`), then
+//!    expires, archives and merges (`upkeep/archive.rs`, `upkeep/merge.rs`). Each job plans the new states of memories,
+//!    asks for confirmation if it would deactivate more than a quarter, and applies them as one run. Then it prunes the
+//!    usage log, the ledger and the quarantine, makes missing vectors, and compacts the store. `Engine::upkeep_if_due`
+//!    runs it at the end of a session.
+//! 4. Recall reads `Memory::weight_at` (`types/weight.rs`): decay is computed from the time since the last change or
+//!    use and never stored.
 
 mod usage;
 mod weights;

@@ -116,7 +116,7 @@ impl Engine {
                 Err(error) => return Err(error),
             }
         }
-        let failed = Some("its memories are being changed by someone else".to_owned());
+        let failed = Some("another process is changing its memories".to_owned());
         Ok(UpkeepJobReport { failed, ..UpkeepJobReport::new(job, 0) })
     }
 
@@ -207,7 +207,7 @@ impl Engine {
             if needs_confirmation(touched, all) {
                 let what = if turns { "turns" } else { "memories" };
                 return Ok(Some(format!(
-                    "{} would touch {touched} of {all} {what}, more than a quarter",
+                    "{} would change {touched} of {all} {what}, more than a quarter",
                     job.as_str()
                 )));
             }

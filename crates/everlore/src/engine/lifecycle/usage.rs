@@ -29,7 +29,8 @@ const MAX_SENTENCES: usize = 32;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct AnswerUsage {
     /// Number of memories in the prompt.
-    pub told: usize,
+    #[serde(rename = "told")]
+    pub injected: usize,
     /// Memories of the prompt that the answer used.
     pub used: Vec<MemoryId>,
     /// Number of memories held out of the prompt.
@@ -56,8 +57,8 @@ impl Engine {
         budget: usize,
         session: &str,
     ) -> Result<MemoryBlock> {
-        let (block, shown) = self.build_block(request, budget, session).await?;
-        self.spawn_record_injection(request, session, shown, false);
+        let (block, recorded) = self.build_block(request, budget, session).await?;
+        self.spawn_record_injection(request, session, recorded, false);
         Ok(block)
     }
 
@@ -69,14 +70,14 @@ impl Engine {
         budget: usize,
         session: &str,
     ) -> Result<(MemoryBlock, Injection)> {
-        let (block, shown) = self.build_block(request, budget, session).await?;
+        let (block, recorded) = self.build_block(request, budget, session).await?;
         Ok((
             block,
-            self.new_injection(request, session, false).with_memories(&request.query, &shown),
+            self.new_injection(request, session, false).with_memories(&request.query, &recorded),
         ))
     }
 
-    /// Returns the block for a turn, and the memories that it shows or holds out.
+    /// Returns the block for a turn, and the memories to record: those that it shows and those that it holds out.
     async fn build_block(
         &self,
         request: &RecallRequest,
@@ -100,14 +101,14 @@ impl Engine {
         } else {
             recall::pack(&injected, language, budget, &now)
         };
-        let mut shown = shown_in_block(&block, injected);
+        let mut recorded = shown_in_block(&block, injected);
         // Only memories that the whole block would have shown count as held out.
-        shown.extend(
-            self::shown_in_block(&whole, held_out)
+        recorded.extend(
+            shown_in_block(&whole, held_out)
                 .into_iter()
                 .map(|(hit, _)| (hit, InjectedTier::HeldOut)),
         );
-        Ok((block, shown))
+        Ok((block, recorded))
     }
 
     /// Records an earlier injection. Memories erased meanwhile leave no record. Fails if the store fails.
@@ -136,19 +137,24 @@ impl Engine {
         session: &str,
         hits: &[Hit],
     ) {
-        let shown = hits.iter().map(|hit| (hit.memory.clone(), InjectedTier::Full)).collect();
-        self.spawn_record_injection(request, session, shown, true);
+        let recorded = hits.iter().map(|hit| (hit.memory.clone(), InjectedTier::Full)).collect();
+        self.spawn_record_injection(request, session, recorded, true);
     }
 
     /// Returns the record of a prompt, without its memories.
-    fn new_injection(&self, request: &RecallRequest, session: &str, joins: bool) -> Injection {
+    fn new_injection(
+        &self,
+        request: &RecallRequest,
+        session: &str,
+        is_same_prompt: bool,
+    ) -> Injection {
         Injection {
             session: session.to_owned(),
             query: Fingerprint::of(&request.query),
             at: self.now().timestamp(),
             memories: Vec::new(),
-            joins,
-            most: self.settings(request.scope.agent()).upkeep.usage_lines,
+            is_same_prompt,
+            max_lines: self.settings(request.scope.agent()).upkeep.usage_lines,
         }
     }
 
@@ -157,19 +163,19 @@ impl Engine {
         &self,
         request: &RecallRequest,
         session: &str,
-        shown: Vec<(Memory, InjectedTier)>,
-        joins: bool,
+        recorded: Vec<(Memory, InjectedTier)>,
+        is_same_prompt: bool,
     ) {
-        if shown.is_empty() || session.trim().is_empty() {
+        if recorded.is_empty() || session.trim().is_empty() {
             return;
         }
         let (store, scope) = (Arc::clone(&self.store), request.scope.clone());
         let (injection, query) =
-            (self.new_injection(request, session, joins), request.query.clone());
+            (self.new_injection(request, session, is_same_prompt), request.query.clone());
         self.usage_tasks.spawn_after((scope.clone(), session.to_owned()), async move {
-            let injection = injection.with_memories(&query, &shown);
+            let injection = injection.with_memories(&query, &recorded);
             if let Err(error) = store.usage().record(&scope, injection).await {
-                tracing::warn!("{error}: what a prompt was given is not written down");
+                tracing::warn!("{error}: the memories injected into a prompt were not recorded");
             }
         });
     }
@@ -181,7 +187,7 @@ impl Engine {
         let key = (scope.clone(), session.to_owned());
         self.usage_tasks.spawn_after(key.clone(), async move {
             if let Err(error) = engine.check_usage(&key.0, &key.1, &answer).await {
-                tracing::warn!("{error}: what the answer used is not written down");
+                tracing::warn!("{error}: the memories that an answer used were not recorded");
             }
         });
     }
@@ -224,8 +230,11 @@ impl Engine {
         let is_used = |line: &UsageRecord| by_seq.get(&line.seq).copied().unwrap_or(false);
         let used =
             injected.iter().filter(|(line, _)| is_used(line)).map(|(line, _)| line.injected.id);
-        let answered =
-            AnswerUsage { told: injected.len(), used: used.collect(), held_out: held_out.len() };
+        let answered = AnswerUsage {
+            injected: injected.len(),
+            used: used.collect(),
+            held_out: held_out.len(),
+        };
         if !verdicts.is_empty() {
             self.store.usage().set_used(scope, verdicts).await?;
         }
@@ -241,7 +250,7 @@ impl Engine {
             .zip(texts.iter().zip(near))
             .map(|((line, _), (text, similarity))| ShownMemory {
                 text,
-                question_digests: &line.injected.asked,
+                question_digests: &line.injected.query_term_digests,
                 similarity,
             })
             .collect();
@@ -289,10 +298,10 @@ impl Engine {
 }
 
 impl Injection {
-    /// Returns this injection with the memories shown for a query.
-    fn with_memories(self, query: &str, shown: &[(Memory, InjectedTier)]) -> Self {
+    /// Returns this injection with the memories recorded for a query.
+    fn with_memories(self, query: &str, recorded: &[(Memory, InjectedTier)]) -> Self {
         let memories =
-            shown.iter().map(|(memory, shown)| injected_memory(query, memory, *shown)).collect();
+            recorded.iter().map(|(memory, shown)| injected_memory(query, memory, *shown)).collect();
         Self { memories, ..self }
     }
 }
@@ -317,7 +326,7 @@ fn injected_memory(query: &str, memory: &Memory, shown: InjectedTier) -> Injecte
     InjectedMemory {
         id: memory.id,
         shown,
-        asked: question_digests(query, &shown_text(memory, shown)),
+        query_term_digests: question_digests(query, &shown_text(memory, shown)),
         sketch: TextSketch::of(&memory.content).to_bytes(),
     }
 }

@@ -143,7 +143,7 @@ impl Engine {
         for (own, half, other) in [(0, older, newer), (1, newer, older)] {
             for query in synthetic_questions(half, other) {
                 for to in [own, 1 - own] {
-                    let found = engines[to].recall(&self.request(scope, &query)).await?;
+                    let found = engines[to].recall(&self.recall_request(scope, &query)).await?;
                     judged.push((found.judgement, to == own));
                 }
             }

@@ -22,7 +22,7 @@ pub use timeline::TimelineRequest;
 
 impl Engine {
     /// Returns a request for the best memories, with limits from the settings.
-    pub fn request(&self, scope: &Scope, query: impl Into<String>) -> RecallRequest {
+    pub fn recall_request(&self, scope: &Scope, query: impl Into<String>) -> RecallRequest {
         RecallRequest::new(scope.clone(), query, &self.settings(scope.agent()).recall)
     }
 
@@ -127,7 +127,7 @@ impl Engine {
         RecallRequest {
             limit: settings.memory.inject.limit,
             min_confidence: settings.recall.min_confidence,
-            floor: settings.recall.floor,
+            min_relevance_share: settings.recall.floor,
             ..RecallRequest::new(scope.clone(), query, &settings.recall)
         }
     }

@@ -35,7 +35,12 @@ impl Engine {
     }
 
     /// Returns every memory that matches a filter and has all its tags, in the order of storage.
-    pub async fn list_by_tags(&self, scope: &Scope, filter: &MemoryFilter) -> Result<Vec<Memory>> {
+    #[cfg(feature = "compat-tools")]
+    pub(crate) async fn list_by_tags(
+        &self,
+        scope: &Scope,
+        filter: &MemoryFilter,
+    ) -> Result<Vec<Memory>> {
         let segments = self.store.index().postings(scope, &filter.required_terms(), None).await?;
         let addresses: Vec<DocAddress> = segments.iter().flat_map(docs_with_all_terms).collect();
         let found = self.store.memories().by_address(scope, &addresses).await?;
@@ -74,6 +79,7 @@ fn nearest_in_time(segments: &[Segment], request: &TimelineRequest) -> Vec<DocAd
 }
 
 /// Returns the documents of a segment that have every requested term.
+#[cfg(feature = "compat-tools")]
 fn docs_with_all_terms(segment: &Segment) -> impl Iterator<Item = DocAddress> + '_ {
     let mut lists = segment.postings.iter();
     let first = lists.next().into_iter().flatten().map(|posting| posting.doc);

@@ -48,7 +48,7 @@ impl MarkdownNotes<'_> {
                 heading => format!("{}: {}", self.file.path, shorten_title(heading)),
             };
             if is_blank_form(body) {
-                import.skip(location, "it is a form that was never filled in");
+                import.skip(location, "it is an empty template");
                 continue;
             }
             let name = (!heading.is_empty()).then(|| shorten_title(heading));

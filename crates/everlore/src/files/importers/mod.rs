@@ -133,7 +133,7 @@ impl ExternalFormat {
         let tree = SourceTree::read(path, self)?;
         if tree.files.is_empty() && tree.skipped.is_empty() {
             return Err(Error::invalid(
-                format!("there is nothing of {self} in {}", path.display()),
+                format!("there are no {self} files in {}", path.display()),
                 self.path_hint(),
             ));
         }

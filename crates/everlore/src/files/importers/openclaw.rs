@@ -21,7 +21,7 @@ pub(super) fn classify_file(path: &str) -> ImportDecision {
         "AGENTS.md" | "HEARTBEAT.md" | "BOOT.md" | "BOOTSTRAP.md" => {
             ImportDecision::Reject("it has instructions for the agent, not memories")
         }
-        "skills" => ImportDecision::Reject("skills are no memories"),
+        "skills" => ImportDecision::Reject("skills are not memories"),
         path if path.starts_with("memory/") && path.ends_with(".md") => ImportDecision::Import,
         _ => ImportDecision::Ignore,
     }

@@ -112,12 +112,12 @@ impl SourceTree {
             }
             match format.classify_file(&inner) {
                 ImportDecision::Import if kind.is_symlink() => {
-                    self.skip(&inner, "it is a link; name what it points to")
+                    self.skip(&inner, "it is a symbolic link; import its target instead")
                 }
                 ImportDecision::Import if kind.is_file() => self.add_file(&path, inner, room),
                 ImportDecision::Reject(reason) => self.skip(&inner, reason),
                 _ if kind.is_symlink() && format.descends_into(&inner) => {
-                    self.skip(&inner, "it is a link; name what it points to")
+                    self.skip(&inner, "it is a symbolic link; import its target instead")
                 }
                 _ => {}
             }
@@ -154,7 +154,7 @@ impl SourceTree {
 /// Reads the bytes of a file; `None` if there are more than `limit`.
 fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;

@@ -67,10 +67,7 @@ fn a_workspace_of_openclaw_is_taken_by_sections_and_days() {
             (None, "Ann", "Runs the lab."),
         ]
     );
-    assert_eq!(
-        skipped(&import),
-        ["IDENTITY.md: IDENTITY.md: it is a form that was never filled in"]
-    );
+    assert_eq!(skipped(&import), ["IDENTITY.md: IDENTITY.md: it is an empty template"]);
     assert_eq!(
         import.drafts[3].layer,
         Some((Layer::User, "## Context\n\n喜欢简短的回答。".into()))

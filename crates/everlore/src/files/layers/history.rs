@@ -84,7 +84,7 @@ impl LayerHistory {
         }
         let before = before.and_then(|before| before.text);
         let cause = match &last {
-            None => "was there before",
+            None => "existed before",
             Some(_) if before.as_deref() == text => INTERRUPTED_CAUSE,
             Some(_) => "changed outside of everlore",
         };

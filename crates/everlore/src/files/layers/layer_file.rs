@@ -56,7 +56,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>> {
             .count();
         Error::invalid(
             format!("{name} is not valid UTF-8, first in line {line}"),
-            "save it as UTF-8 in an editor; until then it is left as it is",
+            "save it as UTF-8 in an editor; until then it cannot be used",
         )
     })
 }

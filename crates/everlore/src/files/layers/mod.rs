@@ -1,10 +1,22 @@
 //! Layers of an agent: SOUL (its identity), USER (the user's profile), MEMORY (its notes), DAILY (the latest days).
 //!
-//! Each is a markdown file in a home that people open in an editor. A change takes the file's lock, reads it, edits one
-//! section, checks the budget, appends to the history, and replaces the file as a whole: of two processes that change
-//! different sections both succeed, and a crash leaves the old file or the new one.
+//! Each is a markdown file in a home that people open in an editor. One edit:
+//!
+//! 1. The tool `memory_add` and `PATCH /v1/layers/{layer}` pass a `LayerEdit` to `Engine::edit_layer`,
+//!    `everlore layer add` to `Layers::edit_day`; both call `Layers::edit_if`, which masks secrets (`mask.rs`).
+//! 2. `edit_locked` takes the file's lock and reads it. `files/sections/edit.rs` edits one section and parses the
+//!    result again: if any other section differs, the edit is refused.
+//! 3. `budget.rs` refuses a text that is too long. `history.rs` records an edit by hand since the last change, then
+//!    this change; `layer_file.rs` replaces the file as a whole. Of two processes that change different sections both
+//!    succeed, and a crash leaves the old file or the new one.
+//! 4. `Engine::begin_prompt` reads `Layers::snapshot` at the start of a session: each layer within its budget.
+//! 5. `Engine::end_session` writes a summary of the session into the log of the day (`daily.rs`).
+//!    `Engine::archive_days` turns days that no longer reach the prompt into memories (`ingest/daily.rs`) and moves
+//!    their files to the archive: at the end of a session, when a prompt is built, and when a turn is observed.
+//! 6. `Engine::forget` removes the sentences of a memory from every day (`quotes.rs`) before it erases the memory.
 
 mod layer;
+mod layer_edit;
 mod mask;
 mod paths;
 mod budget;
@@ -27,6 +39,7 @@ pub(crate) use daily::{OldDay, SessionDay};
 pub use forget::{ForgetTarget, LayerForgetReceipt};
 pub(crate) use history::LayerRevision;
 pub use layer::Layer;
+pub use layer_edit::{EditContext, LayerEdit};
 pub(crate) use quotes::{ForgottenDay, remove_quotes};
 
 use self::{history::LayerHistory, paths::LayerPaths};
@@ -49,39 +62,6 @@ pub struct Layers {
     config: LayersConfig,
     /// Set if secrets are written unmasked.
     keeps_secrets: bool,
-}
-
-/// Edit of a layer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LayerEdit {
-    /// Appends to a section, which is created if missing.
-    Add {
-        /// Title.
-        section: String,
-        /// Text to append.
-        content: String,
-    },
-    /// Replaces a text that occurs exactly once in a section.
-    Replace {
-        /// Title.
-        section: String,
-        /// Exact text to replace.
-        old: String,
-        /// Replacement.
-        new: String,
-    },
-    /// Removes a section.
-    Remove {
-        /// Title.
-        section: String,
-    },
-    /// Replaces the whole file, if its text is unchanged.
-    Write {
-        /// Text of the file as the caller read it.
-        before: String,
-        /// New text.
-        text: String,
-    },
 }
 
 /// Layer as it is on disk.
@@ -138,15 +118,6 @@ pub struct LayerSnapshot {
     pub daily: LayerView,
     /// Characters of all of them.
     pub total_chars: usize,
-}
-
-/// Author and time of a change.
-#[derive(Debug, Clone)]
-pub struct EditContext {
-    /// Author.
-    pub actor: Actor,
-    /// Time, in the zone of the user, which decides the day.
-    pub now: Zoned,
 }
 
 impl Layers {
@@ -365,7 +336,7 @@ impl Layers {
             return Ok(());
         }
         Err(Error::invalid(
-            "SOUL.md may only be read",
+            "SOUL.md is read-only",
             "ask the user to change it; the setting layers.soul_read_only protects it",
         ))
     }
@@ -394,21 +365,6 @@ impl Layers {
 
     fn lock(&self, layer: Layer, day: Date) -> Result<std::fs::File> {
         layer_file::lock(&self.paths.history_stem(layer, day).with_extension("lock"))
-    }
-}
-
-impl LayerEdit {
-    fn apply(&self, text: &str) -> Result<EditedText> {
-        let sections = MarkdownSections::parse(text);
-        match self {
-            Self::Add { section, content } => sections.add(section, content),
-            Self::Replace { section, old, new } => sections.replace(section, old, new),
-            Self::Remove { section } => sections.remove(section),
-            Self::Write { before, text: new } if before == text => {
-                Ok(EditedText { text: new.clone(), note: None })
-            }
-            Self::Write { .. } => Err(Error::Conflict { what: "the file".to_owned() }),
-        }
     }
 }
 

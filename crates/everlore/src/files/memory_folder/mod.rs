@@ -16,6 +16,7 @@ mod folder_handle;
 #[path = "folder_handle_unsupported.rs"]
 mod folder_handle;
 mod walk;
+mod file_text;
 mod plan;
 #[cfg(test)]
 mod tests;
@@ -294,7 +295,7 @@ impl PreparedCommand {
         if !is_unchanged {
             let path = path.given();
             return Err(FolderCommandError::Refused(format!(
-                "Error: {path} was changed by someone else meanwhile. View it again and repeat the change."
+                "Error: {path} has been changed in the meantime. View it again and repeat the change."
             )));
         }
         let temporary = self.root.write_temp(after.as_bytes())?;

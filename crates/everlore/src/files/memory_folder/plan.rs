@@ -2,6 +2,10 @@
 
 use super::{
     FileChange, FolderCommandError, FolderStep, MemoryFolderLimits, MemoryToolCommand,
+    file_text::{
+        PlanResult, below_file_error, not_text_error, read_text, read_walked_text, refuse,
+        resolve_range, symlink_error,
+    },
     folder_handle::{FolderHandle, FolderNode},
     path::{MAX_DEPTH, MemoryPath, ROOT},
     text_edit::{
@@ -10,7 +14,6 @@ use super::{
     },
     walk::{WalkedNode, render_listing, walk_all, walk_visible},
 };
-use crate::types::MAX_CONTENT_BYTES;
 
 /// Most lines of a file: their numbers have six columns.
 const MAX_LINES: usize = 999_999;
@@ -42,8 +45,6 @@ enum ResolvedPath {
     /// Below a file.
     BelowFile,
 }
-
-type PlanResult<T> = Result<T, FolderCommandError>;
 
 impl CommandPlanner<'_> {
     /// Plans `command`.
@@ -380,63 +381,10 @@ impl CommandPlan {
     }
 }
 
-/// Reads the text of a file below a folder, by stepping down to it again.
-fn read_walked_text(folder: &FolderHandle, entry: &WalkedNode, full: &str) -> PlanResult<String> {
-    let mut folder = folder.open_subfolder(".")?;
-    let mut names = entry.path.split('/').peekable();
-    while let Some(name) = names.next() {
-        if names.peek().is_none() {
-            return read_text(&folder, name, full);
-        }
-        folder = folder.open_subfolder(name)?;
-    }
-    refuse(not_text_error(full))
-}
-
-fn read_text(parent: &FolderHandle, name: &str, given: &str) -> PlanResult<String> {
-    let bytes = parent.read_limited(name, MAX_CONTENT_BYTES as u64)?;
-    if bytes.len() > MAX_CONTENT_BYTES {
-        return refuse(format!(
-            "Error: {given} is larger than {}, too large to be read or changed here. A person can split it.",
-            human_size(MAX_CONTENT_BYTES as u64)
-        ));
-    }
-    String::from_utf8(bytes).or_else(|_| refuse(not_text_error(given)))
-}
-
-/// Returns first and last line of a range, -1 for the end; a range may reach beyond the end, but not begin there.
-fn resolve_range([first, last]: [i64; 2], lines: usize) -> PlanResult<(usize, usize)> {
-    let end = if last == -1 { lines as i64 } else { last.min(lines as i64) };
-    if first < 1 || first > lines as i64 || end < first {
-        return refuse(format!(
-            "Error: Invalid `view_range` parameter: [{first}, {last}]. It should be within the range of lines of the file: [1, {lines}]"
-        ));
-    }
-    Ok((first as usize, end as usize))
-}
-
 fn parse_path(path: &str) -> PlanResult<MemoryPath> {
     MemoryPath::parse(path).map_err(FolderCommandError::Refused)
 }
 
 fn last_name(path: &MemoryPath) -> &str {
     path.names().last().map_or(".", String::as_str)
-}
-
-fn refuse<T>(text: String) -> PlanResult<T> {
-    Err(FolderCommandError::Refused(text))
-}
-
-fn symlink_error() -> String {
-    format!("Path would escape {ROOT} directory via symlink")
-}
-
-fn below_file_error(given: &str) -> String {
-    format!("Error: {given} lies below a file. Use a path whose directories are no files.")
-}
-
-fn not_text_error(given: &str) -> String {
-    format!(
-        "Error: {given} is not a text file (UTF-8), so it cannot be shown, changed or deleted here. A person can."
-    )
 }

@@ -586,10 +586,7 @@ fn what_a_person_wrote_meanwhile_is_not_overwritten() {
     let edit = fixture.folder.prepare(&serde_json::from_value(edit).unwrap()).unwrap();
     fixture.put("a.md", b"by hand");
     let answer = edit.commit().unwrap();
-    assert!(
-        answer.is_error && answer.text.contains("changed by someone else meanwhile"),
-        "{answer:?}"
-    );
+    assert!(answer.is_error && answer.text.contains("changed in the meantime"), "{answer:?}");
     assert_eq!(fixture.text("a.md"), "by hand");
 }
 

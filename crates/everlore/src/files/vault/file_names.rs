@@ -48,7 +48,7 @@ pub fn sanitize_file_name(given: &str) -> Result<String> {
     let stem = truncate_bytes(stem.trim_end_matches(['.', ' ']), MAX_STEM_BYTES);
     if stem.is_empty() {
         return Err(Error::invalid(
-            format!("`{given}` is no name for a file"),
+            format!("`{given}` is not a valid file name"),
             "use a name such as user_role.md",
         ));
     }
@@ -61,7 +61,7 @@ pub fn sanitize_file_name(given: &str) -> Result<String> {
     if is_index_file(&name) {
         return Err(Error::invalid(
             format!("{INDEX_FILE} is the index and cannot be a memory"),
-            "use another name; the index is kept up to date by itself",
+            "use another name; the index is updated automatically",
         ));
     }
     Ok(name)

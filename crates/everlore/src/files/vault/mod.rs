@@ -1,7 +1,7 @@
 //! Vaults: folders in which each memory is a markdown file that people and git can read, with `MEMORY.md` as the index.
 //!
-//! [`VaultPage`] is the content of a file, [`VaultIndex`] the lines of `MEMORY.md`, [`list`] lists a folder, [`decide`]
-//! chooses the sync step for a file and a memory that differ. [`save`] and [`delete`] change a folder without a
+//! [`VaultPage`] is the content of a file, [`VaultIndex`] the lines of `MEMORY.md`, [`list()`] lists a folder,
+//! [`decide()`] chooses the sync step for a file and a memory that differ. [`save()`] writes a file without a
 //! database.
 
 mod file_names;

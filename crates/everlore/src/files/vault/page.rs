@@ -246,11 +246,9 @@ fn parse_kind(matter: &FrontMatter<'_>) -> Result<Kind> {
     let text =
         text_value(matter, "type")?.ok_or_else(|| Error::invalid("it has no `type`", hint))?;
     match text.parse() {
-        Ok(Kind::Turn) => {
-            Err(Error::invalid("turns of a conversation are not kept in files", hint))
-        }
+        Ok(Kind::Turn) => Err(Error::invalid("turns of a conversation have no files", hint)),
         Ok(kind) => Ok(kind),
-        Err(_) => Err(Error::invalid(format!("`{text}` is no type of memory"), hint)),
+        Err(_) => Err(Error::invalid(format!("`{text}` is not a type of memory"), hint)),
     }
 }
 

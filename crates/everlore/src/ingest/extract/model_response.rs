@@ -115,7 +115,7 @@ pub(crate) fn parse_extraction(answer: &str, input: &ExtractionInput<'_>) -> Res
 /// Describes where the answer is invalid, without quoting it: reasons are stored, and a quote could be long.
 fn describe_json_error(error: &serde_json::Error) -> String {
     let problem =
-        if error.is_data() { "a field is missing or of the wrong type" } else { "it is no JSON" };
+        if error.is_data() { "a field is missing or of the wrong type" } else { "it is not JSON" };
     format!("{problem}, at line {}, column {}", error.line(), error.column())
 }
 

@@ -74,7 +74,7 @@ impl BertConfig {
             // Far beyond any sentence encoder: such a file would exhaust the memory.
             (
                 sizes.iter().any(|size| *size > 8_192) || self.num_hidden_layers > 64,
-                "it is too large to run beside a memory".to_owned(),
+                "it is too large".to_owned(),
             ),
             (
                 self.max_position_embeddings < 16,

@@ -1,4 +1,5 @@
-//! Abstention: returns the hits that are good enough, and nothing if the confidence in the best one is too low.
+//! The last step of recall: explains the hits, abstains if the confidence in the best one is too low, and cuts the rest
+//! to the request's minimums and limit.
 
 use super::confidence::{ConfidenceCoefficients, estimate_confidence};
 use crate::recall::{Hit, Recall, RecallRequest, rank::RankedHits};
@@ -6,7 +7,8 @@ use crate::recall::{Hit, Recall, RecallRequest, rank::RankedHits};
 /// Coverage above which a hit contains every term; sums of fractions fall a little short of 1.
 const FULL_COVERAGE: f64 = 0.999;
 
-/// Explains the ranked hits, estimates the confidence in the best one, and drops the hits below the request's minimums.
+/// Turns ranked hits into the answer: explains them, estimates the confidence in the best one, drops those below the
+/// request's minimums (all if the confidence is), and truncates them to its limit.
 pub(crate) fn abstain(
     ranked: RankedHits<'_>,
     request: &RecallRequest,
@@ -39,7 +41,7 @@ pub(crate) fn abstain(
 
 /// Returns the minimum relevance of a hit: a share of the highest relevance.
 pub(super) fn relevance_floor(hits: &[Hit], request: &RecallRequest) -> f64 {
-    request.floor * hits.iter().map(|hit| hit.factors.relevance).fold(0.0, f64::max)
+    request.min_relevance_share * hits.iter().map(|hit| hit.factors.relevance).fold(0.0, f64::max)
 }
 
 /// Drops the hits below the minimum score or relevance; all of them if the confidence is below its minimum.

@@ -1,8 +1,8 @@
 //! Answering: is the best hit good enough, and how is it shown?
 //!
-//! [`abstain`] estimates the probability that the best hit answers the query and drops what falls short; [`pack`] and
-//! [`render_recall`] fit the hits into a token budget; [`why_not`] explains why a memory is missing. `logistic` and
-//! `synthetic_queries` fit the confidence model to a scope.
+//! [`abstain()`] estimates the probability that the best hit answers the query and drops what falls short; [`pack()`]
+//! and [`render_recall`] fit the hits into a token budget; [`why_not()`] explains why a memory is missing. `logistic`
+//! and `synthetic_queries` fit the confidence model to a scope.
 
 mod confidence_features;
 mod confidence;

@@ -26,7 +26,8 @@ pub struct MemoryBlock {
     pub tokens: usize,
     /// Memories in the text, in order.
     pub entries: Vec<MemoryBlockEntry>,
-    /// Hits that do not fit even as one line.
+    /// The first hit that does not fit even as one line, and all hits after it, even shorter ones: a block never skips a
+    /// better hit for a worse one.
     pub left_out: Vec<MemoryId>,
 }
 
@@ -93,7 +94,8 @@ pub(super) struct PackedHit {
     tokens: usize,
 }
 
-/// Packs hits, best first, into at most `budget` tokens: each at the fullest tier that fits, none cut in the middle.
+/// Packs hits, best first, into at most `budget` tokens: each at the fullest tier that fits, none cut in the middle. It
+/// ends at the first hit that does not fit as one line.
 pub fn pack(hits: &[Hit], language: Language, budget: usize, now: &Zoned) -> MemoryBlock {
     let phrases = BlockPhrases::for_language(language);
     let opening = phrases.opening();
@@ -132,7 +134,7 @@ pub(super) fn fit_to_budget(
     (packed, spent)
 }
 
-/// Renders one line for as many hits as fit.
+/// Renders one line for each hit, up to the first that does not fit.
 fn fit_one_liners(hits: &[Hit], budget: usize, line: impl Fn(&Hit) -> PackedHit) -> Vec<PackedHit> {
     let mut spent = 0;
     let fits = |packed: &PackedHit| {

@@ -190,7 +190,7 @@ async fn recall_everything(deps: RecallDeps<'_>, request: &RecallRequest) -> Res
         limit: rerank::UNLIMITED,
         min_score: 0.0,
         min_confidence: 0.0,
-        floor: 0.0,
+        min_relevance_share: 0.0,
         ..request.clone()
     };
     recall(RecallDeps { config: &config, ..deps }, &everything).await

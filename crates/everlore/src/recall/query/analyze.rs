@@ -53,7 +53,8 @@ pub struct Intent {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub domain_terms: Vec<DomainTerm>,
     /// Kind of answer that the query is after.
-    pub aim: QueryKind,
+    #[serde(rename = "aim")]
+    pub kind: QueryKind,
     /// Clarity with which the query asks who the user is.
     pub identity: IdentityQuestion,
     /// `true` if the whole message is small talk: a greeting, thanks, a nod.
@@ -112,7 +113,7 @@ impl Intent {
     /// something technical.
     pub(crate) fn asks_memory(&self) -> bool {
         self.identity != IdentityQuestion::None
-            || self.aim != QueryKind::General
+            || self.kind != QueryKind::General
             || self.asks_when
             || !self.times.is_empty()
             || self.sessions.is_some()
@@ -138,7 +139,7 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
         // The words of a question for a period ("talk", "discuss") are not what it looks for.
         terms: if asks_period { Vec::new() } else { query_terms(query, config) },
         domain_terms: Vec::new(),
-        aim: classify_query(query),
+        kind: classify_query(query),
         identity,
         small_talk,
         names: name_terms(query, &times),

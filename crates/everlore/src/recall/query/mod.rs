@@ -1,6 +1,6 @@
 //! Query understanding: what does the query ask for?
 //!
-//! [`analyze`] turns the text into an [`Intent`]: terms with synonyms, the kind of query, the period it names, and
+//! [`analyze()`] turns the text into an [`Intent`]: terms with synonyms, the kind of query, the period it names, and
 //! whether it needs memory at all. Everything here is a pure function of the text, the settings and the clock; no
 //! store, no model.
 

@@ -83,7 +83,7 @@ async fn read_index(
     if let Some(embedder) = embedder {
         gathered.embed(&request.query, embedder).await;
     }
-    let is_current = gathered.compare_remote_vectors(deps, request).await?;
+    let is_current = gathered.score_unloaded_vectors(deps, request).await?;
     Ok(is_current.then_some(gathered))
 }
 
@@ -140,18 +140,18 @@ impl GatheredPostings {
     }
 
     /// Compares the vectors that the store did not hand out; `false` if it merged them away meanwhile.
-    async fn compare_remote_vectors(
+    async fn score_unloaded_vectors(
         &mut self,
         deps: RecallDeps<'_>,
         request: &RecallRequest,
     ) -> Result<bool> {
         let Some(embedding) = &self.query_embedding else { return Ok(true) };
-        let remote_number = |vectors: &SegmentVectors| match vectors {
-            SegmentVectors::Remote(number) => Some(*number),
+        let unloaded_block = |vectors: &SegmentVectors| match vectors {
+            SegmentVectors::Unloaded(number) => Some(*number),
             SegmentVectors::Loaded { .. } | SegmentVectors::Scored(_) => None,
         };
         let vectors = self.segments.iter().filter_map(|segment| segment.vectors.as_ref());
-        let numbers: Vec<_> = vectors.filter_map(remote_number).collect();
+        let numbers: Vec<_> = vectors.filter_map(unloaded_block).collect();
         if numbers.is_empty() {
             return Ok(true);
         }
@@ -159,7 +159,7 @@ impl GatheredPostings {
             deps.store.index().similarities(&request.scope, &numbers, &embedding.vector).await?;
         let Some(mut compared) = answer.map(Vec::into_iter) else { return Ok(false) };
         for vectors in self.segments.iter_mut().filter_map(|segment| segment.vectors.as_mut()) {
-            if let Some(similarities) = remote_number(vectors).and_then(|_| compared.next()) {
+            if let Some(similarities) = unloaded_block(vectors).and_then(|_| compared.next()) {
                 *vectors = SegmentVectors::Scored(similarities);
             }
         }

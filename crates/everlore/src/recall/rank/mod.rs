@@ -1,9 +1,9 @@
 //! Ranking: which memories are relevant to the query?
 //!
-//! [`gather`] reads the postings and vectors of the scope, [`fuse`] measures every document by BM25F and cosine
-//! similarity and adds up the signals, [`load`] reads the rows of the best candidates and lets their texts speak, and
-//! [`score`] multiplies the relevance with bounded factors. Stores never rank: ranking is here, the same for every
-//! backend.
+//! [`gather()`] reads the postings and vectors of the scope, [`fuse()`] measures every document by BM25F and cosine
+//! similarity and adds up the signals, [`load()`] reads the rows of the best candidates, reranks them and drops repeated
+//! ones, and [`score()`] multiplies the relevance with bounded factors. Stores never rank: ranking is here, the
+//! same for every backend.
 
 mod gather;
 mod corpus;

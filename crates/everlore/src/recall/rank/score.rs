@@ -19,7 +19,7 @@ use crate::{
 /// Milliseconds of a day.
 const DAY_MILLIS: f64 = 86_400_000.0;
 
-/// Factors near 1 that multiply the relevance.
+/// Relevance, and the factors near 1 that it is multiplied with.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ScoreFactors {
@@ -39,7 +39,7 @@ pub struct ScoreFactors {
 }
 
 impl ScoreFactors {
-    /// Returns the product of all factors.
+    /// Returns the relevance times all factors.
     pub(super) fn product(&self) -> f64 {
         self.relevance * self.recency * self.weight * self.importance * self.kind * self.update
     }
@@ -70,7 +70,7 @@ fn score_candidates(
     fusion: &Fusion<'_>,
     now: Timestamp,
 ) -> Vec<Hit> {
-    let strategy = fusion.intent.aim.strategy();
+    let strategy = fusion.intent.kind.strategy();
     let mut rows: HashMap<DocAddress, Memory> = rows.into_iter().collect();
     let mut hits: Vec<Hit> = candidates
         .into_iter()

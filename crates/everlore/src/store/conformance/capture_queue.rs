@@ -123,7 +123,7 @@ pub(crate) async fn a_turn_waits_until_it_was_read(store: TestStore) {
     store.apply(extraction_write(&last, &outside, 10, vec![])).await.unwrap();
     assert_eq!(pending_sessions(&store, &scope).await, []);
     assert_eq!(store.queue().claim(&claim_request("a", 11, None)).await.unwrap(), None);
-    assert_eq!(store.index().check(&scope).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(&scope).await.unwrap(), Vec::<String>::new());
 }
 
 pub(crate) async fn what_was_read_is_not_read_again(store: TestStore) {

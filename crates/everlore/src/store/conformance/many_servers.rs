@@ -19,7 +19,7 @@ pub(crate) async fn two_handles_see_each_others_writes(store: TestStore) {
     let query = JournalQuery::default();
     let entries = store.journal().entries(&scope, &query).await.unwrap();
     assert_eq!(seqs(entries), [2, 1]);
-    assert_eq!(second.memories().verify(&scope, &[tea.id]).await.unwrap(), [true]);
+    assert_eq!(second.memories().read_back(&scope, &[tea.id]).await.unwrap(), [true]);
 }
 
 pub(crate) async fn concurrent_writes_of_two_handles_all_survive(store: TestStore) {
@@ -41,7 +41,7 @@ pub(crate) async fn concurrent_writes_of_two_handles_all_survive(store: TestStor
     assert_eq!(seqs, (1..=u64::from(RACERS)).collect::<Vec<_>>(), "each line has its own number");
     let turns = store.uris().turns(&scope, "talk", None, 100).await.unwrap();
     assert_eq!(turns.len(), usize::from(RACERS), "each turn has its own address");
-    assert_eq!(store.index().check(&scope).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(&scope).await.unwrap(), Vec::<String>::new());
 }
 
 pub(crate) async fn concurrent_changes_of_one_memory_leave_one_winner(store: TestStore) {
@@ -88,7 +88,7 @@ pub(crate) async fn a_unique_violation_inside_a_batch_leaves_nothing(store: Test
     }
     assert_eq!(list_all(&store, &scope).await, [taken]);
     store.apply(write(&scope, 3, vec![add(&fresh)])).await.unwrap();
-    assert_eq!(store.index().check(&scope).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(&scope).await.unwrap(), Vec::<String>::new());
 }
 
 pub(crate) async fn a_uri_is_free_again_once_its_memory_is_deleted(store: TestStore) {
@@ -114,7 +114,7 @@ pub(crate) async fn similarities_are_those_of_the_loaded_vectors(store: TestStor
         let vectors = segment.vectors.as_ref().expect("every segment has vectors");
         let loaded = |doc| vectors.similarity(doc, &query);
         match vectors {
-            SegmentVectors::Remote(block) => {
+            SegmentVectors::Unloaded(block) => {
                 let scores = store.index().similarities(&scope, &[*block], &query).await.unwrap();
                 assert_eq!(scores.expect("the block is there")[0].len(), segment.docs.len());
             }
@@ -146,7 +146,7 @@ pub(crate) async fn cached_vectors_are_found_bounded_and_forgotten(store: TestSt
         is_query,
         now: time(0),
     };
-    let cache = store.cache();
+    let cache = store.vector_cache();
     cache
         .insert(&scope, insert(vec![(text(1), vector(1)), (secret, vector(2))], false, 9))
         .await
@@ -235,5 +235,5 @@ pub(crate) async fn a_batch_may_change_one_memory_many_times(store: TestStore) {
     assert_eq!((erasure(0).rows, erasure(0).journal_images, erasure(0).tombstones), (0, 2, 2));
     assert_eq!((erasure(1).rows, erasure(1).journal_images, erasure(1).tombstones), (1, 1, 1));
     assert_eq!(store.memories().tombstones(&scope).await.unwrap().len(), 3);
-    assert_eq!(store.index().check(&scope).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(&scope).await.unwrap(), Vec::<String>::new());
 }

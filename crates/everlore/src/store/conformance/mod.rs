@@ -264,7 +264,7 @@ pub(crate) async fn what_is_added_can_be_read_back(store: TestStore) {
         store.memories().get(&scope, &[talk.id, tea.id]).await.unwrap(),
         [Some(talk.clone()), Some(tea.clone())]
     );
-    assert_eq!(store.memories().verify(&scope, &[tea.id, talk.id]).await.unwrap(), [true, true]);
+    assert_eq!(store.memories().read_back(&scope, &[tea.id, talk.id]).await.unwrap(), [true, true]);
     // The stem of the name.
     let [addresses] = &postings_by_address(&store, &scope, &["carolin"]).await[..] else {
         panic!("one term asked")
@@ -275,7 +275,7 @@ pub(crate) async fn what_is_added_can_be_read_back(store: TestStore) {
         (1, 1)
     );
     assert_eq!(store.memories().by_address(&scope, &[*address]).await.unwrap(), [(*address, talk)]);
-    assert_eq!(store.index().check(&scope).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(&scope).await.unwrap(), Vec::<String>::new());
 }
 
 pub(crate) async fn an_id_or_a_uri_is_taken_only_once(store: TestStore) {
@@ -343,7 +343,7 @@ pub(crate) async fn scopes_know_nothing_of_each_other(store: TestStore) {
     let erased = memory(&ann, 2, "erased");
     store.apply(write(&ann, 2, vec![add(&erased), Change::Erase(erased.id)])).await.unwrap();
     assert_eq!(store.memories().get(&ben, &[secret.id]).await.unwrap(), [None]);
-    assert_eq!(store.memories().verify(&ben, &[secret.id]).await.unwrap(), [false]);
+    assert_eq!(store.memories().read_back(&ben, &[secret.id]).await.unwrap(), [false]);
     let keys = [
         MemoryKey::IdPrefix("01".into()),
         MemoryKey::Uri(secret.uri.clone()),
@@ -545,7 +545,7 @@ pub(crate) async fn erasing_leaves_no_text_anywhere(store: TestStore) {
         store.memories().are_erased(&scope, &[Fingerprint::of("elsewhere")]).await.unwrap(),
         [true]
     );
-    assert_eq!(store.index().check(&scope).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(&scope).await.unwrap(), Vec::<String>::new());
 }
 
 pub(crate) async fn a_deleted_memory_can_be_erased_too(store: TestStore) {
@@ -598,7 +598,7 @@ pub(crate) async fn concurrent_writes_all_survive(store: TestStore) {
     seqs.sort_unstable();
     assert_eq!(seqs, (1..=100).collect::<Vec<u64>>());
     assert_eq!(postings_by_address(&store, &scope, &["alpha"]).await[0].len(), 100);
-    assert_eq!(store.index().check(&scope).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(&scope).await.unwrap(), Vec::<String>::new());
 }
 
 fn model(name: &str) -> EmbeddingModelId {
@@ -749,7 +749,7 @@ pub(crate) async fn what_has_no_vector_yet_gets_one(store: TestStore) {
     let left: Vec<&str> =
         texts.iter().filter(|text| *text != "text 7").map(String::as_str).collect();
     assert_eq!(vectors(&store, &scope, &model).await, expected_vectors(&left));
-    assert_eq!(store.index().check(&scope).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(&scope).await.unwrap(), Vec::<String>::new());
 }
 
 pub(crate) async fn an_erased_memory_leaves_no_vector(store: TestStore) {
@@ -850,7 +850,7 @@ pub(crate) async fn words_are_kept_until_their_text_changes(store: TestStore) {
         .await
         .unwrap();
     assert_eq!(nobody, [None], "places of another scope are not read");
-    assert_eq!(store.index().check(&scope).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(&scope).await.unwrap(), Vec::<String>::new());
 }
 
 pub(crate) async fn words_of_two_models_never_mix(store: TestStore) {
@@ -1057,7 +1057,7 @@ async fn assert_same(store: &TestStore, model: &TestStore, scope: &Scope, second
         store.memories().are_erased(scope, &texts).await.unwrap(),
         model.memories().are_erased(scope, &texts).await.unwrap()
     );
-    assert_eq!(store.index().check(scope).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(scope).await.unwrap(), Vec::<String>::new());
     let one = self::model("one");
     assert_eq!(vectors(store, scope, &one).await, vectors(model, scope, &one).await);
     let held = list_all(store, scope).await;
@@ -1066,5 +1066,5 @@ async fn assert_same(store: &TestStore, model: &TestStore, scope: &Scope, second
         postings_by_address(store, scope, &words).await,
         postings_by_address(model, scope, &words).await
     );
-    assert_eq!(store.index().check(scope).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(scope).await.unwrap(), Vec::<String>::new());
 }

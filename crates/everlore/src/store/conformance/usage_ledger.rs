@@ -11,7 +11,7 @@ fn injected_memory(memory: &Memory, shown: InjectedTier) -> InjectedMemory {
     InjectedMemory {
         id: memory.id,
         shown,
-        asked: vec![1, 2, 3, 4],
+        query_term_digests: vec![1, 2, 3, 4],
         sketch: memory.content.as_bytes().to_vec(),
     }
 }
@@ -23,8 +23,8 @@ fn injection(session: &str, second: i64, memories: Vec<InjectedMemory>) -> Injec
         query,
         at: time(second),
         memories,
-        joins: false,
-        most: 1_000,
+        is_same_prompt: false,
+        max_lines: 1_000,
     }
 }
 
@@ -77,7 +77,7 @@ pub(crate) async fn what_prompts_were_given_is_kept_until_it_is_answered(store: 
     assert_eq!(log.awaiting_weight_update(&scope).await.unwrap().len(), 1);
     let counts = log.counts(&scope).await.unwrap();
     let expected = UsageCounts {
-        told: 3,
+        injected: 3,
         answered: 1,
         used: 1,
         held_out: 1,
@@ -94,7 +94,7 @@ pub(crate) async fn the_usage_log_is_bounded_by_count_and_age(store: TestStore) 
     let (one, _) = add_two_memories(&store, &scope).await;
     for second in 0..20 {
         let prompt = injection("s", second, vec![injected_memory(&one, InjectedTier::Full)]);
-        store.usage().record(&scope, Injection { most: 5, ..prompt }).await.unwrap();
+        store.usage().record(&scope, Injection { max_lines: 5, ..prompt }).await.unwrap();
     }
     let lines = store.usage().unanswered(&scope, "s").await.unwrap();
     assert_eq!(lines.iter().map(|line| line.turn).collect::<Vec<_>>(), [16, 17, 18, 19, 20]);
@@ -176,15 +176,15 @@ pub(crate) async fn packing_loses_nothing(store: TestStore) {
     }
     store.admin().compact().await.unwrap();
     assert_eq!(store.memories().get(&scope, &[stored.id]).await.unwrap(), [Some(stored)]);
-    assert_eq!(store.index().check(&scope).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.index().inconsistencies(&scope).await.unwrap(), Vec::<String>::new());
     assert_eq!(store.admin().compact().await.unwrap(), 0, "there is nothing left to give back");
 }
 
 pub(crate) async fn what_a_tool_tells_belongs_to_the_prompt_before_it(store: TestStore) {
     let scope = test_scope("a");
     let (one, two) = add_two_memories(&store, &scope).await;
-    let tells = |memory: &Memory, joins| Injection {
-        joins,
+    let tells = |memory: &Memory, is_same_prompt| Injection {
+        is_same_prompt,
         ..injection("s", 1, vec![injected_memory(memory, InjectedTier::Full)])
     };
     for prompt in [tells(&one, true), tells(&two, true), tells(&one, false), tells(&two, true)] {

@@ -193,8 +193,8 @@ impl Store for DirectoryStore {
         self.inner.ledger()
     }
 
-    fn cache(&self) -> &dyn VectorCache {
-        self.inner.cache()
+    fn vector_cache(&self) -> &dyn VectorCache {
+        self.inner.vector_cache()
     }
 
     fn documents(&self) -> &dyn SharedDocuments {
@@ -236,8 +236,8 @@ impl Memories for DirectoryStore {
         self.inner.memories().by_address(scope, addresses).await
     }
 
-    async fn verify(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
-        self.inner.memories().verify(scope, ids).await
+    async fn read_back(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
+        self.inner.memories().read_back(scope, ids).await
     }
 
     async fn count(&self, scope: &Scope) -> Result<ScopeCounts> {
@@ -275,8 +275,8 @@ impl SearchIndex for DirectoryStore {
         self.inner.index().similarities(scope, segments, question).await
     }
 
-    async fn check(&self, scope: &Scope) -> Result<Vec<String>> {
-        let mut problems = self.inner.index().check(scope).await?;
+    async fn inconsistencies(&self, scope: &Scope) -> Result<Vec<String>> {
+        let mut problems = self.inner.index().inconsistencies(scope).await?;
         let failure = lock(&self.write_failure).clone();
         problems.extend(failure.map(|failure| format!("files could not be written: {failure}")));
         if !self.folder(scope).join(META_FOLDER).is_dir() {
@@ -284,8 +284,8 @@ impl SearchIndex for DirectoryStore {
         }
         let report = self.sync_scope(scope, None, true).await?;
         problems.extend(report.done.into_iter().map(|done| match (done.what, done.note) {
-            (SyncAction::Skipped, Some(reason)) => format!("{} is not taken: {reason}", done.file),
-            _ => format!("{} and its memory do not say the same yet", done.file),
+            (SyncAction::Skipped, Some(reason)) => format!("{} was skipped: {reason}", done.file),
+            _ => format!("{} and its memory differ", done.file),
         }));
         Ok(problems)
     }
@@ -336,9 +336,12 @@ mod tests {
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, text.replace("龙井茶", "普洱茶")).unwrap();
         store.refresh(&scope).await.unwrap();
-        let found = engine.recall(&engine.request(&scope, "普洱茶")).await.unwrap();
+        let found = engine.recall(&engine.recall_request(&scope, "普洱茶")).await.unwrap();
         assert_eq!(found.hits[0].memory.content, "I like 普洱茶");
-        assert_eq!(engine.store().index().check(&scope).await.unwrap(), Vec::<String>::new());
+        assert_eq!(
+            engine.store().index().inconsistencies(&scope).await.unwrap(),
+            Vec::<String>::new()
+        );
     }
 
     #[tokio::test]

@@ -8,7 +8,8 @@ use std::{
 
 use super::{
     plan::{FileOp, IndexFileOp, merge_base},
-    sync::{CrashPoint, SyncAction, SyncStep},
+    sync::CrashPoint,
+    sync_report::{SyncAction, SyncStep},
     sync_state::{ContentDigest, MergeBase},
 };
 use crate::{
@@ -198,7 +199,7 @@ impl<'a> SyncExecutor<'a> {
         if ContentDigest::of_bytes(&bytes) == expected {
             return Ok((bytes, stat));
         }
-        Err("it is being changed; it is looked at again at the next sync".to_owned())
+        Err("it is being edited; the next sync checks it again".to_owned())
     }
 
     /// Changes the index file, in one write; an unreadable one is left alone.

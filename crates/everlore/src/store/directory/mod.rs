@@ -5,13 +5,14 @@ mod vault_scan;
 mod database_view;
 mod plan;
 mod execute;
+mod sync_report;
 mod sync;
 mod directory_store;
 mod uri_index;
 
 pub use directory_store::DirectoryStore;
 pub(crate) use sync::sync;
-pub use sync::{SyncAction, SyncReport, SyncRequest, SyncStep};
+pub use sync_report::{SyncAction, SyncReport, SyncRequest, SyncStep};
 
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ use self::{
 
 use super::{
     database_view::DatabaseView,
-    sync::{SyncAction, SyncRequest, SyncStep},
+    sync_report::{SyncAction, SyncRequest, SyncStep},
     sync_state::{ContentDigest, MergeBase, SyncState},
     vault_scan::{FileContent, ScannedFile, VaultScan},
 };
@@ -274,7 +274,7 @@ impl SyncPlanner<'_> {
     fn keep_both(&mut self, file: &str, scanned: &ScannedFile, page: &VaultPage, memory: &Memory) {
         let copy = conflict_copy(&self.request.scope, memory, self.now);
         let note =
-            format!("edited on both sides; what the memory said is kept as \"{}\"", copy.name);
+            format!("edited on both sides; the text of the memory is kept as \"{}\"", copy.name);
         self.update_memory(file, scanned, page, memory, SyncAction::Conflict, Some(note));
         self.plan.changes.push(Change::Add(Box::new(copy.clone())));
         self.create_file(copy, None, None);
@@ -307,4 +307,4 @@ fn with_secrets_note(note: Option<String>, scanned: &ScannedFile) -> Option<Stri
     Some(note.map_or_else(|| secrets.clone(), |note| format!("{note}; {secrets}")))
 }
 
-const FORGOTTEN_NOTE: &str = "what it says was forgotten; delete the file, or change its text";
+const FORGOTTEN_NOTE: &str = "its text was forgotten; delete the file, or change its text";

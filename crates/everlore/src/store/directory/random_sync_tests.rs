@@ -216,7 +216,7 @@ impl SyncStorm {
         }
         assert_eq!(index.lines().count(), files.len(), "{files:?}\n{index}");
         assert_eq!(
-            self.fixture.engine.store().index().check(&self.fixture.scope).await.unwrap(),
+            self.fixture.engine.store().index().inconsistencies(&self.fixture.scope).await.unwrap(),
             Vec::<String>::new()
         );
         let before = self.fixture.files();

@@ -1,20 +1,26 @@
 //! Two-way sync of a vault and a database: changes on either side reach the other, and nothing is lost.
 //!
-//! Both sides are compared with the state on which they last agreed ([`SyncState`]). The database is changed first,
-//! then files, then the index file, then the record. The next sync finds and completes whatever a crash leaves undone,
-//! and does nothing twice: a change that has arrived on both sides is one on which both agree.
+//! One sync (decision 0007 has the reasons):
+//!
+//! 1. `everlore vault sync` or the tool `memory` calls `Engine::sync_vault`, which calls `sync`. `open` takes the
+//!    vault's lock and loads the `SyncState`, on which both sides last agreed.
+//! 2. `scan_vault` (`vault_scan.rs`) reads only files touched since; `files/vault/page.rs` parses them with
+//!    `files/front_matter.rs`, which keeps every byte that does not change.
+//! 3. `DatabaseView::load` (`database_view.rs`) asks the journal which memories changed since, and reads those only.
+//! 4. `plan` (`plan.rs`, pure) compares both sides with the merge base of each file; `files/vault/decide.rs` has the
+//!    table of decisions.
+//! 5. New memories are noted in the state as pending; `apply_changes` stores all changes as one run.
+//! 6. `finish` writes files (`execute.rs`), each only while its bytes are those that were scanned, then the index file,
+//!    then the state. The next sync completes whatever a crash leaves undone, and does nothing twice: a change that has
+//!    arrived on both sides is one on which both agree.
 
-use std::{
-    collections::HashSet,
-    path::{Path, PathBuf},
-};
-
-use serde::Serialize;
+use std::{collections::HashSet, path::Path};
 
 use super::{
     database_view::DatabaseView,
     execute::SyncExecutor,
     plan::{FileOp, IndexFileOp, SyncPlan, plan},
+    sync_report::{SyncAction, SyncReport, SyncRequest, SyncStep},
     sync_state::{
         JournalCheckpoint, MergeBase, SyncState, clear_in_progress, load_in_progress,
         record_in_progress,
@@ -27,8 +33,8 @@ use crate::{
     store::Store,
     sync::run_blocking,
     types::{
-        Actor, AppliedChange, Change, ChangeAuthor, Kind, Memory, MemoryId, Scope, Timestamp,
-        WriteBatch, to_millisecond,
+        Actor, AppliedChange, Change, ChangeAuthor, Kind, Memory, MemoryId, Timestamp, WriteBatch,
+        to_millisecond,
     },
 };
 
@@ -37,97 +43,6 @@ const MAX_ATTEMPTS: usize = 5;
 
 /// Changes written at a time: bounds the size of one transaction.
 const BATCH: usize = 1_000;
-
-/// Request for a sync.
-#[derive(Debug, Clone)]
-pub struct SyncRequest {
-    /// Vault folder.
-    pub folder: PathBuf,
-    /// Scope of the memories.
-    pub scope: Scope,
-    /// Kinds that get files; empty for the kinds of the last sync, or the default ones. A file of any kind but a turn
-    /// gets a memory.
-    pub kinds: Vec<Kind>,
-    /// Set to report the steps without executing them.
-    pub dry_run: bool,
-    /// Author of the changes to the files, where it is known; otherwise the journal names the engine as the actor.
-    pub author: Option<ChangeAuthor>,
-    /// Set to mask secrets in files on their way to memory; the engine goes by its settings. Files keep what people
-    /// typed, and the report names them.
-    pub mask_secrets: bool,
-}
-
-impl SyncRequest {
-    /// Kinds that people and agents write; the others are the engine's own.
-    pub const DEFAULT_KINDS: [Kind; 4] =
-        [Kind::User, Kind::Feedback, Kind::Project, Kind::Reference];
-
-    /// Creates a request for the kinds of the last sync.
-    pub fn new(folder: impl Into<PathBuf>, scope: &Scope) -> Self {
-        let (folder, scope) = (folder.into(), scope.clone());
-        Self { folder, scope, kinds: Vec::new(), dry_run: false, author: None, mask_secrets: false }
-    }
-}
-
-/// Outcome of a sync.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SyncReport {
-    /// Run id, to undo the changes to memories; `None` if there were none.
-    pub run: Option<String>,
-    /// Steps that were executed, or would be.
-    pub done: Vec<SyncStep>,
-    /// Number of files that equal their memories.
-    pub unchanged: usize,
-}
-
-impl SyncReport {
-    /// Counts the steps with an action.
-    pub fn count(&self, what: SyncAction) -> usize {
-        self.done.iter().filter(|done| done.what == what).count()
-    }
-
-    /// Returns `true` if both sides agree, apart from skipped files.
-    pub fn is_unchanged(&self) -> bool {
-        self.done.iter().all(|done| done.what == SyncAction::Skipped)
-    }
-}
-
-/// Step of a sync.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SyncStep {
-    /// Action of the step.
-    pub what: SyncAction,
-    /// File that was changed, or caused the change.
-    pub file: String,
-    /// Memory of the step, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<MemoryId>,
-    /// Reason, where it is not plain.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-}
-
-/// Actions of a sync.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SyncAction {
-    /// A file became a memory.
-    Stored,
-    /// A memory was updated from its file.
-    Updated,
-    /// A memory was deleted, as its file was.
-    Deleted,
-    /// A file was written from its memory.
-    Written,
-    /// A file was removed, as its memory was.
-    Removed,
-    /// A file was found under another name.
-    Renamed,
-    /// Both sides were edited, and both versions are kept.
-    Conflict,
-    /// A file was left alone.
-    Skipped,
-}
 
 /// Syncs both sides once.
 pub(crate) async fn sync(
@@ -202,7 +117,7 @@ async fn open(request: &SyncRequest) -> Result<OpenedVault> {
         if !request.folder.is_dir() {
             return Err(Error::invalid(
                 format!("there is no vault at {}", request.folder.display()),
-                "make one with `everlore vault init`, or name another folder",
+                "create one with `everlore vault init`, or name another folder",
             ));
         }
         let lock = if request.dry_run { None } else { Some(VaultLock::acquire(&request.folder)?) };
@@ -285,7 +200,12 @@ fn sync_author(folder: &Path) -> ChangeAuthor {
 async fn verify_batch(store: &dyn Store, request: &SyncRequest, batch: &[Change]) -> Result<()> {
     let stays = |change: &&Change| matches!(change, Change::Add(_) | Change::Update(_));
     let ids: Vec<_> = batch.iter().filter(stays).map(Change::id).collect();
-    match store.memories().verify(&request.scope, &ids).await?.iter().position(|verified| !verified)
+    match store
+        .memories()
+        .read_back(&request.scope, &ids)
+        .await?
+        .iter()
+        .position(|verified| !verified)
     {
         None => Ok(()),
         Some(at) => {

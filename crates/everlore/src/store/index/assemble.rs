@@ -183,7 +183,7 @@ fn block_segment(
     let vectors = model.map(|model| match cached.vectors {
         CachedVectors::Loaded(vectors) => SegmentVectors::new(vectors, model.dimensions),
         CachedVectors::NotRequested | CachedVectors::RequestedOnce => {
-            SegmentVectors::Remote(header.id)
+            SegmentVectors::Unloaded(header.id)
         }
     });
     Segment { docs, postings, vectors }
@@ -369,7 +369,7 @@ mod tests {
         let blocks = [block(1, 1), block(2, LARGE_DOCS), block(3, 1)];
         let found = segments(&reader, &blocks, &cache);
         assert_eq!(reader.0.take(), [("docs", 2), ("vectors", 1), ("postings", 3)]);
-        assert_eq!(found[1].vectors, Some(SegmentVectors::Remote(2)));
+        assert_eq!(found[1].vectors, Some(SegmentVectors::Unloaded(2)));
         segments(&reader, &blocks, &cache);
         assert_eq!(
             reader.0.take(),

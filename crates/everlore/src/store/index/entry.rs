@@ -67,7 +67,7 @@ impl IndexEntry {
     /// Appends the packed vector of this model, or an empty one.
     fn push_vector(&self, model: u32, size: usize, to: &mut Vec<u8>) {
         match &self.vector {
-            Some((number, slot)) if *number == model && slot.len() == size => to.extend(slot),
+            Some((number, packed)) if *number == model && packed.len() == size => to.extend(packed),
             _ => to.resize(to.len() + size, 0),
         }
     }
@@ -233,6 +233,6 @@ pub(crate) fn build_segment<'a>(
             }
         }
     }
-    let slots = model.map(|(_, dimensions)| SegmentVectors::new(Arc::new(bytes), dimensions));
-    Segment { docs: Docs::from_packed(packed), postings, vectors: slots }
+    let vectors = model.map(|(_, dimensions)| SegmentVectors::new(Arc::new(bytes), dimensions));
+    Segment { docs: Docs::from_packed(packed), postings, vectors }
 }

@@ -57,7 +57,7 @@ pub enum SegmentVectors {
     /// scores them there.
     ///
     /// [`SearchIndex::similarities`]: crate::store::SearchIndex::similarities
-    Remote(i64),
+    Unloaded(i64),
     /// Similarities to a query; NaN where there is no vector.
     Scored(Vec<f32>),
 }
@@ -71,8 +71,8 @@ impl SegmentVectors {
     /// Returns the scale and the bytes of a document's vector; `None` if it is not in RAM or is empty.
     #[inline]
     pub(crate) fn get(&self, doc: usize) -> Option<(f32, &[u8])> {
-        let Self::Loaded { bytes, vector_bytes: slot_bytes } = self else { return None };
-        unpack_vector(bytes.get(doc * slot_bytes..(doc + 1) * slot_bytes)?)
+        let Self::Loaded { bytes, vector_bytes } = self else { return None };
+        unpack_vector(bytes.get(doc * vector_bytes..(doc + 1) * vector_bytes)?)
     }
 
     /// Returns the similarity of a document to a query, if it has a vector that is in RAM or was scored.

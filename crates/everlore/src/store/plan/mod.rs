@@ -13,7 +13,8 @@ use super::{DocAddress, check_scope, index::IndexEntry, row::MemoryRow};
 use crate::{
     error::Result,
     types::{
-        AppliedChange, Change, ChangeOp, Fingerprint, Memory, MemoryId, Timestamp, WriteBatch,
+        AppliedChange, CaptureCheckpoint, Change, ChangeOp, Fingerprint, Memory, MemoryId,
+        Timestamp, WriteBatch,
     },
 };
 
@@ -58,8 +59,8 @@ pub(crate) struct Loaded {
     pub(crate) rows: HashMap<MemoryId, MemoryRow>,
     pub(crate) deletions: HashMap<MemoryId, Deletion>,
     pub(crate) sessions: HashMap<String, SessionCounter>,
-    /// The first position of each session that capture has not read yet; 0 where there is no row.
-    pub(crate) capture_cursors: HashMap<u32, u32>,
+    /// Checkpoint of each session: the first position that capture has not read yet; 0 where there is no row.
+    pub(crate) capture_checkpoints: HashMap<u32, u32>,
     /// Journal lines of the memories to erase, in any order.
     pub(crate) journal: HashMap<MemoryId, Vec<JournalImage>>,
 }
@@ -139,7 +140,8 @@ pub(crate) struct Erasure {
     pub(crate) texts: BTreeSet<Fingerprint>,
 }
 
-/// Changes to every table, to be executed in the order of the fields.
+/// Everything that a batch does to the tables, to be executed in the order of the fields. Only the head of a journal line
+/// (author, reason, run, cost) and the time come from the batch itself: they are the same for all lines.
 #[derive(Debug, Default)]
 pub(crate) struct Effects {
     pub(crate) counters: ScopeCounters,
@@ -160,6 +162,10 @@ pub(crate) struct Effects {
     pub(crate) unindexed: Vec<DocAddress>,
     pub(crate) indexed: Vec<IndexEntry>,
     pub(crate) erasures: Vec<Erasure>,
+    /// Texts that were erased elsewhere; each gets a tombstone.
+    pub(crate) erased_texts: Vec<Fingerprint>,
+    /// Checkpoint of the session that the memories were extracted from. Executing it fails if the lease was lost.
+    pub(crate) checkpoint: Option<CaptureCheckpoint>,
     /// The answer to the caller; a backend adds to erasure receipts what it removed.
     pub(crate) applied: Vec<AppliedChange>,
 }

@@ -41,7 +41,12 @@ impl<'a> Planner<'a> {
             deletions: loaded.deletions.clone(),
             touched_sessions: BTreeSet::new(),
             indexed: BTreeMap::new(),
-            effects: Effects { counters: loaded.counters, ..Effects::default() },
+            effects: Effects {
+                counters: loaded.counters,
+                erased_texts: write.erased_texts.clone(),
+                checkpoint: write.checkpoint.clone(),
+                ..Effects::default()
+            },
             loaded,
         }
     }
@@ -209,8 +214,8 @@ impl Planner<'_> {
 
     /// Counts a turn as waiting for capture, or no longer so, unless capture has read that far.
     fn count_turn(&mut self, turn: &Memory, address: DocAddress, by: i64) {
-        let cursor = self.loaded.capture_cursors.get(&address.session()).copied();
-        if cursor.unwrap_or(0) > address.position() {
+        let checkpoint = self.loaded.capture_checkpoints.get(&address.session()).copied();
+        if checkpoint.unwrap_or(0) > address.position() {
             return;
         }
         let delta = self.effects.captures.entry(address.session()).or_default();

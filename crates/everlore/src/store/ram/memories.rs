@@ -69,7 +69,7 @@ impl Memories for RamStore {
         }))
     }
 
-    async fn verify(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
+    async fn read_back(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
         Ok(self.read(scope, |data| ids.iter().map(|id| data.memory(*id).is_some()).collect()))
     }
 

@@ -142,7 +142,7 @@ impl Store for RamStore {
         self
     }
 
-    fn cache(&self) -> &dyn VectorCache {
+    fn vector_cache(&self) -> &dyn VectorCache {
         self
     }
 
@@ -177,7 +177,7 @@ impl SearchIndex for RamStore {
         Ok(None)
     }
 
-    async fn check(&self, _scope: &Scope) -> Result<Vec<String>> {
+    async fn inconsistencies(&self, _scope: &Scope) -> Result<Vec<String>> {
         // The index is built from the rows at every query, so the two cannot disagree.
         Ok(Vec::new())
     }

@@ -47,7 +47,7 @@ impl UsageLedgerData {
         let mut seq = lines.last().map_or(0, |(line, _)| line.seq);
         let same = lines.iter().filter(|(line, _)| line.session == prompt.session);
         let turn = same.map(|(line, _)| line.turn).max().unwrap_or(0);
-        let turn = (turn + u32::from(!prompt.joins)).max(1);
+        let turn = (turn + u32::from(!prompt.is_same_prompt)).max(1);
         for injected in prompt.memories {
             seq += 1;
             let session = prompt.session.clone();
@@ -55,7 +55,7 @@ impl UsageLedgerData {
             lines
                 .push((UsageRecord { seq, session, turn, query, at, injected, used: None }, false));
         }
-        lines.retain(|(line, _)| line.seq + prompt.most as u64 > seq);
+        lines.retain(|(line, _)| line.seq + prompt.max_lines as u64 > seq);
     }
 }
 
@@ -129,7 +129,7 @@ impl UsageLog for RamStore {
                 counts.held_out_used += u64::from(was_used);
                 continue;
             }
-            counts.told += 1;
+            counts.injected += 1;
             counts.answered += u64::from(answered);
             counts.used += u64::from(was_used);
             injected.insert(line.injected.id);

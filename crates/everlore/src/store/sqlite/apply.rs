@@ -1,4 +1,5 @@
-//! A write inside the writer's transaction: load the rows it touches, plan, execute the effects.
+//! One write: its texts are analysed before the writer takes it; in the writer's transaction it loads the rows it
+//! touches, plans, and executes the effects.
 
 use rusqlite::{Connection, params};
 
@@ -107,8 +108,8 @@ fn load(
         }
     }
     for session in loaded.session_numbers() {
-        let cursor = capture_rows::next_position(db, scope_id, session)?;
-        loaded.capture_cursors.insert(session, cursor);
+        let checkpoint = capture_rows::next_position(db, scope_id, session)?;
+        loaded.capture_checkpoints.insert(session, checkpoint);
     }
     Ok(loaded)
 }
@@ -154,8 +155,8 @@ fn execute(
             erase::execute(db, scope_id, erasure, receipt)?;
         }
     }
-    erase::bury(db, scope_id, &write.erased_texts)?;
-    if let Some(checkpoint) = &write.checkpoint {
+    erase::bury(db, scope_id, &effects.erased_texts)?;
+    if let Some(checkpoint) = &effects.checkpoint {
         capture_rows::commit(db, scope_id, checkpoint, write.at)?;
     }
     Ok(applied)

@@ -1,5 +1,20 @@
 //! Memories in one SQLite file: rows, index and journal in the same transaction, one writer that shares syncs between
 //! concurrent saves, many readers that never wait for it.
+//!
+//! Migrations never change, so some names in SQL are older than those in Rust:
+//!
+//! | SQL | Rust |
+//! |---|---|
+//! | `place` | address: [`DocAddress`] as an integer |
+//! | `gone` | deletions: `plan::Deletion` |
+//! | `text` of a memory, tombstone, draft or cached vector | [`Fingerprint`] of the text |
+//! | `changes`, `cause` | journal lines, their reason |
+//! | `captures`, `extracted` | capture queue, checkpoint of a session |
+//! | `held` | quarantined drafts |
+//! | `tokens` | token vectors |
+//! | `slots`, `unmade` | packed vectors of a block; how many are missing |
+//! | `block_gone` | deleted documents of a block |
+//! | `asked`, `weighed` of `usage` | digests of query terms; set when weights were updated |
 
 mod open;
 mod pool;
@@ -23,7 +38,7 @@ mod quarantine;
 mod capture_queue;
 mod uri_index;
 mod shared_documents;
-mod check;
+mod integrity;
 #[cfg(test)]
 pub(crate) mod vm_steps;
 
@@ -54,7 +69,9 @@ pub struct SqliteStore {
     path: PathBuf,
     pool: ReaderPool,
     writer: Arc<SqliteWriter>,
-    cache: Arc<BlockCache>,
+    /// Index blocks in RAM.
+    block_cache: Arc<BlockCache>,
+    /// Hits and misses of the vector cache that are not in the database yet.
     tally: Arc<vector_cache::CacheTally>,
 }
 
@@ -66,19 +83,23 @@ impl SqliteStore {
     /// Indexes that an older text analysis built are rebuilt in the background, a scope at a time.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_owned();
-        let (first, mode) = run_blocking({
+        let (first, mode, stale) = run_blocking({
             let path = path.clone();
-            move || open::prepare(&path)
+            move || {
+                let (first, mode) = open::prepare(&path)?;
+                let stale = integrity::stale_scopes(&first)?;
+                Ok((first, mode, stale))
+            }
         })
         .await?;
         let store = Self {
             pool: ReaderPool::new(path.clone(), mode, first),
             writer: Arc::new(SqliteWriter::new(path.clone(), mode)),
-            cache: Arc::default(),
+            block_cache: Arc::default(),
             tally: Arc::default(),
             path,
         };
-        store.rebuild_stale_indexes().await?;
+        store.rebuild_indexes(stale);
         Ok(store)
     }
 
@@ -87,17 +108,17 @@ impl SqliteStore {
         &self.path
     }
 
-    async fn rebuild_stale_indexes(&self) -> Result<()> {
-        let stale = self.pool.read(check::stale_scopes).await?;
+    /// Rebuilds the indexes of these scopes in the background.
+    fn rebuild_indexes(&self, stale: Vec<Scope>) {
         if stale.is_empty() || self.writer.check_writable().is_err() {
-            return Ok(());
+            return;
         }
         let writer = Arc::clone(&self.writer);
         tokio::spawn(async move {
             for scope in stale {
                 let reindex = |scope: Scope| {
                     writer.run(move |db| match scope_id(db, &scope)? {
-                        Some(scope_id) => check::reindex(db, &scope, scope_id),
+                        Some(scope_id) => integrity::reindex(db, &scope, scope_id),
                         None => Ok(0),
                     })
                 };
@@ -106,7 +127,6 @@ impl SqliteStore {
                 }
             }
         });
-        Ok(())
     }
 
     /// Runs `read` on one unchanging state of the scope; a scope that never stored anything answers the default.
@@ -146,7 +166,7 @@ impl Store for SqliteStore {
         let erases = write.changes.iter().any(|change| matches!(change, Change::Erase(_)));
         let applied = self.writer.apply(write).await?;
         if erases {
-            self.cache.clear();
+            self.block_cache.clear();
         }
         if erases && !self.writer.truncate_wal().await? {
             tracing::warn!(
@@ -192,7 +212,7 @@ impl Store for SqliteStore {
         self
     }
 
-    fn cache(&self) -> &dyn VectorCache {
+    fn vector_cache(&self) -> &dyn VectorCache {
         self
     }
 
@@ -259,11 +279,12 @@ impl Memories for SqliteStore {
         .await
     }
 
-    async fn verify(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
+    async fn read_back(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
         let (owned_scope, wanted) = (scope.clone(), ids.to_vec());
-        let verify =
-            move |db: &Connection, scope_id| check::verify(db, &owned_scope, scope_id, &wanted);
-        let mut found = self.read(scope, verify).await?;
+        let read_back = move |db: &Connection, scope_id| {
+            integrity::read_back(db, &owned_scope, scope_id, &wanted)
+        };
+        let mut found = self.read(scope, read_back).await?;
         found.resize(ids.len(), false);
         Ok(found)
     }
@@ -300,7 +321,7 @@ impl StoreAdmin for SqliteStore {
     }
 
     async fn integrity(&self) -> Result<Vec<String>> {
-        self.pool.read(check::integrity).await
+        self.pool.read(integrity::file_problems).await
     }
 
     async fn compact(&self) -> Result<u64> {
@@ -355,7 +376,7 @@ mod tests {
         while !store.stale_scopes().await.unwrap().is_empty() {
             tokio::task::yield_now().await;
         }
-        assert_eq!(store.check(&scope).await.unwrap(), Vec::<String>::new());
+        assert_eq!(store.inconsistencies(&scope).await.unwrap(), Vec::<String>::new());
         set_version(u32::MAX);
         let error = engine.remember(&scope, remember).await.unwrap_err();
         assert!(matches!(error, crate::Error::SchemaTooNew { .. }), "{error:?}");

@@ -72,8 +72,11 @@ fn read_only(path: &Path) -> Result<(Connection, OpenMode)> {
     });
     let Some((found, db, mode)) = found else {
         return Err(Error::invalid(
-            format!("{} was not closed well, and cannot be mended from here", path.display()),
-            "copy the home to a place that can be written to, and name it with --home",
+            format!(
+                "{} was not closed properly, and cannot be recovered because it is read-only here",
+                path.display()
+            ),
+            "copy the home to a folder that you may write to, and name it with --home",
         ));
     };
     match found {
@@ -82,8 +85,11 @@ fn read_only(path: &Path) -> Result<(Connection, OpenMode)> {
         }
         SCHEMA_VERSION => Ok((db, mode)),
         _ => Err(Error::invalid(
-            format!("{} is of an older version, and cannot be updated from here", path.display()),
-            "open it once where it can be written to, or copy the home and name the copy with --home",
+            format!(
+                "{} has an older version, and cannot be updated because it is read-only here",
+                path.display()
+            ),
+            "open it once where you may write, or copy the home and name the copy with --home",
         )),
     }
 }
@@ -302,7 +308,7 @@ mod tests {
     fn an_old_file_that_cannot_be_updated_is_told() {
         let (_folder, path) = old_file();
         let error = read_only(&path).map(drop).unwrap_err();
-        assert!(error.to_string().contains("is of an older version"), "{error}");
+        assert!(error.to_string().contains("has an older version"), "{error}");
         assert_eq!(version(&connect(&path).unwrap()).unwrap(), 1);
     }
 

@@ -1,6 +1,7 @@
 //! Pool of read connections, opened when needed and kept for the next reader.
 
 use std::{
+    any::Any,
     path::PathBuf,
     sync::{Arc, Mutex},
 };
@@ -10,7 +11,7 @@ use rusqlite::Connection;
 use super::open::{self, OpenMode};
 use crate::{
     error::{Error, Result},
-    sync::{lock, run_blocking},
+    sync::{BoxFuture, downcast, lock, run_blocking},
 };
 
 /// Idle connections kept; more readers at once get one of their own that is closed afterwards.
@@ -19,6 +20,12 @@ const MAX_IDLE: usize = 8;
 /// Reads for which a connection maps the file: those of a process that runs one query. After every write SQLite drops
 /// the mapping, and for a process with more queries a new mapping costs more than reading some pages.
 const MAPPED_READS: u32 = 8;
+
+/// `Result` of a read, without its type.
+type AnyResult = Box<dyn Any + Send>;
+
+/// Read of any type.
+type UntypedRead = Box<dyn FnOnce(&Connection) -> AnyResult + Send>;
 
 /// Read connections of one file.
 pub(super) struct ReaderPool(Arc<PoolState>);
@@ -61,15 +68,20 @@ impl ReaderPool {
         self.run(read, true).await
     }
 
-    async fn run<T, F>(&self, read: F, is_much: bool) -> Result<T>
+    async fn run<T, F>(&self, read: F, is_large: bool) -> Result<T>
     where
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T> + Send + 'static,
     {
+        downcast(self.run_untyped(Box::new(|db| Box::new(read(db))), is_large).await?)
+    }
+
+    /// Runs `read` without the type of its result, so that this is compiled once for all reads.
+    fn run_untyped(&self, read: UntypedRead, is_large: bool) -> BoxFuture<'_, Result<AnyResult>> {
         let shared = Arc::clone(&self.0);
-        run_blocking(move || {
+        Box::pin(run_blocking(move || {
             let mut reader = shared.acquire()?;
-            if is_much {
+            if is_large {
                 reader.set_mmap(true)?;
             }
             let answer = reader.read(read);
@@ -78,8 +90,7 @@ impl ReaderPool {
             }
             shared.release(reader);
             answer
-        })
-        .await
+        }))
     }
 
     /// Closes idle connections; those in use are closed when their reader is done.
@@ -113,10 +124,10 @@ impl PooledReader {
         Self { db, reads: 0, is_mapped: true }
     }
 
-    fn read<T>(&mut self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    fn read(&mut self, read: UntypedRead) -> Result<AnyResult> {
         self.reads = self.reads.saturating_add(1);
         let tx = self.db.unchecked_transaction()?;
-        read(&tx)
+        Ok(read(&tx))
     }
 
     fn set_mmap(&mut self, maps: bool) -> Result<()> {

@@ -10,9 +10,8 @@ use rusqlite::Connection;
 use super::{
     SqliteStore,
     block_tables::{BlockHalf, all_exist, snapshots},
-    check,
     index::tail,
-    scope_id, vectors,
+    integrity, scope_id, vectors,
 };
 use crate::{
     error::Result,
@@ -77,18 +76,19 @@ impl SearchIndex for SqliteStore {
         Ok(halves.map(|(first, second)| first.into_iter().zip(second).map(whole).collect()))
     }
 
-    async fn check(&self, scope: &Scope) -> Result<Vec<String>> {
+    async fn inconsistencies(&self, scope: &Scope) -> Result<Vec<String>> {
         let owned_scope = scope.clone();
-        self.read(scope, move |db, scope_id| check::check(db, &owned_scope, scope_id)).await
+        self.read(scope, move |db, scope_id| integrity::inconsistencies(db, &owned_scope, scope_id))
+            .await
     }
 
     async fn reindex(&self, scope: &Scope) -> Result<usize> {
         let owned_scope = scope.clone();
-        self.write(scope, move |db, scope_id| check::reindex(db, &owned_scope, scope_id)).await
+        self.write(scope, move |db, scope_id| integrity::reindex(db, &owned_scope, scope_id)).await
     }
 
     async fn stale_scopes(&self) -> Result<Vec<Scope>> {
-        self.pool.read(check::stale_scopes).await
+        self.pool.read(integrity::stale_scopes).await
     }
 }
 
@@ -99,7 +99,7 @@ impl SqliteStore {
         request: Arc<PostingsRequest>,
     ) -> Result<Vec<Segment>> {
         let first = {
-            let (request, cache) = (Arc::clone(&request), Arc::clone(&self.cache));
+            let (request, cache) = (Arc::clone(&request), Arc::clone(&self.block_cache));
             self.read(scope, move |db, scope_id| read_first(db, scope_id, &request, &cache))
         };
         let snapshot = match first.await? {
@@ -110,7 +110,7 @@ impl SqliteStore {
             return Ok(segments);
         }
         // Blocks were merged in between: one reader reads them all at one moment.
-        let cache = Arc::clone(&self.cache);
+        let cache = Arc::clone(&self.block_cache);
         self.read(scope, move |db, scope_id| {
             index_snapshot(db, scope_id, &request)?.segments(db, &request, &cache)
         })
@@ -124,7 +124,7 @@ impl SqliteStore {
         IndexSnapshot { blocks, tail, model }: IndexSnapshot,
     ) -> Result<Option<Vec<Segment>>> {
         let read = |part: Vec<(usize, BlockSnapshot)>| {
-            let (request, cache) = (Arc::clone(request), Arc::clone(&self.cache));
+            let (request, cache) = (Arc::clone(request), Arc::clone(&self.block_cache));
             self.pool.read_large(move |db| {
                 let (positions, blocks): (Vec<usize>, Vec<_>) = part.into_iter().unzip();
                 if !all_exist(db, &blocks)? {

@@ -97,20 +97,20 @@ fn record(db: &Connection, scope_id: i64, prompt: &Injection) -> Result<()> {
             prompt.query.as_bytes(),
             prompt.at.as_millisecond(),
             injected.shown as u8,
-            injected.asked,
+            injected.query_term_digests,
             injected.sketch
         ];
         db.run(sql, line)?;
     }
     let surplus = "DELETE FROM usage WHERE scope = ?1 AND seq <= ?2";
-    db.run(surplus, (scope_id, seq - prompt.most as i64)).map(drop)
+    db.run(surplus, (scope_id, seq - prompt.max_lines as i64)).map(drop)
 }
 
 /// Returns the number of a prompt in its session: the next one, or the last if the injection joins it.
 fn next_turn(db: &Connection, scope_id: i64, prompt: &Injection) -> Result<i64> {
     let sql = "SELECT MAX(turn) FROM usage WHERE scope = ?1 AND session = ?2";
     let last = max_or_zero(db, sql, (scope_id, &prompt.session))?;
-    Ok((last + i64::from(!prompt.joins)).max(1))
+    Ok((last + i64::from(!prompt.is_same_prompt)).max(1))
 }
 
 /// Returns `true` if the newest change of a memory is its erasure.
@@ -145,7 +145,7 @@ fn read_record(row: &Row<'_>) -> rusqlite::Result<UsageRecord> {
         injected: InjectedMemory {
             id: MemoryId::from_bytes(row.get(5)?),
             shown: tier.unwrap_or(InjectedTier::HeldOut),
-            asked: row.get(7)?,
+            query_term_digests: row.get(7)?,
             sketch: row.get(8)?,
         },
         used: row.get(9)?,
@@ -160,7 +160,7 @@ fn counts(db: &Connection, scope_id: i64) -> Result<UsageCounts> {
     let counts = db.one(sql, (scope_id, HELD_OUT), |row| {
         let figure = |column| row.get::<_, Option<i64>>(column).map(|n| n.unwrap_or(0) as u64);
         Ok(UsageCounts {
-            told: figure(0)?,
+            injected: figure(0)?,
             answered: figure(1)?,
             used: figure(2)?,
             held_out: figure(3)?,

@@ -2,6 +2,7 @@
 //! is queued.
 
 use std::{
+    any::Any,
     collections::BTreeSet,
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
@@ -22,8 +23,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     store::index::merge_policy::MergeLimit,
-    sync::lock,
-    sync::run_blocking,
+    sync::{BoxFuture, lock, run_blocking},
     types::{AppliedChange, Scope, WriteBatch},
 };
 
@@ -33,7 +33,7 @@ const MAX_GROUP: usize = 4_096;
 /// Writes with more changes than this are analysed away from the async threads.
 const MAX_INLINE: usize = 8;
 
-/// Share of free pages from which on a vacuum runs, one in so many: a vacuum writes all of the rest anew.
+/// A vacuum runs if at least one page in this many is free; it rewrites the whole file.
 const VACUUM_FREE_SHARE: i64 = 4;
 
 /// Handle that sends writes to a thread; the first write starts it.
@@ -56,6 +56,12 @@ struct WriteJob {
     size: usize,
     work: JobFn,
 }
+
+/// Value that a write returned, without its type.
+type AnyValue = Box<dyn Any + Send>;
+
+/// Write of any type.
+type UntypedWrite = Box<dyn FnOnce(&Connection) -> Result<AnyValue> + Send>;
 
 /// Function that runs on the connection, or gets `None` if the transaction could not begin or go on.
 type JobFn = Box<dyn FnOnce(Option<&Connection>) -> JobOutcome + Send>;
@@ -151,24 +157,24 @@ impl SqliteWriter {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T> + Send + 'static,
     {
-        let (sender, receiver) = oneshot::channel();
-        let work = Box::new(move |db: Option<&Connection>| {
-            let outcome = db.map(work);
-            let succeeded = matches!(outcome, Some(Ok(_)));
-            let answer = Box::new(move |committed: Result<()>| {
-                let unreached = || Err(Error::store("the write was not reached"));
-                let outcome = match outcome {
-                    Some(Err(error)) => Err(error),
-                    Some(Ok(value)) => committed.map(|()| value),
-                    None => committed.and_then(|()| unreached()),
-                };
-                // A caller that no longer waits needs no answer.
-                drop(sender.send(outcome));
-            });
-            JobOutcome { succeeded, reply: answer }
-        });
-        self.job_sender()?.send(WriteJob { scope, size, work }).map_err(|_| store_closed())?;
-        receiver.await.map_err(|_| Error::store("the writer ended before it answered"))?
+        let work: UntypedWrite = Box::new(|db| Ok(Box::new(work(db)?)));
+        let value = self.send_untyped(scope, size, work).await?;
+        value.downcast().map(|value| *value).map_err(|_| Error::store("a result of another type"))
+    }
+
+    /// Sends work without the type of its result, so that this is compiled once for all writes.
+    fn send_untyped(
+        &self,
+        scope: Option<Scope>,
+        size: usize,
+        work: UntypedWrite,
+    ) -> BoxFuture<'_, Result<AnyValue>> {
+        Box::pin(async move {
+            let (sender, receiver) = oneshot::channel();
+            let work = Box::new(move |db: Option<&Connection>| job_outcome(db.map(work), sender));
+            self.job_sender()?.send(WriteJob { scope, size, work }).map_err(|_| store_closed())?;
+            receiver.await.map_err(|_| Error::store("the writer ended before it answered"))?
+        })
     }
 
     fn job_sender(&self) -> Result<mpsc::Sender<WriteJob>> {
@@ -192,6 +198,25 @@ impl SqliteWriter {
     fn lock_state(&self) -> MutexGuard<'_, WriterState> {
         lock(&self.thread)
     }
+}
+
+/// Wraps what a job returned; the caller gets it once the commit succeeded or failed.
+fn job_outcome(
+    outcome: Option<Result<AnyValue>>,
+    sender: oneshot::Sender<Result<AnyValue>>,
+) -> JobOutcome {
+    let succeeded = matches!(outcome, Some(Ok(_)));
+    let reply = Box::new(move |committed: Result<()>| {
+        let unreached = || Err(Error::store("the write was not reached"));
+        let outcome = match outcome {
+            Some(Err(error)) => Err(error),
+            Some(Ok(value)) => committed.map(|()| value),
+            None => committed.and_then(|()| unreached()),
+        };
+        // A caller that no longer waits needs no answer.
+        drop(sender.send(outcome));
+    });
+    JobOutcome { succeeded, reply }
 }
 
 /// Commits queued jobs, then merges while there are none.

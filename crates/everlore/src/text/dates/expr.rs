@@ -185,7 +185,7 @@ impl TimeUnit {
     }
 
     /// Returns the uncertainty of "n units ago": half a unit each way, so that "two weeks ago" is a week wide; a few
-    /// minutes for minutes, because nobody counts them.
+    /// minutes for minutes, because people do not count them.
     pub(super) fn slack(self) -> CalendarDelta {
         match self {
             Self::Minute => CalendarDelta::minutes(5),

@@ -41,11 +41,11 @@ impl Tool for FsFindTool {
             set: ToolSet::Fs,
             input_schema: object_schema(
                 &["query"],
-                &json!({ "query": { "type": "string", "description": "What you want to know" }, "uri": uri_field("Where to look; everywhere if left out"), "limit": limit_field(DEFAULT_HITS) }),
+                &json!({ "query": { "type": "string", "description": "Question or keywords" }, "uri": uri_field("Folder to search; everything if left out"), "limit": limit_field(DEFAULT_HITS) }),
             ),
             output_schema: json!({ "type": "object", "required": ["found", "confidence"], "properties": {
                 "found": { "type": "array", "description": "Best first", "items": { "type": "object" } },
-                "confidence": { "type": "number", "description": "How probable it is that the best one answers, from 0 to 1" }
+                "confidence": { "type": "number", "description": "Probability that the best result answers the query, from 0 to 1" }
             } }),
             annotations: ToolAnnotations::READS,
             aliases: &[],
@@ -98,12 +98,12 @@ impl Tool for FsGrepTool {
             set: ToolSet::Fs,
             input_schema: object_schema(
                 &["pattern"],
-                &json!({ "pattern": { "type": "string", "description": "The text, or a regular expression" }, "uri": uri_field("Where to look; everywhere if left out"), "regex": { "type": "boolean", "default": false, "description": "Whether the pattern is a regular expression" }, "ignore_case": { "type": "boolean", "default": false, "description": "Whether capitals matter not" }, "limit": limit_field(DEFAULT_LIMIT) }),
+                &json!({ "pattern": { "type": "string", "description": "The text, or a regular expression" }, "uri": uri_field("Folder to search; everything if left out"), "regex": { "type": "boolean", "default": false, "description": "true if the pattern is a regular expression" }, "ignore_case": { "type": "boolean", "default": false, "description": "true to ignore upper and lower case" }, "limit": limit_field(DEFAULT_LIMIT) }),
             ),
             output_schema: json!({ "type": "object", "required": ["matches", "read", "more"], "properties": {
                 "matches": { "type": "array", "description": "Lines with their uris and numbers", "items": { "type": "object" } },
-                "read": { "type": "integer", "description": "How many texts were read" },
-                "more": { "type": "boolean", "description": "Whether there may be more" }
+                "read": { "type": "integer", "description": "Number of texts that were searched" },
+                "more": { "type": "boolean", "description": "true if there may be more lines" }
             } }),
             annotations: ToolAnnotations::READS,
             aliases: &[],

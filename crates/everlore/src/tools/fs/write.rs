@@ -39,12 +39,12 @@ impl Tool for FsAddTool {
             set: ToolSet::Fs,
             input_schema: object_schema(
                 &["uri", "content"],
-                &json!({ "uri": uri_field("Where to"), "content": { "type": "string", "description": "The text" }, "name": { "type": "string", "description": "A title for a memory" }, "tags": { "type": "array", "items": { "type": "string" }, "description": "Keywords" } }),
+                &json!({ "uri": uri_field("Where to save it"), "content": { "type": "string", "description": "The text" }, "name": { "type": "string", "description": "A title for a memory" }, "tags": { "type": "array", "items": { "type": "string" }, "description": "Keywords" } }),
             ),
             output_schema: json!({ "type": "object", "required": ["uri"], "properties": {
-                "uri": { "type": "string", "description": "Where it stands" },
-                "memory": { "type": "object", "description": "What was saved, if it is a memory" },
-                "document": { "type": "object", "description": "What became of it, if it is a document" }
+                "uri": { "type": "string", "description": "Uri of the saved text" },
+                "memory": { "type": "object", "description": "The saved memory, if it is one" },
+                "document": { "type": "object", "description": "Report of the ingestion, if it is a document" }
             } }),
             annotations: ToolAnnotations::CHANGES,
             aliases: &[],
@@ -87,12 +87,12 @@ impl Tool for FsRmTool {
             set: ToolSet::Fs,
             input_schema: object_schema(
                 &["uri"],
-                &json!({ "uri": uri_field("What to remove"), "recursive": { "type": "boolean", "default": false, "description": "Also a folder with all that is in it" } }),
+                &json!({ "uri": uri_field("Entry to remove"), "recursive": { "type": "boolean", "default": false, "description": "Also remove a folder with all its contents" } }),
             ),
             output_schema: json!({ "type": "object", "required": ["uri", "memories", "runs"], "properties": {
-                "uri": { "type": "string", "description": "Where it stood" },
-                "memories": { "type": "integer", "description": "How many memories that were" },
-                "runs": { "type": "array", "items": { "type": "string" }, "description": "By which it can be undone" }
+                "uri": { "type": "string", "description": "Uri of the removed entry" },
+                "memories": { "type": "integer", "description": "Number of removed memories" },
+                "runs": { "type": "array", "items": { "type": "string" }, "description": "Runs that can be undone" }
             } }),
             annotations: ToolAnnotations::CHANGES,
             aliases: &[],

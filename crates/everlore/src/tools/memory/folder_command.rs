@@ -132,7 +132,7 @@ fn skipped_pages_note(report: &SyncReport, pages: &[VaultPageText]) -> String {
     skipped
         .map(|done| {
             let why = done.note.as_deref().unwrap_or("it cannot be read as one");
-            format!("\n\nNote: what {} says now is not stored as a memory: {why}.", done.file)
+            format!("\n\nNote: the text of {} is not stored as a memory: {why}.", done.file)
         })
         .collect()
 }

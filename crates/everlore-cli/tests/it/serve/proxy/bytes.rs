@@ -232,7 +232,7 @@ fn our_errors_have_the_shape_of_the_protocol() {
     let response = serving.chat("/v1/chat/completions", &[], question("hi")).json(502);
     assert_eq!(response["error"]["code"], "provider_unreachable");
     assert!(
-        response["error"]["message"].as_str().unwrap().contains("nothing listens there"),
+        response["error"]["message"].as_str().unwrap().contains("no server listens there"),
         "{response}"
     );
 }

@@ -91,11 +91,11 @@ fn what_is_no_memory_is_told_with_the_reason() {
     let reason = |text: &str| VaultPage::parse(text).unwrap_err().to_string();
     assert_eq!(reason("hello"), "it has no front matter");
     assert_eq!(reason("---\nname: x\n---\n"), "it has no `type`");
-    assert_eq!(reason("---\ntype: colour\n---\n"), "`colour` is no type of memory");
+    assert_eq!(reason("---\ntype: colour\n---\n"), "`colour` is not a type of memory");
     assert_eq!(reason("---\ntype: [user]\n---\n"), "`type` is not a text");
     assert_eq!(reason("---\ntype: user\nname: {a: b}\n---\n"), "`name` is not a text");
     assert_eq!(reason("---\ntype: user\nimportance: very\n---\n"), "`importance` is `very`");
-    assert_eq!(reason("---\ntype: turn\n---\n"), "turns of a conversation are not kept in files");
+    assert_eq!(reason("---\ntype: turn\n---\n"), "turns of a conversation have no files");
     assert!(
         VaultPage::parse("---\ntype: Preference\nname: 42\n---\nx")
             .is_ok_and(|page| page.kind == Kind::User)

@@ -141,7 +141,7 @@ impl RemoteChatModel {
             return Err(RemoteError::from_response(&self.request_info, status, &headers, &body));
         }
         serde_json::from_slice(&body).map_err(|_| {
-            let message = format!("the list of models of {} is no JSON", self.request_info.host);
+            let message = format!("the list of models of {} is not JSON", self.request_info.host);
             RemoteError::permanent(message, format!("check base_url in [{}]", self.section))
         })
     }
@@ -242,7 +242,7 @@ impl RemoteChatModel {
                 let hint = if message.contains("cannot be reached") {
                     self.connection_hint()
                 } else {
-                    format!("ask again in a little while, or choose another model in [{section}]")
+                    format!("try again later, or choose another model in [{section}]")
                 };
                 Error::Remote { message, hint }
             }
@@ -313,7 +313,7 @@ fn is_output_limit_error(message: &str) -> bool {
 
 /// Returns the error for a prompt that exceeds the model's context.
 fn prompt_too_long(message: String) -> Error {
-    let hint = "shorten the conversation, or choose a model that reads more".to_owned();
+    let hint = "shorten the conversation, or choose a model with a larger context".to_owned();
     Error::ContextTooLong { message, hint }
 }
 

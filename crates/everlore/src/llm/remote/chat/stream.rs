@@ -47,7 +47,7 @@ impl RemoteChatStream {
         if kind.starts_with("text/html") {
             return Err(RemoteError::permanent(
                 format!("{} answered with a web page", request_info.host),
-                "set base_url to the address for programs, which often ends with /v1",
+                "set base_url to the address of the API, which often ends with /v1",
             ));
         }
         let whole = framing == Framing::Events && kind.starts_with("application/json");
@@ -84,7 +84,7 @@ impl RemoteChatStream {
         };
         let host = &self.request_info.host;
         let endless =
-            |_| RemoteError::permanent(format!("the answer of {host} has no end"), PROTOCOL_HINT);
+            |_| RemoteError::permanent(format!("the answer of {host} is too long"), PROTOCOL_HINT);
         self.bytes += bytes.len();
         if self.bytes > MAX_RESPONSE_BYTES {
             return Err(endless(FrameTooLong));
@@ -104,7 +104,7 @@ impl RemoteChatStream {
         let decoded = match serde_json::from_str(data) {
             Ok(value) => self.decoder.decode(&value),
             Err(_) if last => Err(StreamError::Truncated),
-            Err(error) => Err(StreamError::Malformed(format!("is no JSON: {error}"))),
+            Err(error) => Err(StreamError::Malformed(format!("is not JSON: {error}"))),
         };
         self.push_chunks(decoded)
     }
@@ -134,7 +134,7 @@ impl RemoteChatStream {
                 RemoteError::permanent(format!("the answer of {host} {problem}"), PROTOCOL_HINT)
             }
             StreamError::Truncated => {
-                RemoteError::transient(format!("the answer of {host} broke off"))
+                RemoteError::transient(format!("the answer of {host} was cut off"))
             }
         }
     }
@@ -164,10 +164,9 @@ impl ChatStream for RemoteChatStream {
 /// Converts a failure after the first chunk; the part received so far is not the whole answer.
 fn mid_stream_error(error: RemoteError) -> Error {
     match error {
-        RemoteError::Transient { message, .. } => Error::Remote {
-            message,
-            hint: "ask again: what came so far is not the whole answer".to_owned(),
-        },
+        RemoteError::Transient { message, .. } => {
+            Error::Remote { message, hint: "try again: the answer so far is incomplete".to_owned() }
+        }
         RemoteError::TooLarge { message } => prompt_too_long(message),
         RemoteError::Permanent { message, hint } => Error::Remote { message, hint },
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     files::vault::FileStat,
     store::directory::{
-        sync::SyncStep,
+        sync_report::SyncStep,
         sync_state::{ContentDigest, MergeBase},
     },
     types::{Change, Memory, MemoryId},

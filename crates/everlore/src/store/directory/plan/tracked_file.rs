@@ -4,7 +4,7 @@ use super::{FORGOTTEN_NOTE, IndexFileOp, SyncPlanner};
 use crate::{
     files::vault::{FileSyncState, MemorySyncState, SyncDecision, VaultPage, decide},
     store::directory::{
-        sync::SyncAction,
+        sync_report::SyncAction,
         sync_state::{ContentDigest, MergeBase},
         vault_scan::{FileContent, ScannedFile},
     },
@@ -134,7 +134,7 @@ impl SyncPlanner<'_> {
         if step == SyncDecision::KeepBoth {
             return self.keep_both(tracked.file, scanned, page, memory);
         }
-        let put_away = "was put away, but edited here".to_owned();
+        let put_away = "was archived, but edited here".to_owned();
         let note = (step == SyncDecision::RestoreMemory).then_some(put_away);
         self.update_memory(tracked.file, scanned, page, memory, SyncAction::Updated, note);
     }
@@ -153,7 +153,8 @@ impl SyncPlanner<'_> {
     /// Marks the plan as incomplete: a skipped file, which is reported already, keeps a change from arriving.
     fn defer(&mut self, tracked: &TrackedFile<'_>) {
         self.plan.is_incomplete = true;
-        let note = "its memory was changed meanwhile; mend the file, or delete it".to_owned();
+        let note =
+            "its memory has been changed in the meantime; fix the file, or delete it".to_owned();
         self.report(SyncAction::Skipped, tracked.file, Some(tracked.base.id), Some(note));
     }
 }

@@ -270,7 +270,7 @@ fn object_schema(fields: &[(&str, Value)]) -> Value {
 fn entity_schema() -> Value {
     object_schema(&[
         ("name", string_schema("The name of the entity")),
-        ("entityType", string_schema("What it is")),
+        ("entityType", string_schema("Type of the entity")),
         ("observations", string_list_schema("Facts about it, one sentence each")),
     ])
 }
@@ -279,7 +279,10 @@ fn relation_schema() -> Value {
     object_schema(&[
         ("from", string_schema("The entity where the relation starts")),
         ("to", string_schema("The entity where it ends")),
-        ("relationType", string_schema("What the first does to the second, in the active voice")),
+        (
+            "relationType",
+            string_schema("Relation from the first to the second, in the active voice"),
+        ),
     ])
 }
 
@@ -294,7 +297,7 @@ fn input_schema(operation: GraphOperation) -> Value {
         GraphOperation::AddObservations => {
             let added = object_schema(&[
                 ("entityName", string_schema("The entity")),
-                ("contents", string_list_schema("What to add")),
+                ("contents", string_list_schema("Observations to add")),
             ]);
             object_schema(&[("observations", list_schema("The observations, by entity", &added))])
         }
@@ -306,7 +309,10 @@ fn input_schema(operation: GraphOperation) -> Value {
                 ("entityName", string_schema("The entity")),
                 ("observations", string_list_schema("The exact texts to delete")),
             ]);
-            object_schema(&[("deletions", list_schema("What to delete, by entity", &removed))])
+            object_schema(&[(
+                "deletions",
+                list_schema("Observations to delete, by entity", &removed),
+            )])
         }
         GraphOperation::ReadGraph => object_schema(&[]),
         GraphOperation::SearchNodes => {
@@ -321,23 +327,23 @@ fn input_schema(operation: GraphOperation) -> Value {
 fn output_schema(operation: GraphOperation) -> Value {
     match operation {
         GraphOperation::CreateEntities => {
-            object_schema(&[("entities", list_schema("Those that are new", &entity_schema()))])
+            object_schema(&[("entities", list_schema("The new entities", &entity_schema()))])
         }
         GraphOperation::CreateRelations => {
-            object_schema(&[("relations", list_schema("Those that are new", &relation_schema()))])
+            object_schema(&[("relations", list_schema("The new relations", &relation_schema()))])
         }
         GraphOperation::AddObservations => {
             let result = object_schema(&[
                 ("entityName", string_schema("The entity")),
-                ("addedObservations", string_list_schema("Those that are new")),
+                ("addedObservations", string_list_schema("The new observations")),
             ]);
-            object_schema(&[("results", list_schema("What was added, by entity", &result))])
+            object_schema(&[("results", list_schema("Added observations, by entity", &result))])
         }
         GraphOperation::DeleteEntities
         | GraphOperation::DeleteObservations
         | GraphOperation::DeleteRelations => object_schema(&[
-            ("success", json!({ "type": "boolean", "description": "Whether they are gone" })),
-            ("message", string_schema("How many were deleted")),
+            ("success", json!({ "type": "boolean", "description": "true if they were deleted" })),
+            ("message", string_schema("Number of deleted ones")),
         ]),
         GraphOperation::ReadGraph | GraphOperation::SearchNodes | GraphOperation::OpenNodes => {
             object_schema(&[

@@ -1,4 +1,4 @@
-//! Agreement of rows, index and journal, and rebuilding the index of a scope.
+//! Integrity: reading saved memories back, agreement of rows, index and journal, and rebuilding the index of a scope.
 
 use std::collections::BTreeMap;
 
@@ -18,31 +18,31 @@ use crate::{
     types::{Memory, MemoryId, Scope},
 };
 
-/// Terms looked up to verify a sealed memory: its postings were written together, so a few are enough.
-const VERIFIED_TERMS: usize = 4;
+/// Terms looked up to read back a sealed memory: its postings were written together, so a few are enough.
+const READ_BACK_TERMS: usize = 4;
 
 /// Memories indexed at a time when an index is rebuilt: enough for a large block, little enough for RAM.
 const REINDEX_BATCH: usize = 4_096;
 
 /// Asks SQLite itself if the file is sound.
-pub(super) fn integrity(db: &Connection) -> Result<Vec<String>> {
+pub(super) fn file_problems(db: &Connection) -> Result<Vec<String>> {
     let mut found = db.all("PRAGMA integrity_check", [], |row| row.get::<_, String>(0))?;
     found.retain(|line| line != "ok");
     Ok(found)
 }
 
 /// Reads memories back and looks them up in the index; `true` for each that is found both ways.
-pub(super) fn verify(
+pub(super) fn read_back(
     db: &Connection,
     scope: &Scope,
     scope_id: i64,
     ids: &[MemoryId],
 ) -> Result<Vec<bool>> {
-    let verify = |id: &MemoryId| match rows::by_id(db, scope, scope_id, *id)? {
+    let read_back = |id: &MemoryId| match rows::by_id(db, scope, scope_id, *id)? {
         Some(row) => is_indexed(db, scope_id, &row.memory, row.address),
         None => Ok(false),
     };
-    ids.iter().map(verify).collect()
+    ids.iter().map(read_back).collect()
 }
 
 fn is_indexed(
@@ -56,7 +56,7 @@ fn is_indexed(
         None => Ok(false),
         Some(EntryLocation::Tail(entry)) => Ok(entry.encode() == expected.encode()),
         Some(EntryLocation::Sealed { block, doc }) => {
-            for (term, _) in expected.terms.iter().take(VERIFIED_TERMS) {
+            for (term, _) in expected.terms.iter().take(READ_BACK_TERMS) {
                 if !index::has_term(db, block, doc, *term)? {
                     return Ok(false);
                 }
@@ -67,7 +67,11 @@ fn is_indexed(
 }
 
 /// Compares every row with its index entry and its journal line.
-pub(super) fn check(db: &Connection, scope: &Scope, scope_id: i64) -> Result<Vec<String>> {
+pub(super) fn inconsistencies(
+    db: &Connection,
+    scope: &Scope,
+    scope_id: i64,
+) -> Result<Vec<String>> {
     let mut problems = Vec::new();
     let mut indexed: BTreeMap<DocAddress, Vec<u8>> = BTreeMap::new();
     for entry in index::entries(db, scope_id)? {
@@ -107,8 +111,9 @@ fn is_journaled(db: &Connection, scope_id: i64, seq: i64, id: MemoryId) -> Resul
 
 /// Returns the scopes whose index was built by an older text analysis.
 pub(super) fn stale_scopes(db: &Connection) -> Result<Vec<Scope>> {
-    let sql = "SELECT agent, user FROM scopes WHERE index_version < ?1 ORDER BY agent, user";
-    let names: Vec<(String, String)> = db.all(sql, [TERMS_VERSION], |row| row.try_into())?;
+    let sql = "SELECT agent, user FROM scopes WHERE index_version < ?1";
+    let mut names: Vec<(String, String)> = db.all(sql, [TERMS_VERSION], |row| row.try_into())?;
+    names.sort_unstable();
     names.iter().map(|(agent, user)| Scope::new(agent, user)).collect()
 }
 

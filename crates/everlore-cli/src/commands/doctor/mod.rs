@@ -268,7 +268,7 @@ fn check_settings(cx: &CliContext) -> Vec<DoctorCheck> {
         .map(|warning| DoctorCheck::note("settings", warning, "correct the name, or delete it"));
     let mut checks: Vec<_> = problems.chain(warnings).collect();
     if checks.is_empty() {
-        let from = if settings.path.exists() { "read" } else { "absent, so the defaults hold" };
+        let from = if settings.path.exists() { "read" } else { "absent, so the defaults apply" };
         checks.push(DoctorCheck::ok("settings", format!("{} ({from})", settings.path.display())));
     }
     checks

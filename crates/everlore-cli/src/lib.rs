@@ -1,0 +1,116 @@
+//! The `everlore` command: remembers and recalls on one machine, from a terminal or a script.
+//!
+//! `cli` declares the arguments, `cli_context` finds the home, the settings and the engine, `commands` has a file or
+//! folder for each command, and `output` prints. Exit codes: 0 done, 1 nothing found, 2 failed; a broken pipe is success.
+
+mod cli;
+mod cli_context;
+mod settings;
+mod embedder;
+mod chat_model;
+mod keys;
+mod input;
+mod editor;
+mod output;
+mod error;
+mod times;
+mod ids;
+mod rescue_log;
+mod agent_settings;
+mod server_client;
+mod calibration;
+mod render;
+#[cfg_attr(
+    not(feature = "local-model"),
+    expect(dead_code, reason = "without local models only the active one is looked up")
+)]
+mod local_models;
+mod commands;
+#[cfg(test)]
+mod reference;
+
+use std::{ffi::OsString, process::ExitCode};
+
+use clap::Parser;
+
+use crate::{
+    cli::Cli,
+    cli_context::CliContext,
+    commands::hook,
+    error::{CliError, Exit, Result},
+    output::Output,
+};
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    if hook::is_hook(&args) {
+        hook::always_succeed(&args, || run_cli(&args))
+    } else {
+        run_cli(&args)
+    }
+}
+
+/// Parses the arguments, runs the command and prints its errors.
+fn run_cli(args: &[OsString]) -> ExitCode {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(usage) => return output::print_usage(&usage, wants_json(args)),
+    };
+    let mut out = Output::new(cli.global.json, cli.global.color);
+    // A server logs by default, every other command with -v.
+    let verbose = cli.global.verbose + u8::from(cli.command.runs_server());
+    if verbose > 0 {
+        init_logging(verbose);
+    }
+    let outcome = run(cli, &mut out);
+    out.finish(outcome).into()
+}
+
+/// Runs one command on a runtime of its own; only a server gets more than one thread.
+fn run(cli: Cli, out: &mut Output) -> Result<Exit> {
+    let runtime = runtime_builder(cli.command.runs_server())
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::io("starting up", error))?;
+    runtime.block_on(run_command(cli, out))
+}
+
+fn runtime_builder(runs_server: bool) -> tokio::runtime::Builder {
+    match runs_server {
+        #[cfg(feature = "server")]
+        true => tokio::runtime::Builder::new_multi_thread(),
+        _ => tokio::runtime::Builder::new_current_thread(),
+    }
+}
+
+/// Loads the settings, runs the command, and closes the store. A hook that responds to its host exits inside the command
+/// and leaves the store open: its writes are in the spool.
+async fn run_command(cli: Cli, out: &mut Output) -> Result<Exit> {
+    let cx = CliContext::new(&cli.global, &cli.command)?;
+    for note in cx.startup_notes(&cli.command) {
+        out.note(&note);
+    }
+    let outcome = commands::run(cli.command, &cx, out).await;
+    // The caller has the answer before the store is closed.
+    let flushed = out.flush();
+    if let Some(note) = cx.read_only_note().filter(|_| outcome.is_ok()) {
+        out.note(&note);
+    }
+    cx.close().await;
+    outcome.and_then(|exit| flushed.map(|()| exit))
+}
+
+/// Returns `true` if usage errors should be printed as JSON.
+fn wants_json(args: &[OsString]) -> bool {
+    args.iter().skip(1).take_while(|arg| *arg != "--").any(|arg| arg == "--json")
+}
+
+fn init_logging(verbose: u8) {
+    let level = match verbose {
+        1 => tracing::Level::INFO,
+        2 => tracing::Level::DEBUG,
+        _ => tracing::Level::TRACE,
+    };
+    tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).init();
+}

@@ -1,0 +1,67 @@
+//! Edit of a layer: change of a section or of the whole file, with its author and time.
+
+use jiff::Zoned;
+
+use crate::{
+    error::{Error, Result},
+    files::sections::{EditedText, MarkdownSections},
+    types::Actor,
+};
+
+/// Edit of a layer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LayerEdit {
+    /// Appends to a section, which is created if missing.
+    Add {
+        /// Title.
+        section: String,
+        /// Text to append.
+        content: String,
+    },
+    /// Replaces a text that occurs exactly once in a section.
+    Replace {
+        /// Title.
+        section: String,
+        /// Exact text to replace.
+        old: String,
+        /// Replacement.
+        new: String,
+    },
+    /// Removes a section.
+    Remove {
+        /// Title.
+        section: String,
+    },
+    /// Replaces the whole file, if its text is unchanged.
+    Write {
+        /// Text of the file as the caller read it.
+        before: String,
+        /// New text.
+        text: String,
+    },
+}
+
+/// Author and time of a change.
+#[derive(Debug, Clone)]
+pub struct EditContext {
+    /// Author.
+    pub actor: Actor,
+    /// Time, in the zone of the user, which decides the day.
+    pub now: Zoned,
+}
+
+impl LayerEdit {
+    /// Returns the text after the edit. Fails if a section or text is missing, or if the file has changed.
+    pub(super) fn apply(&self, text: &str) -> Result<EditedText> {
+        let sections = MarkdownSections::parse(text);
+        match self {
+            Self::Add { section, content } => sections.add(section, content),
+            Self::Replace { section, old, new } => sections.replace(section, old, new),
+            Self::Remove { section } => sections.remove(section),
+            Self::Write { before, text: new } if before == text => {
+                Ok(EditedText { text: new.clone(), note: None })
+            }
+            Self::Write { .. } => Err(Error::Conflict { what: "the file".to_owned() }),
+        }
+    }
+}
