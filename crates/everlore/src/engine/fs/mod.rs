@@ -24,6 +24,7 @@ pub use find::{FsFindReport, FsFindRequest, FsHit};
 pub use grep::{FsGrepMatch, FsGrepReport, FsGrepRequest};
 pub use inject::FsInjectRequest;
 pub use status::FsStatus;
+#[doc(hidden)]
 pub use uri::to_viking;
 pub use write::{FsAddReport, FsAddRequest, FsRemoveReport, FsRemoveRequest};
 

@@ -121,6 +121,7 @@ const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 impl EmbeddingEndpoint {
     /// Returns the embedding provider as an upstream for proxied requests.
+    #[doc(hidden)]
     pub fn upstream(&self, proxies: &Proxies) -> Result<Upstream> {
         let given = self.http.base_url();
         let base = match self.adapter.provider {
