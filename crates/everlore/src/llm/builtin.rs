@@ -116,7 +116,7 @@ fn embed_with_coverage(text: &str) -> (Vec<f32>, f64) {
 /// Calls `each` with the pieces of a text, up to [`MAX_PIECES`].
 fn for_each_piece(text: &str, mut each: impl FnMut(u16)) {
     let mut left = MAX_PIECES;
-    let _ = wordpiece::tokenize(text, &mut |id| {
+    let _ = wordpiece::tokenize(&wordpiece::BERT, text.chars(), &mut |id| {
         each(id);
         left -= 1;
         if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

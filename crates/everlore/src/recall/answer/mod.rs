@@ -8,6 +8,7 @@ mod confidence_features;
 mod confidence;
 mod abstain;
 mod logistic;
+mod need_model;
 mod synthetic_queries;
 mod pack;
 mod render;
@@ -19,7 +20,8 @@ pub use confidence::{
     FeatureContribution,
 };
 pub use confidence_features::ConfidenceFeatures;
-pub use logistic::{TrainingSample, fit_coefficients};
+pub use logistic::{TrainingSample, fit_logistic, logistic};
+pub use need_model::VECTOR_COUNT;
 pub use pack::{MemoryBlock, MemoryBlockEntry, pack};
 pub(crate) use render::{recall_named_memory, render_recall};
 pub(crate) use synthetic_queries::{content_units, synthetic_query};
