@@ -359,6 +359,7 @@ mod tests {
             injected: injected.iter().map(|(id, marked)| ((*id).to_owned(), *marked)).collect(),
             tokens: Some(100),
             ranked: injected.iter().map(|(id, _)| (*id).to_owned()).collect(),
+            recall: None,
         }
     }
 
