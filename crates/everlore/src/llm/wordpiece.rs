@@ -32,13 +32,13 @@ static VOCAB_INDEX: &[u8] = include_bytes!("../../assets/embedder/vocab.index");
 /// Slots of the hash table. The 30,522 pieces fill less than half of them, which keeps probing short.
 const HASH_SLOTS: usize = 1 << 16;
 
-/// Calls `each` with the pieces of `text` in order until it breaks.
+/// Calls `each` with the pieces of a text, given as its characters, in order until it breaks.
 pub(super) fn tokenize(
-    text: &str,
+    text: impl Iterator<Item = char>,
     each: &mut impl FnMut(u16) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let mut word = WordBuffer::default();
-    for c in text.chars() {
+    for c in text {
         match c {
             'a'..='z' | '0'..='9' => word.push(c),
             'A'..='Z' => word.push(c.to_ascii_lowercase()),

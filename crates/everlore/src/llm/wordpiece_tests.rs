@@ -10,7 +10,7 @@ use super::*;
 
 fn ids(text: &str) -> Vec<u16> {
     let mut ids = vec![];
-    let flow = tokenize(text, &mut |id| {
+    let flow = tokenize(text.chars(), &mut |id| {
         ids.push(id);
         ControlFlow::Continue(())
     });
@@ -52,7 +52,7 @@ fn names_of_special_pieces_are_plain_text() {
 #[test]
 fn reading_stops_when_it_is_told_to() {
     let mut count = 0;
-    let flow = tokenize(&"word ".repeat(1000), &mut |_| {
+    let flow = tokenize("word ".repeat(1000).chars(), &mut |_| {
         count += 1;
         if count == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

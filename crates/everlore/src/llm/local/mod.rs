@@ -356,7 +356,7 @@ impl Reranker for LocalModel {
 /// Splits a text into pieces, up to [`MAX_PIECES`].
 fn tokenize(text: &str) -> Vec<u16> {
     let mut pieces = Vec::new();
-    let _ = wordpiece::tokenize(text, &mut |piece| {
+    let _ = wordpiece::tokenize(text.chars(), &mut |piece| {
         pieces.push(piece);
         if pieces.len() < MAX_PIECES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
