@@ -79,7 +79,8 @@ enum EmbeddingChoice {
 
 impl Engine {
     /// Opens the store at an address ([`store::open`]; a path alone is a SQLite file) with the built-in embedder, as the
-    /// command line does; creates the file where needed. Fails if the store cannot be opened or migrated.
+    /// command line does; creates the file where needed, and renews vectors of an earlier built-in embedder. Fails if the
+    /// store cannot be opened or migrated.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> everlore::Result<()> {
@@ -96,7 +97,9 @@ impl Engine {
     /// ```
     pub async fn open(url: impl AsRef<OsStr> + Send) -> Result<Self> {
         let store = store::open(url).await?;
-        Ok(Self::builder(store).embedder(Arc::new(BuiltinEmbedder::new())).build())
+        let engine = Self::builder(store).embedder(Arc::new(BuiltinEmbedder::new())).build();
+        engine.admin().renew_embeddings().await;
+        Ok(engine)
     }
 
     /// Returns a builder of an engine on `store`.

@@ -2,6 +2,7 @@
 
 mod characters;
 mod wordpiece;
+mod chinese_words;
 mod builtin;
 #[cfg(feature = "remote")]
 mod http_client;
@@ -17,6 +18,7 @@ mod local;
 use async_trait::async_trait;
 
 pub use builtin::BuiltinEmbedder;
+pub(crate) use builtin::replaces_builtin;
 pub use chat::{
     ChatChunk, ChatMessage, ChatModel, ChatRequest, ChatResponse, ChatStream, ChatTool, StopReason,
     TokenUsage, ToolCall, complete,
