@@ -41,7 +41,7 @@ fn golden_texts_in_chinese_have_the_vectors_of_the_reference() {
 /// Returns the vector of a text as the table without Chinese words gave it.
 fn vector_without_chinese(text: &str) -> Vec<f32> {
     let (mut sums, mut left) = ([0.0; DIMENSIONS], MAX_PIECES);
-    let _ = wordpiece::tokenize(text.chars(), &mut |id| {
+    let _ = wordpiece::tokenize(&wordpiece::BERT, text.chars(), &mut |id| {
         add_row(&mut sums, &EMBEDDING_TABLE[usize::from(id)]);
         left -= 1;
         if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
