@@ -128,7 +128,7 @@ impl Engine {
         RecallRequest {
             limit: settings.memory.inject.limit,
             min_confidence: settings.recall.min_confidence,
-            min_relevance_share: settings.recall.floor,
+            min_probability: settings.recall.floor,
             ..RecallRequest::new(scope.clone(), query, &settings.recall)
         }
     }

@@ -57,6 +57,7 @@ pub(crate) fn recall_named_memory(memory: Memory, config: &RecallConfig, now: &Z
         score: 1.0,
         signals: HitSignals::default(),
         factors: ScoreFactors::default(),
+        probability: None,
         newer: None,
         check: None,
         address: DocAddress::new(0, 0),
