@@ -87,7 +87,9 @@ pub mod ingest {
 }
 
 pub mod recall {
-    pub use crate::recall::{FEATURE_COUNT, TrainingSample, analyze, fit_coefficients, pack};
+    pub use crate::recall::{
+        BlockRequest, FEATURE_COUNT, TrainingSample, analyze, fit_coefficients, pack,
+    };
 }
 
 pub mod upkeep {

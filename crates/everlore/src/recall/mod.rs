@@ -19,26 +19,28 @@ use serde::Serialize;
 
 use answer::abstain;
 pub use answer::{
-    ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceFeatures,
+    BlockRequest, ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceFeatures,
     ConfidenceTuning, FEATURE_COUNT, FeatureContribution, MemoryBlock, MemoryBlockEntry,
     TrainingSample, WhyNot, fit_coefficients, pack,
 };
+pub(crate) use answer::{
+    RenderedMemory, recall_named_memory, render_named_memory, render_recall, why_not,
+};
 pub(crate) use answer::{content_units, synthetic_query};
-pub(crate) use answer::{recall_named_memory, render_recall, why_not};
 pub use query::{
     Domain, DomainTerm, Domains, IdentityQuestion, Intent, MemoryNeed, QueryKind, QueryTerm,
     analyze,
 };
 use query::{RankingStrategy, analyze_by_time_words, analyze_with_domains};
 pub use rank::{HitSignals, ScoreFactors, TermSignal, VisibleContext};
-use rank::{fuse, gather, load, score};
+use rank::{fuse, gather, load, score, source_turns};
 
 use crate::{
     config::RecallConfig,
     error::Result,
     llm::{Embedder, Reranker},
     store::{AddressQuery, DocAddress, MemoryFilter, Store},
-    types::{CheckResult, Memory, MemoryId, Scope, Status},
+    types::{CheckResult, Memory, MemoryId, Scope, Status, Timestamp},
 };
 
 /// Finds the memories worth knowing for `request`, best first.
@@ -50,7 +52,8 @@ pub(crate) async fn recall(deps: RecallDeps<'_>, request: &RecallRequest) -> Res
     loop {
         let gathered = gather(deps, request, &intent).await?;
         let fusion = fuse(deps, request, &gathered, &intent);
-        let ranked = score(load(deps, request, fusion).await?, deps.now.timestamp());
+        let mut ranked = score(load(deps, request, fusion).await?, deps.now.timestamp());
+        source_turns::mark_superseded(deps, request, &mut ranked).await?;
         if !ranked.hits.is_empty() || !intent.asks_period {
             return Ok(abstain(ranked, request, &deps.coefficients));
         }
@@ -101,6 +104,9 @@ pub struct RecallRequest {
     pub min_relevance_share: f64,
     /// Part of the current conversation that the model still sees; recall leaves it out.
     pub visible: Option<VisibleContext>,
+    /// Set if the hits are told to a model: turns that tell nothing, and turns whose memory is a hit as well, then leave
+    /// their places to others.
+    pub for_prompt: bool,
 }
 
 impl RecallRequest {
@@ -117,6 +123,7 @@ impl RecallRequest {
             min_confidence: 0.0,
             min_relevance_share: 0.0,
             visible: None,
+            for_prompt: false,
         }
     }
 
@@ -161,9 +168,12 @@ pub struct Hit {
     pub signals: HitSignals,
     /// Factors for age, weight, importance and kind that turn the relevance into the score.
     pub factors: ScoreFactors,
-    /// Newer memory among the hits that states the same thing differently.
+    /// Newer memory that states the same thing differently.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<MemoryId>,
+    /// Time until which it held, if a newer memory replaced it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_until: Option<Timestamp>,
     /// Current result of the memory's check, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<CheckResult>,

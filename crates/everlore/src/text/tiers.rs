@@ -14,7 +14,7 @@ use super::{
 use crate::types::{Fingerprint, Kind, Memory, OVERVIEW_KEY};
 
 /// Tokens of a line and of an overview, about; a text with no more is its own overview.
-const LINE_TOKENS: usize = 30;
+pub(crate) const LINE_TOKENS: usize = 30;
 pub(crate) const OVERVIEW_TOKENS: usize = 120;
 
 /// Tokens above which a model writes the overview: of shorter texts, such as chunks of documents, the chosen sentences

@@ -3,7 +3,7 @@
 use everlore::{
     Hit, Kind, Memory, MemoryBlock,
     engine::{HitSignals, Language, ScoreFactors},
-    internal::recall::pack,
+    internal::recall::{BlockRequest, pack},
     store::DocAddress,
     types::Tier,
 };
@@ -28,6 +28,7 @@ fn hit(memory: Memory) -> Hit {
         signals: HitSignals::default(),
         factors,
         newer: None,
+        held_until: None,
         check: None,
         address: place,
     }
@@ -47,8 +48,12 @@ fn now() -> Zoned {
     noon().to_zoned(TimeZone::UTC)
 }
 
+fn block(hits: &[Hit], language: Language, budget: usize, now: &Zoned) -> MemoryBlock {
+    pack(hits, &BlockRequest { query: "another sentence", language, budget, now })
+}
+
 fn english(hits: &[Hit], budget: usize) -> MemoryBlock {
-    pack(hits, Language::English, budget, &now())
+    block(hits, Language::English, budget, &now())
 }
 
 /// Returns the larger of the real counts.
@@ -179,18 +184,14 @@ fn ages_are_told_in_the_language_of_the_query() {
         [hit(told)]
     };
     let heading = |days, language| {
-        let block = pack(&aged(days), language, 2_000, &now());
+        let block = block(&aged(days), language, 2_000, &now());
         own_lines(&block)[2].to_owned()
     };
     let expected = [
         (0, "[user] 茶 (today)", "[user] 茶 (今天)"),
         (-5, "[user] 茶 (today)", "[user] 茶 (今天)"),
         (1, "[user] 茶 (yesterday)", "[user] 茶 (昨天)"),
-        (
-            47,
-            "[user] 茶 (2026-01-14, 47 days ago, verify before relying on it)",
-            "[user] 茶 (2026-01-14，47 天前，使用前请核实)",
-        ),
+        (47, "[user] 茶 (2026-01-14, 47 days ago)", "[user] 茶 (2026-01-14，47 天前)"),
     ];
     for (days, in_english, in_chinese) in expected {
         assert_eq!(heading(days, Language::English), in_english);
@@ -205,7 +206,7 @@ fn a_day_ends_where_the_user_lives() {
     told.at = crate::support::at(crate::support::NOON - 13 * 3_600);
     let in_zone = |hours| {
         let zone = TimeZone::fixed(jiff::tz::offset(hours));
-        let block = pack(&[hit(told.clone())], Language::English, 999, &noon().to_zoned(zone));
+        let block = block(&[hit(told.clone())], Language::English, 999, &noon().to_zoned(zone));
         own_lines(&block)[2].to_owned()
     };
     assert_eq!(in_zone(0), "[user] (yesterday)");
@@ -266,7 +267,7 @@ proptest! {
     ) {
         let hits: Vec<_> = memories.into_iter().map(hit).collect();
         let language = if chinese { Language::Chinese } else { Language::English };
-        let block = pack(&hits, language, budget, &now());
+        let block = block(&hits, language, budget, &now());
         prop_assert!(real(&block.text) <= budget, "{} of {budget}", real(&block.text));
         prop_assert!(block.tokens <= budget && real(&block.text) <= block.tokens);
         prop_assert_eq!(block.entries.len() + block.left_out.len(), hits.len());

@@ -2,7 +2,10 @@
 //! to the request's minimums and limit.
 
 use super::confidence::{ConfidenceCoefficients, estimate_confidence};
-use crate::recall::{Hit, Recall, RecallRequest, rank::RankedHits};
+use crate::recall::{
+    Hit, Recall, RecallRequest,
+    rank::{RankedHits, source_turns},
+};
 
 /// Coverage above which a hit contains every term; sums of fractions fall a little short of 1.
 const FULL_COVERAGE: f64 = 0.999;
@@ -25,8 +28,14 @@ pub(crate) fn abstain(
     }
     let estimate = estimate_confidence(intent, &hits, features, coefficients);
     let mut hits = drop_weak(hits, estimate.confidence, request);
+    if request.for_prompt && !intent.asks_period {
+        source_turns::arrange_for_prompt(&mut hits, intent);
+    }
     if !(intent.asks_period && request.whole_period) {
         hits.truncate(request.limit);
+    }
+    for hit in hits.iter_mut().filter(|hit| hit.signals.terms.is_empty()) {
+        fusion.explain(hit.address, &mut hit.signals);
     }
     Recall {
         intent: intent.clone(),

@@ -83,6 +83,7 @@ fn score_candidates(
                 signals: candidate.signals,
                 factors,
                 newer: None,
+                held_until: None,
                 check: None,
                 address: candidate.address,
             })
