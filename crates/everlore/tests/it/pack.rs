@@ -5,7 +5,7 @@ use everlore::{
     engine::{HitSignals, Language, ScoreFactors},
     internal::recall::{BlockRequest, pack},
     store::DocAddress,
-    types::Tier,
+    types::{Role, Tier},
 };
 use jiff::{Zoned, tz::TimeZone};
 use proptest::{collection::vec, prelude::*};
@@ -153,20 +153,40 @@ fn a_tag_that_never_ends_takes_no_longer_than_its_length() {
 
 #[test]
 fn every_entry_is_as_full_as_fits() {
-    let long = format!("The first sentence. {}", "Another one follows here. ".repeat(30));
+    let long = format!("The first thing. {}", "Tea and cake are served here. ".repeat(22));
     let hits = hits(&[&long, &long, &long]);
     let tiers = |budget| -> Vec<Tier> {
         english(&hits, budget).entries.iter().map(|entry| entry.tier).collect()
     };
     assert_eq!(tiers(2_000), [Tier::L2, Tier::L2, Tier::L2]);
-    assert_eq!(tiers(370), [Tier::L2, Tier::L1, Tier::L0]);
+    assert_eq!(tiers(390), [Tier::L2, Tier::L1, Tier::L0]);
     assert_eq!(tiers(220), [Tier::L1, Tier::L0, Tier::L0]);
     assert_eq!(tiers(110), [Tier::L0, Tier::L0, Tier::L0]);
-    assert_eq!(tiers(70), [Tier::L0]);
+    assert_eq!(tiers(60), [Tier::L0]);
     assert_eq!(tiers(0), []);
-    let short = english(&hits, 70);
+    let short = english(&hits, 60);
     assert_eq!(short.left_out, [hits[1].memory.id, hits[2].memory.id]);
-    assert!(short.text.contains("\n  The first sentence.\n"), "{}", short.text);
+    assert!(short.text.contains("\n  The first thing.\n"), "{}", short.text);
+}
+
+#[test]
+fn a_long_entry_is_never_told_whole_however_much_room_there_is() {
+    let sentence = "Tea and cake are served in the garden every afternoon. ";
+    for text in [sentence.repeat(40), "每天下午花园里都有茶和蛋糕。".repeat(40)] {
+        let block = english(&hits(&[&text]), 4_000);
+        assert_eq!(block.entries[0].tier, Tier::L1, "{}", block.text);
+        assert!(block.tokens < 220, "{}", block.tokens);
+    }
+}
+
+#[test]
+fn an_entry_that_does_not_fit_leaves_room_for_shorter_ones_after_it() {
+    let long = "a very long line without any end and without a stop ".repeat(8);
+    let hits = hits(&["likes tea", &long, "likes cake"]);
+    let block = english(&hits, 72);
+    let shown: Vec<_> = block.entries.iter().map(|entry| entry.id).collect();
+    assert_eq!(shown, [hits[0].memory.id, hits[2].memory.id], "{}", block.text);
+    assert_eq!(block.left_out, [hits[1].memory.id]);
 }
 
 #[test]
@@ -217,8 +237,11 @@ fn a_day_ends_where_the_user_lives() {
 fn a_turn_is_headed_by_its_speaker() {
     let mut said = spoken(&scope("ann"), 1, "monday", "hello");
     said.source.speaker = Some("小明".into());
-    let block = english(&[hit(said)], 999);
+    let block = english(&[hit(said.clone())], 999);
     assert_eq!(own_lines(&block)[2], "[turn] 小明 (today)");
+    said.source.role = Some(Role::Assistant);
+    let block = english(&[hit(said)], 999);
+    assert_eq!(own_lines(&block)[2], "[turn] 小明, assistant (today)");
 }
 
 /// Generates pieces of every sort of text that people and agents store.

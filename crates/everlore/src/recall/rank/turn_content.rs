@@ -111,8 +111,7 @@ fn is_open_question_zh(plain: &str) -> bool {
 /// Returns `true` if a sentence has a number, or a name that the query does not have.
 fn has_details(sentence: &str, is_known: &impl Fn(&str) -> bool) -> bool {
     let words = sentence.split(|c: char| !c.is_alphanumeric() || is_cjk(c));
-    let mut words = words.filter(|word| !word.is_empty());
-    let first = words.next().filter(|word| sentence.starts_with(*word));
+    let words = words.filter(|word| !word.is_empty());
     let is_number = |word: &str| word.contains(|c: char| c.is_numeric());
     let is_name = |word: &str| {
         word.starts_with(char::is_uppercase) && word.len() > 1 && !word.starts_with("I'")
@@ -120,8 +119,9 @@ fn has_details(sentence: &str, is_known: &impl Fn(&str) -> bool) -> bool {
     // A Latin word in a Chinese sentence is a name, whatever its case.
     let foreign = |word: &str| sentence.contains(is_cjk) && word.len() > 1;
     let is_news = |word: &str| (is_name(word) || foreign(word)) && !is_known(word);
-    first.is_some_and(|word| is_number(word) || foreign(word) && !is_known(word))
-        || words.any(|word| is_number(word) || is_news(word))
+    // The first word has a capital, whatever it is.
+    let is_first = |word: &str| !foreign(word) && word.as_ptr() == sentence.as_ptr();
+    words.into_iter().any(|word| is_number(word) || is_news(word) && !is_first(word))
 }
 
 /// Contrasts: a known fact may follow.
@@ -153,7 +153,7 @@ static VOCATIVE: LazyLock<Regex> = LazyLock::new(|| {
 /// something about the speaker.
 static NO_ANSWER_EN: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"^(?:well |hmm |honestly |actually |sorry |and |so )*(?:(?:(?:i'm|i am|we're|we are) )?not (?:really |quite |entirely |exactly |too |so |at all )*(?:sure|certain)|(?:i|we) (?:really |honestly |actually |just |also )*(?:do not|don't|did not|didn't|can't|cannot|can not|couldn't|could not) (?:really |quite |even |actually |exactly |seem to )*(?:know|remember|recall|tell|say)|(?:i|we)(?: have|'ve)? (?:completely |totally |just )?(?:forgot|forgotten|forget)|(?:(?:i|we)(?: have|'ve)? )?(?:got )?(?:absolutely |really )?no (?:idea|clue)|(?:i|we) (?:don't|do not) have (?:any|the (?:faintest|slightest|foggiest)|a) (?:idea|clue)|beats me|who knows|i wonder|(?:i )?wish i knew|hard to (?:say|tell)|your guess is as good as mine)(?: (?:that|it|this|about (?:that|it|this)))?(?: (?:about )?(?:(?:where|what|when|who|whom|whose|which|why|how (?:much|many|long|old|far|often)) (?:(?:[^t,]|t[^o,])[^,]*)|(?:if|whether) [^,]+))?(?: (?:either|anymore|any more|right now|yet|though|at the moment|again|now|exactly|for sure|sorry))*[.!?…]*$",
+        r"^(?:well |hmm |honestly |actually |sorry |and |so )*(?:(?:(?:i'm|i am|we're|we are) )?not (?:really |quite |entirely |exactly |too |so |at all )*(?:sure|certain)|(?:i|we) (?:really |honestly |actually |just |also )*(?:do not|don't|did not|didn't|can't|cannot|can not|couldn't|could not) (?:really |quite |even |actually |exactly |seem to )*(?:know|remember|recall|tell|say)|(?:i|we)(?: have|'ve)? (?:completely |totally |just )?(?:forgot|forgotten|forget)|(?:(?:i|we)(?: have|'ve)? )?(?:got )?(?:absolutely |really )?no (?:idea|clue)|(?:i|we) (?:don't|do not) have (?:any|the (?:faintest|slightest|foggiest)|a) (?:idea|clue)|beats me|who knows|i wonder|(?:i )?wish i knew|hard to (?:say|tell)|your guess is as good as mine)(?: (?:that|it|this|about (?:that|it|this)))?(?: (?:about )?(?:(?:where|what|when|who|whom|whose|which|why|how (?:much|many|long|old|far|often)) (?:(?:[^t,]|t[^o,]|to[^ ,])[^,]*)|(?:if|whether) [^,]+))?(?: (?:either|anymore|any more|right now|yet|though|at the moment|again|now|exactly|for sure|sorry))*[.!?…]*$",
     )
 });
 
