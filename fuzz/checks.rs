@@ -91,7 +91,10 @@ pub(crate) fn check_pack(text: &str) {
     let hits = [hit(text, "plain"), hit("plain", text)];
     for budget in [80, 400, 4_000] {
         let (query, language, now) = ("plain", Language::English, &now());
-        let block = recall::pack(&hits, &recall::BlockRequest { query, language, budget, now });
+        let block = recall::pack(
+            &hits,
+            &recall::BlockRequest { query, language, budget, now, whole: false },
+        );
         assert!(block.tokens <= budget && estimate_tokens(&block.text) <= budget + 1);
         let folded = fold(&block.text);
         let count = |tag: &str| folded.matches(tag).count();

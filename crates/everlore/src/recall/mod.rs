@@ -23,9 +23,7 @@ pub use answer::{
     ConfidenceTuning, FEATURE_COUNT, FeatureContribution, MemoryBlock, MemoryBlockEntry,
     TrainingSample, WhyNot, fit_coefficients, pack,
 };
-pub(crate) use answer::{
-    RenderedMemory, recall_named_memory, render_named_memory, render_recall, why_not,
-};
+pub(crate) use answer::{RenderedMemory, recall_named_memory, render_recall, why_not};
 pub(crate) use answer::{content_units, synthetic_query};
 pub use query::{
     Domain, DomainTerm, Domains, IdentityQuestion, Intent, MemoryNeed, QueryKind, QueryTerm,

@@ -96,8 +96,9 @@ async fn get_result(found: Vec<Memory>, missing: &[String], cx: &ToolContext<'_>
         let each = all.hits.iter().map(|hit| full_json(&hit.memory, hit.check.as_ref(), &now));
         memories = each.collect();
         let language = all.intent.language;
-        let block = BlockRequest { query: "", language, budget: MAX_TOKENS, now: &now };
-        text.push_str(&recall::render_named_memory(&all, &block).0);
+        let block =
+            BlockRequest { query: "", language, budget: MAX_TOKENS, now: &now, whole: true };
+        text.push_str(&recall::render_recall(&all, &block).0);
     }
     ToolResult::new(text, json!({ "memories": memories, "missing": missing }))
 }

@@ -1,7 +1,6 @@
 //! `memory_recall`: searches memory.
 
 use async_trait::async_trait;
-use jiff::Zoned;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -72,7 +71,7 @@ fn input_schema() -> Value {
             "query": { "type": "string", "description": "Question or keywords; or an id or a uri" },
             "type": { "type": "string", "enum": Kind::ALL.map(Kind::as_str), "description": "Only memories of this type; all if left out" },
             "limit": { "type": "integer", "minimum": 1, "maximum": 50, "default": DEFAULT_LIMIT, "description": "The most memories to return" },
-            "budget": { "type": "integer", "minimum": 100, "maximum": MAX_BUDGET, "default": DEFAULT_BUDGET, "description": "The most tokens to spend on the texts; longer ones are shortened to fit" },
+            "budget": { "type": "integer", "minimum": 100, "maximum": MAX_BUDGET, "default": DEFAULT_BUDGET, "description": "The most tokens to spend on the texts, told whole where they fit; without it long ones are told by the passage that answers" },
             "explain": { "type": "boolean", "default": false, "description": "Explain why each memory was found" },
             "why_not": { "type": "string", "description": "An id or a uri: explain why that memory is not in the answer" }
         }
@@ -141,11 +140,10 @@ impl Tool for MemoryRecallTool {
         }
         let now = cx.engine.now();
         if let Some(named) = recall_by_id(query, cx).await? {
-            let shown = recall::render_named_memory(
-                &named,
-                &block_request(&named, query, MAX_NAMED_TOKENS, &now),
-            );
-            return Ok(recall_result(&named, shown, false));
+            let language = named.intent.language;
+            let budget = MAX_NAMED_TOKENS;
+            let block = BlockRequest { query: "", language, budget, now: &now, whole: true };
+            return Ok(recall_result(&named, &block, false));
         }
         let limit = input.limit.unwrap_or(DEFAULT_LIMIT);
         let request = recall_request(query, input.kind, limit, cx);
@@ -154,10 +152,15 @@ impl Tool for MemoryRecallTool {
             None => None,
         };
         let found = recall_and_record(&request, cx).await?;
-        let (budget, explain) =
-            (input.budget.unwrap_or(DEFAULT_BUDGET), input.explain.unwrap_or(false));
-        let shown = recall::render_recall(&found, &block_request(&found, query, budget, &now));
-        let result = recall_result(&found, shown, explain);
+        let block = BlockRequest {
+            query,
+            language: found.intent.language,
+            budget: input.budget.unwrap_or(DEFAULT_BUDGET),
+            now: &now,
+            // An agent that names a budget wants more than the passages that answer.
+            whole: input.budget.is_some(),
+        };
+        let result = recall_result(&found, &block, input.explain.unwrap_or(false));
         Ok(match why_not {
             Some((id, why_not)) => with_why_not(result, id, &why_not),
             None => result,
@@ -225,20 +228,8 @@ async fn recall_by_id(query: &str, cx: &ToolContext<'_>) -> Result<Option<Recall
     }
 }
 
-fn block_request<'a>(
-    found: &Recall,
-    query: &'a str,
-    budget: usize,
-    now: &'a Zoned,
-) -> BlockRequest<'a> {
-    BlockRequest { query, language: found.intent.language, budget, now }
-}
-
-fn recall_result(
-    found: &Recall,
-    (block, memories): (String, Vec<RenderedMemory>),
-    explain: bool,
-) -> ToolResult {
+fn recall_result(found: &Recall, request: &BlockRequest<'_>, explain: bool) -> ToolResult {
+    let (block, memories) = recall::render_recall(found, request);
     let confidence = (found.confidence * 100.0).round() / 100.0;
     let mut structured =
         json!({ "found": !memories.is_empty(), "confidence": confidence, "memories": memories });

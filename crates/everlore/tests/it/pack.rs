@@ -49,7 +49,7 @@ fn now() -> Zoned {
 }
 
 fn block(hits: &[Hit], language: Language, budget: usize, now: &Zoned) -> MemoryBlock {
-    pack(hits, &BlockRequest { query: "another sentence", language, budget, now })
+    pack(hits, &BlockRequest { query: "another sentence", language, budget, now, whole: false })
 }
 
 fn english(hits: &[Hit], budget: usize) -> MemoryBlock {

@@ -92,7 +92,8 @@ impl Engine {
         let Some((found, language)) = self.recall_for_prompt(request, &now).await? else {
             return Ok((MemoryBlock::default(), Vec::new()));
         };
-        let bounds = BlockRequest { query: &request.query, language, budget, now: &now };
+        let bounds =
+            BlockRequest { query: &request.query, language, budget, now: &now, whole: false };
         let whole = recall::pack(&found.hits, &bounds);
         let share = self.settings(request.scope.agent()).memory.inject.holdout;
         let is_held = |id: MemoryId| is_held_out(share, session, id);

@@ -97,7 +97,8 @@ impl Engine {
         let now = self.now();
         let recalled = self.recall_for_prompt(request, &now).await?;
         Ok(recalled.map_or_else(MemoryBlock::default, |(found, language)| {
-            let block = BlockRequest { query: &request.query, language, budget, now: &now };
+            let block =
+                BlockRequest { query: &request.query, language, budget, now: &now, whole: false };
             recall::pack(&found.hits, &block)
         }))
     }

@@ -23,7 +23,7 @@ pub use confidence::{
 pub use confidence_features::ConfidenceFeatures;
 pub use logistic::{TrainingSample, fit_coefficients};
 pub use pack::{BlockRequest, MemoryBlock, MemoryBlockEntry, pack};
-pub(crate) use render::{RenderedMemory, recall_named_memory, render_named_memory, render_recall};
+pub(crate) use render::{RenderedMemory, recall_named_memory, render_recall};
 pub(crate) use synthetic_queries::{content_units, synthetic_query};
 pub use why_not::WhyNot;
 pub(crate) use why_not::why_not;

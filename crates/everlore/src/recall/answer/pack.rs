@@ -63,6 +63,8 @@ pub struct BlockRequest<'a> {
     pub budget: usize,
     /// Moment of the query, in the user's time zone.
     pub now: &'a Zoned,
+    /// Set to tell long memories whole where they fit.
+    pub whole: bool,
 }
 
 /// Hit rendered for the block at one tier.
@@ -76,7 +78,7 @@ pub(super) struct PackedHit {
 /// line if no more fits, and not at all if not even that fits. Better hits choose first.
 pub fn pack(hits: &[Hit], request: &BlockRequest<'_>) -> MemoryBlock {
     let phrases = BlockPhrases::for_language(request.language);
-    let chooser = PassageChooser::new(request.query);
+    let chooser = PassageChooser::new(request.query, request.whole);
     let opening = phrases.opening();
     let frame = estimate_tokens(&opening) + estimate_tokens(CLOSING_TAG);
     let render = |hit: &Hit, tier| {

@@ -38,16 +38,12 @@ pub(super) struct PassageChooser<'a> {
 }
 
 impl<'a> PassageChooser<'a> {
-    /// Creates a chooser for a query.
-    pub(super) fn new(query: &'a str) -> Self {
+    /// Creates a chooser for a query; `whole` tells every text whole that fits.
+    pub(super) fn new(query: &'a str, whole: bool) -> Self {
         let lower = query.to_lowercase();
         let wants_number = NUMBER_PHRASES.iter().any(|phrase| lower.contains(phrase));
-        Self { query, wants_number, max_whole_tokens: MAX_WHOLE_TOKENS }
-    }
-
-    /// Creates a chooser that tells every text whole if it fits.
-    pub(super) fn whole() -> Self {
-        Self { query: "", wants_number: false, max_whole_tokens: usize::MAX }
+        let max_whole_tokens = if whole { usize::MAX } else { MAX_WHOLE_TOKENS };
+        Self { query, wants_number, max_whole_tokens }
     }
 
     /// Returns the tiers of a hit that are tried, fullest first.
@@ -55,8 +51,7 @@ impl<'a> PassageChooser<'a> {
         let content = hit.memory.content.trim();
         // A token has at least a byte, so most texts need not be counted.
         let is_short = content.len() <= self.max_whole_tokens
-            || self.max_whole_tokens < usize::MAX
-                && estimate_tokens(content) <= self.max_whole_tokens;
+            || estimate_tokens(content) <= self.max_whole_tokens;
         if is_short { &[Tier::L2, Tier::L1, Tier::L0] } else { &[Tier::L1, Tier::L0] }
     }
 

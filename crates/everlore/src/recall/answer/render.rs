@@ -79,34 +79,18 @@ pub(crate) fn recall_named_memory(memory: Memory, config: &RecallConfig, now: &Z
     }
 }
 
-/// Renders the hits of a search as a block, and as values for programs. Long ones are told by the passage that answers;
-/// hits that do not fit are left out.
+/// Renders the hits as a block, and as values for programs. Hits that do not fit are left out.
 pub(crate) fn render_recall(
     found: &Recall,
     request: &BlockRequest<'_>,
 ) -> (String, Vec<RenderedMemory>) {
-    render_hits(&found.hits, request, &PassageChooser::new(request.query))
-}
-
-/// Renders the memory that a query names: whole if it fits.
-pub(crate) fn render_named_memory(
-    found: &Recall,
-    request: &BlockRequest<'_>,
-) -> (String, Vec<RenderedMemory>) {
-    render_hits(&found.hits, request, &PassageChooser::whole())
-}
-
-fn render_hits(
-    hits: &[Hit],
-    request: &BlockRequest<'_>,
-    chooser: &PassageChooser<'_>,
-) -> (String, Vec<RenderedMemory>) {
+    let (hits, chooser) = (&found.hits, PassageChooser::new(request.query, request.whole));
     let opening = BlockPhrases::for_language(request.language).opening();
     let frame = estimate_tokens(&opening) + estimate_tokens(CLOSING_TAG);
     let render = |hit: &Hit, tier| {
         PackedHit::from_text(tier, render_entry(hit, &chooser.text(hit, tier), request))
     };
-    let (packed, _) = fit_to_budget(hits, frame, request.budget, chooser, render);
+    let (packed, _) = fit_to_budget(hits, frame, request.budget, &chooser, render);
     let shown = || hits.iter().zip(&packed).filter_map(|(hit, one)| Some((hit, one.as_ref()?)));
     let body: String = shown().map(|(_, packed)| packed.text.as_str()).collect();
     let memories =
