@@ -232,8 +232,9 @@ fn from_memory_alone_it_says_that_nothing_is_stored_and_keeps_what_is_said() {
     home.run(&["chat", "--offline", "My cat is called Momo."]);
     let ran = home.run(&["--json", "chat", "--offline", "What is my cat called?"]);
     let answer = ran.json();
-    let quotes = [&answer["quotes"][0]["text"], &answer["quotes"][1]["text"]];
-    assert_eq!(quotes, ["The user has a cat called Momo.", "My cat is called Momo."], "{answer}");
+    let quotes: Vec<_> =
+        answer["quotes"].as_array().unwrap().iter().map(|quote| &quote["text"]).collect();
+    assert_eq!(quotes, ["The user has a cat called Momo."], "the turn says the same: {answer}");
     assert_eq!(turns(&home).len(), 3);
 }
 

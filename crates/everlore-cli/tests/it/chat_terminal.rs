@@ -6,7 +6,7 @@ use everlore_mock_llm::{MockChat, MockServer, ModelResponse};
 use serde_json::json;
 
 use crate::{
-    chat::{chat_home, log, messages, system, turns},
+    chat::{chat_home, log, messages, turns},
     home::TestHome,
     terminal::{BACKSPACE, CTRL_C, CTRL_D, TestTerminal, UP},
 };

@@ -234,7 +234,7 @@ fn last_chat_prompt(server: &MockServer, question: &str) -> String {
         messages.last().unwrap()["content"].as_str().unwrap().starts_with(question)
     };
     let index = (0..requests.len()).rev().find(is_talk).unwrap();
-    messages(server, index).last().unwrap()["content"].as_str().unwrap().to_owned()
+    crate::chat::messages(server, index).last().unwrap()["content"].as_str().unwrap().to_owned()
 }
 
 #[test]
