@@ -1,9 +1,6 @@
 //! Excerpt: the passage of a long text that answers a question, in whole sentences, with … where text was left out.
 
-use super::{sentences::sentences, tokens::estimate_tokens};
-
-/// Bytes of a text that are searched: a chapter, as for overviews. More would make a recall slow.
-const MAX_READ_BYTES: usize = 64 * 1024;
+use super::{sentences::sentences, tiers::bounded_prefix, tokens::estimate_tokens};
 
 /// Tokens of the two marks around an excerpt.
 const MARK_TOKENS: usize = 4;
@@ -110,10 +107,6 @@ fn fitting_end(text: &str, max_tokens: usize) -> usize {
     let at_break = text[..end].char_indices().rev().find(|(_, c)| is_break(*c));
     let at_break = at_break.map(|(at, c)| at + c.len_utf8());
     at_break.filter(|at| *at > end / 2).unwrap_or(end)
-}
-
-fn bounded_prefix(content: &str) -> &str {
-    &content[..content.floor_char_boundary(MAX_READ_BYTES)]
 }
 
 #[cfg(test)]
