@@ -88,7 +88,8 @@ pub mod ingest {
 
 pub mod recall {
     pub use crate::recall::{
-        BlockRequest, FEATURE_COUNT, TrainingSample, analyze, fit_coefficients, pack,
+        BlockRequest, FEATURE_COUNT, FORM_COUNT, MessageForm, TrainingSample, VECTOR_COUNT,
+        analyze, fit_logistic, logistic, pack,
     };
 }
 

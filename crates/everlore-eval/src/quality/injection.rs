@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context, Result};
 use everlore::{
     Engine, Kind, MemoryId, RememberRequest, Scope, Turn,
-    engine::MemoryBlock,
+    engine::{MemoryBlock, Recall},
     llm::{BuiltinEmbedder, Embedder, LocalModel},
     store::RamStore,
     types::Role,
@@ -32,6 +32,9 @@ const RIVAL_LIMIT: usize = 5;
 
 /// Depth of the measured rankings.
 const RANK_DEPTH: usize = 10;
+
+/// Hits of a recall for fitting.
+const FEATURE_DEPTH: usize = 50;
 
 /// Category of messages that need no memory.
 const NO_MEMORY: &str = "none";
@@ -84,13 +87,26 @@ pub(crate) struct InjectionOutcome {
     pub(crate) tokens: Option<usize>,
     /// Rows by rank.
     pub(crate) ranked: Vec<String>,
+    /// Recall of the message without minimums, for fitting; `None` for rivals.
+    pub(crate) recall: Option<Recall>,
 }
 
-/// Puts every message to Everlore; `model` is a local model that takes part in recall.
-pub(crate) fn measure(set: &DataSet, model: Option<&LocalModel>) -> Result<Vec<InjectionOutcome>> {
+/// Models that take part in recall.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum InjectionModels<'a> {
+    /// The built-in table and the built-in encoder.
+    Builtin,
+    /// The built-in table alone.
+    TableOnly,
+    /// The built-in models and a local one that reranks.
+    Local(&'a LocalModel),
+}
+
+/// Puts every message to Everlore.
+pub(crate) fn measure(set: &DataSet, models: InjectionModels<'_>) -> Result<Vec<InjectionOutcome>> {
     let mut all = Vec::new();
     for (name, rows) in set.by_scope() {
-        let home = EvalHome::load(name, &rows, model)?;
+        let home = EvalHome::load(name, &rows, models)?;
         for query in set.queries.iter().filter(|query| query.scope == name) {
             all.push(home.ask(query)?);
         }
@@ -123,6 +139,7 @@ pub(crate) fn measure_rivals(
                     injected: top.map(|id| (id.clone(), false)).collect(),
                     tokens: None,
                     ranked,
+                    recall: None,
                 });
             }
         }
@@ -209,7 +226,7 @@ struct EvalHome {
 }
 
 impl EvalHome {
-    fn load(name: &str, rows: &[CorpusRow], model: Option<&LocalModel>) -> Result<Self> {
+    fn load(name: &str, rows: &[CorpusRow], models: InjectionModels<'_>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let now = Arc::new(AtomicI64::new(0));
         let clock = Arc::clone(&now);
@@ -218,9 +235,12 @@ impl EvalHome {
             .clock(move || {
                 Timestamp::from_second(clock.load(Ordering::Relaxed)).unwrap_or_default()
             });
-        let engine = match model {
-            Some(model) => builder.reranker(Arc::new(model.clone())).build(),
-            None => builder.build(),
+        let engine = match models {
+            InjectionModels::Builtin => builder.builtin_encoder().build(),
+            InjectionModels::TableOnly => builder.build(),
+            InjectionModels::Local(model) => {
+                builder.reranker(Arc::new(model.clone())).builtin_encoder().build()
+            }
         };
         let scope = Scope::new("eval", &name.replace('/', ":"))?;
         let rows_by_memory = HashMap::new();
@@ -262,7 +282,7 @@ impl EvalHome {
         let budget = self.engine.config().memory.inject.token_budget;
         let block = self.runtime.block_on(self.engine.context(&request, budget))?;
         let mut request = self.engine.recall_request(&self.scope, &query.text);
-        request.limit = RANK_DEPTH;
+        request.limit = FEATURE_DEPTH;
         let recall = self.runtime.block_on(self.engine.recall(&request))?;
         let ids = recall.hits.iter().filter_map(|hit| self.rows.get(&hit.memory.id).cloned());
         Ok(InjectionOutcome {
@@ -271,6 +291,7 @@ impl EvalHome {
             injected: self.injected_rows(&block),
             tokens: Some(block.tokens),
             ranked: ids.collect(),
+            recall: Some(recall),
         })
     }
 
@@ -355,6 +376,7 @@ mod tests {
             injected: injected.iter().map(|(id, marked)| ((*id).to_owned(), *marked)).collect(),
             tokens: Some(100),
             ranked: injected.iter().map(|(id, _)| (*id).to_owned()).collect(),
+            recall: None,
         }
     }
 

@@ -8,6 +8,7 @@ mod confidence_features;
 mod confidence;
 mod abstain;
 mod logistic;
+mod need_model;
 mod synthetic_queries;
 mod heading;
 mod passage;
@@ -21,7 +22,8 @@ pub use confidence::{
     FeatureContribution,
 };
 pub use confidence_features::ConfidenceFeatures;
-pub use logistic::{TrainingSample, fit_coefficients};
+pub use logistic::{TrainingSample, fit_logistic, logistic};
+pub use need_model::VECTOR_COUNT;
 pub use pack::{BlockRequest, MemoryBlock, MemoryBlockEntry, pack};
 pub(crate) use render::{RenderedMemory, recall_named_memory, render_recall};
 pub(crate) use synthetic_queries::{content_units, synthetic_query};

@@ -7,6 +7,7 @@ use super::{
     domains::{DomainTerm, Domains},
     identity::{IdentityQuestion, classify_identity},
     memory_need::{MemoryNeed, capitalized_names, classify_need, task_possessions},
+    message_form::MessageForm,
     period::is_content_free,
     personal_constraints,
     phrases::is_question,
@@ -61,6 +62,9 @@ pub struct Intent {
     pub small_talk: bool,
     /// Need for memory, judged by the form of the message.
     pub need: MemoryNeed,
+    /// Form of the message, for the need model.
+    #[serde(skip)]
+    pub form: MessageForm,
     /// Terms of each word that looks like a name, without names of times.
     #[serde(skip)]
     pub names: Vec<Vec<String>>,
@@ -134,6 +138,7 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
     let sessions = find_sessions(query);
     let (identity, small_talk) = (classify_identity(query), is_small_talk(query));
     let asks_period = asks_period(query, &times, sessions.as_ref(), now);
+    let need = memory_need(query, identity, small_talk);
     Intent {
         language: detect_language(query),
         // The words of a question for a period ("talk", "discuss") are not what it looks for.
@@ -147,7 +152,8 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
             .iter()
             .flat_map(|possession| main_terms(possession))
             .collect(),
-        need: memory_need(query, identity, small_talk),
+        need,
+        form: MessageForm::of(query, need, identity),
         questions: question_terms(query),
         constraint_terms: personal_constraints::constraints_for(query)
             .into_iter()

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{fuse::RecallCandidate, gather::GatheredPostings, semantic};
+use super::{fuse::RecallCandidate, gather::GatheredPostings, semantic, signals::HitSignals};
 use crate::{
     config::RecallConfig,
     error::Result,
@@ -27,9 +27,9 @@ pub(crate) const UNLIMITED: usize = usize::MAX;
 /// message matches enough within one turn.
 const NEIGHBOUR_SHARE: f32 = 0.8;
 
-/// Weight of the pooled whole-text similarity beside MaxSim, for a long message; a short question is little more than
-/// its words.
-const WHOLE_TEXT_SHARE: f64 = 0.5;
+/// Weight of the pooled whole-text similarity beside MaxSim: a request in other words than the memory is near it as a
+/// whole, though none of its words is.
+const WHOLE_TEXT_SHARE: f64 = 1.0;
 
 /// Length of a query, in tokens, from which it counts as long.
 const LONG_QUERY_TOKENS: f64 = 32.0;
@@ -44,8 +44,8 @@ const DEFAULT_IDF: f32 = 1.6;
 /// Idf of punctuation: about that of a word in more than every second text, ln(1 + 1.7).
 const PUNCTUATION_IDF: f32 = 1.0;
 
-/// Factor on the weight of the cosine similarity when reranking: both signals overlap, and MaxSim is the better one.
-const SEMANTIC_SHARE: f64 = 0.5;
+/// Factor on the weight of the cosine similarity when reranking: both signals overlap.
+const SEMANTIC_SHARE: f64 = 1.0;
 
 /// Returns the reranker, if the settings enable it and it understands the language of the query.
 fn reranker<'a>(deps: RecallDeps<'a>, request: &RecallRequest) -> Option<&'a dyn Reranker> {
@@ -83,11 +83,15 @@ pub(super) async fn rerank(
     let first = &mut candidates[..depth];
     let query = encode_query(reranker, request, gathered).await?;
     let compared = compare(deps, reranker, request, &query, first).await?;
-    let tokens = z_scores(first, |address| max_sim(&query, address, &compared));
-    let whole = z_scores(first, |address| Some(compared.get(&address)?.pooled.into()));
-    let share = WHOLE_TEXT_SHARE * query.len() as f64 / (query.len() as f64 + LONG_QUERY_TOKENS);
+    for candidate in first.iter_mut() {
+        candidate.signals.max_sim = max_sim(&query, candidate.address, &compared);
+        candidate.signals.rerank_cosine =
+            compared.get(&candidate.address).map(|scores| scores.pooled.into());
+    }
+    let tokens = z_scores(first, |signals| signals.max_sim);
+    let whole = z_scores(first, |signals| signals.rerank_cosine);
     for ((candidate, tokens), whole) in first.iter_mut().zip(tokens).zip(whole) {
-        candidate.signals.rerank = deps.config.rerank * (tokens + share * whole);
+        candidate.signals.rerank = deps.config.rerank * (tokens + WHOLE_TEXT_SHARE * whole);
         candidate.signals.fused += candidate.signals.rerank;
     }
     Ok(())
@@ -100,7 +104,8 @@ async fn encode_query(
     gathered: &GatheredPostings,
 ) -> Result<QueryVectors> {
     let query = semantic::without_speakers(&request.query, gathered);
-    let words: Vec<_> = split_words(&query).map(|word| (word, gathered.word_idf(word))).collect();
+    let words = reranker.split_words(&query).into_iter();
+    let words: Vec<_> = words.map(|word| (word, gathered.word_idf(word))).collect();
     reranker.encode_query(&words).await
 }
 
@@ -119,24 +124,6 @@ impl GatheredPostings {
         };
         terms(word).iter().filter_map(idf).reduce(f32::max).unwrap_or(DEFAULT_IDF)
     }
-}
-
-/// Splits a query into words and punctuation marks, as the tokenizers of models do.
-fn split_words(query: &str) -> impl Iterator<Item = &str> {
-    query.split_whitespace().flat_map(|part| {
-        let mut rest = part;
-        std::iter::from_fn(move || {
-            let first = rest.chars().next()?;
-            let end = if first.is_alphanumeric() {
-                rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len())
-            } else {
-                first.len_utf8()
-            };
-            let (word, after) = rest.split_at(end);
-            rest = after;
-            Some(word)
-        })
-    })
 }
 
 /// Similarities of each text to the query; texts that are not encoded yet are missing.
@@ -231,9 +218,9 @@ fn max_sim(
 /// Returns the z-scores of a measure over the candidates; 0 for a candidate without a value, which keeps its rank.
 fn z_scores(
     candidates: &[RecallCandidate],
-    measure: impl Fn(DocAddress) -> Option<f64>,
+    measure: impl Fn(&HitSignals) -> Option<f64>,
 ) -> Vec<f64> {
-    let numbers: Vec<_> = candidates.iter().map(|candidate| measure(candidate.address)).collect();
+    let numbers: Vec<_> = candidates.iter().map(|candidate| measure(&candidate.signals)).collect();
     let known = || numbers.iter().flatten();
     let count = known().count().max(1) as f64;
     let mean = known().sum::<f64>() / count;
@@ -241,20 +228,4 @@ fn z_scores(
     // If all are equal, none is better.
     let scale = if deviation > 1e-6 { deviation.recip() } else { 0.0 };
     numbers.iter().map(|number| number.map_or(0.0, |number| (number - mean) * scale)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn signs_stand_by_themselves() {
-        let cut = |query| split_words(query).collect::<Vec<_>>();
-        assert_eq!(
-            cut("When did she see the dog's vet?"),
-            ["When", "did", "she", "see", "the", "dog", "'", "s", "vet", "?"]
-        );
-        assert_eq!(cut("用 Rust 写的，对吗？"), ["用", "Rust", "写的", "，", "对吗", "？"]);
-        assert_eq!(cut(" \n"), Vec::<&str>::new());
-    }
 }
