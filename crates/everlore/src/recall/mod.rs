@@ -19,26 +19,26 @@ use serde::Serialize;
 
 use answer::abstain;
 pub use answer::{
-    ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceFeatures,
+    BlockRequest, ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceFeatures,
     ConfidenceTuning, FEATURE_COUNT, FeatureContribution, MemoryBlock, MemoryBlockEntry,
     TrainingSample, VECTOR_COUNT, WhyNot, fit_logistic, logistic, pack,
 };
+pub(crate) use answer::{RenderedMemory, recall_named_memory, render_recall, why_not};
 pub(crate) use answer::{content_units, synthetic_query};
-pub(crate) use answer::{recall_named_memory, render_recall, why_not};
 pub use query::{
     Domain, DomainTerm, Domains, FORM_COUNT, IdentityQuestion, Intent, MemoryNeed, MessageForm,
     QueryKind, QueryTerm, analyze,
 };
 use query::{RankingStrategy, analyze_by_time_words, analyze_with_domains};
 pub use rank::{HitSignals, ScoreFactors, TermSignal, VisibleContext};
-use rank::{fuse, gather, load, score};
+use rank::{fuse, gather, load, score, source_turns};
 
 use crate::{
     config::RecallConfig,
     error::Result,
     llm::{Embedder, Reranker},
     store::{AddressQuery, DocAddress, MemoryFilter, Store},
-    types::{CheckResult, Memory, MemoryId, Scope, Status},
+    types::{CheckResult, Memory, MemoryId, Scope, Status, Timestamp},
 };
 
 /// Finds the memories worth knowing for `request`, best first.
@@ -50,7 +50,8 @@ pub(crate) async fn recall(deps: RecallDeps<'_>, request: &RecallRequest) -> Res
     loop {
         let gathered = gather(deps, request, &intent).await?;
         let fusion = fuse(deps, request, &gathered, &intent);
-        let ranked = score(load(deps, request, fusion).await?, deps.now.timestamp());
+        let mut ranked = score(load(deps, request, fusion).await?, deps.now.timestamp());
+        source_turns::mark_superseded(deps, request, &mut ranked).await?;
         if !ranked.hits.is_empty() || !intent.asks_period {
             return Ok(abstain(ranked, request, &deps.coefficients));
         }
@@ -103,6 +104,9 @@ pub struct RecallRequest {
     pub min_probability: f64,
     /// Part of the current conversation that the model still sees; recall leaves it out.
     pub visible: Option<VisibleContext>,
+    /// Set if the hits are told to a model: turns that tell nothing, and turns whose memory is a hit as well, then leave
+    /// their places to others.
+    pub for_prompt: bool,
 }
 
 impl RecallRequest {
@@ -119,6 +123,7 @@ impl RecallRequest {
             min_confidence: 0.0,
             min_probability: 0.0,
             visible: None,
+            for_prompt: false,
         }
     }
 
@@ -166,9 +171,12 @@ pub struct Hit {
     /// Probability that the memory bears on the message; `None` if the encoder did not compare it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
-    /// Newer memory among the hits that states the same thing differently.
+    /// Newer memory that states the same thing differently.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<MemoryId>,
+    /// Time until which it held, if a newer memory replaced it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_until: Option<Timestamp>,
     /// Current result of the memory's check, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<CheckResult>,

@@ -11,7 +11,7 @@ use crate::{
     embed::CachedEmbedder,
     error::Result,
     llm::Embedder,
-    recall::{self, MemoryBlock, Recall, RecallDeps, RecallRequest, WhyNot},
+    recall::{self, BlockRequest, MemoryBlock, Recall, RecallDeps, RecallRequest, WhyNot},
     store::RamStore,
     text::language::Language,
     types::{MemoryId, Scope, Timestamp},
@@ -98,7 +98,9 @@ impl Engine {
         let now = self.now();
         let recalled = self.recall_for_prompt(request, &now).await?;
         Ok(recalled.map_or_else(MemoryBlock::default, |(found, language)| {
-            recall::pack(&found.hits, language, budget, &now)
+            let block =
+                BlockRequest { query: &request.query, language, budget, now: &now, whole: false };
+            recall::pack(&found.hits, &block)
         }))
     }
 
@@ -129,6 +131,7 @@ impl Engine {
             limit: settings.memory.inject.limit,
             min_confidence: settings.recall.min_confidence,
             min_probability: settings.recall.floor,
+            for_prompt: true,
             ..RecallRequest::new(scope.clone(), query, &settings.recall)
         }
     }

@@ -7,7 +7,10 @@ use super::{
     },
     hit_probability::set_probabilities,
 };
-use crate::recall::{Hit, Recall, RecallRequest, rank::RankedHits};
+use crate::recall::{
+    Hit, Recall, RecallRequest,
+    rank::{RankedHits, source_turns},
+};
 
 /// Coverage above which a hit contains every term; sums of fractions fall a little short of 1.
 const FULL_COVERAGE: f64 = 0.999;
@@ -34,8 +37,14 @@ pub(crate) fn abstain(
     set_probabilities(&mut hits, fusion.corpus.num_docs());
     let estimate = estimate_confidence(intent, &hits, features, coefficients);
     let mut hits = drop_weak(hits, &estimate, request);
+    if request.for_prompt && !intent.asks_period {
+        source_turns::arrange_for_prompt(&mut hits, intent);
+    }
     if !(intent.asks_period && request.whole_period) {
         hits.truncate(request.limit);
+    }
+    for hit in hits.iter_mut().filter(|hit| hit.signals.terms.is_empty()) {
+        fusion.explain(hit.address, &mut hit.signals);
     }
     Recall {
         intent: intent.clone(),

@@ -27,3 +27,4 @@ pub(super) use period::QueryPeriod;
 pub(super) use phrases::is_question;
 pub use query_kind::QueryKind;
 pub(super) use query_kind::RankingStrategy;
+pub(super) use small_talk::is_small_talk;

@@ -84,6 +84,7 @@ fn score_candidates(
                 factors,
                 probability: None,
                 newer: None,
+                held_until: None,
                 check: None,
                 address: candidate.address,
             })
