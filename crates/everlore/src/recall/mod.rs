@@ -17,14 +17,15 @@ mod answer;
 use jiff::Zoned;
 use serde::Serialize;
 
-use answer::abstain;
 pub use answer::{
     ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceFeatures,
     ConfidenceTuning, FEATURE_COUNT, FeatureContribution, MemoryBlock, MemoryBlockEntry,
     TrainingSample, WhyNot, fit_coefficients, pack,
 };
+use answer::{abstain, add_profile, read_profile};
 pub(crate) use answer::{content_units, synthetic_query};
 pub(crate) use answer::{recall_named_memory, render_recall, why_not};
+pub(crate) use query::classify_identity;
 pub use query::{
     Domain, DomainTerm, Domains, IdentityQuestion, Intent, MemoryNeed, QueryKind, QueryTerm,
     analyze,
@@ -52,7 +53,8 @@ pub(crate) async fn recall(deps: RecallDeps<'_>, request: &RecallRequest) -> Res
         let fusion = fuse(deps, request, &gathered, &intent);
         let ranked = score(load(deps, request, fusion).await?, deps.now.timestamp());
         if !ranked.hits.is_empty() || !intent.asks_period {
-            return Ok(abstain(ranked, request, &deps.coefficients));
+            let profile = read_profile(deps, request, &ranked.fusion).await?;
+            return Ok(add_profile(abstain(ranked, request, &deps.coefficients), profile, request));
         }
         intent = analyze_by_time_words(&request.query, deps.config, deps.now);
     }

@@ -1,6 +1,7 @@
 //! Answering: is the best hit good enough, and how is it shown?
 //!
-//! [`abstain()`] estimates the probability that the best hit answers the query and drops what falls short; [`pack()`]
+//! [`abstain()`] estimates the probability that the best hit answers the query and drops what falls short; [`add_profile`]
+//! answers questions about the user; [`pack()`]
 //! and [`render_recall`] fit the hits into a token budget; [`why_not()`] explains why a memory is missing. `logistic`
 //! and `synthetic_queries` fit the confidence model to a scope.
 
@@ -9,6 +10,7 @@ mod confidence;
 mod abstain;
 mod logistic;
 mod synthetic_queries;
+mod profile;
 mod pack;
 mod render;
 mod why_not;
@@ -21,6 +23,7 @@ pub use confidence::{
 pub use confidence_features::ConfidenceFeatures;
 pub use logistic::{TrainingSample, fit_coefficients};
 pub use pack::{MemoryBlock, MemoryBlockEntry, pack};
+pub(super) use profile::{add_profile, read_profile};
 pub(crate) use render::{recall_named_memory, render_recall};
 pub(crate) use synthetic_queries::{content_units, synthetic_query};
 pub use why_not::WhyNot;

@@ -1,0 +1,378 @@
+//! English identity questions.
+
+use super::{IdentityQuestion, has_any, strip_leads, strip_tails};
+use crate::recall::query::personal_facet::PersonalFacet;
+
+/// Words of a possession after "my": in "my weekly exercise routine" the noun comes third.
+const MAX_POSSESSION_WORDS: usize = 4;
+
+/// Classifies a normalized English text.
+pub(super) fn classify(plain: &str) -> IdentityQuestion {
+    let text = strip_tails(strip_leads(plain, LEAD_INS), TAILS);
+    if asks_profile(plain, text) {
+        IdentityQuestion::Strong
+    } else if asks_topic(plain, text) {
+        IdentityQuestion::Weak
+    } else {
+        IdentityQuestion::None
+    }
+}
+
+/// Returns `true` if one memory answers the question.
+pub(super) fn asks_single_value(plain: &str) -> bool {
+    let text = strip_leads(plain, LEAD_INS);
+    SINGLE_VALUE_STARTS.iter().any(|start| text.starts_with(start))
+}
+
+/// Returns `true` if the text asks for the profile as a whole.
+fn asks_profile(plain: &str, text: &str) -> bool {
+    !is_generic(text)
+        && (PROFILE_QUESTIONS.contains(&text)
+            || PROFILE_QUESTIONS.contains(&strip_leads(plain, LEAD_INS))
+            || asks_about_self(plain)
+            || asks_acquaintance(plain)
+            || asks_who_i_am(plain)
+            || wants_description(plain)
+            || names_profile(plain))
+}
+
+/// Returns `true` for "what do you know about me", "your impression of me": knowledge, and the user as its object.
+fn asks_about_self(plain: &str) -> bool {
+    has_any(plain, ABOUT_SELF) && has_any(plain, KNOWLEDGE)
+        || has_any(plain, OF_SELF) && has_any(plain, KNOWLEDGE) && has_any(plain, ASSISTANT)
+}
+
+/// Returns `true` for "do you remember me": the assistant's acquaintance with the user.
+fn asks_acquaintance(plain: &str) -> bool {
+    has_any(plain, ASSISTANT)
+        && ACQUAINTANCE.iter().any(|known| follows(plain, known, |next| AFTER_SELF.contains(&next)))
+}
+
+/// Returns `true` for "who am I": not for "who am I meeting".
+fn asks_who_i_am(plain: &str) -> bool {
+    let ends = |next: &str| next != "to" && AFTER_SELF.contains(&next);
+    ["who am i", "who i am"].iter().any(|who| follows(plain, who, ends))
+        || has_any(plain, &["who am i to you", "who i am to you"])
+}
+
+/// Returns `true` for "describe me": not for "describe me the house".
+fn wants_description(plain: &str) -> bool {
+    DESCRIPTIONS.iter().any(|wish| follows(plain, wish, |next| !ARTICLES.contains(&next)))
+        || has_any(plain, INTRODUCTIONS)
+}
+
+/// Returns `true` for "show me my profile": a record about the user, at the end of a clause.
+fn names_profile(plain: &str) -> bool {
+    let ends = |next: &str| AFTER_SELF.contains(&next);
+    let is_addressed = || has_any(plain, ASSISTANT) || has_any(plain, &["me"]);
+    RECORDS.iter().any(|record| follows(plain, record, ends))
+        || is_addressed() && FILES.iter().any(|file| follows(plain, file, ends))
+}
+
+/// Returns `true` if the text contains the phrase and `accepts` the word after it; the end of the text is always
+/// accepted.
+fn follows(text: &str, phrase: &str, accepts: impl Fn(&str) -> bool) -> bool {
+    text.match_indices(phrase).any(|(at, _)| {
+        let begins = at == 0 || text[..at].ends_with(' ');
+        let rest = &text[at + phrase.len()..];
+        let next = rest.split_whitespace().next();
+        begins && (rest.is_empty() || rest.starts_with(' ') && next.is_none_or(&accepts))
+    })
+}
+
+/// Returns `true` if the text asks for a topic of the user's life.
+fn asks_topic(plain: &str, text: &str) -> bool {
+    has_any(plain, TOPIC_PARTS)
+        || has_any(plain, KNOWLEDGE) && has_any(plain, ABOUT_OWN) && has_any(plain, ASSISTANT)
+        || !is_generic(text) && (asks_habit(text) || asks_state(text) || asks_possession(text))
+}
+
+/// Returns `true` for "how do I …": it asks how anybody does it.
+fn is_generic(text: &str) -> bool {
+    GENERIC_STARTS.iter().any(|start| text.starts_with(start))
+}
+
+/// Returns `true` for "what foods do I avoid", "where did I grow up": a question for something the user does.
+fn asks_habit(text: &str) -> bool {
+    let verb = |phrase: &str| {
+        follows(text, phrase, |next| HABITS.contains(&next))
+            && !text.ends_with(phrase)
+            && !has_any(text, GENERIC_HABITS)
+    };
+    text.split(' ').next().is_some_and(|first| QUESTION_WORDS.contains(&first))
+        && SUBJECTS.iter().any(|subject| verb(subject))
+        || ["do i", "have i ever"].iter().any(|start| {
+            text.strip_prefix(start).is_some_and(|rest| {
+                rest.split_whitespace().next().is_some_and(|next| HABITS.contains(&next))
+                    && !has_any(text, GENERIC_HABITS)
+            })
+        })
+}
+
+/// Returns `true` for "what am I good at", "am I married", "how old am I".
+fn asks_state(text: &str) -> bool {
+    let is_state = |next: &str| STATES.contains(&next);
+    let starts = text.split(' ').next().is_some_and(|first| QUESTION_WORDS.contains(&first));
+    let asked = starts && text.contains(" am i ") && follows(text, "am i", is_state);
+    asked
+        || text.starts_with("am i ") && follows(text, "am i", is_state)
+        || text.starts_with("how ") && text.ends_with(" am i")
+}
+
+/// Returns `true` for "what are my hobbies", "remind me of my sister's name": a question or request for a possession
+/// that belongs to a person's life.
+fn asks_possession(text: &str) -> bool {
+    let first = text.split(' ').next().unwrap_or_default();
+    let asks = QUESTION_WORDS.contains(&first) || REQUESTS.contains(&first) || first == "my";
+    asks && possessions(text).any(|possession| is_personal(&possession))
+}
+
+/// Returns the words after each "my", up to the next verb or preposition.
+fn possessions(text: &str) -> impl Iterator<Item = Vec<&str>> {
+    let words: Vec<&str> = text.split(' ').collect();
+    let owned = |at: usize| -> Vec<&str> {
+        let after = words[at + 1..].iter().copied();
+        after.take_while(|word| !BOUNDARIES.contains(word)).take(MAX_POSSESSION_WORDS).collect()
+    };
+    let all: Vec<_> = (0..words.len()).filter(|at| words[*at] == "my").map(owned).collect();
+    all.into_iter()
+}
+
+/// Returns `true` if a possession belongs to a person's life: its noun is of a facet or a topic, and nothing about it
+/// is technical.
+fn is_personal(possession: &[&str]) -> bool {
+    let Some((noun, modifiers)) = possession.split_last() else { return false };
+    let of_relative = modifiers.iter().any(|word| word.ends_with("'s"));
+    !modifiers.iter().any(|word| TECHNICAL.contains(word))
+        && if of_relative {
+            VALUES_OF_RELATIVES.contains(noun)
+        } else {
+            LIFE_TOPICS.contains(noun) || PersonalFacet::of_text(noun).is_some()
+        }
+}
+
+/// Phrases that may precede the question.
+#[rustfmt::skip]
+const LEAD_INS: &[&str] = &[
+    "hey ", "hi ", "hello ", "ok ", "okay ", "so ", "well ", "and ", "but ", "please ", "now ", "can you ", "could you ", "also ", "alright ", "btw ",
+    "would you ", "will you ", "do you know ", "do you remember ", "do you still know ", "do you still remember ", "do you happen to know ", "by the way ",
+    "do you recall ", "tell me ", "remind me ", "i forgot ", "i wonder ", "i am curious ", "i want to know ", "just ", "quick question ", "say ", "random but ",
+    "any idea ", "you know ", "based on what you know ", "from what i told you ", "from memory ", "be honest ", "honestly ", "actually ", "seriously ", "hm ", "hmm ",
+];
+
+/// Phrases that may follow the question.
+#[rustfmt::skip]
+const TAILS: &[&str] = &[
+    " again", " please", " right now", " now", " today", " so far", " anyway", " by the way", " exactly", " currently", " lol", " haha", " btw", " pls",
+    " these days", " do you know", " do you remember", " if you remember", " to you", " then", " at all", " really", " in your opinion", " according to you",
+];
+
+/// Whole questions for the profile.
+#[rustfmt::skip]
+const PROFILE_QUESTIONS: &[&str] = &[
+    "about me", "about myself", "what am i", "who are you talking to", "who you are talking to", "who is talking to you", "what did i tell you", "what have i told you", "what i told you",
+    "what did i share with you", "what have i shared with you", "what i have told you", "what kind of person am i", "what sort of person am i", "what type of person am i",
+    "what kind of person i am", "what am i like", "what i am like", "what are you remembering", "what do you remember", "what have you remembered", "what have you learned",
+    "what do you know already", "what have you stored", "what have you saved", "show me my memories", "list my memories", "list your memories", "show your memories",
+    "what is in your memory", "what do you have in memory", "what do you have in your memory", "know me", "remember me", "introduce me", "sum me up", "explain me", "summarize me",
+];
+
+/// Phrases in which the user is the object of knowledge.
+#[rustfmt::skip]
+const ABOUT_SELF: &[&str] = &[
+    "about me", "about myself", "about my life", "of my life", "regarding me", "concerning me", "about who i am", "me as a person", "me personally", "about this user", "about your user", "about the user",
+];
+
+/// Phrases in which the user is the object of knowledge if the assistant is spoken to: "a picture of me" may be a photo.
+const OF_SELF: &[&str] =
+    &["of me", "on me", "of myself", "from me", "of who i am", "me in a nutshell"];
+
+/// Words of knowledge, of records of it, and of telling it.
+#[rustfmt::skip]
+const KNOWLEDGE: &[&str] = &[
+    "know", "knows", "known", "knowledge", "remember", "remembered", "remembering", "recall", "learned", "learnt", "learn", "store", "stored", "storing", "save", "saved", "saving", "record", "recorded", "records",
+    "note", "noted", "notes", "keep", "keeps", "kept", "keeping", "memory", "memories", "memorized", "info", "information", "facts", "fact", "details", "data", "everything", "anything", "something",
+    "things", "stuff", "understand", "understanding", "told", "tell", "say", "said", "mentioned", "mention", "shared", "share", "picked up", "gathered", "collected", "figured out", "noticed", "observed", "impression", "impressions", "picture", "opinion", "view",
+    "summary", "summarize", "summarise", "describe", "description", "bio", "biography", "portrait", "profile", "sketch", "think", "make", "have", "got", "recap", "list", "file", "dossier", "overview", "aware", "familiar", "talk", "talked", "hold", "retain", "retained",
+];
+
+/// Words that speak to the assistant.
+const ASSISTANT: &[&str] =
+    &["you", "your", "our chats", "our conversations", "from memory", "our talks"];
+
+/// The assistant's acquaintance with the user.
+#[rustfmt::skip]
+const ACQUAINTANCE: &[&str] = &[
+    "know me", "remember me", "recognize me", "recognise me", "forget me", "forgotten me", "forgot me", "understand me", "recall me", "familiar with me", "acquainted with me", "met me",
+    "know who this is", "know who i am", "who you are talking to", "who you are speaking to", "who you are dealing with", "who you are chatting with", "who you are helping",
+];
+
+/// Words that may follow a phrase that ends with the user: any other word goes on to something else.
+#[rustfmt::skip]
+const AFTER_SELF: &[&str] = &[
+    "well", "at", "as", "by", "yet", "now", "better", "best", "still", "already", "so", "or", "and", "though", "then", "again", "personally", "anymore", "in", "after", "to", "from", "based", "exactly", "actually", "really", "lol", "haha", "please",
+    "today", "according", "with", "i", "what", "btw", "pls", "today's", "back", "that", "you", "say", "look", "contain", "contains", "is", "are", "deep", "if", "do", "like", "who", "without", "looks", "for", "using", "out",
+];
+
+/// Wishes for a description of the user.
+#[rustfmt::skip]
+const DESCRIPTIONS: &[&str] = &[
+    "describe me", "summarize me", "summarise me", "sum me up", "profile me", "roast me", "characterize me", "characterise me", "portray me", "explain me to me", "explain me to myself", "introduce me to myself",
+    "introduce me as", "tell me about myself", "tell me about me", "describe who i am", "write about me", "analyze me", "analyse me", "psychoanalyze me", "how would you introduce me", "how do you see me", "how would you describe me", "how you see me", "introduce me based",
+];
+
+/// Introductions to other people; "introduce me to" alone asks for a new subject.
+const INTRODUCTIONS: &[&str] = &[
+    "introduce me to someone",
+    "introduce me to others",
+    "introduce me to a stranger",
+    "introduce me to a friend",
+    "introduce me to your",
+];
+
+/// Words after which a wish has an object of its own.
+const ARTICLES: &[&str] =
+    &["the", "a", "an", "how", "what", "this", "that", "these", "some", "why"];
+
+/// Records about the user.
+#[rustfmt::skip]
+const RECORDS: &[&str] = &[
+    "my profile", "my user profile", "my personal profile", "my whole profile", "my full profile", "my bio", "my biography", "my persona", "my dossier", "my character sheet", "my personal information", "my personal info", "my personal details", "my personal data",
+    "my memories", "my memory profile", "my identity", "my user card", "my whole story", "my life story", "my entire file", "my personality profile",
+];
+
+/// Records about the user, if they are asked of the assistant: a file may also be one on a disk.
+const FILES: &[&str] = &[
+    "my file",
+    "my record",
+    "my records",
+    "my entry",
+    "my data",
+    "my info",
+    "my details",
+    "my card",
+    "my page",
+];
+
+/// Phrases in which a topic of the user's is the object of knowledge.
+#[rustfmt::skip]
+const ABOUT_OWN: &[&str] = &[
+    "about my", "of my", "on my", "regarding my", "what i", "how i", "where i", "when i", "who i", "which i", "about our", "my own", "why i", "things i",
+];
+
+/// Phrases that ask for a topic anywhere in a text.
+#[rustfmt::skip]
+const TOPIC_PARTS: &[&str] = &[
+    "about me", "about myself", "my preference", "my preferences", "my favorite", "my favorites", "do i like", "do i love", "do i prefer", "do i enjoy", "do i hate", "do i dislike", "do i usually", "do i normally", "do i typically", "do i generally", "do i tend",
+    "my taste", "my tastes", "my hobbies", "my hobby", "my interests", "my habits", "my usual", "my routine", "my likes", "my personality", "my diet", "am i allergic", "my allergies", "suits me", "suit me", "based on what you know",
+    "what did i tell you about", "what have i told you about", "did i tell you", "did i ever tell", "did i mention", "did i ever mention", "i told you", "have i mentioned", "have i told you", "i have told you", "have i ever told", "have i ever mentioned", "have i talked", "have i said", "have i shared", "did i say", "did i share",
+    "have i complained", "did i talk", "did we talk about", "did we discuss", "did we chat", "we talked about", "have we talked", "i mentioned", "i gave you", "i asked you", "do i ask you", "i ask you", "do you know what i", "do you remember what i", "do you know where i", "do you remember where i", "do you know how i", "do you know who i", "do you know when i",
+];
+
+/// Beginnings of questions that ask how anybody does something.
+#[rustfmt::skip]
+const GENERIC_STARTS: &[&str] = &[
+    "how do i ", "how can i ", "how should i ", "how could i ", "how would i ", "how to ", "what should i ", "where can i ", "where should i ", "should i ", "can i ", "could i ", "may i ", "what can i ", "why do i ", "why am i ", "what do i need", "what do i have to", "what do i do if", "what do i do when", "what do i say", "how does ", "how can a",
+];
+
+/// Words that begin a question.
+const QUESTION_WORDS: &[&str] =
+    &["what", "which", "where", "who", "whom", "when", "how", "whose", "any"];
+
+/// Words that begin a request.
+const REQUESTS: &[&str] = &[
+    "tell",
+    "list",
+    "name",
+    "remind",
+    "describe",
+    "summarize",
+    "summarise",
+    "recap",
+    "show",
+    "know",
+    "remember",
+    "give",
+    "recall",
+    "of",
+    "about",
+];
+
+/// Subjects of a question for something the user does.
+const SUBJECTS: &[&str] = &[
+    "do i",
+    "did i",
+    "do i not",
+    "have i",
+    "must i",
+    "must i not",
+    "can i not",
+    "may i not",
+    "i do",
+    "i",
+];
+
+/// Things that people do as part of their life.
+#[rustfmt::skip]
+const HABITS: &[&str] = &[
+    "like", "love", "hate", "dislike", "prefer", "enjoy", "avoid", "eat", "drink", "drive", "play", "collect", "wear", "read", "watch", "listen", "own", "speak", "believe", "want", "care", "usually", "always", "normally", "typically", "often", "never", "tend", "go", "ask", "call",
+    "struggle", "fear", "study", "teach", "earn", "live", "work", "come", "shop", "report", "get", "wake", "smoke", "have", "know", "follow", "support", "vote", "dream", "worry", "hope", "plan", "grow", "spend", "train", "exercise", "sleep", "commute", "cook", "celebrate", "do",
+    "tell", "mention", "say", "complain", "studied", "worked", "lived", "told", "mentioned", "said", "weigh", "consider", "value", "relax", "travel", "look", "feel", "start", "meet", "marry", "graduate", "grew", "move", "hang", "rely", "talk", "admire", "miss", "regret", "sing", "dance", "paint", "write", "run", "swim", "stand", "need",
+];
+
+/// Continuations that ask what anybody does.
+#[rustfmt::skip]
+const GENERIC_HABITS: &[&str] = &[
+    "do i do if", "do i do when", "do i do to", "do i do with", "do i do about", "do i have to", "do i get the", "do i get a", "do i get to", "do i get from", "do i go from", "do i need to", "do i write", "do i run", "do i start", "do i call the", "do i need for", "do i know if", "do i know whether", "do i call it", "do i know that",
+    "do i look up", "do i want to use", "do i move", "do i write a", "do i train a",
+];
+
+/// Adjectives and activities after "am I".
+#[rustfmt::skip]
+const STATES: &[&str] = &[
+    "good", "bad", "best", "worst", "great", "allergic", "afraid", "scared", "working", "reading", "learning", "studying", "saving", "trying", "planning", "married", "single", "divorced", "engaged", "vegetarian", "vegan", "proud", "interested", "into", "from", "fond", "worried", "stressed", "struggling", "most",
+    "passionate", "known", "like", "training", "currently", "writing", "watching", "tall", "old", "religious", "an", "a", "obsessed", "weak", "strong", "skilled", "bilingual", "left-handed", "retired", "employed", "dating", "seeing", "intolerant", "diabetic", "pregnant", "on", "up", "usually", "really", "looking",
+];
+
+/// Words that end a possession.
+#[rustfmt::skip]
+const BOUNDARIES: &[&str] = &[
+    "is", "are", "was", "were", "look", "looks", "do", "does", "did", "have", "has", "had", "according", "that", "like", "in", "at", "of", "for", "on", "so", "and", "or", "again", "please", "called", "named", "based", "to", "from", "with", "you", "i", "work", "works", "live", "lives",
+    "these", "this", "right", "as", "again", "be", "would", "will", "can", "should", "exactly", "by", "about", "over", "when", "which", "who", "go", "goes", "come", "then", "if",
+];
+
+/// Modifiers of a thing that belongs to a machine or a project rather than to a person.
+#[rustfmt::skip]
+const TECHNICAL: &[&str] = &[
+    "ip", "mac", "server", "git", "branch", "build", "code", "app", "api", "database", "db", "docker", "host", "domain", "dns", "router", "wifi", "function", "class", "variable", "file", "css", "html", "json", "python", "rust", "java", "javascript", "kernel", "shell", "script", "website", "page", "login",
+];
+
+/// Values of a relative's or a pet's possession.
+const VALUES_OF_RELATIVES: &[&str] = &[
+    "name",
+    "names",
+    "birthday",
+    "age",
+    "job",
+    "number",
+    "phone",
+    "address",
+    "school",
+    "work",
+    "allergies",
+    "favorite",
+];
+
+/// Topics of a person's life that are no facet of their own.
+#[rustfmt::skip]
+const LIFE_TOPICS: &[&str] = &[
+    "goals", "goal", "plans", "dreams", "dream", "past", "childhood", "life", "travels", "travel", "trips", "finances", "finance", "money", "debts", "savings", "schedule", "strengths", "strength", "weaknesses", "weakness", "spots", "skills", "talents", "fears", "fear", "values", "beliefs", "religion",
+    "politics", "style", "background", "languages", "language", "mood", "projects", "worries", "problems", "struggles", "achievements", "resolutions", "wishes", "wishlist", "bucket", "commute", "workouts", "workout", "training", "exercise", "ex", "crush", "dating", "situation", "number", "email", "possessions",
+    "car", "devices", "setup", "gear", "appearance", "height", "weight", "size", "sizes", "team", "idols", "heroes", "memories", "vices", "opinions", "views", "quirks", "traits", "pet", "peeves", "anniversary", "holidays", "vacation", "vacations", "therapist", "dentist", "landlord", "mentor", "deadlines", "commitments", "sleep", "conventions", "type",
+];
+
+/// Beginnings of questions that one memory answers.
+#[rustfmt::skip]
+const SINGLE_VALUE_STARTS: &[&str] = &[
+    "what is my ", "what was my ", "who is my ", "where do i ", "where is my ", "where did i ", "where am i ", "when is my ", "when was i ", "how old ", "how tall ", "what my ", "when did i ", "my ", "am i ", "what is the name of my ",
+];
