@@ -22,7 +22,7 @@ pub use answer::{
     ConfidenceTuning, FEATURE_COUNT, FeatureContribution, MemoryBlock, MemoryBlockEntry,
     TrainingSample, WhyNot, fit_coefficients, pack,
 };
-use answer::{abstain, add_profile, read_profile};
+use answer::{abstain, add_events, add_profile, events_of_period, read_profile};
 pub(crate) use answer::{content_units, synthetic_query};
 pub(crate) use answer::{recall_named_memory, render_recall, why_not};
 pub(crate) use query::classify_identity;
@@ -54,7 +54,9 @@ pub(crate) async fn recall(deps: RecallDeps<'_>, request: &RecallRequest) -> Res
         let ranked = score(load(deps, request, fusion).await?, deps.now.timestamp());
         if !ranked.hits.is_empty() || !intent.asks_period {
             let profile = read_profile(deps, request, &ranked.fusion).await?;
-            return Ok(add_profile(abstain(ranked, request, &deps.coefficients), profile, request));
+            let events = events_of_period(&ranked);
+            let answer = abstain(ranked, request, &deps.coefficients);
+            return Ok(add_events(add_profile(answer, profile, request), events, request));
         }
         intent = analyze_by_time_words(&request.query, deps.config, deps.now);
     }

@@ -11,6 +11,7 @@ mod abstain;
 mod logistic;
 mod synthetic_queries;
 mod profile;
+mod period_events;
 mod pack;
 mod render;
 mod why_not;
@@ -23,6 +24,7 @@ pub use confidence::{
 pub use confidence_features::ConfidenceFeatures;
 pub use logistic::{TrainingSample, fit_coefficients};
 pub use pack::{MemoryBlock, MemoryBlockEntry, pack};
+pub(super) use period_events::{add_events, events_of_period};
 pub(super) use profile::{add_profile, read_profile};
 pub(crate) use render::{recall_named_memory, render_recall};
 pub(crate) use synthetic_queries::{content_units, synthetic_query};
