@@ -14,7 +14,7 @@ use crate::{
     error::Result,
     recall::{
         Hit, HitSignals, IdentityQuestion, Intent, Recall, RecallDeps, RecallRequest, ScoreFactors,
-        query::{PersonalFacet, ProfileTopic, profile_topic},
+        query::{PersonalFacet, ProfileTopic, TopicBreadth, profile_topic},
         rank::{
             Fusion, IDENTITY_BOOST, repeated_questions::why_uninformative,
             visible_context::already_visible,
@@ -162,19 +162,34 @@ fn order_others(mut rows: Vec<(DocAddress, Memory)>, intent: &Intent) -> Vec<Hit
 /// Makes hits of ordered memories, with scores in the same order.
 fn as_hits(rows: Vec<(DocAddress, Memory)>, boost: f64) -> Vec<Hit> {
     let count = rows.len().max(1) as f64;
-    let hit = |(index, (address, memory)): (usize, (DocAddress, Memory))| {
-        let relevance = boost * (1.0 - (1.0 - LAST_SHARE) * index as f64 / count);
-        Hit {
-            memory,
-            score: relevance / (1.0 + relevance),
-            signals: HitSignals { identity: boost, fused: boost, ..HitSignals::default() },
-            factors: neutral_factors(relevance),
-            newer: None,
-            check: None,
-            address,
-        }
-    };
-    rows.into_iter().enumerate().map(hit).collect()
+    let share = |index: usize| 1.0 - (1.0 - LAST_SHARE) * index as f64 / count;
+    let hits = rows.into_iter().enumerate();
+    hits.map(|(index, (address, memory))| profile_hit(address, memory, boost * share(index)))
+        .collect()
+}
+
+/// Returns the hit of a memory whose only signal is the question about the user.
+fn profile_hit(address: DocAddress, memory: Memory, identity: f64) -> Hit {
+    let relevance = identity.exp().ln_1p();
+    Hit {
+        memory,
+        score: relevance / (1.0 + relevance),
+        signals: HitSignals { identity, fused: identity, ..HitSignals::default() },
+        factors: neutral_factors(relevance),
+        newer: None,
+        check: None,
+        address,
+    }
+}
+
+/// Returns the hit with a score of at most `highest`.
+fn lower_to(hit: Hit, highest: f64) -> Hit {
+    if hit.score <= highest {
+        return hit;
+    }
+    // The signal whose relevance gives that score.
+    let relevance = highest / (1.0 - highest);
+    profile_hit(hit.address, hit.memory, relevance.exp_m1().ln())
 }
 
 fn neutral_factors(relevance: f64) -> ScoreFactors {
@@ -202,7 +217,7 @@ fn complete_topic(
 ) -> Vec<Hit> {
     let is_of_facet = |hit: &Hit| Some(PersonalFacet::of_memory(&hit.memory)) == topic.facet;
     let is_answered = hits.iter().any(|hit| topic.facet.is_none() || is_of_facet(hit));
-    if topic.is_single && is_answered {
+    if topic.breadth != TopicBreadth::Open && is_answered {
         // A search shows all that matches; a prompt shows what answers.
         if request.min_confidence > 0.0 {
             hits.retain(|hit| is_of_facet(hit) || !hit.signals.terms.is_empty());
@@ -214,8 +229,13 @@ fn complete_topic(
     }
     let lowest = hits.last().map_or(1.0, |hit| hit.score);
     let is_new = |hit: &Hit| !hits.iter().any(|found| found.memory.id == hit.memory.id);
-    let added: Vec<Hit> = about_user.into_iter().filter(is_new).collect();
-    hits.extend(added.into_iter().map(|hit| Hit { score: hit.score.min(lowest), ..hit }));
+    let helps = |hit: &Hit| match topic.breadth {
+        TopicBreadth::Open => true,
+        TopicBreadth::OwnAttribute => is_of_facet(hit),
+        TopicBreadth::Value => false,
+    };
+    let added: Vec<Hit> = about_user.into_iter().filter(|hit| is_new(hit) && helps(hit)).collect();
+    hits.extend(added.into_iter().map(|hit| lower_to(hit, lowest)));
     hits.retain(|hit| hit.score >= request.min_score);
     hits.truncate(request.limit.min(MAX_COMPLETED));
     hits

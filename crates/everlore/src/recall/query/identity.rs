@@ -39,8 +39,19 @@ pub enum IdentityQuestion {
 pub(crate) struct ProfileTopic {
     /// Facet of the profile; `None` if no word names one.
     pub(crate) facet: Option<PersonalFacet>,
-    /// `true` if one memory answers: "where do I live?" has one answer, "what did I tell you about my family?" many.
-    pub(crate) is_single: bool,
+    /// Breadth of the answer.
+    pub(crate) breadth: TopicBreadth,
+}
+
+/// Breadth of the answer to a weak identity question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TopicBreadth {
+    /// One memory answers, and other facts about the user do not help: "what is my sister's name?".
+    Value,
+    /// A fact about the user's own person answers, whatever its words: "where do I live?".
+    OwnAttribute,
+    /// Many memories answer: "what did I tell you about my family?".
+    Open,
 }
 
 /// Classifies how clearly the query asks about the user.
@@ -62,8 +73,9 @@ pub(crate) fn classify_identity(query: &str) -> IdentityQuestion {
 /// Returns the topic of a weak identity question.
 pub(crate) fn profile_topic(query: &str) -> ProfileTopic {
     let plain = normalize(query);
-    let is_single = chinese::asks_single_value(&plain) || english::asks_single_value(&plain);
-    ProfileTopic { facet: PersonalFacet::of_text(&plain), is_single }
+    let breadth =
+        if plain.contains(is_han) { chinese::breadth(&plain) } else { english::breadth(&plain) };
+    ProfileTopic { facet: PersonalFacet::of_text(&plain), breadth }
 }
 
 /// Replaces quotations by blanks.

@@ -21,7 +21,7 @@ pub(super) use analyze::{analyze_by_time_words, analyze_with_domains};
 pub use domains::{Domain, DomainTerm, Domains};
 pub use identity::IdentityQuestion;
 pub(crate) use identity::classify_identity;
-pub(super) use identity::{ProfileTopic, profile_topic};
+pub(super) use identity::{ProfileTopic, TopicBreadth, profile_topic};
 pub use memory_need::MemoryNeed;
 pub(super) use memory_need::capitalized_names;
 pub(super) use period::QueryPeriod;

@@ -52,6 +52,11 @@ impl PersonalFacet {
         named.map(|(facet, _)| *facet)
     }
 
+    /// Returns `true` if a text begins with a word of a facet.
+    pub(crate) fn begins(text: &str) -> bool {
+        FACET_WORDS.iter().any(|(_, words)| words.iter().any(|word| text.starts_with(word)))
+    }
+
     fn of_attribute(attribute: Attribute) -> Self {
         match attribute {
             Attribute::Name | Attribute::Age | Attribute::Birthday => Self::Name,

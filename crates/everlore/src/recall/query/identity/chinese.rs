@@ -1,10 +1,7 @@
 //! Chinese identity questions.
 
-use super::{IdentityQuestion, strip_leads};
+use super::{IdentityQuestion, TopicBreadth, strip_leads};
 use crate::recall::query::personal_facet::PersonalFacet;
-
-/// Characters of a noun: words have two, seldom four.
-const MAX_NOUN_CHARS: usize = 4;
 
 /// Classifies a normalized text with Chinese characters.
 pub(super) fn classify(plain: &str) -> IdentityQuestion {
@@ -19,9 +16,18 @@ pub(super) fn classify(plain: &str) -> IdentityQuestion {
     }
 }
 
-/// Returns `true` if one memory answers the question.
-pub(super) fn asks_single_value(plain: &str) -> bool {
-    SINGLE_VALUES.iter().any(|value| plain.contains(value))
+/// Returns the breadth of the answer to a question for a topic.
+pub(super) fn breadth(plain: &str) -> TopicBreadth {
+    let text = unify(plain);
+    let bare = strip_leads(&text, LEAD_INS).trim_end_matches(QUESTION_ENDS);
+    let is_past = text.contains(['过', '了']) && !contains_any(&text, SAID);
+    if OWN_ATTRIBUTES.iter().any(|own| bare.trim_start_matches("你") == *own) {
+        TopicBreadth::OwnAttribute
+    } else if contains_any(&text, SINGLE_VALUES) || is_past {
+        TopicBreadth::Value
+    } else {
+        TopicBreadth::Open
+    }
 }
 
 /// Returns the text without blanks, with one word for "we": 我们 contains 我 but is not the user alone.
@@ -143,8 +149,7 @@ fn asks_possession(text: &str) -> bool {
 
 /// Returns `true` if the text begins with a noun of a person's life.
 fn is_life_topic(text: &str) -> bool {
-    let end = text.char_indices().nth(MAX_NOUN_CHARS).map_or(text.len(), |(at, _)| at);
-    contains_start(text, LIFE_TOPICS) || PersonalFacet::of_text(&text[..end]).is_some()
+    contains_start(text, LIFE_TOPICS) || PersonalFacet::begins(text)
 }
 
 /// Returns the texts after each 我 that is not the object of a verb: 给我, 帮我 and 告诉我 name the listener.
@@ -298,7 +303,7 @@ const HABITS: &[&str] = &[
 
 /// Modifiers of a possession.
 #[rustfmt::skip]
-const NOUN_MODIFIERS: &[&str] = &["最好的", "最", "新", "大", "小", "老", "每天的", "日常", "平时", "身边的", "现在的", "目前的", "所有的", "全部", "第一", "前", "那个", "这个", "两个", "个人", "自己的", "主要", "真正的", "真实", "人生", "今年的", "长期", "短期"];
+const NOUN_MODIFIERS: &[&str] = &["有", "最好的", "最", "新", "大", "小", "老", "每天的", "日常", "平时", "身边的", "现在的", "目前的", "所有的", "全部", "第一", "前", "那个", "这个", "两个", "个人", "自己的", "主要", "真正的", "真实", "人生", "今年的", "长期", "短期"];
 
 /// Topics of a person's life that are no facet of their own.
 #[rustfmt::skip]
@@ -309,3 +314,10 @@ const LIFE_TOPICS: &[&str] = &[
 /// Parts of questions that one memory answers.
 #[rustfmt::skip]
 const SINGLE_VALUES: &[&str] = &["叫什么", "叫啥", "是谁", "哪天", "几号", "几岁", "多大", "在哪", "住哪", "哪年", "什么时候", "多少", "叫什么名字", "多高", "多重", "哪里人"];
+
+/// Whole questions for the user's own person.
+#[rustfmt::skip]
+const OWN_ATTRIBUTES: &[&str] = &[
+    "我叫什么", "我叫啥", "我叫什么名字", "我的名字是什么", "我的名字", "我姓什么", "我住哪", "我住哪里", "我住在哪", "我住在哪里", "我住在哪儿", "我住在哪个城市", "我家在哪", "我家住哪", "我在哪上班", "我在哪里上班", "我在哪工作", "我在哪里工作", "我在哪家公司", "我是哪里人", "我是哪儿人", "我来自哪里",
+    "我多大", "我多大了", "我几岁", "我几岁了", "我今年多大", "我今年几岁", "我的职业是什么", "我老家在哪", "我老家是哪里", "我生日是哪天", "我的生日是哪天", "我生日是几号", "我生日是什么时候", "我结婚了",
+];

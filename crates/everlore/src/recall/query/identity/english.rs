@@ -1,6 +1,6 @@
 //! English identity questions.
 
-use super::{IdentityQuestion, has_any, strip_leads, strip_tails};
+use super::{IdentityQuestion, TopicBreadth, has_any, strip_leads, strip_tails};
 use crate::recall::query::personal_facet::PersonalFacet;
 
 /// Words of a possession after "my": in "my weekly exercise routine" the noun comes third.
@@ -18,10 +18,17 @@ pub(super) fn classify(plain: &str) -> IdentityQuestion {
     }
 }
 
-/// Returns `true` if one memory answers the question.
-pub(super) fn asks_single_value(plain: &str) -> bool {
-    let text = strip_leads(plain, LEAD_INS);
-    SINGLE_VALUE_STARTS.iter().any(|start| text.starts_with(start))
+/// Returns the breadth of the answer to a question for a topic.
+pub(super) fn breadth(plain: &str) -> TopicBreadth {
+    let text = strip_tails(strip_leads(plain, LEAD_INS), TAILS);
+    let starts = |list: &[&str]| list.iter().any(|start| text.starts_with(start));
+    if OWN_ATTRIBUTES.contains(&text) {
+        TopicBreadth::OwnAttribute
+    } else if !starts(VALUE_STARTS) && (has_any(plain, TOLD_BEFORE) || starts(OPEN_STARTS)) {
+        TopicBreadth::Open
+    } else {
+        TopicBreadth::Value
+    }
 }
 
 /// Returns `true` if the text asks for the profile as a whole.
@@ -373,6 +380,25 @@ const LIFE_TOPICS: &[&str] = &[
 
 /// Beginnings of questions that one memory answers.
 #[rustfmt::skip]
-const SINGLE_VALUE_STARTS: &[&str] = &[
-    "what is my ", "what was my ", "who is my ", "where do i ", "where is my ", "where did i ", "where am i ", "when is my ", "when was i ", "how old ", "how tall ", "what my ", "when did i ", "my ", "am i ", "what is the name of my ",
+const VALUE_STARTS: &[&str] = &[
+    "what is my ", "what was my ", "who is my ", "where do i ", "where is my ", "where did i ", "where am i ", "when is my ", "when was i ", "how old ", "how tall ", "what my ", "when did i ", "my ", "am i ", "what is the ",
+];
+
+/// Phrases that ask for what was told or is known.
+#[rustfmt::skip]
+const TOLD_BEFORE: &[&str] = &[
+    "tell you", "told you", "mention", "mentioned", "know about my", "know of my", "remember about my", "recall about my", "said about", "say about", "talk about", "talked about", "shared", "told", "know about", "remember about", "i gave you", "know what i", "based on what you know", "about me", "about myself",
+];
+
+/// Beginnings of questions that many memories answer.
+#[rustfmt::skip]
+const OPEN_STARTS: &[&str] = &[
+    "what are my ", "what do i ", "what am i ", "what foods ", "what kind of ", "which of my ", "list my ", "list all my ", "tell me about my ", "about my ", "what sort of ", "what types of ", "what must i ", "what can i not ", "what things ", "recommend ", "suggest ", "what i ",
+];
+
+/// Whole questions for the user's own person.
+#[rustfmt::skip]
+const OWN_ATTRIBUTES: &[&str] = &[
+    "what is my name", "what is my full name", "what is my first name", "my name", "what my name is", "where do i live", "where i live", "where do i work", "where i work", "what is my job", "what is my occupation", "what is my profession", "what do i do", "what do i do for a living",
+    "what i do for a living", "what do i do for work", "where am i from", "where i am from", "where do i come from", "how old am i", "how old i am", "what is my age", "what is my hometown", "what is my nationality", "when is my birthday", "what is my birthday", "am i married", "what should you call me", "what is my job title", "what city do i live in",
 ];

@@ -80,19 +80,24 @@ fn chinese_questions_about_something_else() {
 }
 
 #[test]
-fn a_question_names_its_facet_and_whether_one_memory_answers_it() {
+fn a_question_names_its_facet_and_the_breadth_of_its_answer() {
+    use TopicBreadth::{Open, OwnAttribute, Value};
     let topics = [
-        ("What's my wife's name?", Some(PersonalFacet::Family), true),
-        ("我老婆叫什么", Some(PersonalFacet::Family), true),
-        ("did I mention my pets?", Some(PersonalFacet::Pet), false),
-        ("我说过我的宠物吗", Some(PersonalFacet::Pet), false),
-        ("where do I live?", Some(PersonalFacet::Home), true),
-        ("我有哪些忌口", Some(PersonalFacet::Health), false),
-        ("我是做什么工作的", Some(PersonalFacet::Work), false),
-        ("what did I tell you about Redis?", None, false),
+        ("What's my wife's name?", Some(PersonalFacet::Family), Value),
+        ("我老婆叫什么", Some(PersonalFacet::Family), Value),
+        ("which school did I go to?", Some(PersonalFacet::Work), Value),
+        ("我答应过我弟弟什么", Some(PersonalFacet::Family), Value),
+        ("did I mention my pets?", Some(PersonalFacet::Pet), Open),
+        ("我说过我的宠物吗", Some(PersonalFacet::Pet), Open),
+        ("where do I live?", Some(PersonalFacet::Home), OwnAttribute),
+        ("我住在哪里", Some(PersonalFacet::Home), OwnAttribute),
+        ("what foods do I avoid?", Some(PersonalFacet::Health), Open),
+        ("我有哪些忌口", Some(PersonalFacet::Health), Open),
+        ("我是做什么工作的", Some(PersonalFacet::Work), Open),
+        ("what did I tell you about Redis?", None, Open),
     ];
-    for (query, facet, is_single) in topics {
-        assert_eq!(profile_topic(query), ProfileTopic { facet, is_single }, "{query}");
+    for (query, facet, breadth) in topics {
+        assert_eq!(profile_topic(query), ProfileTopic { facet, breadth }, "{query}");
     }
 }
 
