@@ -10,7 +10,11 @@ use std::{
 use jiff::tz::TimeZone;
 use tokio::sync::Notify;
 
-use super::{Engine, checks::CheckVerifier, lifecycle::UsageTasks};
+use super::{
+    Engine,
+    checks::CheckVerifier,
+    lifecycle::{SeenSessions, UsageTasks},
+};
 use crate::{
     config::Config,
     embed::{CircuitBreaker, EmbedOnWrite, EmbeddingBackfill},
@@ -57,6 +61,7 @@ pub struct EngineBuilder {
 struct BackgroundState {
     breaker: Arc<CircuitBreaker>,
     usage_tasks: Arc<UsageTasks>,
+    seen_sessions: Arc<SeenSessions>,
     worker_wakeup: Arc<Notify>,
 }
 
@@ -193,7 +198,8 @@ impl EngineBuilder {
         let store = Arc::clone(&self.store);
         let (store, backfill, query_embedder) = self.embedding.clone().attach(store, &self.clock);
         let environment = self.check_environment.clone();
-        let BackgroundState { breaker, usage_tasks, worker_wakeup } = self.background.clone();
+        let BackgroundState { breaker, usage_tasks, seen_sessions, worker_wakeup } =
+            self.background.clone();
         Engine {
             store,
             backfill,
@@ -209,6 +215,7 @@ impl EngineBuilder {
             home: self.home.clone(),
             tunings: self.tunings.clone(),
             usage_tasks,
+            seen_sessions,
             chat: self.chat.clone(),
             worker_wakeup,
             check_verifier: Arc::new(CheckVerifier::with_environment(environment)),

@@ -120,6 +120,7 @@ pub struct Engine {
     /// Confidence tunings of calibrated scopes.
     tunings: HashMap<Scope, ConfidenceTuning>,
     usage_tasks: Arc<lifecycle::UsageTasks>,
+    seen_sessions: Arc<lifecycle::SeenSessions>,
     /// Chat model that reads conversations.
     chat: Option<Arc<dyn ChatModel>>,
     /// Wakes the background worker when turns arrive.

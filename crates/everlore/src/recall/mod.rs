@@ -105,6 +105,9 @@ pub struct RecallRequest {
     pub min_relevance_share: f64,
     /// Part of the current conversation that the model still sees; recall leaves it out.
     pub visible: Option<VisibleContext>,
+    /// Set if the conversation is known to have had an earlier message, for the setting
+    /// `memory.inject.first_round_empty`; otherwise the stored turns of the session tell.
+    pub is_later_round: bool,
 }
 
 impl RecallRequest {
@@ -121,6 +124,7 @@ impl RecallRequest {
             min_confidence: 0.0,
             min_relevance_share: 0.0,
             visible: None,
+            is_later_round: false,
         }
     }
 
