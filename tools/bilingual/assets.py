@@ -1,9 +1,10 @@
-"""Writes golden vectors for the engine's tests of Chinese: `golden_zh.json`, beside the word file.
+"""Writes golden vectors for the engine's tests of Chinese, `golden_zh.json`, and the model's identity, `model_id`.
 
     python assets.py --assets crates/everlore/assets/embedder --han crates/everlore/assets/han/folds.bin --tokenizer tokenizer.json
 """
 
 import argparse
+import hashlib
 import json
 import sys
 from pathlib import Path
@@ -17,6 +18,9 @@ import chinese
 import int4
 
 WIDTH = 256
+# Programs renew the vectors of an earlier version: raise it with every change of the files below.
+NAME = "everlore-static-256-v2"
+IDENTITY = ["table.i4", "vocab.txt", "zh_words.bin"]
 TEXTS = [
     # English goes through as before.
     "I love hiking with my dog.",
@@ -62,6 +66,8 @@ def main():
         line = {"text": text, "words": [words[number] for number in found], "ids": pieces, "vector": first}
         lines.append(json.dumps(line, ensure_ascii=False))
     (arguments.assets / "golden_zh.json").write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+    digest = hashlib.sha256(b"".join((arguments.assets / name).read_bytes() for name in IDENTITY))
+    (arguments.assets / "model_id").write_text(f"{NAME}-{digest.hexdigest()[:12]}")
 
 
 def parse():

@@ -1,4 +1,4 @@
-"""Writes the engine's assets: vocabulary with its index, table, the model's identity, golden texts.
+"""Writes the engine's assets: vocabulary with its index, table, golden texts.
 
     python assets.py --teacher DIR --table TABLE.i4 --out crates/everlore/assets/embedder
 
@@ -8,7 +8,6 @@ a piece plus one, or 0. The search for a piece starts at the slot that `slot` re
 """
 
 import argparse
-import hashlib
 import json
 from pathlib import Path
 
@@ -19,7 +18,6 @@ import evaluate
 from goldens import TEXTS
 
 SLOTS = 1 << 16
-NAME = "everlore-static-256-v1"
 
 
 def main():
@@ -31,8 +29,6 @@ def main():
     (out / "vocab.txt").write_bytes(vocabulary)
     (out / "vocab.index").write_bytes(index(vocabulary))
     (out / "table.i4").write_bytes(table)
-    digest = hashlib.sha256(table + vocabulary).hexdigest()
-    (out / "model_id").write_text(f"{NAME}-{digest[:12]}")
     tokenizer = Tokenizer.from_file(str(arguments.teacher / "tokenizer.json"))
     goldens = golden(tokenizer, evaluate.load(out / "table.i4"))
     lines = ",\n".join(json.dumps(line, ensure_ascii=False) for line in goldens)

@@ -128,6 +128,10 @@ def like_requests(corpus: Corpus, draw: random.Random) -> list[Answer]:
     return found
 
 
+# A topic with slots is filled as often at most, lest it outweigh the others.
+MOST_DRAWS = 4
+
+
 def topics(path: Path) -> list[Answer]:
     """Reads our own questions and memories (see the head of the file)."""
     fillers, found, topic = {}, [], 0
@@ -141,7 +145,7 @@ def topics(path: Path) -> list[Answer]:
         memories, questions = (part.split("|") for part in rest[:2])
         topic += 1
         slots = [slot for slot in fillers if any(slot in text for text in memories + questions)]
-        for draw in range(max([len(fillers[slot]) for slot in slots], default=1)):
+        for draw in range(min(MOST_DRAWS, max([len(fillers[slot]) for slot in slots], default=1))):
             for memory in memories:
                 for question in questions:
                     one, two = question, memory

@@ -25,6 +25,8 @@ GROUPS = ["english", "pair_english", "pair_chinese", "sense", "switched", "joine
 SOURCES = ["sgd", "persona", "service", "request", "ours"]
 # One topic in six is never trained on where `hold` is set: does the encoder understand topics that it was not told?
 HOLD_EVERY = 6
+# Pieces of a text that take part in the contrast by pieces.
+MOST_LATE = 40
 
 
 @dataclass
@@ -45,6 +47,10 @@ class Recipe:
     # Weight of questions with answers, and how many a batch.
     answers: float = 0.1
     answer_batch: int = 512
+    # Weight of the same contrast by the best match of each piece, on as many of the batch.
+    late: float = 0.0
+    late_batch: int = 256
+    late_temperature: float = 0.03
     hold: int = 1
     seconds: float = 0
     seed: int = 1
@@ -348,8 +354,10 @@ def agreement(recipe, lessons, hidden, rows, mask, dropped, basis):
 def contrast(recipe, encoder, lessons):
     """Returns how badly questions find their answers among those of the batch, and answers their questions."""
     rows = draw(lessons.sources[recipe.hold], [getattr(recipe, name) for name in SOURCES], recipe.answer_batch)
-    vectors = []
+    vectors, pieces = [], []
     for texts in (lessons.questions, lessons.answers):
+        if recipe.late:
+            pieces.append(piece_vectors(encoder, texts, rows[: recipe.late_batch], lessons.device))
         order = texts.lengths[rows].argsort()
         parts = []
         for some in rows[order].chunk(2):
@@ -364,9 +372,37 @@ def contrast(recipe, encoder, lessons):
     for taught in (lessons.question_vectors[rows], lessons.answer_vectors[rows]):
         same |= taught @ taught.T > 0.75
     same &= ~torch.eye(len(rows), device=rows.device, dtype=torch.bool)
-    near = (questions @ answers.T / recipe.temperature).masked_fill(same, -1e4)
-    own = torch.arange(len(rows), device=rows.device)
+    loss = find_own(questions @ answers.T / recipe.temperature, same)
+    if recipe.late:
+        some = recipe.late_batch
+        loss = loss + recipe.late * find_own(best_matches(*pieces) / recipe.late_temperature, same[:some, :some])
+    return loss
+
+
+def find_own(near, same):
+    """Returns how badly each row finds the column of its own number and the other way round; `same` pairs do not count."""
+    near = near.masked_fill(same, -1e4)
+    own = torch.arange(len(near), device=near.device)
     return (F.cross_entropy(near, own) + F.cross_entropy(near.T, own)) / 2
+
+
+def piece_vectors(encoder, texts, rows, device):
+    """Returns the vectors of the pieces of each text, and which of them are there; frames and long tails are not."""
+    ids, mask = texts.framed(rows)
+    with autocast(device):
+        hidden = encoder(ids, mask)
+    inner = mask.clone()
+    inner[:, 0] = False
+    inner[torch.arange(len(ids)), mask.sum(1) - 1] = False
+    return F.normalize(hidden[:, :MOST_LATE].float(), dim=-1).bfloat16(), inner[:, :MOST_LATE]
+
+
+def best_matches(questions, answers):
+    """Returns, for each question and answer, the mean over the question's pieces of their best match in the answer."""
+    (ours, there), (theirs, known) = questions, answers
+    near = torch.einsum("qid,ajd->qaij", ours, theirs).masked_fill(~known[None, :, None, :], -1)
+    best = near.amax(-1).float() * there[:, None, :]
+    return best.sum(-1) / there.sum(-1).clamp(min=1)[:, None]
 
 
 if __name__ == "__main__":

@@ -199,7 +199,9 @@ impl CliContext {
         let engine = self.attach_models(engine, &*store).await?;
         let tunings = calibration::read_tunings(&self.home).into_iter();
         let engine = tunings.fold(engine, |engine, (scope, tuning)| engine.tuning(scope, tuning));
-        Ok(OpenEngine { engine: engine.build(), _temporary_home: temporary_home })
+        let engine = engine.build();
+        engine.admin().renew_embeddings().await;
+        Ok(OpenEngine { engine, _temporary_home: temporary_home })
     }
 
     /// Returns the engine with the active local model, or with the embedder of the settings.

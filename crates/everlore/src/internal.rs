@@ -87,7 +87,10 @@ pub mod ingest {
 }
 
 pub mod recall {
-    pub use crate::recall::{FEATURE_COUNT, TrainingSample, analyze, fit_coefficients, pack};
+    pub use crate::recall::{
+        FEATURE_COUNT, FORM_COUNT, MessageForm, TrainingSample, VECTOR_COUNT, analyze,
+        fit_logistic, logistic, pack,
+    };
 }
 
 pub mod upkeep {

@@ -91,7 +91,9 @@ fn render_status(status: &EmbedStatus, config: &Config) -> String {
         lines
             .push(format!("texts with token vectors: {}, without: {}", status.read, status.unread));
     }
-    if status.in_use.is_some() && status.model.is_some() && status.in_use != status.model {
+    if status.is_outdated {
+        lines.push("an earlier version of the built-in model made these; they are renewed once the database can be written to".to_owned());
+    } else if status.in_use.is_some() && status.model.is_some() && status.in_use != status.model {
         lines.push(format!(
             "the settings name another model, {}: run `everlore embed switch`",
             name(&status.model)

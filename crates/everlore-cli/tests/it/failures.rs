@@ -113,8 +113,8 @@ fn what_storage_refuses_is_kept_and_told_at_the_next_start() {
     let unsaved = home.path().join("unsaved.jsonl");
     let ran = home.run(&["memory", "import", unsaved.to_str().unwrap()]);
     assert!(ran.code == 0 && ran.out.starts_with("added 2,"), "{ran:?}");
-    assert_eq!(home.recall("tea"), ["tea at five"]);
-    assert_eq!(home.recall("下午茶"), ["下午茶"]);
+    assert_eq!(home.recall("tea"), ["tea at five", "下午茶"]);
+    assert_eq!(home.recall("下午茶"), ["下午茶", "tea at five"]);
     assert!(!unsaved.exists());
 
     // The other agent's input goes to the other agent, by the command in the note.

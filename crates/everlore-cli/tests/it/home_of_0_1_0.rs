@@ -75,6 +75,23 @@ fn what_it_holds_is_recalled_in_both_languages() {
 }
 
 #[test]
+fn its_vectors_are_renewed_without_a_command() {
+    let home = home_of_0_1_0();
+    // Neither question shares a word with the memory that answers it.
+    assert_prints(
+        &home.run(&["recall", "我对什么过敏？", "--limit", "1"]),
+        &["I'm allergic to peanuts"],
+    );
+    assert_prints(&home.run(&["recall", "what do I drink?", "--limit", "1"]), &["我喜欢喝龙井茶"]);
+    let status = &home.json(&["embed", "status"])["status"];
+    assert!(
+        status["in_use"]["name"].as_str().unwrap().starts_with("everlore-static-256-v2-"),
+        "{status}"
+    );
+    assert_eq!((&status["in_use"], &status["waiting"]), (&status["model"], &0.into()));
+}
+
+#[test]
 fn it_is_changed_as_before() {
     let home = home_of_0_1_0();
     assert_prints(&home.run(&["remember", "I also avoid cashews"]), &["remembered:"]);

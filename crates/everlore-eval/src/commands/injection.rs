@@ -1,13 +1,15 @@
 //! `injection`: what reaches the prompt.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use everlore::llm::LocalModel;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    quality::injection::{InjectionFigures, InjectionReport, measure, measure_rivals, report},
+    quality::injection::{
+        InjectionFigures, InjectionOutcome, InjectionReport, measure, measure_rivals, report,
+    },
     retrieval::data::DataSet,
     table::render,
 };
@@ -30,6 +32,9 @@ pub(crate) struct InjectionArgs {
     /// Show the messages that miss a relevant memory, and those without need of memory that get one
     #[arg(long, conflicts_with = "json")]
     wrong: bool,
+    /// Write the gate's inputs and the signals of the first hits to this file, one message a line
+    #[arg(long, value_name = "FILE")]
+    features: Option<PathBuf>,
     /// Print JSON instead of tables
     #[arg(long)]
     json: bool,
@@ -44,6 +49,9 @@ pub(crate) fn run(args: &InjectionArgs) -> Result<()> {
     let set = DataSet::read_all(&args.corpus, &args.queries)?;
     let model = args.model.as_deref().map(LocalModel::read).transpose()?;
     let outcomes = measure(&set, model.as_ref())?;
+    if let Some(path) = &args.features {
+        write_features(path, &outcomes)?;
+    }
     let rivals = measure_rivals(&set, model.as_ref())?;
     let rivals: Vec<_> = rivals.iter().map(|(name, all)| (*name, report(all))).collect();
     let own = report(&outcomes);
@@ -69,6 +77,26 @@ pub(crate) fn run(args: &InjectionArgs) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Writes the inputs of the gate and the signals of the first hits.
+fn write_features(path: &Path, outcomes: &[InjectionOutcome]) -> Result<()> {
+    let mut lines = String::new();
+    for outcome in outcomes {
+        let (query, Some(recall)) = (&outcome.query, &outcome.recall) else { continue };
+        let hits: Vec<Value> = recall.hits.iter().zip(&outcome.ranked).map(|(hit, row)| {
+            let memory = &hit.memory;
+            json!({"row": row, "relevant": query.relevant.contains(row), "optional": query.optional.contains(row),
+                "stale": query.stale.contains(row), "kind": memory.kind, "role": memory.source.role,
+                "chars": memory.content.chars().count(), "score": hit.score, "signals": hit.signals,
+                "factors": hit.factors, "newer": hit.newer.is_some()})
+        }).collect();
+        let line = json!({"id": query.id, "category": query.category, "scope": query.scope, "text": query.text,
+            "home": outcome.home_size, "relevant": query.relevant.len(), "evidence": recall.judgement.evidence,
+            "basis": recall.judgement.basis, "confidence": recall.confidence, "need": recall.intent.need, "hits": hits});
+        lines.push_str(&format!("{line}\n"));
+    }
+    Ok(std::fs::write(path, lines)?)
 }
 
 fn to_json(own: &InjectionReport, rivals: &[(&str, InjectionReport)]) -> Result<Value> {

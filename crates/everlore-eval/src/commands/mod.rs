@@ -11,6 +11,7 @@ pub(crate) mod hooks;
 pub(crate) mod life;
 pub(crate) mod load;
 pub(crate) mod mcp;
+pub(crate) mod need;
 pub(crate) mod official;
 pub(crate) mod prompt;
 pub(crate) mod provider;

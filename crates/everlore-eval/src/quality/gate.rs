@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use anyhow::{Result, bail};
 use everlore::{
     engine::{ConfidenceCoefficients, ConfidenceTuning},
-    internal::recall::{FEATURE_COUNT, TrainingSample, fit_coefficients},
+    internal::recall::{FEATURE_COUNT, TrainingSample, fit_logistic},
 };
 use serde::Serialize;
 
@@ -176,12 +176,13 @@ fn fit_weights(
         let fitting =
             part.questions.iter().filter(|question| belongs(part.scope_index(question), question));
         samples.extend(fitting.map(|question| TrainingSample {
-            features: question.judgement.evidence.features(),
+            features: question.judgement.evidence.features().to_vec(),
             answered: question.own,
             weight,
         }));
     }
-    fit_coefficients(&samples, &ConfidenceCoefficients([0.0; FEATURE_COUNT]), REGULARIZATION)
+    let fitted = fit_logistic(&samples, &[0.0; FEATURE_COUNT], REGULARIZATION);
+    ConfidenceCoefficients(fitted.try_into().expect("as many coefficients as inputs"))
 }
 
 fn quality(judged: &[(f64, bool)], threshold: f64) -> GateQuality {

@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context, Result};
 use everlore::{
     Engine, Kind, MemoryId, RememberRequest, Scope, Turn,
-    engine::MemoryBlock,
+    engine::{MemoryBlock, Recall},
     llm::{BuiltinEmbedder, Embedder, LocalModel},
     store::RamStore,
     types::Role,
@@ -84,6 +84,8 @@ pub(crate) struct InjectionOutcome {
     pub(crate) tokens: Option<usize>,
     /// Rows by rank.
     pub(crate) ranked: Vec<String>,
+    /// Recall of the message without minimums, for fitting; `None` for rivals.
+    pub(crate) recall: Option<Recall>,
 }
 
 /// Puts every message to Everlore; `model` is a local model that takes part in recall.
@@ -123,6 +125,7 @@ pub(crate) fn measure_rivals(
                     injected: top.map(|id| (id.clone(), false)).collect(),
                     tokens: None,
                     ranked,
+                    recall: None,
                 });
             }
         }
@@ -219,8 +222,8 @@ impl EvalHome {
                 Timestamp::from_second(clock.load(Ordering::Relaxed)).unwrap_or_default()
             });
         let engine = match model {
-            Some(model) => builder.reranker(Arc::new(model.clone())).build(),
-            None => builder.build(),
+            Some(model) => builder.reranker(Arc::new(model.clone())).builtin_encoder().build(),
+            None => builder.builtin_encoder().build(),
         };
         let scope = Scope::new("eval", &name.replace('/', ":"))?;
         let rows_by_memory = HashMap::new();
@@ -271,6 +274,7 @@ impl EvalHome {
             injected: self.injected_rows(&block),
             tokens: Some(block.tokens),
             ranked: ids.collect(),
+            recall: Some(recall),
         })
     }
 
@@ -355,6 +359,7 @@ mod tests {
             injected: injected.iter().map(|(id, marked)| ((*id).to_owned(), *marked)).collect(),
             tokens: Some(100),
             ranked: injected.iter().map(|(id, _)| (*id).to_owned()).collect(),
+            recall: None,
         }
     }
 

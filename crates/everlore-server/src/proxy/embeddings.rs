@@ -28,7 +28,7 @@ pub(super) async fn embed(body: &[u8]) -> Result<Value, Problem> {
     if let Some(index) = texts.iter().position(|text| !model.understands(text)) {
         return Err(Problem::invalid(
             format!(
-                "{BUILTIN_MODEL} understands only English, and input {index} is in another language"
+                "{BUILTIN_MODEL} understands English and Chinese, and input {index} is in another language"
             ),
             "set a provider in section [embedding] of the settings; recall itself needs none",
         ));

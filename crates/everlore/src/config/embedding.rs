@@ -14,7 +14,7 @@ use super::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EmbeddingConfig {
-    /// Provider of the vectors: "builtin" (in the program, English, no network), "openai" (and every server with its
+    /// Provider of the vectors: "builtin" (in the program, English and Chinese, no network), "openai" (and every server with its
     /// protocol) or "ollama".
     pub provider: EmbeddingProvider,
     /// Model name as its provider spells it, such as "text-embedding-3-small" or "nomic-embed-text".

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::Result,
-    llm::Embedder,
+    llm::{Embedder, replaces_builtin},
     store::{NewEmbedding, Store},
     sync::lock,
     types::{Clock, Memory, Scope, Vector},
@@ -125,11 +125,29 @@ impl EmbeddingBackfill {
         self.store.vectors().put(scope, self.embedder.model(), embeddings.collect()).await
     }
 
-    /// Takes the model into use if no other is; returns `true` if it is in use.
+    /// Takes the model into use if no other is, or an earlier version of it; returns `true` if it is in use.
     pub(crate) async fn ensure_model_in_use(&self) -> Result<bool> {
+        let model = self.embedder.model();
         match self.store.vectors().model().await? {
-            Some(model) => Ok(model == *self.embedder.model()),
-            None => self.store.vectors().set_model(self.embedder.model()).await.map(|()| true),
+            Some(in_use) if !replaces_builtin(model, &in_use) => Ok(in_use == *model),
+            _ => self.store.vectors().set_model(model).await.map(|()| true),
+        }
+    }
+
+    /// Computes the vectors of an earlier version of the built-in model again: as many as `limit` allows at once, the
+    /// rest in the background. Does nothing if the store has no such vectors.
+    pub(crate) async fn renew(self: &Arc<Self>, limit: Duration) -> Result<()> {
+        let in_use = self.store.vectors().model().await?;
+        if !in_use.is_some_and(|in_use| replaces_builtin(self.embedder.model(), &in_use)) {
+            return Ok(());
+        }
+        self.ensure_model_in_use().await?;
+        match tokio::time::timeout(limit, self.backfill(None, &mut |_| {})).await {
+            Ok(renewed) => renewed.map(drop),
+            Err(_) => {
+                self.store.admin().scopes().await?.iter().for_each(|scope| self.notify(scope));
+                Ok(())
+            }
         }
     }
 

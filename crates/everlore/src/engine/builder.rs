@@ -15,6 +15,8 @@ use super::{
     checks::CheckVerifier,
     lifecycle::{SeenSessions, UsageTasks},
 };
+#[cfg(feature = "local-model")]
+use crate::llm::BuiltinEncoder;
 use crate::{
     config::Config,
     embed::{CircuitBreaker, EmbedOnWrite, EmbeddingBackfill},
@@ -45,6 +47,7 @@ pub struct EngineBuilder {
     store: Arc<dyn Store>,
     embedding: EmbeddingChoice,
     reranker: Option<Arc<dyn Reranker>>,
+    message_encoder: Option<Arc<dyn Embedder>>,
     chat: Option<Arc<dyn ChatModel>>,
     config: Arc<Config>,
     domains: Arc<Domains>,
@@ -81,7 +84,8 @@ enum EmbeddingChoice {
 
 impl Engine {
     /// Opens the store at an address ([`store::open`]; a path alone is a SQLite file) with the built-in embedder, as the
-    /// command line does; creates the file where needed. Fails if the store cannot be opened or migrated.
+    /// command line does; creates the file where needed, and renews vectors of an earlier built-in embedder. Fails if the
+    /// store cannot be opened or migrated.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> everlore::Result<()> {
@@ -98,7 +102,9 @@ impl Engine {
     /// ```
     pub async fn open(url: impl AsRef<OsStr> + Send) -> Result<Self> {
         let store = store::open(url).await?;
-        Ok(Self::builder(store).embedder(Arc::new(BuiltinEmbedder::new())).build())
+        let engine = Self::builder(store).embedder(Arc::new(BuiltinEmbedder::new())).build();
+        engine.admin().renew_embeddings().await;
+        Ok(engine)
     }
 
     /// Returns a builder of an engine on `store`.
@@ -107,6 +113,7 @@ impl Engine {
             store,
             embedding: EmbeddingChoice::None,
             reranker: None,
+            message_encoder: None,
             chat: None,
             config: Arc::default(),
             domains: Arc::default(),
@@ -150,6 +157,15 @@ impl EngineBuilder {
     /// Sets a reranker, which compares the best candidates with a query token by token.
     pub fn reranker(self, reranker: Arc<dyn Reranker>) -> Self {
         Self { reranker: Some(reranker), ..self }
+    }
+
+    /// Adds the built-in encoder: it tells which messages call for memory and, unless another reranker is set, compares
+    /// the best candidates with a query.
+    #[cfg(feature = "local-model")]
+    pub fn builtin_encoder(self) -> Self {
+        let encoder = Arc::new(BuiltinEncoder::new());
+        let reranker = self.reranker.clone().unwrap_or_else(|| Arc::clone(&encoder) as _);
+        Self { reranker: Some(reranker), message_encoder: Some(encoder), ..self }
     }
 
     /// Sets the chat model that reads conversations, if the settings allow it.
@@ -206,6 +222,7 @@ impl EngineBuilder {
             query_embedder,
             breaker,
             reranker: self.reranker.clone(),
+            message_encoder: self.message_encoder.clone(),
             config: Arc::clone(&self.config),
             settings_cache: Arc::default(),
             author: ChangeAuthor::PERSON,

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::{Engine, EngineAdmin};
 use crate::{
     error::{Error, Result},
+    llm::replaces_builtin,
     store::{NewTokenVectors, VectorCacheStatus},
     types::EmbeddingModelId,
 };
@@ -31,7 +32,14 @@ pub struct EmbedStatus {
     pub read: usize,
     /// Memories without token vectors of the reranking model.
     pub unread: usize,
+    /// Set while the store holds vectors of an earlier version of the built-in model, which are renewed without a
+    /// command.
+    pub is_outdated: bool,
 }
+
+/// Time that opening a store of an earlier version takes for its vectors: enough for a thousand memories. The rest is
+/// renewed in the background.
+const RENEWAL_LIMIT: Duration = Duration::from_millis(50);
 
 /// Texts that the reranker encodes at a time; one write stores their token vectors.
 const TOKEN_BATCH: usize = 64;
@@ -68,7 +76,31 @@ impl EngineAdmin<'_> {
             None => (0, 0),
         };
         let in_use = self.engine.store.vectors().model().await?;
-        Ok(EmbedStatus { in_use, model, embedded, waiting, cache, reranker, read, unread })
+        let is_outdated =
+            model.iter().zip(&in_use).any(|(model, in_use)| replaces_builtin(model, in_use));
+        Ok(EmbedStatus {
+            in_use,
+            model,
+            embedded,
+            waiting,
+            cache,
+            reranker,
+            read,
+            unread,
+            is_outdated,
+        })
+    }
+
+    /// Computes the vectors of an earlier version of the built-in model again, most of them in the background if there
+    /// are many. [`Engine::open`] calls it; call it after [`EngineBuilder::build`](super::EngineBuilder::build).
+    pub async fn renew_embeddings(self) {
+        let Some(backfill) = &self.engine.backfill else { return };
+        if self.store_info().is_read_only {
+            return;
+        }
+        if let Err(error) = backfill.renew(RENEWAL_LIMIT).await {
+            tracing::warn!("{error}: vectors of an earlier version could not be renewed");
+        }
     }
 
     /// Makes this engine's embedding model the one in use. Vectors of another model become stale until

@@ -110,6 +110,8 @@ pub struct Engine {
     breaker: Arc<CircuitBreaker>,
     /// Late-interaction reranker, which compares texts token by token.
     reranker: Option<Arc<dyn Reranker>>,
+    /// Encoder whose vector of a message tells whether it calls for memory.
+    message_encoder: Option<Arc<dyn Embedder>>,
     config: Arc<Config>,
     settings_cache: Arc<agent_settings::AgentSettingsCache>,
     author: ChangeAuthor,

@@ -1,21 +1,24 @@
 //! Built-in embedding model: a static table with one row per word piece, compiled into the program.
 //!
-//! The vector of a text is the normalized sum of the rows of its pieces. The table was distilled from all-MiniLM-L6-v2
-//! (`assets/embedder/MODEL_CARD.md`) and covers English only; `embed_with_coverage` measures the share of a text that it
-//! knows. Nothing is loaded at start.
+//! The vector of a text is the normalized sum of the rows of its pieces and of its Chinese words. The table was distilled
+//! from all-MiniLM-L6-v2 (`assets/embedder/MODEL_CARD.md`); Chinese words are sums of its rows (`ZH_WORDS.md`).
+//! `embed_with_coverage` measures the share of a text that it knows. Nothing is loaded at start.
 
 use std::ops::ControlFlow;
 
 use async_trait::async_trait;
 
-use super::Embedder;
-use super::wordpiece::{self, UNKNOWN_PIECE, VOCAB_SIZE};
-use crate::{error::Result, text::language::cjk_share, types::EmbeddingModelId};
+use super::{
+    Embedder,
+    chinese_words::{self, ChineseWord},
+    wordpiece::{self, UNKNOWN_PIECE, VOCAB_SIZE},
+};
+use crate::{error::Result, types::EmbeddingModelId};
 
 /// Components of a vector.
 pub(super) const DIMENSIONS: usize = 256;
 
-/// Longest embedded prefix of a text, in pieces: a sum of so many words hardly changes, and each text costs
+/// Most Chinese words and pieces of a text that are embedded: a sum of so many hardly changes, and each text costs
 /// microseconds.
 pub(super) const MAX_PIECES: usize = 512;
 
@@ -34,8 +37,11 @@ type QuantizedRow = [u8; SCALE_BYTES + DIMENSIONS / 2];
 static EMBEDDING_TABLE: &[QuantizedRow] =
     include_bytes!("../../assets/embedder/table.i4").as_chunks().0;
 
-/// Model name with the first bytes of the SHA-256 of table and vocabulary; a test compares them.
+/// Model name with the first bytes of the SHA-256 of table, vocabulary and Chinese words; a test compares them.
 static MODEL_ID: &str = include_str!("../../assets/embedder/model_id");
+
+/// Part of every id before the version.
+const ID_PREFIX: &str = "everlore-static-256-v";
 
 /// Embedder that is part of the program.
 #[derive(Debug, Clone)]
@@ -57,6 +63,18 @@ impl BuiltinEmbedder {
     }
 }
 
+/// Returns `true` if `in_use` is an earlier version of the built-in model than `model`: its vectors are computed again
+/// without asking. Another program of an earlier version leaves those of a later one alone.
+pub(crate) fn replaces_builtin(model: &EmbeddingModelId, in_use: &EmbeddingModelId) -> bool {
+    version(in_use).is_some_and(|earlier| version(model).is_some_and(|own| earlier < own))
+}
+
+/// Returns the version of a built-in model.
+fn version(model: &EmbeddingModelId) -> Option<u32> {
+    let (version, _) = model.name.strip_prefix(ID_PREFIX)?.split_once('-')?;
+    version.parse().ok()
+}
+
 impl Default for BuiltinEmbedder {
     fn default() -> Self {
         Self::new()
@@ -70,8 +88,8 @@ impl Embedder for BuiltinEmbedder {
     }
 
     fn understands(&self, text: &str) -> bool {
-        // A few names and identifiers in a Chinese question add nothing that the lexical index does not find.
-        cjk_share(text) <= 0.3
+        // Signs without letters are in no language.
+        embed_with_coverage(text).1 >= MIN_COVERAGE || !text.contains(char::is_alphabetic)
     }
 
     /// Unrelated texts have a cosine of 0.1 on average.
@@ -88,9 +106,9 @@ impl Embedder for BuiltinEmbedder {
     }
 }
 
-/// Returns the share of a text that the built-in model knows, from 0 to 1: pieces of plain Latin letters and digits
-/// among all pieces but punctuation. CJK and other foreign characters, emoji and unknown words lower it; a text without
-/// words has 0.
+/// Returns the share of a text that the built-in model knows, from 0 to 1: Chinese words of the table and pieces of plain
+/// Latin letters and digits, among all words and pieces but punctuation. Other scripts, emoji and unknown words lower
+/// it; a text without words has 0.
 #[cfg(test)]
 fn coverage(text: &str) -> f64 {
     embed_with_coverage(text).1
@@ -98,29 +116,77 @@ fn coverage(text: &str) -> f64 {
 
 /// Returns the vector of a text and its coverage.
 fn embed_with_coverage(text: &str) -> (Vec<f32>, f64) {
-    let mut sums = [0.0; DIMENSIONS];
-    let (mut known, mut all) = (0_u32, 0_u32);
-    for_each_piece(text, |id| {
-        add_row(&mut sums, &EMBEDDING_TABLE[usize::from(id)]);
-        match wordpiece::piece_text(id)[0] {
-            _ if id == UNKNOWN_PIECE => all += 1,
-            first if first.is_ascii_alphanumeric() => (known, all) = (known + 1, all + 1),
-            first if first.is_ascii() => {}
-            _ => all += 1,
-        }
-    });
-    normalize(&mut sums);
-    (sums.to_vec(), f64::from(known) / f64::from(all.max(1)))
+    let mut sums = TextSums::default();
+    if !text.is_ascii() {
+        chinese_words::for_each_word(text, |word| sums.add_word(word));
+    }
+    sums.add_pieces(text);
+    normalize(&mut sums.values);
+    (sums.values.to_vec(), f64::from(sums.known) / f64::from(sums.all.max(1)))
 }
 
-/// Calls `each` with the pieces of a text, up to [`MAX_PIECES`].
-fn for_each_piece(text: &str, mut each: impl FnMut(u16)) {
-    let mut left = MAX_PIECES;
-    let _ = wordpiece::tokenize(text, &mut |id| {
-        each(id);
-        left -= 1;
-        if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
+/// Sums over the Chinese words and pieces of a text, and how many of them the table knows.
+struct TextSums {
+    values: [f32; DIMENSIONS],
+    known: u32,
+    all: u32,
+    /// Words and pieces that may still be added.
+    left: usize,
+}
+
+impl Default for TextSums {
+    fn default() -> Self {
+        Self { values: [0.0; DIMENSIONS], known: 0, all: 0, left: MAX_PIECES }
+    }
+}
+
+impl TextSums {
+    /// Adds a Chinese word, or counts a character that begins none.
+    fn add_word(&mut self, word: Option<ChineseWord>) {
+        let Some(left) = self.left.checked_sub(usize::from(word.is_some())) else { return };
+        self.left = left;
+        self.all += 1;
+        let Some(word) = word else { return };
+        self.known += 1;
+        for (row, weight) in word.rows() {
+            add_unit_row(&mut self.values, &EMBEDDING_TABLE[usize::from(row)], weight);
+        }
+    }
+
+    /// Adds the pieces of a text beside its Chinese words.
+    fn add_pieces(&mut self, text: &str) {
+        let _ = wordpiece::tokenize(
+            &wordpiece::BERT,
+            chinese_words::without_chinese(text),
+            &mut |id| {
+                let Some(left) = self.left.checked_sub(1) else { return ControlFlow::Break(()) };
+                self.left = left;
+                self.add_piece(id);
+                ControlFlow::Continue(())
+            },
+        );
+    }
+
+    fn add_piece(&mut self, id: u16) {
+        add_row(&mut self.values, &EMBEDDING_TABLE[usize::from(id)]);
+        match wordpiece::piece_text(id)[0] {
+            _ if id == UNKNOWN_PIECE => self.all += 1,
+            first if first.is_ascii_alphanumeric() => {
+                (self.known, self.all) = (self.known + 1, self.all + 1);
+            }
+            first if first.is_ascii() => {}
+            _ => self.all += 1,
+        }
+    }
+}
+
+/// Adds a row brought to the length `weight`.
+fn add_unit_row(sums: &mut [f32; DIMENSIONS], row: &QuantizedRow, weight: f32) {
+    let mut values = [0.0; DIMENSIONS];
+    add_row(&mut values, row);
+    let length = length(&values);
+    let factor = if length > 0.0 { weight / length } else { 0.0 };
+    sums.iter_mut().zip(&values).for_each(|(sum, value)| *sum += factor * value);
 }
 
 /// Adds a row to `sums`: byte j of a group holds value j in the low and value j + 16 in the high four bits.
@@ -149,10 +215,14 @@ fn half_to_f32(half: u16) -> f32 {
 }
 
 fn normalize(vector: &mut [f32; DIMENSIONS]) {
-    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    let length = length(vector);
     if length > 0.0 {
         vector.iter_mut().for_each(|value| *value /= length);
     }
+}
+
+fn length(vector: &[f32; DIMENSIONS]) -> f32 {
+    vector.iter().map(|value| value * value).sum::<f32>().sqrt()
 }
 
 // One row per piece: otherwise a piece id could point beyond the table.

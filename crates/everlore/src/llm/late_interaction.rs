@@ -127,6 +127,24 @@ fn cosine(own: &Vector, (theirs, scale): (&[u8], f32)) -> f32 {
     dot(&own.values, theirs) as f32 * own.scale * scale
 }
 
+/// Splits a query into words and punctuation marks, as the tokenizers of models do.
+pub(super) fn split_words(query: &str) -> impl Iterator<Item = &str> {
+    query.split_whitespace().flat_map(|part| {
+        let mut rest = part;
+        std::iter::from_fn(move || {
+            let first = rest.chars().next()?;
+            let end = if first.is_alphanumeric() {
+                rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len())
+            } else {
+                first.len_utf8()
+            };
+            let (word, after) = rest.split_at(end);
+            rest = after;
+            Some(word)
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::{collection::vec, prelude::*};
@@ -177,5 +195,16 @@ mod tests {
             QueryVectors::new(&vector, std::slice::from_ref(&vector), &[0.0]).weighted_sum(&[1.0]),
             0.0
         );
+    }
+
+    #[test]
+    fn signs_stand_by_themselves() {
+        let cut = |query| split_words(query).collect::<Vec<_>>();
+        assert_eq!(
+            cut("When did she see the dog's vet?"),
+            ["When", "did", "she", "see", "the", "dog", "'", "s", "vet", "?"]
+        );
+        assert_eq!(cut("用 Rust 写的，对吗？"), ["用", "Rust", "写的", "，", "对吗", "？"]);
+        assert_eq!(cut(" \n"), Vec::<&str>::new());
     }
 }

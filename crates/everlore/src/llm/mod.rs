@@ -2,6 +2,7 @@
 
 mod characters;
 mod wordpiece;
+mod chinese_words;
 mod builtin;
 #[cfg(feature = "remote")]
 mod http_client;
@@ -17,6 +18,7 @@ mod local;
 use async_trait::async_trait;
 
 pub use builtin::BuiltinEmbedder;
+pub(crate) use builtin::replaces_builtin;
 pub use chat::{
     ChatChunk, ChatMessage, ChatModel, ChatRequest, ChatResponse, ChatStream, ChatTool, StopReason,
     TokenUsage, ToolCall, complete,
@@ -25,7 +27,7 @@ pub use chat::{
 pub use http_client::Proxies;
 pub use late_interaction::{MaxSimScores, PackedTokenVectors, QueryVectors};
 #[cfg(feature = "local-model")]
-pub use local::LocalModel;
+pub use local::{BuiltinEncoder, LocalModel};
 #[cfg(feature = "remote")]
 pub use remote::{
     EmbeddingEndpoint, RemoteChatModel, RemoteEmbedder, RetryPolicy, chat_model, list_models,
@@ -57,6 +59,11 @@ pub trait Reranker: Send + Sync {
 
     /// Returns `true` if the model supports the language of `query`.
     fn understands(&self, question: &str) -> bool;
+
+    /// Splits a query into the words that get a weight each.
+    fn split_words<'a>(&self, query: &'a str) -> Vec<&'a str> {
+        late_interaction::split_words(query).collect()
+    }
 
     /// Returns the packed token vectors of each text, for storage.
     async fn encode_texts(&self, texts: &[&str]) -> Result<Vec<PackedTokenVectors>>;

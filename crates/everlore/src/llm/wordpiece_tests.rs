@@ -10,7 +10,7 @@ use super::*;
 
 fn ids(text: &str) -> Vec<u16> {
     let mut ids = vec![];
-    let flow = tokenize(text, &mut |id| {
+    let flow = tokenize(&BERT, text.chars(), &mut |id| {
         ids.push(id);
         ControlFlow::Continue(())
     });
@@ -28,13 +28,13 @@ fn golden_texts_are_cut_as_the_teacher_cuts_them() {
 #[test]
 fn the_index_finds_every_piece() {
     for id in 0..VOCAB_SIZE as u16 {
-        let line = vocab_line(usize::from(id));
+        let line = BERT.line(usize::from(id));
         let rest = line.strip_prefix(b"##").filter(|rest| !rest.is_empty());
         let hash = line.iter().fold(FNV_BASIS, |hash, &byte| fnv(hash, byte));
-        assert_eq!(find_piece(hash, rest.unwrap_or(line), rest.is_some()), Some(id));
+        assert_eq!(BERT.find_piece(hash, rest.unwrap_or(line), rest.is_some()), Some(id));
     }
-    assert_eq!(vocab_line(usize::from(UNKNOWN_PIECE)), b"[UNK]");
-    assert_eq!(vocab_line(VOCAB_SIZE - 1), "##～".as_bytes());
+    assert_eq!(BERT.line(usize::from(UNKNOWN_PIECE)), b"[UNK]");
+    assert_eq!(BERT.line(VOCAB_SIZE - 1), "##～".as_bytes());
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn names_of_special_pieces_are_plain_text() {
 #[test]
 fn reading_stops_when_it_is_told_to() {
     let mut count = 0;
-    let flow = tokenize(&"word ".repeat(1000), &mut |_| {
+    let flow = tokenize(&BERT, "word ".repeat(1000).chars(), &mut |_| {
         count += 1;
         if count == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

@@ -20,15 +20,15 @@ use serde::Serialize;
 pub use answer::{
     ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceFeatures,
     ConfidenceTuning, FEATURE_COUNT, FeatureContribution, MemoryBlock, MemoryBlockEntry,
-    TrainingSample, WhyNot, fit_coefficients, pack,
+    TrainingSample, VECTOR_COUNT, WhyNot, fit_logistic, logistic, pack,
 };
 use answer::{abstain, add_events, add_profile, events_of_period, read_profile};
 pub(crate) use answer::{content_units, synthetic_query};
 pub(crate) use answer::{recall_named_memory, render_recall, why_not};
 pub(crate) use query::classify_identity;
 pub use query::{
-    Domain, DomainTerm, Domains, IdentityQuestion, Intent, MemoryNeed, QueryKind, QueryTerm,
-    analyze,
+    Domain, DomainTerm, Domains, FORM_COUNT, IdentityQuestion, Intent, MemoryNeed, MessageForm,
+    QueryKind, QueryTerm, analyze,
 };
 use query::{RankingStrategy, analyze_by_time_words, analyze_with_domains};
 pub use rank::{HitSignals, ScoreFactors, TermSignal, VisibleContext};
@@ -71,6 +71,8 @@ pub(crate) struct RecallDeps<'a> {
     pub embedder: Option<&'a dyn Embedder>,
     /// Late-interaction model that compares the best candidates with the query word by word; `None` skips reranking.
     pub reranker: Option<&'a dyn Reranker>,
+    /// Encoder whose vector of a message tells whether it calls for memory; `None` judges by its form alone.
+    pub message_encoder: Option<&'a dyn Embedder>,
     /// Constants of ranking.
     pub config: &'a RecallConfig,
     /// Vocabularies of special fields that the user supplied.

@@ -42,6 +42,7 @@ pub fn detect_language(text: &str) -> Language {
 }
 
 /// Returns the share of Chinese, Japanese and Korean characters among the letters of `text`, from 0 to 1.
+#[cfg(any(test, feature = "local-model"))]
 pub(crate) fn cjk_share(text: &str) -> f64 {
     let count = ScriptCounts::of(text);
     let letters = count.cjk() + count.latin + count.other;

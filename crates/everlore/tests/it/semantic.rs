@@ -1,8 +1,11 @@
 //! Tests of semantic recall with a transparent model: a few concepts, one dimension each.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -14,7 +17,7 @@ use everlore::{
 };
 
 use crate::support::{
-    add, engine, found, fresh_path, open, ram, remember_all, scope, spoken, turn, write,
+    add, engine, found, fresh_path, memory, open, ram, remember_all, scope, spoken, turn, write,
 };
 
 /// Words of each concept.
@@ -44,7 +47,7 @@ impl Embedder for ToyEmbedder {
         &self.model
     }
 
-    /// Like the built-in model, it knows no Chinese.
+    /// It knows no Chinese.
     fn understands(&self, text: &str) -> bool {
         text.is_ascii()
     }
@@ -255,4 +258,51 @@ async fn vectors_are_compared_only_for_the_scope_that_has_them() {
         let found = store.index().similarities(&other, &[number], &question).await.unwrap();
         assert_eq!(found, None, "{other:?}");
     }
+}
+
+/// Id of the built-in model of release 0.1.0, which knew no Chinese.
+fn builtin_of_0_1_0() -> EmbeddingModelId {
+    EmbeddingModelId { name: "everlore-static-256-v1-438d1772c0a9".into(), dimensions: 256 }
+}
+
+#[tokio::test]
+async fn vectors_of_an_earlier_built_in_model_are_renewed_when_a_store_is_opened() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, _) = open(&path).await;
+    store.vectors().set_model(&builtin_of_0_1_0()).await.unwrap();
+    let engine = crate::support::engine_on(store.clone());
+    remember_all(&engine, &owner, &["我对花生过敏", "I like long walks", "支付模块周三上线"]).await;
+    drop((store, engine));
+
+    let engine = Engine::open(&path).await.unwrap();
+    assert_eq!(counts(&engine).await, (3, 0));
+    assert!(!engine.admin().embed_status().await.unwrap().is_outdated);
+    assert_eq!(found(&engine, &owner, "any allergies?").await[0], "我对花生过敏");
+}
+
+#[tokio::test]
+async fn many_vectors_of_an_earlier_built_in_model_are_renewed_in_the_background() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, _) = open(&path).await;
+    store.vectors().set_model(&builtin_of_0_1_0()).await.unwrap();
+    let texts =
+        (0..20_000).map(|n| add(&memory(&owner, n, &format!("note {n}: 我在第 {n} 号会议室开会"))));
+    store.apply(write(&owner, texts.collect())).await.unwrap();
+    drop(store);
+
+    let engine = Engine::open(&path).await.unwrap();
+    assert!(!found(&engine, &owner, "note 17").await.is_empty(), "words are found meanwhile");
+    engine.flush(Duration::from_secs(60)).await;
+    assert_eq!(counts(&engine).await, (20_000, 0));
+}
+
+#[tokio::test]
+async fn vectors_of_another_model_are_left_alone_when_a_store_is_opened() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (_, engine) = open(&path).await;
+    let engine = engine.rebuild().embedder(ToyEmbedder::new("toy")).build();
+    remember_all(&engine, &owner, &TEXTS).await;
+    drop(engine);
+    let engine = Engine::open(&path).await.unwrap();
+    assert_eq!(engine.admin().embed_status().await.unwrap().in_use.unwrap().name, "toy");
 }

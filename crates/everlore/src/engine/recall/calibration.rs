@@ -13,8 +13,8 @@ use crate::{
     engine::{Engine, SCAN_PAGE},
     error::{Error, Result},
     recall::{
-        ConfidenceCoefficients, ConfidenceEstimate, ConfidenceTuning, FEATURE_COUNT,
-        TrainingSample, content_units, fit_coefficients, synthetic_query,
+        ConfidenceCoefficients, ConfidenceEstimate, ConfidenceTuning, TrainingSample,
+        content_units, fit_logistic, synthetic_query,
     },
     store::{ListOrder, ListQuery, MemoryFilter, RamStore, Store},
     types::{Actor, Change, Memory, Scope, Status, WriteBatch},
@@ -198,16 +198,13 @@ fn fit_tuning(judged: &[JudgedQuestion]) -> ConfidenceTuning {
     let shipped = ConfidenceCoefficients::default();
     let sample = |(judgement, own): &JudgedQuestion| {
         let sure = judgement.confidence_with(&shipped).clamp(1e-6, 1.0 - 1e-6);
-        let mut features = [0.0; FEATURE_COUNT];
-        (features[0], features[1]) = (1.0, (sure / (1.0 - sure)).ln());
+        let features = vec![1.0, (sure / (1.0 - sure)).ln()];
         TrainingSample { features, answered: *own, weight: 1.0 }
     };
     let samples: Vec<_> = judged.iter().map(sample).collect();
-    let mut prior = ConfidenceCoefficients([0.0; FEATURE_COUNT]);
-    (prior.0[0], prior.0[1]) = (SYNTHETIC_BASELINE.bias, SYNTHETIC_BASELINE.slope);
-    let ConfidenceCoefficients([bias, slope, ..]) =
-        fit_coefficients(&samples, &prior, PRIOR_STRENGTH);
-    ConfidenceTuning { bias, slope }
+    let prior = [SYNTHETIC_BASELINE.bias, SYNTHETIC_BASELINE.slope];
+    let fitted = fit_logistic(&samples, &prior, PRIOR_STRENGTH);
+    ConfidenceTuning { bias: fitted[0], slope: fitted[1] }
 }
 
 /// Returns a fit less the usual bias of synthetic questions.

@@ -21,6 +21,14 @@ pub(super) struct BertConfig {
     pub(super) layer_norm_eps: f32,
     #[serde(default = "absolute")]
     pub(super) position_embedding_type: String,
+    /// Components of a word row, which a projection widens to `hidden_size`; 0 if rows are as wide as that and not
+    /// packed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) word_embedding_size: usize,
+}
+
+fn is_zero(size: &usize) -> bool {
+    *size == 0
 }
 
 fn absolute() -> String {
@@ -28,8 +36,13 @@ fn absolute() -> String {
 }
 
 impl BertConfig {
-    /// Parses and checks `config.json`.
+    /// Parses and checks `config.json` of a model with BERT's vocabulary.
     pub(super) fn parse(config: &[u8]) -> Result<Self> {
+        Self::parse_for_vocabulary(config, wordpiece::VOCAB_SIZE)
+    }
+
+    /// Parses and checks `config.json` of a model with so many word pieces.
+    pub(super) fn parse_for_vocabulary(config: &[u8], vocab_size: usize) -> Result<Self> {
         let json: serde_json::Value = serde_json::from_slice(config)
             .map_err(|error| unsupported_model(&format!("{error}")))?;
         let kind = json["model_type"].as_str().unwrap_or("unknown");
@@ -38,7 +51,9 @@ impl BertConfig {
         }
         let config: Self =
             serde_json::from_value(json).map_err(|error| unsupported_model(&error.to_string()))?;
-        config.find_problem().map_or(Ok(config), |problem| Err(unsupported_model(&problem)))
+        config
+            .find_problem(vocab_size)
+            .map_or(Ok(config), |problem| Err(unsupported_model(&problem)))
     }
 
     /// Returns the width of an attention head.
@@ -47,7 +62,7 @@ impl BertConfig {
     }
 
     /// Returns the first property that the encoder does not support.
-    fn find_problem(&self) -> Option<String> {
+    fn find_problem(&self, vocab_size: usize) -> Option<String> {
         let sizes = [self.hidden_size, self.intermediate_size, self.num_attention_heads];
         let problems = [
             (
@@ -59,12 +74,8 @@ impl BertConfig {
                 "its positions are not absolute".to_owned(),
             ),
             (
-                self.vocab_size != wordpiece::VOCAB_SIZE,
-                format!(
-                    "it has {} word pieces, and not {}",
-                    self.vocab_size,
-                    wordpiece::VOCAB_SIZE
-                ),
+                self.vocab_size != vocab_size,
+                format!("it has {} word pieces, and not {vocab_size}", self.vocab_size),
             ),
             (
                 sizes.contains(&0)

@@ -6,7 +6,7 @@ use everlore_kernel as kernel;
 
 use super::{
     bert_config::BertConfig,
-    weights::{EncoderLayer, EncoderWeights, LayerNorm, LinearLayer},
+    weights::{EncoderLayer, EncoderWeights, LayerNorm, LinearLayer, WordEmbeddings},
 };
 
 /// Runs the encoder and returns the hidden states of the last layer, concatenated.
@@ -20,18 +20,37 @@ pub(super) fn forward(weights: &EncoderWeights, config: &BertConfig, pieces: &[u
 
 /// Sums word, position and token type embeddings, and normalizes them.
 fn embed_pieces(weights: &EncoderWeights, config: &BertConfig, pieces: &[u16]) -> Vec<f32> {
-    let mut hidden = vec![0.0; pieces.len() * config.hidden_size];
-    let rows = hidden.chunks_exact_mut(config.hidden_size);
-    for ((position, piece), row) in pieces.iter().enumerate().zip(rows) {
-        let word = weights.word_embeddings.row(usize::from(*piece));
+    let mut hidden = word_rows(weights, config, pieces);
+    for (position, row) in hidden.chunks_exact_mut(config.hidden_size).enumerate() {
         for (values, scale) in
-            [word, weights.position_embeddings.row(position), weights.token_type_embeddings.row(0)]
+            [weights.position_embeddings.row(position), weights.token_type_embeddings.row(0)]
         {
             kernel::add_scaled_i8(row, values, scale);
         }
     }
     normalize(&mut hidden, &weights.norm, config);
     hidden
+}
+
+/// Returns the word embeddings of the pieces, concatenated.
+fn word_rows(weights: &EncoderWeights, config: &BertConfig, pieces: &[u16]) -> Vec<f32> {
+    match &weights.word_embeddings {
+        WordEmbeddings::Quantized(words) => {
+            let mut rows = vec![0.0; pieces.len() * config.hidden_size];
+            for (piece, row) in pieces.iter().zip(rows.chunks_exact_mut(config.hidden_size)) {
+                let (values, scale) = words.row(usize::from(*piece));
+                kernel::add_scaled_i8(row, values, scale);
+            }
+            rows
+        }
+        WordEmbeddings::Packed { rows: words, projection } => {
+            let mut rows = vec![0.0; pieces.len() * words.width];
+            for (piece, row) in pieces.iter().zip(rows.chunks_exact_mut(words.width)) {
+                words.unpack(usize::from(*piece), row);
+            }
+            QuantizedRows::new(&rows, words.width).matmul(projection)
+        }
+    }
 }
 
 fn run_layer(layer: &EncoderLayer, config: &BertConfig, hidden: &[f32]) -> Vec<f32> {

@@ -6,12 +6,14 @@
 mod safetensors;
 mod bert_config;
 mod projection;
+mod packed_rows;
 mod weights;
 mod forward;
+mod bert_encoder;
+mod builtin_encoder;
 
 use std::{
     fs,
-    ops::ControlFlow,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
 };
@@ -20,9 +22,10 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+pub use self::builtin_encoder::BuiltinEncoder;
 use self::{
-    bert_config::BertConfig, projection::PcaProjection, safetensors::TensorFile,
-    weights::EncoderWeights,
+    bert_encoder::{BertEncoder, read},
+    projection::PcaProjection,
 };
 use super::{
     Embedder, Reranker,
@@ -35,14 +38,6 @@ use crate::{
     text::language::cjk_share,
     types::EmbeddingModelId,
 };
-
-/// Special tokens that frame every text.
-const CLS_PIECE: u16 = 101;
-const SEP_PIECE: u16 = 102;
-
-/// Longest encoded prefix of a text, in pieces: encoders of this family were trained on no more, and the cost grows
-/// with it.
-const MAX_PIECES: usize = 254;
 
 /// File names in a model folder.
 const CONFIG_FILE: &str = "config.json";
@@ -69,11 +64,6 @@ struct ModelManifest {
     /// Digest of the weights.
     digest: String,
     dimensions: usize,
-}
-
-struct BertEncoder {
-    config: BertConfig,
-    weights: EncoderWeights,
 }
 
 impl LocalModel {
@@ -148,16 +138,6 @@ impl LocalModel {
         Ok(self.encoder()?.encode(text).tokens)
     }
 
-    /// Encodes a text for late interaction, with its token vectors projected to fewer dimensions.
-    fn encode_projected(&self, text: &str) -> Result<EncodedText> {
-        let encoder = self.encoder()?;
-        let EncodedText { pooled, mut tokens } = encoder.encode(text);
-        if let Some(projection) = &encoder.weights.projection {
-            tokens.iter_mut().for_each(|token| *token = projection.apply(token));
-        }
-        Ok(EncodedText { pooled, tokens })
-    }
-
     fn new(folder: &Path, manifest: &ModelManifest) -> Self {
         let ModelManifest { digest, dimensions } = manifest;
         let id = |use_case: &str| EmbeddingModelId {
@@ -212,47 +192,6 @@ impl std::fmt::Debug for LocalModel {
 }
 
 impl BertEncoder {
-    /// Loads the model of a folder and the digest of its tensor file.
-    fn load(folder: &Path) -> Result<(Self, u64)> {
-        let config = BertConfig::parse(&read(folder, CONFIG_FILE)?)?;
-        let file = read(folder, TENSORS_FILE)?;
-        let digest = xxh3_64(&file);
-        let tensors = TensorFile::parse(file)?;
-        Ok((Self { weights: EncoderWeights::from_tensors(&tensors, &config)?, config }, digest))
-    }
-
-    fn run_forward(&self, pieces: &[u16]) -> Vec<f32> {
-        let most = MAX_PIECES.min(self.config.max_position_embeddings - 2).min(pieces.len());
-        let framed: Vec<u16> = [CLS_PIECE]
-            .into_iter()
-            .chain(pieces[..most].iter().copied())
-            .chain([SEP_PIECE])
-            .collect();
-        forward::forward(&self.weights, &self.config, &framed)
-    }
-
-    /// Encodes a text into vectors of length 1.
-    fn encode(&self, text: &str) -> EncodedText {
-        let pieces = tokenize(text);
-        let mut pooled = vec![0.0; self.config.hidden_size];
-        if pieces.is_empty() {
-            return EncodedText { pooled, tokens: Vec::new() };
-        }
-        let hidden = self.run_forward(&pieces);
-        let rows = || hidden.chunks_exact(pooled.len());
-        let vector = |row: &[f32]| {
-            let mut vector = row.to_vec();
-            normalize(&mut vector);
-            vector
-        };
-        let tokens = rows().skip(1).take(rows().len() - 2).map(vector).collect();
-        for row in hidden.chunks_exact(pooled.len()) {
-            pooled.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
-        }
-        normalize(&mut pooled);
-        EncodedText { pooled, tokens }
-    }
-
     /// Fits the projection of token vectors (PCA) on sample texts.
     fn fit_projection(&mut self) {
         let words = sample_words();
@@ -260,12 +199,6 @@ impl BertEncoder {
         let vectors: Vec<Vec<f32>> = texts.flat_map(|text| self.encode(&text).tokens).collect();
         self.weights.projection = Some(PcaProjection::fit(&vectors));
     }
-}
-
-/// Pooled vector and token vectors of a text.
-struct EncodedText {
-    pooled: Vec<f32>,
-    tokens: Vec<Vec<f32>>,
 }
 
 /// Words in a random sample text, and the number of such texts: a dozen vectors per dimension.
@@ -333,34 +266,15 @@ impl Reranker for LocalModel {
     }
 
     async fn encode_texts(&self, texts: &[&str]) -> Result<Vec<PackedTokenVectors>> {
-        let pack = |model: &Self, text: &str| {
-            let text = model.encode_projected(text)?;
-            Ok(PackedTokenVectors::new(&text.pooled, &text.tokens))
-        };
-        self.map_blocking(texts, pack).await
+        self.map_blocking(texts, |model, text| Ok(model.encoder()?.encode_packed(text))).await
     }
 
     async fn encode_query(&self, words: &[(&str, f32)]) -> Result<QueryVectors> {
-        let mut weights = Vec::new();
-        for (word, weight) in words {
-            weights.resize(weights.len() + tokenize(word).len(), *weight);
-        }
-        let text = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" ");
-        let encoded = self.map_blocking(&[&text], Self::encode_projected).await?.pop();
-        Ok(encoded.map_or_else(QueryVectors::default, |encoded| {
-            QueryVectors::new(&encoded.pooled, &encoded.tokens, &weights)
-        }))
+        let model = self.clone();
+        let words: Vec<_> =
+            words.iter().map(|(word, weight)| ((*word).to_owned(), *weight)).collect();
+        sync::run_blocking(move || Ok(model.encoder()?.encode_query(&words))).await
     }
-}
-
-/// Splits a text into pieces, up to [`MAX_PIECES`].
-fn tokenize(text: &str) -> Vec<u16> {
-    let mut pieces = Vec::new();
-    let _ = wordpiece::tokenize(text, &mut |piece| {
-        pieces.push(piece);
-        if pieces.len() < MAX_PIECES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    pieces
 }
 
 fn normalize(vector: &mut [f32]) {
@@ -376,17 +290,6 @@ fn check_tokenizer_files(folder: &Path) -> Result<()> {
         return bert_config::check_vocabulary(&read(folder, VOCABULARY_FILE)?);
     }
     bert_config::check_tokenizer(&read(folder, TOKENIZER_FILE)?)
-}
-
-fn read(folder: &Path, name: &str) -> Result<Vec<u8>> {
-    let path = folder.join(name);
-    fs::read(&path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Error::invalid(
-            format!("there is no {name} in {}", folder.display()),
-            "point at the folder of a model: config.json, model.safetensors, and vocab.txt or tokenizer.json",
-        ),
-        _ => Error::io(path.display().to_string(), error),
-    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Reader and writer for the safetensors format: eight bytes of header length, a JSON header, the data.
 
-use std::{collections::BTreeMap, ops::Range};
+use std::{borrow::Cow, collections::BTreeMap, ops::Range};
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ const METADATA: &str = "__metadata__";
 /// Parsed tensor file.
 pub(super) struct TensorFile {
     entries: BTreeMap<String, TensorInfo>,
-    data: Vec<u8>,
+    data: Cow<'static, [u8]>,
 }
 
 /// Data type, shape and byte range of a tensor.
@@ -28,7 +28,7 @@ struct TensorInfo {
 
 impl TensorFile {
     /// Parses a file and checks every range against the data, so that later reads cannot go out of bounds.
-    pub(super) fn parse(mut file: Vec<u8>) -> Result<Self> {
+    pub(super) fn parse(file: Cow<'static, [u8]>) -> Result<Self> {
         let header = header_range(&file)?;
         let text = &file[header.clone()];
         let mut fields: BTreeMap<String, serde_json::Value> = serde_json::from_slice(text)
@@ -39,7 +39,10 @@ impl TensorFile {
             Err(error) => Err(damaged_file(&format!("tensor `{name}`: {error}"))),
         };
         let entries = fields.into_iter().map(entry).collect::<Result<BTreeMap<_, TensorInfo>>>()?;
-        let data = file.split_off(header.end);
+        let data = match file {
+            Cow::Borrowed(file) => Cow::Borrowed(&file[header.end..]),
+            Cow::Owned(mut file) => Cow::Owned(file.split_off(header.end)),
+        };
         match entries.iter().find(|(_, entry)| !entry.fits(data.len())) {
             Some((name, _)) => Err(damaged_file(&format!("the offsets of tensor `{name}`"))),
             None => Ok(Self { entries, data }),
@@ -73,6 +76,19 @@ impl TensorFile {
                 Err(unusable_tensor(name, &format!("holds {other}, and not 8-bit integers")))
             }
         }
+    }
+
+    /// Returns a tensor of packed bytes, without a copy if the file is compiled in.
+    pub(super) fn packed(&self, name: &str, shape: &[usize]) -> Result<Cow<'static, [u8]>> {
+        let (dtype, bytes) = self.find(name, shape)?;
+        if dtype != "U8" {
+            return Err(unusable_tensor(name, &format!("holds {dtype}, and not bytes")));
+        }
+        let range = self.entries[name].range();
+        Ok(match &self.data {
+            Cow::Borrowed(data) => Cow::Borrowed(&data[range]),
+            Cow::Owned(_) => Cow::Owned(bytes.to_vec()),
+        })
     }
 
     fn find(&self, name: &str, shape: &[usize]) -> Result<(&str, &[u8])> {
@@ -165,7 +181,7 @@ fn read_u16s(bytes: &[u8]) -> impl Iterator<Item = u16> {
 }
 
 /// Converts a half-precision float.
-fn half_to_f32(half: u16) -> f32 {
+pub(super) fn half_to_f32(half: u16) -> f32 {
     // The exponent biases of the two formats differ by 112.
     const UP: f32 = f32::from_bits((112 + 127) << 23);
     let size = f32::from_bits(u32::from(half & 0x7fff) << 13) * UP;
@@ -200,7 +216,7 @@ mod tests {
     }
 
     fn refusal(file: &[u8]) -> String {
-        match TensorFile::parse(file.to_vec()) {
+        match TensorFile::parse(file.to_vec().into()) {
             Ok(_) => panic!("it was read"),
             Err(error) => error.to_string(),
         }
@@ -213,7 +229,7 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read() {
-        let tensors = TensorFile::parse(file()).unwrap();
+        let tensors = TensorFile::parse(file().into()).unwrap();
         assert_eq!(tensors.floats("real", &[2, 1]).unwrap(), [1.5, -2.0]);
         assert_eq!(tensors.bytes("small", &[3]).unwrap(), [-1, 0, 7]);
         assert!(tensors.has("real") && !tensors.has("unreal"));
@@ -223,15 +239,15 @@ mod tests {
     fn halves_are_read_in_both_formats() {
         let half =
             r#"{"__metadata__":{"a":"b"},"x":{"dtype":"F16","shape":[2],"data_offsets":[0,4]}}"#;
-        let tensors = TensorFile::parse(with_header(half)).unwrap();
+        let tensors = TensorFile::parse(with_header(half).into()).unwrap();
         assert_eq!(tensors.floats("x", &[2]).unwrap(), [1.0, -2.0]);
-        let brain = TensorFile::parse(with_header(&half.replace("F16", "BF16"))).unwrap();
+        let brain = TensorFile::parse(with_header(&half.replace("F16", "BF16")).into()).unwrap();
         assert_eq!(brain.floats("x", &[2]).unwrap(), [f32::from_bits(0x3c00_0000), -2.0]);
     }
 
     #[test]
     fn what_does_not_fit_is_refused_in_plain_words() {
-        let tensors = TensorFile::parse(file()).unwrap();
+        let tensors = TensorFile::parse(file().into()).unwrap();
         let error = |result: Result<Vec<f32>>| result.unwrap_err().to_string();
         assert!(error(tensors.floats("none", &[1])).contains("no tensor `none`"));
         assert!(error(tensors.floats("real", &[3])).contains("the shape [2, 1], and not [3]"));
@@ -256,9 +272,9 @@ mod tests {
             let index = at % file.len();
             file[index] = byte;
             let cut = cut % file.len();
-            let _ = TensorFile::parse(file[..cut].to_vec());
-            let _ = TensorFile::parse(file);
-            let _ = TensorFile::parse(noise);
+            let _ = TensorFile::parse(file[..cut].to_vec().into());
+            let _ = TensorFile::parse(file.into());
+            let _ = TensorFile::parse(noise.into());
         }
     }
 }

@@ -204,8 +204,9 @@ fn the_forward_pass_agrees_with_the_plain_one() {
         "我喜欢龙井茶",
         "one two three four five six seven",
     ] {
-        let own = tokenize(text);
-        let framed: Vec<u16> = [&[CLS_PIECE], &own[..], &[SEP_PIECE]].concat();
+        let own = encoder.tokenize(text);
+        let framed: Vec<u16> =
+            [&[bert_encoder::CLS_PIECE], &own[..], &[bert_encoder::SEP_PIECE]].concat();
         let (fast, plain) =
             (encoder.run_forward(&own), ReferenceEncoder(tiny_tensors()).run(&framed));
         assert_eq!(fast.len(), plain.len() * WIDTH);

@@ -2,6 +2,7 @@
 
 use super::{
     bert_config::BertConfig,
+    packed_rows::PackedRows,
     projection::PcaProjection,
     safetensors::{TensorFile, TensorWriter},
 };
@@ -42,10 +43,19 @@ pub(super) struct EncoderLayer {
     pub(super) output_norm: LayerNorm,
 }
 
+/// Rows of word pieces.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum WordEmbeddings {
+    /// Eight bits per value, as wide as the model.
+    Quantized(QuantizedMatrix),
+    /// Four bits per value, narrower than the model, with the projection that widens them.
+    Packed { rows: PackedRows, projection: LinearLayer },
+}
+
 /// All weights of an encoder.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct EncoderWeights {
-    pub(super) word_embeddings: QuantizedMatrix,
+    pub(super) word_embeddings: WordEmbeddings,
     pub(super) position_embeddings: QuantizedMatrix,
     pub(super) token_type_embeddings: QuantizedMatrix,
     pub(super) norm: LayerNorm,
@@ -94,6 +104,19 @@ impl WeightReader<'_> {
         Ok(QuantizedMatrix::quantize(&self.tensors.floats(&name, &[rows, width])?, width))
     }
 
+    fn words(&self, config: &BertConfig) -> Result<WordEmbeddings> {
+        const NAME: &str = "embeddings.word_embeddings";
+        let (count, narrow) = (config.vocab_size, config.word_embedding_size);
+        if narrow == 0 {
+            return Ok(WordEmbeddings::Quantized(self.matrix(NAME, count, config.hidden_size)?));
+        }
+        let name = format!("{}{NAME}.weight", self.prefix);
+        let rows = self.tensors.packed(&name, &[count, PackedRows::row_bytes(narrow)])?;
+        let weight = self.matrix("embeddings.projection", config.hidden_size, narrow)?;
+        let projection = LinearLayer { weight, bias: vec![0.0; config.hidden_size] };
+        Ok(WordEmbeddings::Packed { rows: PackedRows::new(rows, narrow), projection })
+    }
+
     fn linear(&self, name: &str, rows: usize, width: usize) -> Result<LinearLayer> {
         let bias = self.tensors.floats(&format!("{}{name}.bias", self.prefix), &[rows])?;
         Ok(LinearLayer { weight: self.matrix(name, rows, width)?, bias })
@@ -133,11 +156,7 @@ impl EncoderWeights {
         let width = config.hidden_size;
         let layers = (0..config.num_hidden_layers).map(|number| reader.layer(number, config));
         Ok(Self {
-            word_embeddings: reader.matrix(
-                "embeddings.word_embeddings",
-                config.vocab_size,
-                width,
-            )?,
+            word_embeddings: reader.words(config)?,
             position_embeddings: reader.matrix(
                 "embeddings.position_embeddings",
                 config.max_position_embeddings,
@@ -153,7 +172,9 @@ impl EncoderWeights {
     /// Writes a file with 8-bit weights, which reads back without rounding.
     pub(super) fn to_safetensors(&self) -> Result<Vec<u8>> {
         let mut writer = TensorWriter::default();
-        write_matrix(&mut writer, "embeddings.word_embeddings", &self.word_embeddings);
+        if let WordEmbeddings::Quantized(words) = &self.word_embeddings {
+            write_matrix(&mut writer, "embeddings.word_embeddings", words);
+        }
         write_matrix(&mut writer, "embeddings.position_embeddings", &self.position_embeddings);
         write_matrix(&mut writer, "embeddings.token_type_embeddings", &self.token_type_embeddings);
         write_norm(&mut writer, "embeddings.LayerNorm", &self.norm);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::confidence_features::ConfidenceFeatures;
+use super::{confidence_features::ConfidenceFeatures, logistic::sigmoid};
 use crate::{
     recall::{Hit, IdentityQuestion, Intent, MemoryNeed},
     text::terms::terms,
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Number of inputs of the model, the constant one included.
-pub const FEATURE_COUNT: usize = 11;
+pub const FEATURE_COUNT: usize = 17;
 
 /// Log odds of a question of general knowledge (how long to boil an egg): a memory about eggs is returned only if
 /// everything else speaks for it. A stronger penalty would cost real questions that merely look general.
@@ -33,6 +33,12 @@ const FEATURE_NAMES: [&str; FEATURE_COUNT] = [
     "date",
     "small",
     "coverage if small",
+    "need",
+    "fact",
+    "need of a fact",
+    "cosine",
+    "max sim",
+    "cosine of a fact",
 ];
 
 /// Coefficients of the logistic model, in log odds per unit of each input.
@@ -68,17 +74,12 @@ impl Default for ConfidenceCoefficients {
             // and a half missing ones.
             3.80, //
             // Unknown words say little in a small scope, so covered ones say more.
-            3.30,
+            3.30, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
         ])
     }
 }
 
 impl ConfidenceCoefficients {
-    /// Returns the probability that the best hit answers the query.
-    pub(crate) fn probability(&self, features: &[f64; FEATURE_COUNT]) -> f64 {
-        logistic(self.log_odds(features))
-    }
-
     /// Returns the log odds that the best hit answers the query.
     pub(super) fn log_odds(&self, features: &[f64; FEATURE_COUNT]) -> f64 {
         self.0.iter().zip(features).map(|(coefficient, value)| coefficient * value).sum()
@@ -128,6 +129,12 @@ impl ConfidenceFeatures {
             flag(self.date),
             self.small,
             self.small * self.coverage,
+            self.need,
+            flag(self.asks_fact),
+            flag(self.asks_fact) * self.need,
+            self.cosine,
+            self.max_sim,
+            flag(self.asks_fact) * self.cosine,
         ]
     }
 }
@@ -183,7 +190,7 @@ impl ConfidenceEstimate {
             ConfidenceBasis::Nothing | ConfidenceBasis::NoNeed => 0.0,
             ConfidenceBasis::Profile | ConfidenceBasis::Period | ConfidenceBasis::Named => 1.0,
             ConfidenceBasis::Evidence => {
-                logistic(coefficients.log_odds(&self.evidence.features()) + self.intent)
+                sigmoid(coefficients.log_odds(&self.evidence.features()) + self.intent)
             }
         }
     }
@@ -253,8 +260,4 @@ fn intent_log_odds(intent: &Intent, best: &Hit, features: &ConfidenceFeatures) -
         MemoryNeed::General if !is_document && !names_known_person => GENERAL_QUESTION_PENALTY,
         _ => 0.0,
     }
-}
-
-fn logistic(log_odds: f64) -> f64 {
-    1.0 / (1.0 + (-log_odds).exp())
 }

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::confidence::ConfidenceCoefficients;
+use super::{confidence::ConfidenceCoefficients, need_model::need_log_odds};
 use crate::recall::{
-    Hit, QueryTerm,
+    Hit, HitSignals, QueryTerm,
     rank::{DocRef, Fusion},
 };
 
@@ -22,6 +22,10 @@ const SMALL_SCOPE_LIMIT: f64 = 60.0;
 /// Number of memories below which each question of a message is judged on its own: in a larger scope, some question of
 /// a long message is always covered by accident, so only the whole counts.
 const MAX_DOCS_FOR_PARTS: usize = 300;
+
+/// Median of the highest cosine and of the highest token match by the built-in encoder, over messages that need memory.
+const USUAL_COSINE: f64 = 0.45;
+const USUAL_MAX_SIM: f64 = 0.45;
 
 /// Returns the smallness of a scope with so many memories: 1 for one memory, 0 from [`SMALL_SCOPE_LIMIT`] on.
 fn smallness(count: usize) -> f64 {
@@ -51,6 +55,14 @@ pub struct ConfidenceFeatures {
     pub date: bool,
     /// Smallness of the scope: 1 with a single memory, 0 from sixty on.
     pub small: f64,
+    /// Log odds that the message calls for memory, by the need model.
+    pub need: f64,
+    /// `true` if the message asks for one fact, which other memories cannot replace.
+    pub asks_fact: bool,
+    /// Highest cosine of a hit by the reranking model, less the usual one; 0 if none was compared.
+    pub cosine: f64,
+    /// Highest match of the query's tokens in a hit, less the usual one; 0 if none was compared.
+    pub max_sim: f64,
 }
 
 /// Sums over the query's terms.
@@ -66,6 +78,12 @@ struct TermSums {
     count: f64,
     /// Weights of the terms that occur in the scope.
     known: f64,
+}
+
+/// Returns the highest value of a signal among the hits, less the usual one; 0 if no hit has it.
+fn highest(hits: &[Hit], signal: impl Fn(&HitSignals) -> Option<f64>, usual: f64) -> f64 {
+    let values = hits.iter().filter_map(|hit| signal(&hit.signals));
+    values.reduce(f64::max).map_or(0.0, |highest| highest - usual)
 }
 
 impl Fusion<'_> {
@@ -103,6 +121,10 @@ impl Fusion<'_> {
             acquaintances: known_names,
             date: hit.signals.date > 0.0,
             small: smallness(self.corpus.num_docs()),
+            need: need_log_odds(&self.intent.form, self.gathered.message_vector.as_deref()),
+            asks_fact: self.intent.form.asks_fact,
+            cosine: highest(hits, |signals| signals.rerank_cosine, USUAL_COSINE),
+            max_sim: highest(hits, |signals| signals.max_sim, USUAL_MAX_SIM),
         }
     }
 

@@ -9,6 +9,7 @@ mod confidence_features;
 mod confidence;
 mod abstain;
 mod logistic;
+mod need_model;
 mod synthetic_queries;
 mod profile;
 mod period_events;
@@ -22,7 +23,8 @@ pub use confidence::{
     FeatureContribution,
 };
 pub use confidence_features::ConfidenceFeatures;
-pub use logistic::{TrainingSample, fit_coefficients};
+pub use logistic::{TrainingSample, fit_logistic, logistic};
+pub use need_model::VECTOR_COUNT;
 pub use pack::{MemoryBlock, MemoryBlockEntry, pack};
 pub(super) use period_events::{add_events, events_of_period};
 pub(super) use profile::{add_profile, read_profile};

@@ -7,6 +7,7 @@ use super::{
     domains::{DomainTerm, Domains},
     identity::{IdentityQuestion, classify_identity},
     memory_need::{MemoryNeed, capitalized_names, classify_need, task_possessions},
+    message_form::MessageForm,
     period::{asks_events, is_content_free},
     personal_constraints,
     phrases::is_question,
@@ -64,6 +65,9 @@ pub struct Intent {
     pub small_talk: bool,
     /// Need for memory, judged by the form of the message.
     pub need: MemoryNeed,
+    /// Form of the message, for the need model.
+    #[serde(skip)]
+    pub form: MessageForm,
     /// Terms of each word that looks like a name, without names of times.
     #[serde(skip)]
     pub names: Vec<Vec<String>>,
@@ -142,6 +146,7 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
     let asks_period = asks_period(query, &times, sessions.as_ref(), now);
     let spans: Vec<_> = times.iter().map(|mention| mention.span.clone()).collect();
     let asks_events = asks_events(query, &spans);
+    let need = memory_need(query, identity, small_talk);
     Intent {
         language: detect_language(query),
         // The words of a question for a period ("talk", "discuss") are not what it looks for.
@@ -155,7 +160,8 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
             .iter()
             .flat_map(|possession| main_terms(possession))
             .collect(),
-        need: memory_need(query, identity, small_talk),
+        need,
+        form: MessageForm::of(query, need, identity),
         questions: question_terms(query),
         constraint_terms: personal_constraints::constraints_for(query)
             .into_iter()

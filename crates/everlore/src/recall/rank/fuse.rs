@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{
     corpus::{Corpus, DocRef},
     gather::GatheredPostings,
-    lexical::{Bm25Matches, bm25_idf},
+    lexical::Bm25Matches,
     parallel::for_each,
     rerank,
     semantic::DocSimilarities,
@@ -32,9 +32,9 @@ const PROFILE_OLDEST: usize = 100;
 /// Newest turns, and newest other memories, that may complete a nearly empty profile.
 const BROAD_LIMIT: usize = 50;
 
-/// Background documents added to the scope when coverage weighs a term: in a scope of three memories every term is
-/// common, which says nothing about the term.
-const BACKGROUND_DOCS: usize = 1_000;
+/// Coverage from which a match of terms counts in full beside similarity in meaning. A single shared word or, in the
+/// other language, a chance pair of characters has a huge z-score where nothing else matches.
+const FULL_TERM_COVERAGE: f64 = 0.5;
 
 /// Documents per unit of parallel work.
 const CHUNK_DOCS: usize = 4_096;
@@ -84,6 +84,8 @@ pub(crate) struct Fusion<'a> {
     speaker_list: Option<usize>,
     /// Mean and standard deviation of BM25F over the scope.
     bm25_stats: (f64, f64),
+    /// Sum of the coverage weights of all query terms.
+    total_coverage: f64,
     fused_docs: Vec<FusedDoc>,
     /// Boost of the documents of each session.
     session_boosts: Vec<f64>,
@@ -107,12 +109,15 @@ pub(crate) fn fuse<'a>(
         period: period(&corpus, intent),
         speaker_list: named_speaker(gathered, &corpus),
         bm25_stats: bm25_stats(&corpus, &lexical),
+        total_coverage: 0.0,
         fused_docs: Vec::new(),
         session_boosts: Vec::new(),
         corpus,
         lexical,
         similarities,
     };
+    fusion.total_coverage =
+        fusion.known_terms().map(|(term, _, df)| fusion.coverage_weight(term, df)).sum();
     fusion.fuse_docs();
     fusion.boost_sessions();
     fusion
@@ -190,9 +195,9 @@ impl Fusion<'_> {
             .map(|((term, df), variants)| (term, variants, df))
     }
 
-    /// Returns the weight of a term for coverage: its rarity in the scope and [`BACKGROUND_DOCS`] other documents.
+    /// Returns the weight of a term for coverage.
     pub(crate) fn coverage_weight(&self, term: &QueryTerm, df: usize) -> f64 {
-        term.weight * f64::from(bm25_idf(self.corpus.num_docs() + BACKGROUND_DOCS, df))
+        term.weight * f64::from(self.corpus.background_idf(df))
     }
 
     fn candidate(&self, doc: DocRef) -> RecallCandidate {
@@ -206,6 +211,7 @@ impl Fusion<'_> {
             date: own.date,
             identity: own.identity,
             session,
+            cosine: self.cosine(doc),
             fused: own.sum() + session,
             ..HitSignals::default()
         };
@@ -287,13 +293,23 @@ impl Fusion<'_> {
         let is_spoken = |list| corpus.posting(doc, list).is_some_and(is_by_speaker);
         DocSignals {
             bm25,
-            lexical: z_score(bm25, self.bm25_stats),
+            lexical: self.lexical_signal(ordinal),
             semantic: config.semantic * f64::from(similarity),
             speaker: boost(self.speaker_list.is_some_and(is_spoken), config.speaker_boost),
             when: boost(intent.asks_when && flags.names_time, config.when_boost),
             date: boost(self.is_in_period(doc), config.date_boost),
             identity: boost(flags.kind == Kind::User, identity_boost(intent.identity)),
         }
+    }
+
+    /// Returns the z-score of BM25F; beside similarity in meaning, a match of few terms counts less.
+    fn lexical_signal(&self, ordinal: usize) -> f64 {
+        let signal = z_score(self.lexical.bm25[ordinal].into(), self.bm25_stats);
+        if signal <= 0.0 || self.similarities.is_none() {
+            return signal;
+        }
+        let coverage = f64::from(self.lexical.covered[ordinal]) / self.total_coverage.max(1e-9);
+        signal * (coverage / FULL_TERM_COVERAGE).min(1.0)
     }
 
     /// Boosts every document by a share of the best one in its session.
@@ -311,6 +327,11 @@ impl Fusion<'_> {
         for fused in &mut self.fused_docs {
             fused.fused += boosts[corpus.address(fused.doc).session() as usize];
         }
+    }
+
+    fn cosine(&self, doc: DocRef) -> Option<f64> {
+        let similarities = self.similarities.as_ref()?;
+        similarities.similarity(self.corpus.ordinal(doc)).map(f64::from)
     }
 
     fn session(&self, doc: DocRef) -> usize {

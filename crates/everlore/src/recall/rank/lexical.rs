@@ -4,10 +4,16 @@
 use super::corpus::{Corpus, DocRef};
 use crate::store::{IndexField, Posting};
 
+/// Background documents added to the scope when coverage weighs a term: in a scope of three memories every term is
+/// common, which says nothing about the term.
+const BACKGROUND_DOCS: usize = 1_000;
+
 /// BM25F of every document of the corpus for one query.
 pub(crate) struct Bm25Matches {
     /// BM25F by ordinal; 0 for documents without a match.
     pub(super) bm25: Vec<f32>,
+    /// Sum of the coverage weights of the matched terms, by ordinal.
+    pub(super) covered: Vec<f32>,
     /// Documents in which any term matches, in the text or in a neighbour; each once.
     pub(super) matched: Vec<DocRef>,
     /// Number of documents that contain each query term.
@@ -27,6 +33,7 @@ impl Corpus<'_> {
         let zeros = || vec![0.0; self.max_doc()];
         let mut found = Bm25Matches {
             bm25: zeros(),
+            covered: zeros(),
             matched: Vec::new(),
             doc_frequencies: Vec::with_capacity(lists.len()),
         };
@@ -34,6 +41,7 @@ impl Corpus<'_> {
         for (variants, weight) in lists.iter().zip(weights) {
             let df = self.accumulate_term(variants, &mut frequencies);
             let idf = self.idf(df);
+            let rarity = *weight as f32 * self.background_idf(df);
             found.doc_frequencies.push(df);
             for doc in frequencies.matched.drain(..) {
                 let ordinal = self.ordinal(doc);
@@ -43,6 +51,7 @@ impl Corpus<'_> {
                     found.matched.push(doc);
                 }
                 *bm25 += *weight as f32 * idf * self.saturate(tf, doc);
+                found.covered[ordinal] += rarity;
             }
         }
         found
@@ -75,6 +84,11 @@ impl Corpus<'_> {
     /// Returns the inverse document frequency of a term that `df` documents contain.
     pub(crate) fn idf(&self, df: usize) -> f32 {
         bm25_idf(self.num_docs(), df)
+    }
+
+    /// Returns the rarity of a term for coverage: its idf in the scope and [`BACKGROUND_DOCS`] other documents.
+    pub(crate) fn background_idf(&self, df: usize) -> f32 {
+        bm25_idf(self.num_docs() + BACKGROUND_DOCS, df)
     }
 
     /// Adds up the frequencies of a term and its synonyms; returns the number of documents that contain the term itself

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{fuse::RecallCandidate, gather::GatheredPostings, semantic};
+use super::{fuse::RecallCandidate, gather::GatheredPostings, semantic, signals::HitSignals};
 use crate::{
     config::RecallConfig,
     error::Result,
@@ -83,8 +83,13 @@ pub(super) async fn rerank(
     let first = &mut candidates[..depth];
     let query = encode_query(reranker, request, gathered).await?;
     let compared = compare(deps, reranker, request, &query, first).await?;
-    let tokens = z_scores(first, |address| max_sim(&query, address, &compared));
-    let whole = z_scores(first, |address| Some(compared.get(&address)?.pooled.into()));
+    for candidate in first.iter_mut() {
+        candidate.signals.max_sim = max_sim(&query, candidate.address, &compared);
+        candidate.signals.rerank_cosine =
+            compared.get(&candidate.address).map(|scores| scores.pooled.into());
+    }
+    let tokens = z_scores(first, |signals| signals.max_sim);
+    let whole = z_scores(first, |signals| signals.rerank_cosine);
     let share = WHOLE_TEXT_SHARE * query.len() as f64 / (query.len() as f64 + LONG_QUERY_TOKENS);
     for ((candidate, tokens), whole) in first.iter_mut().zip(tokens).zip(whole) {
         candidate.signals.rerank = deps.config.rerank * (tokens + share * whole);
@@ -100,7 +105,8 @@ async fn encode_query(
     gathered: &GatheredPostings,
 ) -> Result<QueryVectors> {
     let query = semantic::without_speakers(&request.query, gathered);
-    let words: Vec<_> = split_words(&query).map(|word| (word, gathered.word_idf(word))).collect();
+    let words = reranker.split_words(&query).into_iter();
+    let words: Vec<_> = words.map(|word| (word, gathered.word_idf(word))).collect();
     reranker.encode_query(&words).await
 }
 
@@ -119,24 +125,6 @@ impl GatheredPostings {
         };
         terms(word).iter().filter_map(idf).reduce(f32::max).unwrap_or(DEFAULT_IDF)
     }
-}
-
-/// Splits a query into words and punctuation marks, as the tokenizers of models do.
-fn split_words(query: &str) -> impl Iterator<Item = &str> {
-    query.split_whitespace().flat_map(|part| {
-        let mut rest = part;
-        std::iter::from_fn(move || {
-            let first = rest.chars().next()?;
-            let end = if first.is_alphanumeric() {
-                rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len())
-            } else {
-                first.len_utf8()
-            };
-            let (word, after) = rest.split_at(end);
-            rest = after;
-            Some(word)
-        })
-    })
 }
 
 /// Similarities of each text to the query; texts that are not encoded yet are missing.
@@ -231,9 +219,9 @@ fn max_sim(
 /// Returns the z-scores of a measure over the candidates; 0 for a candidate without a value, which keeps its rank.
 fn z_scores(
     candidates: &[RecallCandidate],
-    measure: impl Fn(DocAddress) -> Option<f64>,
+    measure: impl Fn(&HitSignals) -> Option<f64>,
 ) -> Vec<f64> {
-    let numbers: Vec<_> = candidates.iter().map(|candidate| measure(candidate.address)).collect();
+    let numbers: Vec<_> = candidates.iter().map(|candidate| measure(&candidate.signals)).collect();
     let known = || numbers.iter().flatten();
     let count = known().count().max(1) as f64;
     let mean = known().sum::<f64>() / count;
@@ -241,20 +229,4 @@ fn z_scores(
     // If all are equal, none is better.
     let scale = if deviation > 1e-6 { deviation.recip() } else { 0.0 };
     numbers.iter().map(|number| number.map_or(0.0, |number| (number - mean) * scale)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn signs_stand_by_themselves() {
-        let cut = |query| split_words(query).collect::<Vec<_>>();
-        assert_eq!(
-            cut("When did she see the dog's vet?"),
-            ["When", "did", "she", "see", "the", "dog", "'", "s", "vet", "?"]
-        );
-        assert_eq!(cut("用 Rust 写的，对吗？"), ["用", "Rust", "写的", "，", "对吗", "？"]);
-        assert_eq!(cut(" \n"), Vec::<&str>::new());
-    }
 }

@@ -11,8 +11,10 @@ use crate::{
     types::Vector,
 };
 
-/// Number of the most similar memories that become candidates although no term matches.
-const MAX_SIMILAR: usize = 50;
+/// Number of the most similar memories that become candidates although no term matches, however low their similarity:
+/// a question in other words is often nearest to its answer and yet not near. All memories of a home up to this size
+/// are candidates.
+const MAX_SIMILAR: usize = 200;
 
 /// Documents per unit of parallel work.
 const CHUNK_DOCS: usize = 4_096;
@@ -36,7 +38,7 @@ pub(crate) struct DocSimilarities {
     /// Expected similarity of texts that are unrelated to the query.
     pub(crate) unrelated: f64,
     deviation: f64,
-    /// Most similar documents above the model's least similarity that the request allows.
+    /// Most similar documents that the request allows.
     pub(super) best: Vec<DocRef>,
 }
 
@@ -59,8 +61,7 @@ struct SimilarityStats {
 }
 
 impl DocSimilarities {
-    /// Compares the query with all vectors of the scope while this thread runs `meanwhile`. Texts below the model's
-    /// least similarity are unrelated to the query, however they compare with the rest of a small scope.
+    /// Compares the query with all vectors of the scope while this thread runs `meanwhile`.
     pub(super) fn new<T>(
         embedding: &QueryEmbedding,
         gathered: &GatheredPostings,
@@ -115,7 +116,7 @@ impl SimilarityChunk<'_> {
             stats.count += 1;
             stats.sum += f64::from(similarity);
             stats.squares += f64::from(similarity) * f64::from(similarity);
-            if similarity >= embedding.least_similarity && gathered.is_allowed(corpus, doc) {
+            if gathered.is_allowed(corpus, doc) {
                 stats.best.push((similarity, doc));
             }
         }

@@ -27,7 +27,16 @@ pub struct HitSignals {
     /// Weighted z-score of the late-interaction comparison over the best candidates; 0 without a reranker.
     #[serde(skip_serializing_if = "is_zero")]
     pub rerank: f64,
-    /// Sum of all signals above except `bm25`.
+    /// Cosine of the embeddings of query and memory; `None` without vectors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cosine: Option<f64>,
+    /// Cosine of the pooled vectors of the reranking model; `None` if it did not compare this memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank_cosine: Option<f64>,
+    /// Weighted mean of each query token's best match in the memory and the turns beside it, by the reranking model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_sim: Option<f64>,
+    /// Sum of all weighted signals and boosts.
     pub fused: f64,
     /// Share of the query's term weights, by rarity, that the memory covers.
     pub coverage: f64,

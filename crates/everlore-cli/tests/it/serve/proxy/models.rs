@@ -22,7 +22,7 @@ fn without_a_provider_the_built_in_model_embeds() {
     let serving = TestServer::start(&home, &[]);
     assert_eq!(listed(&serving, "/v1/models"), ["everlore-builtin"]);
     assert!(listed(&serving, "/anthropic/v1/models").is_empty());
-    let texts = ["My dog is called Rex.", "The puppy has a name.", "Taxes are due in April."];
+    let texts = ["My dog is called Rex.", "小狗有名字。", "Taxes are due in April."];
     let body = json!({ "model": "any", "input": texts });
     let vectors = serving.request("POST", "/v1/embeddings", Some(body)).json(200);
     let vector = |index: usize| -> Vec<f64> {
@@ -33,7 +33,7 @@ fn without_a_provider_the_built_in_model_embeds() {
     assert_eq!((vectors["model"].as_str(), vector(0).len()), (Some("everlore-builtin"), 256));
     assert!((dot(0, 0) - 1.0).abs() < 1e-3 && dot(0, 1) > dot(0, 2), "they mean something");
     for wrong in [
-        json!({"input": "我喜欢喝茶"}),
+        json!({"input": "나는 차를 좋아해"}),
         json!({"input": []}),
         json!({"input": [[1, 2]]}),
         json!({"input": "a", "dimensions": 3}),
