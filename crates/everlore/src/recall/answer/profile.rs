@@ -151,12 +151,15 @@ fn order_others(mut rows: Vec<(DocAddress, Memory)>, intent: &Intent) -> Vec<Hit
     let by_user = |memory: &Memory| memory.source.role.is_none_or(|role| role == Role::User);
     rows.retain(|(_, memory)| by_user(memory) && why_uninformative(memory, intent).is_none());
     rows.sort_by_key(|(address, memory)| {
-        let is_personal =
-            memory.kind == Kind::Turn && PersonalFacet::of_memory(memory) != PersonalFacet::Other;
-        (!is_personal, memory.kind == Kind::Turn, Reverse(memory.at), *address)
+        (!is_personal_turn(memory), memory.kind == Kind::Turn, Reverse(memory.at), *address)
     });
     rows.truncate(MAX_OTHERS);
     as_hits(rows, IDENTITY_BOOST * LAST_SHARE)
+}
+
+/// Returns `true` for a turn that says something about a person.
+fn is_personal_turn(memory: &Memory) -> bool {
+    memory.kind == Kind::Turn && PersonalFacet::of_memory(memory) != PersonalFacet::Other
 }
 
 /// Makes hits of ordered memories, with scores in the same order.
@@ -200,7 +203,13 @@ fn neutral_factors(relevance: f64) -> ScoreFactors {
 fn whole_profile(profile: UserProfile, request: &RecallRequest) -> Vec<Hit> {
     let mut hits = profile.about_user;
     if hits.len() < MIN_ABOUT_USER {
-        hits.extend(profile.others);
+        let (personal, others): (Vec<Hit>, Vec<Hit>) =
+            profile.others.into_iter().partition(|hit| is_personal_turn(&hit.memory));
+        hits.extend(personal);
+        // A prompt needs something to begin with; a search shows all there is.
+        let wanted = if request.min_confidence > 0.0 { MIN_ABOUT_USER } else { usize::MAX };
+        let missing = wanted.saturating_sub(hits.len());
+        hits.extend(others.into_iter().take(missing));
     }
     hits.retain(|hit| hit.score >= request.min_score);
     hits.truncate(request.limit);
