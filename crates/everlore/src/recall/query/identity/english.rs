@@ -200,7 +200,7 @@ const KNOWLEDGE: &[&str] = &[
     "know", "knows", "known", "knowledge", "remember", "remembered", "remembering", "recall", "learned", "learnt", "learn", "store", "stored", "storing", "save", "saved", "saving", "record", "recorded", "records",
     "note", "noted", "notes", "keep", "keeps", "kept", "keeping", "memory", "memories", "memorized", "info", "information", "facts", "fact", "details", "data", "everything", "anything", "something",
     "things", "stuff", "understand", "understanding", "told", "tell", "say", "said", "mentioned", "mention", "shared", "share", "picked up", "gathered", "collected", "figured out", "noticed", "observed", "impression", "impressions", "picture", "opinion", "view",
-    "summary", "summarize", "summarise", "describe", "description", "bio", "biography", "portrait", "profile", "sketch", "think", "make", "have", "got", "recap", "list", "file", "dossier", "overview", "aware", "familiar", "talk", "talked", "hold", "retain", "retained",
+    "summary", "summarize", "summarise", "describe", "description", "bio", "biography", "portrait", "profile", "sketch", "think", "make", "have", "got", "recap", "list", "file", "dossier", "overview", "aware", "familiar", "talk", "talked", "hold", "retain", "retained", "understood", "seen", "assumptions", "conclusions", "believe", "guess", "sense", "idea", "feel", "track", "archive", "rundown", "lowdown", "report", "insight", "insights", "traits",
 ];
 
 /// Words that speak to the assistant.
@@ -235,6 +235,24 @@ const INTRODUCTIONS: &[&str] = &[
     "introduce me to a stranger",
     "introduce me to a friend",
     "introduce me to your",
+    "we know each other",
+    "have we met",
+    "have we talked before",
+    "ring a bell",
+    "me in three words",
+    "me in a few words",
+    "me in one sentence",
+    "me in a sentence",
+    "what makes me me",
+    "how do you picture me",
+    "how well you know me",
+    "how much you know me",
+    "kind of user am i",
+    "kind of person i am",
+    "sort of person i am",
+    "everything you have stored",
+    "everything you have saved",
+    "everything you remember",
 ];
 
 /// Words after which a wish has an object of its own.
@@ -245,7 +263,7 @@ const ARTICLES: &[&str] =
 #[rustfmt::skip]
 const RECORDS: &[&str] = &[
     "my profile", "my user profile", "my personal profile", "my whole profile", "my full profile", "my bio", "my biography", "my persona", "my dossier", "my character sheet", "my personal information", "my personal info", "my personal details", "my personal data",
-    "my memories", "my memory profile", "my identity", "my user card", "my whole story", "my life story", "my entire file", "my personality profile",
+    "my memories", "my memory profile", "my identity", "my user card", "my whole story", "my life story", "my entire file", "my personality profile", "my story", "my portrait", "my user data", "my stored data", "my stored profile", "my saved information", "my saved memories", "my saved info",
 ];
 
 /// Records about the user, if they are asked of the assistant: a file may also be one on a disk.
@@ -324,7 +342,7 @@ const SUBJECTS: &[&str] = &[
 const HABITS: &[&str] = &[
     "like", "love", "hate", "dislike", "prefer", "enjoy", "avoid", "eat", "drink", "drive", "play", "collect", "wear", "read", "watch", "listen", "own", "speak", "believe", "want", "care", "usually", "always", "normally", "typically", "often", "never", "tend", "go", "ask", "call",
     "struggle", "fear", "study", "teach", "earn", "live", "work", "come", "shop", "report", "get", "wake", "smoke", "have", "know", "follow", "support", "vote", "dream", "worry", "hope", "plan", "grow", "spend", "train", "exercise", "sleep", "commute", "cook", "celebrate", "do",
-    "tell", "mention", "say", "complain", "studied", "worked", "lived", "told", "mentioned", "said", "weigh", "consider", "value", "relax", "travel", "look", "feel", "start", "meet", "marry", "graduate", "grew", "move", "hang", "rely", "talk", "admire", "miss", "regret", "sing", "dance", "paint", "write", "run", "swim", "stand", "need",
+    "tell", "mention", "say", "complain", "studied", "worked", "lived", "told", "mentioned", "said", "weigh", "consider", "value", "relax", "travel", "look", "feel", "start", "meet", "marry", "graduate", "grew", "move", "hang", "rely", "talk", "admire", "miss", "regret", "sing", "dance", "paint", "write", "run", "swim", "stand", "need", "use", "take", "keep", "think", "invest", "save", "owe", "procrastinate", "learn", "trust", "vent", "attend", "volunteer", "fish", "hike", "ride", "order", "bake", "deal", "handle", "react",
 ];
 
 /// Continuations that ask what anybody does.
@@ -375,7 +393,7 @@ const VALUES_OF_RELATIVES: &[&str] = &[
 const LIFE_TOPICS: &[&str] = &[
     "goals", "goal", "plans", "dreams", "dream", "past", "childhood", "life", "travels", "travel", "trips", "finances", "finance", "money", "debts", "savings", "schedule", "strengths", "strength", "weaknesses", "weakness", "spots", "skills", "talents", "fears", "fear", "values", "beliefs", "religion",
     "politics", "style", "background", "languages", "language", "mood", "projects", "worries", "problems", "struggles", "achievements", "resolutions", "wishes", "wishlist", "bucket", "commute", "workouts", "workout", "training", "exercise", "ex", "crush", "dating", "situation", "number", "email", "possessions",
-    "car", "devices", "setup", "gear", "appearance", "height", "weight", "size", "sizes", "team", "idols", "heroes", "memories", "vices", "opinions", "views", "quirks", "traits", "pet", "peeves", "anniversary", "holidays", "vacation", "vacations", "therapist", "dentist", "landlord", "mentor", "deadlines", "commitments", "sleep", "conventions", "type",
+    "car", "devices", "setup", "gear", "appearance", "height", "weight", "size", "sizes", "team", "idols", "heroes", "memories", "vices", "meds", "neighbours", "neighbors", "students", "clients", "boundaries", "clothes", "garden", "bike", "wedding", "divorce", "breakup", "faith", "salary", "rent", "mortgage", "diagnosis", "injuries", "doctor", "exes", "music", "reading", "playlist", "cooking", "recipes", "collection", "games", "shows", "movies", "opinions", "views", "quirks", "traits", "pet", "peeves", "anniversary", "holidays", "vacation", "vacations", "therapist", "dentist", "landlord", "mentor", "deadlines", "commitments", "sleep", "conventions", "type",
 ];
 
 /// Beginnings of questions that one memory answers.
