@@ -34,8 +34,8 @@ fn a_question_for_the_profile_tells_it_through_every_front_end() {
         check("context", &home.run(&["context", question]).out);
         check("recall", &home.run(&["recall", question]).out);
         check("hook", &hooked(&home, question).to_string());
-        check("mcp", &mcp_text(&home, "memory_context", json!({ "message": question })));
-        check("mcp", &mcp_text(&home, "memory_recall", json!({ "query": question })));
+        check("mcp", &mcp_text(&home, "memory_context", &json!({ "message": question })));
+        check("mcp", &mcp_text(&home, "memory_recall", &json!({ "query": question })));
         let chat = home.run_with_input(&["chat", "--offline", "--once"], question.as_bytes());
         check("chat", &chat.out);
         let server = TestServer::start(&home, &[]);
@@ -74,7 +74,7 @@ fn the_first_message_of_a_conversation_stays_empty_through_every_front_end() {
             server.request("POST", "/v1/context", body).json(200).to_string()
         };
         assert!(!has(&ask("one")) && has(&ask("one")) && !has(&ask("two")));
-        let first = mcp_text(&home, "memory_context", json!({ "message": question }));
+        let first = mcp_text(&home, "memory_context", &json!({ "message": question }));
         assert!(!has(&first), "{first}");
     }
 }
@@ -88,6 +88,6 @@ fn hooked(home: &TestHome, prompt: &str) -> Value {
 }
 
 /// Returns the text that a tool answers over MCP.
-fn mcp_text(home: &TestHome, tool: &str, arguments: Value) -> String {
+fn mcp_text(home: &TestHome, tool: &str, arguments: &Value) -> String {
     call_tool(home, tool, arguments)["result"]["content"][0]["text"].as_str().unwrap().to_owned()
 }

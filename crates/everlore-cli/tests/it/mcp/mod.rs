@@ -72,7 +72,7 @@ impl McpProcess {
 }
 
 /// Starts an MCP process on a home, calls one tool, and returns the answer.
-pub(crate) fn call_tool(home: &TestHome, name: &str, arguments: Value) -> Value {
+pub(crate) fn call_tool(home: &TestHome, name: &str, arguments: &Value) -> Value {
     let mut mcp = McpProcess::start(home, &[]);
     mcp.handshake();
     mcp.round_trip(&request(2, "tools/call", json!({ "name": name, "arguments": arguments })))
@@ -102,7 +102,7 @@ fn modern(id: u32, method: &str, mut params: Value) -> Value {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "values are written where they are given")]
-fn call(name: &str, arguments: Value) -> Value {
+fn call(name: &str, arguments: &Value) -> Value {
     json!({ "name": name, "arguments": arguments })
 }
 
