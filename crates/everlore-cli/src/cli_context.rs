@@ -197,11 +197,20 @@ impl CliContext {
             .home(home);
         self.create_first_layers(home);
         let engine = self.attach_models(engine, &*store).await?;
+        #[cfg(feature = "local-model")]
+        let engine = if self.uses_encoder() { engine.builtin_encoder() } else { engine };
         let tunings = calibration::read_tunings(&self.home).into_iter();
         let engine = tunings.fold(engine, |engine, (scope, tuning)| engine.tuning(scope, tuning));
         let engine = engine.build();
         engine.admin().renew_embeddings().await;
         Ok(OpenEngine { engine, _temporary_home: temporary_home })
+    }
+
+    /// Returns `true` if the settings allow the built-in encoder.
+    #[cfg(feature = "local-model")]
+    fn uses_encoder(&self) -> bool {
+        let config = &self.settings.config;
+        config.embedding.encoder && config.memory.long_term.vector_index
     }
 
     /// Returns the engine with the active local model, or with the embedder of the settings.

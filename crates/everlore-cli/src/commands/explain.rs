@@ -36,7 +36,7 @@ pub(super) fn render_confidence(estimate: &ConfidenceEstimate) -> String {
         ConfidenceBasis::Profile => "it asks who you are, and that is known".to_owned(),
         ConfidenceBasis::Period => "it asks for a time, and something was said then".to_owned(),
         ConfidenceBasis::Named => "it names the memory".to_owned(),
-        ConfidenceBasis::Evidence => {
+        ConfidenceBasis::Call | ConfidenceBasis::Evidence => {
             return format!("{confidence}, because\n{}", render_features(estimate));
         }
     };
@@ -66,6 +66,9 @@ fn describe_feature(part: &FeatureContribution) -> String {
         "strength" => format!("strength of the match: {percent}% of the maximum"),
         "known" => format!("{percent}% of the query terms occur in any memory"),
         "meaning" => format!("semantic similarity is {:+.2} from the mean", part.value),
+        "need" => format!("log odds that such a message calls for memory: {:+.2}", part.value),
+        "cosine" => format!("similarity by the encoder is {:+.2} from the usual", part.value),
+        "max sim" => format!("match word by word is {:+.2} from the usual", part.value),
         "speaker" => "the named person is the speaker".to_owned(),
         "strangers" => format!("names that occur in no memory: {}", part.value),
         "date" => "it falls into the named time".to_owned(),

@@ -63,6 +63,9 @@ mod plugin;
 mod tool;
 mod fs;
 #[cfg(feature = "server")]
+mod identity;
+mod docs_examples;
+#[cfg(feature = "server")]
 mod clients;
 mod dependencies;
 #[cfg(unix)]

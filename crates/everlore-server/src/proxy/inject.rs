@@ -95,11 +95,21 @@ async fn recall_block(
         since,
         texts: Some(texts),
     });
-    let request = RecallRequest { filter, visible, ..request };
+    let request = RecallRequest { filter, visible, is_later_round: has_history, ..request };
     match session.mode {
         MemoryMode::Full => engine.inject(&request, budget, &session.session).await,
+        MemoryMode::Read | MemoryMode::Off if is_empty_round(session, has_history) => {
+            Ok(MemoryBlock::default())
+        }
         MemoryMode::Read | MemoryMode::Off => engine.context(&request, budget).await,
     }
+}
+
+/// Returns `true` if the settings keep the first message of a conversation free of memories, and this is it. A request
+/// that only reads has no session in the engine; its history tells.
+fn is_empty_round(session: &ProxySession, has_history: bool) -> bool {
+    let settings = session.access.engine().settings(session.access.scope.agent());
+    settings.memory.inject.first_round_empty && !has_history
 }
 
 /// Returns the time of the first turn of a session.

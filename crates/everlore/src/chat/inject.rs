@@ -96,7 +96,14 @@ impl ChatSession {
         let filter = MemoryFilter { turns_until: visible_since, ..MemoryFilter::default() };
         let session = self.session.clone();
         let visible = visible_since.map(|since| VisibleContext { session, since, texts: None });
-        RecallRequest { filter, visible, ..self.engine.context_request(&self.scope, question) }
+        // The chat counts its messages itself.
+        let is_later_round = true;
+        RecallRequest {
+            filter,
+            visible,
+            is_later_round,
+            ..self.engine.context_request(&self.scope, question)
+        }
     }
 
     async fn earlier_context(

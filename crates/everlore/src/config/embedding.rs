@@ -34,9 +34,12 @@ pub struct EmbeddingConfig {
     pub text_prefix: String,
     /// Prefix of every question, for models that need one, such as "search_query: ".
     pub query_prefix: String,
-    /// Least similarity to the question at which a memory without a matching word is offered. From 0 to 1. Models that
-    /// rate unrelated texts as similar need more than the default. The built-in model has its own.
+    /// Similarity below which two texts are unrelated. From 0 to 1. Models that rate unrelated texts as similar need
+    /// more than the default. The built-in model has its own.
     pub least_similarity: f64,
+    /// Built-in encoder: it tells which messages call for memory and compares the best memories with them. Without it,
+    /// recall goes by words and the embedding model alone.
+    pub encoder: bool,
     /// Most texts in one request. From 1 to 2048.
     pub batch: usize,
     /// Most characters in one request; a longer text goes alone. From 1000 to 10000000.
@@ -137,6 +140,7 @@ impl Default for EmbeddingConfig {
             text_prefix: String::new(),
             query_prefix: String::new(),
             least_similarity: 0.3,
+            encoder: true,
             batch: 64,
             batch_chars: 100_000,
             timeout: Duration::from_secs(30),

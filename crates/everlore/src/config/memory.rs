@@ -56,7 +56,8 @@ pub struct LongTermConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InjectConfig {
-    /// `true` gives the first message of a conversation no memories.
+    /// `true` gives the first message of a conversation no memories: in chats and hooks, through MCP and the proxy, and
+    /// wherever a request names its session.
     pub first_round_empty: bool,
     /// Short-term items that are injected, from exchanges that the model no longer sees. From 0 to 1000.
     pub short_term_count: usize,
@@ -67,7 +68,8 @@ pub struct InjectConfig {
     pub min_query_length: usize,
     /// Token budget of injected memories. From 50 to 1000000.
     pub token_budget: usize,
-    /// Most long-term memories that are injected. From 0 to 1000.
+    /// Most long-term memories that are injected; three times as many if a message asks for the whole profile ("who am
+    /// I?"). From 0 to 1000.
     pub limit: usize,
     /// Holdout: share of memories left out of prompts at random, a conversation at a time, to measure their use;
     /// `memory stats` compares. From 0, for none, to 0.5.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::EmbeddingBackfill;
+use super::{EmbeddingBackfill, TokenBackfill};
 use crate::{
     error::Result,
     llm::Embedder,
@@ -16,7 +16,14 @@ use crate::{
 };
 
 /// A store whose writes get vectors. Only [`Store::apply`] differs from the store inside.
-pub(crate) enum EmbedOnWrite {
+pub(crate) struct EmbedOnWrite {
+    pub(crate) path: EmbeddingPath,
+    /// Encodes what is new for the reranker, if there is one.
+    pub(crate) tokens: Option<Arc<TokenBackfill>>,
+}
+
+/// Way by which a memory gets its vector.
+pub(crate) enum EmbeddingPath {
     /// A model in this process: vectors are stored with the memories.
     Inline { store: Arc<dyn Store>, embedder: Arc<dyn Embedder> },
     /// A remote model: memories are stored at once, and a background task adds the vectors.
@@ -25,9 +32,9 @@ pub(crate) enum EmbedOnWrite {
 
 impl EmbedOnWrite {
     fn store(&self) -> &dyn Store {
-        match self {
-            Self::Inline { store, .. } => &**store,
-            Self::Deferred(backfill) => &*backfill.store,
+        match &self.path {
+            EmbeddingPath::Inline { store, .. } => &**store,
+            EmbeddingPath::Deferred(backfill) => &*backfill.store,
         }
     }
 }
@@ -63,24 +70,23 @@ fn embeddable_text(change: &Change) -> Option<&str> {
 #[async_trait]
 impl Store for EmbedOnWrite {
     async fn apply(&self, write: WriteBatch) -> Result<Vec<AppliedChange>> {
-        match self {
-            Self::Inline { store, embedder } => {
+        let has_texts = write.changes.iter().any(|change| embeddable_text(change).is_some());
+        let scope = has_texts.then(|| write.scope.clone());
+        let applied = match &self.path {
+            EmbeddingPath::Inline { store, embedder } => {
                 let vectors = embed_changes(&**embedder, &write.changes).await;
-                store.apply(WriteBatch { vectors, ..write }).await
+                store.apply(WriteBatch { vectors, ..write }).await?
             }
-            Self::Deferred(backfill) => {
-                let scope = write
-                    .changes
-                    .iter()
-                    .any(|change| embeddable_text(change).is_some())
-                    .then(|| write.scope.clone());
+            EmbeddingPath::Deferred(backfill) => {
                 let applied = backfill.store.apply(write).await?;
-                if let Some(scope) = scope {
-                    backfill.notify(&scope);
-                }
-                Ok(applied)
+                scope.iter().for_each(|scope| backfill.notify(scope));
+                applied
             }
+        };
+        if let (Some(tokens), Some(scope)) = (&self.tokens, &scope) {
+            tokens.notify(scope);
         }
+        Ok(applied)
     }
 
     fn memories(&self) -> &dyn Memories {

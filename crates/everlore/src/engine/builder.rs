@@ -10,12 +10,16 @@ use std::{
 use jiff::tz::TimeZone;
 use tokio::sync::Notify;
 
-use super::{Engine, checks::CheckVerifier, lifecycle::UsageTasks};
+use super::{
+    Engine,
+    checks::CheckVerifier,
+    lifecycle::{SeenSessions, UsageTasks},
+};
 #[cfg(feature = "local-model")]
 use crate::llm::BuiltinEncoder;
 use crate::{
     config::Config,
-    embed::{CircuitBreaker, EmbedOnWrite, EmbeddingBackfill},
+    embed::{CircuitBreaker, EmbedOnWrite, EmbeddingBackfill, EmbeddingPath, TokenBackfill},
     error::Result,
     llm::{BuiltinEmbedder, ChatModel, Embedder, Reranker},
     recall::{ConfidenceTuning, Domains},
@@ -60,6 +64,7 @@ pub struct EngineBuilder {
 struct BackgroundState {
     breaker: Arc<CircuitBreaker>,
     usage_tasks: Arc<UsageTasks>,
+    seen_sessions: Arc<SeenSessions>,
     worker_wakeup: Arc<Notify>,
 }
 
@@ -97,7 +102,10 @@ impl Engine {
     /// ```
     pub async fn open(url: impl AsRef<OsStr> + Send) -> Result<Self> {
         let store = store::open(url).await?;
-        let engine = Self::builder(store).embedder(Arc::new(BuiltinEmbedder::new())).build();
+        let engine = Self::builder(store).embedder(Arc::new(BuiltinEmbedder::new()));
+        #[cfg(feature = "local-model")]
+        let engine = engine.builtin_encoder();
+        let engine = engine.build();
         engine.admin().renew_embeddings().await;
         Ok(engine)
     }
@@ -207,12 +215,19 @@ impl EngineBuilder {
     /// Builds the engine.
     pub fn build(self) -> Engine {
         let store = Arc::clone(&self.store);
-        let (store, backfill, query_embedder) = self.embedding.clone().attach(store, &self.clock);
+        let tokens = self
+            .reranker
+            .as_ref()
+            .map(|reranker| Arc::new(TokenBackfill::new(Arc::clone(&store), Arc::clone(reranker))));
+        let choice = self.embedding.clone();
+        let (store, backfill, query_embedder) = choice.attach(store, &self.clock, tokens.clone());
         let environment = self.check_environment.clone();
-        let BackgroundState { breaker, usage_tasks, worker_wakeup } = self.background.clone();
+        let BackgroundState { breaker, usage_tasks, seen_sessions, worker_wakeup } =
+            self.background.clone();
         Engine {
             store,
             backfill,
+            token_backfill: tokens,
             query_embedder,
             breaker,
             reranker: self.reranker.clone(),
@@ -226,6 +241,7 @@ impl EngineBuilder {
             home: self.home.clone(),
             tunings: self.tunings.clone(),
             usage_tasks,
+            seen_sessions,
             chat: self.chat.clone(),
             worker_wakeup,
             check_verifier: Arc::new(CheckVerifier::with_environment(environment)),
@@ -238,7 +254,12 @@ impl EngineBuilder {
 type EmbeddingParts = (Arc<dyn Store>, Option<Arc<EmbeddingBackfill>>, Option<Arc<dyn Embedder>>);
 
 impl EmbeddingChoice {
-    fn attach(self, store: Arc<dyn Store>, clock: &Clock) -> EmbeddingParts {
+    fn attach(
+        self,
+        store: Arc<dyn Store>,
+        clock: &Clock,
+        tokens: Option<Arc<TokenBackfill>>,
+    ) -> EmbeddingParts {
         let backfill = |memories, max_cached| {
             let store = Arc::clone(&store);
             Arc::new(EmbeddingBackfill::new(store, memories, max_cached, Arc::clone(clock)))
@@ -248,12 +269,13 @@ impl EmbeddingChoice {
             Self::Local(embedder) => {
                 let backfill = backfill(Arc::clone(&embedder), None);
                 let queries = Arc::clone(&embedder);
-                (Arc::new(EmbedOnWrite::Inline { store, embedder }), Some(backfill), Some(queries))
+                let path = EmbeddingPath::Inline { store, embedder };
+                (Arc::new(EmbedOnWrite { path, tokens }), Some(backfill), Some(queries))
             }
             Self::Remote { memories, queries, max_cached } => {
                 let backfill = backfill(memories, Some(max_cached));
-                let store = Arc::new(EmbedOnWrite::Deferred(Arc::clone(&backfill)));
-                (store, Some(backfill), Some(queries))
+                let path = EmbeddingPath::Deferred(Arc::clone(&backfill));
+                (Arc::new(EmbedOnWrite { path, tokens }), Some(backfill), Some(queries))
             }
         }
     }

@@ -8,7 +8,7 @@ use super::{Engine, EngineAdmin};
 use crate::{
     error::{Error, Result},
     llm::replaces_builtin,
-    store::{NewTokenVectors, VectorCacheStatus},
+    store::VectorCacheStatus,
     types::EmbeddingModelId,
 };
 
@@ -41,9 +41,6 @@ pub struct EmbedStatus {
 /// renewed in the background.
 const RENEWAL_LIMIT: Duration = Duration::from_millis(50);
 
-/// Texts that the reranker encodes at a time; one write stores their token vectors.
-const TOKEN_BATCH: usize = 64;
-
 fn no_embedder_error() -> Error {
     Error::invalid("there is no embedding model", "choose one in the settings")
 }
@@ -54,6 +51,9 @@ impl Engine {
     pub async fn flush(&self, limit: Duration) {
         self.flush_usage().await;
         if let Some(backfill) = &self.backfill {
+            backfill.flush(limit).await;
+        }
+        if let Some(backfill) = &self.token_backfill {
             backfill.flush(limit).await;
         }
     }
@@ -129,31 +129,11 @@ impl EngineAdmin<'_> {
         self,
         progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<usize> {
-        let Some(reranker) = &self.engine.reranker else { return Ok(0) };
+        let Some(backfill) = &self.engine.token_backfill else { return Ok(0) };
         let mut done = 0;
         for scope in self.engine.store.admin().scopes().await? {
-            let mut after = None;
-            loop {
-                let model = reranker.model();
-                let pending = self
-                    .engine
-                    .store
-                    .token_vectors()
-                    .missing(&scope, model, after, TOKEN_BATCH)
-                    .await?;
-                let Some(last) = pending.last() else { break };
-                after = Some(last.id);
-                let texts: Vec<&str> = pending.iter().map(|memory| &*memory.content).collect();
-                let encoded = pending.iter().zip(reranker.encode_texts(&texts).await?);
-                let encoded = encoded.map(|(memory, packed)| NewTokenVectors {
-                    id: memory.id,
-                    version: memory.version,
-                    token_vectors: packed.0,
-                });
-                self.engine.store.token_vectors().put(&scope, model, encoded.collect()).await?;
-                done += pending.len();
-                progress(done);
-            }
+            let before = done;
+            done += backfill.backfill(&scope, &mut |count| progress(before + count)).await?;
         }
         Ok(done)
     }

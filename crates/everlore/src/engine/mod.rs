@@ -73,7 +73,7 @@ pub use crate::{
 
 use crate::{
     config::Config,
-    embed::{CircuitBreaker, EmbeddingBackfill},
+    embed::{CircuitBreaker, EmbeddingBackfill, TokenBackfill},
     error::Result,
     ingest,
     llm::{ChatModel, Embedder, Reranker},
@@ -110,6 +110,8 @@ pub struct Engine {
     breaker: Arc<CircuitBreaker>,
     /// Late-interaction reranker, which compares texts token by token.
     reranker: Option<Arc<dyn Reranker>>,
+    /// Background encoding for the reranker.
+    token_backfill: Option<Arc<TokenBackfill>>,
     /// Encoder whose vector of a message tells whether it calls for memory.
     message_encoder: Option<Arc<dyn Embedder>>,
     config: Arc<Config>,
@@ -122,6 +124,7 @@ pub struct Engine {
     /// Confidence tunings of calibrated scopes.
     tunings: HashMap<Scope, ConfidenceTuning>,
     usage_tasks: Arc<lifecycle::UsageTasks>,
+    seen_sessions: Arc<lifecycle::SeenSessions>,
     /// Chat model that reads conversations.
     chat: Option<Arc<dyn ChatModel>>,
     /// Wakes the background worker when turns arrive.

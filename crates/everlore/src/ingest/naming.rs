@@ -1,6 +1,9 @@
 //! Default titles, kinds and uris of memories.
 
-use crate::types::{Fingerprint, Kind, MemoryId, Scope};
+use crate::{
+    text::{filler::first_telling_sentence, sentences::ends_with_abbreviation},
+    types::{Fingerprint, Kind, MemoryId, Scope},
+};
 
 /// Longest derived title: it fits a line of a list.
 const MAX_TITLE_CHARS: usize = 60;
@@ -11,15 +14,14 @@ const MAX_SLUG_CHARS: usize = 48;
 /// Digits of a chunk's digest in its uri: enough to tell the chunks of all documents apart.
 const MAX_DIGEST_CHARS: usize = 12;
 
-/// Derives a title: the first sentence of the text, up to the length of a line.
+/// Derives a title: the first sentence of the text that is no greeting, up to the length of a line.
 pub(super) fn title_of(content: &str) -> String {
-    let line = content.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let line = line.trim_start_matches(['#', '-', '*', '>', ' ']);
-    let sentence = line.find(['。', '！', '？']).map_or(line, |end| &line[..end]);
-    let sentence = sentence.find(". ").map_or(sentence, |end| &sentence[..end]);
+    let sentence = first_telling_sentence(content).trim();
+    let sentence = sentence.trim_start_matches(['#', '-', '*', '>', ' ']);
     let title = super::request::one_line(sentence);
     if title.chars().count() <= MAX_TITLE_CHARS {
-        return title.trim_end_matches(['.', '!', '?']).to_owned();
+        let bare = title.trim_end_matches(['.', '!', '?', '。', '！', '？']);
+        return if ends_with_abbreviation(&title) { title } else { bare.to_owned() };
     }
     let end = title.char_indices().nth(MAX_TITLE_CHARS).map_or(title.len(), |(index, _)| index);
     // Cut at a word, unless the last word is most of the title, as in languages without spaces.
@@ -160,6 +162,11 @@ mod tests {
         assert_eq!(title_of("Prefers tea. Never coffee."), "Prefers tea");
         assert_eq!(title_of("用户喜欢龙井茶。不喝咖啡。"), "用户喜欢龙井茶");
         assert_eq!(title_of("\n# Release plan\n- ship"), "Release plan");
+        assert_eq!(title_of("Dr. Smith is my dentist. She is kind."), "Dr. Smith is my dentist");
+        assert_eq!(title_of("I live in the U.S. with my cat."), "I live in the U.S. with my cat");
+        assert_eq!(title_of("I live in the U.S."), "I live in the U.S.");
+        assert_eq!(title_of("Hi! My name is Sam."), "My name is Sam");
+        assert_eq!(title_of("你好！我叫张伟。我住在上海。"), "我叫张伟");
         let long = title_of(&"word ".repeat(40));
         assert!(long.ends_with('…') && long.chars().count() <= 61, "{long}");
         assert_eq!(title_of(&"长".repeat(100)).chars().count(), 61);

@@ -17,14 +17,15 @@ mod answer;
 use jiff::Zoned;
 use serde::Serialize;
 
-use answer::abstain;
 pub use answer::{
     BlockRequest, ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceFeatures,
     ConfidenceTuning, FEATURE_COUNT, FeatureContribution, MemoryBlock, MemoryBlockEntry,
     TrainingSample, VECTOR_COUNT, WhyNot, fit_logistic, logistic, pack,
 };
 pub(crate) use answer::{RenderedMemory, recall_named_memory, render_recall, why_not};
+use answer::{abstain, add_events, add_profile, events_of_period, read_profile};
 pub(crate) use answer::{content_units, synthetic_query};
+pub(crate) use query::classify_identity;
 pub use query::{
     Domain, DomainTerm, Domains, FORM_COUNT, IdentityQuestion, Intent, MemoryNeed, MessageForm,
     QueryKind, QueryTerm, analyze,
@@ -53,7 +54,10 @@ pub(crate) async fn recall(deps: RecallDeps<'_>, request: &RecallRequest) -> Res
         let mut ranked = score(load(deps, request, fusion).await?, deps.now.timestamp());
         source_turns::mark_superseded(deps, request, &mut ranked).await?;
         if !ranked.hits.is_empty() || !intent.asks_period {
-            return Ok(abstain(ranked, request, &deps.coefficients));
+            let profile = read_profile(deps, request, &ranked.fusion).await?;
+            let events = events_of_period(&ranked);
+            let answer = abstain(ranked, request, &deps.coefficients);
+            return Ok(add_events(add_profile(answer, profile, request), events, request));
         }
         intent = analyze_by_time_words(&request.query, deps.config, deps.now);
     }
@@ -107,6 +111,9 @@ pub struct RecallRequest {
     /// Set if the hits are told to a model: turns that tell nothing, and turns whose memory is a hit as well, then leave
     /// their places to others.
     pub for_prompt: bool,
+    /// Set if the conversation is known to have had an earlier message, for the setting
+    /// `memory.inject.first_round_empty`; otherwise the stored turns of the session tell.
+    pub is_later_round: bool,
 }
 
 impl RecallRequest {
@@ -124,6 +131,7 @@ impl RecallRequest {
             min_probability: 0.0,
             visible: None,
             for_prompt: false,
+            is_later_round: false,
         }
     }
 

@@ -8,6 +8,7 @@ mod latin_terms;
 pub(crate) mod terms;
 pub(crate) mod keywords;
 pub(crate) mod sentences;
+pub(crate) mod filler;
 pub(crate) mod summary;
 pub(crate) mod tokens;
 pub(crate) mod tiers;

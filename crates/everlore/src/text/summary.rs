@@ -6,7 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{keywords::content_words, sentences::sentences};
+use super::{
+    keywords::content_words,
+    sentences::{parts_at_marks, sentences},
+};
 
 /// Text of one speaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,9 +84,10 @@ pub(crate) fn truncate_lines(text: &str, max_chars: usize) -> String {
     text.lines().take_while(fits).collect::<Vec<_>>().join("\n")
 }
 
-/// Iterates over the sentences of a text as a summary would quote them.
+/// Iterates over the sentences of a text as a summary would quote them, and as one of 0.1.0 did.
 pub(crate) fn quotable_sentences(text: &str) -> impl Iterator<Item = String> {
-    let fitting = sentences(text).map(str::trim).filter(|text| has_quotable_length(text));
+    let all = sentences(text).chain(parts_at_marks(text));
+    let fitting = all.map(str::trim).filter(|text| has_quotable_length(text));
     fitting.filter(|text| content_words(text).len() >= MIN_WORDS).map(to_single_line)
 }
 

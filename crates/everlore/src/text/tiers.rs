@@ -7,6 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
+    filler::first_telling_sentence,
     sentences::sentences,
     summary::{Utterance, summarize},
     tokens::estimate_tokens,
@@ -25,7 +26,7 @@ const MIN_MODEL_TOKENS: usize = 400;
 /// slow.
 const MAX_READ_BYTES: usize = 64 * 1024;
 
-/// Returns the memory in one line: its description, its stored line, or its first sentence.
+/// Returns the memory in one line: its description, its stored line, or its first sentence that is no greeting.
 pub fn one_line(memory: &Memory) -> String {
     let described = Some(memory.description.as_str()).filter(|text| !text.trim().is_empty());
     let generated = || current_overview(memory).and_then(|overview| overview["line"].as_str());
@@ -131,7 +132,7 @@ fn strip_bullet(line: &str) -> &str {
 }
 
 fn first_line(text: &str) -> String {
-    let first = sentences(text).next().unwrap_or_default();
+    let first = first_telling_sentence(text);
     truncate_at_word(&first.split_whitespace().collect::<Vec<_>>().join(" "), LINE_TOKENS)
 }
 

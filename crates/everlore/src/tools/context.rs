@@ -94,9 +94,12 @@ async fn recall_block(
     cx: &ToolContext<'_>,
 ) -> Result<MemoryBlock> {
     let request = cx.engine.context_request(cx.scope, message);
-    let budget = budget.unwrap_or(cx.engine.settings(cx.scope.agent()).memory.inject.token_budget);
+    let inject = cx.engine.settings(cx.scope.agent()).memory.inject.clone();
+    let budget = budget.unwrap_or(inject.token_budget);
     match cx.session {
         Some(session) => cx.engine.inject(&request, budget, session).await,
+        // The tool is for the first message of a conversation.
+        None if inject.first_round_empty => Ok(MemoryBlock::default()),
         None => cx.engine.context(&request, budget).await,
     }
 }

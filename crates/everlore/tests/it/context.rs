@@ -140,3 +140,34 @@ async fn a_question_asked_before_keeps_no_answer_out_in_both_languages() {
         assert_eq!(why, WhyNot::SameQuestion);
     }
 }
+
+#[tokio::test]
+async fn the_first_message_of_a_conversation_gets_no_memories_where_the_settings_say_so() {
+    let engine = with(|config| config.memory.inject.first_round_empty = true).await;
+    let owner = scope("ann");
+    let inject = async |session: &str, query: &str| {
+        let request = engine.context_request(&owner, query);
+        engine.inject(&request, 2_000, session).await.unwrap().text
+    };
+    for (session, query, found) in
+        [("one", "which tea do I like?", "green tea"), ("two", "我喜欢什么茶", "龙井茶")]
+    {
+        assert_eq!(inject(session, query).await, "", "{query}");
+        assert!(inject(session, query).await.contains(found), "{query}");
+    }
+    // Another process knows the conversation by its stored turns; the message itself is none of the earlier ones.
+    let other = || engine.rebuild().config(engine.config().clone());
+    let message = Turn {
+        text: "which tea do I like?".into(),
+        session: Some("three".into()),
+        ..Turn::default()
+    };
+    engine.observe(&owner, vec![message.clone()]).await.unwrap();
+    assert_eq!(inject("three", "which tea do I like?").await, "");
+    engine.observe(&owner, vec![Turn { text: "You like tea.".into(), ..message }]).await.unwrap();
+    let restarted = other().build();
+    let request = restarted.context_request(&owner, "which tea do I like?");
+    assert!(restarted.inject(&request, 2_000, "three").await.unwrap().text.contains("green tea"));
+    // Without a session there is no conversation to begin.
+    assert!(context_text(&engine, "which tea do I like?").await.contains("green tea"));
+}

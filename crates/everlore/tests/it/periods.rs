@@ -1,6 +1,6 @@
 //! Tests of questions for a period: they get that period in order. Of two statements the newer comes first.
 
-use everlore::{Engine, RecallRequest, Scope, engine::WhyNot};
+use everlore::{Engine, RecallRequest, Scope, Turn, engine::WhyNot};
 
 use crate::support::{days_ago, engine, found, noon, scope, texts, turn};
 
@@ -105,4 +105,57 @@ async fn the_newer_of_two_statements_comes_first_and_the_older_says_so() {
         assert_eq!(block.text.matches(note).count(), 1, "{}", block.text);
     }
     assert!(noon() > days_ago(1), "the clock of the tests stands at noon");
+}
+
+/// Returns the texts that a prompt for a message contains.
+async fn told(engine: &Engine, owner: &Scope, message: &str) -> Vec<String> {
+    let request = engine.context_request(owner, message);
+    let block = engine.context(&request, 2_000).await.unwrap();
+    let mut texts = Vec::new();
+    for entry in block.entries {
+        texts.push(engine.get(owner, entry.id).await.unwrap().content);
+    }
+    texts
+}
+
+#[tokio::test]
+async fn a_day_beside_a_holiday_tells_what_was_said_on_it_and_nothing_else() {
+    let (engine, owner) = (engine().await, scope("wang"));
+    let said = [
+        ("2025-09-30T12:00:00Z", "火车票终于买到了"),
+        ("2025-10-03T12:00:00Z", "我们坐火车到了桂林，漓江真美"),
+        ("2025-11-20T12:00:00Z", "The new kettle leaks"),
+        ("2025-11-28T12:00:00Z", "Drove up to the lake cabin with Ann"),
+        ("2025-12-24T12:00:00Z", "Wrapped the last presents and burned the cookies"),
+        ("2026-02-10T12:00:00Z", "牙医约在周四"),
+    ];
+    for (at, text) in said {
+        let turn = Turn { time: Some(at.parse().unwrap()), ..turn(at, "", text) };
+        engine.observe(&owner, vec![turn]).await.unwrap();
+    }
+    for (question, text) in [
+        ("国庆前一天我做了什么", "火车票终于买到了"),
+        ("去年国庆我们去哪了", "我们坐火车到了桂林，漓江真美"),
+        ("去年国庆的时候我们去哪玩了", "我们坐火车到了桂林，漓江真美"),
+        (
+            "what did I do the day before Christmas?",
+            "Wrapped the last presents and burned the cookies",
+        ),
+        ("where did we go last Thanksgiving?", "Drove up to the lake cabin with Ann"),
+        ("who did we visit last Thanksgiving?", "Drove up to the lake cabin with Ann"),
+    ] {
+        assert_eq!(told(&engine, &owner, question).await, [text], "{question}");
+    }
+    assert_eq!(told(&engine, &owner, "去年国庆装修花了多少钱").await, [""; 0]);
+}
+
+#[tokio::test]
+async fn the_chinese_word_for_when_finds_nothing_by_itself() {
+    let (engine, owner) = (engine().await, scope("wang"));
+    crate::support::remember_all(&engine, &owner, &["小的时候我怕黑", "房租每月一号交"]).await;
+    let request = engine.recall_request(&owner, "什么时候交房租");
+    let found = engine.recall(&request).await.unwrap();
+    let terms: Vec<_> = found.intent.terms.iter().map(|term| term.text.as_str()).collect();
+    assert!(!terms.iter().any(|term| term.contains('候')), "{terms:?}");
+    assert_eq!(crate::support::texts(&found.hits), ["房租每月一号交"]);
 }

@@ -57,11 +57,18 @@ pub(super) async fn for_session_start(call: &HookCall<'_>) -> Result<Option<Stri
 
 /// Returns the memories that are relevant for a user message.
 pub(super) async fn for_prompt(call: &HookCall<'_>, message: &str) -> Result<Option<String>> {
-    if is_long_enough(message) {
+    if is_long_enough(message) && !is_empty_round(call) {
         recall_block(call, &elide_middle(message, MAX_QUERY_CHARS)).await
     } else {
         Ok(None)
     }
+}
+
+/// Returns `true` if the settings keep the first message of a conversation free of memories, and this is it.
+fn is_empty_round(call: &HookCall<'_>) -> bool {
+    // The message is counted before its memories are recalled. On a read-only disk none is.
+    let prompts = || call.update_conversation(|state| Ok(state.prompts)).unwrap_or(0);
+    call.cx.agent_config().memory.inject.first_round_empty && prompts() <= 1
 }
 
 /// Returns the memories about the error of a tool.
@@ -115,13 +122,16 @@ async fn build_block(
         .update_conversation(|state| Ok(state.visible_since()))
         .unwrap_or(Timestamp::UNIX_EPOCH);
     let fetch = FetchContextRequest { budget, session: &call.session, visible_since: since };
-    if let Some(block) = server_client::fetch_context(cx, query, &fetch) {
+    // A server cannot know of earlier messages that are still in the spool.
+    let counts_rounds = cx.agent_config().memory.inject.first_round_empty;
+    if !counts_rounds && let Some(block) = server_client::fetch_context(cx, query, &fetch) {
         return Ok((block, None));
     }
     // A hook may end at any moment and would leave a check command running.
     let engine = cx.engine().await?.clone().without_commands();
     let visible = Some(VisibleContext { session: call.session.clone(), since, texts: None });
-    let request = RecallRequest { visible, ..engine.context_request(&cx.scope, query) };
+    let request = engine.context_request(&cx.scope, query);
+    let request = RecallRequest { visible, is_later_round: true, ..request };
     let (block, injection) = engine.inject_deferred(&request, budget, &call.session).await?;
     let record = InjectionRecord { scope: cx.scope.clone(), injection };
     Ok((block.text, Some(record).filter(|record| !record.injection.memories.is_empty())))

@@ -158,3 +158,21 @@ fn roles_hold_for_the_routes_of_mem0() {
     assert!(refused["detail"].as_str().unwrap().contains("admin"), "{refused}");
     assert_eq!(by(&write, "DELETE", &path, None).status, 200);
 }
+
+#[test]
+fn the_example_of_the_page_finds_what_it_says() {
+    let page = include_str!("../../../../../docs/mem0.md");
+    let quoted = |call: &str| {
+        let (_, after) = page.split_once(call).unwrap();
+        after.split('"').nth(1).unwrap().to_owned()
+    };
+    let (_, answer) = page.split_once("\n# → ").unwrap();
+    let server = TestServer::start(&TestHome::new(), &[]);
+    let message = json!([{ "role": "user", "content": quoted("client.add(") }]);
+    let body = json!({ "messages": message, "user_id": "ana" });
+    request_with_token(&server, "POST", "/v3/memories/add/", Some(body));
+    let query = json!({ "query": quoted("client.search("), "filters": { "user_id": "ana" } });
+    let found = request_with_token(&server, "POST", "/v3/memories/search/", Some(query)).json(200);
+    let first = found["results"][0]["memory"].as_str().unwrap_or_default();
+    assert_eq!(first, answer.lines().next().unwrap(), "{found}");
+}

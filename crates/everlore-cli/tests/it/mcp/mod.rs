@@ -71,6 +71,13 @@ impl McpProcess {
     }
 }
 
+/// Starts an MCP process on a home, calls one tool, and returns the answer.
+pub(crate) fn call_tool(home: &TestHome, name: &str, arguments: &Value) -> Value {
+    let mut mcp = McpProcess::start(home, &[]);
+    mcp.handshake();
+    mcp.round_trip(&request(2, "tools/call", json!({ "name": name, "arguments": arguments })))
+}
+
 impl Drop for McpProcess {
     fn drop(&mut self) {
         // It may have ended by itself.

@@ -86,10 +86,16 @@ pub(super) fn render_folder(listing: &FsListing, level: Tier) -> String {
     }
 }
 
-/// Returns the heading of a chunk and its beginning.
+/// Returns the heading of a chunk and the first sentence of its text.
 fn chunk_heading(chunk: &Memory) -> String {
-    let text = Memory { description: String::new(), ..chunk.clone() };
-    format!("- {}: {}", chunk.name, one_line(&text))
+    let is_text = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
+    let content = chunk.content.lines().filter(is_text).collect::<Vec<_>>().join("\n");
+    let metadata = serde_json::Map::new();
+    let text = Memory { description: String::new(), content, metadata, ..chunk.clone() };
+    match one_line(&text) {
+        line if line.is_empty() => format!("- {}", chunk.name),
+        line => format!("- {}: {line}", chunk.name),
+    }
 }
 
 fn render_session(turns: &[Memory], level: Tier) -> (String, bool) {

@@ -16,6 +16,7 @@
 //!    use and never stored.
 
 mod usage;
+mod first_round;
 mod weights;
 mod upkeep_report;
 mod upkeep;
@@ -25,6 +26,7 @@ use std::{collections::HashMap, sync::Mutex};
 
 use tokio::task::JoinHandle;
 
+pub(super) use first_round::SeenSessions;
 pub use ledger::{Allowance, ExtractionPreview, LedgerReport};
 pub(super) use upkeep::STATEMENT_KINDS;
 pub use upkeep_report::{TouchedMemory, UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest};

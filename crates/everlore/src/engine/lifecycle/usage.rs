@@ -88,6 +88,9 @@ impl Engine {
         if session.trim().is_empty() {
             return Err(Error::invalid("the session has no name", "name the conversation"));
         }
+        if self.is_empty_round(request, session).await? {
+            return Ok((MemoryBlock::default(), Vec::new()));
+        }
         let now = self.now();
         let Some((found, language)) = self.recall_for_prompt(request, &now).await? else {
             return Ok((MemoryBlock::default(), Vec::new()));

@@ -9,7 +9,7 @@ use std::{collections::HashMap, sync::Arc};
 use serde::Serialize;
 
 use crate::{
-    embed::EmbedOnWrite,
+    embed::{EmbedOnWrite, EmbeddingPath},
     engine::{Engine, SCAN_PAGE},
     error::{Error, Result},
     recall::{
@@ -155,7 +155,10 @@ impl Engine {
     async fn ram_engine_with(&self, scope: &Scope, memories: &[Memory]) -> Result<Self> {
         let ram: Arc<dyn Store> = Arc::new(RamStore::default());
         let store: Arc<dyn Store> = match self.query_embedder.clone() {
-            Some(embedder) => Arc::new(EmbedOnWrite::Inline { store: ram, embedder }),
+            Some(embedder) => {
+                let path = EmbeddingPath::Inline { store: ram, embedder };
+                Arc::new(EmbedOnWrite { path, tokens: None })
+            }
             None => ram,
         };
         let engine = Self { store, backfill: None, tunings: HashMap::default(), ..self.clone() };

@@ -11,7 +11,10 @@ use crate::{
     embed::CachedEmbedder,
     error::Result,
     llm::Embedder,
-    recall::{self, BlockRequest, MemoryBlock, Recall, RecallDeps, RecallRequest, WhyNot},
+    recall::{
+        self, BlockRequest, IdentityQuestion, MemoryBlock, Recall, RecallDeps, RecallRequest,
+        WhyNot,
+    },
     store::RamStore,
     text::language::Language,
     types::{MemoryId, Scope, Timestamp},
@@ -19,6 +22,10 @@ use crate::{
 
 pub use calibration::{Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES};
 pub use timeline::TimelineRequest;
+
+/// Factor on the setting `inject.limit` for a question for the whole profile: with the default of 5, fifteen facts cover
+/// each facet twice and take a third of the default budget.
+const PROFILE_LIMIT_FACTOR: usize = 3;
 
 impl Engine {
     /// Returns a request for the best memories, with limits from the settings.
@@ -124,11 +131,14 @@ impl Engine {
         Ok(Some((found, language)))
     }
 
-    /// Returns a request for a context block: few hits, and only above the settings' confidence.
+    /// Returns a request for a context block: few hits, and only above the settings' confidence. A question for the
+    /// whole profile gets more hits: a person has more sides than a topic has answers.
     pub fn context_request(&self, scope: &Scope, query: impl Into<String>) -> RecallRequest {
-        let settings = self.settings(scope.agent());
+        let (settings, query) = (self.settings(scope.agent()), query.into());
+        let asks_profile = recall::classify_identity(&query) == IdentityQuestion::Strong;
+        let share = if asks_profile { PROFILE_LIMIT_FACTOR } else { 1 };
         RecallRequest {
-            limit: settings.memory.inject.limit,
+            limit: settings.memory.inject.limit.saturating_mul(share),
             min_confidence: settings.recall.min_confidence,
             min_probability: settings.recall.floor,
             for_prompt: true,

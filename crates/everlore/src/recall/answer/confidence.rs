@@ -105,18 +105,20 @@ const WORD_COEFFICIENTS: [f64; FEATURE_COUNT] = [
     0.0, 0.0,
 ];
 
-/// Coefficients of the log odds that a message calls for memory, and that what was found bears on it.
+/// Inputs of the log odds that a message calls for memory and that what was found bears on it, with their coefficients.
 ///
 /// Fitted on messages for 1,193 topics of everyday life and work in both languages, put to homes of 5 to 300 memories,
 /// and on messages that need no memory; the intercept is set so that nine in ten of the latter stay silent at the
 /// default of `recall.min_confidence`.
-const CALL_INTERCEPT: f64 = 0.2;
-const CALL_NEED: f64 = 0.91;
-const CALL_COSINE: f64 = 2.79;
-const CALL_MAX_SIM: f64 = 2.51;
-const CALL_COVERAGE: f64 = 0.56;
-const CALL_MEANING: f64 = 1.66;
-const CALL_STRANGER: f64 = -2.74;
+const CALL_COEFFICIENTS: [(&str, f64); 7] = [
+    ("usual", 0.2),
+    ("need", 0.91),
+    ("cosine", 2.79),
+    ("max sim", 2.51),
+    ("coverage", 0.56),
+    ("meaning", 1.66),
+    ("strangers", -2.74),
+];
 
 /// Log odds per unit of negative need that a question for a fact loses: general knowledge has answers elsewhere.
 const FACT_NEED: f64 = 0.5;
@@ -160,15 +162,21 @@ impl ConfidenceTuning {
 }
 
 impl ConfidenceFeatures {
-    /// Returns the log odds that the message calls for memory and what was found bears on it.
-    fn call_log_odds(&self) -> f64 {
-        CALL_INTERCEPT
-            + CALL_NEED * self.need
-            + CALL_COSINE * self.cosine
-            + CALL_MAX_SIM * self.max_sim
-            + CALL_COVERAGE * self.coverage
-            + CALL_MEANING * self.meaning
-            + CALL_STRANGER * self.strangers as f64
+    /// Returns what each input adds to the log odds that the message calls for memory.
+    fn call_parts(&self) -> Vec<FeatureContribution> {
+        let values = [
+            1.0,
+            self.need,
+            self.cosine,
+            self.max_sim,
+            self.coverage,
+            self.meaning,
+            self.strangers as f64,
+        ];
+        let part = |((name, coefficient), value): (&(&'static str, f64), f64)| {
+            FeatureContribution { name, value, adds: coefficient * value }
+        };
+        CALL_COEFFICIENTS.iter().zip(values).map(part).collect()
     }
 
     /// Returns the inputs of the model, the constant one first.
@@ -194,7 +202,7 @@ impl ConfidenceFeatures {
 }
 
 /// Confidence in the best hit, with its derivation.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConfidenceEstimate {
     /// Probability from 0 to 1 that the best hit answers the query.
     pub confidence: f64,
@@ -203,7 +211,7 @@ pub struct ConfidenceEstimate {
     /// Features of the query and its best hit.
     pub evidence: ConfidenceFeatures,
     /// Contribution of each feature.
-    pub parts: [FeatureContribution; FEATURE_COUNT],
+    pub parts: Vec<FeatureContribution>,
     /// Log odds added for the intent of the query.
     pub intent: f64,
 }
@@ -245,7 +253,10 @@ impl ConfidenceEstimate {
         match self.basis {
             ConfidenceBasis::Nothing | ConfidenceBasis::NoNeed => 0.0,
             ConfidenceBasis::Profile | ConfidenceBasis::Period | ConfidenceBasis::Named => 1.0,
-            ConfidenceBasis::Call => sigmoid(self.evidence.call_log_odds() + self.intent),
+            ConfidenceBasis::Call => {
+                let log_odds: f64 = self.evidence.call_parts().iter().map(|part| part.adds).sum();
+                sigmoid(log_odds + self.intent)
+            }
             ConfidenceBasis::Evidence => {
                 sigmoid(coefficients.log_odds(&self.evidence) + self.intent)
             }
@@ -267,11 +278,15 @@ pub(super) fn estimate_confidence(
         value: inputs[i],
         adds: used[i] * inputs[i],
     };
+    let basis = basis(intent, hits, &features);
     let estimate = ConfidenceEstimate {
         confidence: 0.0,
-        basis: basis(intent, hits, &features),
+        basis,
         evidence: features,
-        parts: std::array::from_fn(contribution),
+        parts: match basis {
+            ConfidenceBasis::Call => features.call_parts(),
+            _ => (0..FEATURE_COUNT).map(contribution).collect(),
+        },
         intent: hits.first().map_or(0.0, |best| intent_log_odds(intent, best, &features)),
     };
     ConfidenceEstimate { confidence: estimate.confidence_with(coefficients), ..estimate }
@@ -279,13 +294,11 @@ pub(super) fn estimate_confidence(
 
 /// Returns the estimate for a query that is the name of a memory.
 pub(super) fn full_confidence() -> ConfidenceEstimate {
-    let contribution =
-        |i: usize| FeatureContribution { name: FEATURE_NAMES[i], value: 0.0, adds: 0.0 };
     ConfidenceEstimate {
         confidence: 1.0,
         basis: ConfidenceBasis::Named,
         evidence: ConfidenceFeatures::default(),
-        parts: std::array::from_fn(contribution),
+        parts: Vec::new(),
         intent: 0.0,
     }
 }

@@ -8,7 +8,7 @@ use super::{
     identity::{IdentityQuestion, classify_identity},
     memory_need::{MemoryNeed, capitalized_names, classify_need, task_possessions},
     message_form::MessageForm,
-    period::is_content_free,
+    period::{asks_events, is_content_free},
     personal_constraints,
     phrases::is_question,
     query_kind::{QueryKind, classify_query},
@@ -38,6 +38,9 @@ const MAX_QUESTION_BYTES: usize = 2_000;
 
 /// Weight of a personal constraint relative to a synonym: it bears on the thing but is not another word for it.
 const CONSTRAINT_SHARE: f64 = 0.5;
+
+/// Chinese words that stand for "when" and say nothing of it; their characters alone are no function characters.
+const EMPTY_WORDS: &[&str] = &["时候", "時候"];
 
 /// Characters of a word that are searched for synonyms. Chinese questions are shorter than this; of a longer run only
 /// the beginning is searched.
@@ -93,6 +96,9 @@ pub struct Intent {
     pub sessions: Option<SessionRange>,
     /// `true` if the query asks for nothing but the memories of those times or sessions.
     pub asks_period: bool,
+    /// `true` if the query asks what happened at those times, in words that no memory of them need contain.
+    #[serde(skip)]
+    pub(crate) asks_events: bool,
     /// Set if the query is read by the words that name its period; a hit must then contain every term.
     #[serde(skip)]
     pub requires_all_terms: bool,
@@ -138,6 +144,8 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
     let sessions = find_sessions(query);
     let (identity, small_talk) = (classify_identity(query), is_small_talk(query));
     let asks_period = asks_period(query, &times, sessions.as_ref(), now);
+    let spans: Vec<_> = times.iter().map(|mention| mention.span.clone()).collect();
+    let asks_events = asks_events(query, &spans);
     let need = memory_need(query, identity, small_talk);
     Intent {
         language: detect_language(query),
@@ -166,6 +174,7 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
         times: times.into_iter().map(|mention| (mention.start, mention.end)).collect(),
         sessions: sessions.map(|mention| mention.sessions),
         asks_period,
+        asks_events,
         requires_all_terms: false,
         asked_at: now.timestamp(),
     }
@@ -247,6 +256,7 @@ fn asks_period(
 }
 
 fn query_terms(query: &str, config: &RecallConfig) -> Vec<QueryTerm> {
+    let query = &EMPTY_WORDS.iter().fold(query.to_owned(), |rest, word| rest.replace(word, " "));
     let mut distinct: Vec<String> = Vec::new();
     for term in terms(query) {
         if distinct.len() == MAX_TERMS {

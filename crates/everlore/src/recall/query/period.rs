@@ -116,8 +116,27 @@ fn is_current_session(session: &SessionTimes, intent: &Intent) -> bool {
 /// Returns `true` if a query without these spans only asks what was said: "What did we talk about …?", 聊了什么. It
 /// must have at least one span, and must look back: "What should I do today?" does not.
 pub(super) fn is_content_free(query: &str, spans: &[Range<usize>]) -> bool {
+    let classes = classify_rest(query, spans, &|_| false);
+    classes.is_some_and(|all| all.is_empty() || all.contains(&NonContentWord::Conversation))
+}
+
+/// Returns `true` if a query without these spans asks only what happened then: "Where did we eat …?", 去哪了. Its words
+/// name nothing that a memory of that time must contain.
+pub(super) fn asks_events(query: &str, spans: &[Range<usize>]) -> bool {
+    let is_event = |word: &str| EVENT_WORDS.iter().any(|event| word.starts_with(event));
+    classify_rest(query, spans, &is_event)
+        .is_some_and(|all| all.contains(&NonContentWord::Conversation))
+}
+
+/// Classifies the words outside the spans; `None` if there are no spans, or if a word has content. `extra` are words
+/// that have none here; of Chinese it is asked for the rest of a run.
+fn classify_rest(
+    query: &str,
+    spans: &[Range<usize>],
+    extra: &dyn Fn(&str) -> bool,
+) -> Option<Vec<NonContentWord>> {
     if spans.is_empty() {
-        return false;
+        return None;
     }
     let mut rest = query.to_owned();
     let mut spans = spans.to_vec();
@@ -131,9 +150,7 @@ pub(super) fn is_content_free(query: &str, spans: &[Range<usize>]) -> bool {
     }
     let lower = rest.to_lowercase().replace('’', "'");
     let words = lower.split(|c: char| !is_word_part(c)).filter(|word| !word.is_empty());
-    let classes: Option<Vec<NonContentWord>> =
-        words.flat_map(script_runs).map(|run| classify_word(&run)).collect();
-    classes.is_some_and(|all| all.is_empty() || all.contains(&NonContentWord::Conversation))
+    words.flat_map(script_runs).map(|run| classify_word(&run, extra)).collect()
 }
 
 /// Class of a word without content of its own.
@@ -156,8 +173,12 @@ fn script_runs(word: &str) -> Vec<String> {
 }
 
 /// Classifies a word or a run of Chinese; `None` if it has content.
-fn classify_word(run: &str) -> Option<NonContentWord> {
-    if run.starts_with(is_cjk) { classify_chinese(run) } else { classify_english(run) }
+fn classify_word(run: &str, extra: &dyn Fn(&str) -> bool) -> Option<NonContentWord> {
+    if run.starts_with(is_cjk) {
+        classify_chinese(run, extra)
+    } else {
+        classify_english(run).or_else(|| extra(run).then_some(NonContentWord::Filler))
+    }
 }
 
 fn classify_english(word: &str) -> Option<NonContentWord> {
@@ -170,7 +191,7 @@ fn classify_english(word: &str) -> Option<NonContentWord> {
 }
 
 /// Classifies a run of Chinese by removing the longest phrase or one function character at a time.
-fn classify_chinese(run: &str) -> Option<NonContentWord> {
+fn classify_chinese(run: &str, extra: &dyn Fn(&str) -> bool) -> Option<NonContentWord> {
     let (mut rest, mut found) = (run, NonContentWord::Filler);
     while let Some(c) = rest.chars().next() {
         let longest = |phrases: &[&str]| {
@@ -179,7 +200,8 @@ fn classify_chinese(run: &str) -> Option<NonContentWord> {
         };
         let conversation = longest(CHINESE_CONVERSATION_WORDS);
         let filler = longest(CHINESE_FILLER_WORDS);
-        let function = if is_function_character(c) { c.len_utf8() } else { 0 };
+        let empty = is_function_character(c) || extra(rest);
+        let function = if empty { c.len_utf8() } else { 0 };
         let length = conversation.max(filler).max(function);
         if length == 0 {
             return None;
@@ -226,6 +248,14 @@ const CHINESE_FILLER_WORDS: &[&str] = &[
     "列出", "列一下", "看看", "看一下", "查一下", "什么", "什麼", "哪些", "哪个", "啥", "内容", "事情", "事", "东西", "方面", "主题",
     "我们", "我們", "咱们", "咱", "一起", "一下", "一些", "时候", "時候", "期间", "期間", "里", "裡", "中", "时", "時", "当时", "初", "底",
     "帮我", "请", "关于", "做", "干", "当中", "之间", "都有", "主要", "大概", "具体", "次", "回", "跟", "来着", "为了", "起", "呗", "呐",
+];
+
+/// Words of events in both languages: something happened, but what is the question.
+#[rustfmt::skip]
+const EVENT_WORDS: &[&str] = &[
+    "eat", "ate", "eaten", "meet", "met", "see", "saw", "seen", "visit", "visited", "buy", "bought", "travel", "traveled", "travelled", "stay", "stayed", "spend",
+    "spent", "celebrate", "celebrated", "drive", "drove", "fly", "flew", "play", "played", "watch", "watched", "trip", "place", "places", "people", "plan", "plans",
+    "去", "玩", "吃", "见", "里", "儿", "买", "住", "看", "逛", "飞", "过", "怎", "安", "排", "样", "地", "方", "人", "谁", "打", "算",
 ];
 
 #[cfg(test)]

@@ -24,6 +24,12 @@ const CONTRACTIONS: &[(&str, &str)] = &[
     ("didn't", "did not"),
     ("can't", "can not"),
     ("u", "you"),
+    ("ur", "your"),
+    ("bout", "about"),
+    ("abt", "about"),
+    ("doesn't", "does not"),
+    ("you'd", "you would"),
+    ("everything's", "everything is"),
     ("favourite", "favorite"),
     ("favourites", "favorites"),
 ];

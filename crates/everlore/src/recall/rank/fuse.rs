@@ -21,13 +21,16 @@ use crate::{
 
 /// Boost of memories about the user if the query asks about the user: more than the boost for a named speaker, since no
 /// other signal supports such a memory.
-const IDENTITY_BOOST: f64 = 3.0;
+pub(crate) const IDENTITY_BOOST: f64 = 3.0;
 
-/// Number of memories about the user below which the newest memories of any kind complete them.
-const MIN_ABOUT_USER: usize = 3;
+/// Most recent memories about the user that a profile is chosen from: it shows a few of each facet.
+const PROFILE_NEWEST: usize = 400;
 
-/// Number of the newest memories that complete them.
-const BROAD_LIMIT: usize = 10;
+/// Oldest memories about the user that a profile is chosen from: name and work are told at the beginning.
+const PROFILE_OLDEST: usize = 100;
+
+/// Newest turns, and newest other memories, that may complete a nearly empty profile.
+const BROAD_LIMIT: usize = 50;
 
 /// Coverage from which a match of terms counts in full beside similarity in meaning. A single shared word or, in the
 /// other language, a chance pair of characters has a huge z-score where nothing else matches.
@@ -216,14 +219,14 @@ impl Fusion<'_> {
         RecallCandidate { address: self.corpus.address(doc), kind, at, signals }
     }
 
-    /// Adds up the signals of every document that passes the filter and that any source offers: terms, similarity,
-    /// time, or a question about the user.
+    /// Adds up the signals of every document that passes the filter and that any source offers: terms, similarity or
+    /// time.
     fn fuse_docs(&mut self) {
         let Self { intent, corpus, lexical, .. } = &*self;
         let is_matched = |doc: &DocRef| lexical.bm25[corpus.ordinal(*doc)] != 0.0;
         let similar = self.similarities.iter().flat_map(|similarities| &similarities.best);
         let mut others: Vec<DocRef> = similar.copied().filter(|doc| !is_matched(doc)).collect();
-        if self.period.is_some() || intent.identity != IdentityQuestion::None {
+        if self.period.is_some() {
             let known: HashSet<_> = others.iter().copied().collect();
             others.extend(self.unmatched_docs().into_iter().filter(|doc| !known.contains(doc)));
         }
@@ -248,32 +251,36 @@ impl Fusion<'_> {
         self.gathered.passes_filter(filter, &self.corpus, doc)
     }
 
-    /// Returns the documents that no term matches but the query's period or its question about the user selects.
+    /// Returns the documents that no term matches but the query's period selects.
     fn unmatched_docs(&self) -> Vec<DocRef> {
-        let (corpus, asks_user) = (&self.corpus, self.intent.identity != IdentityQuestion::None);
-        let broad = if asks_user { self.newest_docs() } else { Vec::new() };
-        let is_selected = |doc: &DocRef| {
-            asks_user && corpus.flags(*doc).kind == Kind::User
-                || self.is_in_period(*doc)
-                || broad.contains(doc)
-        };
+        let corpus = &self.corpus;
         let is_unmatched = |doc: &DocRef| self.lexical.bm25[corpus.ordinal(*doc)] == 0.0;
-        corpus.docs().filter(is_unmatched).filter(is_selected).collect()
+        corpus.docs().filter(is_unmatched).filter(|doc| self.is_in_period(*doc)).collect()
     }
 
-    /// Returns the newest documents of any kind if too few are about the user; otherwise none.
-    fn newest_docs(&self) -> Vec<DocRef> {
+    /// Returns the addresses of memories about the user that pass the filter, and of the newest others if there are
+    /// fewer than `min_about_user`.
+    pub(crate) fn profile_addresses(&self, min_about_user: usize) -> Vec<DocAddress> {
         let corpus = &self.corpus;
-        let mut all: Vec<DocRef> = corpus.docs().filter(|doc| self.passes_filter(*doc)).collect();
-        let kind = |doc: &DocRef| corpus.flags(*doc).kind;
-        if all.iter().filter(|doc| kind(doc) == Kind::User).count() >= MIN_ABOUT_USER {
-            return Vec::new();
+        let passing = || corpus.docs().filter(|doc| self.passes_filter(*doc));
+        let newest = |docs: &mut Vec<DocRef>| {
+            docs.sort_by_key(|doc| (std::cmp::Reverse(corpus.at(*doc)), corpus.address(*doc)));
+        };
+        let is_about_user =
+            |doc: &DocRef| matches!(corpus.flags(*doc).kind, Kind::User | Kind::Feedback);
+        let mut chosen: Vec<DocRef> = passing().filter(is_about_user).collect();
+        newest(&mut chosen);
+        if chosen.len() > PROFILE_NEWEST + PROFILE_OLDEST {
+            chosen.drain(PROFILE_NEWEST..chosen.len() - PROFILE_OLDEST);
         }
-        all.sort_by_key(|doc| {
-            (kind(doc) == Kind::Turn, std::cmp::Reverse(corpus.at(*doc)), corpus.address(*doc))
-        });
-        all.truncate(BROAD_LIMIT);
-        all
+        if chosen.len() < min_about_user {
+            let mut others: Vec<DocRef> = passing().filter(|doc| !is_about_user(doc)).collect();
+            newest(&mut others);
+            let is_turn = |doc: &DocRef| corpus.flags(*doc).kind == Kind::Turn;
+            chosen.extend(others.iter().filter(|doc| is_turn(doc)).take(BROAD_LIMIT));
+            chosen.extend(others.iter().filter(|doc| !is_turn(doc)).take(BROAD_LIMIT));
+        }
+        chosen.into_iter().map(|doc| corpus.address(doc)).collect()
     }
 
     /// Computes the signals of a document by itself.

@@ -25,7 +25,7 @@ mod updates;
 pub(super) mod time_order;
 
 pub(super) use corpus::DocRef;
-pub(super) use fuse::{Fusion, fuse};
+pub(super) use fuse::{Fusion, IDENTITY_BOOST, fuse};
 pub(super) use gather::gather;
 pub(super) use load::load;
 pub use score::ScoreFactors;

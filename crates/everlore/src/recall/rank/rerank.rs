@@ -34,9 +34,10 @@ const WHOLE_TEXT_SHARE: f64 = 0.7;
 /// Length of a query, in tokens, from which it counts as long.
 const LONG_QUERY_TOKENS: f64 = 32.0;
 
-/// Bytes of text that one recall encodes for the first time, about a thousand tokens: the first queries with a new
-/// model each take a quarter of a second longer. The rest waits for the next query, or for `everlore embed rebuild`.
-const MAX_ENCODED_BYTES: usize = 4_000;
+/// Bytes of text that one recall encodes for the first time, about four hundred tokens: the first queries with a new
+/// model each take some tens of milliseconds longer. The rest waits for the next save or query, or for `everlore embed
+/// rebuild`.
+const MAX_ENCODED_BYTES: usize = 1_500;
 
 /// Idf of words that are not looked up, such as "what": about that of a word in every fourth text, ln(1 + 4).
 const DEFAULT_IDF: f32 = 1.6;

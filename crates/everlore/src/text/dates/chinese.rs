@@ -112,7 +112,7 @@ fn small_number(most: i8) -> impl Fn(TimeWord) -> Option<i8> {
 }
 
 /// Parses the 三 of 周三 and the 天 of 星期天, but not the 三 of 上周三次.
-fn weekday_number(c: &mut TokenCursor<'_>) -> Option<i8> {
+pub(super) fn weekday_number(c: &mut TokenCursor<'_>) -> Option<i8> {
     if !c.follows_directly(0) {
         return None;
     }

@@ -234,7 +234,7 @@ fn named_weekday(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     believed.then(|| weekday(day, which, c))
 }
 
-fn weekday_name(word: TimeWord) -> Option<(i8, NameAmbiguity)> {
+pub(super) fn weekday_name(word: TimeWord) -> Option<(i8, NameAmbiguity)> {
     match word {
         TimeWord::Weekday(day, trust) => Some((day, trust)),
         _ => None,

@@ -11,6 +11,28 @@ pub(super) enum TimeExpr {
     Until(DateExpr),
     /// Past part of a current period.
     Earlier(DateExpr),
+    /// Days beside another date.
+    Anchored(DateExpr, AnchorOffset),
+}
+
+/// Days beside an anchor.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum AnchorOffset {
+    /// From one day to another, counted from an edge of the anchor; the part applies to a single day.
+    Days { from: i32, to: i32, edge: AnchorEdge, part: DayPart },
+    /// The anchor with so many days on each side.
+    Around(i32),
+    /// Nearest weekday before or after the anchor, and the days that follow it: two for a weekend.
+    Weekday { weekday: i8, days: i32, sign: i32 },
+    /// Month before or after the anchor.
+    Months(i32),
+}
+
+/// Edge of an anchor that days are counted from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AnchorEdge {
+    First,
+    Last,
 }
 
 /// Calendar stretch, absolute or relative to now.

@@ -1,5 +1,6 @@
 //! Grammar that both languages share: prepositions, days, last and next.
 
+use super::anchored;
 use super::chinese;
 use super::cursor::TokenCursor;
 use super::english;
@@ -18,14 +19,16 @@ pub(super) fn parse_time_expr(c: &mut TokenCursor<'_>) -> Option<TimeExpr> {
         TimeWord::After => c.attempt(|c| after_preposition(c).map(TimeExpr::After)),
         TimeWord::Until => c.attempt(|c| after_preposition(c).map(TimeExpr::Until)),
         TimeWord::Earlier => c.attempt(earlier),
-        _ => date_or_range(c),
+        _ => c.attempt(anchored::prefix).or_else(|| date_or_range(c)),
     }
 }
 
 /// Parses one date expression at the cursor. Its first word decides which forms can begin there; most words begin none.
 pub(super) fn parse_date_expr(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     match c.word() {
-        TimeWord::Day(_) | TimeWord::DayPart(..) | TimeWord::HalfDay(_) => c.attempt(day),
+        TimeWord::Day(_) | TimeWord::SameDay | TimeWord::DayPart(..) | TimeWord::HalfDay(_) => {
+            c.attempt(day)
+        }
         TimeWord::Shift(_) => c.attempt(shifted),
         TimeWord::Holiday(_) => c.attempt(holiday),
         TimeWord::Article | TimeWord::Few | TimeWord::Half => c.attempt(relative::parse),
@@ -52,8 +55,10 @@ fn numbered(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
 
 fn date_or_range(c: &mut TokenCursor<'_>) -> Option<TimeExpr> {
     let first = parse_date_expr(c)?;
-    let related =
-        c.attempt(|c| range_end(c, first)).or_else(|| c.attempt(|c| suffix_relation(c, first)));
+    let related = c
+        .attempt(|c| range_end(c, first))
+        .or_else(|| c.attempt(|c| anchored::suffix(c, first)))
+        .or_else(|| c.attempt(|c| suffix_relation(c, first)));
     Some(related.unwrap_or(TimeExpr::In(first)))
 }
 
@@ -93,7 +98,7 @@ fn after_preposition(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     expected_date(c)
 }
 
-fn expected_date(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
+pub(super) fn expected_date(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     c.expect_time();
     parse_date_expr(c)
         .or_else(|| c.attempt(|c| c.eat(TimeWord::The).then(|| parse_date_expr(c))?))
@@ -172,6 +177,10 @@ fn day(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
             c.skip_with(DateExpr::Day { offset: offset.into(), part })
         }
         TimeWord::HalfDay(part) => c.skip_with(DateExpr::Day { offset: 0, part }),
+        TimeWord::SameDay => {
+            c.skip();
+            Some(DateExpr::Day { offset: 0, part: day_part(c) })
+        }
         _ => None,
     }
 }

@@ -30,8 +30,20 @@ pub(super) enum TimeWord {
     PluralWeekday,
     Season(Season),
     Holiday(Holiday),
-    /// Eve and the like after a holiday.
+    /// Days around a holiday that belong to it.
     HolidaySuffix,
+    /// eve after a holiday: the day before it.
+    Eve,
+    /// 前夕 after a holiday: the days before it.
+    EveSuffix,
+    /// 次日 after a date.
+    NextDay,
+    /// 当天, which means today when it stands alone.
+    SameDay,
+    /// 那个 between a date and what lies beside it.
+    That,
+    /// around before a date, 前后 after it.
+    Around,
     Part(DayPart),
     /// 上午 and 下午, which mean today's when they stand alone.
     HalfDay(DayPart),
@@ -119,7 +131,7 @@ use NameAmbiguity::{NeedsCapital, NeedsPreposition, Unambiguous};
 /// Words by class. Where several match, the longest wins; those under `Other` shadow shorter ones.
 #[rustfmt::skip]
 const TIME_WORDS: &[(TimeWord, &[&str])] = &[
-    (TimeWord::Day(0), &["today", "今天", "今日", "今儿", "当天", "本日"]),
+    (TimeWord::Day(0), &["today", "今天", "今日", "今儿", "本日"]),
     (TimeWord::Day(-1), &["yesterday", "昨天", "昨日", "昨儿"]),
     (TimeWord::Day(1), &["tomorrow", "明天", "明日", "明儿"]),
     (TimeWord::Day(-2), &["day before yesterday", "前天", "前日"]),
@@ -230,7 +242,13 @@ const TIME_WORDS: &[(TimeWord, &[&str])] = &[
     (TimeWord::Holiday(Holiday::DragonBoat), &["dragon boat festival", "端午", "端午节"]),
     (TimeWord::Holiday(Holiday::MidAutumn), &["mid-autumn festival", "中秋", "中秋节"]),
     (TimeWord::Holiday(Holiday::NationalDay), &["国庆", "國慶", "国庆节", "十一黄金周"]),
-    (TimeWord::HolidaySuffix, &["eve", "前夕", "假期", "期间", "长假"]),
+    (TimeWord::HolidaySuffix, &["假期", "期间", "长假", "放假", "小长假"]),
+    (TimeWord::Eve, &["eve"]),
+    (TimeWord::EveSuffix, &["前夕"]),
+    (TimeWord::NextDay, &["次日", "翌日", "隔天", "隔日"]),
+    (TimeWord::SameDay, &["当天", "当日"]),
+    (TimeWord::That, &["那", "那个", "那個", "那一"]),
+    (TimeWord::Around, &["around", "前后", "前後"]),
     (TimeWord::Article, &["a", "an"]),
     (TimeWord::Few, &["few", "several", "几", "幾", "几个", "好几", "好几个", "数", "些"]),
     (TimeWord::Half, &["half", "half a", "half an", "半", "半个", "半個"]),
@@ -264,7 +282,7 @@ const TIME_WORDS: &[(TimeWord, &[&str])] = &[
     (TimeWord::FromEnd, &["倒数", "倒數"]),
     (TimeWord::Other, &["下午茶", "一共", "一直", "一起", "一些", "一样", "一定", "一般", "一下", "一点", "一边", "一家", "天气", "天才",
         "天空", "天然", "年轻", "年龄", "年纪", "年级", "年头", "日子", "日本", "日程", "日常", "日志", "号码", "号称",
-        "号召", "号线", "号楼", "号院", "号店", "号门", "号桌", "号机", "号房", "前面", "前端", "前台", "前提", "前后",
+        "号召", "号线", "号楼", "号院", "号店", "号门", "号桌", "号机", "号房", "前面", "前端", "前台", "前提",
         "前往", "前女友", "前男友", "后来", "后端", "后台", "后面", "后悔", "后续", "后果", "周围", "周年", "周期",
         "周边", "下来", "上来", "上去", "下去", "本人", "本来", "这样", "月亮", "月球", "起来", "开始的",
         "早餐", "早饭", "早点", "晚餐", "晚饭", "晚点", "晚安", "早安", "附近", "接近", "半径", "到达", "到底"]),

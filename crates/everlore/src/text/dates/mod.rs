@@ -14,6 +14,7 @@ mod cursor;
 mod grammar;
 mod numeric;
 mod relative;
+mod anchored;
 mod english;
 mod chinese;
 mod holidays;
@@ -23,6 +24,8 @@ mod when_question;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod anchored_tests;
 
 use std::ops::Range;
 

@@ -4,9 +4,10 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
 
+use super::anchored::{days_at, feast_days};
 use super::expr::{
-    AnnualPeriod, CalendarDelta, DateExpr, DayPart, Season, TimeExpr, TimeUnit, WeekdayChoice,
-    YearRef,
+    AnchorOffset, AnnualPeriod, CalendarDelta, DateExpr, DayPart, Season, TimeExpr, TimeUnit,
+    WeekdayChoice, YearRef,
 };
 use super::holidays::holiday_dates;
 
@@ -26,6 +27,7 @@ pub(super) fn resolve(when: TimeExpr, now: &Zoned) -> Option<TimestampRange> {
             let (start, end) = resolve_date(moment, now)?;
             (start, end.min(now.timestamp()))
         }
+        TimeExpr::Anchored(anchor, offset) => resolve_anchored(anchor, offset, now)?,
     };
     (start < end).then_some((start, end))
 }
@@ -45,7 +47,49 @@ pub(super) fn widen(when: TimeExpr, now: &Zoned) -> Option<TimestampRange> {
     match when {
         TimeExpr::In(moment) => resolve(TimeExpr::In(whole(moment)?), now),
         TimeExpr::Earlier(moment) => resolve(TimeExpr::Earlier(whole(moment)?), now),
+        // People miscount days beside a holiday, too, and its last day may be its first to others.
+        TimeExpr::Anchored(anchor, AnchorOffset::Days { from, to, edge, .. }) => {
+            let part = DayPart::Whole;
+            let wider = AnchorOffset::Days { from: from - 1, to: to + 1, edge, part };
+            resolve(TimeExpr::Anchored(anchor, wider), now)
+        }
         _ => None,
+    }
+}
+
+fn resolve_anchored(anchor: DateExpr, offset: AnchorOffset, now: &Zoned) -> Option<TimestampRange> {
+    let (first, end) = days_at(offset, anchor_days(anchor, now)?)?;
+    match offset {
+        AnchorOffset::Days { part, .. } if part != DayPart::Whole => {
+            resolve_day_part(first, part, now.time_zone())
+        }
+        _ => date_range((first, end), now.time_zone()),
+    }
+}
+
+/// Returns the days of an anchor: of a holiday, the feast itself.
+fn anchor_days(anchor: DateExpr, now: &Zoned) -> Option<(Date, Date)> {
+    match anchor {
+        DateExpr::Annual { period: AnnualPeriod::Holiday(holiday), year, .. } => {
+            feast_days(holiday, resolve_annual(AnnualPeriod::Holiday(holiday), year, now.date())?)
+        }
+        _ => {
+            let (start, _) = resolve_date(whole_day(anchor), now)?;
+            let first = start.to_zoned(now.time_zone().clone()).date();
+            Some((first, first.tomorrow().ok()?))
+        }
+    }
+}
+
+/// Returns the whole day of a day with a part.
+fn whole_day(moment: DateExpr) -> DateExpr {
+    let part = DayPart::Whole;
+    match moment {
+        DateExpr::Day { offset, .. } => DateExpr::Day { offset, part },
+        DateExpr::Weekday { weekday, which, .. } => DateExpr::Weekday { weekday, which, part },
+        DateExpr::MonthDay { day, month, .. } => DateExpr::MonthDay { day, month, part },
+        DateExpr::Annual { period, year, .. } => DateExpr::Annual { period, year, part },
+        other => other,
     }
 }
 

@@ -1,0 +1,253 @@
+//! Profile answers: memories about the user for identity questions, whatever their words and however many other memories
+//! there are.
+//!
+//! A question for the whole profile gets name, work, family, home, health and tastes, in this order. A question for one
+//! topic keeps what its words found, and is completed from the profile if that is too little.
+
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::HashMap,
+};
+
+use super::confidence::ConfidenceBasis;
+use crate::{
+    error::Result,
+    recall::{
+        Hit, HitSignals, IdentityQuestion, Intent, Recall, RecallDeps, RecallRequest, ScoreFactors,
+        query::{PersonalFacet, ProfileTopic, TopicBreadth, profile_topic},
+        rank::{
+            Fusion, IDENTITY_BOOST, repeated_questions::why_uninformative,
+            visible_context::already_visible,
+        },
+    },
+    store::DocAddress,
+    types::{Kind, Memory, Role, Timestamp},
+};
+
+/// Number of memories about the user, or about the topic, below which others complete them.
+const MIN_ABOUT_USER: usize = 3;
+
+/// Most memories of an answer about one topic that the profile completes: beyond them it would be noise.
+const MAX_COMPLETED: usize = 5;
+
+/// Number of the newest other memories that complete a nearly empty profile.
+const MAX_OTHERS: usize = 10;
+
+/// Memories of one facet that come before the next facet: twenty likes must not push out the family.
+const FACET_QUOTA: usize = 3;
+
+/// Share of [`IDENTITY_BOOST`] that the last memory of a profile gets; between it and the first the relevance falls
+/// evenly, so that scores follow the order.
+const LAST_SHARE: f64 = 0.5;
+
+/// Memories that an identity question can be answered with, the most telling first.
+#[derive(Default)]
+pub(crate) struct UserProfile {
+    about_user: Vec<Hit>,
+    others: Vec<Hit>,
+}
+
+/// Reads the profile for an identity question; empty for any other query, and for one that asks for a period.
+pub(crate) async fn read_profile(
+    deps: RecallDeps<'_>,
+    request: &RecallRequest,
+    fusion: &Fusion<'_>,
+) -> Result<UserProfile> {
+    let intent = fusion.intent;
+    if intent.identity == IdentityQuestion::None || !intent.times.is_empty() || intent.asks_period {
+        return Ok(UserProfile::default());
+    }
+    let addresses = fusion.profile_addresses(MIN_ABOUT_USER);
+    let rows = deps.store.memories().by_address(&request.scope, &addresses).await?;
+    let rows = without_visible(deps, request, rows).await?;
+    let is_about_user = |memory: &Memory| matches!(memory.kind, Kind::User | Kind::Feedback);
+    let (about_user, others) = rows.into_iter().partition(|(_, memory)| is_about_user(memory));
+    let now = deps.now.timestamp();
+    Ok(UserProfile {
+        about_user: order_profile(about_user, asked_facet(request, intent), now),
+        others: order_others(others, intent),
+    })
+}
+
+/// Adds the profile to an answer: in place of its hits if the query asks for the whole profile, after them if it asks
+/// for a topic and too little was found.
+pub(crate) fn add_profile(answer: Recall, profile: UserProfile, request: &RecallRequest) -> Recall {
+    let hits = match answer.intent.identity {
+        IdentityQuestion::None => return answer,
+        IdentityQuestion::Strong => whole_profile(profile, request),
+        IdentityQuestion::Weak => {
+            let topic = profile_topic(&request.query);
+            complete_topic(answer.hits.clone(), profile.about_user, topic, request)
+        }
+    };
+    if hits.is_empty() || hits == answer.hits {
+        return answer;
+    }
+    let mut judgement = answer.judgement;
+    if answer.hits.is_empty() || answer.intent.identity == IdentityQuestion::Strong {
+        (judgement.basis, judgement.confidence) = (ConfidenceBasis::Profile, 1.0);
+    }
+    let candidates = answer.candidates.max(hits.len());
+    let confidence = judgement.confidence;
+    Recall { hits, abstained: false, confidence, candidates, judgement, ..answer }
+}
+
+/// Returns the facet to put first: the one that a question for a topic asks for.
+fn asked_facet(request: &RecallRequest, intent: &Intent) -> Option<PersonalFacet> {
+    (intent.identity == IdentityQuestion::Weak).then(|| profile_topic(&request.query).facet)?
+}
+
+/// Drops what the model still sees in the current conversation.
+async fn without_visible(
+    deps: RecallDeps<'_>,
+    request: &RecallRequest,
+    mut rows: Vec<(DocAddress, Memory)>,
+) -> Result<Vec<(DocAddress, Memory)>> {
+    if let Some(context) = &request.visible {
+        let memories = rows.iter().map(|(_, memory)| memory);
+        let visible = already_visible(deps.store, &request.scope, context, memories).await?;
+        rows.retain(|(_, memory)| !visible.contains(&memory.id));
+    }
+    Ok(rows)
+}
+
+/// Orders memories about the user: the facet that is asked for, then all facets in turn, a few of each at a time, the
+/// heaviest and newest of a facet first.
+fn order_profile(
+    rows: Vec<(DocAddress, Memory)>,
+    asked: Option<PersonalFacet>,
+    now: Timestamp,
+) -> Vec<Hit> {
+    let mut facets: Vec<_> = rows
+        .into_iter()
+        .map(|(address, memory)| (PersonalFacet::of_memory(&memory), address, memory))
+        .collect();
+    facets.sort_by(|(_, one_address, one), (_, other_address, other)| {
+        by_weight(one, other, now).then_with(|| other_address.cmp(one_address))
+    });
+    let mut counts: HashMap<PersonalFacet, usize> = HashMap::new();
+    let mut ordered: Vec<_> = facets
+        .into_iter()
+        .map(|(facet, address, memory)| {
+            let count = counts.entry(facet).or_default();
+            *count += 1;
+            ((Some(facet) != asked, (*count - 1) / FACET_QUOTA, facet), address, memory)
+        })
+        .collect();
+    ordered.sort_by_key(|(key, ..)| *key);
+    let rows: Vec<_> = ordered.into_iter().map(|(_, address, memory)| (address, memory)).collect();
+    as_hits(rows, IDENTITY_BOOST)
+}
+
+/// Compares two memories: heavier first, then newer.
+fn by_weight(one: &Memory, other: &Memory, now: Timestamp) -> Ordering {
+    let weights = other.weight_at(now).total_cmp(&one.weight_at(now));
+    weights.then_with(|| other.at.cmp(&one.at))
+}
+
+/// Orders the memories that complete a nearly empty profile: statements about a person, other memories, other turns, the
+/// newest first. Leaves out repeated questions and the words of assistants and tools.
+fn order_others(mut rows: Vec<(DocAddress, Memory)>, intent: &Intent) -> Vec<Hit> {
+    let by_user = |memory: &Memory| memory.source.role.is_none_or(|role| role == Role::User);
+    rows.retain(|(_, memory)| by_user(memory) && why_uninformative(memory, intent, true).is_none());
+    rows.sort_by_key(|(address, memory)| {
+        (!is_personal_turn(memory), memory.kind == Kind::Turn, Reverse(memory.at), *address)
+    });
+    rows.truncate(MAX_OTHERS);
+    as_hits(rows, IDENTITY_BOOST * LAST_SHARE)
+}
+
+/// Returns `true` for a turn that says something about a person.
+fn is_personal_turn(memory: &Memory) -> bool {
+    memory.kind == Kind::Turn && PersonalFacet::of_memory(memory) != PersonalFacet::Other
+}
+
+/// Makes hits of ordered memories, with scores in the same order.
+fn as_hits(rows: Vec<(DocAddress, Memory)>, boost: f64) -> Vec<Hit> {
+    let count = rows.len().max(1) as f64;
+    let share = |index: usize| 1.0 - (1.0 - LAST_SHARE) * index as f64 / count;
+    let hits = rows.into_iter().enumerate();
+    hits.map(|(index, (address, memory))| profile_hit(address, memory, boost * share(index)))
+        .collect()
+}
+
+/// Returns the hit of a memory whose only signal is the question about the user.
+fn profile_hit(address: DocAddress, memory: Memory, identity: f64) -> Hit {
+    let relevance = identity.exp().ln_1p();
+    Hit {
+        memory,
+        score: relevance / (1.0 + relevance),
+        signals: HitSignals { identity, fused: identity, ..HitSignals::default() },
+        factors: neutral_factors(relevance),
+        probability: None,
+        newer: None,
+        held_until: None,
+        check: None,
+        address,
+    }
+}
+
+/// Returns the hit with a score of at most `highest`.
+fn lower_to(hit: Hit, highest: f64) -> Hit {
+    if hit.score <= highest {
+        return hit;
+    }
+    // The signal whose relevance gives that score.
+    let relevance = highest / (1.0 - highest);
+    profile_hit(hit.address, hit.memory, relevance.exp_m1().ln())
+}
+
+fn neutral_factors(relevance: f64) -> ScoreFactors {
+    ScoreFactors { relevance, recency: 1.0, weight: 1.0, importance: 1.0, kind: 1.0, update: 1.0 }
+}
+
+/// Returns the answer to a question for the whole profile.
+fn whole_profile(profile: UserProfile, request: &RecallRequest) -> Vec<Hit> {
+    let mut hits = profile.about_user;
+    if hits.len() < MIN_ABOUT_USER {
+        let (personal, others): (Vec<Hit>, Vec<Hit>) =
+            profile.others.into_iter().partition(|hit| is_personal_turn(&hit.memory));
+        hits.extend(personal);
+        // A prompt needs something to begin with; a search shows all there is.
+        let wanted = if request.min_confidence > 0.0 { MIN_ABOUT_USER } else { usize::MAX };
+        let missing = wanted.saturating_sub(hits.len());
+        hits.extend(others.into_iter().take(missing));
+    }
+    hits.retain(|hit| hit.score >= request.min_score);
+    hits.truncate(request.limit);
+    hits
+}
+
+/// Returns the answer to a question for one topic: what its words found, completed by the profile if that is too little.
+/// A question for one value is complete with a memory of its facet, and drops what has nothing to do with it.
+fn complete_topic(
+    mut hits: Vec<Hit>,
+    about_user: Vec<Hit>,
+    topic: ProfileTopic,
+    request: &RecallRequest,
+) -> Vec<Hit> {
+    let is_of_facet = |hit: &Hit| Some(PersonalFacet::of_memory(&hit.memory)) == topic.facet;
+    let is_answered = hits.iter().any(|hit| topic.facet.is_none() || is_of_facet(hit));
+    if topic.breadth != TopicBreadth::Open && is_answered {
+        // A search shows all that matches; a prompt shows what answers.
+        if request.min_confidence > 0.0 {
+            hits.retain(|hit| is_of_facet(hit) || !hit.signals.terms.is_empty());
+        }
+        return hits;
+    }
+    if hits.len() >= MIN_ABOUT_USER {
+        return hits;
+    }
+    let lowest = hits.last().map_or(1.0, |hit| hit.score);
+    let is_new = |hit: &Hit| !hits.iter().any(|found| found.memory.id == hit.memory.id);
+    let helps = |hit: &Hit| match topic.breadth {
+        TopicBreadth::Open => true,
+        TopicBreadth::OwnAttribute => is_of_facet(hit),
+        TopicBreadth::Value => false,
+    };
+    let added: Vec<Hit> = about_user.into_iter().filter(|hit| is_new(hit) && helps(hit)).collect();
+    hits.extend(added.into_iter().map(|hit| lower_to(hit, lowest)));
+    hits.retain(|hit| hit.score >= request.min_score);
+    hits.truncate(request.limit.min(MAX_COMPLETED));
+    hits
+}
