@@ -102,7 +102,7 @@ fn modern(id: u32, method: &str, mut params: Value) -> Value {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "values are written where they are given")]
-fn call(name: &str, arguments: &Value) -> Value {
+fn call(name: &str, arguments: Value) -> Value {
     json!({ "name": name, "arguments": arguments })
 }
 
