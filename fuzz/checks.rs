@@ -90,7 +90,11 @@ pub(crate) fn check_import(bytes: &[u8]) {
 pub(crate) fn check_pack(text: &str) {
     let hits = [hit(text, "plain"), hit("plain", text)];
     for budget in [80, 400, 4_000] {
-        let block = recall::pack(&hits, Language::English, budget, &now());
+        let (query, language, now) = ("plain", Language::English, &now());
+        let block = recall::pack(
+            &hits,
+            &recall::BlockRequest { query, language, budget, now, whole: false },
+        );
         assert!(block.tokens <= budget && estimate_tokens(&block.text) <= budget + 1);
         let folded = fold(&block.text);
         let count = |tag: &str| folded.matches(tag).count();
@@ -187,6 +191,8 @@ fn hit(content: &str, name: &str) -> Hit {
         signals: HitSignals::default(),
         factors,
         newer: None,
+        held_until: None,
+        probability: None,
         check: None,
         address: DocAddress::new(0, 0),
     }

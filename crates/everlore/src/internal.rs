@@ -88,8 +88,8 @@ pub mod ingest {
 
 pub mod recall {
     pub use crate::recall::{
-        FEATURE_COUNT, FORM_COUNT, MessageForm, TrainingSample, VECTOR_COUNT, analyze,
-        fit_logistic, logistic, pack,
+        BlockRequest, FEATURE_COUNT, FORM_COUNT, MessageForm, TrainingSample, VECTOR_COUNT,
+        analyze, fit_logistic, logistic, pack,
     };
 }
 

@@ -83,12 +83,37 @@ fn a_conversation_goes_on_under_its_name_and_its_prompt_stays_the_same() {
     home.run(&["chat", "--session", "cats", "And what is it called?"]);
     let messages = messages(&server, 1);
     let texts: Vec<&str> = messages.iter().map(|one| one["content"].as_str().unwrap()).collect();
-    assert_eq!(texts, ["My cat is called Momo.", "Nice name.", "And what is it called?"]);
+    assert_eq!(texts[..2], ["My cat is called Momo.", "Nice name."]);
     // The daily log may quote it; recall does not, because the model sees the turn.
-    let prompt = system(&server, 1);
-    let recalled = prompt.split_once("<memory-context>").map_or("", |(_, block)| block);
-    assert!(!recalled.contains("My cat is called Momo."), "{recalled}");
+    assert!(texts[2].starts_with("And what is it called?"), "{}", texts[2]);
+    assert!(!texts[2].contains("My cat is called Momo."), "{}", texts[2]);
     assert!(log(&home).contains("Session cats (4 turns)"), "{}", log(&home));
+}
+
+/// Providers cache by prefix: what a request begins with must not change from one message to the next.
+#[test]
+fn the_history_of_two_messages_is_the_same_to_the_byte_and_memories_come_after_it() {
+    let cases = [
+        ["My cat is called Momo.", "What is my cat called?", "Is my cat really called Momo?"],
+        ["我的猫叫墨墨。", "我的猫叫什么名字？", "我的猫真的叫墨墨吗？"],
+    ];
+    for [fact, first, second] in cases {
+        let (server, home) = chat_home(MockChat::new().says("Momo 墨墨。").says("OK."));
+        home.run(&["remember", fact]);
+        let input = format!("{first}\n{second}\n");
+        home.run_with_input(&["chat", "--session", "cats"], input.as_bytes());
+        let bodies: Vec<String> = server.requests()[..2]
+            .iter()
+            .map(|request| String::from_utf8(request.body.clone()).unwrap())
+            .collect();
+        for (body, question) in bodies.iter().zip([first, second]) {
+            let (before, after) = body.rsplit_once(question).unwrap();
+            assert!(!before.contains("<memory-context>"), "{before}");
+            assert!(after.contains("<memory-context>") && after.contains(fact), "{after}");
+        }
+        let end = bodies[0].find(first).unwrap() + first.len();
+        assert_eq!(bodies[0][..end], bodies[1][..end]);
+    }
 }
 
 #[test]
@@ -207,8 +232,9 @@ fn from_memory_alone_it_says_that_nothing_is_stored_and_keeps_what_is_said() {
     home.run(&["chat", "--offline", "My cat is called Momo."]);
     let ran = home.run(&["--json", "chat", "--offline", "What is my cat called?"]);
     let answer = ran.json();
-    let quotes = [&answer["quotes"][0]["text"], &answer["quotes"][1]["text"]];
-    assert_eq!(quotes, ["The user has a cat called Momo.", "My cat is called Momo."], "{answer}");
+    let quotes: Vec<_> =
+        answer["quotes"].as_array().unwrap().iter().map(|quote| &quote["text"]).collect();
+    assert_eq!(quotes, ["The user has a cat called Momo."], "the turn says the same: {answer}");
     assert_eq!(turns(&home).len(), 3);
 }
 

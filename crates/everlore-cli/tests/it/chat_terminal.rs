@@ -6,7 +6,7 @@ use everlore_mock_llm::{MockChat, MockServer, ModelResponse};
 use serde_json::json;
 
 use crate::{
-    chat::{chat_home, log, messages, system, turns},
+    chat::{chat_home, log, messages, turns},
     home::TestHome,
     terminal::{BACKSPACE, CTRL_C, CTRL_D, TestTerminal, UP},
 };
@@ -231,7 +231,8 @@ fn the_commands_tell_what_is_remembered_recalled_and_spent() {
     terminal.wait_for_text("nothing was recalled for the last message");
     terminal.type_line("What is my cat called?");
     terminal.wait_for_text("1 memory · 20 tokens read");
-    assert!(system(&server, 0).contains("My cat is called Momo"), "{}", system(&server, 0));
+    let asked = messages(&server, 0).last().unwrap()["content"].to_string();
+    assert!(asked.contains("My cat is called Momo"), "{asked}");
     terminal.type_line("/why");
     terminal.wait_for_text("1 memory, 0 short-term items, ");
     terminal.wait_for_text("[user] My cat is called Momo");

@@ -7,6 +7,7 @@ use everlore::Config;
 
 use crate::{
     quality::{
+        abstention::place_questions,
         everyday,
         gate::{self, GateQuality, GateReport, QuestionSetReport},
     },
@@ -23,6 +24,9 @@ pub(crate) struct GateArgs {
     /// Sets to fit on. Sets whose scopes share facts, or whose questions ask for periods, have no foreign questions
     #[arg(long, value_delimiter = ',', default_values = ["locomo", "realmem", "memdaily"])]
     sets: Vec<String>,
+    /// Write the gate's inputs to this file, one question a line
+    #[arg(long, value_name = "FILE")]
+    features: Option<PathBuf>,
     /// Also calibrate on the memories of each scope, as a user would, and score the questions with that
     #[arg(long)]
     calibrate: bool,
@@ -49,6 +53,9 @@ pub(crate) struct EverydayArgs {
 pub(crate) fn run_gate(args: &GateArgs) -> Result<()> {
     let read = |name: &String| Ok((name.clone(), read(&args.data.join(name))?));
     let sets = args.sets.iter().map(read).collect::<Result<Vec<_>>>()?;
+    if let Some(path) = &args.features {
+        return write_features(path, &sets);
+    }
     let report = gate::measure(&sets, args.calibrate, Config::default().recall.min_confidence)?;
     if args.json {
         println!("{:#}", serde_json::to_value(&report)?);
@@ -56,6 +63,18 @@ pub(crate) fn run_gate(args: &GateArgs) -> Result<()> {
         print(&report);
     }
     Ok(())
+}
+
+fn write_features(path: &Path, sets: &[(String, DataSet)]) -> Result<()> {
+    let mut lines = String::new();
+    for (name, set) in sets {
+        for question in place_questions(set, false)? {
+            let line = serde_json::json!({"set": name, "own": question.own, "names": question.names_kept,
+                "basis": question.judgement.basis, "evidence": question.judgement.evidence});
+            lines.push_str(&format!("{line}\n"));
+        }
+    }
+    Ok(std::fs::write(path, lines)?)
 }
 
 fn read(folder: &Path) -> Result<DataSet> {
@@ -76,7 +95,7 @@ fn print(report: &GateReport) {
     let head = [&["bin"], &names[..]].concat();
     println!("Confidence → share answerable (questions), held out:");
     println!("{}", render(&head, &rows));
-    println!("Fitted on all sets: {:.2?}", report.weights.0);
+    println!("Fitted on all sets: {:.2?}", report.weights.encoder);
     if let Some(made_up) = report.made_up {
         println!(
             "Mean calibration on synthetic questions: bias {:.2}, slope {:.2}",

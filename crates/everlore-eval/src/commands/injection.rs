@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     quality::injection::{
-        InjectionFigures, InjectionOutcome, InjectionReport, measure, measure_rivals, report,
+        InjectionFigures, InjectionModels, InjectionOutcome, InjectionReport, measure,
+        measure_rivals, report,
     },
     retrieval::data::DataSet,
     table::render,
@@ -29,6 +30,9 @@ pub(crate) struct InjectionArgs {
     /// Add the local model in this folder, to recall and as a rival
     #[arg(long, value_name = "DIR")]
     model: Option<PathBuf>,
+    /// Leave out the built-in encoder
+    #[arg(long, conflicts_with = "model")]
+    table_only: bool,
     /// Show the messages that miss a relevant memory, and those without need of memory that get one
     #[arg(long, conflicts_with = "json")]
     wrong: bool,
@@ -48,7 +52,12 @@ const HEAD: [&str; 11] =
 pub(crate) fn run(args: &InjectionArgs) -> Result<()> {
     let set = DataSet::read_all(&args.corpus, &args.queries)?;
     let model = args.model.as_deref().map(LocalModel::read).transpose()?;
-    let outcomes = measure(&set, model.as_ref())?;
+    let models = match &model {
+        Some(model) => InjectionModels::Local(model),
+        None if args.table_only => InjectionModels::TableOnly,
+        None => InjectionModels::Builtin,
+    };
+    let outcomes = measure(&set, models)?;
     if let Some(path) = &args.features {
         write_features(path, &outcomes)?;
     }

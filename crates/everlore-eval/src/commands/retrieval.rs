@@ -57,6 +57,9 @@ pub(crate) struct RetrievalOptions {
     /// Rerank with the model in this folder
     #[arg(long, value_name = "DIR")]
     model: Option<PathBuf>,
+    /// Leave out the built-in encoder
+    #[arg(long, conflicts_with = "model")]
+    table_only: bool,
     /// Use the model as embedder instead
     #[arg(long, requires = "model")]
     pooled: bool,
@@ -119,7 +122,9 @@ pub(crate) fn measure_and_print(mut set: DataSet, options: &RetrievalOptions) ->
 
 /// Reads the local model that the options name.
 fn local_model_use(options: &RetrievalOptions) -> Result<LocalModelUse> {
-    let Some(folder) = &options.model else { return Ok(LocalModelUse::None) };
+    let Some(folder) = &options.model else {
+        return Ok(if options.table_only { LocalModelUse::TableOnly } else { LocalModelUse::None });
+    };
     let model = LocalModel::read(folder)?;
     Ok(if options.pooled { LocalModelUse::Embedder(model) } else { LocalModelUse::Reranker(model) })
 }

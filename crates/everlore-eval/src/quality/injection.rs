@@ -33,6 +33,9 @@ const RIVAL_LIMIT: usize = 5;
 /// Depth of the measured rankings.
 const RANK_DEPTH: usize = 10;
 
+/// Hits of a recall for fitting.
+const FEATURE_DEPTH: usize = 50;
+
 /// Category of messages that need no memory.
 const NO_MEMORY: &str = "none";
 
@@ -88,11 +91,22 @@ pub(crate) struct InjectionOutcome {
     pub(crate) recall: Option<Recall>,
 }
 
-/// Puts every message to Everlore; `model` is a local model that takes part in recall.
-pub(crate) fn measure(set: &DataSet, model: Option<&LocalModel>) -> Result<Vec<InjectionOutcome>> {
+/// Models that take part in recall.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum InjectionModels<'a> {
+    /// The built-in table and the built-in encoder.
+    Builtin,
+    /// The built-in table alone.
+    TableOnly,
+    /// The built-in models and a local one that reranks.
+    Local(&'a LocalModel),
+}
+
+/// Puts every message to Everlore.
+pub(crate) fn measure(set: &DataSet, models: InjectionModels<'_>) -> Result<Vec<InjectionOutcome>> {
     let mut all = Vec::new();
     for (name, rows) in set.by_scope() {
-        let home = EvalHome::load(name, &rows, model)?;
+        let home = EvalHome::load(name, &rows, models)?;
         for query in set.queries.iter().filter(|query| query.scope == name) {
             all.push(home.ask(query)?);
         }
@@ -212,7 +226,7 @@ struct EvalHome {
 }
 
 impl EvalHome {
-    fn load(name: &str, rows: &[CorpusRow], model: Option<&LocalModel>) -> Result<Self> {
+    fn load(name: &str, rows: &[CorpusRow], models: InjectionModels<'_>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let now = Arc::new(AtomicI64::new(0));
         let clock = Arc::clone(&now);
@@ -221,9 +235,12 @@ impl EvalHome {
             .clock(move || {
                 Timestamp::from_second(clock.load(Ordering::Relaxed)).unwrap_or_default()
             });
-        let engine = match model {
-            Some(model) => builder.reranker(Arc::new(model.clone())).builtin_encoder().build(),
-            None => builder.builtin_encoder().build(),
+        let engine = match models {
+            InjectionModels::Builtin => builder.builtin_encoder().build(),
+            InjectionModels::TableOnly => builder.build(),
+            InjectionModels::Local(model) => {
+                builder.reranker(Arc::new(model.clone())).builtin_encoder().build()
+            }
         };
         let scope = Scope::new("eval", &name.replace('/', ":"))?;
         let rows_by_memory = HashMap::new();
@@ -265,7 +282,7 @@ impl EvalHome {
         let budget = self.engine.config().memory.inject.token_budget;
         let block = self.runtime.block_on(self.engine.context(&request, budget))?;
         let mut request = self.engine.recall_request(&self.scope, &query.text);
-        request.limit = RANK_DEPTH;
+        request.limit = FEATURE_DEPTH;
         let recall = self.runtime.block_on(self.engine.recall(&request))?;
         let ids = recall.hits.iter().filter_map(|hit| self.rows.get(&hit.memory.id).cloned());
         Ok(InjectionOutcome {
@@ -411,7 +428,7 @@ mod tests {
             query("q3", "thanks, that's all!", &[]),
         ];
         let set = DataSet { rows, queries, noise: vec![] };
-        let overall = report(&measure(&set, None).unwrap()).overall;
+        let overall = report(&measure(&set, InjectionModels::Builtin).unwrap()).overall;
         assert_eq!((overall.injected, overall.silent), (Some(1.0), Some(1.0)));
         let rivals = measure_rivals(&set, None).unwrap();
         assert_eq!(rivals.len(), 2);

@@ -73,9 +73,11 @@ pub(crate) struct EngineRetriever {
 /// Use of a local model.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum LocalModelUse {
-    /// No local model.
+    /// The built-in models.
     #[default]
     None,
+    /// The built-in table alone, without the encoder.
+    TableOnly,
     /// Reranks the best candidates by late interaction.
     Reranker(LocalModel),
     /// Embeds texts in place of the built-in model.
@@ -86,7 +88,7 @@ impl LocalModelUse {
     fn embedder(&self) -> Arc<dyn Embedder> {
         match self {
             Self::Embedder(model) => Arc::new(model.clone()),
-            Self::None | Self::Reranker(_) => Arc::new(BuiltinEmbedder::new()),
+            Self::None | Self::TableOnly | Self::Reranker(_) => Arc::new(BuiltinEmbedder::new()),
         }
     }
 }
@@ -109,9 +111,10 @@ impl EngineRetriever {
         let engine = Engine::builder(store).config(config).embedder(embedder.clone()).build();
         let engine = match &local {
             LocalModelUse::Reranker(model) => {
-                engine.rebuild().reranker(Arc::new(model.clone())).build()
+                engine.rebuild().reranker(Arc::new(model.clone())).builtin_encoder().build()
             }
-            LocalModelUse::None | LocalModelUse::Embedder(_) => engine,
+            LocalModelUse::None => engine.rebuild().builtin_encoder().build(),
+            LocalModelUse::TableOnly | LocalModelUse::Embedder(_) => engine,
         };
         Ok(Self { engine, embedder, local, runtime, rows, newest, _folder: folder })
     }
@@ -236,7 +239,7 @@ impl EngineRetriever {
                     question.text.split_whitespace().map(|word| (word, 1.0)).collect();
                 timed(|| Ok(self.runtime.block_on(model.encode_query(&words))?))?.1
             }
-            LocalModelUse::None | LocalModelUse::Embedder(_) => 0.0,
+            LocalModelUse::None | LocalModelUse::TableOnly | LocalModelUse::Embedder(_) => 0.0,
         };
         Ok(StepTimes { analysis, embedding, index, asking, rows, whole })
     }

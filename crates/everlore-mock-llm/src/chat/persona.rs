@@ -29,12 +29,15 @@ pub fn persona(request: &ModelRequest) -> ModelResponse {
             (false, true) => "Sorry, I could not keep that.",
         });
     }
-    let question = request.last_user_message().unwrap_or_default();
+    let message = request.last_user_message().unwrap_or_default();
+    let question = without_context(message);
     match fact_to_save(question) {
         Some(text) if request.tools.iter().any(|tool| tool == SAVE) => {
             ModelResponse::call(SAVE, json!({ "action": "create", "content": text }))
         }
-        _ => ModelResponse::text(&recall_answer(question, &request.system)),
+        _ => {
+            ModelResponse::text(&recall_answer(question, &format!("{}\n{message}", request.system)))
+        }
     }
 }
 
@@ -87,8 +90,14 @@ fn fact_to_save(question: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 
-fn recall_answer(question: &str, system: &str) -> String {
-    let lines = memory_lines(system);
+/// Returns the user's own words, without what was recalled for them.
+fn without_context(message: &str) -> &str {
+    let start = ["\n\n<conversation-so-far>", "\n\n<memory-context>"].map(|tag| message.find(tag));
+    &message[..start.into_iter().flatten().min().unwrap_or(message.len())]
+}
+
+fn recall_answer(question: &str, prompt: &str) -> String {
+    let lines = memory_lines(prompt);
     let chinese = is_chinese(question);
     if lines.is_empty() {
         return if chinese {
@@ -103,8 +112,8 @@ fn recall_answer(question: &str, system: &str) -> String {
 }
 
 /// Returns the lines of the memory block, without their list markers.
-fn memory_lines(system: &str) -> Vec<&str> {
-    let Some((_, block)) = system.rsplit_once("<memory-context") else { return Vec::new() };
+fn memory_lines(prompt: &str) -> Vec<&str> {
+    let Some((_, block)) = prompt.rsplit_once("<memory-context") else { return Vec::new() };
     let block = block.split("</memory-context").next().unwrap_or_default();
     // The tag and the block's introduction come first.
     let lines = block.lines().skip(2).map(|line| line.trim().trim_start_matches(['-', '*', ' ']));
@@ -144,6 +153,8 @@ mod tests {
         );
         assert!(answer("我喝什么?", system).contains("我记得:\\n- The user drinks 龙井"));
         assert!(answer("我喝什么?", "").contains("我的记忆里还没有什么"));
+        let recalled = "我喝什么?\n\n<memory-context>\n回忆。\n  喝龙井\n</memory-context>";
+        assert!(answer(recalled, "You are Ann.").contains("我记得:\\n- 喝龙井"));
     }
 
     fn answer_lines(lines: &[Value]) -> Value {

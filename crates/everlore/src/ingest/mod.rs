@@ -51,7 +51,7 @@ pub use naming::day_uri;
 pub(crate) use naming::root_uri;
 pub(crate) use neighbours::neighbours_of_text;
 pub(crate) use overview::{overview_prompt, overview_request, parse_overviews};
-pub(crate) use reconcile::{Resolution, VALID_UNTIL_KEY};
+pub(crate) use reconcile::Resolution;
 pub use request::{RememberRequest, Turn};
 pub use text_sketch::TextSketch;
 pub use undo::UndoTarget;

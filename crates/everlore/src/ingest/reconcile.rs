@@ -12,7 +12,7 @@ use crate::{
     text::tiers::refresh_overview,
     types::{
         Change, Kind, Memory, MemoryId, MemorySource, Origin, SLOT_KEY, Scope, Slot, Status,
-        TRUST_KEY, Timestamp, Trust,
+        TRUST_KEY, Timestamp, Trust, VALID_UNTIL_KEY,
     },
 };
 
@@ -21,9 +21,6 @@ const MIN_TERMS_TO_EXTEND: usize = 3;
 
 /// Metadata key: start of a memory's validity.
 pub(super) const VALID_FROM_KEY: &str = "valid_from";
-
-/// Metadata key: end of a superseded memory's validity.
-pub(crate) const VALID_UNTIL_KEY: &str = "valid_until";
 
 /// Decision about a draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -216,7 +213,7 @@ pub(super) fn draft_to_memory(draft: &Draft, scope: &Scope, now: Timestamp) -> M
         via: Origin::Extract,
         session: None,
         speaker: None,
-        role: None,
+        role: draft.role,
         turns: draft.evidence.clone(),
     };
     let mut memory =

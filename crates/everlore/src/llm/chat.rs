@@ -69,7 +69,8 @@ pub struct TokenUsage {
 pub struct ChatRequest {
     /// System prompt that stays the same for a whole session, so that providers can cache it.
     pub system: String,
-    /// Addition to the system prompt for this request only; empty for none.
+    /// Addition to the user's last message for this request only; empty for none. It follows the history, so that the
+    /// provider's cache of everything before it stays valid.
     pub context: String,
     /// Messages so far; the last one is the question.
     pub messages: Vec<ChatMessage>,

@@ -18,13 +18,13 @@ use jiff::Zoned;
 use serde::Serialize;
 
 pub use answer::{
-    ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceFeatures,
+    BlockRequest, ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceFeatures,
     ConfidenceTuning, FEATURE_COUNT, FeatureContribution, MemoryBlock, MemoryBlockEntry,
     TrainingSample, VECTOR_COUNT, WhyNot, fit_logistic, logistic, pack,
 };
+pub(crate) use answer::{RenderedMemory, recall_named_memory, render_recall, why_not};
 use answer::{abstain, add_events, add_profile, events_of_period, read_profile};
 pub(crate) use answer::{content_units, synthetic_query};
-pub(crate) use answer::{recall_named_memory, render_recall, why_not};
 pub(crate) use query::classify_identity;
 pub use query::{
     Domain, DomainTerm, Domains, FORM_COUNT, IdentityQuestion, Intent, MemoryNeed, MessageForm,
@@ -32,14 +32,14 @@ pub use query::{
 };
 use query::{RankingStrategy, analyze_by_time_words, analyze_with_domains};
 pub use rank::{HitSignals, ScoreFactors, TermSignal, VisibleContext};
-use rank::{fuse, gather, load, score};
+use rank::{fuse, gather, load, score, source_turns};
 
 use crate::{
     config::RecallConfig,
     error::Result,
     llm::{Embedder, Reranker},
     store::{AddressQuery, DocAddress, MemoryFilter, Store},
-    types::{CheckResult, Memory, MemoryId, Scope, Status},
+    types::{CheckResult, Memory, MemoryId, Scope, Status, Timestamp},
 };
 
 /// Finds the memories worth knowing for `request`, best first.
@@ -51,7 +51,8 @@ pub(crate) async fn recall(deps: RecallDeps<'_>, request: &RecallRequest) -> Res
     loop {
         let gathered = gather(deps, request, &intent).await?;
         let fusion = fuse(deps, request, &gathered, &intent);
-        let ranked = score(load(deps, request, fusion).await?, deps.now.timestamp());
+        let mut ranked = score(load(deps, request, fusion).await?, deps.now.timestamp());
+        source_turns::mark_superseded(deps, request, &mut ranked).await?;
         if !ranked.hits.is_empty() || !intent.asks_period {
             let profile = read_profile(deps, request, &ranked.fusion).await?;
             let events = events_of_period(&ranked);
@@ -103,13 +104,16 @@ pub struct RecallRequest {
     pub min_score: f64,
     /// Minimum confidence that the best hit answers the query; below it, recall returns nothing.
     pub min_confidence: f64,
-    /// Minimum relevance of a hit, as a share of the highest relevance (the setting `recall.floor`).
-    pub min_relevance_share: f64,
+    /// Minimum probability that a hit beside the best one bears on the message (the setting `recall.floor`).
+    pub min_probability: f64,
     /// Part of the current conversation that the model still sees; recall leaves it out.
     pub visible: Option<VisibleContext>,
     /// Set if the conversation is known to have had an earlier message, for the setting
     /// `memory.inject.first_round_empty`; otherwise the stored turns of the session tell.
     pub is_later_round: bool,
+    /// Set if the hits are told to a model: turns that tell nothing, and turns whose memory is a hit as well, then leave
+    /// their places to others.
+    pub for_prompt: bool,
 }
 
 impl RecallRequest {
@@ -124,9 +128,10 @@ impl RecallRequest {
             whole_period: false,
             min_score: 0.0,
             min_confidence: 0.0,
-            min_relevance_share: 0.0,
+            min_probability: 0.0,
             visible: None,
             is_later_round: false,
+            for_prompt: false,
         }
     }
 
@@ -171,9 +176,15 @@ pub struct Hit {
     pub signals: HitSignals,
     /// Factors for age, weight, importance and kind that turn the relevance into the score.
     pub factors: ScoreFactors,
-    /// Newer memory among the hits that states the same thing differently.
+    /// Probability that the memory bears on the message; `None` if the encoder did not compare it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probability: Option<f64>,
+    /// Newer memory that states the same thing differently.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<MemoryId>,
+    /// Time until which it held, if a newer memory replaced it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_until: Option<Timestamp>,
     /// Current result of the memory's check, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<CheckResult>,

@@ -27,7 +27,8 @@ impl Age {
         self.days > 1
     }
 
-    /// Returns today, yesterday, or the day and its distance with a note to verify it.
+    /// Returns today, yesterday, or the day and its distance. The opening of a block says to verify old memories, once
+    /// for all of them.
     pub fn describe(self, language: Language) -> String {
         let chinese = language == Language::Chinese;
         match (self.days, chinese) {
@@ -35,10 +36,8 @@ impl Age {
             (0, true) => "今天".to_owned(),
             (1, false) => "yesterday".to_owned(),
             (1, true) => "昨天".to_owned(),
-            (days, false) => {
-                format!("{}, {days} days ago, verify before relying on it", self.day)
-            }
-            (days, true) => format!("{}，{days} 天前，使用前请核实", self.day),
+            (days, false) => format!("{}, {days} days ago", self.day),
+            (days, true) => format!("{}，{days} 天前", self.day),
         }
     }
 }
@@ -48,19 +47,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_older_than_a_day_is_told_to_be_verified_in_both_languages() {
+    fn ages_are_told_in_both_languages() {
         let now: Zoned = "2026-03-02T12:00:00[UTC]".parse().unwrap();
         let described = |at: &str, language| Age::new(at.parse().unwrap(), &now).describe(language);
         assert_eq!(described("2026-03-02T00:00:00Z", Language::English), "today");
         assert_eq!(described("2026-03-01T23:59:00Z", Language::Chinese), "昨天");
         assert_eq!(described("2027-01-01T00:00:00Z", Language::English), "today");
-        assert_eq!(
-            described("2026-02-27T00:00:00Z", Language::English),
-            "2026-02-27, 3 days ago, verify before relying on it"
-        );
-        assert_eq!(
-            described("2026-02-27T00:00:00Z", Language::Chinese),
-            "2026-02-27，3 天前，使用前请核实"
-        );
+        assert_eq!(described("2026-02-27T00:00:00Z", Language::English), "2026-02-27, 3 days ago");
+        assert_eq!(described("2026-02-27T00:00:00Z", Language::Chinese), "2026-02-27，3 天前");
     }
 }

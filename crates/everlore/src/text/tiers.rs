@@ -15,14 +15,15 @@ use super::{
 use crate::types::{Fingerprint, Kind, Memory, OVERVIEW_KEY};
 
 /// Tokens of a line and of an overview, about; a text with no more is its own overview.
-const LINE_TOKENS: usize = 30;
+pub(crate) const LINE_TOKENS: usize = 30;
 pub(crate) const OVERVIEW_TOKENS: usize = 120;
 
 /// Tokens above which a model writes the overview: of shorter texts, such as chunks of documents, the chosen sentences
 /// say enough for what an answer costs.
 const MIN_MODEL_TOKENS: usize = 400;
 
-/// Bytes of a text that the short forms are computed from: a chapter. More would make a save slow and add nothing.
+/// Bytes of a text that the short forms and excerpts are computed from: a chapter. More would make a save or a recall
+/// slow.
 const MAX_READ_BYTES: usize = 64 * 1024;
 
 /// Returns the memory in one line: its description, its stored line, or its first sentence that is no greeting.
@@ -117,7 +118,7 @@ fn generate_overview(content: &str) -> Option<Value> {
 }
 
 /// Returns the beginning of a text, which is all of most.
-fn bounded_prefix(content: &str) -> &str {
+pub(super) fn bounded_prefix(content: &str) -> &str {
     let mut end = content.len().min(MAX_READ_BYTES);
     while !content.is_char_boundary(end) {
         end -= 1;

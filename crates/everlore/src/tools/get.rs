@@ -12,7 +12,7 @@ use super::{
 use crate::{
     engine::NAMED_CHECK_TIMEOUT,
     error::{Error, Result},
-    recall::{self, Recall},
+    recall::{self, BlockRequest, Recall},
     types::Memory,
 };
 
@@ -95,7 +95,10 @@ async fn get_result(found: Vec<Memory>, missing: &[String], cx: &ToolContext<'_>
         cx.engine.verify_hits(&mut all, NAMED_CHECK_TIMEOUT).await;
         let each = all.hits.iter().map(|hit| full_json(&hit.memory, hit.check.as_ref(), &now));
         memories = each.collect();
-        text.push_str(&recall::render_recall(&all, MAX_TOKENS, &now).0);
+        let language = all.intent.language;
+        let block =
+            BlockRequest { query: "", language, budget: MAX_TOKENS, now: &now, whole: true };
+        text.push_str(&recall::render_recall(&all, &block).0);
     }
     ToolResult::new(text, json!({ "memories": memories, "missing": missing }))
 }

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use super::check::verified_schema;
 use crate::{
     text::{
+        attribution::speaker_label,
+        language::Language,
         sanitize::{sanitize_line, sanitize_unindented},
         tiers::one_line,
     },
@@ -43,7 +45,8 @@ pub(super) fn brief_schema() -> Value {
 /// Formats a memory as one line: time, kind, text and id.
 pub fn memory_line(memory: &Memory, now: &Zoned) -> String {
     let when = memory.at.to_zoned(now.time_zone().clone()).strftime("%Y-%m-%d %H:%M").to_string();
-    let who = memory.source.speaker.as_deref().map(|who| format!("{}: ", sanitize_line(who)));
+    let is_turn = memory.kind == Kind::Turn;
+    let who = is_turn.then(|| format!("{}: ", speaker_label(memory, Language::English)));
     let text = sanitize_line(&one_line(memory));
     format!("{when} [{}] {}{text} (id {})", memory.kind, who.unwrap_or_default(), memory.id)
 }

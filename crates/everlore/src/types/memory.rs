@@ -19,6 +19,9 @@ pub const MAX_CONTENT_BYTES: usize = 4 * 1024 * 1024;
 /// Metadata key of the short forms of a memory's text: `line`, `text`, and `of`, the digest of the text they summarize.
 pub const OVERVIEW_KEY: &str = "overview";
 
+/// Metadata key of the end of a superseded memory's validity.
+pub(crate) const VALID_UNTIL_KEY: &str = "valid_until";
+
 /// Permanent id of a memory; ids sort by the time they were created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]

@@ -64,6 +64,13 @@ pub(crate) fn question_digests(question: &str, memory: &str) -> Vec<u8> {
     shared.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
+/// Returns the number of features that a sentence shares with a question, by the question's digests.
+pub(crate) fn shared_with_question(sentence: &str, question_digests: &[u8]) -> f64 {
+    let asked: HashSet<u32> =
+        question_digests.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
+    features(sentence).keys().filter(|key| asked.contains(&feature_digest(key))).count() as f64
+}
+
 /// Detects for each memory whether the answer used it.
 pub(crate) fn detect_usage(shown: &[ShownMemory<'_>], answer: &str) -> Vec<bool> {
     let claims = strip_disclaimers(answer);

@@ -177,12 +177,16 @@ async fn what_stays_the_same_comes_first_and_is_marked_for_the_cache() {
         complete(&model(&server, provider), &request).await.unwrap();
     }
     let sent: Vec<Value> = server.requests().iter().map(HttpRequest::json).collect();
-    assert_eq!(sent[0]["messages"][0]["content"], "You are 安.\n\nNow.");
+    assert_eq!(sent[0]["messages"][0]["content"], "You are 安.");
+    assert_eq!(sent[0]["messages"][1]["content"], "hi\n\nNow.");
     let cached =
         json!({ "type": "text", "text": "You are 安.", "cache_control": { "type": "ephemeral" } });
-    assert_eq!(sent[1]["system"], json!([cached, { "type": "text", "text": "Now." }]));
+    assert_eq!(sent[1]["system"], json!([cached]));
+    assert_eq!(sent[1]["messages"][0]["content"][1]["text"], "Now.");
     assert_eq!(sent[2]["messages"][0]["role"], "system");
-    assert_eq!(sent[3]["system_instruction"]["parts"][0]["text"], "You are 安.");
+    assert_eq!(sent[2]["messages"][1]["content"], "hi\n\nNow.");
+    assert_eq!(sent[3]["system_instruction"]["parts"], json!([{ "text": "You are 安." }]));
+    assert_eq!(sent[3]["contents"][0]["parts"][1]["text"], "Now.");
 }
 
 #[tokio::test]

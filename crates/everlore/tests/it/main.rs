@@ -9,6 +9,7 @@ mod recall;
 mod periods;
 mod identity;
 mod why_not;
+mod told;
 mod checks;
 mod pack;
 mod ingest;

@@ -3,9 +3,9 @@
 use everlore::{
     Hit, Kind, Memory, MemoryBlock,
     engine::{HitSignals, Language, ScoreFactors},
-    internal::recall::pack,
+    internal::recall::{BlockRequest, pack},
     store::DocAddress,
-    types::Tier,
+    types::{Role, Tier},
 };
 use jiff::{Zoned, tz::TimeZone};
 use proptest::{collection::vec, prelude::*};
@@ -28,6 +28,8 @@ fn hit(memory: Memory) -> Hit {
         signals: HitSignals::default(),
         factors,
         newer: None,
+        held_until: None,
+        probability: None,
         check: None,
         address: place,
     }
@@ -47,8 +49,12 @@ fn now() -> Zoned {
     noon().to_zoned(TimeZone::UTC)
 }
 
+fn block(hits: &[Hit], language: Language, budget: usize, now: &Zoned) -> MemoryBlock {
+    pack(hits, &BlockRequest { query: "another sentence", language, budget, now, whole: false })
+}
+
 fn english(hits: &[Hit], budget: usize) -> MemoryBlock {
-    pack(hits, Language::English, budget, &now())
+    block(hits, Language::English, budget, &now())
 }
 
 /// Returns the larger of the real counts.
@@ -148,20 +154,40 @@ fn a_tag_that_never_ends_takes_no_longer_than_its_length() {
 
 #[test]
 fn every_entry_is_as_full_as_fits() {
-    let long = format!("The first sentence. {}", "Another one follows here. ".repeat(30));
+    let long = format!("The first thing. {}", "Tea and cake are served here. ".repeat(22));
     let hits = hits(&[&long, &long, &long]);
     let tiers = |budget| -> Vec<Tier> {
         english(&hits, budget).entries.iter().map(|entry| entry.tier).collect()
     };
     assert_eq!(tiers(2_000), [Tier::L2, Tier::L2, Tier::L2]);
-    assert_eq!(tiers(370), [Tier::L2, Tier::L1, Tier::L0]);
+    assert_eq!(tiers(390), [Tier::L2, Tier::L1, Tier::L0]);
     assert_eq!(tiers(220), [Tier::L1, Tier::L0, Tier::L0]);
     assert_eq!(tiers(110), [Tier::L0, Tier::L0, Tier::L0]);
-    assert_eq!(tiers(70), [Tier::L0]);
+    assert_eq!(tiers(60), [Tier::L0]);
     assert_eq!(tiers(0), []);
-    let short = english(&hits, 70);
+    let short = english(&hits, 60);
     assert_eq!(short.left_out, [hits[1].memory.id, hits[2].memory.id]);
-    assert!(short.text.contains("\n  The first sentence.\n"), "{}", short.text);
+    assert!(short.text.contains("\n  The first thing.\n"), "{}", short.text);
+}
+
+#[test]
+fn a_long_entry_is_never_told_whole_however_much_room_there_is() {
+    let sentence = "Tea and cake are served in the garden every afternoon. ";
+    for text in [sentence.repeat(40), "每天下午花园里都有茶和蛋糕。".repeat(40)] {
+        let block = english(&hits(&[&text]), 4_000);
+        assert_eq!(block.entries[0].tier, Tier::L1, "{}", block.text);
+        assert!(block.tokens < 220, "{}", block.tokens);
+    }
+}
+
+#[test]
+fn an_entry_that_does_not_fit_leaves_room_for_shorter_ones_after_it() {
+    let long = "a very long line without any end and without a stop ".repeat(8);
+    let hits = hits(&["likes tea", &long, "likes cake"]);
+    let block = english(&hits, 72);
+    let shown: Vec<_> = block.entries.iter().map(|entry| entry.id).collect();
+    assert_eq!(shown, [hits[0].memory.id, hits[2].memory.id], "{}", block.text);
+    assert_eq!(block.left_out, [hits[1].memory.id]);
 }
 
 #[test]
@@ -179,18 +205,14 @@ fn ages_are_told_in_the_language_of_the_query() {
         [hit(told)]
     };
     let heading = |days, language| {
-        let block = pack(&aged(days), language, 2_000, &now());
+        let block = block(&aged(days), language, 2_000, &now());
         own_lines(&block)[2].to_owned()
     };
     let expected = [
         (0, "[user] 茶 (today)", "[user] 茶 (今天)"),
         (-5, "[user] 茶 (today)", "[user] 茶 (今天)"),
         (1, "[user] 茶 (yesterday)", "[user] 茶 (昨天)"),
-        (
-            47,
-            "[user] 茶 (2026-01-14, 47 days ago, verify before relying on it)",
-            "[user] 茶 (2026-01-14，47 天前，使用前请核实)",
-        ),
+        (47, "[user] 茶 (2026-01-14, 47 days ago)", "[user] 茶 (2026-01-14，47 天前)"),
     ];
     for (days, in_english, in_chinese) in expected {
         assert_eq!(heading(days, Language::English), in_english);
@@ -205,7 +227,7 @@ fn a_day_ends_where_the_user_lives() {
     told.at = crate::support::at(crate::support::NOON - 13 * 3_600);
     let in_zone = |hours| {
         let zone = TimeZone::fixed(jiff::tz::offset(hours));
-        let block = pack(&[hit(told.clone())], Language::English, 999, &noon().to_zoned(zone));
+        let block = block(&[hit(told.clone())], Language::English, 999, &noon().to_zoned(zone));
         own_lines(&block)[2].to_owned()
     };
     assert_eq!(in_zone(0), "[user] (yesterday)");
@@ -216,8 +238,11 @@ fn a_day_ends_where_the_user_lives() {
 fn a_turn_is_headed_by_its_speaker() {
     let mut said = spoken(&scope("ann"), 1, "monday", "hello");
     said.source.speaker = Some("小明".into());
-    let block = english(&[hit(said)], 999);
+    let block = english(&[hit(said.clone())], 999);
     assert_eq!(own_lines(&block)[2], "[turn] 小明 (today)");
+    said.source.role = Some(Role::Assistant);
+    let block = english(&[hit(said)], 999);
+    assert_eq!(own_lines(&block)[2], "[turn] 小明, assistant (today)");
 }
 
 /// Generates pieces of every sort of text that people and agents store.
@@ -266,7 +291,7 @@ proptest! {
     ) {
         let hits: Vec<_> = memories.into_iter().map(hit).collect();
         let language = if chinese { Language::Chinese } else { Language::English };
-        let block = pack(&hits, language, budget, &now());
+        let block = block(&hits, language, budget, &now());
         prop_assert!(real(&block.text) <= budget, "{} of {budget}", real(&block.text));
         prop_assert!(block.tokens <= budget && real(&block.text) <= block.tokens);
         prop_assert_eq!(block.entries.len() + block.left_out.len(), hits.len());

@@ -11,11 +11,10 @@ use super::upkeep_report::{
 use crate::{
     engine::{Engine, SCAN_PAGE},
     error::{Error, Result},
-    ingest::VALID_UNTIL_KEY,
     store::{InjectedTier, UsageRecord},
     types::{
         Actor, Change, Kind, Memory, MemoryId, QuarantinedDraft, Scope, Status, Timestamp,
-        WriteBatch,
+        VALID_UNTIL_KEY, WriteBatch,
     },
     upkeep::{apply_usage, archived, find_merges, is_expired, merge_key, needs_confirmation},
 };

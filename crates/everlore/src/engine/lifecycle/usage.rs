@@ -9,16 +9,17 @@ use crate::{
     error::{Error, Result},
     ingest::TextSketch,
     prompt::{Prompt, TurnPrompt},
-    recall::{self, Hit, MemoryBlock, RecallRequest},
+    recall::{self, BlockRequest, Hit, MemoryBlock, RecallRequest},
     store::{InjectedMemory, InjectedTier, Injection, UsageCounts, UsageRecord},
     text::{
+        excerpt::excerpt,
         sentences::sentences,
-        tiers::{one_line, overview},
+        tiers::{LINE_TOKENS, OVERVIEW_TOKENS, one_line, overview},
     },
     types::{Fingerprint, Memory, MemoryId, Scope, Tier},
     upkeep::{
         HoldoutComparison, ShownMemory, UsageRate, compare_holdout, detect_usage, is_held_out,
-        question_digests,
+        question_digests, shared_with_question,
     },
 };
 
@@ -94,16 +95,15 @@ impl Engine {
         let Some((found, language)) = self.recall_for_prompt(request, &now).await? else {
             return Ok((MemoryBlock::default(), Vec::new()));
         };
-        let whole = recall::pack(&found.hits, language, budget, &now);
+        let bounds =
+            BlockRequest { query: &request.query, language, budget, now: &now, whole: false };
+        let whole = recall::pack(&found.hits, &bounds);
         let share = self.settings(request.scope.agent()).memory.inject.holdout;
         let is_held = |id: MemoryId| is_held_out(share, session, id);
         let (held_out, injected): (Vec<Hit>, Vec<Hit>) =
             found.hits.into_iter().partition(|hit| is_held(hit.memory.id));
-        let block = if held_out.is_empty() {
-            whole.clone()
-        } else {
-            recall::pack(&injected, language, budget, &now)
-        };
+        let block =
+            if held_out.is_empty() { whole.clone() } else { recall::pack(&injected, &bounds) };
         let mut recorded = shown_in_block(&block, injected);
         // Only memories that the whole block would have shown count as held out.
         recorded.extend(
@@ -246,7 +246,7 @@ impl Engine {
 
     async fn used_flags(&self, lines: &[(UsageRecord, Memory)], answer: &str) -> Vec<bool> {
         let texts: Vec<String> =
-            lines.iter().map(|(line, memory)| shown_text(memory, line.injected.shown)).collect();
+            lines.iter().map(|(line, memory)| shown_text(memory, &line.injected)).collect();
         let near = self.best_similarities(&texts, answer).await;
         let shown: Vec<_> = lines
             .iter()
@@ -329,16 +329,21 @@ fn injected_memory(query: &str, memory: &Memory, shown: InjectedTier) -> Injecte
     InjectedMemory {
         id: memory.id,
         shown,
-        query_term_digests: question_digests(query, &shown_text(memory, shown)),
+        query_term_digests: question_digests(query, &memory.content),
         sketch: TextSketch::of(&memory.content).to_bytes(),
     }
 }
 
-/// Returns the text of a memory that the model saw, or would have seen.
-fn shown_text(memory: &Memory, shown: InjectedTier) -> String {
-    match shown {
-        InjectedTier::Line => one_line(memory),
-        InjectedTier::Overview => overview(memory),
+/// Returns the text of a memory that the model saw, or would have seen. The passage of a long one is found again by the
+/// digests of the question.
+fn shown_text(memory: &Memory, injected: &InjectedMemory) -> String {
+    let digests = &injected.query_term_digests;
+    let passage = |max_tokens| {
+        excerpt(&memory.content, |text| shared_with_question(text, digests), max_tokens)
+    };
+    match injected.shown {
+        InjectedTier::Line => passage(LINE_TOKENS).unwrap_or_else(|| one_line(memory)),
+        InjectedTier::Overview => passage(OVERVIEW_TOKENS).unwrap_or_else(|| overview(memory)),
         InjectedTier::Full | InjectedTier::HeldOut => memory.content.clone(),
     }
 }

@@ -11,7 +11,10 @@ use crate::{
     embed::CachedEmbedder,
     error::Result,
     llm::Embedder,
-    recall::{self, IdentityQuestion, MemoryBlock, Recall, RecallDeps, RecallRequest, WhyNot},
+    recall::{
+        self, BlockRequest, IdentityQuestion, MemoryBlock, Recall, RecallDeps, RecallRequest,
+        WhyNot,
+    },
     store::RamStore,
     text::language::Language,
     types::{MemoryId, Scope, Timestamp},
@@ -102,7 +105,9 @@ impl Engine {
         let now = self.now();
         let recalled = self.recall_for_prompt(request, &now).await?;
         Ok(recalled.map_or_else(MemoryBlock::default, |(found, language)| {
-            recall::pack(&found.hits, language, budget, &now)
+            let block =
+                BlockRequest { query: &request.query, language, budget, now: &now, whole: false };
+            recall::pack(&found.hits, &block)
         }))
     }
 
@@ -135,7 +140,8 @@ impl Engine {
         RecallRequest {
             limit: settings.memory.inject.limit.saturating_mul(share),
             min_confidence: settings.recall.min_confidence,
-            min_relevance_share: settings.recall.floor,
+            min_probability: settings.recall.floor,
+            for_prompt: true,
             ..RecallRequest::new(scope.clone(), query, &settings.recall)
         }
     }

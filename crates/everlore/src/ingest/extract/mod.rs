@@ -64,6 +64,8 @@ pub struct Draft {
     pub evidence: Vec<MemoryId>,
     /// Trust in the statement.
     pub trust: Trust,
+    /// Role of its speaker, if all evidence is of one that is not the user.
+    pub role: Option<Role>,
     /// Older fact that it explicitly replaces.
     pub replaces: Option<String>,
     /// Language, which is that of the session.
@@ -87,6 +89,7 @@ impl Draft {
             slot: Some(slot),
             evidence: Vec::new(),
             trust: Trust::Said,
+            role: None,
             replaces: None,
             language,
             at,

@@ -224,6 +224,7 @@ fn base_draft(
         slot: None,
         evidence: evidence.iter().map(|turn| turn.id).collect(),
         trust,
+        role: common_role(&evidence),
         replaces: None,
         language: detect_language(&content),
         at,
@@ -242,6 +243,12 @@ fn find_evidence<'a>(
         turn.copied().ok_or_else(|| format!("there is no turn {number}"))
     };
     turns.iter().map(turn).collect()
+}
+
+/// Returns the role of all turns, if it is one and not the user's.
+fn common_role(turns: &[&TurnText]) -> Option<Role> {
+    let first = turns.first()?.role;
+    (first != Role::User && turns.iter().all(|turn| turn.role == first)).then_some(first)
 }
 
 /// Returns the trust in a model's conclusion, which is never more than inferred.

@@ -1,6 +1,6 @@
 //! BERT encoder in memory: splits a text into pieces, runs the forward pass and pools the result.
 
-use std::{fs, ops::ControlFlow, path::Path};
+use std::{fs, ops::ControlFlow, path::Path, sync::Mutex};
 
 use everlore_kernel::add_scaled;
 use xxhash_rust::xxh3::xxh3_64;
@@ -14,6 +14,7 @@ use crate::{
         late_interaction::{PackedTokenVectors, QueryVectors},
         wordpiece::{self, Vocabulary},
     },
+    sync,
     text::traditional::simplify_char,
 };
 
@@ -30,9 +31,15 @@ pub(super) struct BertEncoder {
     pub(super) config: BertConfig,
     pub(super) weights: EncoderWeights,
     vocabulary: &'static Vocabulary,
+    /// Last short text: a message is encoded for the gate and again, as a query, for ranking.
+    last: Mutex<Option<(Vec<u16>, EncodedText)>>,
 }
 
+/// Longest text, in pieces, that is kept as the last one.
+const MAX_KEPT_PIECES: usize = 64;
+
 /// Pooled vector and token vectors of a text.
+#[derive(Clone)]
 pub(super) struct EncodedText {
     pub(super) pooled: Vec<f32>,
     pub(super) tokens: Vec<Vec<f32>>,
@@ -46,7 +53,8 @@ impl BertEncoder {
         let digest = xxh3_64(&file);
         let tensors = TensorFile::parse(file.into())?;
         let weights = EncoderWeights::from_tensors(&tensors, &config)?;
-        Ok((Self { weights, config, vocabulary: &wordpiece::BERT }, digest))
+        let (vocabulary, last) = (&wordpiece::BERT, Mutex::default());
+        Ok((Self { weights, config, vocabulary, last }, digest))
     }
 
     /// Reads a compiled-in model; its word rows are not copied.
@@ -57,17 +65,30 @@ impl BertEncoder {
     ) -> Result<Self> {
         let config = BertConfig::parse_for_vocabulary(config, vocabulary.size)?;
         let tensors = TensorFile::parse(file.into())?;
-        Ok(Self { weights: EncoderWeights::from_tensors(&tensors, &config)?, config, vocabulary })
+        let weights = EncoderWeights::from_tensors(&tensors, &config)?;
+        Ok(Self { weights, config, vocabulary, last: Mutex::default() })
     }
 
     /// Encodes a text into vectors of length 1.
     pub(super) fn encode(&self, text: &str) -> EncodedText {
         let pieces = self.tokenize(text);
+        let is_last = |last: &&(Vec<u16>, EncodedText)| last.0 == pieces;
+        if let Some((_, encoded)) = sync::lock(&self.last).as_ref().filter(is_last) {
+            return encoded.clone();
+        }
+        let encoded = self.encode_pieces(&pieces);
+        if pieces.len() <= MAX_KEPT_PIECES {
+            *sync::lock(&self.last) = Some((pieces, encoded.clone()));
+        }
+        encoded
+    }
+
+    fn encode_pieces(&self, pieces: &[u16]) -> EncodedText {
         let mut pooled = vec![0.0; self.config.hidden_size];
         if pieces.is_empty() {
             return EncodedText { pooled, tokens: Vec::new() };
         }
-        let hidden = self.run_forward(&pieces);
+        let hidden = self.run_forward(pieces);
         let rows = || hidden.chunks_exact(pooled.len());
         let vector = |row: &[f32]| {
             let mut vector = row.to_vec();

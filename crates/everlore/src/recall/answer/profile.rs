@@ -65,7 +65,7 @@ pub(crate) async fn read_profile(
     let now = deps.now.timestamp();
     Ok(UserProfile {
         about_user: order_profile(about_user, asked_facet(request, intent), now),
-        others: order_others(others, intent),
+        others: order_others(others, intent, request.for_prompt),
     })
 }
 
@@ -147,9 +147,15 @@ fn by_weight(one: &Memory, other: &Memory, now: Timestamp) -> Ordering {
 
 /// Orders the memories that complete a nearly empty profile: statements about a person, other memories, other turns, the
 /// newest first. Leaves out repeated questions and the words of assistants and tools.
-fn order_others(mut rows: Vec<(DocAddress, Memory)>, intent: &Intent) -> Vec<Hit> {
+fn order_others(
+    mut rows: Vec<(DocAddress, Memory)>,
+    intent: &Intent,
+    for_prompt: bool,
+) -> Vec<Hit> {
     let by_user = |memory: &Memory| memory.source.role.is_none_or(|role| role == Role::User);
-    rows.retain(|(_, memory)| by_user(memory) && why_uninformative(memory, intent).is_none());
+    rows.retain(|(_, memory)| {
+        by_user(memory) && why_uninformative(memory, intent, for_prompt).is_none()
+    });
     rows.sort_by_key(|(address, memory)| {
         (!is_personal_turn(memory), memory.kind == Kind::Turn, Reverse(memory.at), *address)
     });
@@ -181,6 +187,8 @@ fn profile_hit(address: DocAddress, memory: Memory, identity: f64) -> Hit {
         factors: neutral_factors(relevance),
         newer: None,
         check: None,
+        held_until: None,
+        probability: None,
         address,
     }
 }
@@ -207,7 +215,7 @@ fn whole_profile(profile: UserProfile, request: &RecallRequest) -> Vec<Hit> {
             profile.others.into_iter().partition(|hit| is_personal_turn(&hit.memory));
         hits.extend(personal);
         // A prompt needs something to begin with; a search shows all there is.
-        let wanted = if request.min_confidence > 0.0 { MIN_ABOUT_USER } else { usize::MAX };
+        let wanted = if request.for_prompt { MIN_ABOUT_USER } else { usize::MAX };
         let missing = wanted.saturating_sub(hits.len());
         hits.extend(others.into_iter().take(missing));
     }
@@ -228,7 +236,7 @@ fn complete_topic(
     let is_answered = hits.iter().any(|hit| topic.facet.is_none() || is_of_facet(hit));
     if topic.breadth != TopicBreadth::Open && is_answered {
         // A search shows all that matches; a prompt shows what answers.
-        if request.min_confidence > 0.0 {
+        if request.for_prompt {
             hits.retain(|hit| is_of_facet(hit) || !hit.signals.terms.is_empty());
         }
         return hits;

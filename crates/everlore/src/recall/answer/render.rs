@@ -5,7 +5,9 @@ use serde::Serialize;
 
 use super::{
     confidence::full_confidence,
-    pack::{BlockPhrases, CLOSING_TAG, PackedHit, fit_to_budget, heading, text_at_tier},
+    heading::{BlockPhrases, heading},
+    pack::{BlockRequest, CLOSING_TAG, PackedHit, fit_to_budget},
+    passage::PassageChooser,
 };
 use crate::{
     config::RecallConfig,
@@ -13,11 +15,12 @@ use crate::{
     store::DocAddress,
     text::{
         age::Age,
+        attribution::{origin_label, speaker_label},
         language::Language,
         sanitize::{sanitize, sanitize_line, sanitize_unindented},
         tokens::estimate_tokens,
     },
-    types::{CheckResult, Kind, Memory, MemoryId, Tier},
+    types::{CheckResult, Kind, Memory, MemoryId},
 };
 
 /// Memory in the structured answer of the recall tool.
@@ -32,7 +35,10 @@ pub(crate) struct RenderedMemory {
     pub kind: Kind,
     /// Sanitized title.
     pub name: String,
-    /// Sanitized text at the fullest tier that fits.
+    /// Speaker of a turn, or origin of a memory that does not come from the user.
+    #[serde(rename = "by", skip_serializing_if = "Option::is_none")]
+    pub said_by: Option<String>,
+    /// Sanitized text, or the passage of it that answers.
     pub content: String,
     /// `true` if `content` is not the full text.
     pub shortened: bool,
@@ -57,7 +63,9 @@ pub(crate) fn recall_named_memory(memory: Memory, config: &RecallConfig, now: &Z
         score: 1.0,
         signals: HitSignals::default(),
         factors: ScoreFactors::default(),
+        probability: None,
         newer: None,
+        held_until: None,
         check: None,
         address: DocAddress::new(0, 0),
     };
@@ -72,63 +80,59 @@ pub(crate) fn recall_named_memory(memory: Memory, config: &RecallConfig, now: &Z
     }
 }
 
-/// Renders the hits as a block of at most `budget` tokens, and as values for programs. Hits that do not fit are left
-/// out from the end.
+/// Renders the hits as a block, and as values for programs. Hits that do not fit are left out.
 pub(crate) fn render_recall(
     found: &Recall,
-    budget: usize,
-    now: &Zoned,
+    request: &BlockRequest<'_>,
 ) -> (String, Vec<RenderedMemory>) {
-    let language = found.intent.language;
-    let phrases = BlockPhrases::for_language(language);
-    let opening = phrases.opening();
+    let (hits, chooser) = (&found.hits, PassageChooser::new(request.query, request.whole));
+    let opening = BlockPhrases::for_language(request.language).opening();
     let frame = estimate_tokens(&opening) + estimate_tokens(CLOSING_TAG);
     let render = |hit: &Hit, tier| {
-        PackedHit::from_text(tier, render_entry(hit, tier, phrases, language, now))
+        PackedHit::from_text(tier, render_entry(hit, &chooser.text(hit, tier), request))
     };
-    let (packed, _) = fit_to_budget(&found.hits, frame, budget, render);
-    let body: String = packed.iter().map(|packed| packed.text.as_str()).collect();
+    let (packed, _) = fit_to_budget(hits, frame, request.budget, &chooser, render);
+    let shown = || hits.iter().zip(&packed).filter_map(|(hit, one)| Some((hit, one.as_ref()?)));
+    let body: String = shown().map(|(_, packed)| packed.text.as_str()).collect();
     let memories =
-        found.hits.iter().zip(&packed).map(|(hit, packed)| rendered_memory(hit, packed.tier, now));
+        shown().map(|(hit, packed)| rendered_memory(hit, &chooser.text(hit, packed.tier), request));
     (format!("{opening}{body}{CLOSING_TAG}"), memories.collect())
 }
 
-fn render_entry(
-    hit: &Hit,
-    tier: Tier,
-    phrases: &BlockPhrases,
-    language: Language,
-    now: &Zoned,
-) -> String {
+fn render_entry(hit: &Hit, shown: &str, request: &BlockRequest<'_>) -> String {
     let memory = &hit.memory;
-    let created = Age::new(memory.at, now).day;
+    let created = Age::new(memory.at, request.now).day;
     let (id, score) = (memory.id, hit.score);
-    let (facts, shortened) = if language == Language::Chinese {
+    let (facts, shortened) = if request.language == Language::Chinese {
         let facts = format!("id {id}，创建于 {created}，得分 {score:.2}");
         (facts, "，已缩短：用 memory_get 和该 id 可取全文")
     } else {
         let facts = format!("id {id}, created {created}, score {score:.2}");
         (facts, ", shortened: memory_get with the id gives all of it")
     };
-    let shortened = if is_shortened(hit, tier) { shortened } else { "" };
-    let text = sanitize(&text_at_tier(memory, tier));
-    format!("\n{}\n({facts}{shortened})\n{text}\n", heading(hit, phrases, now))
+    let shortened = if is_shortened(hit, shown) { shortened } else { "" };
+    let phrases = BlockPhrases::for_language(request.language);
+    let heading = heading(hit, shown, phrases, request.now);
+    format!("\n{heading}\n({facts}{shortened})\n{}\n", sanitize(shown))
 }
 
-fn is_shortened(hit: &Hit, tier: Tier) -> bool {
-    text_at_tier(&hit.memory, tier) != text_at_tier(&hit.memory, Tier::L2)
+fn is_shortened(hit: &Hit, shown: &str) -> bool {
+    shown != hit.memory.content.trim()
 }
 
-fn rendered_memory(hit: &Hit, tier: Tier, now: &Zoned) -> RenderedMemory {
+fn rendered_memory(hit: &Hit, shown: &str, request: &BlockRequest<'_>) -> RenderedMemory {
     let memory = &hit.memory;
-    let Age { day, days } = Age::new(memory.at, now);
+    let Age { day, days } = Age::new(memory.at, request.now);
+    let speaker = || speaker_label(memory, Language::English);
+    let origin = || origin_label(memory, Language::English).map(str::to_owned);
     RenderedMemory {
         id: memory.id,
         uri: memory.uri.clone(),
         kind: memory.kind,
         name: sanitize_line(&memory.name),
-        content: sanitize_unindented(&text_at_tier(memory, tier)),
-        shortened: is_shortened(hit, tier),
+        said_by: if memory.kind == Kind::Turn { Some(speaker()) } else { origin() },
+        content: sanitize_unindented(shown),
+        shortened: is_shortened(hit, shown),
         created: day,
         age_days: days,
         outdated: hit.newer.is_some(),

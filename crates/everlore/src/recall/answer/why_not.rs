@@ -6,15 +6,22 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::{abstain::relevance_floor, confidence::ConfidenceEstimate, pack::MemoryBlock};
+use super::{
+    abstain::is_likely,
+    confidence::{ConfidenceBasis, ConfidenceEstimate},
+    pack::MemoryBlock,
+};
 use crate::{
     config::RecallConfig,
     error::{Error, Result},
     recall::{
         Hit, Recall, RecallDeps, RecallRequest,
         rank::{
-            repeated_questions::{UninformativeTurn, why_uninformative},
-            rerank, time_order,
+            repeated_questions::{is_echo, why_uninformative},
+            rerank,
+            source_turns::teller_of,
+            time_order,
+            turn_content::UninformativeTurn,
             visible_context::already_visible,
         },
         recall,
@@ -46,6 +53,20 @@ pub enum WhyNot {
     SameQuestion,
     /// The memory is an answer that says that nothing is known.
     NoAnswer,
+    /// The memory is a question that carries no fact.
+    OpenQuestion,
+    /// The memory is a greeting, thanks or an acknowledgement.
+    Filler,
+    /// The memory is a reply that only repeats another hit.
+    Echo {
+        /// Memory that it repeats.
+        of: MemoryId,
+    },
+    /// The memory is a turn, and a memory that was drawn from it is a hit.
+    ToldByMemory {
+        /// Memory that was drawn from it.
+        memory: MemoryId,
+    },
     /// The model still sees the memory, or the turns it was extracted from, in the current conversation.
     Seen,
     /// Neither the memory nor a neighbouring turn contains a term of the query, and no other signal supports it.
@@ -66,9 +87,9 @@ pub enum WhyNot {
         /// The hit with its numbers.
         hit: Box<Hit>,
     },
-    /// The memory is far less relevant than the best hit.
+    /// The memory probably does not bear on the message, or is far less relevant than the best hit.
     Floor {
-        /// Minimum relevance of a hit.
+        /// Minimum probability of a hit.
         floor: f64,
         /// The hit with its numbers.
         hit: Box<Hit>,
@@ -160,7 +181,7 @@ pub(crate) async fn why_not(
     }
     let found = recall_everything(deps, request).await?;
     let Some(index) = found.hits.iter().position(|hit| hit.memory.id == id) else {
-        return Ok(explain_no_match(&memory, &found));
+        return Ok(explain_no_match(&memory, &found, request.for_prompt));
     };
     if found.confidence < request.min_confidence {
         return Ok(WhyNot::Gate {
@@ -190,21 +211,29 @@ async fn recall_everything(deps: RecallDeps<'_>, request: &RecallRequest) -> Res
         limit: rerank::UNLIMITED,
         min_score: 0.0,
         min_confidence: 0.0,
-        min_relevance_share: 0.0,
+        min_probability: 0.0,
         ..request.clone()
     };
     recall(RecallDeps { config: &config, ..deps }, &everything).await
 }
 
-fn explain_no_match(memory: &Memory, found: &Recall) -> WhyNot {
-    match why_uninformative(memory, &found.intent) {
-        Some(UninformativeTurn::Question) => WhyNot::SameQuestion,
-        Some(UninformativeTurn::NoAnswer) => WhyNot::NoAnswer,
-        None => {
-            let query_terms = found.intent.terms.iter().map(|term| term.text.clone()).collect();
-            WhyNot::NoTerm { query_terms, memory_terms: first_terms(memory) }
-        }
+fn explain_no_match(memory: &Memory, found: &Recall, for_prompt: bool) -> WhyNot {
+    match why_uninformative(memory, &found.intent, for_prompt) {
+        Some(UninformativeTurn::Question) => return WhyNot::SameQuestion,
+        Some(UninformativeTurn::NoAnswer) => return WhyNot::NoAnswer,
+        Some(UninformativeTurn::OpenQuestion) => return WhyNot::OpenQuestion,
+        Some(UninformativeTurn::Filler) => return WhyNot::Filler,
+        None => {}
     }
+    let echoed = found.hits.iter().find(|hit| for_prompt && is_echo(memory, &hit.memory));
+    if let Some(hit) = echoed {
+        return WhyNot::Echo { of: hit.memory.id };
+    }
+    if let Some(hit) = teller_of(memory, &found.hits, &found.intent).filter(|_| for_prompt) {
+        return WhyNot::ToldByMemory { memory: hit.memory.id };
+    }
+    let query_terms = found.intent.terms.iter().map(|term| term.text.clone()).collect();
+    WhyNot::NoTerm { query_terms, memory_terms: first_terms(memory) }
 }
 
 fn explain_rank(request: &RecallRequest, found: &Recall, index: usize) -> WhyNot {
@@ -213,9 +242,10 @@ fn explain_rank(request: &RecallRequest, found: &Recall, index: usize) -> WhyNot
     if hit.score < request.min_score {
         return WhyNot::Score { min_score: request.min_score, hit };
     }
-    let floor = relevance_floor(hits, request);
-    if hit.factors.relevance < floor {
-        return WhyNot::Floor { floor, hit };
+    let is_whole =
+        matches!(found.judgement.basis, ConfidenceBasis::Period | ConfidenceBasis::Profile);
+    if !is_whole && !is_likely(hits, index, request) {
+        return WhyNot::Floor { floor: request.min_probability, hit };
     }
     if !time_order::is_within_limit(&found.intent, request, hits.len(), index) {
         let last = request.limit.checked_sub(1);

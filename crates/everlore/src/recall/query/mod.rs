@@ -31,3 +31,4 @@ pub(super) use personal_facet::PersonalFacet;
 pub(super) use phrases::is_question;
 pub use query_kind::QueryKind;
 pub(super) use query_kind::RankingStrategy;
+pub(super) use small_talk::is_small_talk;

@@ -71,7 +71,7 @@ async fn drop_redundant(
     candidates: &mut Vec<RecallCandidate>,
     rows: &[(DocAddress, Memory)],
 ) -> Result<()> {
-    repeated_questions::drop_uninformative(candidates, rows, intent);
+    repeated_questions::drop_uninformative(candidates, rows, intent, request.for_prompt);
     let (scope, visible) = (&request.scope, request.visible.as_ref());
     visible_context::drop_visible(deps.store, scope, visible, candidates, rows).await
 }

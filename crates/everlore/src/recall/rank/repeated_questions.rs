@@ -1,11 +1,14 @@
-//! Uninformative turns: earlier questions that repeat the query, and answers that knew nothing. They contain the words
-//! of the query but not its answer.
+//! Uninformative turns: earlier questions that repeat the query, answers that knew nothing, and echoes. They contain the
+//! words of the query but not its answer, or tell it a second time.
 
 use std::{collections::HashSet, sync::LazyLock};
 
 use regex::Regex;
 
-use super::fuse::RecallCandidate;
+use super::{
+    fuse::RecallCandidate,
+    turn_content::{self, CONTRAST, MAX_CHARS, UninformativeTurn, classify_text, strip_filler},
+};
 use crate::{
     recall::{Intent, query::is_question},
     store::DocAddress,
@@ -16,47 +19,113 @@ use crate::{
     types::{Kind, Memory, Role},
 };
 
+/// Longest text, in bytes, that is compared as an echo or its source: a few sentences.
+const MAX_ECHO_BYTES: usize = 1_200;
+
+/// Fewest terms of an echo, and the share of them that its source has: "you" for "I" and an ending may differ, a value
+/// may not.
+const MIN_ECHO_TERMS: usize = 2;
+const MIN_ECHO_SHARE: f64 = 0.95;
+
 /// Terms of a query that looks for earlier questions.
 const QUESTION_TERMS: [&str; 5] = ["ask", "question", "问", "問", "提问"];
 
-/// Longest answer, in characters, that is checked: an answer that knew nothing says little more.
-const MAX_NO_ANSWER_CHARS: usize = 400;
-
-/// Sort of an uninformative turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum UninformativeTurn {
-    /// Question that repeats the query.
-    Question,
-    /// Answer that says that nothing is known.
-    NoAnswer,
-}
-
 /// Drops the turns that only repeat the query or say that nothing is known, unless the query asks for questions or for
-/// a period.
+/// a period. For a prompt it also drops filler, questions without information and echoes of the user's words.
 pub(super) fn drop_uninformative(
     candidates: &mut Vec<RecallCandidate>,
     rows: &[(DocAddress, Memory)],
     intent: &Intent,
+    for_prompt: bool,
 ) {
     let Some(query_terms) = query_terms(intent) else { return };
-    let uninformative: HashSet<DocAddress> = rows
+    let dropped: HashSet<DocAddress> = rows
         .iter()
-        .filter(|(_, memory)| classify_turn(memory, &query_terms).is_some())
+        .filter(|(_, memory)| classify_turn(memory, &query_terms, for_prompt).is_some())
         .map(|(address, _)| *address)
         .collect();
-    candidates.retain(|candidate| !uninformative.contains(&candidate.address));
+    candidates.retain(|candidate| !dropped.contains(&candidate.address));
+    if for_prompt {
+        let told: Vec<_> = rows.iter().filter(|(address, _)| !dropped.contains(address)).collect();
+        let echoes: HashSet<DocAddress> = echoes(&told);
+        candidates.retain(|candidate| !echoes.contains(&candidate.address));
+    }
 }
 
 /// Returns the sort of uninformative turn that a memory is; `None` if it is informative.
-pub(crate) fn why_uninformative(memory: &Memory, intent: &Intent) -> Option<UninformativeTurn> {
-    query_terms(intent).and_then(|query_terms| classify_turn(memory, &query_terms))
+pub(crate) fn why_uninformative(
+    memory: &Memory,
+    intent: &Intent,
+    for_prompt: bool,
+) -> Option<UninformativeTurn> {
+    query_terms(intent).and_then(|query_terms| classify_turn(memory, &query_terms, for_prompt))
 }
 
-fn classify_turn(memory: &Memory, query_terms: &HashSet<TermHash>) -> Option<UninformativeTurn> {
+fn classify_turn(
+    memory: &Memory,
+    query_terms: &HashSet<TermHash>,
+    for_prompt: bool,
+) -> Option<UninformativeTurn> {
     if only_repeats_question(memory, query_terms) {
         return Some(UninformativeTurn::Question);
     }
-    is_no_answer_turn(memory).then_some(UninformativeTurn::NoAnswer)
+    if is_no_answer_turn(memory) {
+        return Some(UninformativeTurn::NoAnswer);
+    }
+    let is_spoken = !matches!(memory.source.role, Some(Role::Tool | Role::System));
+    let is_known =
+        |word: &str| terms(word).iter().all(|term| query_terms.contains(&TermHash::of(term)));
+    let checked = for_prompt && memory.kind == Kind::Turn && is_spoken;
+    checked.then(|| classify_text(&memory.content, is_known)).flatten()
+}
+
+/// Returns the addresses of the assistant's turns that only repeat what the user said in another row.
+fn echoes(rows: &[&(DocAddress, Memory)]) -> HashSet<DocAddress> {
+    let is_reply =
+        |memory: &Memory| memory.kind == Kind::Turn && memory.source.role == Some(Role::Assistant);
+    let (replies, others): (Vec<&(DocAddress, Memory)>, Vec<_>) =
+        rows.iter().copied().partition(|(_, memory)| is_reply(memory));
+    if replies.is_empty() {
+        return HashSet::new();
+    }
+    let sources: Vec<HashSet<TermHash>> =
+        others.iter().filter_map(|(_, memory)| source_terms(memory)).collect();
+    let repeats = |memory: &Memory| {
+        let own = reply_terms(memory);
+        sources.iter().any(|source| is_covered(&own, source))
+    };
+    replies.into_iter().filter(|(_, memory)| repeats(memory)).map(|(address, _)| *address).collect()
+}
+
+/// Returns `true` if `reply`, a turn of the assistant, only repeats `source`.
+pub(crate) fn is_echo(reply: &Memory, source: &Memory) -> bool {
+    let is_reply = reply.kind == Kind::Turn && reply.source.role == Some(Role::Assistant);
+    let is_source = source.source.role != Some(Role::Assistant);
+    is_reply
+        && is_source
+        && source_terms(source).is_some_and(|source| is_covered(&reply_terms(reply), &source))
+}
+
+/// Returns the terms of a text that an echo may repeat; `None` for a question, which the reply answers, and for a
+/// document.
+fn source_terms(memory: &Memory) -> Option<HashSet<TermHash>> {
+    let is_plain = memory.content.len() <= MAX_ECHO_BYTES && !is_question(&memory.content);
+    is_plain.then(|| terms(&memory.content).iter().map(|term| TermHash::of(term)).collect())
+}
+
+/// Returns the terms of a reply without its filler; empty for one that is too long for an echo.
+fn reply_terms(memory: &Memory) -> HashSet<TermHash> {
+    if memory.content.len() > MAX_ECHO_BYTES {
+        return HashSet::new();
+    }
+    let sentences = sentences(&memory.content).map(strip_filler).filter(|text| !is_question(text));
+    let texts: Vec<String> = sentences.collect();
+    terms(&texts.join("\n")).iter().map(|term| TermHash::of(term)).collect()
+}
+
+fn is_covered(reply: &HashSet<TermHash>, source: &HashSet<TermHash>) -> bool {
+    let shared = reply.iter().filter(|term| source.contains(term)).count();
+    reply.len() >= MIN_ECHO_TERMS && shared as f64 >= reply.len() as f64 * MIN_ECHO_SHARE
 }
 
 /// Returns `true` for an answer in which every sentence says that nothing is known or asks for the information. An
@@ -64,7 +133,7 @@ fn classify_turn(memory: &Memory, query_terms: &HashSet<TermHash>) -> Option<Uni
 fn is_no_answer_turn(memory: &Memory) -> bool {
     let is_answer = memory.kind == Kind::Turn && memory.source.role == Some(Role::Assistant);
     let text = memory.content.as_str();
-    is_answer && text.chars().count() <= MAX_NO_ANSWER_CHARS && says_nothing_known(text)
+    is_answer && text.chars().count() <= MAX_CHARS && says_nothing_known(text)
 }
 
 fn says_nothing_known(text: &str) -> bool {
@@ -106,16 +175,11 @@ static ASKS_TO_BE_TOLD: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Contrasts: a known fact may follow.
-static CONTRAST: LazyLock<Regex> = LazyLock::new(|| {
-    compile(r"\b(?:but|however|though|although|except|only that)\b|但|不过|只是|只知道")
-});
-
 /// Compiles the patterns, so that the first answer does not wait for them.
 pub(super) fn compile_patterns() {
-    for pattern in [&NOTHING_KNOWN, &ASKS_TO_BE_TOLD, &CONTRAST] {
-        LazyLock::force(pattern);
-    }
+    LazyLock::force(&NOTHING_KNOWN);
+    LazyLock::force(&ASKS_TO_BE_TOLD);
+    turn_content::compile_patterns();
 }
 
 fn compile(pattern: &str) -> Regex {

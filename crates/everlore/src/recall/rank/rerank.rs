@@ -27,9 +27,9 @@ pub(crate) const UNLIMITED: usize = usize::MAX;
 /// message matches enough within one turn.
 const NEIGHBOUR_SHARE: f32 = 0.8;
 
-/// Weight of the pooled whole-text similarity beside MaxSim, for a long message; a short question is little more than
-/// its words.
-const WHOLE_TEXT_SHARE: f64 = 0.5;
+/// Weight of the pooled whole-text similarity beside MaxSim: a request in other words than the memory is near it as a
+/// whole, though none of its words is.
+const WHOLE_TEXT_SHARE: f64 = 0.7;
 
 /// Length of a query, in tokens, from which it counts as long.
 const LONG_QUERY_TOKENS: f64 = 32.0;
@@ -44,8 +44,8 @@ const DEFAULT_IDF: f32 = 1.6;
 /// Idf of punctuation: about that of a word in more than every second text, ln(1 + 1.7).
 const PUNCTUATION_IDF: f32 = 1.0;
 
-/// Factor on the weight of the cosine similarity when reranking: both signals overlap, and MaxSim is the better one.
-const SEMANTIC_SHARE: f64 = 0.5;
+/// Factor on the weight of the cosine similarity when reranking: both signals overlap.
+const SEMANTIC_SHARE: f64 = 0.8;
 
 /// Returns the reranker, if the settings enable it and it understands the language of the query.
 fn reranker<'a>(deps: RecallDeps<'a>, request: &RecallRequest) -> Option<&'a dyn Reranker> {
@@ -90,9 +90,8 @@ pub(super) async fn rerank(
     }
     let tokens = z_scores(first, |signals| signals.max_sim);
     let whole = z_scores(first, |signals| signals.rerank_cosine);
-    let share = WHOLE_TEXT_SHARE * query.len() as f64 / (query.len() as f64 + LONG_QUERY_TOKENS);
     for ((candidate, tokens), whole) in first.iter_mut().zip(tokens).zip(whole) {
-        candidate.signals.rerank = deps.config.rerank * (tokens + share * whole);
+        candidate.signals.rerank = deps.config.rerank * (tokens + WHOLE_TEXT_SHARE * whole);
         candidate.signals.fused += candidate.signals.rerank;
     }
     Ok(())

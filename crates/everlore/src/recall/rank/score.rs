@@ -82,7 +82,9 @@ fn score_candidates(
                 memory,
                 signals: candidate.signals,
                 factors,
+                probability: None,
                 newer: None,
+                held_until: None,
                 check: None,
                 address: candidate.address,
             })

@@ -94,13 +94,14 @@ fn promote_group(hits: &mut [Hit], mut group: Vec<usize>) {
     let mut products: Vec<f64> = group.iter().map(|index| hits[*index].factors.product()).collect();
     products.sort_by(|a, b| b.total_cmp(a));
     group.sort_by_key(|index| std::cmp::Reverse((hits[*index].memory.at, hits[*index].address)));
-    let newest = hits[group[0]].memory.id;
+    let (newest, replaced_at) = (hits[group[0]].memory.id, hits[group[0]].memory.at);
     for (age, (index, product)) in group.into_iter().zip(products).enumerate() {
         let hit = &mut hits[index];
         // The step puts the newest first among equals as well.
         hit.factors.update = product * (1.0 - SCORE_STEP * age as f64) / hit.factors.product();
         hit.score = combined_score(&hit.factors);
         hit.newer = (age > 0).then_some(newest);
+        hit.held_until = (age > 0).then_some(replaced_at);
     }
 }
 

@@ -8,7 +8,7 @@ use super::framing::Framing;
 use crate::{
     config::{ChatProtocol, SecretString},
     llm::{
-        chat::{ChatChunk, ChatRequest, StopReason, TokenUsage, ToolCall},
+        chat::{ChatChunk, ChatMessage, ChatRequest, StopReason, TokenUsage, ToolCall},
         http_client::HeaderPair,
         remote_error::RemoteError,
     },
@@ -95,10 +95,40 @@ impl RequestParams<'_> {
         }
     }
 
-    /// Returns the system prompt followed by the context of this request.
-    pub(super) fn system_prompt(&self) -> String {
-        let parts = [self.request.system.trim(), self.request.context.trim()];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+    /// Returns the messages with the context of this request in the user's last message.
+    pub(super) fn messages_with_context(&self) -> Vec<ChatMessage> {
+        let mut messages = self.messages_and_context();
+        if let Some(index) = self.context_index() {
+            let context = messages.remove(index);
+            if let (ChatMessage::User { text }, Some(ChatMessage::User { text: question })) =
+                (context, messages.get_mut(index.wrapping_sub(1)))
+            {
+                *question += &format!("\n\n{text}");
+            }
+        }
+        messages
+    }
+
+    /// Returns the messages with the context of this request as one more message after the user's last one, for
+    /// protocols that join messages of one side.
+    pub(super) fn messages_and_context(&self) -> Vec<ChatMessage> {
+        let mut messages = self.request.messages.clone();
+        if let Some(index) = self.context_index() {
+            messages.insert(index, ChatMessage::User { text: self.request.context.clone() });
+        }
+        messages
+    }
+
+    /// Returns the index of the user's last message.
+    pub(super) fn question_index(&self) -> Option<usize> {
+        let is_user = |message: &ChatMessage| matches!(message, ChatMessage::User { .. });
+        self.request.messages.iter().rposition(is_user)
+    }
+
+    /// Returns the index after the user's last message; `None` without a context.
+    fn context_index(&self) -> Option<usize> {
+        let has_context = !self.request.context.trim().is_empty();
+        self.question_index().filter(|_| has_context).map(|last| last + 1)
     }
 }
 

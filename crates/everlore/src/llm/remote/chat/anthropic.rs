@@ -54,13 +54,12 @@ impl ChatAdapter for AnthropicAdapter {
         let mut body = json!({
             "model": params.model,
             "max_tokens": params.max_tokens.unwrap_or(MAX_TOKENS),
-            "messages": messages(&request.messages),
+            "messages": messages(&params.messages_and_context(), params.question_index()),
             "stream": true,
         });
         params.set_field(&mut body, "temperature", params.temperature.map(|given| json!(given)));
-        let system = system_blocks(params);
-        if !system.is_empty() {
-            body["system"] = Value::Array(system);
+        if !request.system.trim().is_empty() {
+            body["system"] = json!([cached(json!({ "type": "text", "text": request.system }))]);
         }
         if !request.tools.is_empty() {
             let tools = request.tools.iter().map(|tool| {
@@ -96,22 +95,21 @@ impl ChatAdapter for AnthropicAdapter {
     }
 }
 
-/// Builds the system blocks: the stable prompt first, marked for the provider's cache together with the tools before
-/// it.
-fn system_blocks(params: &RequestParams<'_>) -> Vec<Value> {
-    let (system, context) = (&params.request.system, &params.request.context);
-    let stable =
-        json!({ "type": "text", "text": system, "cache_control": { "type": "ephemeral" } });
-    let stable = (!system.trim().is_empty()).then_some(stable);
-    let added = (!context.trim().is_empty()).then(|| json!({ "type": "text", "text": context }));
-    stable.into_iter().chain(added).collect()
+/// Marks the end of a prefix for the provider's cache.
+fn cached(mut block: Value) -> Value {
+    block["cache_control"] = json!({ "type": "ephemeral" });
+    block
 }
 
-/// Builds the messages. Consecutive ones of the same role are merged, as the protocol requires.
-fn messages(messages: &[ChatMessage]) -> Vec<Value> {
+/// Builds the messages. Consecutive ones of the same role are merged, as the protocol requires. The question at index
+/// `cached_until` ends the prefix that the next request begins with.
+fn messages(messages: &[ChatMessage], cached_until: Option<usize>) -> Vec<Value> {
     let mut all: Vec<(&str, Vec<Value>)> = Vec::new();
-    for message in messages {
-        let (role, blocks) = content_blocks(message);
+    for (index, message) in messages.iter().enumerate() {
+        let (role, mut blocks) = content_blocks(message);
+        if Some(index) == cached_until {
+            blocks = blocks.into_iter().map(cached).collect();
+        }
         match all.last_mut() {
             _ if blocks.is_empty() => {}
             Some((last, content)) if *last == role => content.extend(blocks),

@@ -101,15 +101,18 @@ fn messages_of_one_side_are_joined_and_empty_ones_left_out() {
         text: "结果".into(),
         failed,
     };
-    let sent = messages(&[
-        ChatMessage::User { text: "q".into() },
-        ChatMessage::Assistant { text: "  ".into(), calls: vec![call("a"), call("b")] },
-        result("a", false),
-        result("b", true),
-        ChatMessage::User { text: "and?".into() },
-        ChatMessage::Assistant { text: String::new(), calls: Vec::new() },
-        ChatMessage::User { text: "well?".into() },
-    ]);
+    let sent = messages(
+        &[
+            ChatMessage::User { text: "q".into() },
+            ChatMessage::Assistant { text: "  ".into(), calls: vec![call("a"), call("b")] },
+            result("a", false),
+            result("b", true),
+            ChatMessage::User { text: "and?".into() },
+            ChatMessage::Assistant { text: String::new(), calls: Vec::new() },
+            ChatMessage::User { text: "well?".into() },
+        ],
+        None,
+    );
     let tool_use = |id: &str| json!({ "type": "tool_use", "id": id, "name": "f", "input": { "arguments": "no object" } });
     let result = |id: &str, failed: bool| json!({ "type": "tool_result", "tool_use_id": id, "content": "结果", "is_error": failed });
     let text = |text: &str| json!({ "type": "text", "text": text });
@@ -123,7 +126,8 @@ fn messages_of_one_side_are_joined_and_empty_ones_left_out() {
 
 #[test]
 fn only_what_stays_the_same_is_marked_for_the_cache() {
-    let request = ChatRequest { context: "only now".into(), ..ChatRequest::default() };
+    let messages = vec![ChatMessage::User { text: "问".into() }];
+    let request = ChatRequest { context: "only now".into(), messages, ..ChatRequest::default() };
     let learned = BTreeSet::new();
     let question = RequestParams {
         model: "m",
@@ -133,7 +137,11 @@ fn only_what_stays_the_same_is_marked_for_the_cache() {
         field_quirks: &learned,
     };
     let body = AnthropicAdapter.request_body(&question);
-    assert_eq!(body["system"], json!([{ "type": "text", "text": "only now" }]));
+    let question =
+        json!({ "type": "text", "text": "问", "cache_control": { "type": "ephemeral" } });
+    let context = json!({ "type": "text", "text": "only now" });
+    assert_eq!(body["messages"][0]["content"], json!([question, context]));
+    assert_eq!(body.get("system"), None);
     assert_eq!(body["max_tokens"], MAX_TOKENS, "the protocol asks for a limit");
     assert_eq!(
         AnthropicAdapter.base_url("https://api.anthropic.com/v1/"),

@@ -46,10 +46,9 @@ impl ChatAdapter for GeminiAdapter {
 
     fn request_body(&self, params: &RequestParams<'_>) -> Value {
         let request = params.request;
-        let mut body = json!({ "contents": contents(&request.messages) });
-        let system = system_parts(params);
-        if !system.is_empty() {
-            body["system_instruction"] = json!({ "parts": system });
+        let mut body = json!({ "contents": contents(&params.messages_and_context()) });
+        if !request.system.trim().is_empty() {
+            body["system_instruction"] = json!({ "parts": [{ "text": request.system }] });
         }
         let mut generation = Map::new();
         generation.extend(params.temperature.map(|given| ("temperature".into(), json!(given))));
@@ -99,13 +98,6 @@ impl ChatAdapter for GeminiAdapter {
         let names = models.filter(is_chat_model).filter_map(|model| non_empty_str(&model["name"]));
         names.map(|name| name.strip_prefix("models/").unwrap_or(name).to_owned()).collect()
     }
-}
-
-/// Builds the system parts: the stable prompt first, since the provider caches by prefix.
-fn system_parts(params: &RequestParams<'_>) -> Vec<Value> {
-    let parts = [&params.request.system, &params.request.context];
-    let non_empty = parts.into_iter().filter(|part| !part.trim().is_empty());
-    non_empty.map(|part| json!({ "text": part })).collect()
 }
 
 /// Builds the contents. Consecutive messages of the same role are merged.

@@ -87,9 +87,10 @@ impl ChatAdapter for OllamaAdapter {
 }
 
 fn messages_json(params: &RequestParams<'_>) -> Vec<Value> {
-    let system = params.system_prompt();
+    let system = params.request.system.trim();
     let system = (!system.is_empty()).then(|| json!({ "role": "system", "content": system }));
-    system.into_iter().chain(params.request.messages.iter().map(message_json)).collect()
+    let messages = params.messages_with_context();
+    system.into_iter().chain(messages.iter().map(message_json)).collect()
 }
 
 fn message_json(message: &ChatMessage) -> Value {

@@ -93,9 +93,10 @@ impl ChatAdapter for OpenaiAdapter {
 }
 
 fn messages_json(params: &RequestParams<'_>) -> Vec<Value> {
-    let system = params.system_prompt();
+    let system = params.request.system.trim();
     let system = (!system.is_empty()).then(|| json!({ "role": "system", "content": system }));
-    let messages = params.request.messages.iter().map(|message| {
+    let messages = params.messages_with_context();
+    let messages = messages.iter().map(|message| {
         let mut json = message_json(message);
         if json["role"] == "assistant" && params.field_quirks.contains(REASONING_FIELD) {
             add_reasoning_placeholder(&mut json);

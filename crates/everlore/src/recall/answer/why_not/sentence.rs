@@ -8,6 +8,10 @@ const SAME_QUESTION: &str =
 
 const NO_ANSWER: &str = "it is an answer that only says that nothing is known";
 
+const OPEN_QUESTION: &str = "it is a question that carries no fact";
+
+const FILLER: &str = "it is a greeting, thanks or an acknowledgement";
+
 const VISIBLE: &str =
     "the model still sees it, or the turns it was extracted from, in this conversation";
 
@@ -25,6 +29,12 @@ impl WhyNot {
             Self::Filter { by, has } => filter_sentence(by, has, option),
             Self::SameQuestion => SAME_QUESTION.to_owned(),
             Self::NoAnswer => NO_ANSWER.to_owned(),
+            Self::OpenQuestion => OPEN_QUESTION.to_owned(),
+            Self::Filler => FILLER.to_owned(),
+            Self::Echo { of } => format!("it is a reply that only repeats {of}, which is found"),
+            Self::ToldByMemory { memory } => {
+                format!("the memory {memory} was drawn from it and tells the same")
+            }
             Self::Seen => VISIBLE.to_owned(),
             Self::NoTerm { query_terms, memory_terms } => format!(
                 "it has nothing in common with the query: the query was looked up by {}; the memory is found \
@@ -38,10 +48,15 @@ impl WhyNot {
                 hit.score,
                 option("limit")
             ),
-            Self::Floor { floor, hit } => format!(
-                "the best hit is far more relevant: its relevance {:.2} is below {floor:.2}",
-                hit.factors.relevance
-            ),
+            Self::Floor { floor, hit } => match hit.probability {
+                Some(probability) => format!(
+                    "others bear on the message more: its probability {probability:.3} is below {floor:.3}"
+                ),
+                None => format!(
+                    "the best hit is far more relevant than this one with {:.2}",
+                    hit.factors.relevance
+                ),
+            },
             Self::Score { min_score, hit } => {
                 let name = option("min-score");
                 format!("its score {:.2} is below {name} {min_score:.2}", hit.score)
@@ -64,7 +79,7 @@ impl WhyNot {
 fn tier_phrase(tier: Tier) -> &'static str {
     match tier {
         Tier::L2 => "in full",
-        Tier::L1 => "as an overview",
+        Tier::L1 => "by the passage that answers, or as an overview",
         Tier::L0 => "as one line",
     }
 }

@@ -1,0 +1,123 @@
+//! Attribution: who said a turn and where a memory comes from, in the words of a heading. A model must not take its own
+//! claims or the output of a tool for the user's words.
+
+use super::{language::Language, sanitize::sanitize_line};
+use crate::types::{Memory, Origin, Role, Trust};
+
+/// Most characters of a speaker's name in a heading: longer ones are no names.
+const MAX_NAME_CHARS: usize = 40;
+
+/// Role words of both languages: a speaker of such a name is quoted, so that it does not pose as the role.
+const ROLE_WORDS: [&str; 8] =
+    ["user", "assistant", "tool", "system", "用户", "助手", "工具", "系统"];
+
+/// Returns the name and role of a turn's speaker: `user`, `Alice, user`, `Alice`, or that it is unknown.
+pub(crate) fn speaker_label(turn: &Memory, language: Language) -> String {
+    let chinese = language == Language::Chinese;
+    let role = turn.source.role.map(|role| role_word(role, chinese));
+    let name = turn.source.speaker.as_deref().map(plain_name).filter(|name| !name.is_empty());
+    // A host that gives the role as the name says it only once.
+    let name = name.filter(|name| turn.source.role.is_none_or(|role| !names_role(name, role)));
+    match (name.map(quote_role_word), role) {
+        (Some(name), Some(role)) if chinese => format!("{name}，{role}"),
+        (Some(name), Some(role)) => format!("{name}, {role}"),
+        (Some(name), None) => name,
+        (None, Some(role)) => role.to_owned(),
+        (None, None) if chinese => "说话人不详".to_owned(),
+        (None, None) => "unknown speaker".to_owned(),
+    }
+}
+
+/// Returns the origin of a memory that does not come from the user: a claim of the assistant, a tool, an import.
+pub(crate) fn origin_label(memory: &Memory, language: Language) -> Option<&'static str> {
+    let (english, chinese) = match (memory.trust(), memory.source.role, memory.source.via) {
+        (Trust::Approved, ..) => return None,
+        (Trust::Suspect, ..) => ("suspect", "可疑"),
+        (Trust::Outside, ..) => ("from outside", "来自外部"),
+        (Trust::Tool, ..) | (_, Some(Role::Tool), _) => ("from a tool", "来自工具"),
+        (_, Some(Role::Assistant), _) => ("assistant's claim", "助手的说法"),
+        (Trust::Imported, ..) | (_, _, Origin::Import) => ("imported", "导入"),
+        _ => return None,
+    };
+    Some(if language == Language::Chinese { chinese } else { english })
+}
+
+fn role_word(role: Role, chinese: bool) -> &'static str {
+    match (role, chinese) {
+        (Role::User, false) => "user",
+        (Role::User, true) => "用户",
+        (Role::Assistant, false) => "assistant",
+        (Role::Assistant, true) => "助手",
+        (Role::System, false) => "system",
+        (Role::System, true) => "系统",
+        (Role::Tool, false) => "tool",
+        (Role::Tool, true) => "工具",
+    }
+}
+
+/// Returns a name on one line without the marks that separate the parts of a heading.
+fn plain_name(name: &str) -> String {
+    let marks = [',', '，', '(', ')', '（', '）', '[', ']', ';', '；'];
+    let short: String =
+        sanitize_line(&name.replace(marks, " ")).chars().take(MAX_NAME_CHARS).collect();
+    short.trim().to_owned()
+}
+
+fn names_role(name: &str, role: Role) -> bool {
+    [false, true].iter().any(|chinese| name.eq_ignore_ascii_case(role_word(role, *chinese)))
+}
+
+fn quote_role_word(name: String) -> String {
+    let last = name.rsplit(' ').next().unwrap_or_default();
+    let is_role = ROLE_WORDS.iter().any(|word| last.eq_ignore_ascii_case(word));
+    if is_role { format!("“{name}”") } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::types::{Kind, MemorySource, Scope};
+
+    fn memory(via: Origin, role: Option<Role>, speaker: &str) -> Memory {
+        let speaker = Some(speaker.to_owned()).filter(|name| !name.is_empty());
+        let source = MemorySource { role, speaker, ..MemorySource::new(via) };
+        let at = Timestamp::UNIX_EPOCH;
+        Memory::with_content(&Scope::default(), Kind::Turn, "x".into(), source, at, at)
+    }
+
+    #[test]
+    fn a_turn_names_its_speaker_and_role_in_both_languages() {
+        let cases = [
+            (Some(Role::User), "", "user", "用户"),
+            (Some(Role::Assistant), "", "assistant", "助手"),
+            (Some(Role::Tool), "grep", "grep, tool", "grep，工具"),
+            (Some(Role::User), "Alice", "Alice, user", "Alice，用户"),
+            (Some(Role::User), "User", "user", "用户"),
+            (None, "小明", "小明", "小明"),
+            (None, "user", "“user”", "“user”"),
+            (Some(Role::Tool), "user", "“user”, tool", "“user”，工具"),
+            (None, "", "unknown speaker", "说话人不详"),
+        ];
+        for (role, speaker, english, chinese) in cases {
+            let turn = memory(Origin::Observe, role, speaker);
+            assert_eq!(speaker_label(&turn, Language::English), english);
+            assert_eq!(speaker_label(&turn, Language::Chinese), chinese);
+        }
+    }
+
+    #[test]
+    fn only_what_the_user_did_not_say_names_its_origin() {
+        let cases = [
+            (Origin::Remember, None, None),
+            (Origin::Extract, None, None),
+            (Origin::Extract, Some(Role::Assistant), Some("assistant's claim")),
+            (Origin::Extract, Some(Role::Tool), Some("from a tool")),
+            (Origin::Import, None, Some("imported")),
+        ];
+        for (via, role, label) in cases {
+            assert_eq!(origin_label(&memory(via, role, ""), Language::English), label);
+        }
+    }
+}
