@@ -30,6 +30,7 @@ fn hit(memory: Memory) -> Hit {
         probability: None,
         newer: None,
         held_until: None,
+        probability: None,
         check: None,
         address: place,
     }

@@ -167,10 +167,11 @@ fn the_example_of_the_page_finds_what_it_says() {
         after.split('"').nth(1).unwrap().to_owned()
     };
     let (_, answer) = page.split_once("\n# → ").unwrap();
-    let server = TestServer::start(&TestHome::new(), &[]);
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
     let message = json!([{ "role": "user", "content": quoted("client.add(") }]);
     let body = json!({ "messages": message, "user_id": "ana" });
-    request_with_token(&server, "POST", "/v3/memories/add/", Some(body));
+    request_with_token(&server, "POST", "/v3/memories/add/", Some(body)).json(200);
     let query = json!({ "query": quoted("client.search("), "filters": { "user_id": "ana" } });
     let found = request_with_token(&server, "POST", "/v3/memories/search/", Some(query)).json(200);
     let first = found["results"][0]["memory"].as_str().unwrap_or_default();
