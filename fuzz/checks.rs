@@ -193,7 +193,6 @@ fn hit(content: &str, name: &str) -> Hit {
         probability: None,
         newer: None,
         held_until: None,
-        probability: None,
         check: None,
         address: DocAddress::new(0, 0),
     }

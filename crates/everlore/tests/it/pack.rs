@@ -30,7 +30,6 @@ fn hit(memory: Memory) -> Hit {
         probability: None,
         newer: None,
         held_until: None,
-        probability: None,
         check: None,
         address: place,
     }
