@@ -36,7 +36,7 @@ pub(super) fn render_confidence(estimate: &ConfidenceEstimate) -> String {
         ConfidenceBasis::Profile => "it asks who you are, and that is known".to_owned(),
         ConfidenceBasis::Period => "it asks for a time, and something was said then".to_owned(),
         ConfidenceBasis::Named => "it names the memory".to_owned(),
-        ConfidenceBasis::Evidence => {
+        ConfidenceBasis::Call | ConfidenceBasis::Evidence => {
             return format!("{confidence}, because\n{}", render_features(estimate));
         }
     };
