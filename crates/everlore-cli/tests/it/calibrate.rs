@@ -76,5 +76,9 @@ fn the_gate_says_why_in_plain_words() {
     let output = home.run(&["recall", "写一首关于 tea 的诗", "--explain"]).out;
     assert!(output.contains("the message needs no memory"), "{output}");
     let answer = home.json(&["recall", "green tea", "--explain"]);
+    assert_eq!(answer["judgement"]["basis"], "call");
+    assert_eq!(answer["judgement"]["parts"][1]["name"], "need");
+    let answer = home.json(&["recall", "What tea do I drink?", "--explain"]);
+    assert_eq!(answer["judgement"]["basis"], "evidence");
     assert_eq!(answer["judgement"]["parts"][1]["name"], "coverage");
 }

@@ -35,7 +35,7 @@ async fn with_fewer_than_three_the_newest_of_any_kind_complete_it() {
     for query in ["Who am I?", "我是谁"] {
         let (engine, owner) = (ram(), scope("wang"));
         remember_all(&engine, &owner, &["I sail", "The port is 8443", "部署在周五"]).await;
-        engine.observe(&owner, vec![turn("monday", "", "hm")]).await.unwrap();
+        engine.observe(&owner, vec![turn("monday", "", "the harbour was full")]).await.unwrap();
         let found = found(&engine, &owner, query).await;
         assert_eq!(found.len(), 4, "{query}");
         assert_eq!(found[0], "I sail", "{query}");

@@ -90,8 +90,8 @@ fn contents(found: &Recall) -> Vec<&str> {
 const TEXTS: [&str; 4] = [
     "on monday the doctor parked the car",
     "on monday a physician prescribed antibiotics",
-    "on monday we cooked soup",
-    "on monday we cooked rice",
+    "on monday we all cooked soup",
+    "on monday we all cooked rice",
 ];
 
 #[tokio::test]

@@ -34,7 +34,7 @@ pub struct MessageForm {
 impl MessageForm {
     /// Reads the form of a message whose need and identity question the rules have classified.
     pub(crate) fn of(message: &str, need: MemoryNeed, identity: IdentityQuestion) -> Self {
-        let head = &message[..message.floor_char_boundary(MAX_BYTES)];
+        let head = beginning(message, MAX_BYTES);
         let plain = normalize(head);
         let text = PhraseMatcher::new(&plain);
         let any = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
@@ -88,11 +88,19 @@ fn word_count(plain: &str) -> f64 {
 }
 
 fn begins_with(plain: &str, phrase: &str) -> bool {
-    let head = plain.len().min(phrase.len() + 24);
-    let head = &plain[..plain.floor_char_boundary(head)];
+    let head = beginning(plain, phrase.len() + MAX_LEAD_BYTES);
     plain.starts_with(phrase)
         || LEADS.iter().any(|lead| head.starts_with(lead)) && has(head, phrase)
 }
+
+/// Returns the first `max` bytes of a text, less a character that they cut.
+fn beginning(text: &str, max: usize) -> &str {
+    let end = (0..=max.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or_default()]
+}
+
+/// Bytes of the words before the first one that counts.
+const MAX_LEAD_BYTES: usize = 24;
 
 /// Words before the first one that counts.
 const LEADS: &[&str] =

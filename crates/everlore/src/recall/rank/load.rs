@@ -39,7 +39,7 @@ pub(crate) async fn load<'a>(
         let rows = load_rows(deps, request, &fusion, &mut candidates).await?;
         let loaded = candidates.len();
         drop_redundant(deps, request, fusion.intent, &mut candidates, &rows).await?;
-        if is_all || candidates.len() * 2 > loaded {
+        if is_all || loaded == 0 || candidates.len() * 2 > loaded {
             second_hop::boost_second_hop(&mut candidates, &rows, fusion.intent, &fusion.config);
             return Ok(LoadedCandidates { fusion, candidates, rows });
         }
@@ -59,6 +59,7 @@ async fn load_rows(
     } else {
         rerank::rerank(deps, request, fusion.gathered, candidates).await?;
     }
+    candidates.retain(|candidate| candidate.signals.is_related());
     let addresses: Vec<_> = candidates.iter().map(|candidate| candidate.address).collect();
     deps.store.memories().by_address(&request.scope, &addresses).await
 }
