@@ -95,7 +95,7 @@ fn print(report: &GateReport) {
     let head = [&["bin"], &names[..]].concat();
     println!("Confidence → share answerable (questions), held out:");
     println!("{}", render(&head, &rows));
-    println!("Fitted on all sets: {:.2?}", report.weights.0);
+    println!("Fitted on all sets: {:.2?}", report.weights.encoder);
     if let Some(made_up) = report.made_up {
         println!(
             "Mean calibration on synthetic questions: bias {:.2}, slope {:.2}",

@@ -155,7 +155,7 @@ async fn time_steps(
     // Every hit is injected: this measures the log, not the gate.
     let request = RecallRequest {
         min_confidence: 0.0,
-        min_relevance_share: 0.0,
+        min_probability: 0.0,
         ..engine.context_request(scope, &query)
     };
     let session = format!("talk {}", number / 10);
@@ -202,7 +202,7 @@ async fn whole_turns(
         let request = if gated {
             usual
         } else {
-            RecallRequest { min_confidence: 0.0, min_relevance_share: 0.0, ..usual }
+            RecallRequest { min_confidence: 0.0, min_probability: 0.0, ..usual }
         };
         let turn = async {
             let block = engine.inject(&request, 2_000, &session).await?;

@@ -208,7 +208,7 @@ impl PromptFixture {
     async fn turn(&self, stable: &Prompt, round: u32) -> Result<(String, usize)> {
         let query = self.corpus.query(self.scope, round);
         let request = self.engine.context_request(&Scope::default(), query);
-        let request = RecallRequest { min_confidence: 0.0, min_relevance_share: 0.0, ..request };
+        let request = RecallRequest { min_confidence: 0.0, min_probability: 0.0, ..request };
         let budget = self.engine.config().memory.inject.token_budget;
         let (turn, block) = self.engine.turn_prompt(stable, &request, budget).await?;
         ensure!(!block.entries.is_empty(), "nothing was recalled");

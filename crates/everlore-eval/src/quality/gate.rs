@@ -182,7 +182,8 @@ fn fit_weights(
         }));
     }
     let fitted = fit_logistic(&samples, &[0.0; FEATURE_COUNT], REGULARIZATION);
-    ConfidenceCoefficients(fitted.try_into().expect("as many coefficients as inputs"))
+    let encoder = fitted.try_into().expect("as many coefficients as inputs");
+    ConfidenceCoefficients { encoder, ..ConfidenceCoefficients::default() }
 }
 
 fn quality(judged: &[(f64, bool)], threshold: f64) -> GateQuality {

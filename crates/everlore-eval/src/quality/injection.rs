@@ -428,7 +428,7 @@ mod tests {
             query("q3", "thanks, that's all!", &[]),
         ];
         let set = DataSet { rows, queries, noise: vec![] };
-        let overall = report(&measure(&set, None).unwrap()).overall;
+        let overall = report(&measure(&set, InjectionModels::Builtin).unwrap()).overall;
         assert_eq!((overall.injected, overall.silent), (Some(1.0), Some(1.0)));
         let rivals = measure_rivals(&set, None).unwrap();
         assert_eq!(rivals.len(), 2);

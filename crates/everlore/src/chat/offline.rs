@@ -102,7 +102,7 @@ impl OfflineSession {
     /// Builds a recall request without a score floor: the best hit may be an earlier question.
     fn request(&self, text: &str) -> RecallRequest {
         let request = self.engine.context_request(&self.scope, text);
-        RecallRequest { limit: request.limit + EXTRA_HITS, min_relevance_share: 0.0, ..request }
+        RecallRequest { limit: request.limit + EXTRA_HITS, min_probability: 0.0, ..request }
     }
 
     fn language(&self, text: &str) -> Language {

@@ -68,8 +68,8 @@ pub struct RecallConfig {
     /// Least confidence that a memory answers the query at which it is injected. From 0 to 1; 0 injects anything that
     /// matches.
     pub min_confidence: f64,
-    /// Least relevance of an injected memory, as a share of the best one's. From 0 to 1; 0 injects anything that
-    /// matches.
+    /// Least probability that a memory beside the best one bears on the message at which it is injected. From 0 to 1; 0
+    /// injects anything that matches.
     pub floor: f64,
 }
 
@@ -131,7 +131,7 @@ impl Default for RecallConfig {
             single_character: 0.5,
             synonym: 0.4,
             semantic: 0.5,
-            rerank: 1.0,
+            rerank: 0.7,
             rerank_depth: 50,
             speaker_boost: 2.5,
             when_boost: 1.0,
@@ -143,7 +143,7 @@ impl Default for RecallConfig {
             weight_share: 0.1,
             importance_share: 0.1,
             min_confidence: 0.4,
-            floor: 0.4,
+            floor: 0.065,
         }
     }
 }

@@ -100,8 +100,8 @@ pub struct RecallRequest {
     pub min_score: f64,
     /// Minimum confidence that the best hit answers the query; below it, recall returns nothing.
     pub min_confidence: f64,
-    /// Minimum relevance of a hit, as a share of the highest relevance (the setting `recall.floor`).
-    pub min_relevance_share: f64,
+    /// Minimum probability that a hit beside the best one bears on the message (the setting `recall.floor`).
+    pub min_probability: f64,
     /// Part of the current conversation that the model still sees; recall leaves it out.
     pub visible: Option<VisibleContext>,
     /// Set if the hits are told to a model: turns that tell nothing, and turns whose memory is a hit as well, then leave
@@ -121,7 +121,7 @@ impl RecallRequest {
             whole_period: false,
             min_score: 0.0,
             min_confidence: 0.0,
-            min_relevance_share: 0.0,
+            min_probability: 0.0,
             visible: None,
             for_prompt: false,
         }
@@ -168,6 +168,9 @@ pub struct Hit {
     pub signals: HitSignals,
     /// Factors for age, weight, importance and kind that turn the relevance into the score.
     pub factors: ScoreFactors,
+    /// Probability that the memory bears on the message; `None` if the encoder did not compare it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probability: Option<f64>,
     /// Newer memory that states the same thing differently.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<MemoryId>,

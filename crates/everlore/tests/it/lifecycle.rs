@@ -38,7 +38,7 @@ async fn engines() -> [Engine; 2] {
 fn request(engine: &Engine, owner: &Scope, query: &str) -> RecallRequest {
     RecallRequest {
         min_confidence: 0.0,
-        min_relevance_share: 0.0,
+        min_probability: 0.0,
         ..engine.context_request(owner, query)
     }
 }

@@ -28,7 +28,7 @@ async fn a_block_leaves_out_what_is_far_less_relevant_than_the_best() {
     let request = engine.context_request(&owner, "staging server port number");
     let block = engine.context(&request, 500).await.unwrap();
     assert_eq!(block.entries.len(), 1, "{}", block.text);
-    let all = RecallRequest { min_relevance_share: 0.0, ..request };
+    let all = RecallRequest { min_probability: 0.0, ..request };
     assert_eq!(engine.context(&all, 500).await.unwrap().entries.len(), 2);
 }
 

@@ -130,7 +130,7 @@ impl Engine {
         RecallRequest {
             limit: settings.memory.inject.limit,
             min_confidence: settings.recall.min_confidence,
-            min_relevance_share: settings.recall.floor,
+            min_probability: settings.recall.floor,
             for_prompt: true,
             ..RecallRequest::new(scope.clone(), query, &settings.recall)
         }

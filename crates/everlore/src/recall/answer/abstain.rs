@@ -1,7 +1,12 @@
 //! The last step of recall: explains the hits, abstains if the confidence in the best one is too low, and cuts the rest
 //! to the request's minimums and limit.
 
-use super::confidence::{ConfidenceCoefficients, estimate_confidence};
+use super::{
+    confidence::{
+        ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, estimate_confidence,
+    },
+    hit_probability::set_probabilities,
+};
 use crate::recall::{
     Hit, Recall, RecallRequest,
     rank::{RankedHits, source_turns},
@@ -9,6 +14,9 @@ use crate::recall::{
 
 /// Coverage above which a hit contains every term; sums of fractions fall a little short of 1.
 const FULL_COVERAGE: f64 = 0.999;
+
+/// Least relevance of a hit, as a share of the best one's, where no encoder compared it.
+const MIN_RELEVANCE_SHARE: f64 = 0.4;
 
 /// Turns ranked hits into the answer: explains them, estimates the confidence in the best one, drops those below the
 /// request's minimums (all if the confidence is), and truncates them to its limit.
@@ -26,8 +34,9 @@ pub(crate) fn abstain(
     if intent.requires_all_terms {
         hits.retain(|hit| hit.signals.coverage > FULL_COVERAGE);
     }
+    set_probabilities(&mut hits, fusion.corpus.num_docs());
     let estimate = estimate_confidence(intent, &hits, features, coefficients);
-    let mut hits = drop_weak(hits, estimate.confidence, request);
+    let mut hits = drop_weak(hits, &estimate, request);
     if request.for_prompt && !intent.asks_period {
         source_turns::arrange_for_prompt(&mut hits, intent);
     }
@@ -48,17 +57,30 @@ pub(crate) fn abstain(
     }
 }
 
-/// Returns the minimum relevance of a hit: a share of the highest relevance.
-pub(super) fn relevance_floor(hits: &[Hit], request: &RecallRequest) -> f64 {
-    request.min_relevance_share * hits.iter().map(|hit| hit.factors.relevance).fold(0.0, f64::max)
+/// Returns `true` if a hit is likely enough to bear on the message. The best one always is; one that the encoder did not
+/// compare must be nearly as relevant.
+pub(super) fn is_likely(hits: &[Hit], index: usize, request: &RecallRequest) -> bool {
+    let hit = &hits[index];
+    let best = hits.iter().map(|hit| hit.factors.relevance).fold(0.0, f64::max);
+    index == 0
+        || request.min_probability == 0.0
+        || match hit.probability {
+            Some(probability) => probability >= request.min_probability,
+            None => hit.factors.relevance >= MIN_RELEVANCE_SHARE * best,
+        }
 }
 
-/// Drops the hits below the minimum score or relevance; all of them if the confidence is below its minimum.
-fn drop_weak(mut hits: Vec<Hit>, confidence: f64, request: &RecallRequest) -> Vec<Hit> {
-    if confidence < request.min_confidence {
+/// Drops the hits below the minimum score or probability; all of them if the confidence is below its minimum.
+fn drop_weak(hits: Vec<Hit>, estimate: &ConfidenceEstimate, request: &RecallRequest) -> Vec<Hit> {
+    if estimate.confidence < request.min_confidence {
         return Vec::new();
     }
-    let floor = relevance_floor(&hits, request);
-    hits.retain(|hit| hit.score >= request.min_score && hit.factors.relevance >= floor);
-    hits
+    // A period and a profile are wanted whole.
+    let is_whole = matches!(estimate.basis, ConfidenceBasis::Period | ConfidenceBasis::Profile);
+    let kept: Vec<bool> = (0..hits.len())
+        .map(|index| {
+            hits[index].score >= request.min_score && (is_whole || is_likely(&hits, index, request))
+        })
+        .collect();
+    hits.into_iter().zip(kept).filter_map(|(hit, is_kept)| is_kept.then_some(hit)).collect()
 }

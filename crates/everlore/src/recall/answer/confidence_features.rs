@@ -55,6 +55,8 @@ pub struct ConfidenceFeatures {
     pub date: bool,
     /// Smallness of the scope: 1 with a single memory, 0 from sixty on.
     pub small: f64,
+    /// `true` if the encoder compared hits with the query.
+    pub compared: bool,
     /// Log odds that the message calls for memory, by the need model.
     pub need: f64,
     /// `true` if the message asks for one fact, which other memories cannot replace.
@@ -98,7 +100,7 @@ impl Fusion<'_> {
         let questions: &[_] =
             if self.corpus.num_docs() < MAX_DOCS_FOR_PARTS { &self.intent.questions } else { &[] };
         let parts = questions.iter().map(|question| self.features_for(hits, Some(question)));
-        let log_odds = |features: &ConfidenceFeatures| coefficients.log_odds(&features.features());
+        let log_odds = |features: &ConfidenceFeatures| coefficients.log_odds(features);
         parts.fold(whole, |best, part| if log_odds(&part) > log_odds(&best) { part } else { best })
     }
 
@@ -121,6 +123,7 @@ impl Fusion<'_> {
             acquaintances: known_names,
             date: hit.signals.date > 0.0,
             small: smallness(self.corpus.num_docs()),
+            compared: hits.iter().any(|hit| hit.signals.rerank_cosine.is_some()),
             need: need_log_odds(&self.intent.form, self.gathered.message_vector.as_deref()),
             asks_fact: self.intent.form.asks_fact,
             cosine: highest(hits, |signals| signals.rerank_cosine, USUAL_COSINE),

@@ -9,6 +9,7 @@ mod confidence;
 mod abstain;
 mod logistic;
 mod need_model;
+mod hit_probability;
 mod synthetic_queries;
 mod heading;
 mod passage;

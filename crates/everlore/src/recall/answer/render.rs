@@ -63,6 +63,7 @@ pub(crate) fn recall_named_memory(memory: Memory, config: &RecallConfig, now: &Z
         score: 1.0,
         signals: HitSignals::default(),
         factors: ScoreFactors::default(),
+        probability: None,
         newer: None,
         held_until: None,
         check: None,

@@ -6,7 +6,11 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::{abstain::relevance_floor, confidence::ConfidenceEstimate, pack::MemoryBlock};
+use super::{
+    abstain::is_likely,
+    confidence::{ConfidenceBasis, ConfidenceEstimate},
+    pack::MemoryBlock,
+};
 use crate::{
     config::RecallConfig,
     error::{Error, Result},
@@ -83,9 +87,9 @@ pub enum WhyNot {
         /// The hit with its numbers.
         hit: Box<Hit>,
     },
-    /// The memory is far less relevant than the best hit.
+    /// The memory probably does not bear on the message, or is far less relevant than the best hit.
     Floor {
-        /// Minimum relevance of a hit.
+        /// Minimum probability of a hit.
         floor: f64,
         /// The hit with its numbers.
         hit: Box<Hit>,
@@ -207,7 +211,7 @@ async fn recall_everything(deps: RecallDeps<'_>, request: &RecallRequest) -> Res
         limit: rerank::UNLIMITED,
         min_score: 0.0,
         min_confidence: 0.0,
-        min_relevance_share: 0.0,
+        min_probability: 0.0,
         ..request.clone()
     };
     recall(RecallDeps { config: &config, ..deps }, &everything).await
@@ -238,9 +242,10 @@ fn explain_rank(request: &RecallRequest, found: &Recall, index: usize) -> WhyNot
     if hit.score < request.min_score {
         return WhyNot::Score { min_score: request.min_score, hit };
     }
-    let floor = relevance_floor(hits, request);
-    if hit.factors.relevance < floor {
-        return WhyNot::Floor { floor, hit };
+    let is_whole =
+        matches!(found.judgement.basis, ConfidenceBasis::Period | ConfidenceBasis::Profile);
+    if !is_whole && !is_likely(hits, index, request) {
+        return WhyNot::Floor { floor: request.min_probability, hit };
     }
     if !time_order::is_within_limit(&found.intent, request, hits.len(), index) {
         let last = request.limit.checked_sub(1);

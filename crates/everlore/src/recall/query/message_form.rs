@@ -26,8 +26,8 @@ const MAX_FACT_CHARS: usize = 18;
 pub struct MessageForm {
     /// Inputs of the need model.
     pub features: [f64; FORM_COUNT],
-    /// `true` for a short question that one fact answers ("Where did I learn to ski?"). If no memory states the fact,
-    /// others do not help; they may well help with a task or a situation.
+    /// `true` for a short, plain question that one fact answers ("Where did I learn to ski?"). If no memory states the
+    /// fact, others do not help; they may well help with a task or a situation.
     pub asks_fact: bool,
 }
 
@@ -76,7 +76,7 @@ impl MessageForm {
         } else {
             words <= MAX_FACT_WORDS as f64
         };
-        Self { features, asks_fact: asks && is_short && !requests }
+        Self { features, asks_fact: asks && is_question(head) && is_short && !requests }
     }
 }
 
@@ -171,8 +171,8 @@ mod tests {
     fn a_short_question_about_the_speaker_asks_for_one_fact_in_both_languages() {
         for message in [
             "Where did I learn to ski?",
-            "what's my shoe size",
-            "hey what is my wifi password",
+            "what's my shoe size?",
+            "hey what is my wifi password?",
             "我的沙发多少钱买的？",
             "我外婆最喜欢的花是什么？",
         ] {
@@ -181,6 +181,7 @@ mod tests {
         for message in [
             "plan dinner for saturday",
             "can i take the kids along on thursday?",
+            "where did i put the spare key, cant find it anywhere",
             "what should I bring to the potluck on saturday given that everybody there is vegan?",
             "晚上吃啥",
             "帮我写封请假邮件",

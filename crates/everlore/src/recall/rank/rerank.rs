@@ -29,7 +29,7 @@ const NEIGHBOUR_SHARE: f32 = 0.8;
 
 /// Weight of the pooled whole-text similarity beside MaxSim: a request in other words than the memory is near it as a
 /// whole, though none of its words is.
-const WHOLE_TEXT_SHARE: f64 = 1.0;
+const WHOLE_TEXT_SHARE: f64 = 0.7;
 
 /// Length of a query, in tokens, from which it counts as long.
 const LONG_QUERY_TOKENS: f64 = 32.0;
@@ -45,7 +45,7 @@ const DEFAULT_IDF: f32 = 1.6;
 const PUNCTUATION_IDF: f32 = 1.0;
 
 /// Factor on the weight of the cosine similarity when reranking: both signals overlap.
-const SEMANTIC_SHARE: f64 = 1.0;
+const SEMANTIC_SHARE: f64 = 0.8;
 
 /// Returns the reranker, if the settings enable it and it understands the language of the query.
 fn reranker<'a>(deps: RecallDeps<'a>, request: &RecallRequest) -> Option<&'a dyn Reranker> {

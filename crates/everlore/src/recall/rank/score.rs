@@ -82,6 +82,7 @@ fn score_candidates(
                 memory,
                 signals: candidate.signals,
                 factors,
+                probability: None,
                 newer: None,
                 held_until: None,
                 check: None,

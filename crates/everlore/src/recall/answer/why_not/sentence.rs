@@ -48,10 +48,15 @@ impl WhyNot {
                 hit.score,
                 option("limit")
             ),
-            Self::Floor { floor, hit } => format!(
-                "the best hit is far more relevant: its relevance {:.2} is below {floor:.2}",
-                hit.factors.relevance
-            ),
+            Self::Floor { floor, hit } => match hit.probability {
+                Some(probability) => format!(
+                    "others bear on the message more: its probability {probability:.3} is below {floor:.3}"
+                ),
+                None => format!(
+                    "the best hit is far more relevant than this one with {:.2}",
+                    hit.factors.relevance
+                ),
+            },
             Self::Score { min_score, hit } => {
                 let name = option("min-score");
                 format!("its score {:.2} is below {name} {min_score:.2}", hit.score)
