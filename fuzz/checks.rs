@@ -190,6 +190,7 @@ fn hit(content: &str, name: &str) -> Hit {
         score: 0.5,
         signals: HitSignals::default(),
         factors,
+        probability: None,
         newer: None,
         held_until: None,
         check: None,

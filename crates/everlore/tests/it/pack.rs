@@ -27,6 +27,7 @@ fn hit(memory: Memory) -> Hit {
         score: 0.5,
         signals: HitSignals::default(),
         factors,
+        probability: None,
         newer: None,
         held_until: None,
         check: None,
