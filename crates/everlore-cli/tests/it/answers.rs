@@ -107,8 +107,9 @@ fn an_explanation_shows_every_number_and_they_add_up() {
     let hit = &found["hits"][0];
     let (signals, factors) = (&hit["explain"]["signals"], &hit["explain"]["factors"]);
     let number = |value: &Value| value.as_f64().unwrap();
-    let parts =
-        ["lexical", "semantic", "speaker", "when", "date", "identity", "session", "bridge", "rerank"];
+    let parts = [
+        "lexical", "semantic", "speaker", "when", "date", "identity", "session", "bridge", "rerank",
+    ];
     let sum: f64 = parts.iter().map(|part| number(&signals[part])).sum();
     assert!((sum - number(&signals["fused"])).abs() < 1e-9, "{signals}");
     let parts = ["relevance", "recency", "weight", "importance", "kind"];

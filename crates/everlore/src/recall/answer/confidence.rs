@@ -111,7 +111,7 @@ const WORD_COEFFICIENTS: [f64; FEATURE_COUNT] = [
 /// and on messages that need no memory; the intercept is set so that nine in ten of the latter stay silent at the
 /// default of `recall.min_confidence`.
 const CALL_COEFFICIENTS: [(&str, f64); 7] = [
-    ("usual", 0.2),
+    ("usual", 0.1),
     ("need", 0.91),
     ("cosine", 2.79),
     ("max sim", 2.51),
@@ -123,12 +123,29 @@ const CALL_COEFFICIENTS: [(&str, f64); 7] = [
 /// Log odds per unit of negative need that a question for a fact loses: general knowledge has answers elsewhere.
 const FACT_NEED: f64 = 0.5;
 
+/// Log odds by words alone that a message loses: where it calls for nothing by its form, only a memory with nearly all of
+/// its rare words is told. An error message loses nothing: its form says nothing.
+const WORDS_MARGIN: f64 = 1.5;
+
+/// The same for a question for a fact, whose words are those of its answer more often.
+const FACT_WORDS_MARGIN: f64 = 0.5;
+
 impl ConfidenceCoefficients {
+    /// Returns the log odds that the best hit answers, by words alone.
+    fn words_log_odds(&self, features: &ConfidenceFeatures) -> f64 {
+        let sum: f64 = self.words.iter().zip(features.features()).map(|(a, b)| a * b).sum();
+        let general = if features.general { GENERAL_QUESTION_PENALTY } else { 0.0 };
+        let margin = if features.code { 0.0 } else { WORDS_MARGIN };
+        sum + general - margin
+    }
+
     /// Returns the log odds that the best hit answers a question for a fact.
     pub(super) fn log_odds(&self, features: &ConfidenceFeatures) -> f64 {
-        let coefficients = if features.compared { &self.encoder } else { &self.words };
-        let inputs = features.features();
-        coefficients.iter().zip(inputs).map(|(coefficient, value)| coefficient * value).sum()
+        let sum = |coefficients: &[f64; FEATURE_COUNT]| -> f64 {
+            coefficients.iter().zip(features.features()).map(|(a, b)| a * b).sum()
+        };
+        let words = sum(&self.words);
+        if features.compared { sum(&self.encoder).max(words - FACT_WORDS_MARGIN) } else { words }
     }
 }
 
@@ -254,8 +271,9 @@ impl ConfidenceEstimate {
             ConfidenceBasis::Nothing | ConfidenceBasis::NoNeed => 0.0,
             ConfidenceBasis::Profile | ConfidenceBasis::Period | ConfidenceBasis::Named => 1.0,
             ConfidenceBasis::Call => {
-                let log_odds: f64 = self.evidence.call_parts().iter().map(|part| part.adds).sum();
-                sigmoid(log_odds + self.intent)
+                let call: f64 = self.evidence.call_parts().iter().map(|part| part.adds).sum();
+                let words = coefficients.words_log_odds(&self.evidence);
+                sigmoid(call.max(words) + self.intent)
             }
             ConfidenceBasis::Evidence => {
                 sigmoid(coefficients.log_odds(&self.evidence) + self.intent)

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{confidence::ConfidenceCoefficients, need_model::need_log_odds};
 use crate::recall::{
-    Hit, HitSignals, QueryTerm,
+    Hit, HitSignals, MemoryNeed, QueryKind, QueryTerm,
     rank::{DocRef, Fusion},
 };
 
@@ -55,6 +55,10 @@ pub struct ConfidenceFeatures {
     pub date: bool,
     /// Smallness of the scope: 1 with a single memory, 0 from sixty on.
     pub small: f64,
+    /// `true` if general knowledge answers the message, by the rules of its form.
+    pub general: bool,
+    /// `true` if the message is code, configuration or an error.
+    pub code: bool,
     /// `true` if the encoder compared hits with the query.
     pub compared: bool,
     /// Log odds that the message calls for memory, by the need model.
@@ -123,6 +127,8 @@ impl Fusion<'_> {
             acquaintances: known_names,
             date: hit.signals.date > 0.0,
             small: smallness(self.corpus.num_docs()),
+            general: self.intent.need == MemoryNeed::General,
+            code: self.intent.kind == QueryKind::Code,
             compared: hits.iter().any(|hit| hit.signals.rerank_cosine.is_some()),
             need: need_log_odds(&self.intent.form, self.gathered.message_vector.as_deref()),
             asks_fact: self.intent.form.asks_fact,

@@ -36,6 +36,9 @@ const BROAD_LIMIT: usize = 50;
 /// other language, a chance pair of characters has a huge z-score where nothing else matches.
 const FULL_TERM_COVERAGE: f64 = 0.5;
 
+/// Least share of a match of terms that counts: one rare word of a long list is a match, too.
+const MIN_TERM_SHARE: f64 = 0.5;
+
 /// Documents per unit of parallel work.
 const CHUNK_DOCS: usize = 4_096;
 
@@ -309,7 +312,7 @@ impl Fusion<'_> {
             return signal;
         }
         let coverage = f64::from(self.lexical.covered[ordinal]) / self.total_coverage.max(1e-9);
-        signal * (coverage / FULL_TERM_COVERAGE).min(1.0)
+        signal * (coverage / FULL_TERM_COVERAGE).clamp(MIN_TERM_SHARE, 1.0)
     }
 
     /// Boosts every document by a share of the best one in its session.
