@@ -19,9 +19,6 @@ use crate::{
 /// Texts encoded at a time; one write stores their token vectors.
 const BATCH: usize = 16;
 
-/// Time without a save after which encoding begins: a burst of saves is not slowed down.
-const QUIET: Duration = Duration::from_millis(20);
-
 /// Background task that encodes memories without token vectors, one scope after the other, and ends when none is left.
 pub(crate) struct TokenBackfill {
     store: Arc<dyn Store>,
@@ -95,7 +92,8 @@ impl TokenBackfill {
     }
 
     async fn run_task(self: Arc<Self>) {
-        tokio::time::sleep(QUIET).await;
+        // The save that woke the task is answered first.
+        tokio::task::yield_now().await;
         while let Some(scope) = self.next_scope() {
             if let Err(error) = self.backfill(&scope, &mut |_| {}).await {
                 tracing::warn!("{error}: token vectors are computed by a later save or recall");
