@@ -30,9 +30,13 @@ const FULL_TERM_COVERAGE: f64 = 0.5;
 /// Least share of a match of terms that counts: one rare word of a long list is a match, too.
 const MIN_TERM_SHARE: f64 = 0.3;
 
-/// Highest z-score of a match of terms beside similarity in meaning. The only match among 150 memories has a z-score of
-/// 12, whatever its words; that of a good match among several is 3 to 5.
+/// Highest z-score of a match of some terms beside similarity in meaning. The only match among 150 memories has a z-score
+/// of 12, whatever its words; that of a good match among several is 3 to 5.
 const MAX_TERM_SIGNAL: f64 = 5.0;
+
+/// Coverage from which a match has nearly all terms and its z-score has no bound: a name or a code that is asked for
+/// stands before all that looks like it.
+const WHOLE_COVERAGE: f64 = 0.9;
 
 /// Documents per unit of parallel work.
 const CHUNK_DOCS: usize = 4_096;
@@ -282,7 +286,8 @@ impl Fusion<'_> {
             return signal;
         }
         let coverage = f64::from(self.lexical.covered[ordinal]) / self.total_coverage.max(1e-9);
-        signal.min(MAX_TERM_SIGNAL) * (coverage / FULL_TERM_COVERAGE).clamp(MIN_TERM_SHARE, 1.0)
+        let highest = if coverage < WHOLE_COVERAGE { MAX_TERM_SIGNAL } else { f64::MAX };
+        signal.min(highest) * (coverage / FULL_TERM_COVERAGE).clamp(MIN_TERM_SHARE, 1.0)
     }
 
     /// Boosts every document by a share of the best one in its session.
