@@ -11,6 +11,7 @@ use std::{
 use everlore::{Scope, engine::ConfidenceTuning, types::Timestamp};
 use serde::{Deserialize, Serialize};
 
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use crate::error::{CliError, Result};
 
 /// Name of the file in a home.
@@ -77,7 +78,7 @@ fn path(home: &Path) -> PathBuf {
 }
 
 fn read_entries(home: &Path) -> io::Result<Vec<CalibrationEntry>> {
-    let text = match fs::read_to_string(path(home)) {
+    let text = match regular_file::read_to_string(&path(home), MAX_SETTINGS_BYTES) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         text => text?,
     };

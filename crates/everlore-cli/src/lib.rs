@@ -9,6 +9,7 @@ mod settings;
 mod embedder;
 mod chat_model;
 mod keys;
+mod secret_files;
 mod input;
 mod editor;
 mod output;
@@ -33,6 +34,7 @@ use std::{ffi::OsString, process::ExitCode};
 
 use clap::Parser;
 
+use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
 use crate::{
     cli::Cli,
     cli_context::CliContext,
@@ -112,5 +114,8 @@ fn init_logging(verbose: u8) {
         2 => tracing::Level::DEBUG,
         _ => tracing::Level::TRACE,
     };
-    tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).init();
+    // Other crates log what they carry, such as the texts of MCP messages.
+    let is_ours = filter_fn(|metadata| metadata.target().starts_with("everlore"));
+    let logger = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
+    logger.finish().with(is_ours).init();
 }

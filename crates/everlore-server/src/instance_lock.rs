@@ -1,7 +1,7 @@
 //! One server per home: a file lock that the system releases when the process ends, and the address of the server.
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{File, TryLockError},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::{Path, PathBuf},
 };
@@ -12,6 +12,7 @@ use everlore::{
 };
 use serde::{Deserialize, Serialize};
 
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use crate::token::write_private;
 
 /// Address and identity of a running server.
@@ -116,7 +117,7 @@ fn info_path(home: &Path) -> PathBuf {
 }
 
 fn read_info(home: &Path) -> Option<ServerInfo> {
-    serde_json::from_slice(&fs::read(info_path(home)).ok()?).ok()
+    serde_json::from_slice(&regular_file::read(&info_path(home), MAX_SETTINGS_BYTES).ok()?).ok()
 }
 
 fn already_running(home: &Path) -> Error {

@@ -3,9 +3,11 @@
 //! One request, with `POST /v1/turns` as the example:
 //!
 //! 1. `listen::serve` accepts the connection, after a TLS handshake where there is a certificate (`tls.rs`), and
-//!    `serve_connection` reads requests with a time limit for their headers. `api::router` has all routes and
-//!    middleware.
-//! 2. `trace::trace_request` runs the request in a task of its own and gives it an id. At the end it writes the body of
+//!    `serve_connection` reads requests with time limits for their headers and for what the client reads
+//!    (`client_stream.rs`). Connections that stand still make room for new ones (`connections.rs`). `api::router` has
+//!    all routes and middleware.
+//! 2. `trace::trace_request` runs the request in a task of its own, beside the async threads if its body is large
+//!    (`offload.rs`), and gives it an id. At the end it writes the body of
 //!    an error, which has that id, and metrics, log and audit log: routes and statuses, never texts. `timeouts.rs` has
 //!    every time limit.
 //! 3. `error_format::format_errors` gives errors the shape that clients of the route read (see `error_format.rs`);
@@ -26,6 +28,7 @@
 mod app;
 mod sync;
 mod tasks;
+mod offload;
 mod timeouts;
 mod response;
 mod problem;
@@ -37,6 +40,8 @@ mod auth;
 mod keys;
 mod token;
 mod rate_limit;
+mod caller_slots;
+mod journal_watch;
 mod idempotency;
 mod etag;
 mod trace;
@@ -44,6 +49,8 @@ mod metrics;
 mod fifo_cache;
 mod audit;
 mod instance_lock;
+mod connections;
+mod client_stream;
 mod listen;
 mod tls;
 mod docs_page;

@@ -12,6 +12,7 @@ use everlore::{
 };
 use serde::{Deserialize, Serialize};
 
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use crate::{
     cli_context::CliContext,
     error::{CliError, Result},
@@ -106,7 +107,7 @@ fn canonical_folder(folder: &Path) -> PathBuf {
 }
 
 fn read_registry(cx: &CliContext) -> Result<Vec<RegisteredVault>> {
-    match fs::read(cx.home.join(REGISTRY_FILE)) {
+    match regular_file::read(&cx.home.join(REGISTRY_FILE), MAX_SETTINGS_BYTES) {
         Ok(bytes) => serde_json::from_slice(&bytes)
             .map_err(|error| CliError::io(REGISTRY_FILE, error.into())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),

@@ -11,7 +11,11 @@ use super::{
     entry::build_segment,
     segment::{Docs, PackedDocs, vector_bytes},
 };
-use crate::{error::Result, text::terms::TermHash, types::EmbeddingModelId};
+use crate::{
+    error::{Error, Result},
+    text::terms::TermHash,
+    types::EmbeddingModelId,
+};
 
 /// Documents of a block whose vectors are not loaded for a single query: about a megabyte of them.
 pub(crate) const LARGE_DOCS: usize = 4_096;
@@ -205,9 +209,9 @@ fn cached_blocks(
     let mut vectors =
         load(&lacking(|plan| plan.vectors == VectorPlan::Load), |ids| reader.vectors(ids))?;
     let complete = |(header, plan): (&&BlockHeader, BlockPlan)| {
-        plan.complete(header.id, docs.remove(&header.id), vectors.remove(&header.id), cache)
+        plan.complete(header, docs.remove(&header.id), vectors.remove(&header.id), cache)
     };
-    Ok(headers.iter().zip(plans).map(complete).collect())
+    headers.iter().zip(plans).map(complete).collect()
 }
 
 /// Loads bytes by block id; none are asked for where none are lacking.
@@ -255,23 +259,36 @@ impl BlockPlan {
     /// Returns the block with what was loaded, and caches it if that is new.
     fn complete(
         self,
-        id: i64,
+        header: &BlockHeader,
         docs: Option<Vec<u8>>,
         vectors: Option<Vec<u8>>,
         cache: &BlockCache,
-    ) -> CachedBlock {
+    ) -> Result<CachedBlock> {
         let vectors = match (self.vectors, &self.known) {
-            (VectorPlan::Keep, Some(known)) => return known.clone(),
+            (VectorPlan::Keep, Some(known)) => return Ok(known.clone()),
             (VectorPlan::Keep, None) => CachedVectors::NotRequested,
             (VectorPlan::LeaveInStore, _) => CachedVectors::RequestedOnce,
             (VectorPlan::Load, _) => CachedVectors::Loaded(Arc::new(vectors.unwrap_or_default())),
         };
-        let new_docs = || Arc::new(PackedDocs::new(docs.unwrap_or_default()));
-        let docs = self.known.map_or_else(new_docs, |known| known.docs);
+        let docs = match self.known {
+            Some(known) => known.docs,
+            None => Arc::new(valid_docs(header, docs.unwrap_or_default())?),
+        };
         let cached = CachedBlock { docs, vectors };
-        cache.put(id, cached.clone());
-        cached
+        cache.put(header.id, cached.clone());
+        Ok(cached)
     }
+}
+
+/// Returns the records of a block, or an error if they are not those that its header describes.
+pub(crate) fn valid_docs(header: &BlockHeader, packed: Vec<u8>) -> Result<PackedDocs> {
+    let docs = PackedDocs::new(packed);
+    if docs.is_valid(header.docs) { Ok(docs) } else { Err(damaged_block(header.id)) }
+}
+
+/// Returns the error for a block whose bytes are not what was written.
+pub(crate) fn damaged_block(block: i64) -> Error {
+    Error::damaged(format!("block {block} of the search index; `everlore doctor --repair` rebuilds the index"))
 }
 
 #[cfg(test)]
