@@ -11,8 +11,8 @@ use std::{
 use everlore::{Scope, engine::ConfidenceTuning, types::Timestamp};
 use serde::{Deserialize, Serialize};
 
-use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use crate::error::{CliError, Result};
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Name of the file in a home.
 const CALIBRATION_FILE: &str = "calibration.json";

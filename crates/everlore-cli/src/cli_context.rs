@@ -26,12 +26,12 @@ use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
 use crate::{
-    agent_settings, calibration, chat_model, secret_files,
+    agent_settings, calibration, chat_model,
     cli::{CliCommand, GlobalArgs},
     embedder,
     error::{CliError, Result},
     local_models::LocalModels,
-    rescue_log,
+    rescue_log, secret_files,
     settings::Settings,
     times,
 };

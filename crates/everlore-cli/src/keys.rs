@@ -9,8 +9,8 @@ use everlore::{
 };
 use toml::Table;
 
-use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use crate::error::{CliError, Result};
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Name of the file in a home.
 pub(crate) const KEYS_FILE: &str = "keys.toml";
@@ -73,6 +73,8 @@ fn read_key_table(home: &Path) -> Result<Table> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -34,7 +34,6 @@ use std::{ffi::OsString, process::ExitCode};
 
 use clap::Parser;
 
-use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
 use crate::{
     cli::Cli,
     cli_context::CliContext,
@@ -42,6 +41,7 @@ use crate::{
     error::{CliError, Exit, Result},
     output::Output,
 };
+use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {

@@ -7,8 +7,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use crate::error::{CliError, Result};
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Name of the model that is part of the program.
 pub(crate) const BUILTIN_MODEL: &str = "builtin";

@@ -10,8 +10,8 @@ use everlore::{
     engine::{Domain, Domains},
 };
 
-use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use crate::{cli::GlobalArgs, error::Result};
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Loaded settings.
 pub(crate) struct Settings {

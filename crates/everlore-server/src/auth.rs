@@ -123,7 +123,11 @@ impl Credentials {
 /// Returns `true` if a request carries the owner's token, wherever a client puts it.
 pub(crate) fn is_owner(app: &App, headers: &HeaderMap) -> bool {
     let plain = |name| headers.get(name)?.to_str().ok().map(str::trim);
-    let given = [authorization_value(headers, &["bearer", "token"]), plain("x-api-key"), plain("x-everlore-key")];
+    let given = [
+        authorization_value(headers, &["bearer", "token"]),
+        plain("x-api-key"),
+        plain("x-everlore-key"),
+    ];
     let is_token = |secret: &str| constant_time_eq(&app.credentials.token, &digest_secret(secret));
     given.into_iter().flatten().any(is_token)
 }

@@ -55,7 +55,8 @@ impl ClientStream {
         }
         let timeout = self.write_timeout;
         let deadline = self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
-        let too_slow = |()| Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read"));
+        let too_slow =
+            |()| Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read"));
         deadline.as_mut().poll(cx).map(too_slow)
     }
 }

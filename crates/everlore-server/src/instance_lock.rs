@@ -12,8 +12,8 @@ use everlore::{
 };
 use serde::{Deserialize, Serialize};
 
-use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use crate::token::write_private;
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Address and identity of a running server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,12 +13,15 @@ use everlore::{Error, Result, Scope, internal::files::atomic_file::lock};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use crate::{
     auth::KeyRole,
     sync::lock as lock_mutex,
-    token::{SecretDigest, constant_time_eq, digest_secret, generate_secret, hex, refuse_exposed, write_private},
+    token::{
+        SecretDigest, constant_time_eq, digest_secret, generate_secret, hex, refuse_exposed,
+        write_private,
+    },
 };
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Longest name of a key.
 const MAX_NAME_CHARS: usize = 50;

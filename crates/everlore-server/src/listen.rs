@@ -34,9 +34,7 @@ use tokio::{
 use crate::{
     app::App,
     client_stream::{ByteStream, ClientStream},
-    connections::{
-        AnswerGuard, Connection, ConnectionGuard, ConnectionTable, ReservedConnection,
-    },
+    connections::{AnswerGuard, Connection, ConnectionGuard, ConnectionTable, ReservedConnection},
     response::BoxFuture,
     tasks,
     timeouts::Timeouts,
@@ -193,7 +191,8 @@ async fn serve_connection(
 ) {
     let connection = Arc::clone(&guard.connection);
     let stream = ClientStream::new(stream, Arc::clone(&connection), timeouts.write);
-    let answer = service_fn(move |request| answer(router.clone(), Arc::clone(&connection), request));
+    let answer =
+        service_fn(move |request| answer(router.clone(), Arc::clone(&connection), request));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(timeouts.headers)

@@ -60,10 +60,8 @@ pub(crate) async fn trace_request(
     let (_connected, presence) = watch::channel(());
     request.extensions_mut().insert(ClientPresence(presence));
     let is_large = is_large(request.headers());
-    let answered: BoxFuture<'static, Response> =
-        Box::pin(run_traced(app.clone(), request, next));
-    let answered =
-        if is_large { Box::pin(offload(&app, answered)) } else { answered };
+    let answered: BoxFuture<'static, Response> = Box::pin(run_traced(app.clone(), request, next));
+    let answered = if is_large { Box::pin(offload(&app, answered)) } else { answered };
     let response = tokio::spawn(answered).await;
     response.unwrap_or_else(|error| {
         let problem = Problem::internal(&error);

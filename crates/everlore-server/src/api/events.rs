@@ -91,9 +91,8 @@ async fn stream_events(access: Access, mut after: u64, sender: mpsc::Sender<io::
         if !text.is_empty() {
             continue;
         }
-        let changed = |state: &WatchedState| {
-            state.newest_seq > after || state.keys_version != keys_version
-        };
+        let changed =
+            |state: &WatchedState| state.newest_seq > after || state.keys_version != keys_version;
         tokio::select! {
             changed = watched.wait_for(changed) => {
                 if changed.is_err() || !access.app.credentials.is_current(&access.caller) {

@@ -10,8 +10,8 @@ use super::{
     atomic_file::{TempFile, WriteOptions, create_private_folder, lock, remove_if_exists},
     home::folder_name,
 };
-use crate::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use crate::error::{Error, Result};
+use crate::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// File name.
 const FILE_NAME: &str = "settings.toml";

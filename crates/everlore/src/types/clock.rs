@@ -9,7 +9,7 @@ pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// Earliest and latest time that counts as now, in seconds: the years -9000 and 9000. A calendar ends in the year 9999,
 /// and rules add years to now.
-const NOW_RANGE: [i64; 2] = [-346_178_188_800, 221_845_392_000];
+const NOW_RANGE: [i64; 2] = [-346_179_744_000, 221_845_392_000];
 
 /// Returns the time of this machine; a clock that is set beyond the calendar counts as its end.
 pub fn system_now() -> Timestamp {

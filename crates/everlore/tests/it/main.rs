@@ -49,6 +49,7 @@ mod chat_model;
 mod remote_engine;
 mod layers;
 mod lifecycle;
+mod interfaces;
 mod linear;
 mod spelling;
 mod rerank;

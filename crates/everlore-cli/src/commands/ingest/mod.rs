@@ -14,13 +14,13 @@ use everlore::{
     types::Timestamp,
 };
 
-use everlore::internal::files::regular_file;
 use crate::{
     cli_context::CliContext,
     error::{CliError, Exit, Result},
     output::Output,
     render::format_bytes,
 };
+use everlore::internal::files::regular_file;
 use path_glob::PathGlob;
 use report::{IngestOutcome, IngestSummary};
 use source_files::{FileFilter, SourceFile, SourceFiles};
@@ -128,9 +128,14 @@ fn read_document(file: &SourceFile, max_bytes: u64) -> Result<Document, IngestOu
     }
     let bytes = match regular_file::read(&file.path, max_bytes) {
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-            return Err(unusable(error.to_string(), "save what it gives to a file, and ingest that"));
+            return Err(unusable(
+                error.to_string(),
+                "save what it gives to a file, and ingest that",
+            ));
         }
-        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Err(too_large(max_bytes + 1)),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            return Err(too_large(max_bytes + 1));
+        }
         bytes => bytes.map_err(failed)?,
     };
     let format = DocFormat::from_path(&file.id);

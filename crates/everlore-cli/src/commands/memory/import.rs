@@ -10,7 +10,6 @@ use clap::Args;
 use everlore::engine::{ImportOptions, ImportReport, RejectedLine};
 use serde_json::json;
 
-use everlore::internal::files::regular_file;
 use crate::{
     cli_context::CliContext,
     error::{CliError, Exit, Result},
@@ -18,6 +17,7 @@ use crate::{
     render::pluralize,
     rescue_log,
 };
+use everlore::internal::files::regular_file;
 
 /// Most damaged lines that are listed; more would bury the hint.
 const MAX_LISTED_REJECTS: usize = 10;

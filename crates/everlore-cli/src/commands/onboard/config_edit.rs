@@ -9,8 +9,8 @@ use everlore::{
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::OnboardChoices;
-use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use crate::error::{CliError, Result};
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Edited settings file.
 #[derive(Debug)]

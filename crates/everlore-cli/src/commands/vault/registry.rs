@@ -12,11 +12,11 @@ use everlore::{
 };
 use serde::{Deserialize, Serialize};
 
-use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use crate::{
     cli_context::CliContext,
     error::{CliError, Result},
 };
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Name of the file in the home.
 const REGISTRY_FILE: &str = "vaults.json";

@@ -3,8 +3,8 @@
 use std::{fs, io::Read, path::Path};
 
 use super::{ExternalFormat, hermes::SEPARATOR, source_tree::decode_utf8};
-use crate::files::regular_file;
 use crate::error::{Error, Result};
+use crate::files::regular_file;
 
 /// Bytes at the start of a file that are sniffed.
 const SNIFF_BYTES: u64 = 64 * 1024;

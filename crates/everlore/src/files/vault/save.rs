@@ -2,11 +2,11 @@
 
 use std::{fs, io, path::Path};
 
+use super::vault_file::MAX_FILE_BYTES;
 use super::{
     INDEX_FILE, VaultIndex, VaultLock, VaultPage, create_file, index_summary, replace_file,
     sanitize_file_name, unique_file_name,
 };
-use super::vault_file::MAX_FILE_BYTES;
 use crate::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use crate::{
     error::{Error, Result},

@@ -288,7 +288,9 @@ pub(crate) fn valid_docs(header: &BlockHeader, packed: Vec<u8>) -> Result<Packed
 
 /// Returns the error for a block whose bytes are not what was written.
 pub(crate) fn damaged_block(block: i64) -> Error {
-    Error::damaged(format!("block {block} of the search index; `everlore doctor --repair` rebuilds the index"))
+    Error::damaged(format!(
+        "block {block} of the search index; `everlore doctor --repair` rebuilds the index"
+    ))
 }
 
 #[cfg(test)]
@@ -303,7 +305,10 @@ mod tests {
 
     const MODEL: VectorRequest = VectorRequest { number: 1, dimensions: 2, is_cacheable: true };
 
-    /// Reader of blocks with one document each that records its calls with the number of blocks.
+    /// Block with [`LARGE_DOCS`] documents; the others have one each.
+    const LARGE_BLOCK: i64 = 99;
+
+    /// Reader of blocks that records its calls with the number of blocks.
     #[derive(Default)]
     struct CountingReader(RefCell<Vec<(&'static str, usize)>>);
 
@@ -318,15 +323,17 @@ mod tests {
             self.record("docs", blocks.len());
             let record = |id: &i64| {
                 let mut packed = Vec::new();
-                let record = DocRecord {
-                    address: DocAddress::new(1, *id as u32),
-                    at: Timestamp::UNIX_EPOCH,
-                    lengths: [1; 5],
-                    kind: Kind::User,
-                    status: Status::Active,
-                    mentions_time: false,
-                };
-                record.pack(&mut packed);
+                for doc in 0..if *id == LARGE_BLOCK { LARGE_DOCS } else { 1 } {
+                    let record = DocRecord {
+                        address: DocAddress::new(1, *id as u32 + doc as u32),
+                        at: Timestamp::UNIX_EPOCH,
+                        lengths: [1; 5],
+                        kind: Kind::User,
+                        status: Status::Active,
+                        mentions_time: false,
+                    };
+                    record.pack(&mut packed);
+                }
                 packed
             };
             Ok(blocks.iter().map(record).collect())
@@ -379,14 +386,27 @@ mod tests {
     }
 
     #[test]
+    fn records_that_are_not_those_of_their_header_are_told() {
+        let (reader, cache) = (CountingReader::default(), BlockCache::default());
+        let request = PostingsRequest { terms: Vec::new(), model: None };
+        let found = block_segments(&reader, &[block(7, 2)], &request, None, &cache);
+        assert!(found.unwrap_err().to_string().contains("block 7 of the search index"));
+        let mut packed = reader.packed_docs(&[LARGE_BLOCK]).unwrap().remove(0);
+        let header = block(LARGE_BLOCK, LARGE_DOCS).header;
+        assert!(valid_docs(&header, packed.clone()).is_ok());
+        packed[40..48].fill(0);
+        assert!(valid_docs(&header, packed).is_err(), "an address out of order");
+    }
+
+    #[test]
     fn only_what_the_cache_lacks_is_read() {
         let (reader, cache) = (CountingReader::default(), BlockCache::default());
         segments(&reader, &[block(1, 1)], &cache);
         reader.0.take();
-        let blocks = [block(1, 1), block(2, LARGE_DOCS), block(3, 1)];
+        let blocks = [block(1, 1), block(LARGE_BLOCK, LARGE_DOCS), block(3, 1)];
         let found = segments(&reader, &blocks, &cache);
         assert_eq!(reader.0.take(), [("docs", 2), ("vectors", 1), ("postings", 3)]);
-        assert_eq!(found[1].vectors, Some(SegmentVectors::Unloaded(2)));
+        assert_eq!(found[1].vectors, Some(SegmentVectors::Unloaded(LARGE_BLOCK)));
         segments(&reader, &blocks, &cache);
         assert_eq!(
             reader.0.take(),

@@ -83,14 +83,14 @@ impl BlockReader for Connection {
 pub(super) fn headers(db: &Connection, scope_id: i64) -> Result<Vec<BlockHeader>> {
     let sql =
         "SELECT id, part_bits, model, unmade, docs FROM blocks WHERE scope = ?1 ORDER BY first";
-    let headers = db.all(sql, [scope_id], |row| read_header(row))?;
+    let headers = db.all(sql, [scope_id], read_header)?;
     headers.into_iter().map(valid_header).collect()
 }
 
 /// Returns the header of a block.
 pub(super) fn header(db: &Connection, block: i64) -> Result<Option<BlockHeader>> {
     let sql = "SELECT id, part_bits, model, unmade, docs FROM blocks WHERE id = ?1";
-    db.one(sql, [block], |row| read_header(row))?.map(valid_header).transpose()
+    db.one(sql, [block], read_header)?.map(valid_header).transpose()
 }
 
 fn read_header(row: &Row<'_>) -> rusqlite::Result<BlockHeader> {

@@ -4,8 +4,8 @@ use rusqlite::{Connection, params};
 
 use super::{
     block_tables::{
-        LAYOUT, drop_block, header, headers, load_block, load_parts, locate, locate_all, mark_deleted,
-        sizes, store_block, term_postings, update_part,
+        LAYOUT, drop_block, header, headers, load_block, load_parts, locate, locate_all,
+        mark_deleted, sizes, store_block, term_postings, update_part,
     },
     statements::Statements,
     vectors,
@@ -179,8 +179,9 @@ fn remove_from_tail(db: &Connection, scope_id: i64, address: DocAddress) -> Resu
 
 /// Returns the entries that are not sealed yet, in the order of addresses.
 pub(super) fn tail(db: &Connection, scope_id: i64) -> Result<Vec<IndexEntry>> {
-    let mut statement =
-        db.prepare_cached("SELECT entry, model, vector, checksum, place FROM tail WHERE scope = ?1 ORDER BY place")?;
+    let mut statement = db.prepare_cached(
+        "SELECT entry, model, vector, checksum, place FROM tail WHERE scope = ?1 ORDER BY place",
+    )?;
     let mut rows = statement.query([scope_id])?;
     let mut entries = Vec::new();
     while let Some(row) = rows.next()? {
