@@ -68,10 +68,13 @@ impl ConnectionTable {
         if !peer.is_loopback() && of_peer >= MAX_PER_REMOTE_PEER {
             close_stalest(&mut open, |other| other.peer == peer).then_some(())?;
         }
-        let has_room = open.len() < MAX_CONNECTIONS || close_stalest(&mut open, |_| true);
-        let is_reserved = !has_room;
-        if is_reserved && !(peer.is_loopback() && open.len() < MAX_CONNECTIONS + RESERVED_FOR_OWNER)
-        {
+        if open.len() >= MAX_CONNECTIONS {
+            // A remote client takes no place of the owner's programs.
+            close_stalest(&mut open, |other| peer.is_loopback() || !other.is_reserved);
+        }
+        let is_reserved = open.len() >= MAX_CONNECTIONS;
+        let has_reserve = open.len() < MAX_CONNECTIONS + RESERVED_FOR_OWNER;
+        if is_reserved && !(peer.is_loopback() && has_reserve) {
             return None;
         }
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
@@ -222,11 +225,19 @@ mod tests {
         let all = fill(&table, LOCAL, MAX_CONNECTIONS);
         let _answering: Vec<_> = all.iter().map(|one| one.connection.begin_answer()).collect();
         assert!(table.admit(REMOTE).is_none());
-        let reserved = fill(&table, LOCAL, RESERVED_FOR_OWNER);
-        let answering: Vec<_> = reserved.iter().map(|one| one.connection.begin_answer()).collect();
-        assert!(reserved.iter().all(|one| one.connection.is_reserved));
+        let idle = table.admit(LOCAL).unwrap();
+        let reserved: Vec<_> = (0..RESERVED_FOR_OWNER)
+            .map(|_| {
+                let one = table.admit(LOCAL).unwrap();
+                let answering = one.connection.begin_answer();
+                (one, answering)
+            })
+            .collect();
+        assert!(reserved.iter().all(|(one, _)| one.connection.is_reserved));
+        assert!(!lock(&table.open).contains_key(&idle.id), "it stood still");
+        assert!(table.admit(REMOTE).is_none());
         assert!(table.admit(LOCAL).is_none());
-        drop((answering, reserved, all));
+        drop((idle, reserved, all));
         assert_eq!(lock(&table.open).len(), 0);
     }
 
