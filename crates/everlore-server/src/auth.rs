@@ -108,6 +108,11 @@ impl Credentials {
         }))
     }
 
+    /// Returns `true` for the owner's token.
+    pub(crate) fn is_token(&self, secret: &str) -> bool {
+        constant_time_eq(&self.token, &digest_secret(secret))
+    }
+
     /// Returns `true` if the caller's token or key is still accepted.
     pub(crate) fn is_current(&self, caller: &Caller) -> bool {
         constant_time_eq(&self.token, &caller.secret)
@@ -118,18 +123,6 @@ impl Credentials {
     pub(crate) fn keys_version(&self) -> u64 {
         self.keys.version()
     }
-}
-
-/// Returns `true` if a request carries the owner's token, wherever a client puts it.
-pub(crate) fn is_owner(app: &App, headers: &HeaderMap) -> bool {
-    let plain = |name| headers.get(name)?.to_str().ok().map(str::trim);
-    let given = [
-        authorization_value(headers, &["bearer", "token"]),
-        plain("x-api-key"),
-        plain("x-everlore-key"),
-    ];
-    let is_token = |secret: &str| constant_time_eq(&app.credentials.token, &digest_secret(secret));
-    given.into_iter().flatten().any(is_token)
 }
 
 /// Authenticated caller.

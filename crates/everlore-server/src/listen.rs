@@ -208,23 +208,23 @@ async fn answer(
     router: Router,
     connection: Arc<Connection>,
     request: hyper::Request<Incoming>,
-) -> Result<Response<AnswerBody>, std::convert::Infallible> {
+) -> Result<Response<TrackedBody>, std::convert::Infallible> {
     let guard = connection.begin_answer();
     let mut request: Request = request.map(Body::new);
     if connection.is_reserved {
         request.extensions_mut().insert(ReservedConnection);
     }
     let response = TowerToHyperService::new(router).call(request).await;
-    response.map(|response| response.map(|body| AnswerBody { body, _guard: guard }))
+    response.map(|response| response.map(|body| TrackedBody { body, _guard: guard }))
 }
 
 /// Response body that marks its connection as busy.
-struct AnswerBody {
+struct TrackedBody {
     body: Body,
     _guard: AnswerGuard,
 }
 
-impl HttpBody for AnswerBody {
+impl HttpBody for TrackedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

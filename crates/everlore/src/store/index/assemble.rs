@@ -299,7 +299,10 @@ mod tests {
 
     use super::*;
     use crate::{
-        store::{DocAddress, index::segment::DocRecord},
+        store::{
+            DocAddress,
+            index::segment::{DocRecord, RECORD_BYTES},
+        },
         types::{Kind, Status, Timestamp},
     };
 
@@ -394,7 +397,7 @@ mod tests {
         let mut packed = reader.packed_docs(&[LARGE_BLOCK]).unwrap().remove(0);
         let header = block(LARGE_BLOCK, LARGE_DOCS).header;
         assert!(valid_docs(&header, packed.clone()).is_ok());
-        packed[40..48].fill(0);
+        packed[RECORD_BYTES..RECORD_BYTES + 8].fill(0);
         assert!(valid_docs(&header, packed).is_err(), "an address out of order");
     }
 

@@ -11,7 +11,7 @@ use super::statements::Statements;
 use crate::{
     error::{Error, Result},
     store::{
-        DocAddress, Posting,
+        Posting,
         index::{
             BlockLayout, Docs, IndexBlock,
             assemble::{BlockHeader, BlockReader, BlockSnapshot, damaged_block, valid_docs},
@@ -114,12 +114,12 @@ fn valid_header(header: BlockHeader) -> Result<BlockHeader> {
 }
 
 /// Returns `true` if the rows of a block end with checksums.
-fn has_checksums(db: &Connection, block: i64) -> Result<bool> {
+pub(super) fn has_checksums(db: &Connection, block: i64) -> Result<bool> {
     db.finds("SELECT 1 FROM blocks WHERE id = ?1 AND checksums = 1", [block])
 }
 
 /// Returns the bytes of a row without its checksum, or an error if that does not match.
-fn verified(bytes: &[u8], block: i64, checksums: bool) -> Result<&[u8]> {
+pub(super) fn verified(bytes: &[u8], block: i64, checksums: bool) -> Result<&[u8]> {
     if !checksums {
         return Ok(bytes);
     }
@@ -376,74 +376,7 @@ pub(super) fn drop_orphans(db: &Connection) -> Result<()> {
     db.run("DELETE FROM block_gone WHERE block NOT IN (SELECT id FROM blocks)", []).map(drop)
 }
 
-/// Returns the block and document of the live entry at an address.
-pub(super) fn locate(
-    db: &Connection,
-    scope_id: i64,
-    address: DocAddress,
-) -> Result<Option<(i64, u32)>> {
-    for (block, doc) in locate_all(db, scope_id, address)? {
-        if !db.finds("SELECT 1 FROM block_gone WHERE block = ?1 AND doc = ?2", (block, doc))? {
-            return Ok(Some((block, doc)));
-        }
-    }
-    Ok(None)
-}
-
-/// Returns the blocks and documents of all entries at an address that were not merged away yet, deleted ones included.
-pub(super) fn locate_all(
-    db: &Connection,
-    scope_id: i64,
-    address: DocAddress,
-) -> Result<Vec<(i64, u32)>> {
-    let sql = "SELECT id, docs FROM blocks WHERE scope = ?1 AND ?2 BETWEEN first AND last";
-    let key = (scope_id, address.to_bits() as i64);
-    let blocks: Vec<(i64, u32)> = db.all(sql, key, |row| row.try_into())?;
-    let mut found = Vec::new();
-    for (block, docs) in blocks {
-        found.extend(locate_in(db, block, docs as usize, address)?.map(|doc| (block, doc)));
-    }
-    Ok(found)
-}
-
-/// Finds the document at an address by binary search over the pages of a block.
-fn locate_in(db: &Connection, block: i64, docs: usize, address: DocAddress) -> Result<Option<u32>> {
-    let (mut low, mut high) = (0, docs.div_ceil(LAYOUT.page_docs));
-    while low < high {
-        let middle = low.midpoint(high);
-        let page = load_page(db, block, middle)?;
-        if page.is_empty() || address < page.address(0) {
-            high = middle;
-        } else if address > page.address(page.len() - 1) {
-            low = middle + 1;
-        } else {
-            return Ok(page.index_of(address).map(|doc| (middle * LAYOUT.page_docs + doc) as u32));
-        }
-    }
-    Ok(None)
-}
-
-/// Returns the addresses of documents of a block, which are in order.
-pub(super) fn addresses_of(db: &Connection, block: i64, docs: &[u32]) -> Result<Vec<DocAddress>> {
-    let page_of = |doc: u32| doc as usize / LAYOUT.page_docs;
-    let mut addresses = Vec::with_capacity(docs.len());
-    for same in docs.chunk_by(|a, b| page_of(*a) == page_of(*b)) {
-        let page = load_page(db, block, page_of(same[0]))?;
-        let within = same.iter().map(|doc| *doc as usize % LAYOUT.page_docs);
-        addresses.extend(within.filter(|doc| *doc < page.len()).map(|doc| page.address(doc)));
-    }
-    Ok(addresses)
-}
-
-fn load_page(db: &Connection, block: i64, index: usize) -> Result<Docs> {
-    let sql = "SELECT docs FROM block_pages WHERE id = ?1";
-    let bytes: Option<Vec<u8>> = db.one(sql, [row_id(block, index)], |row| row.get(0))?;
-    let bytes = bytes.ok_or_else(|| damaged_block(block))?;
-    let packed = verified(&bytes, block, has_checksums(db, block)?)?;
-    Ok(Docs::from_packed(packed.to_vec()))
-}
-
-fn row_id(block: i64, index: usize) -> i64 {
+pub(super) fn row_id(block: i64, index: usize) -> i64 {
     block * ROW_IDS_PER_BLOCK + index as i64
 }
 

@@ -4,9 +4,10 @@ use rusqlite::{Connection, params};
 
 use super::{
     block_tables::{
-        LAYOUT, drop_block, header, headers, load_block, load_parts, locate, locate_all,
-        mark_deleted, sizes, store_block, term_postings, update_part,
+        LAYOUT, drop_block, header, headers, load_block, load_parts, mark_deleted, sizes,
+        store_block, term_postings, update_part,
     },
+    locate::{locate, locate_all},
     statements::Statements,
     vectors,
 };
