@@ -12,6 +12,7 @@ use everlore::{Scope, engine::ConfidenceTuning, types::Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{CliError, Result};
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Name of the file in a home.
 const CALIBRATION_FILE: &str = "calibration.json";
@@ -77,7 +78,7 @@ fn path(home: &Path) -> PathBuf {
 }
 
 fn read_entries(home: &Path) -> io::Result<Vec<CalibrationEntry>> {
-    let text = match fs::read_to_string(path(home)) {
+    let text = match regular_file::read_to_string(&path(home), MAX_SETTINGS_BYTES) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         text => text?,
     };

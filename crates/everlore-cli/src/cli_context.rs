@@ -31,7 +31,7 @@ use crate::{
     embedder,
     error::{CliError, Result},
     local_models::LocalModels,
-    rescue_log,
+    rescue_log, secret_files,
     settings::Settings,
     times,
 };
@@ -137,7 +137,7 @@ impl CliContext {
 
     /// Returns the current time in the local zone.
     pub(crate) fn now(&self) -> Zoned {
-        jiff::Timestamp::now().to_zoned(times::local_zone())
+        everlore::internal::system_now().to_zoned(times::local_zone())
     }
 
     /// Closes the store once all is written. Embeddings in flight get a little time (`embedding.linger`).
@@ -169,6 +169,7 @@ impl CliContext {
             .chain(agent_settings::agent_notes(self))
             .chain(rescue_log::rescue_notes(&self.home))
             .chain(calibration::notes(&self.home))
+            .chain(secret_files::tighten(&self.home))
             .chain(empty_home)
             .collect()
     }

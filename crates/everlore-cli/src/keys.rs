@@ -1,7 +1,7 @@
 //! File `keys.toml` of a home: API keys by provider, readable by the user only, so that the settings file has no
 //! secrets.
 
-use std::{fs, io, path::Path};
+use std::{io, path::Path};
 
 use everlore::{
     config::{CHAT_PROVIDERS, SecretString, chat_provider},
@@ -10,6 +10,7 @@ use everlore::{
 use toml::Table;
 
 use crate::error::{CliError, Result};
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Name of the file in a home.
 pub(crate) const KEYS_FILE: &str = "keys.toml";
@@ -58,7 +59,7 @@ pub(crate) fn check_provider(provider: &str) -> Result<()> {
 /// Reads the file. Errors do not quote its text, which holds keys.
 fn read_key_table(home: &Path) -> Result<Table> {
     let path = home.join(KEYS_FILE);
-    let text = match fs::read_to_string(&path) {
+    let text = match regular_file::read_to_string(&path, MAX_SETTINGS_BYTES) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Table::new()),
         text => text.map_err(|error| CliError::io(path.display().to_string(), error))?,
     };
@@ -72,6 +73,8 @@ fn read_key_table(home: &Path) -> Result<Table> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -9,6 +9,7 @@ mod settings;
 mod embedder;
 mod chat_model;
 mod keys;
+mod secret_files;
 mod input;
 mod editor;
 mod output;
@@ -40,6 +41,7 @@ use crate::{
     error::{CliError, Exit, Result},
     output::Output,
 };
+use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
@@ -112,5 +114,8 @@ fn init_logging(verbose: u8) {
         2 => tracing::Level::DEBUG,
         _ => tracing::Level::TRACE,
     };
-    tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).init();
+    // Other crates log what they carry, such as the texts of MCP messages.
+    let is_ours = filter_fn(|metadata| metadata.target().starts_with("everlore"));
+    let logger = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
+    logger.finish().with(is_ours).init();
 }

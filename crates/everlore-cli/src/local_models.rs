@@ -8,6 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::error::{CliError, Result};
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Name of the model that is part of the program.
 pub(crate) const BUILTIN_MODEL: &str = "builtin";
@@ -76,7 +77,7 @@ impl LocalModels {
     /// Returns the active model; `None` if only the built-in one is used.
     pub(crate) fn active_model(&self) -> Result<Option<ActiveModel>> {
         let path = self.folder.join(ACTIVE_MODEL_FILE);
-        let text = match fs::read(&path) {
+        let text = match regular_file::read(&path, MAX_SETTINGS_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             text => text.map_err(|error| self.io_error(error))?,
         };

@@ -10,7 +10,7 @@ use std::{
 use everlore::{
     Scope,
     internal::ingest::{ExportHeader, ExportLine},
-    types::{Fingerprint, Timestamp},
+    types::Fingerprint,
 };
 
 use crate::{
@@ -124,7 +124,8 @@ fn file_name(scope: &Scope) -> String {
 fn append(path: &Path, scope: &Scope, lines: &[ExportLine]) -> io::Result<()> {
     let mut file = private_file().append(true).create(true).open(path)?;
     let mut text = String::new();
-    let header = ExportLine::Header(ExportHeader::new(scope, false, Timestamp::now()));
+    let header =
+        ExportLine::Header(ExportHeader::new(scope, false, everlore::internal::system_now()));
     let length = file.metadata()?.len();
     let first = (length == 0).then_some(&header);
     for line in first.into_iter().chain(lines) {

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use everlore::types::Timestamp;
 
 use crate::cli_context::CliContext;
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Time to connect: a server on this machine accepts at once, or not at all.
 #[cfg(feature = "server")]
@@ -80,7 +81,8 @@ pub(crate) fn fetch_context(
 fn post(cx: &CliContext, path: &str, body: &Value) -> Option<Value> {
     let running =
         everlore_server::find_running(&cx.home).filter(|running| is_compatible(running, cx))?;
-    let token = std::fs::read_to_string(cx.home.join("server.token")).ok()?;
+    let token =
+        regular_file::read_to_string(&cx.home.join("server.token"), MAX_SETTINGS_BYTES).ok()?;
     let address = running.local_address();
     let mut stream = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).ok()?;
     stream.set_read_timeout(Some(RESPONSE_TIMEOUT)).ok()?;

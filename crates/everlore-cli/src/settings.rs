@@ -1,7 +1,7 @@
 //! Settings: from the file of the home, then from the environment, with their problems.
 
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -11,6 +11,7 @@ use everlore::{
 };
 
 use crate::{cli::GlobalArgs, error::Result};
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Loaded settings.
 pub(crate) struct Settings {
@@ -57,7 +58,7 @@ impl Settings {
 
     fn apply_file(&mut self, required: bool) {
         let name = self.path.display().to_string();
-        match fs::read_to_string(&self.path) {
+        match regular_file::read_to_string(&self.path, MAX_SETTINGS_BYTES) {
             Ok(text) => self.apply_parsed(Config::parse(&text), &format!("{name}: ")),
             Err(error) if error.kind() == io::ErrorKind::NotFound && !required => {}
             Err(error) => self.problems.push((
@@ -119,7 +120,7 @@ impl Settings {
 /// Reads a domain list, named after its file unless it names itself. An error is a message with a hint.
 pub(crate) fn read_domain(path: &Path) -> Result<Domain, (String, String)> {
     let shown = path.display();
-    let text = fs::read_to_string(path).map_err(|error| {
+    let text = regular_file::read_to_string(path, MAX_SETTINGS_BYTES).map_err(|error| {
         (format!("{shown}: the list cannot be read: {error}"), "check the path".to_owned())
     })?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();

@@ -6,8 +6,9 @@ use everlore::{Engine, Result, ToolRegistry, engine::Prompt, internal::prompt::P
 use tokio::sync::watch;
 
 use crate::{
-    ServerOptions, audit::AuditLog, auth::Credentials, fifo_cache::FifoCache,
-    host_guard::HostGuard, idempotency::InFlightKeys, metrics::Metrics, rate_limit::RateLimits,
+    ServerOptions, audit::AuditLog, auth::Credentials, caller_slots::CallerSlots,
+    fifo_cache::FifoCache, host_guard::HostGuard, idempotency::InFlightKeys,
+    journal_watch::JournalWatch, metrics::Metrics, offload::OffloadSlots, rate_limit::RateLimits,
     tls::TlsContext,
 };
 
@@ -24,6 +25,9 @@ pub(crate) struct AppState {
     pub(crate) credentials: Credentials,
     pub(crate) guard: HostGuard,
     pub(crate) rate_limits: RateLimits,
+    pub(crate) caller_slots: Arc<CallerSlots>,
+    pub(crate) offload_slots: OffloadSlots,
+    pub(crate) journal_watch: JournalWatch,
     pub(crate) in_flight_keys: InFlightKeys,
     pub(crate) metrics: Metrics,
     pub(crate) audit: AuditLog,
@@ -52,6 +56,9 @@ impl App {
             credentials: Credentials::open(&options.home)?,
             guard: HostGuard::new(address, &options.allowed_hosts, tls),
             rate_limits: RateLimits::new(options.requests_per_second),
+            caller_slots: Arc::default(),
+            offload_slots: OffloadSlots::default(),
+            journal_watch: JournalWatch::default(),
             in_flight_keys: InFlightKeys::default(),
             metrics: Metrics::default(),
             audit: AuditLog::open(&options.home)?,

@@ -1,6 +1,6 @@
 //! Authentication and authorization: the owner by the token, a program by its key, and the scope of a request.
 
-use std::{fmt, path::Path, str::FromStr, time::Instant};
+use std::{fmt, path::Path, str::FromStr, sync::Arc, time::Instant};
 
 use axum::{
     extract::{FromRequestParts, Request, State},
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     app::App,
+    caller_slots::CallerSlot,
     keys::{ApiKey, ApiKeys},
     params::{QueryParams, SCOPE_PARAMS},
     problem::Problem,
@@ -93,19 +94,39 @@ impl Credentials {
                 name: "token".to_owned(),
                 role: KeyRole::Admin,
                 bound_scope: None,
+                secret: digest,
+                slot: None,
             }));
         }
-        let key = self.keys.find(&digest)?;
+        let key = self.keys.find(&digest).map_err(|error| unreadable_keys(&error))?;
         Ok(key.map(|ApiKey { name, scope, role, .. }| Caller {
             name: format!("key:{name}"),
             role,
             bound_scope: Some(scope),
+            secret: digest,
+            slot: None,
         }))
+    }
+
+    /// Returns `true` for the owner's token.
+    pub(crate) fn is_token(&self, secret: &str) -> bool {
+        constant_time_eq(&self.token, &digest_secret(secret))
+    }
+
+    /// Returns `true` if the caller's token or key is still accepted.
+    pub(crate) fn is_current(&self, caller: &Caller) -> bool {
+        constant_time_eq(&self.token, &caller.secret)
+            || self.keys.find(&caller.secret).is_ok_and(|key| key.is_some())
+    }
+
+    /// Returns a number that changes whenever the keys do.
+    pub(crate) fn keys_version(&self) -> u64 {
+        self.keys.version()
     }
 }
 
 /// Authenticated caller.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub(crate) struct Caller {
     /// Name in logs: `token`, or `key:` and the name of the key.
     pub(crate) name: String,
@@ -113,6 +134,10 @@ pub(crate) struct Caller {
     pub(crate) role: KeyRole,
     /// The only scope of a key; `None` for the owner, who may use all.
     pub(crate) bound_scope: Option<Scope>,
+    /// Digest of the token or key.
+    secret: SecretDigest,
+    /// Slot of the request among those of its key; the owner needs none.
+    slot: Option<Arc<CallerSlot>>,
 }
 
 /// Caller and scope of a request.
@@ -263,16 +288,16 @@ fn identify(
 /// Returns the caller with this secret, within the rate limit. No secret gets the same answer as an unknown one.
 pub(crate) fn authenticate_secret(app: &App, secret: Option<&str>) -> Result<Caller, Problem> {
     let now = Instant::now();
-    let caller = match secret {
-        Some(secret) => app.credentials.find_caller(secret)?,
-        None => None,
-    };
-    let Some(caller) = caller else {
-        // Failed attempts share one small bucket of their own.
+    let caller = secret.map_or(Ok(None), |secret| app.credentials.find_caller(secret));
+    let Ok(Some(mut caller)) = caller else {
+        // Failed attempts share one small bucket of their own, also while the keys cannot be read.
         app.rate_limits.take_unauthenticated(now)?;
-        return Err(unauthorized("unknown token or key"));
+        return Err(caller.err().unwrap_or_else(|| unauthorized("unknown token or key")));
     };
     app.rate_limits.take(&caller.name, now)?;
+    if caller.bound_scope.is_some() {
+        caller.slot = Some(app.caller_slots.take(&caller.name)?);
+    }
     Ok(caller)
 }
 
@@ -293,6 +318,17 @@ pub(crate) fn authorization_value<'a>(headers: &'a HeaderMap, schemes: &[&str]) 
     let (one, None) = (values.next()?.to_str().ok()?, values.next()) else { return None };
     let (scheme, secret) = one.split_once(' ')?;
     schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known)).then(|| secret.trim())
+}
+
+/// Returns the problem of a damaged key file. The owner's token works without it; the cause is for the log.
+fn unreadable_keys(error: &Error) -> Problem {
+    tracing::error!(%error, "the keys cannot be read, so none is accepted");
+    Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "keys_unreadable",
+        "the server cannot read its keys",
+        "the owner repairs or deletes server.keys.json in the home; the owner's token still works",
+    )
 }
 
 fn unauthorized(title: &str) -> Problem {
@@ -362,7 +398,13 @@ mod tests {
     use axum::http::HeaderValue;
 
     fn owner() -> Caller {
-        Caller { name: "token".into(), role: KeyRole::Admin, bound_scope: None }
+        Caller {
+            name: "token".into(),
+            role: KeyRole::Admin,
+            bound_scope: None,
+            secret: [0; 32],
+            slot: None,
+        }
     }
 
     fn scope(agent: &str, user: &str) -> Scope {
@@ -388,6 +430,8 @@ mod tests {
             name: "key:a".into(),
             role: KeyRole::Admin,
             bound_scope: Some(scope("a", "u")),
+            secret: [0; 32],
+            slot: None,
         };
         let scope_of =
             |query| requested_scope(&caller, &HeaderMap::new(), query, &Scope::default());

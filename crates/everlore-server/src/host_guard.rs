@@ -56,7 +56,8 @@ impl HostGuard {
         let host = hosts.next().and_then(|host| host.to_str().ok()).unwrap_or_default();
         let is_repeated = hosts.next().is_some();
         let requested = uri.authority().map_or(host, |authority| authority.as_str());
-        if !is_repeated && self.allows_host(host_of(host)) && self.allows_host(host_of(requested)) {
+        let allows = |authority| host_of(authority).is_some_and(|host| self.allows_host(host));
+        if !is_repeated && allows(host) && allows(requested) {
             return Ok(());
         }
         Err(Problem::new(
@@ -90,9 +91,10 @@ impl HostGuard {
         let (scheme, default_port) =
             if self.tls.is_some() { ("https://", 443) } else { ("http://", 80) };
         let Some(authority) = origin.strip_prefix(scheme) else { return false };
-        let port = authority.strip_prefix(host_of(authority)).unwrap_or_default();
-        let port = port.strip_prefix(':').map_or(Some(default_port), |port| port.parse().ok());
-        self.allows_host(host_of(authority)) && port == Some(self.port)
+        let Some(host) = host_of(authority) else { return false };
+        let port = authority.strip_prefix(host).and_then(|port| port.strip_prefix(':'));
+        let port = port.map_or(Some(default_port), |port| port.parse().ok());
+        self.allows_host(host) && port == Some(self.port)
     }
 
     fn allows_host(&self, host: &str) -> bool {
@@ -101,11 +103,13 @@ impl HostGuard {
     }
 }
 
-/// Returns the host of an authority without its port.
-fn host_of(authority: &str) -> &str {
+/// Returns the host of an authority without its port; `None` if anything but a port follows it.
+fn host_of(authority: &str) -> Option<&str> {
     let end = authority.rfind(']').map_or(0, |end| end + 1);
     let colon = authority[end..].find(':').map_or(authority.len(), |colon| end + colon);
-    &authority[..colon]
+    let (host, port) = authority.split_at(colon);
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    (port.is_empty() || port.strip_prefix(':').is_some_and(is_port)).then_some(host)
 }
 
 /// Middleware that refuses foreign hosts and origins.
@@ -157,6 +161,10 @@ mod tests {
             "",
             "[::1",
             "localhost@evil.example",
+            "localhost:6636@evil.example",
+            "localhost:",
+            "localhost:6636:1",
+            "[::1]:6636@evil.example",
             "0.0.0.0",
         ] {
             assert_eq!(check(&[("host", host)]), Err("foreign_host"), "{host}");
@@ -177,6 +185,7 @@ mod tests {
             "http://evil.example",
             "http://localhost",
             "http://localhost:6636.evil.example",
+            "http://localhost:6636@evil.example",
             "",
         ] {
             assert_eq!(with(origin), Err("foreign_origin"), "{origin}");

@@ -1,7 +1,7 @@
 //! One server per home: a file lock that the system releases when the process ends, and the address of the server.
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{File, TryLockError},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::{Path, PathBuf},
 };
@@ -13,6 +13,7 @@ use everlore::{
 use serde::{Deserialize, Serialize};
 
 use crate::token::write_private;
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Address and identity of a running server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,7 +117,7 @@ fn info_path(home: &Path) -> PathBuf {
 }
 
 fn read_info(home: &Path) -> Option<ServerInfo> {
-    serde_json::from_slice(&fs::read(info_path(home)).ok()?).ok()
+    serde_json::from_slice(&regular_file::read(&info_path(home), MAX_SETTINGS_BYTES).ok()?).ok()
 }
 
 fn already_running(home: &Path) -> Error {

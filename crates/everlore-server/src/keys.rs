@@ -1,7 +1,9 @@
 //! API keys for programs: each opens one scope with one role.
 
 use std::{
-    fs, io,
+    fs,
+    hash::{DefaultHasher, Hash, Hasher},
+    io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
     time::SystemTime,
@@ -14,8 +16,12 @@ use serde::{Deserialize, Serialize};
 use crate::{
     auth::KeyRole,
     sync::lock as lock_mutex,
-    token::{SecretDigest, constant_time_eq, digest_secret, generate_secret, hex, write_private},
+    token::{
+        SecretDigest, constant_time_eq, digest_secret, generate_secret, hex, refuse_exposed,
+        write_private,
+    },
 };
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Longest name of a key.
 const MAX_NAME_CHARS: usize = 50;
@@ -57,6 +63,13 @@ impl ApiKeys {
             *cached = (stamp, Arc::new(self.load()?));
         }
         Ok(Arc::clone(&cached.1))
+    }
+
+    /// Returns a number that changes with the file.
+    pub(crate) fn version(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.file_stamp().ok().hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Creates a key and returns its secret, which is stored nowhere.
@@ -119,7 +132,8 @@ impl ApiKeys {
     }
 
     fn load(&self) -> Result<Vec<ApiKey>> {
-        match fs::read(&self.path) {
+        refuse_exposed(&self.path)?;
+        match regular_file::read(&self.path, MAX_SETTINGS_BYTES) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
                 Error::damaged(format!("{} cannot be read: {error}", self.path.display()))
             }),

@@ -3,9 +3,11 @@
 //! One request, with `POST /v1/turns` as the example:
 //!
 //! 1. `listen::serve` accepts the connection, after a TLS handshake where there is a certificate (`tls.rs`), and
-//!    `serve_connection` reads requests with a time limit for their headers. `api::router` has all routes and
-//!    middleware.
-//! 2. `trace::trace_request` runs the request in a task of its own and gives it an id. At the end it writes the body of
+//!    `serve_connection` reads requests with time limits for their headers and for what the client reads
+//!    (`client_stream.rs`). Connections that stand still make room for new ones (`connections.rs`). `api::router` has
+//!    all routes and middleware.
+//! 2. `trace::trace_request` runs the request in a task of its own, beside the async threads if its body is large
+//!    (`offload.rs`), and gives it an id. At the end it writes the body of
 //!    an error, which has that id, and metrics, log and audit log: routes and statuses, never texts. `timeouts.rs` has
 //!    every time limit.
 //! 3. `error_format::format_errors` gives errors the shape that clients of the route read (see `error_format.rs`);
@@ -26,6 +28,7 @@
 mod app;
 mod sync;
 mod tasks;
+mod offload;
 mod timeouts;
 mod response;
 mod problem;
@@ -37,6 +40,8 @@ mod auth;
 mod keys;
 mod token;
 mod rate_limit;
+mod caller_slots;
+mod journal_watch;
 mod idempotency;
 mod etag;
 mod trace;
@@ -44,6 +49,8 @@ mod metrics;
 mod fifo_cache;
 mod audit;
 mod instance_lock;
+mod connections;
+mod client_stream;
 mod listen;
 mod tls;
 mod docs_page;
@@ -60,7 +67,7 @@ use std::{
 };
 
 use everlore::{Engine, Error, Result, Scope, tools::ToolSet};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 pub use api::openapi;
 pub use auth::KeyRole;
@@ -71,6 +78,12 @@ pub use mcp::{McpContext, McpServer};
 pub use proxy::Providers;
 pub use timeouts::Timeouts;
 pub use tls::TlsFiles;
+
+/// Send buffer of a connection: the system would give megabytes to a client that never reads.
+const SEND_BUFFER_BYTES: u32 = 256 * 1024;
+
+/// Connections that wait to be accepted; the usual number.
+const BACKLOG: u32 = 1_024;
 
 /// Options of a server.
 #[derive(Debug, Clone)]
@@ -116,7 +129,7 @@ impl Server {
         check_exposure(&options)?;
         let tls = options.tls.clone().map(tls::TlsContext::open).transpose()?.map(Arc::new);
         let lock = instance_lock::InstanceLock::acquire(&options.home)?;
-        let listeners = bind_listeners(options.address, tls).await?;
+        let listeners = bind_listeners(options.address, tls)?;
         let info = server_info(&listeners, &options)?;
         let app = app::App::new(engine, options, info.address, listeners.tls.clone())?;
         lock.write_info(&info)?;
@@ -172,13 +185,13 @@ fn check_exposure(options: &ServerOptions) -> Result<()> {
 
 /// Opens the main listener and, with TLS, a plain one on the loopback address: local programs need no TLS, and the
 /// certificate may not cover a local name.
-async fn bind_listeners(
+fn bind_listeners(
     address: SocketAddr,
     tls: Option<Arc<tls::TlsContext>>,
 ) -> Result<listen::Listeners> {
-    let main = bind_listener(address).await?;
+    let main = bind_listener(address)?;
     let local = match tls {
-        Some(_) => Some(bind_listener((Ipv4Addr::LOCALHOST, 0).into()).await?),
+        Some(_) => Some(bind_listener((Ipv4Addr::LOCALHOST, 0).into())?),
         None => None,
     };
     Ok(listen::Listeners { main, tls, local })
@@ -203,12 +216,23 @@ fn server_info(listeners: &listen::Listeners, options: &ServerOptions) -> Result
     })
 }
 
-async fn bind_listener(address: SocketAddr) -> Result<TcpListener> {
-    TcpListener::bind(address).await.map_err(|error| match error.kind() {
+fn bind_listener(address: SocketAddr) -> Result<TcpListener> {
+    listen_on(address).map_err(|error| match error.kind() {
         std::io::ErrorKind::AddrInUse => Error::invalid(
             format!("another program uses {address}"),
             "choose another port with --port, or 0 for any free one",
         ),
         _ => Error::io(format!("listening on {address}"), error),
     })
+}
+
+/// Opens a socket whose connections have a bounded send buffer.
+fn listen_on(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // On Windows this would allow two servers on one port.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }

@@ -1,31 +1,55 @@
-//! Accepting connections: a bounded number, each with a time limit for its headers, finished before the server ends.
+//! Accepting connections: a bounded number (`connections.rs`), each with time limits for its headers and its writes,
+//! finished before the server ends.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 
-use axum::Router;
-use hyper::server::conn::http1;
+use axum::{
+    Router,
+    body::{Body, HttpBody},
+    extract::Request,
+    response::Response,
+};
+use hyper::{
+    body::{Bytes, Frame, Incoming, SizeHint},
+    server::conn::http1,
+    service::{Service, service_fn},
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::{GracefulShutdown, Watcher},
     service::TowerToHyperService,
 };
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    sync::watch,
     task::JoinHandle,
 };
 
-use crate::{app::App, response::BoxFuture, tasks, timeouts::Timeouts, tls::TlsContext};
-
-/// Concurrent connections: each costs some memory, and one machine has few clients.
-const MAX_CONNECTIONS: usize = 512;
+use crate::{
+    app::App,
+    client_stream::{ByteStream, ClientStream},
+    connections::{AnswerGuard, Connection, ConnectionGuard, ConnectionTable, ReservedConnection},
+    response::BoxFuture,
+    tasks,
+    timeouts::Timeouts,
+    tls::TlsContext,
+};
 
 /// Read buffer of a connection; the headers of a request may be at most twice as long.
 const MAX_HEADER_BYTES: usize = 64 * 1024;
 
 /// Pause after a failed accept, as when the process has too many open files.
 const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
+
+/// Response to a connection for which there is no room, written without waiting.
+const BUSY_RESPONSE: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
 /// Open ports of a server.
 pub(crate) struct Listeners {
@@ -37,14 +61,10 @@ pub(crate) struct Listeners {
     pub(crate) local: Option<TcpListener>,
 }
 
-/// Byte stream of a client, with or without TLS. One type for both: hyper's connection is large to compile.
-trait ClientStream: AsyncRead + AsyncWrite + Unpin + Send {}
-
-impl<T: AsyncRead + AsyncWrite + Unpin + Send> ClientStream for T {}
-
 /// State that all connections share.
 struct ConnectionContext {
     router: Router,
+    table: Arc<ConnectionTable>,
     graceful: GracefulShutdown,
     shutting_down: watch::Sender<bool>,
     timeouts: Timeouts,
@@ -57,9 +77,9 @@ pub(crate) async fn serve(
     app: &App,
     mut shutdown: BoxFuture<'static, ()>,
 ) {
-    let free_slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let context = ConnectionContext {
         router,
+        table: Arc::default(),
         graceful: GracefulShutdown::new(),
         shutting_down: app.shutting_down.clone(),
         timeouts: app.options.timeouts.clone(),
@@ -68,11 +88,11 @@ pub(crate) async fn serve(
     loop {
         tokio::select! {
             () = &mut shutdown => break,
-            (stream, permit) = accept(&listeners.main, &free_slots) => {
-                context.spawn_connection(stream, permit, listeners.tls.clone());
+            (stream, peer) = accept(&listeners.main) => {
+                context.spawn_connection(stream, peer, listeners.tls.clone());
             }
-            (stream, permit) = accept_optional(listeners.local.as_ref(), &free_slots) => {
-                context.spawn_connection(stream, permit, None);
+            (stream, peer) = accept_optional(listeners.local.as_ref()) => {
+                context.spawn_connection(stream, peer, None);
             }
         }
     }
@@ -86,27 +106,20 @@ fn spawn_reload(tls: Arc<TlsContext>, timeouts: &Timeouts) -> JoinHandle<()> {
 }
 
 /// Accepts like [`accept`] on a listener that may not exist.
-async fn accept_optional(
-    listener: Option<&TcpListener>,
-    free_slots: &Arc<Semaphore>,
-) -> (TcpStream, OwnedSemaphorePermit) {
+async fn accept_optional(listener: Option<&TcpListener>) -> (TcpStream, SocketAddr) {
     match listener {
-        Some(listener) => accept(listener, free_slots).await,
+        Some(listener) => accept(listener).await,
         None => std::future::pending().await,
     }
 }
 
-/// Accepts the next connection, once a slot is free for it.
-async fn accept(
-    listener: &TcpListener,
-    free_slots: &Arc<Semaphore>,
-) -> (TcpStream, OwnedSemaphorePermit) {
+/// Accepts the next connection.
+async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
-        let permit = Arc::clone(free_slots).acquire_owned().await;
-        match (listener.accept().await, permit) {
-            (Ok((stream, _)), Ok(permit)) => return (stream, permit),
-            (failed, _) => {
-                tracing::warn!(error = ?failed.err(), "a connection could not be accepted");
+        match listener.accept().await {
+            Ok(accepted) => return accepted,
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(ACCEPT_RETRY_PAUSE).await;
             }
         }
@@ -115,30 +128,29 @@ async fn accept(
 
 impl ConnectionContext {
     /// Serves a client in a task of its own, so that a slow client delays no other.
-    fn spawn_connection(
-        &self,
-        stream: TcpStream,
-        permit: OwnedSemaphorePermit,
-        tls: Option<Arc<TlsContext>>,
-    ) {
+    fn spawn_connection(&self, stream: TcpStream, peer: SocketAddr, tls: Option<Arc<TlsContext>>) {
+        // An IPv4 client of a socket for both families is the same peer.
+        let Some(guard) = self.table.admit(peer.ip().to_canonical()) else {
+            tracing::warn!("a connection was refused: all places are in use");
+            // Over TLS the client could not read it, and a full buffer is no reason to wait.
+            let _ = stream.try_write(if tls.is_none() { BUSY_RESPONSE } else { &[] });
+            return;
+        };
         // Responses are small and complete: waiting to fill a packet only costs time.
         let _ = stream.set_nodelay(true);
         let (router, watcher) = (self.router.clone(), self.graceful.watcher());
-        let (timeouts, mut shutting_down) = (self.timeouts.clone(), self.shutting_down.subscribe());
+        let (timeouts, shutting_down) = (self.timeouts.clone(), self.shutting_down.subscribe());
         tasks::spawn(Box::pin(async move {
-            let stream: Option<Box<dyn ClientStream>> = match tls {
-                None => Some(Box::new(stream)),
-                Some(tls) => tokio::select! {
-                    stream = tls.handshake(stream, timeouts.tls_handshake) => {
-                        stream.map(|stream| Box::new(stream) as Box<dyn ClientStream>)
-                    }
-                    _ = shutting_down.wait_for(|is_shutting_down| *is_shutting_down) => None,
-                },
+            let connection = Arc::clone(&guard.connection);
+            let served = async {
+                if let Some(stream) = open_stream(stream, tls, &timeouts, shutting_down).await {
+                    serve_connection(stream, router, watcher, &timeouts, &guard).await;
+                }
             };
-            if let Some(stream) = stream {
-                serve_connection(stream, router, watcher, timeouts.headers).await;
+            tokio::select! {
+                () = served => {}
+                () = connection.closed() => tracing::debug!("a connection was closed to make room"),
             }
-            drop(permit);
         }));
     }
 
@@ -153,19 +165,81 @@ impl ConnectionContext {
     }
 }
 
+/// Returns the stream of a client, after a TLS handshake where there is a certificate; `None` if that fails.
+async fn open_stream(
+    stream: TcpStream,
+    tls: Option<Arc<TlsContext>>,
+    timeouts: &Timeouts,
+    mut shutting_down: watch::Receiver<bool>,
+) -> Option<Box<dyn ByteStream>> {
+    let Some(tls) = tls else { return Some(Box::new(stream)) };
+    tokio::select! {
+        stream = tls.handshake(stream, timeouts.tls_handshake) => {
+            stream.map(|stream| Box::new(stream) as Box<dyn ByteStream>)
+        }
+        _ = shutting_down.wait_for(|is_shutting_down| *is_shutting_down) => None,
+    }
+}
+
 /// Answers the requests of a connection, one after the other.
 async fn serve_connection(
-    stream: Box<dyn ClientStream>,
+    stream: Box<dyn ByteStream>,
     router: Router,
     watcher: Watcher,
-    header_timeout: Duration,
+    timeouts: &Timeouts,
+    guard: &ConnectionGuard,
 ) {
+    let connection = Arc::clone(&guard.connection);
+    let stream = ClientStream::new(stream, Arc::clone(&connection), timeouts.write);
+    let answer =
+        service_fn(move |request| answer(router.clone(), Arc::clone(&connection), request));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(header_timeout)
+        .header_read_timeout(timeouts.headers)
         .max_buf_size(MAX_HEADER_BYTES)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(stream), answer);
     if let Err(error) = watcher.watch(connection).await {
         tracing::debug!(%error, "a connection was interrupted");
+    }
+}
+
+/// Answers one request; its connection counts as busy until the response is sent.
+async fn answer(
+    router: Router,
+    connection: Arc<Connection>,
+    request: hyper::Request<Incoming>,
+) -> Result<Response<TrackedBody>, std::convert::Infallible> {
+    let guard = connection.begin_answer();
+    let mut request: Request = request.map(Body::new);
+    if connection.is_reserved {
+        request.extensions_mut().insert(ReservedConnection);
+    }
+    let response = TowerToHyperService::new(router).call(request).await;
+    response.map(|response| response.map(|body| TrackedBody { body, _guard: guard }))
+}
+
+/// Response body that marks its connection as busy.
+struct TrackedBody {
+    body: Body,
+    _guard: AnswerGuard,
+}
+
+impl HttpBody for TrackedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }

@@ -9,6 +9,8 @@ pub struct Timeouts {
     pub headers: Duration,
     /// Longest time for a client to send a request body (a few megabytes over a poor line); of an import, each chunk.
     pub body: Duration,
+    /// Longest time in which a client reads nothing of what it was sent.
+    pub write: Duration,
     /// Longest time for a TLS handshake.
     pub tls_handshake: Duration,
     /// Interval between two checks for a renewed certificate; certificates are renewed weeks before they expire.
@@ -24,6 +26,7 @@ impl Default for Timeouts {
         Self {
             headers: Duration::from_secs(10),
             body: Duration::from_secs(30),
+            write: Duration::from_secs(20),
             tls_handshake: Duration::from_secs(10),
             certificate_poll: Duration::from_secs(2),
             shutdown: Duration::from_secs(30),

@@ -3,6 +3,7 @@
 //! Open connections keep the old certificate; new connections get the new one. Files that cannot be used, as while a
 //! program is still writing them, change nothing.
 
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use std::{
     fs, io,
     net::SocketAddr,
@@ -222,7 +223,7 @@ fn read_private_key(path: &Path) -> Result<PrivateKeyDer<'static>> {
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>> {
-    fs::read(path).map_err(|error| {
+    regular_file::read(path, MAX_SETTINGS_BYTES).map_err(|error| {
         Error::invalid(
             format!("{} cannot be read: {error}", path.display()),
             "name a readable file with --tls-cert and --tls-key, or in [server] of the settings",

@@ -1,14 +1,18 @@
 //! Owner's token and secrets of keys: random, readable by the owner only. The token stands as plain text in
 //! `server.token`, so that the owner's programs can read it; keys are stored as digests.
 
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
 use everlore::{
     Error, Result,
-    internal::files::atomic_file::{TempFile, WriteOptions},
+    internal::files::{
+        atomic_file::{TempFile, WriteOptions},
+        private_file::make_private,
+    },
 };
 use sha2::{Digest, Sha256};
 
@@ -28,7 +32,8 @@ pub(crate) fn token_path(home: &Path) -> PathBuf {
 pub(crate) fn load_or_create(home: &Path) -> Result<SecretDigest> {
     let path = token_path(home);
     let failed = |error| Error::io(path.display().to_string(), error);
-    let token = match fs::read_to_string(&path) {
+    refuse_exposed(&path)?;
+    let token = match regular_file::read_to_string(&path, MAX_SETTINGS_BYTES) {
         Ok(token) => token.trim().to_owned(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let token = generate_secret()?;
@@ -45,6 +50,22 @@ pub(crate) fn load_or_create(home: &Path) -> Result<SecretDigest> {
         ));
     }
     Ok(digest_secret(&token))
+}
+
+/// Makes a file with secrets private, and refuses one that stays open to others.
+pub(crate) fn refuse_exposed(path: &Path) -> Result<()> {
+    match make_private(path) {
+        Ok(None) => Ok(()),
+        Ok(Some(mode)) => {
+            let mode = format!("{mode:04o}");
+            tracing::warn!(path = %path.display(), mode, "others could read or change this file; it is private now");
+            Ok(())
+        }
+        Err(error) => Err(Error::invalid(
+            format!("others can read or change {}, and it stays so: {error}", path.display()),
+            "make it yours alone with chmod 600",
+        )),
+    }
 }
 
 /// Creates a random secret.

@@ -8,11 +8,18 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use jiff::Timestamp;
+use everlore::internal::system_now;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use crate::{app::App, audit::AuditRecord, auth::Access, problem::Problem};
+use crate::{
+    app::App,
+    audit::AuditRecord,
+    auth::Access,
+    offload::{is_large, offload},
+    problem::Problem,
+    response::BoxFuture,
+};
 
 /// Header with the id of a request.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -52,7 +59,10 @@ pub(crate) async fn trace_request(
 ) -> Response {
     let (_connected, presence) = watch::channel(());
     request.extensions_mut().insert(ClientPresence(presence));
-    let response = tokio::spawn(run_traced(app, request, next)).await;
+    let is_large = is_large(request.headers());
+    let answered: BoxFuture<'static, Response> = Box::pin(run_traced(app.clone(), request, next));
+    let answered = if is_large { Box::pin(offload(&app, answered)) } else { answered };
+    let response = tokio::spawn(answered).await;
     response.unwrap_or_else(|error| {
         let problem = Problem::internal(&error);
         let body = problem.body("unknown");
@@ -101,7 +111,7 @@ impl RequestTrace {
         tracing::info!(request = id, caller, method, route, status, code, ms, "answered");
         if is_audited(&route, status) {
             app.audit.write(&AuditRecord {
-                at: Timestamp::now(),
+                at: system_now(),
                 request: &id,
                 caller,
                 agent: access.map(|access| access.scope.agent()),

@@ -9,7 +9,10 @@ use crate::{
 
 pub use crate::{
     sync::{lock, run_blocking},
-    types::{clock::to_millisecond, slot::Attribute},
+    types::{
+        clock::{system_now, to_millisecond},
+        slot::Attribute,
+    },
 };
 
 pub mod text {
@@ -67,6 +70,12 @@ pub mod files {
     }
     pub mod layers {
         pub use crate::files::layers::{EditContext, ForgetTarget, Layers, fit_to_budget};
+    }
+    pub mod private_file {
+        pub use crate::files::private_file::make_private;
+    }
+    pub mod regular_file {
+        pub use crate::files::regular_file::{MAX_SETTINGS_BYTES, open, read, read_to_string};
     }
     pub mod sections {
         pub use crate::files::sections::MarkdownSections;

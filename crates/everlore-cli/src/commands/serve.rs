@@ -200,6 +200,7 @@ fn timeouts() -> Timeouts {
         let limit = match name {
             "headers" => &mut timeouts.headers,
             "body" => &mut timeouts.body,
+            "write" => &mut timeouts.write,
             "tls_handshake" => &mut timeouts.tls_handshake,
             "certificate_poll" => &mut timeouts.certificate_poll,
             _ => continue,

@@ -23,6 +23,9 @@ mod import;
 mod ingest;
 mod vault;
 mod repair;
+mod damage;
+#[cfg(unix)]
+mod special_files;
 mod observe_stream;
 mod concurrency;
 mod kill;

@@ -1,4 +1,4 @@
-//! Server-sent events that follow the journal.
+//! Server-sent events that follow the journal. `journal_watch.rs` wakes the streams.
 
 use std::{io, time::Duration};
 
@@ -17,16 +17,17 @@ use super::transfer::ChannelBody;
 use crate::{
     app::App,
     auth::{Access, Reader},
+    journal_watch::{JournalWatch, WatchedState},
     params::QueryParams,
     problem::Problem,
     tasks,
 };
 
-/// Interval between two reads of the journal. Other processes write to it as well, without a notification.
-const POLL_INTERVAL: Duration = Duration::from_millis(250);
+/// Time without a change until a comment keeps the connection open.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
-/// Reads without a change until a comment keeps the connection open: every 15 seconds.
-const KEEPALIVE_POLLS: u32 = 60;
+/// Comment of a stream, which clients skip.
+const KEEPALIVE: &str = ":\n\n";
 
 /// Entries sent after one read; a client that is further behind gets the rest after the next reads.
 const MAX_LINES: usize = 500;
@@ -61,7 +62,7 @@ pub(super) async fn events(
                 )
             })?
         }
-        None => newest_seq(&access).await?,
+        None => access.engine().newest_seq(&access.scope).await?,
     };
     let (sender, receiver) = mpsc::channel(1);
     tasks::spawn(Box::pin(stream_events(access, after, sender)));
@@ -69,53 +70,56 @@ pub(super) async fn events(
     Ok(([kind], Body::new(ChannelBody(receiver))).into_response())
 }
 
-async fn newest_seq(access: &Access) -> Result<u64, Problem> {
-    let newest = JournalQuery { limit: Some(1), ..JournalQuery::default() };
-    let newest = access.engine().history(&access.scope, &newest).await?;
-    Ok(newest.first().map_or(0, |entry| entry.seq))
-}
-
-/// Sends new entries until the client disconnects or the server ends.
+/// Sends new entries until the client disconnects, its key is removed, or the server ends.
 async fn stream_events(access: Access, mut after: u64, sender: mpsc::Sender<io::Result<Bytes>>) {
-    let (mut shutting_down, mut idle_polls) =
-        (access.app.shutting_down.subscribe(), KEEPALIVE_POLLS);
+    let mut shutting_down = access.app.shutting_down.subscribe();
+    let mut watched = JournalWatch::subscribe(&access.app, &access.scope);
+    // A client learns at once that the stream works.
+    let mut text = KEEPALIVE.to_owned();
     loop {
-        let text = match entries_after(&access, after).await {
-            Ok(entries) => {
-                after = entries.last().map_or(after, |entry| entry.seq);
-                entries.iter().map(sse_event).collect::<String>()
-            }
+        if !text.is_empty() && sender.send(Ok(text.into())).await.is_err() {
+            return;
+        }
+        let keys_version = watched.borrow_and_update().keys_version;
+        text = match next_events(&access, &mut after).await {
+            Ok(events) => events,
             Err(problem) => {
                 tracing::warn!(problem.code, "an event stream failed");
                 return;
             }
         };
-        idle_polls = if text.is_empty() { idle_polls + 1 } else { 0 };
-        let text = if idle_polls > KEEPALIVE_POLLS { ":\n\n".to_owned() } else { text };
-        idle_polls = if idle_polls > KEEPALIVE_POLLS { 0 } else { idle_polls };
-        if !text.is_empty() && sender.send(Ok(text.into())).await.is_err() {
-            return;
+        if !text.is_empty() {
+            continue;
         }
+        let changed =
+            |state: &WatchedState| state.newest_seq > after || state.keys_version != keys_version;
         tokio::select! {
-            () = tokio::time::sleep(POLL_INTERVAL) => {}
+            changed = watched.wait_for(changed) => {
+                if changed.is_err() || !access.app.credentials.is_current(&access.caller) {
+                    return;
+                }
+            }
+            () = tokio::time::sleep(KEEPALIVE_INTERVAL) => text = KEEPALIVE.to_owned(),
             _ = shutting_down.wait_for(|shutting_down| *shutting_down) => return,
             () = sender.closed() => return,
         }
     }
 }
 
-/// Returns the entries after one, oldest first.
-async fn entries_after(access: &Access, after: u64) -> Result<Vec<JournalEntry>, Problem> {
-    let newest = newest_seq(access).await?;
-    let end = newest.min(after + MAX_LINES as u64);
-    if end <= after {
-        return Ok(Vec::new());
+/// Returns the events after one, oldest first, and moves on to the last of them.
+async fn next_events(access: &Access, after: &mut u64) -> Result<String, Problem> {
+    let engine = access.engine();
+    let newest = engine.newest_seq(&access.scope).await?;
+    let end = newest.min(after.saturating_add(MAX_LINES as u64));
+    if end <= *after {
+        return Ok(String::new());
     }
-    let limit = Some((end - after) as usize);
+    let limit = Some((end - *after) as usize);
     let query = JournalQuery { before: Some(end + 1), limit, ..JournalQuery::default() };
-    let mut entries = access.engine().history(&access.scope, &query).await?;
+    let mut entries = engine.history(&access.scope, &query).await?;
     entries.reverse();
-    Ok(entries)
+    *after = end;
+    Ok(entries.iter().map(sse_event).collect())
 }
 
 fn sse_event(JournalEntry { seq, at, actor, cause, run, op, id, .. }: &JournalEntry) -> String {

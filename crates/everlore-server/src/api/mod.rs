@@ -24,10 +24,14 @@ mod capture;
 mod agents;
 mod settings;
 
+use std::sync::LazyLock;
+
 use axum::{
     Router,
-    http::StatusCode,
+    body::Bytes,
+    http::{StatusCode, header},
     middleware::{from_fn, from_fn_with_state},
+    response::{IntoResponse, Response},
     routing::get,
 };
 use serde_json::{Value, json};
@@ -43,12 +47,13 @@ use utoipa::{
 use crate::{
     app::App,
     auth::authenticate,
-    compat, docs_page,
+    compat,
+    connections::check_reserved,
+    docs_page,
     error_format::format_errors,
     host_guard::check_host_and_origin,
     mcp,
     problem::{Problem, ProblemBody},
-    response::JsonResponse,
     trace::trace_request,
 };
 
@@ -64,6 +69,7 @@ pub(crate) fn router(app: App) -> Router {
     routes
         .fallback(async || unknown_route())
         .method_not_allowed_fallback(async || method_not_allowed())
+        .layer(from_fn_with_state(app.clone(), check_reserved))
         .layer(from_fn_with_state(app.clone(), check_host_and_origin))
         .layer(from_fn(format_errors))
         .layer(from_fn_with_state(app.clone(), trace_request))
@@ -181,8 +187,10 @@ pub fn openapi() -> Value {
     api
 }
 
-async fn serve_openapi() -> JsonResponse<Value> {
-    JsonResponse::ok(openapi())
+/// Serves the description, which is built once: it is large, and anyone may ask for it.
+async fn serve_openapi() -> Response {
+    static DESCRIPTION: LazyLock<Bytes> = LazyLock::new(|| openapi().to_string().into());
+    ([(header::CONTENT_TYPE, "application/json")], DESCRIPTION.clone()).into_response()
 }
 
 fn unknown_route() -> Problem {

@@ -28,6 +28,9 @@ pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/recall", post(recall)).route("/v1/context", post(context))
 }
 
+/// Longest query in bytes; recall reads 64 KiB of it.
+const MAX_QUERY_BYTES: usize = 1024 * 1024;
+
 /// Recall request. Only the query is required.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -131,6 +134,7 @@ pub(super) async fn recall(
     JsonBody(body, _): JsonBody<RecallBody>,
 ) -> ApiResult<RecallResponse> {
     let (engine, explained) = (access.engine(), body.explain);
+    check_query(&body.query)?;
     for (name, fraction) in [("min_score", body.min_score), ("min_confidence", body.min_confidence)]
     {
         if !(0.0..=1.0).contains(&fraction) {
@@ -159,6 +163,16 @@ pub(super) async fn recall(
         response.why_not = Some(WhyNotReport::new(id, engine.why_not(&request, id).await?));
     }
     Ok(JsonResponse::ok(response))
+}
+
+/// Refuses a query that is a document. A message for a prompt may be one: people paste, so only its beginning and its end
+/// are read.
+fn check_query(query: &str) -> Result<(), Problem> {
+    if query.len() <= MAX_QUERY_BYTES {
+        return Ok(());
+    }
+    let title = format!("the query has {} bytes, {MAX_QUERY_BYTES} at most", query.len());
+    Err(Error::invalid(title, "ask for what you want to know; /v1/fs stores documents").into())
 }
 
 fn why_not_with_as_of() -> Problem {

@@ -14,6 +14,7 @@ use everlore::{
         files::{
             atomic_file::create_private_folder,
             home::vault_folder,
+            regular_file,
             vault::{
                 INDEX_FILE, VaultListing, VaultNote, list as list_files, sanitize_file_name, save,
             },
@@ -29,10 +30,14 @@ use crate::{
     auth::{Access, Reader, Writer},
     body::{JsonBody, PathParam},
     etag::{text_etag, with_etag},
+    offload::offload,
     params::QueryParams,
     problem::Problem,
     response::{ApiResult, JsonResponse},
 };
+
+/// Largest file that is shown: a memory has 4 MiB, its front matter little.
+const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Largest list.
 const MAX_FILES: usize = 1_000;
@@ -102,8 +107,8 @@ fn read_vault_file(folder: &Path, name: &str) -> everlore::Result<VaultFile> {
         Ok(data) if data.is_file() => {}
         _ => return Err(none()),
     }
-    let text =
-        std::fs::read_to_string(&path).map_err(|error| Error::io("a file of the vault", error))?;
+    let text = regular_file::read_to_string(&path, MAX_FILE_BYTES)
+        .map_err(|error| Error::io("a file of the vault", error))?;
     Ok(VaultFile { file, text })
 }
 
@@ -136,10 +141,7 @@ pub(super) async fn write(
     PathParam(file): PathParam,
     JsonBody(body, _): JsonBody<VaultFileBody>,
 ) -> ApiResult<SyncReport> {
-    if !file.ends_with(".md") || body.kind == Kind::Turn {
-        let hint = "choose another kind than turn, and a name that ends in .md";
-        return Err(Error::invalid("this cannot be a vault file", hint).into());
-    }
+    check_new_file(&file, body.kind)?;
     let VaultFileBody { kind, mut name, mut description, mut content } = body;
     let engine = access.engine();
     if engine.settings(access.scope.agent()).memory.mask_secrets {
@@ -153,6 +155,17 @@ pub(super) async fn write(
     let request =
         SyncRequest { author: Some(access.author()), ..SyncRequest::new(folder, &access.scope) };
     Ok(JsonResponse::ok(engine.sync_vault(&request).await?))
+}
+
+/// Refuses a file that cannot be a memory, and a name that would be stored as another one: the path of a request names
+/// a file of the vault and nothing else.
+fn check_new_file(file: &str, kind: Kind) -> Result<(), Problem> {
+    let hint = "choose another kind than turn, and a plain name that ends in .md";
+    let is_own = sanitize_file_name(file)? == file;
+    if is_own && kind != Kind::Turn {
+        return Ok(());
+    }
+    Err(Error::invalid("this cannot be a vault file", hint).into())
 }
 
 /// Options of a sync.
@@ -183,7 +196,8 @@ pub(super) async fn sync(
         dry_run,
         ..SyncRequest::new(create_vault_folder(&access)?, &access.scope)
     };
-    Ok(JsonResponse::ok(access.engine().sync_vault(&request).await?))
+    let engine = access.engine();
+    Ok(JsonResponse::ok(offload(&access.app, Box::pin(engine.sync_vault(&request))).await?))
 }
 
 /// Creates the vault folder, which only the owner of the home may read.

@@ -24,7 +24,7 @@ use crate::{
     llm::{BuiltinEmbedder, ChatModel, Embedder, Reranker},
     recall::{ConfidenceTuning, Domains},
     store::{self, Store},
-    types::{ChangeAuthor, Clock, Scope, Timestamp},
+    types::{ChangeAuthor, Clock, Scope, Timestamp, system_now},
 };
 
 /// Parts of an [`Engine`]. The defaults are: default settings, no model, no home, and days in UTC.
@@ -120,7 +120,7 @@ impl Engine {
             chat: None,
             config: Arc::default(),
             domains: Arc::default(),
-            clock: Arc::new(Timestamp::now),
+            clock: Arc::new(system_now),
             zone: TimeZone::UTC,
             home: None,
             tunings: HashMap::new(),

@@ -77,6 +77,11 @@ impl Engine {
         self.store.journal().entries(scope, query).await
     }
 
+    /// Returns the number of the newest journal entry, 0 without any.
+    pub async fn newest_seq(&self, scope: &Scope) -> Result<u64> {
+        self.store.journal().newest_seq(scope).await
+    }
+
     /// Returns the number of memories by kind and status.
     pub async fn count(&self, scope: &Scope) -> Result<ScopeCounts> {
         self.store.memories().count(scope).await

@@ -78,7 +78,7 @@ use crate::{
     ingest,
     llm::{ChatModel, Embedder, Reranker},
     store::Store,
-    types::{ChangeAuthor, Clock, Memory, MemoryId, Scope, to_millisecond},
+    types::{ChangeAuthor, Clock, Memory, MemoryId, Scope, to_millisecond, within_calendar},
 };
 
 /// Page size of scans over all memories; bounds the memory that a scan holds.
@@ -158,7 +158,7 @@ impl Engine {
 
     /// Returns the current time in the user's time zone.
     pub fn now(&self) -> Zoned {
-        to_millisecond((self.clock)()).to_zoned(self.zone.clone())
+        to_millisecond(within_calendar((self.clock)())).to_zoned(self.zone.clone())
     }
 
     /// Stores a statement, or renews the memory that already says the same. Masks secrets first if the settings say
@@ -171,6 +171,7 @@ impl Engine {
         mut request: RememberRequest,
     ) -> Result<SavedMemory> {
         self.check_enabled(scope)?;
+        request.check_sizes()?;
         let masked = if self.masks_secrets(scope) { request.mask_secrets() } else { Vec::new() };
         let request = self.with_stored_check(scope, request).await?;
         let now = self.now().timestamp();
@@ -185,6 +186,7 @@ impl Engine {
     /// Fails if memory is disabled for the agent, if a turn is invalid, or if the store fails.
     pub async fn observe(&self, scope: &Scope, mut turns: Vec<Turn>) -> Result<Vec<SavedMemory>> {
         self.check_enabled(scope)?;
+        turns.iter().try_for_each(Turn::check_sizes)?;
         let masks = self.masks_secrets(scope);
         let masked: Vec<_> = turns
             .iter_mut()
@@ -205,6 +207,7 @@ impl Engine {
 
     /// Edits a memory and returns its new state. Fails if the scope has no such memory or the edit is invalid.
     pub async fn edit(&self, scope: &Scope, id: MemoryId, edit: &MemoryEdit) -> Result<Memory> {
+        edit.check_sizes()?;
         let mut edit = edit.clone();
         if self.masks_secrets(scope) {
             edit.mask_secrets();

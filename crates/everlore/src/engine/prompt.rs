@@ -3,6 +3,7 @@
 use std::{io, path::PathBuf};
 
 use super::Engine;
+use crate::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use crate::{
     config::LanguageChoice,
     error::{Error, Result},
@@ -135,7 +136,7 @@ fn prompt_language(
 /// Returns the text of the first file that exists.
 fn read_first_existing(files: &[PathBuf]) -> Result<Option<String>> {
     for file in files {
-        match std::fs::read_to_string(file) {
+        match regular_file::read_to_string(file, MAX_SETTINGS_BYTES) {
             Ok(text) => return Ok(Some(text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(source) => return Err(Error::Io { what: file.display().to_string(), source }),

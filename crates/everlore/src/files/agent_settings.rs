@@ -11,6 +11,7 @@ use super::{
     home::folder_name,
 };
 use crate::error::{Error, Result};
+use crate::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// File name.
 const FILE_NAME: &str = "settings.toml";
@@ -72,7 +73,9 @@ impl AgentSettingsFile {
     pub fn read(&self) -> Result<Option<String>> {
         match self.stamp() {
             Ok(None) => Ok(None),
-            Ok(Some(_)) => fs::read_to_string(&self.path).map(Some).map_err(|e| self.io_error(e)),
+            Ok(Some(_)) => regular_file::read_to_string(&self.path, MAX_SETTINGS_BYTES)
+                .map(Some)
+                .map_err(|e| self.io_error(e)),
             Err(error) => Err(self.io_error(error)),
         }
     }
@@ -93,7 +96,7 @@ impl AgentSettingsFile {
 
     /// Reads the text with invalid bytes replaced: a file that holds no text by mistake can still be overwritten.
     fn read_lossy(&self) -> Result<Option<String>> {
-        match fs::read(&self.path) {
+        match regular_file::read(&self.path, MAX_SETTINGS_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             bytes => {
                 let bytes = bytes.map_err(|e| self.io_error(e))?;

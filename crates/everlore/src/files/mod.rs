@@ -4,6 +4,8 @@
 //! `markdown`, `documents` and `sections` are pure: bytes in, values out. The others read and write files.
 
 pub(crate) mod atomic_file;
+pub(crate) mod regular_file;
+pub(crate) mod private_file;
 pub(crate) mod home;
 pub(crate) mod agent_settings;
 mod markdown;

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     naming,
-    request::{check_content, checked_fraction, checked_name, checked_tags, one_line},
+    request::{
+        check_content, check_tag_count, checked_fraction, checked_name, checked_tags, one_line,
+    },
 };
 use crate::{
     error::{Error, Result},
@@ -63,7 +65,14 @@ pub(crate) async fn edit_memory(
     author: &ChangeAuthor,
     now: Timestamp,
 ) -> Result<Memory> {
-    let make = |memory: &mut Memory| edit.apply_to(memory);
+    let make = |memory: &mut Memory| {
+        let before = memory.content.clone();
+        edit.apply_to(memory)?;
+        if memory.content != before && author.actor != Actor::Person {
+            edit.drop_outdated_check(memory);
+        }
+        Ok(())
+    };
     update_with_retry(store, scope, id, author, "edit", now, &make).await
 }
 
@@ -183,6 +192,12 @@ async fn check_no_cycle(
 }
 
 impl MemoryEdit {
+    /// Refuses texts and lists that are too long to be looked at.
+    pub(crate) fn check_sizes(&self) -> Result<()> {
+        self.content.as_deref().map_or(Ok(()), check_content)?;
+        check_tag_count(self.tags.as_deref().unwrap_or_default())
+    }
+
     fn apply_to(&self, memory: &mut Memory) -> Result<()> {
         if !self.expected_versions.is_empty() && !self.expected_versions.contains(&memory.version) {
             return Err(Error::Conflict { what: format!("memory `{}`", memory.id) });
@@ -222,6 +237,14 @@ impl MemoryEdit {
 }
 
 impl MemoryEdit {
+    /// Removes the check of a text that an agent has rewritten: it was set for the text before, and would call any new
+    /// one verified. A check of the same edit stays.
+    fn drop_outdated_check(&self, memory: &mut Memory) {
+        if self.stored_check.is_none() && memory.check().is_some() {
+            memory.metadata.remove(CHECK_KEY);
+        }
+    }
+
     fn set_check(&self, memory: &mut Memory) -> Result<()> {
         if self.no_check && memory.check().is_some() {
             memory.metadata.remove(CHECK_KEY);

@@ -125,7 +125,7 @@ fn import_lines<'a>(
             while batch.len() < BATCH
                 && let Some((number, bytes)) = lines.next_line()?
             {
-                match ExportLine::parse(&bytes) {
+                match bytes.and_then(|bytes| ExportLine::parse(&bytes)) {
                     Ok(ExportLine::Header(header)) => header.check_version()?,
                     Ok(line) => batch.push((number, line)),
                     Err(error) => importer.reject(number, &error)?,
@@ -146,24 +146,36 @@ struct JsonlReader<'a> {
 }
 
 impl JsonlReader<'_> {
-    /// Returns the next line that is not blank, with its number.
-    fn next_line(&mut self) -> Result<Option<(usize, Vec<u8>)>> {
+    /// Returns the next line that is not blank, with its number; the line itself is an error if it is too long.
+    fn next_line(&mut self) -> Result<Option<(usize, Result<Vec<u8>>)>> {
+        let failed = |error| Error::io("reading the import", error);
         loop {
             let mut bytes = Vec::new();
-            let limit = MAX_LINE_BYTES as u64;
+            let limit = MAX_LINE_BYTES as u64 + 1;
             let read = Read::by_ref(&mut self.source).take(limit).read_until(b'\n', &mut bytes);
-            if read.map_err(|error| Error::io("reading the import", error))? == 0 {
+            if read.map_err(failed)? == 0 {
                 return Ok(None);
             }
             self.number += 1;
+            if bytes.len() > MAX_LINE_BYTES && bytes.last() != Some(&b'\n') {
+                self.source.skip_until(b'\n').map_err(failed)?;
+                return Ok(Some((self.number, Err(line_too_long()))));
+            }
             let line = bytes.trim_ascii();
             // A byte order mark is no content.
             let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
             if !line.is_empty() {
-                return Ok(Some((self.number, line.to_vec())));
+                return Ok(Some((self.number, Ok(line.to_vec()))));
             }
         }
     }
+}
+
+fn line_too_long() -> Error {
+    Error::invalid(
+        format!("the line has more than {MAX_LINE_BYTES} bytes"),
+        "no memory is that long: check that every record ends with a line break",
+    )
 }
 
 struct JsonlImporter<'a> {

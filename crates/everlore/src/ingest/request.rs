@@ -16,6 +16,9 @@ use crate::{
 /// Most tags of a memory: more are a text, not keywords.
 const MAX_TAGS: usize = 64;
 
+/// Most tags that are looked at, repeated ones included.
+const MAX_GIVEN_TAGS: usize = 16 * MAX_TAGS;
+
 /// Longest tag, session or speaker: more is a text, not a name.
 const MAX_LABEL_CHARS: usize = 200;
 
@@ -69,6 +72,12 @@ impl RememberRequest {
     /// Creates a request to remember a text; everything else is judged by it.
     pub fn new(content: impl Into<String>) -> Self {
         Self { content: content.into(), ..Self::default() }
+    }
+
+    /// Refuses texts and lists that are too long to be looked at. It comes before masking, which reads them all.
+    pub(crate) fn check_sizes(&self) -> Result<()> {
+        check_content(&self.content)?;
+        check_tag_count(&self.tags)
     }
 
     /// Validates the request and converts it into a memory of `scope`.
@@ -131,6 +140,11 @@ impl Turn {
         Ok(memory)
     }
 
+    /// Refuses a text that is too long to be looked at. It comes before masking, which reads all of it.
+    pub(crate) fn check_sizes(&self) -> Result<()> {
+        check_content(&self.text)
+    }
+
     /// Validates the turn and converts it into a memory of `scope`.
     pub(super) fn into_memory(self, scope: &Scope, now: Timestamp) -> Result<Memory> {
         check_content(&self.text)?;
@@ -185,7 +199,20 @@ pub(super) fn checked_name(name: &str) -> Result<String> {
     Ok(name)
 }
 
+/// Refuses more tags than are looked at.
+pub(super) fn check_tag_count(tags: &[String]) -> Result<()> {
+    if tags.len() > MAX_GIVEN_TAGS { Err(too_many_tags(tags.len())) } else { Ok(()) }
+}
+
+fn too_many_tags(count: usize) -> Error {
+    Error::invalid(
+        format!("there are {count} tags, {MAX_TAGS} at most"),
+        "keep the most specific ones",
+    )
+}
+
 pub(super) fn checked_tags(tags: Vec<String>) -> Result<Vec<String>> {
+    check_tag_count(&tags)?;
     let mut checked: Vec<String> = Vec::new();
     for tag in tags {
         if let Some(tag) = checked_label("tag", Some(tag))?
@@ -194,13 +221,7 @@ pub(super) fn checked_tags(tags: Vec<String>) -> Result<Vec<String>> {
             checked.push(tag);
         }
     }
-    if checked.len() > MAX_TAGS {
-        return Err(Error::invalid(
-            format!("there are {} tags, {MAX_TAGS} at most", checked.len()),
-            "keep the most specific ones",
-        ));
-    }
-    Ok(checked)
+    if checked.len() > MAX_TAGS { Err(too_many_tags(checked.len())) } else { Ok(checked) }
 }
 
 pub(super) fn checked_fraction(what: &str, value: Option<f64>, default: f64) -> Result<f64> {

@@ -42,6 +42,9 @@ use crate::{
     types::{CheckResult, Memory, MemoryId, Scope, Status, Timestamp},
 };
 
+/// Bytes of a message that recall reads: twenty pages. The limit bounds the work of its analysis.
+const MAX_QUERY_BYTES: usize = 64 * 1024;
+
 /// Finds the memories worth knowing for `request`, best first.
 ///
 /// A query for a period in which nothing was said is read a second time, by the words that name the period: a memory
@@ -121,7 +124,7 @@ impl RecallRequest {
     pub fn new(scope: Scope, query: impl Into<String>, config: &RecallConfig) -> Self {
         Self {
             scope,
-            query: query.into(),
+            query: bounded_query(query.into()),
             filter: MemoryFilter::default(),
             within: None,
             limit: config.limit,
@@ -143,6 +146,17 @@ impl RecallRequest {
         }
         filter
     }
+}
+
+/// Returns a message as far as recall reads it: whole up to [`MAX_QUERY_BYTES`], otherwise its beginning and its end,
+/// where people ask. What lies between is a document.
+pub(crate) fn bounded_query(query: String) -> String {
+    if query.len() <= MAX_QUERY_BYTES {
+        return query;
+    }
+    let half = MAX_QUERY_BYTES / 2;
+    let boundary = |at: usize| (at..).find(|at| query.is_char_boundary(*at)).unwrap_or(at);
+    format!("{}\n{}", &query[..boundary(half)], &query[boundary(query.len() - half)..])
 }
 
 /// Answer to a [`RecallRequest`].

@@ -13,6 +13,9 @@ pub trait Journal: Send + Sync {
     /// Returns the lines that a query selects, newest first, each with the memory before and after.
     async fn entries(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<JournalEntry>>;
 
+    /// Returns the number of the newest line, 0 without any. It reads no line, however large.
+    async fn newest_seq(&self, scope: &Scope) -> Result<u64>;
+
     /// Returns every memory as it was at the end of that moment, oldest first.
     async fn as_of(&self, scope: &Scope, at: Timestamp) -> Result<Vec<Memory>>;
 }

@@ -20,7 +20,7 @@ pub use change::{
 pub use check::{
     CHECK_KEY, Check, CheckReason, CheckResult, CheckStatus, CheckedFileStat, StoredCheck,
 };
-pub(crate) use clock::{Clock, to_millisecond};
+pub(crate) use clock::{Clock, system_now, to_millisecond, within_calendar};
 pub(crate) use memory::VALID_UNTIL_KEY;
 pub use memory::{
     Fingerprint, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, MemorySource,

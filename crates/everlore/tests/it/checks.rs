@@ -209,6 +209,29 @@ async fn a_check_survives_edits_history_and_undo_and_can_be_taken_away() {
 }
 
 #[tokio::test]
+async fn a_text_that_an_agent_rewrites_is_no_longer_verified() {
+    let (home, owner) = (tempfile::tempdir().unwrap(), scope("ann"));
+    let engine = homed(home.path()).await;
+    let parser = home.path().join("parser.rs");
+    fs::write(&parser, "").unwrap();
+    let agent = engine.on_behalf_of(ChangeAuthor { actor: Actor::Agent, ..ChangeAuthor::PERSON });
+    for (text, lie) in
+        [("The parser is here", "All tests pass"), ("解析器在这里", "所有测试都通过")]
+    {
+        let id = engine.remember(&owner, checked(text, path(&parser))).await.unwrap().id;
+        let tags = MemoryEdit { tags: Some(vec!["code".into()]), ..MemoryEdit::default() };
+        let tagged = agent.edit(&owner, id, &tags).await.unwrap();
+        assert!(tagged.check().is_some(), "the text is the same");
+        let rewrite = MemoryEdit { content: Some(lie.into()), ..MemoryEdit::default() };
+        let rewritten = agent.edit(&owner, id, &rewrite).await.unwrap();
+        assert_eq!(rewritten.check(), None);
+        let days = NewCheck { days: Some(3), ..NewCheck::default() };
+        let renewed = MemoryEdit { content: Some(text.into()), check: Some(days), ..rewrite };
+        assert!(agent.edit(&owner, id, &renewed).await.unwrap().check().is_some());
+    }
+}
+
+#[tokio::test]
 async fn an_export_carries_the_check_and_only_its_own_home_and_scope_look() {
     let (home, other, owner) =
         (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), scope("ann"));

@@ -186,6 +186,22 @@ async fn damaged_lines_stop_the_import_or_are_listed_with_their_numbers() {
 }
 
 #[tokio::test]
+async fn a_line_that_is_too_long_is_one_bad_line_and_the_next_ones_are_read() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    // The line would end inside of a string, and what follows would be read as a line of its own.
+    let long = format!("{{\"content\": \"{}{{\"content\": \"smuggled\"}}", "a".repeat(32 << 20));
+    let file = format!("{{\"content\": \"I like tea\"}}\n{long}\n{{\"content\": \"我喜欢茶\"}}\n");
+    let error = import(&engine, &owner, &file, STOP).await.unwrap_err();
+    assert!(error.to_string().starts_with("line 2: the line has more than"), "{error}");
+    let report = import(&engine, &owner, &file, KEEP_GOING).await.unwrap();
+    assert_eq!((report.added, report.rejected), (2, 1));
+    assert_eq!(report.rejections[0].line, 2);
+    let stored: Vec<_> =
+        all(&engine, &owner).await.into_iter().map(|memory| memory.content).collect();
+    assert_eq!(stored, ["I like tea", "我喜欢茶"]);
+}
+
+#[tokio::test]
 async fn an_export_of_a_newer_form_is_refused_even_when_asked_to_keep_going() {
     let (engine, owner) = (engine().await, scope("ann"));
     let file = exported(&engine, &owner, false)

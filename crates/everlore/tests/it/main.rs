@@ -50,6 +50,8 @@ mod chat_model;
 mod remote_engine;
 mod layers;
 mod lifecycle;
+mod interfaces;
+mod linear;
 mod spelling;
 mod rerank;
 mod round_trips;

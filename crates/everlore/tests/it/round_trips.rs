@@ -96,6 +96,7 @@ counted!(index: SearchIndex {
 
 counted!(journal: Journal {
     fn entries(scope: &Scope, query: &JournalQuery) -> Result<Vec<JournalEntry>>;
+    fn newest_seq(scope: &Scope) -> Result<u64>;
     fn as_of(scope: &Scope, at: Timestamp) -> Result<Vec<Memory>>;
 });
 

@@ -108,12 +108,13 @@ impl DoctorArgs {
     /// Compares rows, index and journal of one scope; with `repair`, rebuilds an index that disagrees.
     async fn check_scope(&self, engine: &Engine, scope: &Scope) -> Result<DoctorCheck> {
         let name = format!("memories of {scope}");
-        let mut problems = engine.admin().check_index(scope).await?;
-        let mut repaired = "";
+        let mut problems = index_problems(engine, scope).await?;
+        let mut repaired = String::new();
         if !problems.is_empty() && self.repair {
-            engine.admin().rebuild_index(scope).await?;
-            problems = engine.admin().check_index(scope).await?;
-            repaired = "; the index was rebuilt";
+            let count = engine.admin().rebuild_index(scope).await?;
+            let count = pluralize(count, "memory", "memories");
+            problems = index_problems(engine, scope).await?;
+            repaired = format!("; the index was rebuilt from {count}");
         }
         if problems.is_empty() {
             let counts = engine.count(scope).await?;
@@ -134,6 +135,14 @@ impl DoctorArgs {
         };
         let count = pluralize(problems.len(), "fault", "faults");
         Ok(DoctorCheck::problem(name, format!("{count}: {}{repaired}", listed.join("; ")), hint))
+    }
+}
+
+/// Compares rows, index and journal. An index that cannot be read at all is one problem, which rebuilding may solve.
+async fn index_problems(engine: &Engine, scope: &Scope) -> Result<Vec<String>> {
+    match engine.admin().check_index(scope).await {
+        Err(error @ everlore::Error::Damaged { .. }) => Ok(vec![error.to_string()]),
+        problems => Ok(problems?),
     }
 }
 

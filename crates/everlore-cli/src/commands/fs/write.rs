@@ -1,6 +1,6 @@
 //! `everlore fs add` and `rm`: the writing commands.
 
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use everlore::engine::fs::{FsAddRequest, FsRemoveRequest};
@@ -14,6 +14,10 @@ use crate::{
     output::Output,
     render::{masked_note, pluralize, sanitize},
 };
+use everlore::internal::files::regular_file;
+
+/// Largest file that is read: a document of this size takes minutes to index.
+const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Save a text as a memory, or a file as a document
 ///
@@ -49,7 +53,8 @@ impl FsAddArgs {
                     let name = file.file_name().and_then(|name| name.to_str());
                     uri.push_str(name.unwrap_or_default());
                 }
-                fs::read(file).map_err(|error| CliError::io(file.display().to_string(), error))?
+                regular_file::read(file, MAX_FILE_BYTES)
+                    .map_err(|error| CliError::io(file.display().to_string(), error))?
             }
             None => input::text_or_stdin(&text, out)?.into_bytes(),
         };

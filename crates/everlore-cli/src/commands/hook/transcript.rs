@@ -1,7 +1,7 @@
 //! Last exchange of a host's transcript, for events that only name the file.
 
+use everlore::internal::files::regular_file;
 use std::{
-    fs::File,
     io::{Read, Seek, SeekFrom},
     path::Path,
 };
@@ -25,7 +25,7 @@ pub(super) fn last_exchange(path: &Path) -> LastExchange {
 }
 
 fn read_tail(path: &Path) -> Option<String> {
-    let mut file = File::open(path).ok()?;
+    let mut file = regular_file::open(path).ok()?;
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(MAX_TAIL_BYTES))).ok()?;
     let mut bytes = Vec::new();

@@ -4,7 +4,7 @@ mod source_files;
 mod path_glob;
 mod report;
 
-use std::{fs, path::PathBuf, sync::Arc};
+use std::{fs, io, path::PathBuf, sync::Arc};
 
 use clap::Args;
 use everlore::{
@@ -20,6 +20,7 @@ use crate::{
     output::Output,
     render::format_bytes,
 };
+use everlore::internal::files::regular_file;
 use path_glob::PathGlob;
 use report::{IngestOutcome, IngestSummary};
 use source_files::{FileFilter, SourceFile, SourceFiles};
@@ -115,14 +116,28 @@ fn read_document(file: &SourceFile, max_bytes: u64) -> Result<Document, IngestOu
             IngestOutcome::Skipped(reason)
         }
     };
-    let metadata = fs::metadata(&file.path).map_err(failed)?;
-    if metadata.len() > max_bytes {
-        return Err(unusable(
-            format!("it has {}, more than --max-bytes allows", format_bytes(metadata.len())),
+    let too_large = |size: u64| {
+        unusable(
+            format!("it has {}, more than --max-bytes allows", format_bytes(size)),
             "allow more with --max-bytes",
-        ));
+        )
+    };
+    let metadata = fs::metadata(&file.path).map_err(failed)?;
+    if metadata.is_file() && metadata.len() > max_bytes {
+        return Err(too_large(metadata.len()));
     }
-    let bytes = fs::read(&file.path).map_err(failed)?;
+    let bytes = match regular_file::read(&file.path, max_bytes) {
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+            return Err(unusable(
+                error.to_string(),
+                "save what it gives to a file, and ingest that",
+            ));
+        }
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            return Err(too_large(max_bytes + 1));
+        }
+        bytes => bytes.map_err(failed)?,
+    };
     let format = DocFormat::from_path(&file.id);
     let reads_pdf = cfg!(feature = "pdf");
     if format == DocFormat::Pdf && !reads_pdf {

@@ -102,8 +102,12 @@ impl SourceFiles {
 
     fn add_root(&mut self, root: PathBuf, shown: &str, filter: &Arc<FileFilter>) {
         self.roots.push((with_slashes(&root), shown.to_owned()));
-        if root.is_dir() {
+        if root.is_dir() && root.to_str().is_some() {
             self.walk(&root, shown, filter);
+        } else if root.to_str().is_none() {
+            let reason = "its path is not UTF-8, and would not tell it from other files";
+            let error = CliError::invalid(reason, "rename it, or the folder above it");
+            self.failures.push((shown.to_owned(), error));
         } else if filter.allows_file(Path::new(root.file_name().unwrap_or_default())) {
             self.push(root, shown.to_owned(), true);
         }

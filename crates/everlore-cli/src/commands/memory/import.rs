@@ -17,6 +17,7 @@ use crate::{
     render::pluralize,
     rescue_log,
 };
+use everlore::internal::files::regular_file;
 
 /// Most damaged lines that are listed; more would bury the hint.
 const MAX_LISTED_REJECTS: usize = 10;
@@ -68,12 +69,13 @@ impl MemoryImportArgs {
             return copy_to_temp_file(io::stdin().lock(), "standard input");
         };
         let name = path.display().to_string();
-        let file = File::open(path);
-        let file = file.map_err(|error| CliError::io(format!("reading {name}"), error))?;
-        match file.metadata() {
-            Ok(data) if data.is_file() => Ok(file),
-            _ => copy_to_temp_file(file, &name),
-        }
+        regular_file::open(path).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput => CliError::invalid(
+                format!("{name} cannot be imported: {error}"),
+                "give a file, or pipe the lines into `everlore memory import -`",
+            ),
+            _ => CliError::io(format!("reading {name}"), error),
+        })
     }
 
     /// Removes a rescue log that is now imported, unless it has grown meanwhile.

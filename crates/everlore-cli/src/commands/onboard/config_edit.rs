@@ -10,6 +10,7 @@ use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::OnboardChoices;
 use crate::error::{CliError, Result};
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Edited settings file.
 #[derive(Debug)]
@@ -96,7 +97,7 @@ fn check_config(text: &str) -> Result<()> {
 
 /// Reads the file; a missing one is empty.
 pub(super) fn read_config(path: &Path) -> Result<String> {
-    match fs::read_to_string(path) {
+    match regular_file::read_to_string(path, MAX_SETTINGS_BYTES) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         text => text.map_err(|error| CliError::io(path.display().to_string(), error)),
     }

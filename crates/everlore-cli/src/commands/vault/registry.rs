@@ -16,6 +16,7 @@ use crate::{
     cli_context::CliContext,
     error::{CliError, Result},
 };
+use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Name of the file in the home.
 const REGISTRY_FILE: &str = "vaults.json";
@@ -106,7 +107,7 @@ fn canonical_folder(folder: &Path) -> PathBuf {
 }
 
 fn read_registry(cx: &CliContext) -> Result<Vec<RegisteredVault>> {
-    match fs::read(cx.home.join(REGISTRY_FILE)) {
+    match regular_file::read(&cx.home.join(REGISTRY_FILE), MAX_SETTINGS_BYTES) {
         Ok(bytes) => serde_json::from_slice(&bytes)
             .map_err(|error| CliError::io(REGISTRY_FILE, error.into())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),

@@ -6,6 +6,9 @@ mod checks;
 mod files;
 mod hostile_clients;
 mod shutdown;
+#[cfg(target_os = "linux")]
+mod load;
+mod intruders;
 mod large_home;
 #[cfg(feature = "remote")]
 pub(super) mod proxy;

@@ -24,6 +24,7 @@ use crate::{
     app::App,
     auth::Writer,
     body::{JsonBody, check_content_type, read_body},
+    offload::offload,
     problem::Problem,
     sync::lock,
 };
@@ -31,6 +32,12 @@ use crate::{
 /// Pending uploads, and their bytes together: they are in RAM.
 const MAX_UPLOADS: usize = 64;
 const MAX_UPLOAD_BYTES: usize = 256 * 1024 * 1024;
+
+/// Parts of a form that are looked at: clients send a file and a few fields.
+const MAX_PARTS: usize = 32;
+
+/// Longest boundary of a form (RFC 2046).
+const MAX_BOUNDARY_BYTES: usize = 70;
 
 /// Sessions that were created and have no turn yet.
 const MAX_OPEN_SESSIONS: usize = 10_000;
@@ -99,26 +106,33 @@ impl FromRequest<App> for UploadedFile {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         check_content_type(request.headers(), "multipart/form-data")?;
-        let boundary = boundary(request.headers());
+        let boundary = boundary(request.headers())?;
         let bytes = read_body(request.into_body(), &app.options).await?;
-        let file = boundary.and_then(|boundary| find_file_part(&bytes, &boundary));
-        file.ok_or_else(|| {
+        find_file_part(&bytes, &boundary).ok_or_else(|| {
             Problem::invalid("the form has no file", "send it as the part `file` with a filename")
         })
     }
 }
 
-fn boundary(headers: &HeaderMap) -> Option<String> {
-    let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
-    let (_, boundary) = value.split_once("boundary=")?;
-    let boundary = boundary.split(';').next()?.trim().trim_matches('"');
-    (!boundary.is_empty()).then(|| format!("--{boundary}"))
+/// Returns the line that separates the parts of a form.
+fn boundary(headers: &HeaderMap) -> Result<String, Problem> {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let boundary = value.and_then(|value| value.split_once("boundary="));
+    let boundary = boundary.map(|(_, rest)| rest.split(';').next().unwrap_or(rest));
+    let boundary = boundary.unwrap_or_default().trim().trim_matches('"');
+    if (1..=MAX_BOUNDARY_BYTES).contains(&boundary.len()) {
+        return Ok(format!("--{boundary}"));
+    }
+    Err(Problem::invalid(
+        "the boundary of the form is missing or too long",
+        format!("send a boundary of 1 to {MAX_BOUNDARY_BYTES} characters, as RFC 2046 requires"),
+    ))
 }
 
 /// Finds the part of a form that is a file.
 fn find_file_part(bytes: &Bytes, boundary: &str) -> Option<UploadedFile> {
     let mut at = find_bytes(bytes, boundary.as_bytes(), 0)?;
-    loop {
+    for _ in 0..MAX_PARTS {
         let head = at + boundary.len();
         let text = find_bytes(bytes, b"\r\n\r\n", head)? + 4;
         let end = find_bytes(bytes, format!("\r\n{boundary}").as_bytes(), text)?;
@@ -128,6 +142,7 @@ fn find_file_part(bytes: &Bytes, boundary: &str) -> Option<UploadedFile> {
         }
         at = end + 2;
     }
+    None
 }
 
 fn quoted_param(headers: &str, key: &str) -> Option<String> {
@@ -183,7 +198,9 @@ pub(super) async fn add(
     let uri = target_uri(resource.to, resource.parent, &name);
     let request =
         FsAddRequest { uri, bytes: bytes.to_vec(), tags: resource.tags, ..FsAddRequest::default() };
-    let added = access.engine().fs_add(&access.scope, request).await?;
+    let engine = access.engine();
+    // The request is small, and the document is not.
+    let added = offload(&access.app, Box::pin(engine.fs_add(&access.scope, request))).await?;
     let uri = to_viking(&added.uri, &access.scope);
     let chunks = added.document.as_ref().map(|report| report.chunks);
     let note = added.document.and_then(|report| report.note);

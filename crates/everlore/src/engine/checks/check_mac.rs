@@ -3,15 +3,16 @@
 //! A check asks about files of this machine. A memory that arrives another way (an import, a vault file, metadata over
 //! HTTP) could ask such a question and expose the answer; without a valid MAC the engine does not look.
 
-use std::{fs, io, path::Path, sync::OnceLock};
+use std::{io, path::Path, sync::OnceLock};
 
 use sha2::{Digest, Sha256};
 
 use super::key_file;
+use crate::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use crate::{
     error::{Error, Result},
     files::atomic_file::{TempFile, WriteOptions},
-    types::{MemoryId, Scope, StoredCheck, Timestamp},
+    types::{MemoryId, Scope, StoredCheck, system_now},
 };
 
 /// Length of the key: 32 random bytes cannot be guessed.
@@ -56,7 +57,7 @@ impl MacKey {
 
     fn load(home: &Path) -> Result<Option<Self>> {
         let path = key_file(home);
-        let bytes = match fs::read(&path) {
+        let bytes = match regular_file::read(&path, MAX_SETTINGS_BYTES) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io(path.display().to_string(), error)),
@@ -78,7 +79,7 @@ impl MacKey {
         let (path, key) = (key_file(home), Self::random()?);
         let failed = |error| Error::io(path.display().to_string(), error);
         let options = WriteOptions { durable: true, private: true, permissions: None };
-        let beside = path.with_extension(format!("{}.new", MemoryId::new(Timestamp::now())));
+        let beside = path.with_extension(format!("{}.new", MemoryId::new(system_now())));
         match TempFile::write(beside, &key.0, options).and_then(|key| key.persist_noclobber(&path))
         {
             Ok(()) => Ok(key),
@@ -118,7 +119,9 @@ fn hex_letters(byte: u8) -> [char; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::{Actor, Check};
+    use std::fs;
+
+    use crate::types::{Actor, Check, Timestamp};
 
     fn check(path: &str) -> StoredCheck {
         let check = Check::Path { path: path.into() };

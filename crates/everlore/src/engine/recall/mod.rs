@@ -134,7 +134,7 @@ impl Engine {
     /// Returns a request for a context block: few hits, and only above the settings' confidence. A question for the
     /// whole profile gets more hits: a person has more sides than a topic has answers.
     pub fn context_request(&self, scope: &Scope, query: impl Into<String>) -> RecallRequest {
-        let (settings, query) = (self.settings(scope.agent()), query.into());
+        let (settings, query) = (self.settings(scope.agent()), recall::bounded_query(query.into()));
         let asks_profile = recall::classify_identity(&query) == IdentityQuestion::Strong;
         let share = if asks_profile { PROFILE_LIMIT_FACTOR } else { 1 };
         RecallRequest {

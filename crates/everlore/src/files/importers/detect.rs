@@ -4,6 +4,7 @@ use std::{fs, io::Read, path::Path};
 
 use super::{ExternalFormat, hermes::SEPARATOR, source_tree::decode_utf8};
 use crate::error::{Error, Result};
+use crate::files::regular_file;
 
 /// Bytes at the start of a file that are sniffed.
 const SNIFF_BYTES: u64 = 64 * 1024;
@@ -89,10 +90,7 @@ fn has_hermes_separator(text: &str) -> bool {
 
 /// Reads the beginning of a file, as far as it is text; empty if it cannot be read.
 fn read_start(path: &Path) -> String {
-    let is_file = fs::metadata(path).is_ok_and(|data| data.is_file());
-    let Some(file) = is_file.then(|| fs::File::open(path).ok()).flatten() else {
-        return String::new();
-    };
+    let Ok(file) = regular_file::open(path) else { return String::new() };
     let mut bytes = Vec::new();
     if file.take(SNIFF_BYTES).read_to_end(&mut bytes).is_err() {
         return String::new();

@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{ExternalFormat, ImportDecision, SkippedImport};
+use crate::files::regular_file;
 use crate::{
     error::{Error, Result},
     types::MAX_CONTENT_BYTES,
@@ -105,6 +106,11 @@ impl SourceTree {
             }
         };
         for (path, name, kind) in entries {
+            let Some(name) = name else {
+                let shown = path.file_name().unwrap_or_default().to_string_lossy();
+                self.skip(format!("{above}{shown}"), "its name is not UTF-8; rename it");
+                continue;
+            };
             let inner = format!("{above}{name}");
             if kind.is_dir() && format.descends_into(&inner) {
                 self.walk(&path, &format!("{inner}/"), format, room);
@@ -157,16 +163,16 @@ fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
         return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
-    fs::File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    regular_file::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }
 
-/// Lists a folder by name. A name that is no text is shown as well as possible.
-fn sorted_entries(folder: &Path) -> io::Result<Vec<(PathBuf, String, FileType)>> {
+/// Lists a folder by name; `None` for a name that is no text, which cannot tell its file from others.
+fn sorted_entries(folder: &Path) -> io::Result<Vec<(PathBuf, Option<String>, FileType)>> {
     let mut entries = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
+        let name = entry.file_name().into_string().ok();
         entries.push((entry.path(), name, entry.file_type()?));
     }
     entries.sort_by(|one, other| (&one.1, &one.0).cmp(&(&other.1, &other.0)));

@@ -8,6 +8,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
+use crate::files::regular_file;
 use crate::{
     error::{Error, Result},
     files::atomic_file::{
@@ -42,7 +43,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>> {
         ));
     }
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(failed)?;
+    let file = regular_file::open(path).map_err(failed)?;
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Error::invalid(

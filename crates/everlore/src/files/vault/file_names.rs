@@ -43,7 +43,7 @@ pub fn sanitize_file_name(given: &str) -> Result<String> {
     let base: String = base.nfc().collect();
     let base = base.trim().trim_start_matches('.');
     let stem = base.strip_suffix(".md").unwrap_or(base);
-    let is_bad = |c: char| c.is_control() || "<>:\"|?*".contains(c);
+    let is_bad = |c: char| c.is_control() || is_hidden(c) || "<>:\"|?*".contains(c);
     let stem: String = stem.chars().map(|c| if is_bad(c) { '-' } else { c }).collect();
     let stem = truncate_bytes(stem.trim_end_matches(['.', ' ']), MAX_STEM_BYTES);
     if stem.is_empty() {
@@ -65,6 +65,16 @@ pub fn sanitize_file_name(given: &str) -> Result<String> {
         ));
     }
     Ok(name)
+}
+
+/// Returns `true` for characters that cannot be seen or that turn the text around: a name could be read as another one.
+fn is_hidden(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 /// Returns `true` if a file is the index, also on systems that ignore case.
@@ -111,6 +121,8 @@ mod tests {
         assert_eq!(safe(".hidden"), "hidden.md");
         assert_eq!(safe("NUL.txt"), "_NUL.txt.md");
         assert_eq!(safe("用户 角色"), "用户 角色.md");
+        assert_eq!(safe("user_\u{202e}dm.exe"), "user_-dm.exe.md");
+        assert_eq!(safe("茶\u{2066}\u{200b}\u{feff}.md"), "茶---.md");
         for bad in ["", "..", "MEMORY.md", "memory", "./Memory.MD", "a/"] {
             let answer = sanitize_file_name(bad);
             assert!(answer.is_err() || bad == "./Memory.MD", "{bad}: {answer:?}");

@@ -6,6 +6,7 @@ use jiff::{Timestamp, Zoned, tz::TimeZone};
 use serde::Serialize;
 
 use super::{VaultPage, is_index_file};
+use crate::files::regular_file;
 use crate::{
     error::{Error, Result},
     text::age::Age,
@@ -151,7 +152,7 @@ fn read_entry(
 /// Reads the beginning of a file, cut between two characters.
 fn read_head(path: &Path) -> std::io::Result<String> {
     let mut bytes = Vec::with_capacity(HEAD_BYTES as usize);
-    fs::File::open(path)?.take(HEAD_BYTES).read_to_end(&mut bytes)?;
+    regular_file::open(path)?.take(HEAD_BYTES).read_to_end(&mut bytes)?;
     match std::str::from_utf8(&bytes) {
         Err(error) if error.error_len().is_none() => bytes.truncate(error.valid_up_to()),
         _ => {}

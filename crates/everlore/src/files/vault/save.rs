@@ -2,10 +2,12 @@
 
 use std::{fs, io, path::Path};
 
+use super::vault_file::MAX_FILE_BYTES;
 use super::{
     INDEX_FILE, VaultIndex, VaultLock, VaultPage, create_file, index_summary, replace_file,
     sanitize_file_name, unique_file_name,
 };
+use crate::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use crate::{
     error::{Error, Result},
     types::{Kind, Memory, MemorySource, Origin, Scope, Timestamp},
@@ -43,7 +45,7 @@ pub fn save(folder: &Path, note: &VaultNote, now: Timestamp) -> Result<String> {
             ));
         }
         Ok(_) => {
-            let text = fs::read_to_string(&path).map_err(failed)?;
+            let text = regular_file::read_to_string(&path, MAX_FILE_BYTES).map_err(failed)?;
             let text = revise_page(&text, &memory)?;
             replace_file(&path, text.as_bytes(), true).map_err(failed)?;
         }
@@ -70,7 +72,7 @@ fn revise_page(text: &str, memory: &Memory) -> Result<String> {
 fn update_index(folder: &Path, change: impl FnOnce(&mut VaultIndex)) -> Result<()> {
     let path = folder.join(INDEX_FILE);
     let failed = |error| Error::io(path.display().to_string(), error);
-    let text = match fs::read_to_string(&path) {
+    let text = match regular_file::read_to_string(&path, MAX_SETTINGS_BYTES) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         text => text.map_err(failed)?,
     };

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{self, Write},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
     time::SystemTime,
@@ -14,7 +14,10 @@ use super::META_FOLDER;
 pub(crate) use crate::files::atomic_file::remove_if_exists;
 use crate::{
     error::{Error, Result},
-    files::atomic_file::{TempFile, WriteOptions, lock},
+    files::{
+        atomic_file::{TempFile, WriteOptions, lock},
+        regular_file,
+    },
     types::MAX_CONTENT_BYTES,
 };
 
@@ -108,7 +111,7 @@ pub(crate) fn ensure_meta_folder(folder: &Path) -> Result<PathBuf> {
 
 /// Reads the bytes of a file within the limit, with its metadata from before the read.
 pub(crate) fn read_limited(path: &Path) -> io::Result<(Vec<u8>, FileStat)> {
-    let mut file = fs::File::open(path)?;
+    let file = regular_file::open(path)?;
     let stat = FileStat::from_metadata(&file.metadata()?);
     if stat.size > MAX_FILE_BYTES {
         return Err(io::Error::other(format!(
@@ -117,7 +120,8 @@ pub(crate) fn read_limited(path: &Path) -> io::Result<(Vec<u8>, FileStat)> {
         )));
     }
     let mut bytes = Vec::with_capacity(stat.size as usize + 1);
-    io::Read::read_to_end(&mut file, &mut bytes)?;
+    // A file that grows meanwhile is cut, and its new size is noticed by the next look at it.
+    file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
     Ok((bytes, stat))
 }
 

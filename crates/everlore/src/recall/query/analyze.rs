@@ -1,5 +1,7 @@
 //! Query analysis: turns the text of a query into terms, synonyms, names, times and sessions.
 
+use std::collections::HashSet;
+
 use jiff::Zoned;
 use serde::Serialize;
 
@@ -282,11 +284,12 @@ fn query_terms(query: &str, config: &RecallConfig) -> Vec<QueryTerm> {
     terms
 }
 
-/// Returns the words of the query that have synonyms: words between blanks, and in Chinese any two to four characters.
+/// Returns the words of the query that have synonyms, each once: words between blanks, and in Chinese any two to four
+/// characters. A word repeated ten thousand times would gather as many synonyms.
 fn synonyms_in(query: &str) -> Vec<(String, &'static [&'static str])> {
     let lower = fold(query);
     let lower = simplify(&lower);
-    let mut found = Vec::new();
+    let (mut found, mut known) = (Vec::new(), HashSet::new());
     for word in lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
         let characters: Vec<char> = word.chars().take(MAX_WORD_CHARS).collect();
         let whole = std::iter::once(word.to_owned());
@@ -297,7 +300,7 @@ fn synonyms_in(query: &str) -> Vec<(String, &'static [&'static str])> {
             whole
                 .chain(parts)
                 .map(|word| (synonyms_of(&word), word))
-                .filter(|(group, _)| !group.is_empty()),
+                .filter(|(group, word)| !group.is_empty() && known.insert(word.clone())),
         );
     }
     found.into_iter().map(|(group, word)| (word, group)).collect()

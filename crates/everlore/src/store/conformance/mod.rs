@@ -454,6 +454,7 @@ pub(crate) async fn keys_find_what_they_name(store: TestStore) {
 
 pub(crate) async fn the_journal_tells_before_and_after(store: TestStore) {
     let scope = test_scope("ann");
+    assert_eq!(store.journal().newest_seq(&scope).await.unwrap(), 0);
     let (one, other) = (memory(&scope, 1, "one"), memory(&scope, 2, "other"));
     let two = edited(&one, "two");
     store.apply(write(&scope, 1, vec![add(&one), add(&other)])).await.unwrap();
@@ -465,6 +466,7 @@ pub(crate) async fn the_journal_tells_before_and_after(store: TestStore) {
     };
     store.apply(run).await.unwrap();
     store.apply(write(&scope, 3, vec![Change::Delete(one.id)])).await.unwrap();
+    assert_eq!(store.journal().newest_seq(&scope).await.unwrap(), 4);
     let journal = store
         .journal()
         .entries(&scope, &JournalQuery { id: Some(one.id), ..JournalQuery::default() })

@@ -12,6 +12,7 @@ use super::{
     sync_report::{SyncAction, SyncStep},
     sync_state::{ContentDigest, MergeBase},
 };
+use crate::files::regular_file::{self, MAX_SETTINGS_BYTES};
 use crate::{
     error::{Error, Result},
     files::vault::{
@@ -229,7 +230,9 @@ fn update_index_file(folder: &Path, work: Vec<IndexFileOp>) -> Result<(), String
     let path = folder.join(INDEX_FILE);
     let text = match fs::symlink_metadata(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Ok(data) if data.is_file() => fs::read_to_string(&path).map_err(error_text)?,
+        Ok(data) if data.is_file() => {
+            regular_file::read_to_string(&path, MAX_SETTINGS_BYTES).map_err(error_text)?
+        }
         Ok(_) => return Err("it is not a plain file".to_owned()),
         Err(error) => return Err(error_text(error)),
     };

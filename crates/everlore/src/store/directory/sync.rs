@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    files::vault::{VaultLock, VaultPage, unique_file_name},
+    files::vault::{VaultLock, VaultPage, read_limited, unique_file_name},
     store::Store,
     sync::run_blocking,
     types::{
@@ -317,7 +317,8 @@ fn dry_run_report(folder: &Path, work: SyncPlan) -> SyncReport {
 
 /// Returns `true` if a file has all fields of its memory.
 fn file_matches(folder: &Path, file: &str, memory: &Memory) -> bool {
-    let text = std::fs::read_to_string(folder.join(file)).unwrap_or_default();
+    let bytes = read_limited(&folder.join(file)).map_or_else(|_| Vec::new(), |(bytes, _)| bytes);
+    let text = String::from_utf8(bytes).unwrap_or_default();
     VaultPage::revise(&text, memory).is_ok_and(|revised| revised == text)
 }
 

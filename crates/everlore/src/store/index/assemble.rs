@@ -11,7 +11,11 @@ use super::{
     entry::build_segment,
     segment::{Docs, PackedDocs, vector_bytes},
 };
-use crate::{error::Result, text::terms::TermHash, types::EmbeddingModelId};
+use crate::{
+    error::{Error, Result},
+    text::terms::TermHash,
+    types::EmbeddingModelId,
+};
 
 /// Documents of a block whose vectors are not loaded for a single query: about a megabyte of them.
 pub(crate) const LARGE_DOCS: usize = 4_096;
@@ -205,9 +209,9 @@ fn cached_blocks(
     let mut vectors =
         load(&lacking(|plan| plan.vectors == VectorPlan::Load), |ids| reader.vectors(ids))?;
     let complete = |(header, plan): (&&BlockHeader, BlockPlan)| {
-        plan.complete(header.id, docs.remove(&header.id), vectors.remove(&header.id), cache)
+        plan.complete(header, docs.remove(&header.id), vectors.remove(&header.id), cache)
     };
-    Ok(headers.iter().zip(plans).map(complete).collect())
+    headers.iter().zip(plans).map(complete).collect()
 }
 
 /// Loads bytes by block id; none are asked for where none are lacking.
@@ -255,23 +259,38 @@ impl BlockPlan {
     /// Returns the block with what was loaded, and caches it if that is new.
     fn complete(
         self,
-        id: i64,
+        header: &BlockHeader,
         docs: Option<Vec<u8>>,
         vectors: Option<Vec<u8>>,
         cache: &BlockCache,
-    ) -> CachedBlock {
+    ) -> Result<CachedBlock> {
         let vectors = match (self.vectors, &self.known) {
-            (VectorPlan::Keep, Some(known)) => return known.clone(),
+            (VectorPlan::Keep, Some(known)) => return Ok(known.clone()),
             (VectorPlan::Keep, None) => CachedVectors::NotRequested,
             (VectorPlan::LeaveInStore, _) => CachedVectors::RequestedOnce,
             (VectorPlan::Load, _) => CachedVectors::Loaded(Arc::new(vectors.unwrap_or_default())),
         };
-        let new_docs = || Arc::new(PackedDocs::new(docs.unwrap_or_default()));
-        let docs = self.known.map_or_else(new_docs, |known| known.docs);
+        let docs = match self.known {
+            Some(known) => known.docs,
+            None => Arc::new(valid_docs(header, docs.unwrap_or_default())?),
+        };
         let cached = CachedBlock { docs, vectors };
-        cache.put(id, cached.clone());
-        cached
+        cache.put(header.id, cached.clone());
+        Ok(cached)
     }
+}
+
+/// Returns the records of a block, or an error if they are not those that its header describes.
+pub(crate) fn valid_docs(header: &BlockHeader, packed: Vec<u8>) -> Result<PackedDocs> {
+    let docs = PackedDocs::new(packed);
+    if docs.is_valid(header.docs) { Ok(docs) } else { Err(damaged_block(header.id)) }
+}
+
+/// Returns the error for a block whose bytes are not what was written.
+pub(crate) fn damaged_block(block: i64) -> Error {
+    Error::damaged(format!(
+        "block {block} of the search index; `everlore doctor --repair` rebuilds the index"
+    ))
 }
 
 #[cfg(test)]
@@ -280,13 +299,19 @@ mod tests {
 
     use super::*;
     use crate::{
-        store::{DocAddress, index::segment::DocRecord},
+        store::{
+            DocAddress,
+            index::segment::{DocRecord, RECORD_BYTES},
+        },
         types::{Kind, Status, Timestamp},
     };
 
     const MODEL: VectorRequest = VectorRequest { number: 1, dimensions: 2, is_cacheable: true };
 
-    /// Reader of blocks with one document each that records its calls with the number of blocks.
+    /// Block with [`LARGE_DOCS`] documents; the others have one each.
+    const LARGE_BLOCK: i64 = 99;
+
+    /// Reader of blocks that records its calls with the number of blocks.
     #[derive(Default)]
     struct CountingReader(RefCell<Vec<(&'static str, usize)>>);
 
@@ -301,15 +326,17 @@ mod tests {
             self.record("docs", blocks.len());
             let record = |id: &i64| {
                 let mut packed = Vec::new();
-                let record = DocRecord {
-                    address: DocAddress::new(1, *id as u32),
-                    at: Timestamp::UNIX_EPOCH,
-                    lengths: [1; 5],
-                    kind: Kind::User,
-                    status: Status::Active,
-                    mentions_time: false,
-                };
-                record.pack(&mut packed);
+                for doc in 0..if *id == LARGE_BLOCK { LARGE_DOCS } else { 1 } {
+                    let record = DocRecord {
+                        address: DocAddress::new(1, *id as u32 + doc as u32),
+                        at: Timestamp::UNIX_EPOCH,
+                        lengths: [1; 5],
+                        kind: Kind::User,
+                        status: Status::Active,
+                        mentions_time: false,
+                    };
+                    record.pack(&mut packed);
+                }
                 packed
             };
             Ok(blocks.iter().map(record).collect())
@@ -362,14 +389,27 @@ mod tests {
     }
 
     #[test]
+    fn records_that_are_not_those_of_their_header_are_told() {
+        let (reader, cache) = (CountingReader::default(), BlockCache::default());
+        let request = PostingsRequest { terms: Vec::new(), model: None };
+        let found = block_segments(&reader, &[block(7, 2)], &request, None, &cache);
+        assert!(found.unwrap_err().to_string().contains("block 7 of the search index"));
+        let mut packed = reader.packed_docs(&[LARGE_BLOCK]).unwrap().remove(0);
+        let header = block(LARGE_BLOCK, LARGE_DOCS).header;
+        assert!(valid_docs(&header, packed.clone()).is_ok());
+        packed[RECORD_BYTES..RECORD_BYTES + 8].fill(0);
+        assert!(valid_docs(&header, packed).is_err(), "an address out of order");
+    }
+
+    #[test]
     fn only_what_the_cache_lacks_is_read() {
         let (reader, cache) = (CountingReader::default(), BlockCache::default());
         segments(&reader, &[block(1, 1)], &cache);
         reader.0.take();
-        let blocks = [block(1, 1), block(2, LARGE_DOCS), block(3, 1)];
+        let blocks = [block(1, 1), block(LARGE_BLOCK, LARGE_DOCS), block(3, 1)];
         let found = segments(&reader, &blocks, &cache);
         assert_eq!(reader.0.take(), [("docs", 2), ("vectors", 1), ("postings", 3)]);
-        assert_eq!(found[1].vectors, Some(SegmentVectors::Unloaded(2)));
+        assert_eq!(found[1].vectors, Some(SegmentVectors::Unloaded(LARGE_BLOCK)));
         segments(&reader, &blocks, &cache);
         assert_eq!(
             reader.0.take(),

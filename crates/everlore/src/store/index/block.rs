@@ -23,7 +23,7 @@ pub(crate) struct BlockLayout {
 }
 
 /// Most bits of a term's hash that choose its part: 2^16 parts are 200 MB of postings in one block.
-const MAX_PART_BITS: u32 = 16;
+pub(crate) const MAX_PART_BITS: u32 = 16;
 
 /// Scale that marks a missing vector.
 const MISSING_SCALE: f32 = f32::NAN;
@@ -136,7 +136,7 @@ impl IndexBlock {
     /// Returns the packed vector of a document, if it has one.
     pub(crate) fn vector(&self, doc: usize) -> Option<&[u8]> {
         let size = self.vectors.len() / self.docs.len().max(1);
-        let slot = &self.vectors[doc * size..(doc + 1) * size];
+        let slot = self.vectors.get(doc * size..(doc + 1) * size)?;
         slot.first_chunk().filter(|scale| !f32::from_le_bytes(**scale).is_nan()).map(|_| slot)
     }
 
@@ -223,10 +223,12 @@ pub(crate) fn part_of(term: TermHash, part_bits: u32) -> usize {
 
 /// Returns the postings of a term in its part.
 pub(crate) fn find_postings(part: &[u8], term: TermHash) -> Vec<Posting> {
-    term_lists(part)
-        .find(|(found, _)| *found >= term)
-        .filter(|(found, _)| *found == term)
-        .map_or_else(Vec::new, |(_, list)| decode_postings(list).collect())
+    let found = term_lists(part).find(|(found, _)| *found >= term);
+    let list = found.filter(|(found, _)| *found == term).map_or(&[][..], |(_, list)| list);
+    let mut postings: Vec<Posting> = decode_postings(list).collect();
+    // Blocks of older programs have no checksums, and readers rely on the order.
+    postings.dedup_by_key(|posting| posting.doc);
+    postings
 }
 
 /// Returns the part without the postings of one document, and how many postings that removed.
@@ -252,7 +254,7 @@ fn push_term(rows: &[PostingRow], to: &mut Vec<u8>) {
     let mut list = Vec::with_capacity(rows.len() * 3);
     let mut last = 0;
     for row in rows {
-        push_varint(row.doc - last, &mut list);
+        push_varint(row.doc.saturating_sub(last), &mut list);
         push_counts(&row.counts, &mut list);
         last = row.doc;
     }

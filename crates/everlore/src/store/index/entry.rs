@@ -94,7 +94,8 @@ impl IndexEntry {
             terms.push((TermHash(u64::from_le_bytes(*hash)), counts));
             rest = tail;
         }
-        rest.is_empty().then(|| Self { record: docs.record(0), terms, vector: None })
+        let is_whole = rest.is_empty() && terms.is_sorted_by(|one, other| one.0 < other.0);
+        is_whole.then(|| Self { record: docs.record(0), terms, vector: None })
     }
 }
 

@@ -7,6 +7,7 @@
 pub(crate) mod entry;
 pub(crate) mod segment;
 pub(crate) mod block;
+pub(crate) mod checksum;
 pub(crate) mod block_cache;
 pub(crate) mod merge_policy;
 pub(crate) mod assemble;

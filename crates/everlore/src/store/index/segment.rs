@@ -178,6 +178,13 @@ impl PackedDocs {
         Self { packed, memo: Mutex::default() }
     }
 
+    /// Returns `true` if these are so many records, in the order of their addresses, as readers rely on.
+    pub(crate) fn is_valid(&self, docs: usize) -> bool {
+        let address = |record: &[u8]| record.first_chunk().map(|bits| u64::from_le_bytes(*bits));
+        let addresses = self.packed.chunks_exact(RECORD_BYTES).map(address);
+        self.packed.len() == docs * RECORD_BYTES && addresses.is_sorted_by(|one, next| one < next)
+    }
+
     /// Returns the size of the records in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.packed.len()

@@ -201,6 +201,10 @@ impl Journal for RamStore {
         }))
     }
 
+    async fn newest_seq(&self, scope: &Scope) -> Result<u64> {
+        Ok(self.read(scope, |data| data.journal.last().map_or(0, |entry| entry.seq)))
+    }
+
     async fn as_of(&self, scope: &Scope, at: Timestamp) -> Result<Vec<Memory>> {
         Ok(self.read(scope, |data| {
             let mut then: BTreeMap<_, _> =

@@ -5,19 +5,19 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use rusqlite::{Connection, blob::Blob, params};
+use rusqlite::{Connection, Row, blob::Blob, params};
 
 use super::statements::Statements;
 use crate::{
     error::{Error, Result},
     store::{
-        DocAddress, Posting,
+        Posting,
         index::{
             BlockLayout, Docs, IndexBlock,
-            assemble::{BlockHeader, BlockReader, BlockSnapshot},
-            block::{find_postings, part_of},
+            assemble::{BlockHeader, BlockReader, BlockSnapshot, damaged_block, valid_docs},
+            block::{MAX_PART_BITS, find_postings, part_of},
+            checksum::{verify, with_checksum},
             merge_policy::{BlockSize, level_of},
-            segment::PackedDocs,
         },
     },
     text::terms::TermHash,
@@ -29,6 +29,9 @@ pub(super) const LAYOUT: BlockLayout =
 
 /// Row ids of a block begin at its id times this.
 pub(super) const ROW_IDS_PER_BLOCK: i64 = 1 << 20;
+
+/// Bytes that are reserved before a block is read: more than the vectors of any block that is cached.
+const MAX_RESERVED_BYTES: usize = 128 * 1024 * 1024;
 
 /// A column of bytes whose rows are numbered from the first of their block without a gap.
 #[derive(Clone, Copy)]
@@ -80,15 +83,47 @@ impl BlockReader for Connection {
 pub(super) fn headers(db: &Connection, scope_id: i64) -> Result<Vec<BlockHeader>> {
     let sql =
         "SELECT id, part_bits, model, unmade, docs FROM blocks WHERE scope = ?1 ORDER BY first";
-    db.all(sql, [scope_id], |row| {
-        Ok(BlockHeader {
-            id: row.get(0)?,
-            part_bits: row.get(1)?,
-            model: row.get(2)?,
-            missing: row.get(3)?,
-            docs: row.get::<_, i64>(4)? as usize,
-        })
+    let headers = db.all(sql, [scope_id], read_header)?;
+    headers.into_iter().map(valid_header).collect()
+}
+
+/// Returns the header of a block.
+pub(super) fn header(db: &Connection, block: i64) -> Result<Option<BlockHeader>> {
+    let sql = "SELECT id, part_bits, model, unmade, docs FROM blocks WHERE id = ?1";
+    db.one(sql, [block], read_header)?.map(valid_header).transpose()
+}
+
+fn read_header(row: &Row<'_>) -> rusqlite::Result<BlockHeader> {
+    Ok(BlockHeader {
+        id: row.get(0)?,
+        part_bits: row.get(1)?,
+        model: row.get(2)?,
+        missing: row.get(3)?,
+        docs: row.get::<_, u32>(4)? as usize,
     })
+}
+
+/// Refuses a header that no block can have: readers reserve room and compute positions by it.
+fn valid_header(header: BlockHeader) -> Result<BlockHeader> {
+    let max_docs = ROW_IDS_PER_BLOCK as usize * LAYOUT.page_docs;
+    if header.part_bits <= MAX_PART_BITS && (1..=max_docs).contains(&header.docs) {
+        Ok(header)
+    } else {
+        Err(damaged_block(header.id))
+    }
+}
+
+/// Returns `true` if the rows of a block end with checksums.
+pub(super) fn has_checksums(db: &Connection, block: i64) -> Result<bool> {
+    db.finds("SELECT 1 FROM blocks WHERE id = ?1 AND checksums = 1", [block])
+}
+
+/// Returns the bytes of a row without its checksum, or an error if that does not match.
+pub(super) fn verified(bytes: &[u8], block: i64, checksums: bool) -> Result<&[u8]> {
+    if !checksums {
+        return Ok(bytes);
+    }
+    verify(bytes).ok_or_else(|| damaged_block(block))
 }
 
 /// Returns the blocks of the scope with their deleted documents.
@@ -142,11 +177,13 @@ pub(super) fn term_postings(
         .collect();
     wanted.sort_unstable();
     let mut postings = vec![Vec::new(); terms.len()];
+    let checksums = has_checksums(db, header.id)?;
     let mut statement = db.prepare_cached("SELECT postings FROM block_parts WHERE id = ?1")?;
     for same in wanted.chunk_by(|a, b| a.0 == b.0) {
         let mut rows = statement.query([row_id(header.id, same[0].0)])?;
         let Some(row) = rows.next()? else { continue };
         let part = row.get_ref(0)?.as_blob().map_err(Error::store)?;
+        let part = verified(part, header.id, checksums)?;
         for (_, index) in same {
             postings[*index] = find_postings(part, terms[*index]);
         }
@@ -167,13 +204,17 @@ pub(super) fn mark_deleted(db: &Connection, block: i64, doc: u32) -> Result<()> 
 /// Concatenates the rows of a block. Each is read to its final position, because a process that answers one query
 /// spends most of its time here.
 fn read_blobs(db: &Connection, column: BlobColumn, block: i64) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    let (mut bytes, checksums) = (Vec::new(), has_checksums(db, block)?);
     for_each_blob(db, column, block, None, &mut |blob, rows| {
-        // Rows are equally long, but for the last.
-        bytes.reserve(if bytes.is_empty() { blob.len() * rows } else { 0 });
+        // Rows are equally long, but for the last. A damaged length is no reason to reserve all memory.
+        let reserved = blob.len().saturating_mul(rows).min(MAX_RESERVED_BYTES);
+        bytes.reserve(if bytes.is_empty() { reserved } else { 0 });
         let start = bytes.len();
         bytes.resize(start + blob.len(), 0);
-        blob.read_at_exact(&mut bytes[start..], 0)
+        blob.read_at_exact(&mut bytes[start..], 0)?;
+        let length = verified(&bytes[start..], block, checksums)?.len();
+        bytes.truncate(start + length);
+        Ok(())
     })?;
     Ok(bytes)
 }
@@ -184,7 +225,7 @@ fn for_each_blob(
     BlobColumn { table, name, last_row_sql }: BlobColumn,
     block: i64,
     half: Option<BlockHalf>,
-    read: &mut dyn FnMut(&Blob<'_>, usize) -> rusqlite::Result<()>,
+    read: &mut dyn FnMut(&Blob<'_>, usize) -> Result<()>,
 ) -> Result<()> {
     let (first, most) = row_ids(block);
     let last: Option<i64> = db.one(last_row_sql, (first, most), |row| row.get(0))?.flatten();
@@ -205,7 +246,7 @@ fn for_each_blob(
 
 /// Loads a whole block.
 pub(super) fn load_block(db: &Connection, header: &BlockHeader) -> Result<IndexBlock> {
-    let packed = Arc::new(PackedDocs::new(read_blobs(db, PAGES, header.id)?));
+    let packed = Arc::new(valid_docs(header, read_blobs(db, PAGES, header.id)?)?);
     Ok(IndexBlock {
         docs: Docs::shared(packed, load_deleted(db, header.id)?),
         part_bits: header.part_bits,
@@ -218,7 +259,40 @@ pub(super) fn load_block(db: &Connection, header: &BlockHeader) -> Result<IndexB
 /// Returns the row ids and bytes of a block's parts.
 pub(super) fn load_parts(db: &Connection, block: i64) -> Result<Vec<(i64, Vec<u8>)>> {
     let sql = "SELECT id, postings FROM block_parts WHERE id BETWEEN ?1 AND ?2";
-    db.all(sql, row_ids(block), |row| row.try_into())
+    let parts: Vec<(i64, Vec<u8>)> = db.all(sql, row_ids(block), |row| row.try_into())?;
+    let checksums = has_checksums(db, block)?;
+    let part = |(id, bytes): (i64, Vec<u8>)| Ok((id, verified(&bytes, block, checksums)?.to_vec()));
+    parts.into_iter().map(part).collect()
+}
+
+/// Replaces a part of a block.
+pub(super) fn update_part(db: &Connection, block: i64, row: i64, part: &[u8]) -> Result<()> {
+    let sealed = sealed(part, has_checksums(db, block)?);
+    db.run("UPDATE block_parts SET postings = ?2 WHERE id = ?1", params![row, sealed]).map(drop)
+}
+
+/// Returns the vectors of a row of a block; `None` if there is no such row.
+pub(super) fn load_vectors(db: &Connection, block: i64, index: usize) -> Result<Option<Vec<u8>>> {
+    let sql = "SELECT slots FROM block_vectors WHERE id = ?1";
+    let bytes: Option<Vec<u8>> = db.one(sql, [row_id(block, index)], |row| row.get(0))?;
+    let checksums = has_checksums(db, block)?;
+    bytes.map(|bytes| Ok(verified(&bytes, block, checksums)?.to_vec())).transpose()
+}
+
+/// Replaces the vectors of a row of a block.
+pub(super) fn update_vectors(
+    db: &Connection,
+    block: i64,
+    index: usize,
+    vectors: &[u8],
+) -> Result<()> {
+    let sealed = sealed(vectors, has_checksums(db, block)?);
+    let sql = "UPDATE block_vectors SET slots = ?2 WHERE id = ?1";
+    db.run(sql, params![row_id(block, index), sealed]).map(drop)
+}
+
+fn sealed(bytes: &[u8], checksums: bool) -> Vec<u8> {
+    if checksums { with_checksum(bytes) } else { bytes.to_vec() }
 }
 
 /// Stores a block; an empty one leaves nothing.
@@ -230,7 +304,7 @@ pub(super) fn store_block(db: &Connection, scope_id: i64, block: &IndexBlock) ->
     let bits = |doc: usize| block.docs.address(doc).to_bits() as i64;
     let id = next_block_id(db)?;
     db.run(
-        "INSERT INTO blocks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO blocks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 1)",
         params![
             id,
             scope_id,
@@ -245,15 +319,15 @@ pub(super) fn store_block(db: &Connection, scope_id: i64, block: &IndexBlock) ->
     )?;
     let mut insert = db.prepare_cached("INSERT INTO block_pages VALUES (?1, ?2)")?;
     for (index, page) in block.pages(&LAYOUT).enumerate() {
-        insert.execute(params![row_id(id, index), page])?;
+        insert.execute(params![row_id(id, index), with_checksum(page)])?;
     }
     let mut insert = db.prepare_cached("INSERT INTO block_parts VALUES (?1, ?2)")?;
     for (index, part) in block.parts.iter().enumerate().filter(|(_, part)| !part.is_empty()) {
-        insert.execute(params![row_id(id, index), part])?;
+        insert.execute(params![row_id(id, index), with_checksum(part)])?;
     }
     let mut insert = db.prepare_cached("INSERT INTO block_vectors VALUES (?1, ?2)")?;
     for (index, vectors) in block.vector_rows(&LAYOUT).enumerate() {
-        insert.execute(params![row_id(id, index), vectors])?;
+        insert.execute(params![row_id(id, index), with_checksum(vectors)])?;
     }
     Ok(())
 }
@@ -266,10 +340,12 @@ pub(super) fn for_each_vector_row(
     half: BlockHalf,
     mut each: impl FnMut(&[u8]),
 ) -> Result<()> {
-    let mut buffer = Vec::new();
+    let (mut buffer, checksums) = (Vec::new(), has_checksums(db, block)?);
     for_each_blob(db, VECTORS, block, Some(half), &mut |blob, _| {
         buffer.resize(blob.len(), 0);
-        blob.read_at_exact(&mut buffer, 0).map(|()| each(&buffer))
+        blob.read_at_exact(&mut buffer, 0)?;
+        each(verified(&buffer, block, checksums)?);
+        Ok(())
     })
 }
 
@@ -300,73 +376,7 @@ pub(super) fn drop_orphans(db: &Connection) -> Result<()> {
     db.run("DELETE FROM block_gone WHERE block NOT IN (SELECT id FROM blocks)", []).map(drop)
 }
 
-/// Returns the block and document of the live entry at an address.
-pub(super) fn locate(
-    db: &Connection,
-    scope_id: i64,
-    address: DocAddress,
-) -> Result<Option<(i64, u32)>> {
-    for (block, doc) in locate_all(db, scope_id, address)? {
-        if !db.finds("SELECT 1 FROM block_gone WHERE block = ?1 AND doc = ?2", (block, doc))? {
-            return Ok(Some((block, doc)));
-        }
-    }
-    Ok(None)
-}
-
-/// Returns the blocks and documents of all entries at an address that were not merged away yet, deleted ones included.
-pub(super) fn locate_all(
-    db: &Connection,
-    scope_id: i64,
-    address: DocAddress,
-) -> Result<Vec<(i64, u32)>> {
-    let sql = "SELECT id, docs FROM blocks WHERE scope = ?1 AND ?2 BETWEEN first AND last";
-    let key = (scope_id, address.to_bits() as i64);
-    let blocks: Vec<(i64, i64)> = db.all(sql, key, |row| row.try_into())?;
-    let mut found = Vec::new();
-    for (block, docs) in blocks {
-        found.extend(locate_in(db, block, docs as usize, address)?.map(|doc| (block, doc)));
-    }
-    Ok(found)
-}
-
-/// Finds the document at an address by binary search over the pages of a block.
-fn locate_in(db: &Connection, block: i64, docs: usize, address: DocAddress) -> Result<Option<u32>> {
-    let (mut low, mut high) = (0, docs.div_ceil(LAYOUT.page_docs));
-    while low < high {
-        let middle = low.midpoint(high);
-        let page = load_page(db, block, middle)?;
-        if page.is_empty() || address < page.address(0) {
-            high = middle;
-        } else if address > page.address(page.len() - 1) {
-            low = middle + 1;
-        } else {
-            return Ok(page.index_of(address).map(|doc| (middle * LAYOUT.page_docs + doc) as u32));
-        }
-    }
-    Ok(None)
-}
-
-/// Returns the addresses of documents of a block, which are in order.
-pub(super) fn addresses_of(db: &Connection, block: i64, docs: &[u32]) -> Result<Vec<DocAddress>> {
-    let page_of = |doc: u32| doc as usize / LAYOUT.page_docs;
-    let mut addresses = Vec::with_capacity(docs.len());
-    for same in docs.chunk_by(|a, b| page_of(*a) == page_of(*b)) {
-        let page = load_page(db, block, page_of(same[0]))?;
-        let within = same.iter().map(|doc| *doc as usize % LAYOUT.page_docs);
-        addresses.extend(within.filter(|doc| *doc < page.len()).map(|doc| page.address(doc)));
-    }
-    Ok(addresses)
-}
-
-fn load_page(db: &Connection, block: i64, index: usize) -> Result<Docs> {
-    let sql = "SELECT docs FROM block_pages WHERE id = ?1";
-    let bytes: Option<Vec<u8>> = db.one(sql, [row_id(block, index)], |row| row.get(0))?;
-    let missing = || Error::damaged(format!("index block {block} has no page {index}"));
-    Ok(Docs::from_packed(bytes.ok_or_else(missing)?))
-}
-
-fn row_id(block: i64, index: usize) -> i64 {
+pub(super) fn row_id(block: i64, index: usize) -> i64 {
     block * ROW_IDS_PER_BLOCK + index as i64
 }
 

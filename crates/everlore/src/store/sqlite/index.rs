@@ -4,9 +4,10 @@ use rusqlite::{Connection, params};
 
 use super::{
     block_tables::{
-        LAYOUT, drop_block, headers, load_block, load_parts, locate, locate_all, mark_deleted,
-        sizes, store_block, term_postings,
+        LAYOUT, drop_block, header, headers, load_block, load_parts, mark_deleted, sizes,
+        store_block, term_postings, update_part,
     },
+    locate::{locate, locate_all},
     statements::Statements,
     vectors,
 };
@@ -16,8 +17,8 @@ use crate::{
         DocAddress,
         index::{
             IndexBlock, IndexEntry,
-            assemble::BlockHeader,
             block::without_doc,
+            checksum::checksum,
             merge_policy::{MergeLimit, SEAL_AT, next_merge},
         },
     },
@@ -32,12 +33,14 @@ pub(super) fn add(db: &Connection, scope_id: i64, entries: Vec<IndexEntry>) -> R
     if entries.len() >= SEAL_AT {
         return seal(db, scope_id, entries);
     }
-    let mut insert = db.prepare_cached("INSERT INTO tail VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    let mut insert = db.prepare_cached("INSERT INTO tail VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
     for entry in entries {
         let address = entry.record.address.to_bits() as i64;
         let (model, vector) =
             entry.vector.as_ref().map_or((0, None), |(model, vector)| (*model, Some(vector)));
-        insert.execute(params![scope_id, address, entry.encode(), model, vector])?;
+        let bytes = entry.encode();
+        let sum = checksum(&bytes);
+        insert.execute(params![scope_id, address, bytes, model, vector, sum])?;
     }
     let count = "SELECT count(*) FROM tail WHERE scope = ?1";
     let count: i64 = db.one(count, [scope_id], |row| row.get(0))?.unwrap_or(0);
@@ -90,7 +93,7 @@ fn scrub(db: &Connection, block: i64, doc: u32) -> Result<()> {
     for (id, part) in load_parts(db, block)? {
         let (remaining, count) = without_doc(&part, doc);
         if count > 0 {
-            db.run("UPDATE block_parts SET postings = ?2 WHERE id = ?1", params![id, remaining])?;
+            update_part(db, block, id, &remaining)?;
         }
     }
     Ok(())
@@ -118,11 +121,13 @@ pub(super) fn find(
     scope_id: i64,
     address: DocAddress,
 ) -> Result<Option<EntryLocation>> {
-    let sql = "SELECT entry FROM tail WHERE scope = ?1 AND place = ?2";
-    let entry =
-        db.one(sql, (scope_id, address.to_bits() as i64), |row| row.get::<_, Vec<u8>>(0))?;
+    let sql = "SELECT entry, checksum FROM tail WHERE scope = ?1 AND place = ?2";
+    let key = (scope_id, address.to_bits() as i64);
+    let entry: Option<(Vec<u8>, Option<u32>)> = db.one(sql, key, |row| row.try_into())?;
     match entry {
-        Some(bytes) => decode(&bytes).map(|entry| Some(EntryLocation::Tail(entry))),
+        Some((bytes, sum)) => {
+            decode(&bytes, sum, address).map(|entry| Some(EntryLocation::Tail(entry)))
+        }
         None => {
             let sealed = |(block, doc)| EntryLocation::Sealed { block, doc };
             Ok(locate(db, scope_id, address)?.map(sealed))
@@ -132,9 +137,7 @@ pub(super) fn find(
 
 /// Returns `true` if a document of a block has a term.
 pub(super) fn has_term(db: &Connection, block: i64, doc: u32, term: TermHash) -> Result<bool> {
-    let sql = "SELECT part_bits FROM blocks WHERE id = ?1";
-    let Some(part_bits) = db.one(sql, [block], |row| row.get(0))? else { return Ok(false) };
-    let header = BlockHeader { id: block, part_bits, model: 0, missing: 0, docs: 0 };
+    let Some(header) = header(db, block)? else { return Ok(false) };
     let lists = term_postings(db, &header, &[term])?;
     Ok(lists[0].iter().any(|posting| posting.doc == doc))
 }
@@ -177,12 +180,15 @@ fn remove_from_tail(db: &Connection, scope_id: i64, address: DocAddress) -> Resu
 
 /// Returns the entries that are not sealed yet, in the order of addresses.
 pub(super) fn tail(db: &Connection, scope_id: i64) -> Result<Vec<IndexEntry>> {
-    let mut statement =
-        db.prepare_cached("SELECT entry, model, vector FROM tail WHERE scope = ?1 ORDER BY place")?;
+    let mut statement = db.prepare_cached(
+        "SELECT entry, model, vector, checksum, place FROM tail WHERE scope = ?1 ORDER BY place",
+    )?;
     let mut rows = statement.query([scope_id])?;
     let mut entries = Vec::new();
     while let Some(row) = rows.next()? {
-        let mut entry = decode(row.get_ref(0)?.as_blob().map_err(Error::store)?)?;
+        let address = DocAddress::from_bits(row.get::<_, i64>(4)? as u64);
+        let mut entry =
+            decode(row.get_ref(0)?.as_blob().map_err(Error::store)?, row.get(3)?, address)?;
         let model: u32 = row.get(1)?;
         let vector: Option<Vec<u8>> = row.get(2)?;
         entry.vector = vector.filter(|_| model != 0).map(|vector| (model, vector));
@@ -191,6 +197,11 @@ pub(super) fn tail(db: &Connection, scope_id: i64) -> Result<Vec<IndexEntry>> {
     Ok(entries)
 }
 
-fn decode(bytes: &[u8]) -> Result<IndexEntry> {
-    IndexEntry::decode(bytes).ok_or_else(|| Error::damaged("an index entry cannot be decoded"))
+/// Decodes an entry of the tail, which stands at `address` and has a checksum unless an older program wrote it.
+fn decode(bytes: &[u8], sum: Option<u32>, address: DocAddress) -> Result<IndexEntry> {
+    let is_intact = sum.is_none_or(|sum| sum == checksum(bytes));
+    let entry = if is_intact { IndexEntry::decode(bytes) } else { None };
+    entry.filter(|entry| entry.record.address == address).ok_or_else(|| {
+        Error::damaged(format!("the index entry at address {} is damaged", address.to_bits()))
+    })
 }

@@ -37,6 +37,15 @@ impl Journal for SqliteStore {
         .await
     }
 
+    async fn newest_seq(&self, scope: &Scope) -> Result<u64> {
+        self.read(scope, |db, scope_id| {
+            let sql = "SELECT changes FROM scopes WHERE id = ?1";
+            let newest: Option<i64> = db.one(sql, [scope_id], |row| row.get(0))?;
+            Ok(newest.and_then(|seq| u64::try_from(seq).ok()).unwrap_or(0))
+        })
+        .await
+    }
+
     async fn as_of(&self, scope: &Scope, at: Timestamp) -> Result<Vec<Memory>> {
         let owned = scope.clone();
         self.read(scope, move |db, scope_id| as_of(db, &owned, scope_id, at)).await

@@ -3,8 +3,9 @@
 use rusqlite::Connection;
 
 use super::{
-    block_tables::{addresses_of, headers, load_deleted, term_postings},
+    block_tables::{headers, load_deleted, term_postings},
     index::tail,
+    locate::addresses_of,
     rows,
 };
 use crate::{

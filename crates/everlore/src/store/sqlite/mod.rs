@@ -24,6 +24,7 @@ mod apply;
 mod rows;
 mod index;
 mod block_tables;
+mod locate;
 mod read_segments;
 mod list_by_term;
 mod vectors;

@@ -8,13 +8,16 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    files::atomic_file::{private_open_options, remove_if_exists},
+};
 
 /// The newest schema this program knows.
 pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
 /// Step `n` leads from schema `n` to schema `n + 1`. Only ever added to.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("../../../migrations/sqlite/0001.sql"),
     include_str!("../../../migrations/sqlite/0002.sql"),
     include_str!("../../../migrations/sqlite/0003.sql"),
@@ -22,6 +25,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../../../migrations/sqlite/0005.sql"),
     include_str!("../../../migrations/sqlite/0006.sql"),
     include_str!("../../../migrations/sqlite/0007.sql"),
+    include_str!("../../../migrations/sqlite/0008.sql"),
 ];
 
 /// Time to wait for another process that writes: far longer than any write takes, short enough to end a hang.
@@ -223,7 +227,13 @@ fn backup_path(path: &Path, version: u32) -> PathBuf {
     path.with_extension(format!("schema-{version}.backup"))
 }
 
+/// Copies the database into a file that only its owner may read, as the database is.
 fn back_up(db: &Connection, to: &Path) -> Result<()> {
+    let failed = |error| Error::io(to.display().to_string(), error);
+    // SQLite keeps the permissions of a file that exists, and would create one that others may read. A copy that an
+    // interrupted migration left behind may be readable as well.
+    remove_if_exists(to).map_err(failed)?;
+    private_open_options().write(true).create_new(true).open(to).map_err(failed)?;
     Ok(db.backup(rusqlite::MAIN_DB, to, None::<fn(rusqlite::backup::Progress)>)?)
 }
 
@@ -276,6 +286,19 @@ mod tests {
         assert_eq!(version(&connect(&copy).unwrap()).unwrap(), 1);
         assert!(!has_table(&copy, "vectors"));
         assert_eq!((scopes(&path), scopes(&copy)), (vec!["王".into()], vec!["王".into()]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_copy_is_for_the_owner_alone_even_over_an_older_one() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_folder, path) = old_file();
+        let copy = backup_path(&path, 1);
+        fs::write(&copy, "left by a migration that was cut short").unwrap();
+        fs::set_permissions(&copy, fs::Permissions::from_mode(0o644)).unwrap();
+        migrate(&path, &NEXT).unwrap();
+        assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(scopes(&copy), ["王"]);
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! Shortcuts for cached statements: run, read one row, read all rows.
 
-use rusqlite::{Connection, OptionalExtension, Params, Row};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row};
 
 use crate::error::{Error, Result};
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
+        if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) {
+            return Self::damaged(format!("the database file cannot be read everywhere ({error})"));
+        }
         Self::store(error)
     }
 }

@@ -8,8 +8,8 @@ use rusqlite::{Connection, params};
 use super::{
     SqliteStore,
     block_tables::{
-        BlockHalf, LAYOUT, ROW_IDS_PER_BLOCK, drop_block, for_each_vector_row, headers, load_block,
-        store_block,
+        BlockHalf, LAYOUT, drop_block, for_each_vector_row, header, headers, load_block,
+        load_vectors, store_block, update_vectors,
     },
     rows,
     statements::Statements,
@@ -19,7 +19,10 @@ use crate::{
     store::{
         DocAddress, Embeddings, NewEmbedding,
         embeddings::EMBED_BATCH,
-        index::{assemble::BlockHeader, segment::similarities as score_vectors},
+        index::{
+            assemble::{BlockHeader, damaged_block},
+            segment::similarities as score_vectors,
+        },
     },
     types::{ChangeVectors, EmbeddingModelId, Memory, Scope, Vector},
 };
@@ -181,10 +184,11 @@ pub(super) fn similarities(
 ) -> Result<Option<Vec<Vec<f32>>>> {
     let mut all = Vec::with_capacity(blocks.len());
     for block in blocks {
-        let sql = "SELECT docs FROM blocks WHERE id = ?1 AND scope = ?2";
-        let docs: Option<i64> = db.one(sql, (block, scope_id), |row| row.get(0))?;
-        let Some(docs) = docs else { return Ok(None) };
-        let mut scores = Vec::with_capacity(docs as usize);
+        let sql = "SELECT 1 FROM blocks WHERE id = ?1 AND scope = ?2";
+        if !db.finds(sql, (block, scope_id))? {
+            return Ok(None);
+        }
+        let mut scores = Vec::new();
         for_each_vector_row(db, *block, half, |row| scores.extend(score_vectors(row, query)))?;
         all.push(scores);
     }
@@ -200,16 +204,17 @@ pub(super) fn tail_has_vector(db: &Connection, scope_id: i64, address: DocAddres
 /// Clears the vector of a document of a block and returns `true` if there was one.
 pub(super) fn clear_vector(db: &Connection, block: i64, doc: u32) -> Result<bool> {
     let per_row = LAYOUT.vectors_per_row;
-    let id = block * ROW_IDS_PER_BLOCK + i64::from(doc) / per_row as i64;
-    let sql = "SELECT slots, docs FROM block_vectors, blocks WHERE block_vectors.id = ?1 AND blocks.id = ?2";
-    let found: Option<(Vec<u8>, i64)> = db.one(sql, (id, block), |row| row.try_into())?;
-    let Some((mut vectors, docs)) = found else { return Ok(false) };
     let (row, index) = (doc as usize / per_row, doc as usize % per_row);
-    let size = vectors.len() / (docs as usize - row * per_row).clamp(1, per_row);
-    let vector = &mut vectors[index * size..(index + 1) * size];
+    let (Some(header), Some(mut vectors)) = (header(db, block)?, load_vectors(db, block, row)?)
+    else {
+        return Ok(false);
+    };
+    let size = vectors.len() / header.docs.saturating_sub(row * per_row).clamp(1, per_row);
+    let vector = vectors.get_mut(index * size..(index + 1) * size);
+    let vector = vector.ok_or_else(|| damaged_block(block))?;
     let existed = vector.iter().any(|byte| *byte != 0);
     vector.fill(0);
-    db.run("UPDATE block_vectors SET slots = ?2 WHERE id = ?1", params![id, vectors])?;
+    update_vectors(db, block, row, &vectors)?;
     Ok(existed)
 }
 
