@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use proptest::prelude::*;
 
 #[path = "../../../../fuzz/checks.rs"]
-mod checks;
+pub(crate) mod checks;
 
 /// Runs a check on every seed of its folder, and on the findings: one input a line, in hexadecimal digits.
 fn run(target: &str, check: impl Fn(&[u8])) {
@@ -67,6 +67,11 @@ fn seeds_of_pack() {
 }
 
 #[test]
+fn seeds_of_sanitize() {
+    run_on_text("sanitize", checks::check_sanitize);
+}
+
+#[test]
 fn seeds_of_sections() {
     run_on_text("sections", checks::check_sections);
 }
@@ -105,7 +110,17 @@ fn every_target_has_inputs_that_are_run_here() {
     };
     assert_eq!(
         names("fuzz_targets"),
-        ["analyze", "config", "documents", "front_matter", "import", "pack", "sections", "terms"]
+        [
+            "analyze",
+            "config",
+            "documents",
+            "front_matter",
+            "import",
+            "pack",
+            "sanitize",
+            "sections",
+            "terms"
+        ]
     );
     assert_eq!(names("fuzz_targets"), names("seeds"));
     assert_eq!(names("fuzz_targets"), names("found"));

@@ -25,7 +25,7 @@ impl ToolAgent {
         Self { engine: engine().await, scope: scope("ann"), home: tempfile::tempdir().unwrap() }
     }
 
-    async fn call(&self, name: &str, input: Value) -> ToolResult {
+    pub(crate) async fn call(&self, name: &str, input: Value) -> ToolResult {
         let folder =
             MemoryFolder::new(self.home.path().join("root"), MemoryFolderLimits::default());
         let cx = ToolContext {
