@@ -27,7 +27,7 @@ use crate::{
     files::documents::{CHUNKER_VERSION, Chunk, DocFormat, ParsedDocument, parse},
     store::{MemoryKey, Store},
     sync::BoxFuture,
-    text::secrets::mask_all,
+    text::secrets::{mask_all, mask_keeping_lines},
     types::{Actor, Change, Memory, MemoryId, Scope, Status, Timestamp, WriteBatch},
 };
 use chunk_drafts::{ChunkDraft, chunk_drafts};
@@ -142,11 +142,11 @@ pub(crate) fn new_ingest_run(now: Timestamp) -> String {
     format!("ingest-{}-{a:02x}{b:02x}", now.as_millisecond())
 }
 
-/// Masks the secrets of every chunk and adds their number to the note.
-fn mask_chunks(parsed: &mut ParsedDocument) {
+/// Masks the secrets of every chunk and adds their number to the note, with those that were masked before.
+fn mask_chunks(parsed: &mut ParsedDocument, before: usize) {
     let texts =
         |chunk: &mut Chunk| mask_all(chunk.heading_path.iter_mut().chain([&mut chunk.text])).len();
-    let masked: usize = parsed.chunks.iter_mut().map(texts).sum();
+    let masked: usize = before + parsed.chunks.iter_mut().map(texts).sum::<usize>();
     if masked > 0 {
         let added = format!("masked {masked} {}", if masked == 1 { "secret" } else { "secrets" });
         parsed.note =
@@ -183,10 +183,7 @@ impl DocumentIngest<'_> {
             let chunks = manifest.chunks.len();
             return Ok(IngestReport { chunks, unchanged: chunks, ..self.report(manifest.format) });
         }
-        let mut parsed = parse(&document.bytes, document.format)?;
-        if !self.options.keep_secrets {
-            mask_chunks(&mut parsed);
-        }
+        let parsed = self.parse_masked(document)?;
         let stored = self.load_stored(manifest_memory, manifest).await?;
         let drafts = chunk_drafts(self.scope, document, &parsed, tags, self.now)?;
         let report = IngestReport { note: parsed.note, ..self.report(document.format) };
@@ -200,6 +197,23 @@ impl DocumentIngest<'_> {
         };
         let changes = self.apply(changes, stored.manifest_memory, Some((manifest, tags))).await?;
         Ok(IngestReport { changes, ..report })
+    }
+
+    /// Parses a document without its secrets: first in all of its text, since a key may be longer than a chunk, then in
+    /// the chunks of formats that hide their text.
+    fn parse_masked(&self, document: &Document) -> Result<ParsedDocument> {
+        if self.options.keep_secrets {
+            return parse(&document.bytes, document.format);
+        }
+        let text = std::str::from_utf8(&document.bytes).ok();
+        let masked = text.map(mask_keeping_lines).filter(|(_, count)| *count > 0);
+        let (bytes, count) = match &masked {
+            Some((text, count)) => (text.as_bytes(), *count),
+            None => (&*document.bytes, 0),
+        };
+        let mut parsed = parse(bytes, document.format)?;
+        mask_chunks(&mut parsed, count);
+        Ok(parsed)
     }
 
     async fn remove(&self) -> Result<IngestReport> {

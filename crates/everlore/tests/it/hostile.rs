@@ -98,10 +98,10 @@ async fn store_everywhere(agent: &ToolAgent, text: &str, other: &str) {
     let path = format!("/memories/{}.md", cut(text, 40));
     let note = format!("tea\n{text}\n");
     for path in [path.as_str(), "/memories/plain.md"] {
-        agent.call("memory", json!({"command": "create", "path": path, "file_text": note})).await;
+        agent.answer("memory", json!({"command": "create", "path": path, "file_text": note})).await;
     }
     let entity = json!({"name": text, "entityType": other, "observations": [text]});
-    agent.call("create_entities", json!({"entities": [entity]})).await;
+    agent.answer("create_entities", json!({"entities": [entity]})).await;
 }
 
 /// Returns everything that a model would read, each with the name of where it stands.
@@ -147,7 +147,7 @@ async fn rendered(agent: &ToolAgent, text: &str) -> Vec<(String, String)> {
         calls.push(("fetch", json!({"id": memory.id})));
     }
     for (name, input) in calls {
-        let result = agent.call(name, input.clone()).await;
+        let result = agent.answer(name, input.clone()).await;
         shown.push((format!("{name} {input}"), result.text));
         strings(&result.structured, &mut |value| {
             shown.push((format!("{name}, values"), value.into()))

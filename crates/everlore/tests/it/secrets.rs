@@ -19,6 +19,8 @@ struct SecretRow {
     id: String,
     text: String,
     place: String,
+    /// Set when only the name of the field tells that the value is a secret.
+    by_name_only: bool,
     parts: Vec<String>,
 }
 
@@ -38,7 +40,13 @@ fn secret_rows() -> Vec<SecretRow> {
         let also = row["also"].as_array().cloned().unwrap_or_default();
         let also = also.iter().map(|part| part.as_str().unwrap().to_owned());
         let parts = std::iter::once(text("secret")).chain(also).collect();
-        SecretRow { id: text("id"), text: text("text"), place: text("where"), parts }
+        SecretRow {
+            id: text("id"),
+            text: text("text"),
+            place: text("where"),
+            by_name_only: text("shape").starts_with("metadata key"),
+            parts,
+        }
     };
     read_data("secrets.hex").lines().map(read).collect()
 }
@@ -54,11 +62,11 @@ fn as_metadata(row: &SecretRow) -> Map<String, Value> {
 
 /// Stores a text in every field that takes it, through the ways in of the engine.
 async fn store_everywhere(engine: &Engine, scope: &Scope, row: &SecretRow) {
-    let text = &row.text;
+    let text = if row.by_name_only { "plain text" } else { &*row.text };
     let turn = Turn {
-        text: text.clone(),
-        session: Some(text.clone()),
-        speaker: Some(text.clone()),
+        text: text.to_owned(),
+        session: Some(text.to_owned()),
+        speaker: Some(text.to_owned()),
         role: Some(Role::User),
         time: None,
     };
@@ -69,27 +77,27 @@ async fn store_everywhere(engine: &Engine, scope: &Scope, row: &SecretRow) {
     }
     let fields = RememberRequest {
         content: "a plain note".into(),
-        name: Some(text.clone()),
-        description: text.clone(),
-        session: Some(text.clone()),
+        name: Some(text.to_owned()),
+        description: text.to_owned(),
+        session: Some(text.to_owned()),
         ..RememberRequest::default()
     };
     let tagged = RememberRequest {
         content: "another plain note".into(),
-        tags: vec![text.clone()],
+        tags: vec![text.to_owned()],
         metadata: as_metadata(row),
         ..RememberRequest::default()
     };
-    for request in [RememberRequest::new(text.as_str()), fields, tagged] {
+    for request in [RememberRequest::new(text), fields, tagged] {
         let _ = engine.remember(scope, request).await;
     }
     let document = Document::new(format!("notes/{text}.md"), format!("# {text}\n\n{text}\n"));
-    let options = IngestOptions { tags: vec![text.clone()], ..IngestOptions::default() };
+    let options = IngestOptions { tags: vec![text.to_owned()], ..IngestOptions::default() };
     let _ = engine.ingest_document(scope, &document, &options).await;
     let uri = format!("resources/{text}");
     let file = FsAddRequest { uri, bytes: b"plain".to_vec(), ..FsAddRequest::default() };
     let _ = engine.fs_add(scope, file).await;
-    let edit = LayerEdit::Add { section: "Notes".into(), content: text.clone() };
+    let edit = LayerEdit::Add { section: "Notes".into(), content: text.to_owned() };
     let _ = engine.edit_layer(scope, Layer::Memory, edit, Actor::Person).await;
     let _ = engine.end_session(scope, text).await;
     let request = engine.context_request(scope, "a plain note");
@@ -106,7 +114,8 @@ fn bytes_below(folder: &Path) -> Vec<u8> {
         if path.is_dir() {
             bytes.extend(bytes_below(&path));
         } else {
-            bytes.extend(fs::read(&path).unwrap());
+            // Files of the database come and go.
+            bytes.extend(fs::read(&path).unwrap_or_default());
         }
     }
     bytes

@@ -12,7 +12,7 @@ use crate::{
     error::{CliError, Exit, Result},
     input,
     output::Output,
-    render::{masked_note, pluralize, sanitize},
+    render::{masked_note, pluralize, sanitize_for_agent},
 };
 
 /// Save a text as a memory, or a file as a document
@@ -60,7 +60,7 @@ impl FsAddArgs {
             out.json(&added)?;
             return Ok(Exit::Done);
         }
-        out.line(&format!("added: {}", sanitize(&added.uri)))?;
+        out.line(&format!("added: {}", sanitize_for_agent(&added.uri)))?;
         if let Some(saved) = added.memory.filter(|saved| !saved.masked.is_empty()) {
             out.note(&masked_note(&saved.masked));
         }
@@ -95,7 +95,7 @@ impl FsRmArgs {
             return Ok(Exit::Done);
         }
         let memories = pluralize(removed.memories, "memory", "memories");
-        let uri = sanitize(&removed.uri);
+        let uri = sanitize_for_agent(&removed.uri);
         if dry_run {
             out.line(&format!("would be removed: {uri}, {memories}"))?;
             return Ok(Exit::Done);

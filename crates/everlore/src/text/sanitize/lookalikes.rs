@@ -107,10 +107,13 @@ pub(super) fn is_hyphen(c: char) -> bool {
     HYPHENS.contains(c)
 }
 
-/// Returns `true` for characters that show nothing of their own: blanks, marks on the letter before, joiners that the
+/// Returns `true` for characters that show nothing of their own: blanks, signs for what was removed, marks on the letter before, joiners that the
 /// line kept.
 pub(super) fn is_blank(c: char) -> bool {
-    c.is_whitespace() || c == '\u{2800}' || super::hidden::is_hidden(c) || is_combining_mark(c)
+    c.is_whitespace()
+        || matches!(c, '\u{2800}' | '\u{fffd}')
+        || super::hidden::is_hidden(c)
+        || is_combining_mark(c)
 }
 
 /// Calls `each` with the letters that a character is read as: compatible forms taken apart, without marks, in lower

@@ -107,6 +107,8 @@ struct AfterAngle<'a> {
     letters: Vec<char>,
     /// The same without anything else, as far as the next bracket.
     dense_letters: Vec<char>,
+    /// Set when those reach to the end of the line.
+    dense_to_line_end: bool,
     /// Set when the letters reach to the end of the line.
     to_line_end: bool,
 }
@@ -129,11 +131,13 @@ impl<'a> AfterAngle<'a> {
             push_name_letters(c, &mut letters);
         }
         to_line_end &= characters.next().is_none();
+        let (dense_letters, dense_to_line_end) = dense_letters(name);
         Self {
             has_slash: lead.contains(is_slash),
             has_blank: lead.starts_with(is_blank),
             name,
-            dense_letters: dense_letters(name),
+            dense_letters,
+            dense_to_line_end,
             letters,
             to_line_end,
         }
@@ -143,7 +147,7 @@ impl<'a> AfterAngle<'a> {
     /// whatever follows it; also if the line ends before the name does.
     fn is_own(&self) -> bool {
         self.spellings_of(&self.dense_letters).any(|letters| {
-            let is_half = self.to_line_end && letters.len() >= MIN_HALF_NAME;
+            let is_half = self.dense_to_line_end && letters.len() >= MIN_HALF_NAME;
             OWN_TAGS.iter().any(|tag| {
                 let mut read = letters.iter();
                 let mut expected = tag.chars().filter(|c| *c != '-').peekable();
@@ -178,7 +182,7 @@ impl<'a> AfterAngle<'a> {
         let is_bare = self.letters.is_empty();
         self.to_line_end
             && (is_bare
-                || self.has_slash && self.letters.iter().all(|c| !matches!(c, '.' | '\'' | '"'))
+                || self.has_slash
                 || self.spellings().any(|letters| self.is_half_of(letters, &RESERVED_TAGS)))
     }
 
@@ -237,16 +241,21 @@ fn push_name_letters(c: char, letters: &mut Vec<char>) {
     }
 }
 
-/// Returns the letters, digits and colons of a name, without marks between them.
-fn dense_letters(name: &str) -> Vec<char> {
+/// Returns the letters, digits and colons of a name, without marks between them, and `true` if they reach to the end of
+/// the line.
+fn dense_letters(name: &str) -> (Vec<char>, bool) {
     let mut letters = Vec::with_capacity(MAX_NAME_CHARS);
-    let is_angle = |c: &char| is_closing_angle(*c) || opening_angle(*c).is_some();
-    for c in name.chars().take(MAX_NAME_CHARS).take_while(|c| !is_angle(c)) {
+    let mut characters = name.chars();
+    for c in characters.by_ref().take(MAX_NAME_CHARS) {
+        if is_closing_angle(c) || opening_angle(c).is_some() {
+            return (letters, false);
+        }
         if c.is_alphanumeric() || matches!(c, ':' | '@' | '$') {
             for_each_read_letter(c, &mut |letter| letters.push(letter));
         }
     }
-    letters
+    let to_line_end = characters.next().is_none();
+    (letters, to_line_end)
 }
 
 fn has_reserved(letters: &[char], ends: impl Fn(&[char]) -> bool) -> bool {

@@ -243,14 +243,16 @@ proptest! {
 /// anything but letters, then a tag's letters with any non-letters between them.
 fn find_escape(text: &str) -> Option<String> {
     let angles = "<＜﹤≮‹«〈《⟨ᐸ˂";
-    let folded = crate::text::fold::fold(text);
+    let folded: Vec<_> = text.split('\n').map(crate::text::fold::fold).collect();
+    let folded = folded.join("\n");
     let plain: String = folded.chars().map(|c| plain_letter(c)).collect();
     for (at, c) in plain.char_indices().filter(|(_, c)| angles.contains(*c)) {
         let rest: String = plain[at + c.len_utf8()..].chars().take(80).collect();
         // German closes quotations with these, at the end of a line too.
         let rest =
             if "‹«".contains(c) { rest.split('\n').next().unwrap().to_owned() } else { rest };
-        let rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric() && !angles.contains(c));
+        let rest = rest
+            .trim_start_matches(|c: char| !c.is_alphanumeric() && !angles.contains(c) && c != '>');
         let letters: String = rest
             .chars()
             .take_while(|c| !angles.contains(*c) && *c != '>')

@@ -5,7 +5,7 @@ use std::{ops::Range, sync::LazyLock};
 use regex::Regex;
 
 use super::{
-    SecretKind, SecretMatch, entropy, has_char, is_placeholder,
+    SecretKind, SecretMatch, entropy, has_char, is_example_key, is_placeholder,
     prefixes::{FORMATS, PrefixedFormat, ValueChars},
 };
 
@@ -80,8 +80,7 @@ fn value_of<'t>(format: &PrefixedFormat, run: &'t str) -> Option<&'t str> {
     let is_random =
         (mixes || has_char(judged, char::is_ascii_digit)) && entropy(judged) >= MIN_ENTROPY;
     let is_jwt = format.rule != "jwt" || judged.contains('.') || value.contains('.');
-    let is_example = judged.contains("EXAMPLE") || is_placeholder(judged);
-    (is_long && is_random && is_jwt && !is_example).then_some(value)
+    (is_long && is_random && is_jwt && !is_example_key(judged)).then_some(value)
 }
 
 /// Latest run of value characters for each set of characters.
@@ -118,7 +117,8 @@ fn find_shapes(text: &str, found: &mut Vec<SecretMatch>) {
         let shapes = SHAPES.iter().enumerate();
         let hit = shapes.filter_map(|(index, shape)| Some((captured.get(index + 1)?, shape.2)));
         for (value, kind) in hit {
-            let stands_alone = !text[..value.start()].ends_with(is_word)
+            let stands_alone = (!text[..value.start()].ends_with(is_word)
+                || text[..value.start()].ends_with("/bot"))
                 && !text[value.end()..].starts_with(is_word);
             if stands_alone && entropy(value.as_str()) >= MIN_ENTROPY {
                 found.push(SecretMatch { kind, span: value.range() });

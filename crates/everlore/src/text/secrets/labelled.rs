@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::{
-    SecretKind, SecretMatch, entropy, has_char, is_placeholder,
+    SecretKind, SecretMatch, entropy, has_char, is_example_key, is_placeholder,
     labelled_value::{LabelledValue, Separator, read_value, read_value_after_gap},
 };
 
@@ -194,7 +194,7 @@ fn match_key(text: &str, start: usize, end: usize, kind: SecretKind) -> Option<S
     let key = value.text[..len].trim_end_matches(['.', '/', '-']);
     let label = text[start..end].to_ascii_lowercase();
     let is_header = label == "bearer" || label.ends_with("basic");
-    (value.separator != Separator::Adjacent && is_random(key, is_header) && !is_placeholder(key))
+    (value.separator != Separator::Adjacent && is_random(key, is_header) && !is_example_key(key))
         .then(|| SecretMatch { kind, span: value.span.start..value.span.start + key.len() })
 }
 
@@ -213,7 +213,12 @@ fn is_random(value: &str, is_header: bool) -> bool {
 
 fn match_pin(text: &str, start: usize, end: usize) -> Option<SecretMatch> {
     let direct = read_value(text, start, end).and_then(|value| pin_of(text, &value));
-    let after_gap = || read_value_after_gap(text, end).filter(|value| is_code_in_prose(value.text));
+    // The code of a card has three digits, which elsewhere may count something.
+    let is_card = text[start..end].to_ascii_lowercase().starts_with("cv");
+    let is_code = |value: &LabelledValue<'_>| {
+        is_code_in_prose(value.text) || is_card && pin_of(text, value).is_some()
+    };
+    let after_gap = || read_value_after_gap(text, end).filter(is_code);
     let span = direct.or_else(|| after_gap().map(|value| value.span))?;
     Some(SecretMatch { kind: SecretKind::Password, span })
 }

@@ -119,6 +119,21 @@ pub fn mask(text: &str) -> (Cow<'_, str>, Vec<SecretKind>) {
     apply_masks(text, &find_secrets(text))
 }
 
+/// Masks as [`mask`] does, with as many lines as before, so that line numbers stay true; returns the number of secrets.
+pub(crate) fn mask_keeping_lines(text: &str) -> (String, usize) {
+    let secrets = find_secrets(text);
+    let (mut masked, mut end) = (String::with_capacity(text.len()), 0);
+    for secret in &secrets {
+        masked.push_str(&text[end..secret.span.start]);
+        masked.push_str(&format!("{MASK_PREFIX}{}]", secret.kind));
+        let lines = text[secret.span.clone()].matches('\n').count();
+        masked.extend(std::iter::repeat_n('\n', lines));
+        end = secret.span.end;
+    }
+    masked.push_str(&text[end..]);
+    (masked, secrets.len())
+}
+
 /// Masks only secrets that `before` does not have: those were their owner's choice.
 pub(crate) fn mask_new<'a>(text: &'a str, before: &str) -> (Cow<'a, str>, Vec<SecretKind>) {
     let mut secrets = find_secrets(text);
@@ -197,6 +212,11 @@ fn is_placeholder(value: &str) -> bool {
         || value.starts_with(['<', '{', '[', '%'])
         || value.contains("{{")
         || is_reference(value)
+}
+
+/// Returns `true` for keys in manuals: placeholders, and those that say so themselves, as Amazon's do.
+fn is_example_key(value: &str) -> bool {
+    value.contains("EXAMPLE") || is_placeholder(value)
 }
 
 /// Returns `true` for the name of a variable in a value's place: `$TOKEN`, `${TOKEN}`, `$(cat file)`.
