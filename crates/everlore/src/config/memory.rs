@@ -157,7 +157,7 @@ impl Default for InjectConfig {
             long_term_trigger: InjectTrigger::Always,
             min_query_length: 1,
             token_budget: 2_000,
-            limit: 5,
+            limit: 4,
             holdout: 0.0,
         }
     }

@@ -143,7 +143,7 @@ impl Default for RecallConfig {
             weight_share: 0.1,
             importance_share: 0.1,
             min_confidence: 0.4,
-            floor: 0.065,
+            floor: 0.06,
         }
     }
 }

@@ -25,11 +25,11 @@ pub use answer::{
 pub(crate) use answer::{RenderedMemory, recall_named_memory, render_recall, why_not};
 use answer::{abstain, add_events, add_profile, events_of_period, read_profile};
 pub(crate) use answer::{content_units, synthetic_query};
-pub(crate) use query::classify_identity;
 pub use query::{
     Domain, DomainTerm, Domains, FORM_COUNT, IdentityQuestion, Intent, MemoryNeed, MessageForm,
     QueryKind, QueryTerm, analyze,
 };
+pub(crate) use query::{FactQuestion, classify_identity};
 use query::{RankingStrategy, analyze_by_time_words, analyze_with_domains};
 pub use rank::{HitSignals, ScoreFactors, TermSignal, VisibleContext};
 use rank::{fuse, gather, load, score, source_turns};

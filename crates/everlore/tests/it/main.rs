@@ -12,11 +12,12 @@ mod why_not;
 mod told;
 mod checks;
 mod pack;
-mod ingest;
 mod documents;
 mod everyday;
 mod visible_context;
 mod small_homes;
+#[cfg(feature = "local-model")]
+mod growing_home;
 mod calibration;
 mod isolation;
 mod export;

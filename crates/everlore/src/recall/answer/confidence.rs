@@ -57,8 +57,8 @@ impl Default for ConfidenceCoefficients {
 
 /// Fitted on LoCoMo and on questions in the other language than the memories.
 const ENCODER_COEFFICIENTS: [f64; FEATURE_COUNT] = [
-    // Intercept: two thirds of the unanswerable questions of crosslingual homes have a median cosine, and stay silent.
-    -1.00, //
+    // Intercept: nine in ten of the unanswerable questions of crosslingual homes stay silent.
+    -1.50, //
     // Words say little beside the encoder, which has read them; those that the scope knows say nothing for an answer.
     2.67, -0.36, 1.74, -3.51, //
     // The static table agrees with the encoder.
@@ -128,7 +128,7 @@ const FACT_NEED: f64 = 0.5;
 const WORDS_MARGIN: f64 = 1.5;
 
 /// The same for a question for a fact, whose words are those of its answer more often.
-const FACT_WORDS_MARGIN: f64 = 0.5;
+const FACT_WORDS_MARGIN: f64 = 1.0;
 
 impl ConfidenceCoefficients {
     /// Returns the log odds that the best hit answers, by words alone.
@@ -345,9 +345,10 @@ fn intent_log_odds(intent: &Intent, best: &Hit, features: &ConfidenceFeatures) -
     let states_constraint = best.memory.kind == Kind::User
         && !intent.constraint_terms.is_empty()
         && terms(&best.memory.content).iter().any(|term| intent.constraint_terms.contains(term));
+    let asks_fact = features.compared && features.asks_fact;
     match intent.need {
-        _ if about_user || states_constraint => ABOUT_USER_BONUS,
-        _ if features.compared && features.asks_fact => FACT_NEED * features.need.min(0.0),
+        _ if states_constraint || about_user && !asks_fact => ABOUT_USER_BONUS,
+        _ if asks_fact => FACT_NEED * features.need.min(0.0),
         _ if features.compared => 0.0,
         MemoryNeed::General if !is_document && !names_known_person => GENERAL_QUESTION_PENALTY,
         _ => 0.0,

@@ -3,9 +3,12 @@
 use serde::Serialize;
 
 use super::{confidence::ConfidenceCoefficients, need_model::need_log_odds};
-use crate::recall::{
-    Hit, HitSignals, MemoryNeed, QueryKind, QueryTerm,
-    rank::{DocRef, Fusion},
+use crate::{
+    recall::{
+        FactQuestion, Hit, HitSignals, MemoryNeed, MessageForm, QueryKind, QueryTerm,
+        rank::{DocRef, Fusion},
+    },
+    text::language::is_cjk,
 };
 
 /// Median margin of the best hit's similarity over the scope's mean, among the questions of the training sets. It
@@ -26,6 +29,9 @@ const MAX_DOCS_FOR_PARTS: usize = 300;
 /// Median of the highest cosine and of the highest token match by the built-in encoder, over messages that need memory.
 const USUAL_COSINE: f64 = 0.45;
 const USUAL_MAX_SIM: f64 = 0.45;
+
+/// Best hits whose languages are compared: as many as a prompt is told, and some more.
+const MAX_COMPETING: usize = 8;
 
 /// Returns the smallness of a scope with so many memories: 1 for one memory, 0 from [`SMALL_SCOPE_LIMIT`] on.
 fn smallness(count: usize) -> f64 {
@@ -63,7 +69,8 @@ pub struct ConfidenceFeatures {
     pub compared: bool,
     /// Log odds that the message calls for memory, by the need model.
     pub need: f64,
-    /// `true` if the message asks for one fact, which other memories cannot replace.
+    /// `true` if the message asks for one fact, which other memories cannot replace, and similarity must show that a hit
+    /// states it.
     pub asks_fact: bool,
     /// Highest cosine of a hit by the reranking model, less the usual one; 0 if none was compared.
     pub cosine: f64,
@@ -90,6 +97,19 @@ struct TermSums {
 fn highest(hits: &[Hit], signal: impl Fn(&HitSignals) -> Option<f64>, usual: f64) -> f64 {
     let values = hits.iter().filter_map(|hit| signal(&hit.signals));
     values.reduce(f64::max).map_or(0.0, |highest| highest - usual)
+}
+
+/// Returns `true` if a question for a fact needs a hit that states it. A question about the speaker alone is told what is
+/// nearest; where memories in both languages compete, something in the other language is always near.
+fn needs_evidence(form: &MessageForm, hits: &[Hit]) -> bool {
+    match form.fact {
+        FactQuestion::None => false,
+        FactQuestion::AboutOthers => true,
+        FactQuestion::AboutSpeaker => {
+            let is_other = |hit: &Hit| hit.memory.content.contains(is_cjk) != form.is_chinese;
+            hits.iter().take(MAX_COMPETING).any(is_other)
+        }
+    }
 }
 
 impl Fusion<'_> {
@@ -131,7 +151,7 @@ impl Fusion<'_> {
             code: self.intent.kind == QueryKind::Code,
             compared: hits.iter().any(|hit| hit.signals.rerank_cosine.is_some()),
             need: need_log_odds(&self.intent.form, self.gathered.message_vector.as_deref()),
-            asks_fact: self.intent.form.asks_fact,
+            asks_fact: needs_evidence(&self.intent.form, hits),
             cosine: highest(hits, |signals| signals.rerank_cosine, USUAL_COSINE),
             max_sim: highest(hits, |signals| signals.max_sim, USUAL_MAX_SIM),
         }

@@ -18,6 +18,11 @@ use super::{
 /// on a pasted document.
 const MAX_BYTES: usize = 1_000;
 
+/// Most words, and most characters of a Chinese text, of a question for the profile as a whole. A longer message that
+/// speaks of what the assistant knows has a topic of its own, which the profile would push out.
+const MAX_PROFILE_WORDS: usize = 20;
+const MAX_PROFILE_CHARS: usize = 30;
+
 /// Opening and closing quotation marks; a quotation is a title or an example, not the user's own question.
 const QUOTES: &[(char, char)] =
     &[('"', '"'), ('“', '”'), ('「', '」'), ('《', '》'), ('『', '』'), ('`', '`')];
@@ -63,10 +68,20 @@ pub(crate) fn classify_identity(query: &str) -> IdentityQuestion {
     // A question that stands in quotation marks as a whole is asked all the same.
     let text = if unquoted.trim().is_empty() { query } else { &unquoted };
     let plain = normalize(text);
-    if plain.contains(is_han) {
+    let identity = if plain.contains(is_han) {
         chinese::classify(&plain).max(english::classify(&plain))
     } else {
         english::classify(&plain)
+    };
+    if is_long(&plain) { identity.min(IdentityQuestion::Weak) } else { identity }
+}
+
+/// Returns `true` if a normalized text is too long for a question that asks for the profile and nothing else.
+fn is_long(plain: &str) -> bool {
+    if plain.contains(is_han) {
+        plain.chars().count() > MAX_PROFILE_CHARS
+    } else {
+        plain.split(' ').count() > MAX_PROFILE_WORDS
     }
 }
 

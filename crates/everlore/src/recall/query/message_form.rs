@@ -15,8 +15,12 @@ const MAX_BYTES: usize = 2_000;
 /// Words of a long message; its length says no more beyond that.
 const LONG_WORDS: f64 = 40.0;
 
-/// Words of a question for one fact; a longer one tells of a situation, for which many memories may matter.
-const MAX_FACT_WORDS: usize = 11;
+/// Words of a speaker's question for one fact about themselves; a longer one tells of a situation, for which many memories
+/// may matter.
+const MAX_FACT_WORDS: f64 = 8.0;
+
+/// Words of a question for one fact about others.
+const MAX_OTHERS_FACT_WORDS: f64 = 30.0;
 
 /// Characters of a Chinese question for one fact.
 const MAX_FACT_CHARS: usize = 18;
@@ -26,9 +30,22 @@ const MAX_FACT_CHARS: usize = 18;
 pub struct MessageForm {
     /// Inputs of the need model.
     pub features: [f64; FORM_COUNT],
-    /// `true` for a short, plain question that one fact answers ("Where did I learn to ski?"). If no memory states the
-    /// fact, others do not help; they may well help with a task or a situation.
-    pub asks_fact: bool,
+    /// Plain question for one fact.
+    pub(crate) fact: FactQuestion,
+    /// `true` if the message has Chinese characters.
+    pub(crate) is_chinese: bool,
+}
+
+/// Subject of a plain question that one fact answers. If no memory states the fact, others do not help; they may well help
+/// with a task or a situation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FactQuestion {
+    /// The message asks for more, or for nothing.
+    None,
+    /// A short question about the speaker: "Where did I learn to ski?".
+    AboutSpeaker,
+    /// A question about others: "When did Ann move to the coast?".
+    AboutOthers,
 }
 
 impl MessageForm {
@@ -74,9 +91,20 @@ impl MessageForm {
         let is_short = if is_chinese {
             plain.chars().count() <= MAX_FACT_CHARS
         } else {
-            words <= MAX_FACT_WORDS as f64
+            words <= MAX_FACT_WORDS
         };
-        Self { features, asks_fact: asks && is_question(head) && is_short && !requests }
+        let fact = match any(OWN) {
+            _ if requests || !is_question(head) => FactQuestion::None,
+            true if asks && is_short => FactQuestion::AboutSpeaker,
+            // A Chinese question without a subject is about the speaker more often than about others.
+            false if is_chinese && asks && is_short => FactQuestion::AboutSpeaker,
+            false if is_chinese => FactQuestion::None,
+            false if (asks || begins(OTHERS_STARTS)) && words <= MAX_OTHERS_FACT_WORDS => {
+                FactQuestion::AboutOthers
+            }
+            _ => FactQuestion::None,
+        };
+        Self { features, fact, is_chinese }
     }
 }
 
@@ -111,6 +139,13 @@ const LEADS: &[&str] =
 const WH_STARTS: &[&str] = &[
     "what", "which", "who", "whose", "whom", "where", "when", "how much", "how many", "how old", "how tall", "how long", "how big", "how often", "how far",
 ];
+
+/// Beginnings of further questions for a fact about others; about the speaker they begin requests for advice.
+const OTHERS_STARTS: &[&str] = &["how", "why", "would", "did", "does", "is", "was", "has"];
+
+/// Words of the speaker.
+const OWN: &[&str] =
+    &["my", "mine", "our", "ours", "us", "i", "me", "we", "myself", "我", "咱", "俺"];
 
 /// Chinese question words for a fact.
 const CHINESE_WH: &[&str] =
@@ -164,38 +199,40 @@ const REQUESTS: &[&str] = &[
 /// Chinese phrases of requests.
 #[rustfmt::skip]
 const CHINESE_REQUESTS: &[&str] = &[
-    "帮", "推荐", "写个", "写封", "写份", "写一", "安排", "计划", "规划", "订", "选", "挑", "准备", "列", "发个", "定个", "想个", "给个", "出个", "来个", "建议", "怎么安排", "该", "吃啥", "吃什么", "做什么好", "去哪", "穿什么", "买什么", "送什么", "看什么",
+    "帮", "推荐", "写个", "写封", "写份", "写一", "安排", "计划", "规划", "订", "选个", "选一", "怎么选", "挑", "准备", "列", "发个", "定个", "想个", "给个", "出个", "来个", "建议", "怎么安排", "该", "吃啥", "吃什么", "做什么好", "去哪", "穿什么", "买什么", "送什么", "看什么",
 ];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn asks_fact(message: &str) -> bool {
-        MessageForm::of(message, MemoryNeed::Open, IdentityQuestion::None).asks_fact
+    fn fact(message: &str) -> FactQuestion {
+        MessageForm::of(message, MemoryNeed::Open, IdentityQuestion::None).fact
     }
 
     #[test]
-    fn a_short_question_about_the_speaker_asks_for_one_fact_in_both_languages() {
-        for message in [
-            "Where did I learn to ski?",
-            "what's my shoe size?",
-            "hey what is my wifi password?",
-            "我的沙发多少钱买的？",
-            "我外婆最喜欢的花是什么？",
+    fn a_plain_question_asks_for_one_fact_in_both_languages() {
+        for (message, expected) in [
+            ("Where did I learn to ski?", FactQuestion::AboutSpeaker),
+            ("what's my shoe size?", FactQuestion::AboutSpeaker),
+            ("hey what is my wifi password?", FactQuestion::AboutSpeaker),
+            ("我的沙发多少钱买的？", FactQuestion::AboutSpeaker),
+            ("我外婆最喜欢的花是什么？", FactQuestion::AboutSpeaker),
+            ("我投票给了哪位候选人？", FactQuestion::AboutSpeaker),
+            ("外婆最喜欢的花是什么？", FactQuestion::AboutSpeaker),
+            ("When did Ann tell the others that she would move?", FactQuestion::AboutOthers),
+            ("Why did the builders leave?", FactQuestion::AboutOthers),
+            ("plan dinner for saturday", FactQuestion::None),
+            ("can i take the kids along on thursday?", FactQuestion::None),
+            ("where did i put the spare key, cant find it anywhere", FactQuestion::None),
+            ("what did the doctor tell me about it at the last checkup?", FactQuestion::None),
+            ("why do I always sleep so badly?", FactQuestion::None),
+            ("what should the guests bring to the potluck on saturday?", FactQuestion::None),
+            ("晚上吃啥", FactQuestion::None),
+            ("帮我写封请假邮件", FactQuestion::None),
+            ("", FactQuestion::None),
         ] {
-            assert!(asks_fact(message), "{message}");
-        }
-        for message in [
-            "plan dinner for saturday",
-            "can i take the kids along on thursday?",
-            "where did i put the spare key, cant find it anywhere",
-            "what should I bring to the potluck on saturday given that everybody there is vegan?",
-            "晚上吃啥",
-            "帮我写封请假邮件",
-            "",
-        ] {
-            assert!(!asks_fact(message), "{message}");
+            assert_eq!(fact(message), expected, "{message}");
         }
     }
 

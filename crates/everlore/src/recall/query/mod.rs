@@ -25,6 +25,7 @@ pub(crate) use identity::classify_identity;
 pub(super) use identity::{ProfileTopic, TopicBreadth, profile_topic};
 pub use memory_need::MemoryNeed;
 pub(super) use memory_need::capitalized_names;
+pub(crate) use message_form::FactQuestion;
 pub use message_form::{FORM_COUNT, MessageForm};
 pub(super) use period::QueryPeriod;
 pub(super) use personal_facet::PersonalFacet;

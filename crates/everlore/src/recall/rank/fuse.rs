@@ -37,7 +37,11 @@ const BROAD_LIMIT: usize = 50;
 const FULL_TERM_COVERAGE: f64 = 0.5;
 
 /// Least share of a match of terms that counts: one rare word of a long list is a match, too.
-const MIN_TERM_SHARE: f64 = 0.5;
+const MIN_TERM_SHARE: f64 = 0.3;
+
+/// Highest z-score of a match of terms beside similarity in meaning. The only match among 150 memories has a z-score of
+/// 12, whatever its words; that of a good match among several is 3 to 5.
+const MAX_TERM_SIGNAL: f64 = 5.0;
 
 /// Documents per unit of parallel work.
 const CHUNK_DOCS: usize = 4_096;
@@ -312,7 +316,7 @@ impl Fusion<'_> {
             return signal;
         }
         let coverage = f64::from(self.lexical.covered[ordinal]) / self.total_coverage.max(1e-9);
-        signal * (coverage / FULL_TERM_COVERAGE).clamp(MIN_TERM_SHARE, 1.0)
+        signal.min(MAX_TERM_SIGNAL) * (coverage / FULL_TERM_COVERAGE).clamp(MIN_TERM_SHARE, 1.0)
     }
 
     /// Boosts every document by a share of the best one in its session.

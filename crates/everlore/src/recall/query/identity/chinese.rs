@@ -313,7 +313,7 @@ const LIFE_TOPICS: &[&str] = &[
 
 /// Parts of questions that one memory answers.
 #[rustfmt::skip]
-const SINGLE_VALUES: &[&str] = &["叫什么", "叫啥", "是谁", "哪天", "几号", "几岁", "多大", "在哪", "住哪", "哪年", "什么时候", "多少", "叫什么名字", "多高", "多重", "哪里人"];
+const SINGLE_VALUES: &[&str] = &["叫什么", "叫啥", "是谁", "哪天", "几号", "几岁", "多大", "在哪", "住哪", "哪年", "什么时候", "多少", "叫什么名字", "多高", "多重", "哪里人", "最", "哪位", "哪个", "几个", "星座", "血型", "生肖"];
 
 /// Whole questions for the user's own person.
 #[rustfmt::skip]

@@ -27,11 +27,18 @@ pub(super) fn breadth(plain: &str) -> TopicBreadth {
     let starts = |list: &[&str]| list.iter().any(|start| text.starts_with(start));
     if OWN_ATTRIBUTES.contains(&text) {
         TopicBreadth::OwnAttribute
+    } else if asks_of_relative(text) {
+        TopicBreadth::Value
     } else if !starts(VALUE_STARTS) && (has_any(plain, TOLD_BEFORE) || starts(OPEN_STARTS)) {
         TopicBreadth::Open
     } else {
         TopicBreadth::Value
     }
+}
+
+/// Returns `true` for "what kind of tea does my sister drink": the profile is about the user.
+fn asks_of_relative(text: &str) -> bool {
+    has_any(text, &["does my", "did my", "is my", "was my"]) && !has_any(text, &["i"])
 }
 
 /// Returns `true` if the text asks for the profile as a whole.

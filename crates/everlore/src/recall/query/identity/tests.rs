@@ -94,6 +94,9 @@ fn a_question_names_its_facet_and_the_breadth_of_its_answer() {
         ("what foods do I avoid?", Some(PersonalFacet::Health), Open),
         ("我有哪些忌口", Some(PersonalFacet::Health), Open),
         ("我是做什么工作的", Some(PersonalFacet::Work), Open),
+        ("what kind of tea does my sister drink?", Some(PersonalFacet::Family), Value),
+        ("我姐姐最爱喝的茶是什么", Some(PersonalFacet::Family), Value),
+        ("what kind of food do I like?", Some(PersonalFacet::Taste), Open),
         ("what did I tell you about Redis?", None, Open),
     ];
     for (query, facet, breadth) in topics {
@@ -122,5 +125,15 @@ fn questions_by_others_are_told_apart() {
     for language in ["en", "zh"] {
         let [odd, even] = accuracy(language);
         assert!(odd >= 0.95 && even >= 0.8, "{language}: {odd:.3} of odd, {even:.3} of even lines");
+    }
+}
+
+#[test]
+fn a_long_message_that_mentions_knowledge_has_a_topic_of_its_own() {
+    for message in [
+        "Given what you know about me, could you put together a plan for the two weeks before the marathon, with rest days?",
+        "你对我也算了解了，帮我把国庆那几天的行程重新排一下，早上不要太赶，晚上想早点回酒店休息",
+    ] {
+        assert_ne!(classify_identity(message), IdentityQuestion::Strong, "{message}");
     }
 }
