@@ -119,7 +119,7 @@ pub(crate) fn check_sanitize(text: &str) {
     for safe in [sanitize_line(text), sanitize_verbatim(text)] {
         assert_eq!(find_way_out(&safe), None, "{text:?} → {safe:?}");
     }
-    assert_eq!(sanitize_verbatim(&sanitize_verbatim(text)), sanitize_verbatim(text));
+    assert_eq!(find_way_out(&sanitize_verbatim(&sanitize_line(text))), None, "{text:?}");
     let mut hits = [hit(rest, first), hit(text, text), hit(first, rest)];
     hits[1].memory.source.speaker = Some(first.to_owned());
     hits[1].memory.kind = everlore::Kind::Turn;
@@ -142,7 +142,8 @@ pub(crate) fn strip_own_tags(text: &str, tags: &[&str]) -> String {
     inside
 }
 
-/// Tags that no foreign text may form, letters only: those of our blocks, and some of hosts and chat templates.
+/// Tags that no foreign text may form, letters only: eight of our blocks, whatever follows the name, then some of hosts
+/// and chat templates.
 const FORBIDDEN: [&str; 14] = [
     "memorycontext",
     "agentidentity",
@@ -176,9 +177,10 @@ pub(crate) fn find_way_out(text: &str) -> Option<String> {
         let rest = &text[at + c.len_utf8()..];
         let shown = || Some(rest.chars().take(40).collect::<String>());
         let is_real = "<＜﹤≮".contains(c);
-        let ends = rest.trim_start_matches(|c: char| {
-            c != '\n' && !c.is_alphanumeric() && !c.is_ascii_punctuation()
-        });
+        let is_mark = |c: char| {
+            c != '\n' && !c.is_alphanumeric() && !c.is_ascii_punctuation() && !closing.contains(c)
+        };
+        let ends = rest.trim_start_matches(is_mark);
         if is_real && (rest.starts_with(['|', '｜']) || ends.is_empty() || ends.starts_with('\n'))
         {
             return shown();
@@ -197,12 +199,16 @@ pub(crate) fn find_way_out(text: &str) -> Option<String> {
         let first = words.first().map_or("", String::as_str);
         let joined = words.concat();
         // Quotation marks around `system` are ordinary text, and so are titles that begin with it.
+        let before_name = rest.split(char::is_alphanumeric).next().unwrap_or_default();
+        let is_operator = before_name.contains(|c| "&!?=\"'".contains(c));
         let is_alone = |tag: &str| match c {
-            _ if is_real => reads_as(tag, first),
-            '‹' | '«' => rest.starts_with('/') && reads_as(tag, &joined),
-            _ => reads_as(tag, &joined),
+            _ if is_operator || !reads_as(first, tag) || !reads_as(tag, first) => false,
+            _ if is_real => true,
+            '‹' | '«' => rest.starts_with('/') && words.len() == 1,
+            _ => words.len() == 1,
         };
-        let forms = |tag: &&str| reads_as(&joined, tag) && (tag.len() > 9 || is_alone(tag));
+        let forms =
+            |tag: &&str| is_alone(tag) || FORBIDDEN[..8].contains(tag) && reads_as(&joined, tag);
         if FORBIDDEN.iter().any(forms) {
             return shown();
         }

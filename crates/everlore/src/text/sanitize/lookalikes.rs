@@ -114,6 +114,14 @@ pub(super) fn is_blank(c: char) -> bool {
         || matches!(c, '\u{2800}' | '\u{fffd}')
         || super::hidden::is_hidden(c)
         || is_combining_mark(c)
+        || !c.is_ascii() && !c.is_alphanumeric() && is_spacing_mark(c)
+}
+
+/// Returns `true` for a mark that stands alone: Unicode takes it apart into a blank and marks.
+fn is_spacing_mark(c: char) -> bool {
+    let mut is_mark = true;
+    for_each_read_letter(c, &mut |part| is_mark &= part.is_whitespace());
+    is_mark
 }
 
 /// Calls `each` with the letters that a character is read as: compatible forms taken apart, without marks, in lower

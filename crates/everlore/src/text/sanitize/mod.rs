@@ -1,8 +1,8 @@
 //! Sanitizing text for a prompt: it is data in a block and must not close it, forge one, or pose as another speaker.
 //!
 //! Every line of foreign text that reaches a prompt, a tool's answer or a hook's output goes through one function,
-//! `push_inert`: contents, titles, speakers, tags and paths alike. Stored text stays as it is. Sanitizing twice is
-//! sanitizing once, the indent aside, and takes time linear in the length of the text.
+//! `push_inert`: contents, titles, speakers, tags and paths alike. Stored text stays as it is. What is sanitized
+//! may be sanitized again, and it takes time linear in the length of the text.
 
 mod hidden;
 mod lookalikes;

@@ -3,8 +3,8 @@
 use super::{
     Strictness,
     lookalikes::{
-        OpeningAngle, for_each_read_letter, is_blank, is_closing_angle, is_hyphen, is_slash,
-        opening_angle, reads_as,
+        OpeningAngle, for_each_read_letter, is_angle, is_blank, is_closing_angle, is_hyphen,
+        is_slash, opening_angle, reads_as,
     },
 };
 use crate::text::injected_blocks::{HOST_TAGS, OWN_TAGS};
@@ -87,7 +87,7 @@ impl<'a> MarkerFinder<'a> {
             OpeningAngle::LookAlike => {
                 after.is_fenced_reserved()
                     || after.has_slash && after.is_reserved()
-                    || after.to_line_end && after.letters.is_empty()
+                    || after.is_bare()
             }
             OpeningAngle::Quote => after.is_own() || after.has_slash && after.is_reserved(),
         };
@@ -99,8 +99,8 @@ impl<'a> MarkerFinder<'a> {
 struct AfterAngle<'a> {
     /// Set when a slash precedes the name.
     has_slash: bool,
-    /// Set when something invisible or blank follows the bracket directly.
-    has_blank: bool,
+    /// Set when a blank or another mark precedes the name.
+    has_mark: bool,
     /// Text from the name on.
     name: &'a str,
     /// Letters that the name is read as; hyphens, underscores and blanks as they are.
@@ -115,7 +115,12 @@ struct AfterAngle<'a> {
 
 impl<'a> AfterAngle<'a> {
     fn read(rest: &'a str) -> Self {
-        let is_lead = |c: char| is_blank(c) || is_slash(c) || matches!(c, '|' | '｜');
+        // Marks before a name do not hide it, but operators and quotation marks begin something else.
+        let is_lead = |c: char| {
+            is_blank(c)
+                || is_slash(c)
+                || !c.is_alphanumeric() && !is_angle(c) && !"&!?=\"'".contains(c)
+        };
         let name = rest.trim_start_matches(is_lead);
         let lead = &rest[..rest.len() - name.len()];
         let mut letters = Vec::with_capacity(MAX_NAME_CHARS);
@@ -134,7 +139,7 @@ impl<'a> AfterAngle<'a> {
         let (dense_letters, dense_to_line_end) = dense_letters(name);
         Self {
             has_slash: lead.contains(is_slash),
-            has_blank: lead.starts_with(is_blank),
+            has_mark: lead.contains(|c| !is_slash(c) && !matches!(c, '|' | '｜')),
             name,
             dense_letters,
             dense_to_line_end,
@@ -146,44 +151,40 @@ impl<'a> AfterAngle<'a> {
     /// Returns `true` if what follows reads like the name of one of our blocks, whatever marks stand within it and
     /// whatever follows it; also if the line ends before the name does.
     fn is_own(&self) -> bool {
-        self.spellings_of(&self.dense_letters).any(|letters| {
-            let is_half = self.dense_to_line_end && letters.len() >= MIN_HALF_NAME;
-            OWN_TAGS.iter().any(|tag| {
-                let mut read = letters.iter();
-                let mut expected = tag.chars().filter(|c| *c != '-').peekable();
-                while expected.peek().is_some_and(|want| {
-                    read.as_slice().first().is_some_and(|c| reads_as(*c, *want))
-                }) {
-                    read.next();
-                    expected.next();
-                }
-                expected.peek().is_none() || is_half && read.as_slice().is_empty()
-            })
-        })
+        let alone: Vec<char> =
+            self.dense_letters.iter().copied().filter(|c| c.is_alphanumeric()).collect();
+        let is_half = |letters: &[char]| self.dense_to_line_end && letters.len() >= MIN_HALF_NAME;
+        let mut spellings = Self::spellings_of(&self.dense_letters).chain([&*alone]);
+        spellings
+            .any(|letters| OWN_TAGS.iter().any(|tag| begins_with(letters, tag, is_half(letters))))
     }
 
     /// Returns `true` if the name is reserved, as a word of its own.
     fn is_reserved(&self) -> bool {
-        let ends = |rest: &[char]| !rest.first().is_some_and(|c| continues_name(*c));
+        let ends = |rest: &[char]| !continues_name(rest);
         self.is_own() || self.spellings().any(|letters| has_reserved(letters, ends))
     }
 
-    /// Returns `true` if the name is reserved and a bracket or the end of the line follows: titles have more words.
+    /// Returns `true` if the name is reserved and no further word follows: titles have more words.
     fn is_fenced_reserved(&self) -> bool {
         let ends = |rest: &[char]| {
             let next = rest.iter().find(|c| !is_blank(**c));
-            next.is_none_or(|c| is_closing_angle(*c) || is_slash(*c))
+            next.is_none_or(|c| !is_letter(*c))
         };
         self.is_own() || self.spellings().any(|letters| has_reserved(letters, ends))
     }
 
     /// Returns `true` if the line ends before the name does: its second half may stand in the next line or field.
     fn is_half_tag(&self) -> bool {
-        let is_bare = self.letters.is_empty();
-        self.to_line_end
-            && (is_bare
-                || self.has_slash
-                || self.spellings().any(|letters| self.is_half_of(letters, &RESERVED_TAGS)))
+        self.is_bare()
+            || self.to_line_end
+                && (self.has_slash
+                    || self.spellings().any(|letters| self.is_half_of(letters, &RESERVED_TAGS)))
+    }
+
+    /// Returns `true` if only marks follow in the line: the name may stand in the next one.
+    fn is_bare(&self) -> bool {
+        self.dense_to_line_end && self.dense_letters.is_empty()
     }
 
     fn is_half_of(&self, letters: &[char], tags: &[&str]) -> bool {
@@ -210,17 +211,21 @@ impl<'a> AfterAngle<'a> {
             c.is_alphabetic() || opening_angle(c).is_some() || matches!(c, '&' | '!' | '?')
         });
         let adjoins = before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':');
-        opens && closes && (self.has_slash || !adjoins && !self.has_blank)
+        opens && closes && (self.has_slash || !adjoins && !self.has_mark)
     }
 
     /// Iterates over the name and over what follows each colon in it: a tag may have a namespace.
     fn spellings(&self) -> impl Iterator<Item = &[char]> {
-        self.spellings_of(&self.letters)
+        Self::spellings_of(&self.letters)
     }
 
-    fn spellings_of<'l>(&self, letters: &'l [char]) -> impl Iterator<Item = &'l [char]> {
+    fn spellings_of(letters: &[char]) -> impl Iterator<Item = &[char]> {
         let colons = letters.iter().enumerate().filter(|(_, c)| **c == ':');
-        std::iter::once(0).chain(colons.map(|(at, _)| at + 1)).map(|from| &letters[from..])
+        let spellings =
+            std::iter::once(0).chain(colons.map(|(at, _)| at + 1)).map(|from| &letters[from..]);
+        // Marks before a name do not hide it.
+        let alone = letters.iter().position(|c| c.is_alphanumeric()).map(|from| &letters[from..]);
+        spellings.chain(alone)
     }
 }
 
@@ -228,7 +233,7 @@ fn is_name_end(c: char) -> bool {
     is_closing_angle(c)
         || is_slash(c)
         || opening_angle(c).is_some()
-        || matches!(c, '=' | '"' | '\'')
+        || matches!(c, '=' | '"' | '\'' | '&')
 }
 
 fn push_name_letters(c: char, letters: &mut Vec<char>) {
@@ -247,7 +252,8 @@ fn dense_letters(name: &str) -> (Vec<char>, bool) {
     let mut letters = Vec::with_capacity(MAX_NAME_CHARS);
     let mut characters = name.chars();
     for c in characters.by_ref().take(MAX_NAME_CHARS) {
-        if is_closing_angle(c) || opening_angle(c).is_some() {
+        let is_opening = opening_angle(c).is_some();
+        if is_closing_angle(c) || is_opening && !letters.is_empty() {
             return (letters, false);
         }
         if c.is_alphanumeric() || matches!(c, ':' | '@' | '$') {
@@ -263,6 +269,19 @@ fn has_reserved(letters: &[char], ends: impl Fn(&[char]) -> bool) -> bool {
         .iter()
         .chain(&HOST_TAGS)
         .any(|tag| matches_tag(letters, tag).is_some_and(|rest| ends(rest)))
+}
+
+/// Returns `true` if letters without marks begin with a tag, or with `or_half` are the beginning of it.
+fn begins_with(letters: &[char], tag: &str, or_half: bool) -> bool {
+    let mut read = letters.iter();
+    for expected in tag.chars().filter(|c| *c != '-') {
+        match read.next() {
+            Some(c) if reads_as(*c, expected) => {}
+            Some(_) => return false,
+            None => return or_half,
+        }
+    }
+    true
 }
 
 /// Returns what follows the tag if the letters begin with it; a hyphen of the tag stands for hyphens, underscores and
@@ -304,8 +323,16 @@ fn is_joint(c: char) -> bool {
     c == ' ' || c == '_' || is_hyphen(c)
 }
 
-fn continues_name(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || is_hyphen(c)
+/// Returns `true` for a letter or digit that is no angle: some scripts have letters of that form.
+fn is_letter(c: char) -> bool {
+    c.is_alphanumeric() && !is_angle(c)
+}
+
+/// Returns `true` if a name goes on after the tag that it begins with: `user_count`, `systemd`.
+fn continues_name(rest: &[char]) -> bool {
+    let is_joint = |c: char| c == '_' || is_hyphen(c);
+    let next = rest.iter().find(|c| !is_joint(**c));
+    next.is_some_and(|c| is_letter(*c))
 }
 
 /// Returns `true` for the rest of a chat-template marker such as `[INST]` or `[/INST]`.

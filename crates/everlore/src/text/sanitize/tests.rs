@@ -234,8 +234,7 @@ proptest! {
         for safe in [sanitize(&text), sanitize_unindented(&text), sanitize_line(&text), sanitize_verbatim(&text)] {
             prop_assert_eq!(find_escape(&safe), None, "{:?} → {:?}", text, safe);
         }
-        prop_assert_eq!(sanitize_verbatim(&sanitize_verbatim(&text)), sanitize_verbatim(&text));
-        prop_assert_eq!(sanitize_line(&sanitize_line(&text)), sanitize_line(&text));
+        prop_assert_eq!(find_escape(&sanitize_verbatim(&sanitize_line(&text))), None);
     }
 }
 

@@ -1,6 +1,8 @@
 //! Prefixes by which providers mark their keys, each with the public rule that describes the same format: gitleaks in
 //! lower case, trufflehog's detectors in capitals; `-` where neither has one.
 
+use ValueChars::{Base64, Capitals, Dotted, Hex, Word};
+
 use super::SecretKind::{self, ApiKey, PrivateKey, Token};
 
 /// Characters of a value after its prefix.
@@ -37,8 +39,6 @@ const fn format(
 ) -> PrefixedFormat {
     PrefixedFormat { rule, prefix, min_chars, chars, kind }
 }
-
-use ValueChars::{Base64, Capitals, Dotted, Hex, Word};
 
 /// All formats.
 #[rustfmt::skip]

@@ -178,7 +178,6 @@ fn work_grows_with_the_length_of_the_text_only() {
             let _ = find_secrets(&text);
             start.elapsed().as_secs_f64()
         });
-        println!("{unit:?}: {times:?}");
         // Quadratic work would take 64 times as long; short times are noise.
         assert!(times[3] < times[0].max(0.01) * 24.0, "{unit:?}: {times:?}");
     }
