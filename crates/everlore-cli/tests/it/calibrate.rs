@@ -78,7 +78,7 @@ fn the_gate_says_why_in_plain_words() {
     let answer = home.json(&["recall", "green tea", "--explain"]);
     assert_eq!(answer["judgement"]["basis"], "call");
     assert_eq!(answer["judgement"]["parts"][1]["name"], "need");
-    let answer = home.json(&["recall", "What tea do I drink?", "--explain"]);
+    let answer = home.json(&["recall", "Which tea does Ann drink?", "--explain"]);
     assert_eq!(answer["judgement"]["basis"], "evidence");
     assert_eq!(answer["judgement"]["parts"][1]["name"], "coverage");
 }

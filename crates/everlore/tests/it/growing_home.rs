@@ -1,6 +1,6 @@
 //! Tests of recall while a home grows: what was told at 5 memories is told at 40 and at 400.
 
-use std::{fs, sync::Arc};
+use std::{fs, sync::Arc, time::Duration};
 
 use everlore::{Engine, RememberRequest, llm::BuiltinEmbedder, store::RamStore};
 
@@ -13,7 +13,7 @@ const BUDGET: usize = 2_000;
 const ENGLISH: [(&str, &str); 5] = [
     (
         "I can't eat anything with peanuts, my throat swells up.",
-        "is satay sauce okay for me tonight?",
+        "can I have one of these peanut butter cookies?",
     ),
     (
         "My sister Nora is getting married in Porto on June 20.",
@@ -23,19 +23,19 @@ const ENGLISH: [(&str, &str); 5] = [
         "The passports are in the top drawer of the desk in the study.",
         "where did we put our travel documents?",
     ),
-    ("I work nights at St. Mary's hospital as a nurse.", "what do I do for a living?"),
     (
-        "Our landlord is Mr. Okafor, reachable at 0151 220 44.",
-        "the heating is broken, whom do I call about my flat?",
+        "I play the bassoon in the town band every Tuesday.",
+        "which instrument do I make music with?",
     ),
+    ("My car is a grey Skoda from 2014 and runs on diesel.", "what kind of fuel does my car need?"),
 ];
 
 const CHINESE: [(&str, &str); 5] = [
-    ("我对花生过敏，吃了嗓子会肿。", "今晚的沙茶酱我能吃吗"),
+    ("我一吃花生嗓子就肿，是过敏。", "这盒花生酱饼干我能吃吗"),
     ("我妹妹诺诺6月20号在厦门结婚。", "妹妹的婚礼是哪天来着"),
     ("护照都放在书房桌子最上面的抽屉里。", "我们出国要用的证件放哪了"),
-    ("我在第一医院当护士，上的是夜班。", "我是干什么工作的"),
-    ("房东是欧先生，电话 0592-220044。", "家里暖气坏了，该给谁打电话"),
+    ("我每周二晚上去老年大学拉二胡。", "周二晚上我去老年大学学什么来着"),
+    ("我的车是2014年的灰色斯柯达，烧柴油。", "我那辆斯柯达加什么油"),
 ];
 
 /// Returns memories of other topics in one language, as many as wanted.
@@ -53,6 +53,7 @@ async fn remember(engine: &Engine, texts: impl IntoIterator<Item = String>) {
     for text in texts {
         engine.remember(&scope("ann"), RememberRequest::new(text)).await.unwrap();
     }
+    engine.flush(Duration::from_secs(60)).await;
 }
 
 /// Returns the messages whose memory is not told.
@@ -75,12 +76,15 @@ async fn grow(cases: [(&'static str, &'static str); 5], is_wanted: impl Fn(&str)
         .builtin_encoder()
         .build();
     remember(&engine, cases.map(|(memory, _)| memory.to_owned())).await;
-    let mut others = others(is_wanted, 395).into_iter();
-    assert_eq!(untold(&engine, cases).await, [""; 0], "5 memories");
-    remember(&engine, others.by_ref().take(35)).await;
-    assert_eq!(untold(&engine, cases).await, [""; 0], "40 memories");
-    remember(&engine, others).await;
-    assert_eq!(untold(&engine, cases).await, [""; 0], "400 memories");
+    let (mut others, mut count) = (others(is_wanted, 395).into_iter(), cases.len());
+    assert_eq!(others.len(), 395);
+    let mut untold_by_size = Vec::new();
+    for size in [5, 40, 400] {
+        remember(&engine, others.by_ref().take(size - count)).await;
+        count = size;
+        untold_by_size.push((size, untold(&engine, cases).await));
+    }
+    assert_eq!(untold_by_size, [5, 40, 400].map(|size| (size, Vec::new())));
 }
 
 #[tokio::test]

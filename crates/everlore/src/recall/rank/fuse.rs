@@ -23,15 +23,6 @@ use crate::{
 /// other signal supports such a memory.
 pub(crate) const IDENTITY_BOOST: f64 = 3.0;
 
-/// Most recent memories about the user that a profile is chosen from: it shows a few of each facet.
-const PROFILE_NEWEST: usize = 400;
-
-/// Oldest memories about the user that a profile is chosen from: name and work are told at the beginning.
-const PROFILE_OLDEST: usize = 100;
-
-/// Newest turns, and newest other memories, that may complete a nearly empty profile.
-const BROAD_LIMIT: usize = 50;
-
 /// Coverage from which a match of terms counts in full beside similarity in meaning. A single shared word or, in the
 /// other language, a chance pair of characters has a huge z-score where nothing else matches.
 const FULL_TERM_COVERAGE: f64 = 0.5;
@@ -39,9 +30,13 @@ const FULL_TERM_COVERAGE: f64 = 0.5;
 /// Least share of a match of terms that counts: one rare word of a long list is a match, too.
 const MIN_TERM_SHARE: f64 = 0.3;
 
-/// Highest z-score of a match of terms beside similarity in meaning. The only match among 150 memories has a z-score of
-/// 12, whatever its words; that of a good match among several is 3 to 5.
+/// Highest z-score of a match of some terms beside similarity in meaning. The only match among 150 memories has a z-score
+/// of 12, whatever its words; that of a good match among several is 3 to 5.
 const MAX_TERM_SIGNAL: f64 = 5.0;
+
+/// Coverage from which a match has nearly all terms and its z-score has no bound: a name or a code that is asked for
+/// stands before all that looks like it.
+const WHOLE_COVERAGE: f64 = 0.9;
 
 /// Documents per unit of parallel work.
 const CHUNK_DOCS: usize = 4_096;
@@ -253,7 +248,7 @@ impl Fusion<'_> {
     }
 
     /// Returns `true` if a document passes the filter.
-    fn passes_filter(&self, doc: DocRef) -> bool {
+    pub(super) fn passes_filter(&self, doc: DocRef) -> bool {
         let filter = &self.filters[self.corpus.segment(doc)];
         self.gathered.passes_filter(filter, &self.corpus, doc)
     }
@@ -263,31 +258,6 @@ impl Fusion<'_> {
         let corpus = &self.corpus;
         let is_unmatched = |doc: &DocRef| self.lexical.bm25[corpus.ordinal(*doc)] == 0.0;
         corpus.docs().filter(is_unmatched).filter(|doc| self.is_in_period(*doc)).collect()
-    }
-
-    /// Returns the addresses of memories about the user that pass the filter, and of the newest others if there are
-    /// fewer than `min_about_user`.
-    pub(crate) fn profile_addresses(&self, min_about_user: usize) -> Vec<DocAddress> {
-        let corpus = &self.corpus;
-        let passing = || corpus.docs().filter(|doc| self.passes_filter(*doc));
-        let newest = |docs: &mut Vec<DocRef>| {
-            docs.sort_by_key(|doc| (std::cmp::Reverse(corpus.at(*doc)), corpus.address(*doc)));
-        };
-        let is_about_user =
-            |doc: &DocRef| matches!(corpus.flags(*doc).kind, Kind::User | Kind::Feedback);
-        let mut chosen: Vec<DocRef> = passing().filter(is_about_user).collect();
-        newest(&mut chosen);
-        if chosen.len() > PROFILE_NEWEST + PROFILE_OLDEST {
-            chosen.drain(PROFILE_NEWEST..chosen.len() - PROFILE_OLDEST);
-        }
-        if chosen.len() < min_about_user {
-            let mut others: Vec<DocRef> = passing().filter(|doc| !is_about_user(doc)).collect();
-            newest(&mut others);
-            let is_turn = |doc: &DocRef| corpus.flags(*doc).kind == Kind::Turn;
-            chosen.extend(others.iter().filter(|doc| is_turn(doc)).take(BROAD_LIMIT));
-            chosen.extend(others.iter().filter(|doc| !is_turn(doc)).take(BROAD_LIMIT));
-        }
-        chosen.into_iter().map(|doc| corpus.address(doc)).collect()
     }
 
     /// Computes the signals of a document by itself.
@@ -316,7 +286,8 @@ impl Fusion<'_> {
             return signal;
         }
         let coverage = f64::from(self.lexical.covered[ordinal]) / self.total_coverage.max(1e-9);
-        signal.min(MAX_TERM_SIGNAL) * (coverage / FULL_TERM_COVERAGE).clamp(MIN_TERM_SHARE, 1.0)
+        let highest = if coverage < WHOLE_COVERAGE { MAX_TERM_SIGNAL } else { f64::MAX };
+        signal.min(highest) * (coverage / FULL_TERM_COVERAGE).clamp(MIN_TERM_SHARE, 1.0)
     }
 
     /// Boosts every document by a share of the best one in its session.

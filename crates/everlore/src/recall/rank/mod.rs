@@ -9,6 +9,7 @@ mod gather;
 mod corpus;
 mod doc_stats;
 mod parallel;
+mod profile_candidates;
 mod lexical;
 mod semantic;
 mod signals;
