@@ -134,7 +134,8 @@ impl ToolResult {
 
     /// Sanitizes the text, unless it holds blocks, and every string for programs: hosts pass both on to models.
     fn sanitized(mut self) -> Self {
-        let is_json = self.text == self.structured.to_string();
+        let json = self.structured.to_string();
+        let is_json = self.text == json;
         let block_text = self.structured.get_mut("text").filter(|_| self.holds_blocks);
         let block_text = block_text.map(Value::take);
         sanitize_json(&mut self.structured);

@@ -46,7 +46,7 @@ fn is_needed(c: char, before: Option<char>, after: Option<char>) -> bool {
             after.is_some_and(is_emoji)
         }
         ZERO_WIDTH_JOINER | ZERO_WIDTH_NON_JOINER => {
-            is_joining_script(before) && after.is_none_or(|after| is_joining_script(after))
+            is_joining_script(before) && after.is_none_or(is_joining_script)
         }
         _ => false,
     }

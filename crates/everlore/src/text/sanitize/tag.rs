@@ -265,10 +265,7 @@ fn dense_letters(name: &str) -> (Vec<char>, bool) {
 }
 
 fn has_reserved(letters: &[char], ends: impl Fn(&[char]) -> bool) -> bool {
-    RESERVED_TAGS
-        .iter()
-        .chain(&HOST_TAGS)
-        .any(|tag| matches_tag(letters, tag).is_some_and(|rest| ends(rest)))
+    RESERVED_TAGS.iter().chain(&HOST_TAGS).any(|tag| matches_tag(letters, tag).is_some_and(&ends))
 }
 
 /// Returns `true` if letters without marks begin with a tag, or with `or_half` are the beginning of it.

@@ -159,70 +159,19 @@ fn work_grows_with_the_length_of_the_text_only() {
     }
 }
 
-/// Pieces from which a tag can be put together in ways that nobody thought of.
+/// Pieces of tags, in many spellings.
+#[rustfmt::skip]
+const PIECES: &[&str] = &[
+    "<", "＜", "﹤", "‹", "«", "〈", "《", "⟨", "ᐸ", "˂", ">", "＞", "/", "／", "∕", "\\", " ", "\u{a0}", "\u{3000}",
+    "\u{2800}", "\n", "\r", "\u{85}", "\u{2028}", "\u{b}", "\u{200b}", "\u{200d}", "\u{fe0f}", "\u{301}", "\u{338}",
+    "\u{34f}", "\u{202e}", "\u{e0041}", "❤", "memory-context", "memory_context", "memory", "-context", "‐context",
+    "MEMORY CONTEXT", "mеmоry", "ｍｅｍｏｒｙ－ｃｏｎｔｅｘｔ", "user-profile", "agent-identity", "system", "ѕуѕtem", "sys",
+    "tem", "|im_start|", "!--", "x:", "[INST]", "&lt;", "\t", "=\"", "a", "的", "1", "क", "\u{200c}",
+];
+
+/// Generates a piece, from which tags are put together in ways that nobody thought of.
 fn hostile_piece() -> impl Strategy<Value = String> {
-    let fixed = prop::sample::select(vec![
-        "<",
-        "＜",
-        "﹤",
-        "‹",
-        "«",
-        "〈",
-        "《",
-        "⟨",
-        "ᐸ",
-        "˂",
-        ">",
-        "＞",
-        "/",
-        "／",
-        "∕",
-        "\\",
-        " ",
-        "\u{a0}",
-        "\u{3000}",
-        "\u{2800}",
-        "\n",
-        "\r",
-        "\u{85}",
-        "\u{2028}",
-        "\u{b}",
-        "\u{200b}",
-        "\u{200d}",
-        "\u{fe0f}",
-        "\u{301}",
-        "\u{338}",
-        "\u{34f}",
-        "\u{202e}",
-        "\u{e0041}",
-        "❤",
-        "memory-context",
-        "memory_context",
-        "memory",
-        "-context",
-        "‐context",
-        "MEMORY CONTEXT",
-        "mеmоry",
-        "ｍｅｍｏｒｙ－ｃｏｎｔｅｘｔ",
-        "user-profile",
-        "agent-identity",
-        "system",
-        "ѕуѕtem",
-        "sys",
-        "tem",
-        "|im_start|",
-        "!--",
-        "x:",
-        "[INST]",
-        "&lt;",
-        "\t",
-        "=\"",
-        "a",
-        "的",
-        "1",
-        "क",
-        "\u{200c}",
-    ]);
+    let fixed = prop::sample::select(PIECES);
     prop_oneof![6 => fixed.prop_map(str::to_owned), 1 => any::<char>().prop_map(String::from)]
 }
 
@@ -244,7 +193,7 @@ fn find_escape(text: &str) -> Option<String> {
     let angles = "<＜﹤≮‹«〈《⟨ᐸ˂";
     let folded: Vec<_> = text.split('\n').map(crate::text::fold::fold).collect();
     let folded = folded.join("\n");
-    let plain: String = folded.chars().map(|c| plain_letter(c)).collect();
+    let plain: String = folded.chars().map(plain_letter).collect();
     for (at, c) in plain.char_indices().filter(|(_, c)| angles.contains(*c)) {
         let rest: String = plain[at + c.len_utf8()..].chars().take(80).collect();
         // German closes quotations with these, at the end of a line too.

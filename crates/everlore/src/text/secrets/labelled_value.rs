@@ -152,7 +152,7 @@ fn value_at<'t>(text: &'t str, rest: &'t str, separator: Separator) -> Option<La
     let quote = bare.chars().next().and_then(|open| Some((open, closing_quote(open)?)));
     let in_quotes = quote.and_then(|(open, close)| {
         let inside = &bare[open.len_utf8()..];
-        let end = inside.find(|c: char| c == close || c == '\n')?;
+        let end = inside.find([close, '\n'])?;
         inside[end..].starts_with(close).then(|| inside[..end].trim_end_matches('\\'))
     });
     let quoted = in_quotes.is_some();

@@ -209,7 +209,8 @@ fn is_placeholder(value: &str) -> bool {
     let words =
         ["your", "xxxx", "****", "....", "redacted", "placeholder", "changeme", "insert", "dummy"];
     words.iter().any(|word| lower.contains(word))
-        || value.starts_with(['<', '{', '[', '%'])
+        || value.starts_with(['<', '{', '['])
+        || value.starts_with('%') && value.ends_with('%')
         || value.contains("{{")
         || is_reference(value)
 }
