@@ -15,6 +15,7 @@
 
 mod chunk_drafts;
 mod manifest;
+mod masked_parse;
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,10 +25,9 @@ use sha2::{Digest, Sha256};
 use super::request::checked_tags;
 use crate::{
     error::{Error, Result},
-    files::documents::{CHUNKER_VERSION, Chunk, DocFormat, ParsedDocument, parse},
+    files::documents::{CHUNKER_VERSION, DocFormat, parse},
     store::{MemoryKey, Store},
     sync::BoxFuture,
-    text::secrets::{mask_all, mask_keeping_lines},
     types::{Actor, Change, Memory, MemoryId, Scope, Status, Timestamp, WriteBatch},
 };
 use chunk_drafts::{ChunkDraft, chunk_drafts};
@@ -35,6 +35,8 @@ use manifest::{DocumentManifest, ManifestChunk, find_manifest, manifest_change, 
 pub(crate) use manifest::{
     IngestedDocument, chunk_origin, document_paths, find_document, ingested_document,
 };
+
+use masked_parse::parse_masked;
 
 /// Attempts when another process ingests the same file at the same time.
 const MAX_ATTEMPTS: usize = 5;
@@ -142,18 +144,6 @@ pub(crate) fn new_ingest_run(now: Timestamp) -> String {
     format!("ingest-{}-{a:02x}{b:02x}", now.as_millisecond())
 }
 
-/// Masks the secrets of every chunk and adds their number to the note, with those that were masked before.
-fn mask_chunks(parsed: &mut ParsedDocument, before: usize) {
-    let texts =
-        |chunk: &mut Chunk| mask_all(chunk.heading_path.iter_mut().chain([&mut chunk.text])).len();
-    let masked: usize = before + parsed.chunks.iter_mut().map(texts).sum::<usize>();
-    if masked > 0 {
-        let added = format!("masked {masked} {}", if masked == 1 { "secret" } else { "secrets" });
-        parsed.note =
-            Some(parsed.note.take().map_or(added.clone(), |note| format!("{note}; {added}")));
-    }
-}
-
 /// Stored state of a document.
 struct StoredDocument {
     manifest_memory: Option<Memory>,
@@ -183,7 +173,11 @@ impl DocumentIngest<'_> {
             let chunks = manifest.chunks.len();
             return Ok(IngestReport { chunks, unchanged: chunks, ..self.report(manifest.format) });
         }
-        let parsed = self.parse_masked(document)?;
+        let parsed = if self.options.keep_secrets {
+            parse(&document.bytes, document.format)?
+        } else {
+            parse_masked(&document.bytes, document.format)?
+        };
         let stored = self.load_stored(manifest_memory, manifest).await?;
         let drafts = chunk_drafts(self.scope, document, &parsed, tags, self.now)?;
         let report = IngestReport { note: parsed.note, ..self.report(document.format) };
@@ -197,23 +191,6 @@ impl DocumentIngest<'_> {
         };
         let changes = self.apply(changes, stored.manifest_memory, Some((manifest, tags))).await?;
         Ok(IngestReport { changes, ..report })
-    }
-
-    /// Parses a document without its secrets: first in all of its text, since a key may be longer than a chunk, then in
-    /// the chunks of formats that hide their text.
-    fn parse_masked(&self, document: &Document) -> Result<ParsedDocument> {
-        if self.options.keep_secrets {
-            return parse(&document.bytes, document.format);
-        }
-        let text = std::str::from_utf8(&document.bytes).ok();
-        let masked = text.map(mask_keeping_lines).filter(|(_, count)| *count > 0);
-        let (bytes, count) = match &masked {
-            Some((text, count)) => (text.as_bytes(), *count),
-            None => (&*document.bytes, 0),
-        };
-        let mut parsed = parse(bytes, document.format)?;
-        mask_chunks(&mut parsed, count);
-        Ok(parsed)
     }
 
     async fn remove(&self) -> Result<IngestReport> {

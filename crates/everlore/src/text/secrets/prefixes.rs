@@ -10,9 +10,9 @@ use super::SecretKind::{self, ApiKey, PrivateKey, Token};
 pub(super) enum ValueChars {
     /// Letters, digits, `_` and `-`.
     Word,
-    /// Those and `.`.
+    /// Letters, digits, `_`, `-` and `.`.
     Dotted,
-    /// Those and the marks of base64.
+    /// Letters, digits, `_`, `-`, `.` and the marks of base64.
     Base64,
     /// Capital letters and digits.
     Capitals,
