@@ -13,7 +13,13 @@ use everlore::{
         },
         ingest::ExportLine,
         recall,
-        text::{dates::find_times, fold::fold, terms::terms, tokens::estimate_tokens},
+        text::{
+            dates::find_times,
+            fold::fold,
+            sanitize::{sanitize_line, sanitize_verbatim},
+            terms::terms,
+            tokens::estimate_tokens,
+        },
     },
     store::DocAddress,
 };
@@ -104,6 +110,123 @@ pub(crate) fn check_pack(text: &str) {
         let own = block.text.lines().filter(|line| line.starts_with('[')).count();
         assert_eq!(own, block.entries.len(), "{}", block.text);
     }
+}
+
+/// Checks that any text is inert in every form in which it reaches a prompt: as a title, a speaker, a passage, a layer.
+/// The first line of the input is one field and the rest another, so that halves can meet.
+pub(crate) fn check_sanitize(text: &str) {
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    for safe in [sanitize_line(text), sanitize_verbatim(text)] {
+        assert_eq!(find_way_out(&safe), None, "{text:?} → {safe:?}");
+    }
+    assert_eq!(find_way_out(&sanitize_verbatim(&sanitize_line(text))), None, "{text:?}");
+    let mut hits = [hit(rest, first), hit(text, text), hit(first, rest)];
+    hits[1].memory.source.speaker = Some(first.to_owned());
+    hits[1].memory.kind = everlore::Kind::Turn;
+    let (query, language, now) = ("plain", Language::English, &now());
+    let request = recall::BlockRequest { query, language, budget: 4_000, now, whole: true };
+    let block = recall::pack(&hits, &request).text;
+    let inside = strip_own_tags(&block, &["memory-context"]);
+    assert_eq!(find_way_out(&inside), None, "{text:?} → {block:?}");
+}
+
+/// Removes the opening and the closing tag of each block that a text has once, and panics if it has them otherwise.
+pub(crate) fn strip_own_tags(text: &str, tags: &[&str]) -> String {
+    let mut inside = text.to_owned();
+    for tag in tags {
+        for own in [format!("<{tag}>"), format!("</{tag}>")] {
+            assert!(inside.matches(&own).count() <= 1, "{own} in {inside:?}");
+            inside = inside.replacen(&own, "", 1);
+        }
+    }
+    inside
+}
+
+/// Tags that no foreign text may form, letters only: eight of our blocks, whatever follows the name, then some of hosts
+/// and chat templates.
+const FORBIDDEN: [&str; 14] = [
+    "memorycontext",
+    "agentidentity",
+    "userprofile",
+    "agentnotes",
+    "recentactivity",
+    "conversationsofar",
+    "memoryguide",
+    "memoryindex",
+    "system",
+    "assistant",
+    "toolresult",
+    "imstart",
+    "imend",
+    "sys",
+];
+
+/// Searches a text for a way out of its block, by rules of its own that are blunter than those of the engine: an angle
+/// of any form, anything but letters, then a tag's letters in any script with anything but letters between them.
+/// Returns what it found.
+pub(crate) fn find_way_out(text: &str) -> Option<String> {
+    let odd = |c: &char| {
+        matches!(c, '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{202e}')
+    };
+    if let Some(c) = text.chars().find(odd) {
+        return Some(format!("the character {c:?}"));
+    }
+    let angles = "<＜﹤≮‹«〈《⟨⟪〈ᐸ˂❮❬❰≺≪⧼⦑⦉";
+    let closing = ">＞﹥›»〉》⟩⟫〉ᐳ˃❯❭❱≻≫⧽⦒⦊";
+    for (at, c) in text.char_indices().filter(|(_, c)| angles.contains(*c)) {
+        let rest = &text[at + c.len_utf8()..];
+        let shown = || Some(rest.chars().take(40).collect::<String>());
+        let is_real = "<＜﹤≮".contains(c);
+        let is_mark = |c: char| {
+            c != '\n' && !c.is_alphanumeric() && !c.is_ascii_punctuation() && !closing.contains(c)
+        };
+        let ends = rest.trim_start_matches(is_mark);
+        if is_real && (rest.starts_with(['|', '｜']) || ends.is_empty() || ends.starts_with('\n'))
+        {
+            return shown();
+        }
+        // German closes quotations with these, at the end of a line too.
+        let is_quote = matches!(c, '‹' | '«');
+        let rest = if is_quote { rest.split('\n').next().unwrap_or_default() } else { rest };
+        let name =
+            rest.split(|c| angles.contains(c) || closing.contains(c)).next().unwrap_or_default();
+        let name: String = name.chars().take(200).collect();
+        let words: Vec<String> = name
+            .split(|c: char| c.is_whitespace() || "=\"':.,;，。".contains(c))
+            .map(letters)
+            .filter(|word| !word.is_empty())
+            .collect();
+        let first = words.first().map_or("", String::as_str);
+        let joined = words.concat();
+        // Quotation marks around `system` are ordinary text, and so are titles that begin with it.
+        let before_name = rest.split(char::is_alphanumeric).next().unwrap_or_default();
+        let is_operator = before_name.contains(|c| "&!?=\"'".contains(c));
+        let is_alone = |tag: &str| match c {
+            _ if is_operator || !reads_as(first, tag) || !reads_as(tag, first) => false,
+            _ if is_real => true,
+            '‹' | '«' => rest.starts_with('/') && words.len() == 1,
+            _ => words.len() == 1,
+        };
+        let forms =
+            |tag: &&str| is_alone(tag) || FORBIDDEN[..8].contains(tag) && reads_as(&joined, tag);
+        if FORBIDDEN.iter().any(forms) {
+            return shown();
+        }
+    }
+    ["[INST]", "[/INST]"].iter().find(|mark| text.contains(**mark)).map(|mark| (*mark).to_owned())
+}
+
+/// Returns the letters and digits of a word, folded and without marks.
+fn letters(word: &str) -> String {
+    fold(word).chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// Returns `true` if `text` begins with `tag`, where letters of scripts that have look-alikes stand for any letter.
+fn reads_as(text: &str, tag: &str) -> bool {
+    let is_any = |c: char| matches!(c, '\u{250}'..='\u{52f}' | '\u{1d00}'..='\u{1dbf}' | '\u{a4d0}'..='\u{a4ff}');
+    let mut read = text.chars();
+    tag.chars()
+        .all(|letter| read.next().is_some_and(|c| c == letter || is_any(c) || is_any(letter)))
 }
 
 /// Checks that any bytes are parsed or refused with a reason, that no chunk is too long, and that plain text loses

@@ -6,7 +6,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use everlore::{
     Kind, Memory,
     engine::SecretKind,
-    internal::text::{secrets::describe_kinds, tiers::one_line},
+    internal::text::{sanitize::sanitize_verbatim, secrets::describe_kinds, tiers::one_line},
 };
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -21,6 +21,11 @@ pub(crate) fn sanitize(text: &str) -> Cow<'_, str> {
     } else {
         text.into()
     }
+}
+
+/// Sanitizes a text that agents read through a shell: as [`sanitize`] does, and tags of prompt blocks become inert.
+pub(crate) fn sanitize_for_agent(text: &str) -> String {
+    sanitize_verbatim(&sanitize(text))
 }
 
 /// Returns `true` for marks that reverse the text direction, by which a text could show as another one.

@@ -28,6 +28,9 @@ pub mod text {
     pub mod language {
         pub use crate::text::language::detect_language;
     }
+    pub mod sanitize {
+        pub use crate::text::sanitize::{sanitize_line, sanitize_verbatim};
+    }
     pub mod secrets {
         pub use crate::text::secrets::{describe_kinds, mask, mask_all};
     }

@@ -146,6 +146,12 @@ pub(super) async fn write(
     let engine = access.engine();
     if engine.settings(access.scope.agent()).memory.mask_secrets {
         secrets::mask_all([&mut name, &mut description, &mut content]);
+        if !secrets::mask(&file).1.is_empty() {
+            let hint = "use a name without it";
+            return Err(
+                Error::invalid("the file name has a secret, which is never stored", hint).into()
+            );
+        }
     }
     let note = VaultNote { file: Some(file), kind, name, description, content };
     let folder = create_vault_folder(&access)?;

@@ -259,7 +259,7 @@ fn object(schema: &Value) -> Map<String, Value> {
 
 /// Converts a tool result for models and for programs.
 fn to_call_result(result: ToolResult) -> CallToolResult {
-    let ToolResult { text, structured, is_error } = result;
+    let ToolResult { text, structured, is_error, .. } = result;
     let content = vec![ContentBlock::text(text)];
     if is_error {
         return CallToolResult::error(content);

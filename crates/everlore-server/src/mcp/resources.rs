@@ -2,6 +2,7 @@
 
 use everlore::{
     engine::Layer,
+    internal::text::sanitize::sanitize_verbatim,
     store::{ListOrder, ListQuery, MemoryFilter},
     tools::ToolSet,
     types::Status,
@@ -105,7 +106,7 @@ async fn layer(context: &McpContext, name: &str) -> Result<Option<String>, Error
         return Ok(None);
     };
     let read = context.engine.read_layer(&context.scope, layer).await;
-    read.map(|read| Some(read.text)).map_err(|error| internal_error(&error))
+    read.map(|read| Some(sanitize_verbatim(&read.text))).map_err(|error| internal_error(&error))
 }
 
 async fn memory(context: &McpContext, id: &str) -> Option<String> {

@@ -8,6 +8,7 @@ use crate::{
     llm::{ChatMessage, ChatModel, ChatRequest, ChatResponse, TokenUsage, complete},
     text::{
         language::{Language, detect_language},
+        sanitize::sanitize,
         secrets::mask,
         summary::{Utterance, summarize, truncate_lines},
         tokens::estimate_tokens,
@@ -158,9 +159,9 @@ pub(super) fn transcript(before: &str, exchanges: &[Exchange]) -> String {
         format!(
             "{}: {}\n\n{}: {}",
             labels.user,
-            exchange.question(),
+            sanitize(exchange.question()).trim_start(),
             labels.assistant,
-            exchange.answer()
+            sanitize(&exchange.answer()).trim_start()
         )
     });
     let text = lines.collect::<Vec<_>>().join("\n\n");

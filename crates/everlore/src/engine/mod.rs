@@ -17,7 +17,7 @@ mod delete_many;
 mod checks;
 pub mod fs;
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, path::PathBuf, sync::Arc};
 
 use jiff::{Zoned, tz::TimeZone};
 use tokio::sync::Notify;
@@ -78,6 +78,7 @@ use crate::{
     ingest,
     llm::{ChatModel, Embedder, Reranker},
     store::Store,
+    text::secrets::mask,
     types::{ChangeAuthor, Clock, Memory, MemoryId, Scope, to_millisecond, within_calendar},
 };
 
@@ -198,6 +199,11 @@ impl Engine {
         self.archive_old_days(scope).await;
         let with = |(saved, masked)| SavedMemory { masked, ..saved };
         Ok(saved.into_iter().zip(masked).map(with).collect())
+    }
+
+    /// Returns the name of a session as it is stored: without secrets, if the settings mask them.
+    pub(super) fn stored_session<'s>(&self, scope: &Scope, session: &'s str) -> Cow<'s, str> {
+        if self.masks_secrets(scope) { mask(session).0 } else { Cow::Borrowed(session) }
     }
 
     /// Returns `true` if the settings mask secrets before any write.

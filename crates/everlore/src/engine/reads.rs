@@ -20,6 +20,7 @@ impl Engine {
         after: Option<MemoryId>,
         limit: usize,
     ) -> Result<Vec<Memory>> {
-        self.store.uris().turns(scope, session, after, limit).await
+        let session = self.stored_session(scope, session);
+        self.store.uris().turns(scope, &session, after, limit).await
     }
 }

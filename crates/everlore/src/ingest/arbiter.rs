@@ -5,13 +5,13 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    extract::{Draft, escape_angle_brackets, first_json_object},
+    extract::{Draft, first_json_object},
     reconcile::{DraftSkipReason, Resolution},
     text_sketch::TextSketch,
 };
 use crate::{
     llm::{ChatMessage, ChatRequest},
-    text::language::Language,
+    text::{language::Language, sanitize::escape_json_line},
     types::{Kind, Memory, Slot, Status, Trust},
 };
 
@@ -57,10 +57,8 @@ pub(crate) fn arbiter_request(prompt: &str, draft: &Draft, neighbours: &[Memory]
     });
     let said_at = draft.at.strftime("%Y-%m-%d").to_string();
     let new = json!({ "new": draft.content, "said": said_at });
-    let lines: Vec<_> = known
-        .chain(std::iter::once(new))
-        .map(|line| escape_angle_brackets(&line.to_string()))
-        .collect();
+    let lines: Vec<_> =
+        known.chain(std::iter::once(new)).map(|line| escape_json_line(&line.to_string())).collect();
     ChatRequest {
         system: prompt.to_owned(),
         messages: vec![ChatMessage::User { text: lines.join("\n") }],

@@ -15,6 +15,7 @@
 
 mod chunk_drafts;
 mod manifest;
+mod masked_parse;
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,10 +25,9 @@ use sha2::{Digest, Sha256};
 use super::request::checked_tags;
 use crate::{
     error::{Error, Result},
-    files::documents::{CHUNKER_VERSION, Chunk, DocFormat, ParsedDocument, parse},
+    files::documents::{CHUNKER_VERSION, DocFormat, parse},
     store::{MemoryKey, Store},
     sync::BoxFuture,
-    text::secrets::mask_all,
     types::{Actor, Change, Memory, MemoryId, Scope, Status, Timestamp, WriteBatch},
 };
 use chunk_drafts::{ChunkDraft, chunk_drafts};
@@ -35,6 +35,8 @@ use manifest::{DocumentManifest, ManifestChunk, find_manifest, manifest_change, 
 pub(crate) use manifest::{
     IngestedDocument, chunk_origin, document_paths, find_document, ingested_document,
 };
+
+use masked_parse::parse_masked;
 
 /// Attempts when another process ingests the same file at the same time.
 const MAX_ATTEMPTS: usize = 5;
@@ -142,18 +144,6 @@ pub(crate) fn new_ingest_run(now: Timestamp) -> String {
     format!("ingest-{}-{a:02x}{b:02x}", now.as_millisecond())
 }
 
-/// Masks the secrets of every chunk and adds their number to the note.
-fn mask_chunks(parsed: &mut ParsedDocument) {
-    let texts =
-        |chunk: &mut Chunk| mask_all(chunk.heading_path.iter_mut().chain([&mut chunk.text])).len();
-    let masked: usize = parsed.chunks.iter_mut().map(texts).sum();
-    if masked > 0 {
-        let added = format!("masked {masked} {}", if masked == 1 { "secret" } else { "secrets" });
-        parsed.note =
-            Some(parsed.note.take().map_or(added.clone(), |note| format!("{note}; {added}")));
-    }
-}
-
 /// Stored state of a document.
 struct StoredDocument {
     manifest_memory: Option<Memory>,
@@ -183,10 +173,11 @@ impl DocumentIngest<'_> {
             let chunks = manifest.chunks.len();
             return Ok(IngestReport { chunks, unchanged: chunks, ..self.report(manifest.format) });
         }
-        let mut parsed = parse(&document.bytes, document.format)?;
-        if !self.options.keep_secrets {
-            mask_chunks(&mut parsed);
-        }
+        let parsed = if self.options.keep_secrets {
+            parse(&document.bytes, document.format)?
+        } else {
+            parse_masked(&document.bytes, document.format)?
+        };
         let stored = self.load_stored(manifest_memory, manifest).await?;
         let drafts = chunk_drafts(self.scope, document, &parsed, tags, self.now)?;
         let report = IngestReport { note: parsed.note, ..self.report(document.format) };

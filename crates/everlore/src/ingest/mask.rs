@@ -9,7 +9,7 @@ use super::{
     request::{RememberRequest, Turn},
 };
 use crate::{
-    text::secrets::{SecretKind, mask_all},
+    text::secrets::{SecretKind, find_secrets, mask_all, mask_named_value},
     types::{Kind, Memory},
 };
 
@@ -18,7 +18,7 @@ impl RememberRequest {
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         let texts = [&mut self.content, &mut self.description];
         let texts = texts.into_iter().chain(&mut self.name).chain(&mut self.tags);
-        let mut masked = mask_all(texts);
+        let mut masked = mask_all(texts.chain(&mut self.session));
         masked.extend(mask_metadata(&mut self.metadata));
         masked
     }
@@ -27,7 +27,8 @@ impl RememberRequest {
 impl Turn {
     /// Masks secrets and returns their kinds.
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
-        mask_all([&mut self.text])
+        let names = [&mut self.session, &mut self.speaker].into_iter().flatten();
+        mask_all(std::iter::once(&mut self.text).chain(names))
     }
 }
 
@@ -60,7 +61,8 @@ impl ExportLine {
 
 pub(super) fn mask_memory(memory: &mut Memory) -> Vec<SecretKind> {
     let texts = [&mut memory.content, &mut memory.name, &mut memory.description];
-    let mut masked = mask_all(texts.into_iter().chain(&mut memory.tags));
+    let names = [&mut memory.source.session, &mut memory.source.speaker].into_iter().flatten();
+    let mut masked = mask_all(texts.into_iter().chain(&mut memory.tags).chain(names));
     masked.extend(mask_metadata(&mut memory.metadata));
     if !masked.is_empty() && memory.kind != Kind::Turn {
         // The uri was derived from the name, which may have held the secret.
@@ -72,15 +74,41 @@ pub(super) fn mask_memory(memory: &mut Memory) -> Vec<SecretKind> {
     masked
 }
 
+/// Masks values, by their content and by the names of their fields, and secrets in the names themselves.
 fn mask_metadata(metadata: &mut Map<String, Value>) -> Vec<SecretKind> {
-    metadata.values_mut().flat_map(mask_value).collect()
+    let mut masked: Vec<SecretKind> =
+        metadata.iter_mut().flat_map(|(name, value)| mask_value(name, value)).collect();
+    if metadata.keys().any(|name| !find_secrets(name).is_empty()) {
+        let taken = std::mem::take(metadata);
+        metadata.extend(taken.into_iter().map(|(mut name, value)| {
+            masked.extend(mask_all([&mut name]));
+            (name, value)
+        }));
+    }
+    masked
 }
 
-fn mask_value(value: &mut Value) -> Vec<SecretKind> {
+/// Masks the value of the field `name`; entries of a list belong to the field of the list.
+fn mask_value(name: &str, value: &mut Value) -> Vec<SecretKind> {
     match value {
-        Value::String(text) => mask_all([text]),
-        Value::Array(values) => values.iter_mut().flat_map(mask_value).collect(),
+        Value::String(text) => match mask_named_value(name, text) {
+            Some((mask, kind)) => {
+                *text = mask;
+                vec![kind]
+            }
+            None => mask_all([text]),
+        },
+        Value::Array(values) => {
+            values.iter_mut().flat_map(|value| mask_value(name, value)).collect()
+        }
         Value::Object(values) => mask_metadata(values),
-        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+        Value::Number(number) => match mask_named_value(name, &number.to_string()) {
+            Some((mask, kind)) => {
+                *value = Value::String(mask);
+                vec![kind]
+            }
+            None => Vec::new(),
+        },
+        Value::Null | Value::Bool(_) => Vec::new(),
     }
 }

@@ -3,11 +3,12 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::extract::{escape_angle_brackets, first_json_object};
+use super::extract::first_json_object;
 use crate::{
     llm::{ChatMessage, ChatRequest},
     text::{
         language::{Language, detect_language},
+        sanitize::escape_json_line,
         tiers::OVERVIEW_TOKENS,
         tokens::estimate_tokens,
     },
@@ -31,7 +32,7 @@ pub(crate) fn overview_prompt(language: Language) -> &'static str {
 pub(crate) fn overview_request(prompt: &str, texts: &[String]) -> ChatRequest {
     let line = |(index, text): (usize, &String)| {
         let shown: String = text.chars().take(MAX_SHOWN_CHARS).collect();
-        escape_angle_brackets(&json!({ "text": index + 1, "content": shown }).to_string())
+        escape_json_line(&json!({ "text": index + 1, "content": shown }).to_string())
     };
     let lines: Vec<String> = texts.iter().enumerate().map(line).collect();
     ChatRequest {

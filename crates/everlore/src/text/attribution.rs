@@ -58,9 +58,10 @@ fn role_word(role: Role, chinese: bool) -> &'static str {
 /// Returns a name on one line without the marks that separate the parts of a heading.
 fn plain_name(name: &str) -> String {
     let marks = [',', '，', '(', ')', '（', '）', '[', ']', ';', '；'];
-    let short: String =
-        sanitize_line(&name.replace(marks, " ")).chars().take(MAX_NAME_CHARS).collect();
-    short.trim().to_owned()
+    // Cut first: a cut could make a tag of what sanitizing left as a word.
+    let bare = name.replace(marks, " ");
+    let short: String = bare.trim().chars().take(MAX_NAME_CHARS).collect();
+    sanitize_line(&short)
 }
 
 fn names_role(name: &str, role: Role) -> bool {

@@ -15,7 +15,7 @@ pub(crate) const OWN_TAGS: [&str; 8] = [
 ];
 
 /// Tags by which coding assistants talk to their model.
-const HOST_TAGS: [&str; 6] = [
+pub(super) const HOST_TAGS: [&str; 6] = [
     "system-reminder",
     "local-command-stdout",
     "local-command-caveat",

@@ -121,5 +121,5 @@ fn context_result(parts: &[PromptPart], block: &MemoryBlock) -> ToolResult {
             "Nothing is stored yet that matters here. Save what you learn with memory_save.";
         return ToolResult::new(nothing, structured);
     }
-    ToolResult::new(text, structured)
+    ToolResult::with_blocks(text, structured)
 }

@@ -13,6 +13,7 @@ use crate::{
     engine::NAMED_CHECK_TIMEOUT,
     error::{Error, Result},
     recall::{self, BlockRequest, Recall},
+    text::sanitize::sanitize_line,
     types::Memory,
 };
 
@@ -100,7 +101,7 @@ async fn get_result(found: Vec<Memory>, missing: &[String], cx: &ToolContext<'_>
             BlockRequest { query: "", language, budget: MAX_TOKENS, now: &now, whole: true };
         text.push_str(&recall::render_recall(&all, &block).0);
     }
-    ToolResult::new(text, json!({ "memories": memories, "missing": missing }))
+    ToolResult::with_blocks(text, json!({ "memories": memories, "missing": missing }))
 }
 
 /// Merges memories into one recall result.
@@ -118,5 +119,6 @@ fn missing_ids_sentence(missing: &[String]) -> String {
     if missing.is_empty() {
         return String::new();
     }
+    let missing: Vec<String> = missing.iter().map(|id| sanitize_line(id)).collect();
     format!("Not found: {}. Use memory_recall to find ids.\n", missing.join(", "))
 }

@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{
     error::Result,
-    files::layers::{Layer, LayerEdit, LayerText},
+    files::layers::{Layer, LayerEdit, LayerText, SectionSize},
+    text::sanitize::{sanitize_line, sanitize_verbatim},
 };
 
 /// `memory_add`: appends to a section.
@@ -152,7 +153,7 @@ impl Tool for LayerAddTool {
 
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
         let LayerAddInput { file, section, content } = parse_input(input)?;
-        let done = format!("Added to the section `{section}`.");
+        let done = format!("Added to the section `{}`.", sanitize_line(&section));
         apply_edit(file, LayerEdit::Add { section, content }, &done, cx).await
     }
 }
@@ -176,7 +177,7 @@ impl Tool for LayerReplaceTool {
 
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
         let LayerReplaceInput { file, section, old_text: old, new_text: new } = parse_input(input)?;
-        let done = format!("Replaced in the section `{section}`.");
+        let done = format!("Replaced in the section `{}`.", sanitize_line(&section));
         apply_edit(file, LayerEdit::Replace { section, old, new }, &done, cx).await
     }
 }
@@ -196,7 +197,7 @@ impl Tool for LayerRemoveTool {
 
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
         let LayerRemoveInput { file, section } = parse_input(input)?;
-        let done = format!("Removed the section `{section}`.");
+        let done = format!("Removed the section `{}`.", sanitize_line(&section));
         apply_edit(file, LayerEdit::Remove { section }, &done, cx).await
     }
 }
@@ -212,7 +213,7 @@ impl Tool for LayerReadTool {
         let layer = cx.engine.read_layer(cx.scope, file).await?;
         let content = match layer.text.trim() {
             "" => "It is empty.".to_owned(),
-            text => text.to_owned(),
+            text => sanitize_verbatim(text),
         };
         let mut structured = layer_json(&layer);
         structured["text"] = layer.text.as_str().into();
@@ -238,8 +239,8 @@ async fn apply_edit(
 fn layer_summary(layer: &LayerText) -> String {
     let usage = layer.usage;
     let percent = usage.chars * 100 / usage.budget.max(1);
-    let sections: Vec<String> =
-        layer.sections.iter().map(|one| format!("`{}` ({})", one.title, one.chars)).collect();
+    let section = |one: &SectionSize| format!("`{}` ({})", sanitize_line(&one.title), one.chars);
+    let sections: Vec<String> = layer.sections.iter().map(section).collect();
     let sections = if sections.is_empty() {
         "no sections".to_owned()
     } else {

@@ -47,6 +47,7 @@ pub use crate::files::memory_folder::{
 use crate::{
     engine::Engine,
     error::{Error, Result},
+    text::sanitize::{sanitize_json, sanitize_verbatim},
     types::{Actor, ChangeAuthor, Scope},
 };
 
@@ -110,17 +111,43 @@ pub struct ToolResult {
     pub structured: Value,
     /// Set when nothing was done and the text says why.
     pub is_error: bool,
+    /// Set when the text holds blocks of ours, whose contents are sanitized.
+    #[serde(skip)]
+    holds_blocks: bool,
 }
 
 impl ToolResult {
     /// Creates a successful result.
     pub fn new(text: impl Into<String>, structured: Value) -> Self {
-        Self { text: text.into(), structured, is_error: false }
+        Self { text: text.into(), structured, is_error: false, holds_blocks: false }
     }
 
     /// Creates an error whose text says what is wrong and what to do.
     pub fn error(text: impl Into<String>) -> Self {
-        Self { text: text.into(), structured: Value::Null, is_error: true }
+        Self { is_error: true, ..Self::new(text, Value::Null) }
+    }
+
+    /// Creates a successful result whose text holds blocks of ours, such as `<memory-context>`.
+    fn with_blocks(text: impl Into<String>, structured: Value) -> Self {
+        Self { holds_blocks: true, ..Self::new(text, structured) }
+    }
+
+    /// Sanitizes the text, unless it holds blocks, and every string for programs: hosts pass both on to models.
+    fn sanitized(mut self) -> Self {
+        let json = self.structured.to_string();
+        let is_json = self.text == json;
+        let block_text = self.structured.get_mut("text").filter(|_| self.holds_blocks);
+        let block_text = block_text.map(Value::take);
+        sanitize_json(&mut self.structured);
+        if let Some(text) = block_text {
+            self.structured["text"] = text;
+        }
+        if is_json {
+            self.text = self.structured.to_string();
+        } else if !self.holds_blocks {
+            self.text = sanitize_verbatim(&self.text);
+        }
+        self
     }
 }
 
@@ -188,10 +215,11 @@ impl ToolRegistry {
         self.find(name).map(|(spec, _)| spec)
     }
 
-    /// Calls a tool; errors become results.
+    /// Calls a tool; errors become results, and foreign text in a result is sanitized.
     pub async fn call(&self, name: &str, input: Value, cx: &ToolContext<'_>) -> ToolResult {
         let result = self.try_call(name, input, cx).await;
-        result.unwrap_or_else(|error| ToolResult::error(error_sentence(&error)))
+        let result = result.unwrap_or_else(|error| ToolResult::error(error_sentence(&error)));
+        result.sanitized()
     }
 
     async fn try_call(&self, name: &str, input: Value, cx: &ToolContext<'_>) -> Result<ToolResult> {

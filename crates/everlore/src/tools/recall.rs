@@ -197,7 +197,7 @@ fn with_why_not(result: ToolResult, id: MemoryId, why_not: &WhyNot) -> ToolResul
     let text = format!("{}\n\nWhy not {id}: {message}.", result.text);
     let mut structured = result.structured;
     structured["why_not"] = json!({ "id": id, "reason": reason, "message": message });
-    ToolResult::new(text, structured)
+    ToolResult::with_blocks(text, structured)
 }
 
 async fn recall_and_record(request: &RecallRequest, cx: &ToolContext<'_>) -> Result<Recall> {
@@ -252,7 +252,7 @@ fn recall_result(found: &Recall, request: &BlockRequest<'_>, explain: bool) -> T
     };
     let count = memories.len();
     let noun = if count == 1 { "memory" } else { "memories" };
-    ToolResult::new(
+    ToolResult::with_blocks(
         format!("{count} {noun} (confidence {confidence:.2}).{more}\n{block}{reasons}"),
         structured,
     )
@@ -262,13 +262,13 @@ fn recall_result(found: &Recall, request: &BlockRequest<'_>, explain: bool) -> T
 fn check_reason(hit: &Hit) -> String {
     let check = hit.check.as_ref();
     check
-        .map(|check| format!("; {} by its check: {}", check.verdict, check.why()))
+        .map(|check| format!("; {} by its check: {}", check.verdict, sanitize_line(&check.why())))
         .unwrap_or_default()
 }
 
 /// Renders the signals by which a memory was found.
 fn signal_reasons(signals: &HitSignals) -> String {
-    let words: Vec<&str> = signals.terms.iter().map(|term| term.term.as_str()).collect();
+    let words: Vec<String> = signals.terms.iter().map(|term| sanitize_line(&term.term)).collect();
     let words = (!words.is_empty()).then(|| format!("it contains the words {}", words.join(", ")));
     let reasons = [
         (signals.semantic, "its meaning is similar"),

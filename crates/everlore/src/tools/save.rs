@@ -12,6 +12,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     ingest::{MemoryEdit, RememberRequest, agent_note},
+    text::sanitize::sanitize_line,
     types::{Kind, Memory, MemoryId, NewCheck},
 };
 
@@ -224,6 +225,7 @@ pub(super) fn change_output_schema() -> Value {
 
 fn change_result(action: &str, outcome: &str, memory: &Memory) -> ToolResult {
     let Memory { id, uri, kind, name, .. } = memory;
+    let name = sanitize_line(name);
     ToolResult::new(
         format!("{outcome}: [{kind}] {name} (id {id})"),
         json!({ "action": action, "id": id, "uri": uri, "type": kind, "name": name }),

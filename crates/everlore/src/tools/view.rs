@@ -18,7 +18,7 @@ use crate::{
 pub(super) fn brief_json(memory: &Memory, now: &Zoned) -> Value {
     json!({
         "id": memory.id,
-        "uri": memory.uri,
+        "uri": sanitize_line(&memory.uri),
         "type": memory.kind,
         "name": sanitize_line(&memory.name),
         "text": sanitize_line(&one_line(memory)),
@@ -56,17 +56,17 @@ pub(super) fn full_json(memory: &Memory, check: Option<&CheckResult>, now: &Zone
     let at = |time| format_time(time, now);
     let mut json = json!({
         "id": memory.id,
-        "uri": memory.uri,
+        "uri": sanitize_line(&memory.uri),
         "type": memory.kind,
         "status": memory.status,
         "name": sanitize_line(&memory.name),
         "description": sanitize_line(&memory.description),
         "content": sanitize_unindented(&memory.content),
-        "tags": memory.tags,
+        "tags": memory.tags.iter().map(|tag| sanitize_line(tag)).collect::<Vec<_>>(),
         "at": at(memory.at),
         "created_at": at(memory.created_at),
         "updated_at": at(memory.updated_at),
-        "source": memory.source,
+        "source": source_json(memory),
     });
     if let Some(newer) = memory.superseded_by {
         json["superseded_by"] = json!(newer);
@@ -75,6 +75,17 @@ pub(super) fn full_json(memory: &Memory, check: Option<&CheckResult>, now: &Zone
         json["check"] = json!(check);
     }
     json
+}
+
+/// Returns the source of a memory with names on one line.
+fn source_json(memory: &Memory) -> Value {
+    let mut source = json!(memory.source);
+    for field in ["session", "speaker"] {
+        if let Some(Value::String(name)) = source.get_mut(field) {
+            *name = sanitize_line(name);
+        }
+    }
+    source
 }
 
 /// Returns the schema of [`full_json`].

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use proptest::prelude::*;
 
 #[path = "../../../../fuzz/checks.rs"]
-mod checks;
+pub(crate) mod checks;
 
 /// Runs a check on every seed of its folder, and on the findings: one input a line, in hexadecimal digits.
 fn run(target: &str, check: impl Fn(&[u8])) {
@@ -67,6 +67,11 @@ fn seeds_of_pack() {
 }
 
 #[test]
+fn seeds_of_sanitize() {
+    run_on_text("sanitize", checks::check_sanitize);
+}
+
+#[test]
 fn seeds_of_sections() {
     run_on_text("sections", checks::check_sections);
 }
@@ -80,6 +85,29 @@ fn lines() -> impl Strategy<Value = String> {
     ];
     prop::collection::vec((line, "(\\n|\\r\\n|\\r| )"), 0..16)
         .prop_map(|lines| lines.into_iter().map(|(line, end)| line + &end).collect())
+}
+
+/// Generates texts of pieces that form tags in ways that nobody thought of.
+fn hostile_text() -> impl Strategy<Value = String> {
+    let pieces = "< ＜ ﹤ ≮ ‹ « 〈 《 ⟨ ᐸ ˂ ❮ > ＞ / ／ ∕ ⁄ \\ | ! ? = \" : _ memory-context memory_context memory -context ‐context \
+        MEMORY mеmоry соntеxt ｍｅｍｏｒｙ－ｃｏｎｔｅｘｔ user-profile agent-identity recent-activity system ѕуѕtem sys tem assistant \
+        |im_start|> x: [INST] [/INST] &lt; ❤ a 的 1 क tool_result conversation-so-far 𝐦𝐞𝐦𝐨𝐫𝐲 ⓢⓨⓢⓣⓔⓜ";
+    let blanks = "\n\r\t \u{a0}\u{85}\u{b}\u{1680}\u{3000}\u{2800}\u{2028}\u{200b}\u{200c}\u{200d}\u{fe0f}\u{301}\u{338}\u{34f}\u{202e}\u{e0041}";
+    let pieces =
+        pieces.split_whitespace().map(str::to_owned).chain(blanks.chars().map(String::from));
+    let piece = prop::sample::select(pieces.collect::<Vec<_>>());
+    let any = any::<char>().prop_map(String::from);
+    prop::collection::vec(prop_oneof![9 => piece, 1 => any], 1..16)
+        .prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn no_generated_text_gets_out_of_its_block(text in hostile_text()) {
+        checks::check_sanitize(&text);
+    }
 }
 
 proptest! {
@@ -105,7 +133,17 @@ fn every_target_has_inputs_that_are_run_here() {
     };
     assert_eq!(
         names("fuzz_targets"),
-        ["analyze", "config", "documents", "front_matter", "import", "pack", "sections", "terms"]
+        [
+            "analyze",
+            "config",
+            "documents",
+            "front_matter",
+            "import",
+            "pack",
+            "sanitize",
+            "sections",
+            "terms"
+        ]
     );
     assert_eq!(names("fuzz_targets"), names("seeds"));
     assert_eq!(names("fuzz_targets"), names("found"));

@@ -24,6 +24,8 @@ mod export;
 mod migrate;
 mod sqlite;
 mod corpus;
+mod hostile;
+mod secrets;
 mod settings;
 mod agent_settings;
 mod context;

@@ -85,7 +85,13 @@ fn assert_well_formed(block: &MemoryBlock) {
     assert_eq!((tags("<memory-context"), tags("</memory-context")), (1, 1), "{folded}");
     assert_eq!(folded.matches("<|").count(), 0, "{folded}");
     let hides = |c: char| c.is_control() && c != '\n' && c != '\t' || is_invisible(c);
-    assert!(!block.text.contains(hides), "{:?}", block.text);
+    let characters: Vec<char> = block.text.chars().collect();
+    for (index, c) in characters.iter().enumerate().filter(|(_, c)| hides(**c)) {
+        // Emoji and some scripts need joiners and selectors; a tag has neither around them.
+        let joins = matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}');
+        let is_keycap = characters.get(index + 1) == Some(&'\u{20e3}');
+        assert!(joins && (!characters[index - 1].is_ascii() || is_keycap), "{:?}", block.text);
+    }
 }
 
 /// Default-ignorable characters: each of them can split a tag invisibly.

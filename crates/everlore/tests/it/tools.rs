@@ -25,7 +25,7 @@ impl ToolAgent {
         Self { engine: engine().await, scope: scope("ann"), home: tempfile::tempdir().unwrap() }
     }
 
-    async fn call(&self, name: &str, input: Value) -> ToolResult {
+    pub(crate) async fn answer(&self, name: &str, input: Value) -> ToolResult {
         let folder =
             MemoryFolder::new(self.home.path().join("root"), MemoryFolderLimits::default());
         let cx = ToolContext {
@@ -33,7 +33,11 @@ impl ToolAgent {
             folder: Some(&folder),
             ..ToolContext::new(&self.engine, &self.scope)
         };
-        let result = ToolRegistry::all().call(name, input, &cx).await;
+        ToolRegistry::all().call(name, input, &cx).await
+    }
+
+    async fn call(&self, name: &str, input: Value) -> ToolResult {
+        let result = self.answer(name, input).await;
         if !result.is_error {
             let tools = ToolRegistry::all();
             assert_fits(&tools.spec(name).unwrap().output_schema, &result.structured);

@@ -11,7 +11,9 @@ use crate::{
     cli_context::CliContext,
     error::{Exit, Result},
     output::Output,
-    render::{TITLE_CELLS, format_bytes, new_table, render_table, sanitize, truncate_width},
+    render::{
+        TITLE_CELLS, format_bytes, new_table, render_table, sanitize_for_agent, truncate_width,
+    },
     times::format_age,
 };
 
@@ -64,7 +66,7 @@ fn render_listing(items: &[FsEntry], cx: &CliContext) -> String {
             display_name(item),
             item.bytes.map(|bytes| format_bytes(bytes as u64)).unwrap_or_default(),
             item.modified_at.map(|at| format_age(at, &now)).unwrap_or_default(),
-            truncate_width(&sanitize(&item.summary), TITLE_CELLS),
+            truncate_width(&sanitize_for_agent(&item.summary), TITLE_CELLS),
         ]);
     }
     render_table(rows)
@@ -76,7 +78,7 @@ fn display_name(item: &FsEntry) -> String {
         Some(status) if status != Status::Active => format!(" ({status})"),
         _ => String::new(),
     };
-    format!("{}{slash}{status}", sanitize(&item.name))
+    format!("{}{slash}{status}", sanitize_for_agent(&item.name))
 }
 
 /// Show a folder and the folders in it
@@ -106,7 +108,7 @@ impl FsTreeArgs {
             out.json(&tree)?;
             return Ok(Exit::from_found(!tree.items.is_empty()));
         }
-        out.line(&sanitize(&tree.uri))?;
+        out.line(&sanitize_for_agent(&tree.uri))?;
         for node in &tree.items {
             out.line(&format!("{}{}", "  ".repeat(node.depth), display_name(&node.item)))?;
         }
@@ -135,7 +137,7 @@ impl FsReadArgs {
             out.json(&read)?;
             return Ok(Exit::Done);
         }
-        out.line(sanitize(&read.text).trim_end_matches('\n'))?;
+        out.line(sanitize_for_agent(&read.text).trim_end_matches('\n'))?;
         if read.cut {
             out.note(
                 "there is more: list it with `everlore fs ls` and read the entries one by one",
@@ -164,7 +166,7 @@ impl FsStatArgs {
         let (item, mut rows) = (&stat.item, new_table(&[]));
         let mut row = |name: &str, value: Option<String>| {
             if let Some(value) = value.filter(|value| !value.is_empty()) {
-                rows.add_row([name.to_owned(), sanitize(&value).into_owned()]);
+                rows.add_row([name.to_owned(), sanitize_for_agent(&value)]);
             }
         };
         row("uri", Some(item.uri.clone()));
@@ -208,7 +210,7 @@ impl FsStatusArgs {
             out.line(&format!("{label:12} {count}"))?;
         }
         let model = status.model.as_deref().unwrap_or("none; recall by words only");
-        out.line(&format!("{:12} {}", "embedder", sanitize(model)))?;
+        out.line(&format!("{:12} {}", "embedder", sanitize_for_agent(model)))?;
         Ok(Exit::Done)
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     error::{Exit, Result},
     input,
     output::Output,
-    render::sanitize,
+    render::sanitize_for_agent,
 };
 
 /// Recall memories of a folder for a question, best first
@@ -42,8 +42,8 @@ impl FsFindArgs {
             return Ok(Exit::from_found(!result.found.is_empty()));
         }
         for hit in &result.found {
-            out.line(&format!("{:.2}  {}", hit.score, sanitize(&hit.uri)))?;
-            out.line(&format!("      {}", sanitize(&hit.summary)))?;
+            out.line(&format!("{:.2}  {}", hit.score, sanitize_for_agent(&hit.uri)))?;
+            out.line(&format!("      {}", sanitize_for_agent(&hit.summary)))?;
         }
         if result.found.is_empty() {
             out.note("nothing found");
@@ -116,7 +116,12 @@ impl FsGrepArgs {
             return Ok(Exit::from_found(!result.matches.is_empty()));
         }
         for line in &result.matches {
-            out.line(&format!("{}:{}:{}", sanitize(&line.uri), line.line, sanitize(&line.text)))?;
+            out.line(&format!(
+                "{}:{}:{}",
+                sanitize_for_agent(&line.uri),
+                line.line,
+                sanitize_for_agent(&line.text)
+            ))?;
         }
         if result.matches.is_empty() {
             out.note("nothing found");

@@ -12,7 +12,7 @@ use crate::{
     error::{CliError, Exit, Result},
     input,
     output::Output,
-    render::{masked_note, pluralize, sanitize},
+    render::{masked_note, pluralize, sanitize_for_agent},
 };
 use everlore::internal::files::regular_file;
 
@@ -65,7 +65,7 @@ impl FsAddArgs {
             out.json(&added)?;
             return Ok(Exit::Done);
         }
-        out.line(&format!("added: {}", sanitize(&added.uri)))?;
+        out.line(&format!("added: {}", sanitize_for_agent(&added.uri)))?;
         if let Some(saved) = added.memory.filter(|saved| !saved.masked.is_empty()) {
             out.note(&masked_note(&saved.masked));
         }
@@ -100,7 +100,7 @@ impl FsRmArgs {
             return Ok(Exit::Done);
         }
         let memories = pluralize(removed.memories, "memory", "memories");
-        let uri = sanitize(&removed.uri);
+        let uri = sanitize_for_agent(&removed.uri);
         if dry_run {
             out.line(&format!("would be removed: {uri}, {memories}"))?;
             return Ok(Exit::Done);

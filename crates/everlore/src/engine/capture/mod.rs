@@ -143,7 +143,8 @@ impl Engine {
     /// Marks a session as ended, so that the worker reads it without waiting for more turns. Returns `false` if there
     /// is no such session.
     pub async fn mark_session_ended(&self, scope: &Scope, session: &str) -> Result<bool> {
-        let marked = self.store.queue().mark_ended(scope, session, self.now().timestamp()).await?;
+        let session = self.stored_session(scope, session);
+        let marked = self.store.queue().mark_ended(scope, &session, self.now().timestamp()).await?;
         self.worker_wakeup.notify_one();
         Ok(marked)
     }
@@ -160,7 +161,8 @@ impl Engine {
     ) -> Result<Vec<PendingSession>> {
         let mut pending = self.store.queue().pending(Some(scope)).await?;
         if let Some(name) = session {
-            pending.retain(|it| it.session.as_deref() == Some(name));
+            let name = self.stored_session(scope, name);
+            pending.retain(|it| it.session.as_deref() == Some(&*name));
         }
         Ok(pending)
     }

@@ -1,9 +1,12 @@
 //! Ingestion and removal of documents.
 
+use std::borrow::Cow;
+
 use crate::{
     engine::Engine,
     error::Result,
     ingest::{self, Document, IngestOptions, IngestReport},
+    text::secrets::{mask, mask_all},
     types::Scope,
 };
 
@@ -20,8 +23,15 @@ impl Engine {
     ) -> Result<IngestReport> {
         self.check_enabled(scope)?;
         let keep_secrets = options.keep_secrets || !self.masks_secrets(scope);
-        let options = &IngestOptions { keep_secrets, ..options.clone() };
-        ingest::ingest_document(&*self.store, scope, document, options, self.now().timestamp())
+        let mut options = IngestOptions { keep_secrets, ..options.clone() };
+        let mut document = Cow::Borrowed(document);
+        if !keep_secrets {
+            mask_all(&mut options.tags);
+            if let Cow::Owned(path) = mask(&document.path).0 {
+                document.to_mut().path = path;
+            }
+        }
+        ingest::ingest_document(&*self.store, scope, &document, &options, self.now().timestamp())
             .await
     }
 
@@ -32,7 +42,9 @@ impl Engine {
         path: &str,
         options: &IngestOptions,
     ) -> Result<IngestReport> {
-        ingest::remove_document(&*self.store, scope, path, options, self.now().timestamp()).await
+        let keep_secrets = options.keep_secrets || !self.masks_secrets(scope);
+        let path = if keep_secrets { Cow::Borrowed(path) } else { mask(path).0 };
+        ingest::remove_document(&*self.store, scope, &path, options, self.now().timestamp()).await
     }
 
     /// Returns the paths of all ingested documents.

@@ -110,6 +110,7 @@ impl Engine {
         summary: Option<&str>,
     ) -> Result<SessionEnd> {
         self.check_enabled(scope)?;
+        let session = &*self.stored_session(scope, session);
         self.mark_session_ended(scope, session).await?;
         let turns = self.session_turns(scope, session).await?;
         let day_of = |turn: &Memory| turn.at.to_zoned(self.zone.clone()).date();
@@ -181,7 +182,7 @@ impl Engine {
     pub(crate) async fn session_turns(&self, scope: &Scope, session: &str) -> Result<Vec<Memory>> {
         let filter = MemoryFilter {
             kinds: vec![Kind::Turn],
-            session: Some(session.to_owned()),
+            session: Some(self.stored_session(scope, session).into_owned()),
             ..MemoryFilter::default()
         };
         let mut page =

@@ -1,6 +1,8 @@
 //! Adding to the tree and removing from it, through the operations of memories and documents, so that all of it can be
 //! undone.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::{
@@ -14,7 +16,7 @@ use crate::{
         Document, IngestOptions, IngestReport, RememberRequest, SavedMemory, new_ingest_run,
         root_uri,
     },
-    text::secrets::mask_all,
+    text::secrets::{mask, mask_all},
     types::{Change, Kind, Memory, MemoryId, Scope, WriteBatch},
 };
 
@@ -81,7 +83,9 @@ impl Engine {
     /// agent, the URI is invalid or read-only, or a memory's text is not UTF-8.
     pub async fn fs_add(&self, scope: &Scope, request: FsAddRequest) -> Result<FsAddReport> {
         self.check_enabled(scope)?;
-        match FsUri::parse(&request.uri, scope)? {
+        let masks = self.masks_secrets(scope);
+        let uri = if masks { mask(&request.uri).0 } else { Cow::Borrowed(&*request.uri) };
+        match FsUri::parse(&uri, scope)? {
             FsUri::Document(parts) if !parts.is_empty() => {
                 self.add_document(scope, &parts, request).await
             }

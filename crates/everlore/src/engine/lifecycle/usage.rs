@@ -58,6 +58,7 @@ impl Engine {
         budget: usize,
         session: &str,
     ) -> Result<MemoryBlock> {
+        let session = &*self.stored_session(&request.scope, session);
         let (block, recorded) = self.build_block(request, budget, session).await?;
         self.spawn_record_injection(request, session, recorded, false);
         Ok(block)
@@ -71,6 +72,7 @@ impl Engine {
         budget: usize,
         session: &str,
     ) -> Result<(MemoryBlock, Injection)> {
+        let session = &*self.stored_session(&request.scope, session);
         let (block, recorded) = self.build_block(request, budget, session).await?;
         Ok((
             block,
@@ -141,7 +143,8 @@ impl Engine {
         hits: &[Hit],
     ) {
         let recorded = hits.iter().map(|hit| (hit.memory.clone(), InjectedTier::Full)).collect();
-        self.spawn_record_injection(request, session, recorded, true);
+        let session = self.stored_session(&request.scope, session);
+        self.spawn_record_injection(request, &session, recorded, true);
     }
 
     /// Returns the record of a prompt, without its memories.
@@ -187,7 +190,7 @@ impl Engine {
     /// prompt waits. Logs failures.
     pub fn spawn_usage_check(&self, scope: &Scope, session: &str, answer: &str) {
         let (engine, answer) = (self.clone(), answer.to_owned());
-        let key = (scope.clone(), session.to_owned());
+        let key = (scope.clone(), self.stored_session(scope, session).into_owned());
         self.usage_tasks.spawn_after(key.clone(), async move {
             if let Err(error) = engine.check_usage(&key.0, &key.1, &answer).await {
                 tracing::warn!("{error}: the memories that an answer used were not recorded");
@@ -209,7 +212,7 @@ impl Engine {
         answer: &str,
     ) -> Result<AnswerUsage> {
         self.usage_tasks.flush().await;
-        self.check_usage(scope, session, answer).await
+        self.check_usage(scope, &self.stored_session(scope, session), answer).await
     }
 
     async fn check_usage(&self, scope: &Scope, session: &str, answer: &str) -> Result<AnswerUsage> {

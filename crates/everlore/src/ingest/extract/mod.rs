@@ -13,7 +13,6 @@ use crate::{
     types::{Kind, Memory, MemoryId, Role, Slot, Trust},
 };
 
-pub(super) use model_request::escape_angle_brackets;
 pub(crate) use model_request::{ExtractionInput, extract_prompt, extraction_request};
 pub(super) use model_response::first_json_object;
 pub(crate) use model_response::parse_extraction;

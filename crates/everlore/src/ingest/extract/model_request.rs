@@ -5,7 +5,10 @@ use serde_json::json;
 use super::{TurnText, model_response::PROFILE_ASPECTS};
 use crate::{
     llm::{ChatMessage, ChatRequest},
-    text::language::{Language, detect_language},
+    text::{
+        language::{Language, detect_language},
+        sanitize::escape_json_line,
+    },
     types::{Attribute, Role},
 };
 
@@ -81,13 +84,8 @@ fn format_conversation(input: &ExtractionInput<'_>) -> String {
         line
     });
     let lines: Vec<String> =
-        known.chain(turns).map(|line| escape_angle_brackets(&line.to_string())).collect();
+        known.chain(turns).map(|line| escape_json_line(&line.to_string())).collect();
     format!("<conversation>\n{}\n</conversation>", lines.join("\n"))
-}
-
-/// Escapes angle brackets in JSON.
-pub(in crate::ingest) fn escape_angle_brackets(json: &str) -> String {
-    json.replace('<', "\\u003c").replace('>', "\\u003e")
 }
 
 fn role_name(role: Role) -> &'static str {

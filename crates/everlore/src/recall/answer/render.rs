@@ -127,7 +127,7 @@ fn rendered_memory(hit: &Hit, shown: &str, request: &BlockRequest<'_>) -> Render
     let origin = || origin_label(memory, Language::English).map(str::to_owned);
     RenderedMemory {
         id: memory.id,
-        uri: memory.uri.clone(),
+        uri: sanitize_line(&memory.uri),
         kind: memory.kind,
         name: sanitize_line(&memory.name),
         said_by: if memory.kind == Kind::Turn { Some(speaker()) } else { origin() },

@@ -6,7 +6,7 @@ use super::sync_state::{ContentDigest, MergeBase, SyncState};
 use crate::{
     error::Result,
     files::vault::{FileStat, SkippedVaultFile, VaultPage, memory_files, read_limited},
-    text::secrets::SecretKind,
+    text::secrets::{SecretKind, find_secrets, mask},
 };
 
 /// Granularity of file system clocks, two seconds at worst: a file that changed this short before the last scan may
@@ -52,6 +52,11 @@ pub(super) fn scan_vault(
     for found in memory_files(folder)? {
         match found {
             Err(skipped) => scan.skipped.push(skipped),
+            // The name would become part of memories and of the sync state.
+            Ok((file, _)) if mask_secrets && !find_secrets(&file).is_empty() => {
+                let reason = "its name has a secret: rename the file".to_owned();
+                scan.skipped.push(SkippedVaultFile { file: mask(&file).0.into_owned(), reason });
+            }
             Ok((file, data)) => {
                 // A pending record may turn out not to count, and then the file has to be read.
                 let base = state.files.get(&file).filter(|base| !base.pending);

@@ -1,4 +1,4 @@
-//! Numbers with a checksum: payment cards, identity cards, bank accounts.
+//! Numbers with a checksum: payment cards, identity cards, bank accounts; and social security numbers by their label.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -12,14 +12,24 @@ static IBAN: LazyLock<Regex> = LazyLock::new(|| {
         .expect("valid")
 });
 
+/// Social security number of the United States, behind its label: it has no checksum.
+static SOCIAL_SECURITY_NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+    let label = "(?:(?-u:\\b)ssn(?-u:\\b)|social security|社会安全号|社安号)";
+    let number = "(?P<v>[0-9]{3}[- .]?[0-9]{2}[- .]?[0-9]{4})(?-u:\\b)";
+    Regex::new(&format!("(?i){label}[^0-9\\n]{{0,30}}{number}")).expect("valid")
+});
+
 pub(super) fn find(text: &str, found: &mut Vec<SecretMatch>) {
     let accounts = IBAN.find_iter(text).filter(|it| is_iban(it.as_str()));
     found
         .extend(accounts.map(|it| SecretMatch { kind: SecretKind::BankAccount, span: it.range() }));
+    let numbers =
+        SOCIAL_SECURITY_NUMBER.captures_iter(text).filter_map(|it| Some(it.name("v")?.range()));
+    found.extend(numbers.map(|span| SecretMatch { kind: SecretKind::IdNumber, span }));
     found.extend(digit_runs(text).filter_map(|span| classify_digits(text, span)));
 }
 
-/// Iterates over digits with single blanks or hyphens between them, and an X at the end.
+/// Iterates over digits with single blanks, hyphens or dots between them, and an X at the end.
 fn digit_runs(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -31,7 +41,7 @@ fn digit_runs(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
         let mut end = at;
         while at < bytes.len() {
             let is_digit = bytes[at].is_ascii_digit();
-            let joins = matches!(bytes[at], b' ' | b'-')
+            let joins = matches!(bytes[at], b' ' | b'-' | b'.')
                 && bytes.get(at + 1).is_some_and(u8::is_ascii_digit);
             if !is_digit && !joins {
                 break;
@@ -68,7 +78,7 @@ fn classify_digits(text: &str, span: Range<usize>) -> Option<SecretMatch> {
 
 /// Returns `true` for the groupings of card numbers: in one, in fours, or in 4-6-5 and 4-6-4.
 fn has_card_grouping(text: &str) -> bool {
-    let groups: Vec<usize> = text.split([' ', '-']).map(str::len).collect();
+    let groups: Vec<usize> = text.split([' ', '-', '.']).map(str::len).collect();
     match groups.as_slice() {
         [_] | [4, 6, 4 | 5] => true,
         [fours @ .., last] => fours.iter().all(|group| *group == 4) && *last <= 4,

@@ -1,55 +1,61 @@
-//! Values behind a label: `password: …`, "my PIN is …", 密码是….
+//! Values behind a label: `password: …`, "my PIN is …", 密码是…. The value itself is read by `labelled_value.rs`.
 
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex, RegexSet};
+use regex::Regex;
 
-use super::{SecretKind, SecretMatch, entropy, has_char, is_placeholder};
+use super::{
+    SecretKind, SecretMatch, entropy, has_char, is_example_key, is_placeholder,
+    labelled_value::{LabelledValue, Separator, read_value, read_value_after_gap},
+};
 
 /// Labels of a password.
-const PASSWORD_LABELS: &str =
-    "(?:password|passwd|passphrase|passcode|pwd|passw|密码|密碼|口令|登录密|暗号)";
+const PASSWORDS: &str =
+    "password|passwd|passphrase|passcode|passwort|passw|pwd|密码|密碼|口令|登录密|暗号|通行码";
 
-/// Labels of a key or a token: longer than passwords, made by machines (gitleaks: `generic-api-key`).
-const KEY_LABELS: &str = r"(?:(?P<private>private[ _-]?key|私钥|私鑰)|(?:secret[ _-]?)?access[ _-]?(?:key|token)|api[ _-]?(?:key|secret|token)|apikey|auth(?:entication)?[ _-]?token|client[ _-]?secret|secret[ _-]?key|signing[ _-]?key|encryption[ _-]?key|webhook[ _-]?secret|bot[ _-]?token|refresh[ _-]?token|bearer|authorization:\s*basic|token|secret|密钥|秘钥|令牌|访问令牌)";
+/// Short labels of a password, which are also ordinary words.
+const WEAK_PASSWORDS: &str = "pass|pw";
+
+/// Labels of a key or a token: longer than passwords, made by machines (gitleaks: `generic-api-key`,
+/// `alibaba-secret-key`, `curl-auth-header`; trufflehog: `AWS`, `AzureStorage`, `AzureSasToken`, `Twilio`).
+const KEYS: &str = r"(?:secret[ _-]?)?access[ _-]?(?:key|token)(?:[ _-]?secret)?|account[ _-]?key|shared[ _-]?access[ _-]?key|api[ _-]?(?:key|secret|token)|apikey|auth(?:entication)?[ _-]?token|client[ _-]?secret|app[ _-]?secret|secret[ _-]?key(?:[ _-]?base)?|signing[ _-]?key|encryption[ _-]?key|webhook[ _-]?secret|bot[ _-]?token|refresh[ _-]?token|private[ _-]?token|bearer|authorization:\s{0,4}basic|token|secret|密钥|秘钥|令牌|访问令牌";
 
 /// Labels of a short number that unlocks something.
-const PIN_LABELS: &str = r"(?:(?-u:\b)(?:pin(?: code| number)?|cvv2?|cvc|otp)|verification code|security code|one-time code|验证码|驗證碼|取款码|动态码|支付密码|银行卡密码|校验码)";
+const PINS: &str = r"(?-u:\b)(?:pin(?: code| number)?|cvv2?|cvc2?|otp)(?-u:\b)|verification code|security code|one-time code|access code|door code|验证码|驗證碼|取款码|动态码|支付密码|银行卡密码|取款密码|校验码";
 
 /// Labels of a wallet's seed phrase.
-const SEED_PHRASE_LABELS: &str =
-    "(?:seed phrase|recovery phrase|seed words|mnemonic(?: phrase)?|wallet phrase|助记词|助記詞)";
+const SEED_PHRASES: &str = "seed phrase|recovery phrase|backup phrase|seed words|mnemonic(?: phrase)?|wallet phrase|助记词|助記詞";
 
-/// All labels: most texts have none, and one search shows it.
-static LABELS: LazyLock<RegexSet> = LazyLock::new(|| {
-    let labels = [PASSWORD_LABELS, KEY_LABELS, PIN_LABELS, SEED_PHRASE_LABELS];
-    RegexSet::new(labels.map(|label| format!("(?i){label}"))).expect("valid")
+/// All labels; the name of the group is the sort.
+static LABELS: LazyLock<Regex> = LazyLock::new(|| {
+    let private = "private[ _-]?key|私钥|私鑰";
+    let groups = [
+        ("seed", SEED_PHRASES),
+        ("pin", PINS),
+        ("password", PASSWORDS),
+        ("private", private),
+        ("key", KEYS),
+        ("weak", WEAK_PASSWORDS),
+        ("sig", r"[?&;]sig="),
+    ];
+    let groups = groups.map(|(name, labels)| format!("(?P<{name}>{labels})"));
+    Regex::new(&format!("(?i){}", groups.join("|"))).expect("valid")
 });
 
-/// Password with its label; between them either a mark (`m`) or a word (`w`).
-static PASSWORD: LazyLock<Regex> = LazyLock::new(|| {
-    let between = r#"(?:_\w+)?["'`]?\s*(?:\([^)]{0,20}\)\s*)?(?:(?P<m>\s*(?:=>|->|[=:：＝])\s*["'`]?)|(?P<w>(?:\s+(?:is now|is set to|is|was|to)\s+|\s*(?:设置为|设为|改为|改成了|改成|应该是|还是|就是|是|为)\s*|\s+)["'`“]?))"#;
-    compile(&format!("{PASSWORD_LABELS}{between}(?P<v>[!-~]+)"))
-});
-
-static KEY: LazyLock<Regex> = LazyLock::new(|| {
-    let between = r#"(?:_id)?["'`]?\s*(?:=>|->|[=:：＝]|is|是|为|\s)\s*["'`“]?"#;
-    compile(&format!("{KEY_LABELS}{between}(?P<v>[A-Za-z0-9_./+=~-]{{12,}})"))
-});
-
-static PIN: LazyLock<Regex> = LazyLock::new(|| {
-    compile(&format!(r"{PIN_LABELS}\s*(?:=|:|：|is|是|为|was)?\s*(?P<v>[0-9]{{3,8}})"))
-});
-
-static SEED_PHRASE: LazyLock<Regex> = LazyLock::new(|| {
+/// Phrase of a wallet behind its label.
+static SEED_WORDS: LazyLock<Regex> = LazyLock::new(|| {
     let between = r"[^a-z\n]{0,12}(?:is |are |是)?[^a-z\n]{0,4}";
-    compile(&format!(
-        "{SEED_PHRASE_LABELS}{between}(?P<v>(?:[a-z]{{3,8}}[ ,]+){{11,23}}[a-z]{{3,8}})"
-    ))
+    Regex::new(&format!("(?i)^{between}(?P<v>(?:[a-z]{{3,8}}[ ,]{{1,3}}){{11,23}}[a-z]{{3,8}})"))
+        .expect("valid")
 });
 
-/// Next parameter of a URL.
-static NEXT_QUERY_PARAM: LazyLock<Regex> = LazyLock::new(|| compile(r"&\w+="));
+/// Login of a registry in a configuration of Docker: name and password in base64.
+static DOCKER_AUTH: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?-u)"auth"\s{0,8}:\s{0,8}"(?P<v>[A-Za-z0-9+/]{12,512}={0,2})""#).expect("valid")
+});
+
+/// Bytes that a seed phrase of 24 words takes, with its label.
+const MAX_PHRASE_BYTES: usize = 320;
 
 /// Values of `password:` in forms and manuals, which are no secrets.
 #[rustfmt::skip]
@@ -61,57 +67,100 @@ const FORM_VALUES: &[&str] = &[
     "stored", "rotated", "updated", "set", "a", "an", "in", "on", "ask", "use", "not", "str", "bool", "int", "user", "username",
 ];
 
-fn compile(pattern: &str) -> Regex {
-    Regex::new(&format!("(?i){pattern}")).expect("valid")
-}
-
 pub(super) fn find(text: &str, found: &mut Vec<SecretMatch>) {
-    let labels = LABELS.matches(text);
-    if labels.matched(0) {
-        found.extend(PASSWORD.captures_iter(text).filter_map(|it| match_password(&it)));
+    for captured in LABELS.captures_iter(text) {
+        let Some(label) = captured.get(0) else { continue };
+        let is = |group: &str| captured.name(group).is_some();
+        let (start, end) = (label.start(), label.end());
+        let secret = if is("seed") {
+            match_phrase(text, end)
+        } else if is("pin") {
+            match_pin(text, start, end)
+        } else if is("password") {
+            match_password(text, start, end)
+        } else if is("weak") {
+            match_weak_password(text, start, end)
+        } else if is("sig") {
+            match_signature(text, end)
+        } else {
+            let kind = if is("private") { SecretKind::PrivateKey } else { SecretKind::ApiKey };
+            match_key(text, start, end, kind)
+        };
+        found.extend(secret);
     }
-    if labels.matched(1) {
-        found.extend(KEY.captures_iter(text).filter_map(|it| match_key(&it)));
-    }
-    if labels.matched(2) {
-        found.extend(PIN.captures_iter(text).filter_map(|it| match_pin(text, &it)));
-    }
-    if labels.matched(3) {
-        let phrase = |it: Captures<'_>| to_match(&it, SecretKind::SeedPhrase, None);
-        found.extend(SEED_PHRASE.captures_iter(text).filter_map(phrase));
-    }
+    let logins = DOCKER_AUTH.captures_iter(text).filter_map(|captured| captured.name("v"));
+    let logins = logins.filter(|login| is_random(login.as_str(), false));
+    found.extend(
+        logins.map(|login| SecretMatch { kind: SecretKind::Password, span: login.range() }),
+    );
 }
 
-/// Returns the captured value as a secret, cut to its first `len` bytes.
-fn to_match(captured: &Captures<'_>, kind: SecretKind, len: Option<usize>) -> Option<SecretMatch> {
-    let value = captured.name("v")?;
-    let end = len.map_or(value.end(), |len| value.start() + len);
-    Some(SecretMatch { kind, span: value.start()..end })
+fn match_phrase(text: &str, end: usize) -> Option<SecretMatch> {
+    let rest = super::bounded(&text[end..], MAX_PHRASE_BYTES);
+    let words = SEED_WORDS.captures(rest)?.name("v")?;
+    let span = end + words.start()..end + words.end();
+    Some(SecretMatch { kind: SecretKind::SeedPhrase, span })
 }
 
-fn match_password(captured: &Captures<'_>) -> Option<SecretMatch> {
-    let captured_value = captured.name("v")?.as_str();
-    let is_marked = captured.name("m").is_some();
-    let value = captured_value.split(['"', '\'', '`']).next()?;
-    let value = &value[..NEXT_QUERY_PARAM.find(value).map_or(value.len(), |next| next.start())];
-    let value = value.trim_end_matches(['.', ':', ',', ';', ')', ']', '}']);
+fn match_password(text: &str, start: usize, end: usize) -> Option<SecretMatch> {
+    let direct = read_value(text, start, end).filter(|value| is_password(text, start, value));
+    let value = direct
+        .or_else(|| read_value_after_gap(text, end).filter(|value| is_code_in_prose(value.text)))?;
+    Some(SecretMatch { kind: SecretKind::Password, span: value.span })
+}
+
+fn is_password(text: &str, label: usize, value: &LabelledValue<'_>) -> bool {
+    let named = |name: &str| {
+        text[label..].get(..name.len()).is_some_and(|it| it.eq_ignore_ascii_case(name))
+    };
+    let is_phrase = named("passphrase");
+    let is_secret = match value.separator {
+        Separator::Mark if value.text.contains(' ') => {
+            is_phrase && value.text.split(' ').count() <= 8
+        }
+        Separator::Mark => is_plausible_password(value.text),
+        Separator::Word | Separator::Blank => mixes_character_classes(value.text),
+        Separator::Adjacent => mixes_character_classes(value.text) && value.text.len() >= 6,
+    };
+    is_secret && !is_placeholder(value.text) && !is_code(value.text)
+}
+
+/// Accepts values of short labels where the label is the key of a setting or the value is no word.
+fn match_weak_password(text: &str, start: usize, end: usize) -> Option<SecretMatch> {
+    let before = text[..start].chars().next_back();
+    if before.is_some_and(|c| c.is_alphanumeric()) {
+        return None;
+    }
+    let value = read_value(text, start, end)?;
+    let is_json =
+        matches!(before, Some('"' | '\'')) && value.quoted && is_plausible_password(value.text);
     let is_secret =
-        if is_marked { is_plausible_password(value) } else { mixes_character_classes(value) };
-    let is_code = value.starts_with("[secret")
+        value.separator == Separator::Mark && (is_json || mixes_character_classes(value.text));
+    (is_secret && !is_placeholder(value.text) && !is_code(value.text))
+        .then_some(SecretMatch { kind: SecretKind::Password, span: value.span })
+}
+
+/// Returns `true` for what a program says in place of a password.
+fn is_code(value: &str) -> bool {
+    let is_call = value.contains('(') && !has_char(value, char::is_ascii_digit);
+    value.starts_with("[secret")
         || value.contains("://")
         || value.contains("::")
         || value.contains("()")
-        || value.starts_with('.');
-    (is_secret && !is_placeholder(value) && !is_code)
-        .then(|| to_match(captured, SecretKind::Password, Some(value.len())))
-        .flatten()
+        || value.starts_with('.')
+        || is_call
 }
 
 /// Returns `true` if a value after `password:` is one: anything of some length that no form would say.
 fn is_plausible_password(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let is_member = lower.contains('.') && !has_char(value, char::is_ascii_digit);
-    value.len() >= 4 && !FORM_VALUES.contains(&lower.as_str()) && !is_member
+    value.len() >= 4 && value.is_ascii() && !FORM_VALUES.contains(&lower.as_str()) && !is_member
+}
+
+/// Returns `true` for what forms and manuals say in place of a password.
+pub(super) fn is_form_value(value: &str) -> bool {
+    FORM_VALUES.contains(&value.to_ascii_lowercase().as_str())
 }
 
 /// Returns `true` if a value in prose is a password rather than a word: digits among letters, or marks within.
@@ -125,32 +174,73 @@ fn mixes_character_classes(value: &str) -> bool {
         || is_number && is_long
 }
 
+/// Returns `true` for a code that a sentence names some words after its label: digits, perhaps with letters and marks.
+fn is_code_in_prose(value: &str) -> bool {
+    let digits = value.chars().filter(char::is_ascii_digit).count();
+    let is_number = value.chars().all(|c| c.is_ascii_digit() || matches!(c, '#' | '*' | '-'));
+    is_number && (4..=10).contains(&digits) || digits > 0 && mixes_character_classes(value)
+}
+
 /// Returns `true` for a number and a word: `8-character`, `12-digit`, `2fa`, `1password`.
 fn is_number_and_word(value: &str) -> bool {
     let letters = value.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-');
     letters.len() < value.len() && letters.chars().all(|c| c.is_ascii_lowercase())
 }
 
-fn match_key(captured: &Captures<'_>) -> Option<SecretMatch> {
-    let value = captured.name("v")?.as_str().trim_end_matches(['.', '/', '-']);
-    let kind = match captured.name("private") {
-        Some(_) => SecretKind::PrivateKey,
-        None => SecretKind::ApiKey,
-    };
-    let (letters, digits) =
-        (has_char(value, char::is_ascii_alphabetic), has_char(value, char::is_ascii_digit));
-    // Identifiers and paths have words in them; 3.2 bits a character is above English words joined by marks.
-    let is_path =
-        value.contains('/') && !has_char(value, char::is_ascii_uppercase) || value.contains("..");
-    let is_random = letters && digits && value.len() >= 16 && entropy(value) >= 3.2;
-    (is_random && !is_placeholder(value) && !is_path)
-        .then(|| to_match(captured, kind, Some(value.len())))
-        .flatten()
+fn match_key(text: &str, start: usize, end: usize, kind: SecretKind) -> Option<SecretMatch> {
+    let value = read_value(text, start, end)?;
+    let is_key_char = |c: char| c.is_ascii_alphanumeric() || "_./+=~-".contains(c);
+    let len = value.text.find(|c: char| !is_key_char(c)).unwrap_or(value.text.len());
+    let key = value.text[..len].trim_end_matches(['.', '/', '-']);
+    let label = text[start..end].to_ascii_lowercase();
+    let is_header = label == "bearer" || label.ends_with("basic");
+    (value.separator != Separator::Adjacent && is_random(key, is_header) && !is_example_key(key))
+        .then(|| SecretMatch { kind, span: value.span.start..value.span.start + key.len() })
 }
 
-fn match_pin(text: &str, captured: &Captures<'_>) -> Option<SecretMatch> {
-    let value = captured.name("v")?;
-    let after = text[value.end()..].chars().next();
-    let goes_on = after.is_some_and(|c| c.is_ascii_alphanumeric() || c == '-' || c == '位');
-    (!goes_on).then(|| to_match(captured, SecretKind::Password, None)).flatten()
+/// Returns `true` for a value made by a machine. Identifiers and paths have words in them; 3.2 bits a character is above
+/// English words joined by marks. A header may hold letters only.
+fn is_random(value: &str, is_header: bool) -> bool {
+    let (letters, digits) =
+        (has_char(value, char::is_ascii_alphabetic), has_char(value, char::is_ascii_digit));
+    let upper = has_char(value, char::is_ascii_uppercase);
+    let is_path = value.contains('/') && !upper || value.contains("..");
+    let mixes =
+        upper && has_char(value, char::is_ascii_lowercase) && (is_header || value.ends_with('='));
+    let min_len = if value.ends_with('=') { 12 } else { 16 };
+    letters && (digits || mixes) && value.len() >= min_len && entropy(value) >= 3.2 && !is_path
+}
+
+fn match_pin(text: &str, start: usize, end: usize) -> Option<SecretMatch> {
+    let direct = read_value(text, start, end).and_then(|value| pin_of(text, &value));
+    // The code of a card has three digits, which elsewhere may count something.
+    let is_card = text[start..end].to_ascii_lowercase().starts_with("cv");
+    let is_code = |value: &LabelledValue<'_>| {
+        is_code_in_prose(value.text) || is_card && pin_of(text, value).is_some()
+    };
+    let after_gap = || read_value_after_gap(text, end).filter(is_code);
+    let span = direct.or_else(|| after_gap().map(|value| value.span))?;
+    Some(SecretMatch { kind: SecretKind::Password, span })
+}
+
+/// Returns the digits at the beginning of a value if they are a PIN: three to eight, and nothing that they count.
+fn pin_of(text: &str, value: &LabelledValue<'_>) -> Option<std::ops::Range<usize>> {
+    let digits = value.text.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.text.len());
+    let end = value.span.start + digits;
+    let mut after = text[end..].chars();
+    let goes_on = match after.next() {
+        Some('.') => after.next().is_some_and(|c| c.is_ascii_digit()),
+        Some(c) => c.is_ascii_alphanumeric() || c == '-' || c == '位',
+        None => false,
+    };
+    ((3..=8).contains(&digits) && !goes_on).then_some(value.span.start..end)
+}
+
+/// Finds the signature of a signed URL (trufflehog: `AzureSasToken`).
+fn match_signature(text: &str, end: usize) -> Option<SecretMatch> {
+    let is_value = |c: &char| c.is_ascii_alphanumeric() || "%/+=_-".contains(*c);
+    let len: usize = super::bounded(&text[end..], 256).chars().take_while(is_value).count();
+    let value = &text[end..end + len];
+    (len >= 20 && entropy(value) >= 3.2)
+        .then_some(SecretMatch { kind: SecretKind::Token, span: end..end + len })
 }

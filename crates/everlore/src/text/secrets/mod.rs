@@ -1,19 +1,27 @@
 //! Secrets in a text: keys, tokens, passwords, cards and the like, found by the format of their values and masked.
 //!
-//! Four signs make a value a secret: a provider's prefix, a checksum, a context that only holds secrets (a URL with a
-//! password, a PEM block), or a label before it. No part of a value is kept.
+//! Five signs make a value a secret: a provider's prefix, a checksum, a context that only holds secrets (a URL with a
+//! password, a PEM block, an option of a command), a label before it, or the name of its field. No part of a value is
+//! kept. Each rule names the public rule of another detector for the same format, where there is one.
 //!
 //! Invariant: every search takes time linear in the length of the text.
 
+mod prefixes;
 mod known_formats;
+mod private_keys;
+mod commands;
 mod labelled;
+mod labelled_value;
 mod checksummed;
+mod key_names;
 #[cfg(test)]
 mod tests;
 
 use std::{borrow::Cow, fmt, ops::Range};
 
 use serde::Serialize;
+
+pub(crate) use key_names::secret_field;
 
 /// Beginning of a mask; the kind and a bracket follow.
 const MASK_PREFIX: &str = "[secret: ";
@@ -92,6 +100,8 @@ pub(crate) struct SecretMatch {
 pub(crate) fn find_secrets(text: &str) -> Vec<SecretMatch> {
     let mut found = Vec::new();
     known_formats::find(text, &mut found);
+    private_keys::find(text, &mut found);
+    commands::find(text, &mut found);
     labelled::find(text, &mut found);
     checksummed::find(text, &mut found);
     found.sort_by_key(|secret| (secret.span.start, std::cmp::Reverse(secret.span.end)));
@@ -109,11 +119,36 @@ pub fn mask(text: &str) -> (Cow<'_, str>, Vec<SecretKind>) {
     apply_masks(text, &find_secrets(text))
 }
 
+/// Masks as [`mask`] does, with as many lines as before, so that line numbers stay true; returns the number of secrets.
+pub(crate) fn mask_keeping_lines(text: &str) -> (String, usize) {
+    let secrets = find_secrets(text);
+    let (mut masked, mut end) = (String::with_capacity(text.len()), 0);
+    for secret in &secrets {
+        masked.push_str(&text[end..secret.span.start]);
+        masked.push_str(&format!("{MASK_PREFIX}{}]", secret.kind));
+        let lines = text[secret.span.clone()].matches('\n').count();
+        masked.extend(std::iter::repeat_n('\n', lines));
+        end = secret.span.end;
+    }
+    masked.push_str(&text[end..]);
+    (masked, secrets.len())
+}
+
 /// Masks only secrets that `before` does not have: those were their owner's choice.
 pub(crate) fn mask_new<'a>(text: &'a str, before: &str) -> (Cow<'a, str>, Vec<SecretKind>) {
     let mut secrets = find_secrets(text);
     secrets.retain(|secret| !before.contains(&text[secret.span.clone()]));
     apply_masks(text, &secrets)
+}
+
+/// Masks the value of a field whose name says that it is a secret; `None` if the name does not, or if the value is a
+/// placeholder, a mask already, or blank.
+pub(crate) fn mask_named_value(name: &str, value: &str) -> Option<(String, SecretKind)> {
+    let kind = secret_field(name)?;
+    let bare = value.trim();
+    let is_open = bare.len() < 3 || is_placeholder(bare) || labelled::is_form_value(bare);
+    let is_masked = find_mask(bare).is_some();
+    (!is_open && !is_masked).then(|| (format!("{MASK_PREFIX}{kind}]"), kind))
 }
 
 /// Returns the kind of the first mask of a text: a text with a mask had a secret.
@@ -174,8 +209,32 @@ fn is_placeholder(value: &str) -> bool {
     let words =
         ["your", "xxxx", "****", "....", "redacted", "placeholder", "changeme", "insert", "dummy"];
     words.iter().any(|word| lower.contains(word))
-        || value.contains(['<', '>', '{', '}'])
-        || value.starts_with('$')
+        || value.starts_with(['<', '{', '['])
+        || value.starts_with('%') && value.ends_with('%')
+        || value.contains("{{")
+        || is_reference(value)
+}
+
+/// Returns `true` for keys in manuals: placeholders, and those that say so themselves, as Amazon's do.
+fn is_example_key(value: &str) -> bool {
+    value.contains("EXAMPLE") || is_placeholder(value)
+}
+
+/// Returns `true` for the name of a variable in a value's place: `$TOKEN`, `${TOKEN}`, `$(cat file)`.
+fn is_reference(value: &str) -> bool {
+    let Some(name) = value.strip_prefix('$') else { return false };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.starts_with(['{', '('])
+        || !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(is_name)
+}
+
+/// Returns the beginning of a text, at most `max_bytes` long.
+fn bounded(text: &str, max_bytes: usize) -> &str {
+    let mut end = text.len().min(max_bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 fn has_char(value: &str, is: impl Fn(&char) -> bool) -> bool {

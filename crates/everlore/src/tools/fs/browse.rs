@@ -8,6 +8,7 @@ use super::{DEFAULT_LIMIT, limit_field, object_schema, to_json, uri_field};
 use crate::{
     engine::fs::{FsEntry, FsListRequest, FsTreeEntry, FsTreeRequest},
     error::Result,
+    text::sanitize::sanitize_line,
     tools::{
         Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec, input::parse_input,
     },
@@ -20,9 +21,9 @@ const DEFAULT_DEPTH: usize = 2;
 fn format_items(items: &[FsEntry]) -> String {
     let line = |item: &FsEntry| {
         let slash = if item.folder { "/" } else { "" };
-        let summary =
-            if item.summary.is_empty() { String::new() } else { format!(": {}", item.summary) };
-        format!("- {}{slash} ({}){summary}", item.name, item.uri)
+        let summary = sanitize_line(&item.summary);
+        let summary = if summary.is_empty() { summary } else { format!(": {summary}") };
+        format!("- {}{slash} ({}){summary}", sanitize_line(&item.name), sanitize_line(&item.uri))
     };
     items.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -70,13 +71,16 @@ impl Tool for FsLsTool {
         let limit = input.limit.unwrap_or(DEFAULT_LIMIT);
         let request = FsListRequest { after: input.after, limit, ..FsListRequest::new(input.uri) };
         let listing = cx.engine.fs_list(cx.scope, &request).await?;
-        let more = listing.next.as_ref().map(|next| format!("\nThere is more: after = {next}"));
+        let more = listing
+            .next
+            .as_ref()
+            .map(|next| format!("\nThere is more: after = {}", sanitize_line(next)));
         let items = if listing.items.is_empty() {
             "It is empty.".to_owned()
         } else {
             format_items(&listing.items)
         };
-        let text = format!("{}\n{items}{}", listing.uri, more.unwrap_or_default());
+        let text = format!("{}\n{items}{}", sanitize_line(&listing.uri), more.unwrap_or_default());
         Ok(ToolResult::new(text, to_json(&listing)?))
     }
 }
@@ -127,11 +131,12 @@ impl Tool for FsTreeTool {
         let tree = cx.engine.fs_tree(cx.scope, &request).await?;
         let line = |entry: &FsTreeEntry| {
             let slash = if entry.item.folder { "/" } else { "" };
-            format!("{}{}{slash}", "  ".repeat(entry.depth - 1), entry.item.name)
+            let name = sanitize_line(&entry.item.name);
+            format!("{}{name}{slash}", "  ".repeat(entry.depth - 1))
         };
         let lines: Vec<String> = tree.items.iter().map(line).collect();
         let more = if tree.more { "\n…" } else { "" };
-        let text = format!("{}\n{}{more}", tree.uri, lines.join("\n"));
+        let text = format!("{}\n{}{more}", sanitize_line(&tree.uri), lines.join("\n"));
         Ok(ToolResult::new(text, to_json(&tree)?))
     }
 }

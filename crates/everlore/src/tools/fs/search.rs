@@ -8,6 +8,7 @@ use super::{DEFAULT_LIMIT, limit_field, object_schema, to_json, uri_field};
 use crate::{
     engine::fs::{FsFindRequest, FsGrepMatch, FsGrepRequest, FsHit},
     error::Result,
+    text::sanitize::sanitize_line,
     tools::{
         Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
         input::{missing_field, parse_input},
@@ -61,7 +62,10 @@ impl Tool for FsFindTool {
         let FsFindInput { query, uri, .. } = input;
         let request = FsFindRequest { query, uri, limit, min_score: 0.0, explain: false };
         let finding = cx.engine.fs_find(cx.scope, &request).await?;
-        let line = |one: &FsHit| format!("- {} (score {:.2}): {}", one.uri, one.score, one.summary);
+        let line = |one: &FsHit| {
+            let (uri, summary) = (sanitize_line(&one.uri), sanitize_line(&one.summary));
+            format!("- {uri} (score {:.2}): {summary}", one.score)
+        };
         let text = if finding.found.is_empty() {
             "Nothing was found.".to_owned()
         } else {
@@ -115,7 +119,9 @@ impl Tool for FsGrepTool {
         let limit = limit.unwrap_or(DEFAULT_LIMIT);
         let request = FsGrepRequest { pattern, uri, regex, ignore_case, limit };
         let grepped = cx.engine.fs_grep(cx.scope, &request).await?;
-        let line = |one: &FsGrepMatch| format!("{}:{}: {}", one.uri, one.line, one.text);
+        let line = |one: &FsGrepMatch| {
+            format!("{}:{}: {}", sanitize_line(&one.uri), one.line, sanitize_line(&one.text))
+        };
         let text = if grepped.matches.is_empty() {
             format!("No line of {} texts has it.", grepped.read)
         } else {
