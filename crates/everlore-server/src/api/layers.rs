@@ -112,7 +112,7 @@ pub(super) enum LayerBody {
     },
 }
 
-/// Edit one section of a layer, or all of it
+/// Edit one section of a layer, or all of it; soul only by the owner
 #[utoipa::path(
     patch, path = "/v1/layers/{layer}", tag = "layers", request_body = LayerBody,
     params(

@@ -19,7 +19,7 @@ pub struct LayersConfig {
     pub daily_chars: usize,
     /// Days of the daily log in the prompt, today included; older days are archived and stay searchable. From 1 to 31.
     pub daily_days: usize,
-    /// `true` keeps agents from changing SOUL.md. People still can.
+    /// `true` keeps agents from changing SOUL.md. People still can. Keys of users never can, nor agents with several users.
     pub soul_read_only: bool,
 }
 

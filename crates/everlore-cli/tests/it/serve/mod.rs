@@ -16,6 +16,8 @@ mod vault_and_agents;
 mod settings;
 pub(super) mod tls;
 mod every_route;
+mod owner;
+mod two_users;
 mod why_not;
 
 use std::{
