@@ -17,6 +17,8 @@ mod settings;
 pub(super) mod tls;
 mod every_route;
 mod owner;
+#[cfg(all(feature = "remote", unix))]
+mod kill_ways;
 mod two_users;
 mod why_not;
 
