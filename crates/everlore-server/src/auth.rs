@@ -130,9 +130,16 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// Returns the engine that journals changes as the caller's; `app.engine` would journal them as a person's.
+    /// Returns the engine that journals changes as the caller's and has the caller's rights; `app.engine` would have the
+    /// owner's.
     pub(crate) fn engine(&self) -> Engine {
-        self.app.engine.on_behalf_of(self.author())
+        self.engine_for(self.author())
+    }
+
+    /// Returns the engine with the caller's rights that journals changes as this author's.
+    pub(crate) fn engine_for(&self, author: ChangeAuthor) -> Engine {
+        let engine = self.app.engine.on_behalf_of(author);
+        if self.caller.bound_scope.is_some() { engine.without_owner_rights() } else { engine }
     }
 
     /// Returns the author of changes: a person for the owner, an agent for a key.

@@ -87,7 +87,7 @@ impl IdempotentWrite {
     /// Returns the engine that journals its changes under the key.
     pub(crate) fn engine(&self) -> Engine {
         let (reason, run) = (Some(self.reason.clone()), Some(self.run.clone()));
-        self.access.app.engine.on_behalf_of(ChangeAuthor { reason, run, ..self.access.author() })
+        self.access.engine_for(ChangeAuthor { reason, run, ..self.access.author() })
     }
 
     /// Returns the result of an earlier request with this key; `None` if there was none.

@@ -29,6 +29,7 @@ mod special_files;
 mod observe_stream;
 mod concurrency;
 mod kill;
+mod kill_commands;
 mod layers;
 mod lifecycle;
 mod memory_vault;

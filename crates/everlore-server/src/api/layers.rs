@@ -74,7 +74,7 @@ fn layer_response(layer: LayerView) -> Response {
     with_etag(&text_etag(&layer.text), JsonResponse::ok(layer))
 }
 
-/// Edit one section of a layer, or all of it
+/// Edit one section of a layer, or all of it; soul only by the owner
 #[utoipa::path(
     patch, path = "/v1/layers/{layer}", tag = "layers", request_body = LayerEdit,
     params(

@@ -62,7 +62,7 @@ fn requested_sets(params: &mut QueryParams, access: &Access) -> Result<Vec<ToolS
 
 fn mcp_context(access: &Access, sets: Vec<ToolSet>) -> McpContext {
     McpContext {
-        engine: access.app.engine.clone(),
+        engine: access.engine(),
         scope: access.scope.clone(),
         home: access.app.options.home.clone(),
         tools: Arc::clone(&access.app.tools),

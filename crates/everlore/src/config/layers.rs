@@ -16,7 +16,8 @@ settings! {
         pub daily_chars: usize = 1_000, in 100..=100_000;
         /// Days of the daily log in the prompt, today included; older days are archived and stay searchable. From 1 to 31.
         pub daily_days: usize = 2, in 1..=31;
-        /// `true` keeps agents from changing SOUL.md. People still can.
+        /// `true` keeps agents from changing SOUL.md. People still can. Keys of users never can, nor agents with several
+        /// users.
         pub soul_read_only: bool = false;
     }
 }

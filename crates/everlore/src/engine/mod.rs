@@ -20,6 +20,7 @@ pub mod fs;
 use std::{borrow::Cow, collections::HashMap, path::PathBuf, sync::Arc};
 
 use jiff::{Zoned, tz::TimeZone};
+use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
 pub use crate::embed::OpenCircuit;
@@ -74,12 +75,15 @@ pub use crate::{
 use crate::{
     config::Config,
     embed::{CircuitBreaker, EmbeddingBackfill, TokenBackfill},
-    error::Result,
+    error::{Error, Result},
     ingest,
     llm::{ChatModel, Embedder, Reranker},
     store::Store,
     text::secrets::mask,
-    types::{ChangeAuthor, Clock, Memory, MemoryId, Scope, to_millisecond, within_calendar},
+    types::{
+        Actor, ChangeAuthor, Clock, Memory, MemoryId, Scope, TRUST_KEY, Trust, to_millisecond,
+        within_calendar,
+    },
 };
 
 /// Page size of scans over all memories; bounds the memory that a scan holds.
@@ -118,6 +122,8 @@ pub struct Engine {
     config: Arc<Config>,
     settings_cache: Arc<agent_settings::AgentSettingsCache>,
     author: ChangeAuthor,
+    /// Unset for a caller that acts for one user: it changes nothing that users of an agent share.
+    has_owner_rights: bool,
     domains: Arc<Domains>,
     clock: Clock,
     zone: TimeZone,
@@ -140,6 +146,26 @@ impl Engine {
     #[must_use]
     pub fn on_behalf_of(&self, author: ChangeAuthor) -> Self {
         Self { author, ..self.clone() }
+    }
+
+    /// Returns this engine for a caller that acts for one user: it reads SOUL.md and agent settings, which all users of an
+    /// agent share, and fails to change them.
+    #[must_use]
+    pub fn without_owner_rights(&self) -> Self {
+        Self { has_owner_rights: false, ..self.clone() }
+    }
+
+    /// Fails if the caller acts for one user; `what` is shared by all users of the agent.
+    fn check_owner(&self, what: impl Into<String>) -> Result<()> {
+        if self.has_owner_rights { Ok(()) } else { Err(Error::OwnerOnly { what: what.into() }) }
+    }
+
+    /// Removes an approval from the metadata that an agent gives: only a person approves.
+    fn drop_claimed_approval(&self, metadata: &mut Map<String, Value>) {
+        let is_claimed = Trust::from_metadata(metadata) == Some(Trust::Approved);
+        if is_claimed && self.author.actor != Actor::Person {
+            metadata.remove(TRUST_KEY);
+        }
     }
 
     /// Returns the settings of the home. [`Engine::settings`] returns those in force for an agent.
@@ -173,6 +199,7 @@ impl Engine {
     ) -> Result<SavedMemory> {
         self.check_enabled(scope)?;
         request.check_sizes()?;
+        self.drop_claimed_approval(&mut request.metadata);
         let masked = if self.masks_secrets(scope) { request.mask_secrets() } else { Vec::new() };
         let request = self.with_stored_check(scope, request).await?;
         let now = self.now().timestamp();
@@ -215,6 +242,7 @@ impl Engine {
     pub async fn edit(&self, scope: &Scope, id: MemoryId, edit: &MemoryEdit) -> Result<Memory> {
         edit.check_sizes()?;
         let mut edit = edit.clone();
+        edit.metadata.iter_mut().for_each(|metadata| self.drop_claimed_approval(metadata));
         if self.masks_secrets(scope) {
             edit.mask_secrets();
         }

@@ -16,6 +16,7 @@ pub(crate) mod excerpt;
 pub(crate) mod dates;
 pub(crate) mod injected_blocks;
 pub(crate) mod sanitize;
+pub(crate) mod suspect;
 pub(crate) mod age;
 pub(crate) mod attribution;
 pub(crate) mod check_note;

@@ -126,7 +126,7 @@ fn is_open(route: &ApiRoute) -> bool {
     OPEN.contains(&route.template.as_str())
 }
 
-fn is_unending(route: &ApiRoute) -> bool {
+pub(super) fn is_unending(route: &ApiRoute) -> bool {
     UNENDING.iter().any(|(template, _)| *template == route.template)
 }
 

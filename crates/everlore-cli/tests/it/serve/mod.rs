@@ -16,6 +16,10 @@ mod vault_and_agents;
 mod settings;
 pub(super) mod tls;
 mod every_route;
+mod owner;
+#[cfg(all(feature = "remote", unix))]
+mod kill_ways;
+mod two_users;
 mod why_not;
 
 use std::{

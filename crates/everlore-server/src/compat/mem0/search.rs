@@ -1,8 +1,8 @@
 //! Searching the scopes that a filter may match.
 
 use everlore::{
-    Hit, Kind, Memory, RecallRequest, Scope, Status, store::MemoryFilter as Stored,
-    types::Timestamp,
+    Engine, Hit, Kind, Memory, RecallRequest, Scope, Status, internal::text::suspect::marked_text,
+    store::MemoryFilter as Stored, types::Timestamp,
 };
 use serde_json::{Map, Value, json};
 
@@ -87,6 +87,7 @@ fn run_search(
         let query = fields.text("query")?.filter(|query| !query.trim().is_empty());
         let query =
             query.ok_or_else(|| Problem::invalid("`query` is empty", "say what to look for"))?;
+        Engine::check_query(&query)?;
         // Older clients call it `limit`.
         let name = if fields.has("limit") { "limit" } else { "top_k" };
         let top_k = fields.count(name, 10, MAX_RESULTS)?;
@@ -106,6 +107,7 @@ fn run_search(
         let shown = |(memory, score): &(Memory, f64)| {
             let mut item = to_json(memory, access.default_scope());
             item["score"] = json!(score);
+            item["memory"] = json!(marked_text(memory, &memory.content));
             select_fields(item, selected.as_deref())
         };
         Ok((hits.iter().map(shown).collect(), ignored))

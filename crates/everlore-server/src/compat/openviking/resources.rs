@@ -238,6 +238,21 @@ mod tests {
     }
 
     #[test]
+    fn a_form_takes_time_in_proportion_to_its_length() {
+        // The longest boundary, and a body of lines that differ from it in the last byte only.
+        let boundary = format!("--{}", "-".repeat(MAX_BOUNDARY_BYTES));
+        let line = format!("{}x\r\n", &boundary[..boundary.len() - 1]);
+        let took = [1, 8].map(|times| {
+            let body = Bytes::from(line.repeat(times * 256 * 1024 / line.len()));
+            let began = std::time::Instant::now();
+            assert!(find_file_part(&body, &boundary).is_none());
+            began.elapsed().as_secs_f64()
+        });
+        // Eight times the work, as much again for noise, and nothing that is all noise.
+        assert!(took[1] < 16.0 * took[0] || took[1] < 0.15, "{took:?}");
+    }
+
+    #[test]
     fn a_file_goes_where_it_is_sent() {
         let to = |to: Option<&str>, parent: Option<&str>| {
             target_uri(to.map(str::to_owned), parent.map(str::to_owned), "a/部署.md")

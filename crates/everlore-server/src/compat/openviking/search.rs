@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use everlore::{
     engine::fs::{FsFindRequest, FsGrepRequest, FsHit, MAX_PAGE_SIZE, to_viking},
+    internal::text::suspect::mark_suspect_lines,
     types::Tier,
 };
 use serde::Deserialize;
@@ -124,8 +125,8 @@ async fn hit_json(access: &Access, hit: &FsHit) -> Result<Value, Problem> {
         "uri": to_viking(uri, &access.scope),
         "context_type": if is_chunk { "resource" } else { "memory" },
         "level": 2,
-        "abstract": hit.summary,
-        "overview": overview,
+        "abstract": mark_suspect_lines(&hit.summary),
+        "overview": mark_suspect_lines(&overview),
         "category": hit.kind,
         "score": hit.score,
         "match_reason": "",
@@ -143,7 +144,7 @@ async fn context(access: &Access, query: &FindBody, hits: Vec<FsHit>) -> VikingR
         .iter()
         .map(|hit| {
             let uri = to_viking(hit.document.as_ref().unwrap_or(&hit.uri), &access.scope);
-            json!({ "uri": uri, "category": hit.kind, "score": hit.score, "detail": "abstract", "text": hit.summary })
+            json!({ "uri": uri, "category": hit.kind, "score": hit.score, "detail": "abstract", "text": mark_suspect_lines(&hit.summary) })
         })
         .collect();
     let stats = json!({ "tokens": block.tokens });

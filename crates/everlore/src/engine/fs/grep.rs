@@ -71,6 +71,7 @@ impl Engine {
     /// or invalid, or if the URI is invalid or names nothing.
     pub async fn fs_grep(&self, scope: &Scope, request: &FsGrepRequest) -> Result<FsGrepReport> {
         super::check_limit(request.limit)?;
+        Self::check_query(&request.pattern)?;
         let pattern = compile_pattern(request)?;
         let fs_uri = FsUri::parse(&request.uri, scope)?;
         let mut search = GrepSearch::new(pattern, request.limit);

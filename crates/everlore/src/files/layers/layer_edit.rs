@@ -54,6 +54,16 @@ pub struct EditContext {
 }
 
 impl LayerEdit {
+    /// Returns the texts that the edit brings in.
+    pub(crate) fn new_texts(&self) -> Vec<&str> {
+        match self {
+            Self::Add { section, content } => vec![section, content],
+            Self::Replace { new, .. } => vec![new],
+            Self::Remove { .. } => Vec::new(),
+            Self::Write { text, .. } => vec![text],
+        }
+    }
+
     /// Returns the text after the edit. Fails if a section or text is missing, or if the file has changed.
     pub(super) fn apply(&self, text: &str) -> Result<EditedText> {
         let sections = MarkdownSections::parse(text);
