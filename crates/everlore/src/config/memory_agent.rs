@@ -31,7 +31,8 @@ pub struct MemoryAgentConfig {
     pub key_command: String,
     /// Address of the provider; empty for the provider's own.
     pub base_url: String,
-    /// Longest silence of the model, before its answer and within it, such as "30s" or "2m". From 1 second to 1 hour.
+    /// Longest silence of the model, before its answer and within it, such as "30s" or "2m". A model that
+    /// is silent for longer is left out, and rules extract from those turns. From 1 second to 1 hour.
     #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
     pub timeout: Duration,
     /// Extraction of memories from a conversation.
@@ -212,7 +213,8 @@ impl Default for MemoryAgentConfig {
             api_key: SecretString::default(),
             key_command: String::new(),
             base_url: String::new(),
-            timeout: Duration::from_secs(30),
+            // A model on this machine reads a long conversation for most of a minute before its first word.
+            timeout: Duration::from_secs(60),
             extract: ExtractConfig::default(),
             summarize: SummarizeConfig::default(),
             budget: BudgetConfig::default(),

@@ -69,6 +69,7 @@ pub(super) enum GateReason {
     Known,
     Secret(SecretKind),
     Order,
+    NoEvidence,
     TooMany { most: usize },
 }
 
@@ -95,6 +96,7 @@ impl fmt::Display for GateReason {
             Self::Known => f.write_str("it is already known"),
             Self::Secret(kind) => write!(f, "it is about a secret ({kind})"),
             Self::Order => f.write_str("it reads like an instruction to the model"),
+            Self::NoEvidence => f.write_str("nobody said it in the turns that the model cites"),
             Self::TooMany { most } => {
                 write!(
                     f,
@@ -107,7 +109,9 @@ impl fmt::Display for GateReason {
 
 /// Judges one draft.
 pub(super) fn judge(draft: &Draft, context: &GateContext) -> GateVerdict {
-    let reasons = [check_form(draft), check_substance(draft), check_novelty(draft, context)];
+    let unsupported = (!draft.is_supported).then_some(GateReason::NoEvidence);
+    let novelty = check_novelty(draft, context);
+    let reasons = [check_form(draft), check_substance(draft), novelty, unsupported];
     if let Some(reason) = reasons.into_iter().flatten().next() {
         return GateVerdict::Reject(reason);
     }

@@ -58,6 +58,9 @@ impl<'a> ReplyPrinter<'a> {
                 Ok(())
             }
             ChatEvent::Compacted(report) => self.print_aside(&self.messages.compacted(report)),
+            ChatEvent::WithoutTools { model } => {
+                self.print_aside(&self.messages.without_tools(model))
+            }
             ChatEvent::ToolStarted { name, arguments } => {
                 let input = summarize_arguments(arguments);
                 self.print_aside(&format!("· {name} {input}"))
