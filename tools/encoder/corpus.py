@@ -90,7 +90,7 @@ class Answer:
 
 
 # The sources of questions with answers; training draws from each by weight.
-ANSWER_SOURCES = ["sgd", "persona", "service", "request", "ours"]
+ANSWER_SOURCES = ["sgd", "persona", "service", "request", "ours", "paraphrase"]
 # Replies that say nothing by themselves.
 EMPTY = re.compile(r"^(yes|no|yeah|yep|nope|ok|okay|sure|thank|that|great|alright|sounds|hi|hello|not)\b", re.I)
 
@@ -130,11 +130,24 @@ def like_requests(corpus: Corpus, draw: random.Random) -> list[Answer]:
 
 # A topic with slots is filled as often at most, lest it outweigh the others.
 MOST_DRAWS = 4
+# Topics whose messages are taught as questions to their memories. Those after them ask for a step of common sense, which pulls
+# apart what belongs together (model card); their two languages still say the same.
+TAUGHT_TOPICS = 147
 
 
 def topics(path: Path) -> list[Answer]:
     """Reads our own questions and memories (see the head of the file)."""
-    fillers, found, topic = {}, [], 0
+    found = []
+    for topic, (memories, questions) in enumerate(filled_topics(path), 1):
+        if topic <= TAUGHT_TOPICS:
+            for some_memories, some_questions in zip(memories, questions):
+                found += [Answer(one, two, "", "", topic) for two in some_memories for one in some_questions]
+    return found
+
+
+def filled_topics(path: Path):
+    """Yields the memories and the messages of each topic, as lists of fillings of its slots."""
+    fillers = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         if not line or line.startswith("#"):
             continue
@@ -142,18 +155,39 @@ def topics(path: Path) -> list[Answer]:
         if head.startswith("{"):
             fillers[head] = [tuple(part.split("=")) for part in rest[0].split("|")]
             continue
-        memories, questions = (part.split("|") for part in rest[:2])
-        topic += 1
-        slots = [slot for slot in fillers if any(slot in text for text in memories + questions)]
-        for draw in range(min(MOST_DRAWS, max([len(fillers[slot]) for slot in slots], default=1))):
-            for memory in memories:
-                for question in questions:
-                    one, two = question, memory
-                    for slot in slots:
-                        english, chinese = fillers[slot][draw % len(fillers[slot])]
-                        one, two = (text.replace(slot, chinese if has_han(text) else english) for text in (one, two))
-                    found.append(Answer(one, two, "", "", topic))
-    return found
+        slots = [slot for slot in fillers if slot in line]
+        draws = min(MOST_DRAWS, max([len(fillers[slot]) for slot in slots], default=1))
+        yield [[fill_all(part, slots, fillers, draw) for draw in range(draws)] for part in rest[:2]]
+
+
+def fill_all(part: str, slots, fillers, draw: int) -> list[str]:
+    texts = part.split("|")
+    for slot in slots:
+        english, chinese = fillers[slot][draw % len(fillers[slot])]
+        texts = [text.replace(slot, chinese if has_han(text) else english) for text in texts]
+    return texts
+
+
+def own_pairs(topics_path: Path, pairs_path: Path) -> tuple[list[tuple[str, str]], list[Answer]]:
+    """Returns our own sentences with their English, and paraphrases: lines of two columns (Chinese, English) or of four
+    (Chinese, the same in other words, and both in English); of topics, the texts of both languages in their order."""
+    pairs, paraphrases = [], []
+    for parts in filled_topics(topics_path):
+        for texts in (part[0] for part in parts):
+            chinese, english = [text for text in texts if has_han(text)], [text for text in texts if not has_han(text)]
+            if len(chinese) == len(english):
+                pairs += zip(chinese, english)
+    for line in pairs_path.read_text(encoding="utf-8").splitlines():
+        fields = line.split("\t")
+        if line.startswith("#") or len(fields) not in (2, 4):
+            continue
+        half = len(fields) // 2
+        pairs += zip(fields[:half], fields[half:])
+        if half == 2:
+            one, two, one_english, two_english = fields
+            for first, second in ((one, two), (one, two_english), (one_english, two)):
+                paraphrases.append(Answer(first, second, one_english, two_english, source="paraphrase"))
+    return pairs, paraphrases
 
 
 def has_han(text: str) -> bool:

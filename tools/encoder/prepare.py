@@ -24,9 +24,9 @@ from glosses import frequencies
 MOST_PIECES = 126
 # A piece must occur as often to be kept.
 ENGLISH_PIECES, CHINESE_CHARACTERS, PUNCTUATION = 5, 3, 20
-CHINESE_WORDS = 7_000
+CHINESE_WORDS = 20_000
 # Groups of examples; training draws from them by weight.
-GROUPS = ["english", "pair_english", "pair_chinese", "sense", "switched", "joined"]
+GROUPS = ["english", "pair_english", "pair_chinese", "sense", "switched", "joined", "own"]
 SWITCHED, JOINED = 260_000, 90_000
 
 
@@ -57,9 +57,13 @@ def main():
         examples.append(("sense", word, goals.of("; ".join(senses[:3]))))
     examples += switched(corpus, encoding, goals, counts, draw)
     examples += joined(corpus, goals, draw)
+    own_sentences, paraphrases = sources.own_pairs(arguments.topics, arguments.pairs) if arguments.topics and arguments.pairs else ([], [])
+    for chinese, english in own_sentences:
+        goal = goals.of(english)
+        examples += [("pair_english", english, goal), ("own", folds(chinese), goal)]
     say(f"{len(examples)} examples {dict(Counter(example[0] for example in examples))}")
     answers = sources.answers(corpus) + sources.like_requests(corpus, draw)
-    own = sources.topics(arguments.topics) if arguments.topics else []
+    own = (sources.topics(arguments.topics) if arguments.topics else []) + paraphrases
     say(f"{len(answers)} questions with answers, {len(own)} of our own")
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
@@ -90,6 +94,7 @@ def parse():
     parser.add_argument("--han", type=Path, required=True, help="folds of traditional characters")
     parser.add_argument("--frequencies", type=Path, required=True, help="jieba's dict.txt")
     parser.add_argument("--topics", type=Path, help="our own questions and memories")
+    parser.add_argument("--pairs", type=Path, help="our own sentences in both languages")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--limit", type=int, help="keep this many texts of each kind, to try the script")
     return parser.parse_args()

@@ -21,8 +21,8 @@ from torch.nn import functional as F
 import model as models
 from model import Encoder, Size
 
-GROUPS = ["english", "pair_english", "pair_chinese", "sense", "switched", "joined"]
-SOURCES = ["sgd", "persona", "service", "request", "ours"]
+GROUPS = ["english", "pair_english", "pair_chinese", "sense", "switched", "joined", "own"]
+SOURCES = ["sgd", "persona", "service", "request", "ours", "paraphrase"]
 # One topic in six is never trained on where `hold` is set: does the encoder understand topics that it was not told?
 HOLD_EVERY = 6
 # Pieces of a text that take part in the contrast by pieces.
@@ -60,11 +60,13 @@ class Recipe:
     sense: float = 0.08
     switched: float = 0.14
     joined: float = 0.10
+    own: float = 0.06
     sgd: float = 0.08
     persona: float = 0.32
     service: float = 0.10
     request: float = 0.15
-    ours: float = 0.35
+    ours: float = 0.30
+    paraphrase: float = 0.10
 
 
 def main():

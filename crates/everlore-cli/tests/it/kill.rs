@@ -7,7 +7,10 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{home::TestHome, random::TestRandom};
+use crate::{
+    home::{CommandOutput, TestHome},
+    random::TestRandom,
+};
 
 const ROUNDS: usize = 200;
 
@@ -114,12 +117,20 @@ fn assert_all_stored(home: &TestHome, acknowledged: &[(String, String)]) {
 fn assert_all_found(home: &TestHome, acknowledged: &[(String, String)]) {
     for turns in acknowledged.chunks(QUERY_BATCH) {
         let words: Vec<&str> = turns.iter().map(|(_, word)| word.as_str()).collect();
-        let answer = home.json(&["recall", &words.join(" "), "--limit", "100"]);
+        let answer =
+            by_words_alone(home, &["--json", "recall", &words.join(" "), "--limit", "100"]);
         let hits = answer["hits"].as_array().unwrap();
         for (id, word) in turns {
             assert!(hits.iter().any(|hit| hit["id"] == id.as_str()), "{word} is not found");
         }
     }
+}
+
+/// Runs a command whose recall goes by words alone: by meaning, one turn of nonsense is as near to sixteen words of nonsense
+/// as any other.
+fn by_words_alone(home: &TestHome, args: &[&str]) -> Value {
+    let output = home.command(args).env("EVERLORE_RECALL__SEMANTIC", "0").output().unwrap();
+    CommandOutput::from(output).json()
 }
 
 /// Spins for a random while, at most `max_spins` turns of a loop.

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use everlore::llm::LocalModel;
+use everlore::{Config, llm::LocalModel};
 use serde_json::{Map, Value, json};
 
 use crate::{
     quality::injection::{
-        InjectionFigures, InjectionModels, InjectionOutcome, InjectionReport, measure,
-        measure_rivals, report,
+        InjectionFigures, InjectionModels, InjectionOutcome, InjectionReport, InjectionSetup,
+        measure, measure_rivals, report,
     },
     retrieval::data::DataSet,
     table::render,
@@ -33,6 +33,9 @@ pub(crate) struct InjectionArgs {
     /// Leave out the built-in encoder
     #[arg(long, conflicts_with = "model")]
     table_only: bool,
+    /// Change a setting, such as recall.floor=0; may be given several times
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
     /// Show the messages that miss a relevant memory, and those without need of memory that get one
     #[arg(long, conflicts_with = "json")]
     wrong: bool,
@@ -57,7 +60,8 @@ pub(crate) fn run(args: &InjectionArgs) -> Result<()> {
         None if args.table_only => InjectionModels::TableOnly,
         None => InjectionModels::Builtin,
     };
-    let outcomes = measure(&set, models)?;
+    let (config, _) = Config::parse(&args.settings.join("\n"))?;
+    let outcomes = measure(&set, &InjectionSetup { models, config })?;
     if let Some(path) = &args.features {
         write_features(path, &outcomes)?;
     }

@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use everlore::{
-    Engine, Kind, MemoryId, RememberRequest, Scope, Turn,
+    Config, Engine, Kind, MemoryId, RememberRequest, Scope, Turn,
     engine::{MemoryBlock, Recall},
     llm::{BuiltinEmbedder, Embedder, LocalModel},
     store::RamStore,
@@ -102,11 +102,18 @@ pub(crate) enum InjectionModels<'a> {
     Local(&'a LocalModel),
 }
 
+/// Engine under measurement.
+#[derive(Debug, Clone)]
+pub(crate) struct InjectionSetup<'a> {
+    pub(crate) models: InjectionModels<'a>,
+    pub(crate) config: Config,
+}
+
 /// Puts every message to Everlore.
-pub(crate) fn measure(set: &DataSet, models: InjectionModels<'_>) -> Result<Vec<InjectionOutcome>> {
+pub(crate) fn measure(set: &DataSet, setup: &InjectionSetup<'_>) -> Result<Vec<InjectionOutcome>> {
     let mut all = Vec::new();
     for (name, rows) in set.by_scope() {
-        let home = EvalHome::load(name, &rows, models)?;
+        let home = EvalHome::load(name, &rows, setup)?;
         for query in set.queries.iter().filter(|query| query.scope == name) {
             all.push(home.ask(query)?);
         }
@@ -226,16 +233,17 @@ struct EvalHome {
 }
 
 impl EvalHome {
-    fn load(name: &str, rows: &[CorpusRow], models: InjectionModels<'_>) -> Result<Self> {
+    fn load(name: &str, rows: &[CorpusRow], setup: &InjectionSetup<'_>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let now = Arc::new(AtomicI64::new(0));
         let clock = Arc::clone(&now);
         let builder = Engine::builder(Arc::new(RamStore::default()))
+            .config(setup.config.clone())
             .embedder(Arc::new(BuiltinEmbedder::new()))
             .clock(move || {
                 Timestamp::from_second(clock.load(Ordering::Relaxed)).unwrap_or_default()
             });
-        let engine = match models {
+        let engine = match setup.models {
             InjectionModels::Builtin => builder.builtin_encoder().build(),
             InjectionModels::TableOnly => builder.build(),
             InjectionModels::Local(model) => {
@@ -428,7 +436,8 @@ mod tests {
             query("q3", "thanks, that's all!", &[]),
         ];
         let set = DataSet { rows, queries, noise: vec![] };
-        let overall = report(&measure(&set, InjectionModels::Builtin).unwrap()).overall;
+        let setup = InjectionSetup { models: InjectionModels::Builtin, config: Config::default() };
+        let overall = report(&measure(&set, &setup).unwrap()).overall;
         assert_eq!((overall.injected, overall.silent), (Some(1.0), Some(1.0)));
         let rivals = measure_rivals(&set, None).unwrap();
         assert_eq!(rivals.len(), 2);

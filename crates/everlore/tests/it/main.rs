@@ -13,6 +13,8 @@ mod told;
 mod checks;
 mod pack;
 mod documents;
+#[cfg(feature = "local-model")]
+mod encoder;
 mod everyday;
 mod visible_context;
 mod small_homes;
