@@ -78,9 +78,9 @@ fn with_json_the_answer_comes_with_its_figures() {
 
 #[test]
 fn a_model_without_tools_is_asked_again_without_them_and_the_person_is_told() {
-    for (question, note) in [
-        ("What is my cat called?", "openai/scripted-chat cannot call tools"),
-        ("我的猫叫什么名字？", "openai/scripted-chat 不支持工具"),
+    for (language, question, note) in [
+        ("en", "What is my cat called?", "openai/scripted-chat cannot call tools"),
+        ("zh", "我的猫叫什么名字？", "openai/scripted-chat 不支持工具"),
     ] {
         let (server, home) = chat_home(MockChat::new().otherwise(|request| {
             if request.tools.is_empty() {
@@ -89,6 +89,9 @@ fn a_model_without_tools_is_asked_again_without_them_and_the_person_is_told() {
             let refusal = "registry.ollama.ai/library/scripted-chat does not support tools";
             ModelResponse::fail_with(400, refusal)
         }));
+        let settings = home.path().join("config.toml");
+        let text = fs::read_to_string(&settings).unwrap();
+        fs::write(&settings, format!("{text}[general]\nlanguage = \"{language}\"\n")).unwrap();
         home.run(&["remember", "My cat is called Momo. 我的猫叫墨墨。"]);
         let input = format!("{question}\n{question}\n");
         let ran = home.run_with_input(&["chat", "--session", "cats"], input.as_bytes());

@@ -109,14 +109,15 @@ impl fmt::Display for GateReason {
 
 /// Judges one draft.
 pub(super) fn judge(draft: &Draft, context: &GateContext) -> GateVerdict {
-    let unsupported = (!draft.is_supported).then_some(GateReason::NoEvidence);
-    let novelty = check_novelty(draft, context);
-    let reasons = [check_form(draft), check_substance(draft), novelty, unsupported];
+    let reasons = [check_form(draft), check_substance(draft), check_novelty(draft, context)];
     if let Some(reason) = reasons.into_iter().flatten().next() {
         return GateVerdict::Reject(reason);
     }
     if trust_of(draft) == Trust::Suspect {
         return GateVerdict::Quarantine(GateReason::Order);
+    }
+    if !draft.is_supported {
+        return GateVerdict::Reject(GateReason::NoEvidence);
     }
     check_confidence(draft, context.min_confidence)
 }

@@ -59,7 +59,8 @@ impl<'a> ReplyPrinter<'a> {
             }
             ChatEvent::Compacted(report) => self.print_aside(&self.messages.compacted(report)),
             ChatEvent::WithoutTools { model } => {
-                self.print_aside(&self.messages.without_tools(model))
+                self.out.note(&self.messages.without_tools(model));
+                Ok(())
             }
             ChatEvent::ToolStarted { name, arguments } => {
                 let input = summarize_arguments(arguments);
