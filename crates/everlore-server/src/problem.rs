@@ -219,7 +219,8 @@ impl From<Error> for Problem {
             Error::OwnerOnly { .. } => StatusCode::FORBIDDEN,
             Error::Invalid { .. } | Error::InvalidConfig { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Error::ContextTooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Error::Remote { .. } => StatusCode::BAD_GATEWAY,
+            Error::Remote { .. } | Error::ToolsUnsupported { .. } => StatusCode::BAD_GATEWAY,
+            Error::ModelSilent { .. } => StatusCode::GATEWAY_TIMEOUT,
             Error::Store(_) | Error::ReadOnly { .. } => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };

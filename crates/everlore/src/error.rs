@@ -99,6 +99,22 @@ pub enum Error {
         /// Advice.
         hint: String,
     },
+    /// A model on another server was silent for too long. Ask again later, or do without it.
+    #[error("{message}")]
+    ModelSilent {
+        /// Server or model, and how long it was silent.
+        message: String,
+        /// Advice.
+        hint: String,
+    },
+    /// The language model cannot call tools. Ask again without them.
+    #[error("{message}")]
+    ToolsUnsupported {
+        /// Message of the model's server.
+        message: String,
+        /// Advice.
+        hint: String,
+    },
     /// A file or stream failed.
     #[error("{what}: {source}")]
     Io {
@@ -147,7 +163,9 @@ impl Error {
             Self::ReadOnly { .. } => "read_only",
             Self::Damaged { .. } => "damaged",
             Self::Store(_) => "store",
-            Self::Remote { .. } => "remote",
+            Self::Remote { .. } | Self::ModelSilent { .. } | Self::ToolsUnsupported { .. } => {
+                "remote"
+            }
             Self::ContextTooLong { .. } => "too_long",
             Self::Io { .. } => "io",
         }
@@ -166,6 +184,8 @@ impl Error {
             Self::Invalid { hint, .. }
             | Self::NoSuchUri { hint, .. }
             | Self::Remote { hint, .. }
+            | Self::ModelSilent { hint, .. }
+            | Self::ToolsUnsupported { hint, .. }
             | Self::ContextTooLong { hint, .. } => hint,
             Self::Conflict { .. } => "read it again and repeat the change",
             Self::OwnerOnly { .. } => {

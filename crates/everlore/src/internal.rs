@@ -25,11 +25,17 @@ pub mod text {
     pub mod injected_blocks {
         pub use crate::text::injected_blocks::strip_injected_blocks;
     }
+    pub mod quoted_text {
+        pub use crate::text::quoted_text::SpokenText;
+    }
     pub mod language {
         pub use crate::text::language::detect_language;
     }
     pub mod sanitize {
         pub use crate::text::sanitize::{sanitize_line, sanitize_verbatim};
+    }
+    pub mod side_requests {
+        pub use crate::text::side_requests::is_side_request;
     }
     pub mod secrets {
         pub use crate::text::secrets::{describe_kinds, mask, mask_all};

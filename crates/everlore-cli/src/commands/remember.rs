@@ -40,6 +40,9 @@ pub(crate) struct RememberArgs {
     /// The conversation it came from
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
+    /// The person who said it, if it is not the user
+    #[arg(long, value_name = "NAME")]
+    speaker: Option<String>,
     /// The time at which it was said or became true; now if left out
     #[arg(long, value_name = "TIME", value_parser = parse_time_spec)]
     at: Option<TimeSpec>,
@@ -93,6 +96,8 @@ impl RememberArgs {
             confidence: None,
             at: Some(to_millisecond(at)),
             session: self.session,
+            speaker: self.speaker,
+            role: None,
             metadata: self.metadata.unwrap_or_default(),
             check,
         })

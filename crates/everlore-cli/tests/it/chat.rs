@@ -77,6 +77,33 @@ fn with_json_the_answer_comes_with_its_figures() {
 }
 
 #[test]
+fn a_model_without_tools_is_asked_again_without_them_and_the_person_is_told() {
+    for (language, question, note) in [
+        ("en", "What is my cat called?", "openai/scripted-chat cannot call tools"),
+        ("zh", "我的猫叫什么名字？", "openai/scripted-chat 不支持工具"),
+    ] {
+        let (server, home) = chat_home(MockChat::new().otherwise(|request| {
+            if request.tools.is_empty() {
+                return ModelResponse::text("Momo 墨墨。");
+            }
+            let refusal = "registry.ollama.ai/library/scripted-chat does not support tools";
+            ModelResponse::fail_with(400, refusal)
+        }));
+        let settings = home.path().join("config.toml");
+        let text = fs::read_to_string(&settings).unwrap();
+        fs::write(&settings, format!("{text}[general]\nlanguage = \"{language}\"\n")).unwrap();
+        home.run(&["remember", "My cat is called Momo. 我的猫叫墨墨。"]);
+        let input = format!("{question}\n{question}\n");
+        let ran = home.run_with_input(&["chat", "--session", "cats"], input.as_bytes());
+        assert!(ran.code == 0 && ran.out.contains("Momo 墨墨。"), "{ran:?}");
+        let told = format!("{}{}", ran.out, ran.err);
+        assert_eq!(told.matches(note).count(), 1, "once: {ran:?}");
+        let has_tools = |index: usize| server.requests()[index].json().get("tools").is_some();
+        assert!(has_tools(0) && !has_tools(1) && !has_tools(2), "refused once");
+    }
+}
+
+#[test]
 fn a_conversation_goes_on_under_its_name_and_its_prompt_stays_the_same() {
     let (server, home) = chat_home(MockChat::new().says("Nice name.").says("Momo, you said."));
     home.run(&["chat", "--session", "cats", "My cat is called Momo."]);

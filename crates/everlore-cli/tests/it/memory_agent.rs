@@ -199,6 +199,53 @@ fn an_answer_that_cannot_be_used_is_asked_for_again_and_after_three_rules_read()
 }
 
 #[test]
+fn a_model_that_falls_silent_is_left_out_and_the_person_is_told() {
+    for (text, expected) in [("I live in Boston.", "Boston"), ("我对花生过敏。", "花生")] {
+        let silent = ModelResponse::text("{\"memories\": []}").held_after(1);
+        let (server, home) = capture_home(
+            MockChat::new().then(silent).says("{\"memories\": []}"),
+            "timeout = \"1s\"\n",
+        );
+        observe(&home, "monday", &[text]);
+        let done = home.json(&["extract"])["extractions"][0].clone();
+        let note = done["note"].as_str().unwrap();
+        assert!(
+            note.contains("was silent for 1s") && note.contains("memory_agent.timeout"),
+            "{note}"
+        );
+        assert_eq!((&done["by"], &done["error"]), (&json!("rules"), &Value::Null), "{done}");
+        assert!(kept_memories(&home).iter().any(|(_, text)| text.contains(expected)), "{done}");
+        let status = home.run(&["memory", "status"]);
+        assert!(status.err.contains("was silent for 1s"), "{status:?}");
+        let history = home.run(&["memory", "history"]);
+        assert!(history.out.contains("was silent"), "{history:?}");
+        // Once the model answers again, nothing is left to tell.
+        observe(&home, "tuesday", &["Good morning to you."]);
+        assert_eq!(home.json(&["extract"])["extractions"][0]["by"], MODEL);
+        assert_eq!(home.json(&["memory", "status"])["note"], Value::Null);
+        assert_eq!(server.requests().len(), 2);
+    }
+}
+
+#[test]
+fn a_slow_model_may_take_longer_than_its_longest_silence() {
+    let answer = json!({ "memories": [{
+        "statement": "The user lives in Lisbon.", "kind": "user", "confidence": 0.9, "turns": [1],
+        "evidence": "I moved to Lisbon",
+    }] });
+    // About forty deltas, 50 ms apart: two seconds with a limit of one.
+    let slow =
+        ModelResponse::text(&answer.to_string()).with_pause(std::time::Duration::from_millis(50));
+    let (_server, home) = capture_home(MockChat::new().then(slow), "timeout = \"1s\"\n");
+    observe(&home, "monday", &["I moved to Lisbon last month."]);
+    let begun = std::time::Instant::now();
+    let done = home.json(&["extract"])["extractions"][0].clone();
+    assert_eq!((&done["by"], &done["note"]), (&json!(MODEL), &Value::Null), "{done}");
+    assert!(begun.elapsed() > std::time::Duration::from_secs(1), "{:?}", begun.elapsed());
+    assert_eq!(kept_memories(&home).len(), 1, "{done}");
+}
+
+#[test]
 fn a_provider_that_is_down_leaves_everything_waiting() {
     let (server, home) = capture_home(MockChat::new(), "");
     drop(server);

@@ -169,6 +169,7 @@ fn parse_turns(message: &str) -> Result<Vec<TurnText>> {
     let turn = |role, text: &str| TurnText {
         id: MemoryId::new(at),
         role,
+        speaker: None,
         text: text.trim().to_owned(),
         at,
     };

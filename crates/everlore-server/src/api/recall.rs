@@ -258,7 +258,7 @@ pub(super) async fn context(
     let engine = access.engine();
     let request = engine.context_request(&access.scope, body.query);
     let visible = body.session.clone().zip(body.seen_since);
-    let visible = visible.map(|(session, since)| VisibleContext { session, since, texts: None });
+    let visible = visible.map(|(session, since)| VisibleContext::Session { session, since });
     let request = RecallRequest { limit: body.limit.unwrap_or(request.limit), visible, ..request };
     let usual = engine.settings(access.scope.agent()).memory.inject.token_budget;
     let budget = body.budget.unwrap_or(usual);

@@ -12,7 +12,8 @@ use everlore::{
 };
 
 use super::{
-    request::ProxiedRequest,
+    conversation::{chain_links, turn_run},
+    request::{MessageAuthor, ProxiedRequest},
     response::ProxiedReply,
     session::{MemoryMode, ProxySession, short_digest},
 };
@@ -28,7 +29,7 @@ pub(super) struct Exchange {
 impl Exchange {
     /// Stores both turns, and records which memories the answer used. No client waits for it, so errors go to the log.
     pub(super) async fn store(self, reply: ProxiedReply) {
-        let ProxySession { access, session, mode } = &self.session;
+        let ProxySession { access, session, mode, .. } = &self.session;
         if let Some(id) = &reply.id {
             access.app.proxy.reply_sessions.put(reply_key(&access.scope, id), session.clone());
         }
@@ -37,11 +38,11 @@ impl Exchange {
         }
         let ended_at = access.app.engine.now().timestamp();
         let answer = strip_injected_blocks(&reply.text).into_owned();
-        let preceding: Vec<&str> = self.request.preceding.iter().map(String::as_str).collect();
-        let up_to_question = [&preceding[..], &[&self.request.question]].concat();
-        let up_to_answer = [&up_to_question[..], &[&answer]].concat();
-        self.store_turn(Role::User, &self.request.question, self.at, &up_to_question).await;
-        self.store_turn(Role::Assistant, &answer, ended_at.max(self.at), &up_to_answer).await;
+        let question = self.question_link();
+        let messages = [(MessageAuthor::Model, answer.as_str())];
+        let after = chain_links(messages).concat() + &question;
+        self.store_turn(Role::User, &self.request.question, self.at, &question).await;
+        self.store_turn(Role::Assistant, &answer, ended_at.max(self.at), &after).await;
         if reply.is_done {
             let usage = access.engine().record_answer(&access.scope, session, &answer).await;
             if let Err(error) = usage {
@@ -50,20 +51,31 @@ impl Exchange {
         }
     }
 
-    /// Stores a turn, unless the journal has one with the same texts up to it.
-    async fn store_turn(&self, role: Role, text: &str, at: Timestamp, texts_up_to: &[&str]) {
-        let ProxySession { access, session, .. } = &self.session;
+    /// Returns the digest that tells the question from the same words elsewhere: by all messages up to it, or within a
+    /// named session by those just before it, since clients shorten long histories.
+    fn question_link(&self) -> String {
+        let request = &self.request;
+        match request.chain.last() {
+            Some(link) if self.session.run_salt.is_empty() => link.clone(),
+            _ => {
+                let before = request.preceding.iter().chain([&request.question]);
+                short_digest(&before.map(String::as_str).collect::<Vec<_>>())
+            }
+        }
+    }
+
+    /// Stores a turn, unless the journal has one with the same messages up to it.
+    async fn store_turn(&self, role: Role, text: &str, at: Timestamp, link: &str) {
+        let ProxySession { access, session, run_salt, .. } = &self.session;
         if text.is_empty() {
             return;
         }
-        let speaker = if role == Role::User { "user" } else { "assistant" };
-        let names = [access.scope.agent(), access.scope.user(), session, speaker];
-        let run = format!("proxy-{}", short_digest(&[&names[..], texts_up_to].concat()));
+        let run = turn_run(access, run_salt, role, link);
         let _guard = access.app.proxy.begin_capture(&run).await;
         let turn = Turn {
             text: text.to_owned(),
             session: Some(session.clone()),
-            speaker: None,
+            speaker: self.request.speaker.clone().filter(|_| role == Role::User),
             role: Some(role),
             time: Some(at),
         };

@@ -2,12 +2,7 @@
 
 use std::time::Duration;
 
-use everlore::{
-    MemoryBlock, RecallRequest,
-    engine::VisibleContext,
-    store::{ListOrder, ListQuery, MemoryFilter},
-    types::{Fingerprint, Kind, Timestamp},
-};
+use everlore::{MemoryBlock, RecallRequest, engine::VisibleContext, types::Fingerprint};
 
 use super::{
     request::ProxiedRequest,
@@ -30,6 +25,8 @@ pub(super) enum InjectionOutcome {
     Nothing,
     /// Not recalled: memory is off, for this request or by the settings.
     Off,
+    /// Not recalled: the host asks on its own account.
+    SideRequest,
     /// Not recalled: the model is in a tool loop.
     ToolLoop,
     /// Not recalled: the request could not be parsed.
@@ -45,6 +42,7 @@ impl InjectionOutcome {
             Self::Block(_) => "added",
             Self::Nothing => "nothing",
             Self::Off => "off",
+            Self::SideRequest => "side-request",
             Self::ToolLoop => "tool-loop",
             Self::Unparsed => "unread",
             Self::Failed => "failed",
@@ -60,6 +58,9 @@ pub(super) async fn recall_for_request(
     let Some(request) = request else { return InjectionOutcome::Unparsed };
     if session.mode == MemoryMode::Off {
         return InjectionOutcome::Off;
+    }
+    if session.is_side_request {
+        return InjectionOutcome::SideRequest;
     }
     if request.in_tool_loop {
         return InjectionOutcome::ToolLoop;
@@ -84,18 +85,12 @@ async fn recall_block(
 ) -> everlore::Result<MemoryBlock> {
     let (engine, scope) = (session.access.engine(), &session.access.scope);
     let budget = engine.settings(scope.agent()).memory.inject.token_budget;
-    // The client still sends the turns of this session, so they are not injected.
     let has_history = proxied.message_count > 1 || proxied.previous_response.is_some();
-    let turns_until = if has_history { session_start(session).await? } else { None };
-    let filter = MemoryFilter { turns_until, ..MemoryFilter::default() };
     let request = engine.context_request(scope, query_tail(&proxied.question));
+    // What the client sends anyway is not injected.
     let texts = proxied.transcript.iter().map(|text| Fingerprint::of(text)).collect();
-    let visible = turns_until.map(|since| VisibleContext {
-        session: session.session.clone(),
-        since,
-        texts: Some(texts),
-    });
-    let request = RecallRequest { filter, visible, is_later_round: has_history, ..request };
+    let visible = has_history.then_some(VisibleContext::Texts(texts));
+    let request = RecallRequest { visible, is_later_round: has_history, ..request };
     match session.mode {
         MemoryMode::Full => engine.inject(&request, budget, &session.session).await,
         MemoryMode::Read | MemoryMode::Off if is_empty_round(session, has_history) => {
@@ -110,28 +105,6 @@ async fn recall_block(
 fn is_empty_round(session: &ProxySession, has_history: bool) -> bool {
     let settings = session.access.engine().settings(session.access.scope.agent());
     settings.memory.inject.first_round_empty && !has_history
-}
-
-/// Returns the time of the first turn of a session.
-async fn session_start(identity: &ProxySession) -> everlore::Result<Option<Timestamp>> {
-    let (access, session) = (&identity.access, &identity.session);
-    let session_starts = &access.app.proxy.session_starts;
-    let key = format!("{}\n{session}", access.scope);
-    if let Some(at) = session_starts.get(&key) {
-        return Ok(Some(at));
-    }
-    let filter = MemoryFilter {
-        kinds: vec![Kind::Turn],
-        session: Some(session.clone()),
-        ..MemoryFilter::default()
-    };
-    let page = ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: 1 };
-    let first = access.app.engine.list(&access.scope, &page).await?;
-    let at = first.first().map(|turn| turn.at);
-    if let Some(at) = at {
-        session_starts.put(key, at);
-    }
-    Ok(at)
 }
 
 fn query_tail(question: &str) -> &str {

@@ -4,7 +4,9 @@
 //!
 //! 1. `routes.rs` authenticates the client (`auth::authenticate_client`) and calls `relay_chat`.
 //!    `ProxiedRequest::parse` (`request.rs`) reads the conversation from the bytes of the body and finds the position
-//!    after the user's last message; `ProxySession::identify` (`session.rs`) finds scope, session and memory mode.
+//!    after the user's last message; `ProxySession::identify` (`session.rs`) finds scope, session and memory mode: the
+//!    session by an id of the host, else by its messages (`conversation.rs`). What a host asks on its own account
+//!    (`text/side_requests.rs` of the engine) is only relayed.
 //! 2. `recall_for_request` (`inject.rs`) calls `Engine::inject` (`Engine::context` in mode `read`), within two seconds.
 //! 3. `edit_body` inserts the block into the bytes at that position, and the configured model's name where the client
 //!    leaves the choice to the settings. Every other byte stays, and with it the provider's prompt cache.
@@ -17,6 +19,7 @@
 mod chat_api;
 mod request;
 mod response;
+mod conversation;
 mod session;
 mod inject;
 mod cache_prefix;
@@ -45,7 +48,6 @@ use everlore::{
         llm::{ClientProtocol, Upstream, UpstreamResponse},
         prompt::PrefixDigest,
     },
-    types::Timestamp,
 };
 use serde_json::Value;
 use tokio::{sync::Notify, task::JoinSet};
@@ -57,6 +59,7 @@ use self::{
     cache_prefix::CachePrefix,
     capture::Exchange,
     chat_api::ChatApi,
+    conversation::ConversationIndex,
     inject::{InjectionOutcome, recall_for_request},
     models::CONFIGURED_MODEL,
     request::ProxiedRequest,
@@ -93,8 +96,8 @@ pub struct Providers {
 /// State that the proxy keeps between requests.
 #[derive(Default)]
 pub(crate) struct ProxyState {
-    /// Time of the first turn of each session.
-    session_starts: FifoCache<Timestamp>,
+    /// Conversations by their messages.
+    conversations: ConversationIndex,
     /// Prefix of each session's last request.
     prefixes: FifoCache<PrefixDigest>,
     /// Sessions by response id, where the provider stores the conversation.
@@ -177,17 +180,19 @@ async fn relay_chat_once(
     let (parts, body) = read_request(&access, request).await?;
     check_spending(&access, &parts)?;
     let proxied = std::str::from_utf8(&body).ok().and_then(|text| ProxiedRequest::parse(api, text));
-    let session = ProxySession::identify(&access, &parts.headers, proxied.as_ref())?;
+    let session = ProxySession::identify(&access, &parts.headers, proxied.as_ref()).await?;
     let at = access.app.engine.now().timestamp();
     let injection = recall_for_request(&session, proxied.as_ref()).await;
     let prefix = proxied
         .as_ref()
+        .filter(|_| !session.is_side_request)
         .and_then(|proxied| CachePrefix::record(proxied, &session, &injection, &body));
     let sent =
         proxied.as_ref().map(|proxied| edit_body(api, proxied, &injection, &upstream, &body));
     let path = with_query(api.path(), parts.uri.query());
     let reply = send_to_provider(&upstream, &parts, &path, sent.unwrap_or(body)).await?;
-    let capture = proxied.filter(|_| reply.status.is_success()).map(|proxied| {
+    let is_captured = reply.status.is_success() && !session.is_side_request;
+    let capture = proxied.filter(|_| is_captured).map(|proxied| {
         capture_response(api, &reply, Exchange { session: session.clone(), request: proxied, at })
     });
     let mut response = client_response(reply, capture);

@@ -5,11 +5,13 @@
 
 use std::ops::Range;
 
-use everlore::internal::text::injected_blocks::strip_injected_blocks;
+use everlore::internal::text::{
+    injected_blocks::strip_injected_blocks, quoted_text::SpokenText, side_requests::is_side_request,
+};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use super::chat_api::ChatApi;
+use super::{chat_api::ChatApi, conversation::chain_links};
 
 /// Messages before a question that distinguish it from the same words elsewhere in a conversation.
 const CONTEXT_MESSAGES: usize = 2;
@@ -19,10 +21,12 @@ const CONTEXT_MESSAGES: usize = 2;
 pub(super) struct ProxiedRequest {
     /// Model name, and its byte range including the quotes.
     pub(super) model: Option<(String, Range<usize>)>,
-    /// Last user message, without injected blocks; empty if there is none.
+    /// Own words of the last user message; empty if there is none.
     pub(super) question: String,
-    /// First user message.
-    pub(super) first_message: String,
+    /// Name that the client gives the author of the question.
+    pub(super) speaker: Option<String>,
+    /// Digests of the messages of the user and the model up to the question, each with all before it.
+    pub(super) chain: Vec<String>,
     /// All messages of the user and the model.
     pub(super) transcript: Vec<String>,
     /// Messages just before the question.
@@ -37,6 +41,8 @@ pub(super) struct ProxiedRequest {
     pub(super) session: Option<String>,
     /// Response that the request continues, where the provider stores the conversation.
     pub(super) previous_response: Option<String>,
+    /// Set for a request that the host makes on its own account, such as one for a title.
+    pub(super) is_side_request: bool,
     insertion: Option<InsertionPoint>,
 }
 
@@ -65,6 +71,22 @@ struct RawRequest<'a> {
     conversation: Option<&'a RawValue>,
     #[serde(borrow)]
     previous_response_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    prompt_cache_key: Option<&'a RawValue>,
+    #[serde(borrow)]
+    client_metadata: Option<&'a RawValue>,
+    #[serde(borrow)]
+    session_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    system: Option<&'a RawValue>,
+    #[serde(borrow)]
+    instructions: Option<&'a RawValue>,
+    #[serde(borrow)]
+    max_tokens: Option<&'a RawValue>,
+    #[serde(borrow)]
+    max_completion_tokens: Option<&'a RawValue>,
+    #[serde(borrow)]
+    max_output_tokens: Option<&'a RawValue>,
 }
 
 /// Message, or another item of the array.
@@ -76,15 +98,32 @@ struct RawMessage<'a> {
     kind: Option<&'a RawValue>,
     #[serde(borrow)]
     content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+}
+
+/// Message with what it says.
+struct ProxiedMessage {
+    author: MessageAuthor,
+    /// Text as it was sent.
+    raw_text: String,
+    /// Own words of its author.
+    text: String,
 }
 
 /// Author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum MessageAuthor {
+pub(super) enum MessageAuthor {
     User,
     Model,
     Tool,
     Other,
+}
+
+impl MessageAuthor {
+    fn is_spoken(self) -> bool {
+        matches!(self, Self::User | Self::Model)
+    }
 }
 
 impl ProxiedRequest {
@@ -101,9 +140,9 @@ impl ProxiedRequest {
         let messages = if api == ChatApi::Responses { body.input } else { body.messages }?;
         match json_string(messages) {
             Some(question) if api == ChatApi::Responses => {
-                request.read_single_input(text, messages, &question)
+                request.read_single_input(text, &body, messages, &question)
             }
-            _ => request.read_messages(api, text, messages)?,
+            _ => request.read_messages(api, text, &body, messages)?,
         }
         Some(request)
     }
@@ -138,38 +177,50 @@ impl ProxiedRequest {
         self.prefix_bytes().is_some_and(|at| range.start >= at)
     }
 
-    fn read_single_input(&mut self, text: &str, input: &RawValue, question: &str) {
-        self.question = strip_injected_blocks(question).into_owned();
-        self.first_message.clone_from(&self.question);
+    fn read_single_input(
+        &mut self,
+        text: &str,
+        body: &RawRequest<'_>,
+        input: &RawValue,
+        question: &str,
+    ) {
+        self.question = SpokenText::parse(question).own.into_owned();
+        self.chain = chain_links([(MessageAuthor::User, self.question.as_str())]);
         self.message_count = 1;
         self.insertion = insertion_point(text, input);
+        self.is_side_request = body.is_side_request(question, Vec::new());
     }
 
-    fn read_messages(&mut self, api: ChatApi, text: &str, messages: &RawValue) -> Option<()> {
+    fn read_messages(
+        &mut self,
+        api: ChatApi,
+        text: &str,
+        body: &RawRequest<'_>,
+        messages: &RawValue,
+    ) -> Option<()> {
         let raw: Vec<&RawValue> = serde_json::from_str(messages.get()).ok()?;
         let items: Vec<RawMessage<'_>> =
             raw.iter().map(|raw| serde_json::from_str(raw.get()).ok()).collect::<Option<_>>()?;
-        let authors: Vec<MessageAuthor> = items.iter().map(|item| item.author(api)).collect();
+        let messages: Vec<ProxiedMessage> = items.iter().map(|item| item.read(api)).collect();
         self.message_count = items.len();
-        let is_user = |author: &MessageAuthor| *author == MessageAuthor::User;
-        let first = authors.iter().position(is_user);
-        let (Some(first), Some(last)) = (first, authors.iter().rposition(is_user)) else {
-            self.in_tool_loop = authors.last() == Some(&MessageAuthor::Tool);
+        self.is_side_request = body.is_side_in(&messages);
+        let Some(last) = messages.iter().rposition(|it| it.author == MessageAuthor::User) else {
+            let author = messages.last().map(|message| message.author);
+            self.in_tool_loop = author == Some(MessageAuthor::Tool);
             return Some(());
         };
-        let is_spoken =
-            |author: &MessageAuthor| matches!(author, MessageAuthor::User | MessageAuthor::Model);
-        let spoken = items.iter().zip(&authors).filter(|(_, author)| is_spoken(author));
-        self.transcript = spoken.map(|(item, _)| item.text()).collect();
-        self.first_message = items[first].text();
-        self.question = items[last].text();
-        self.preceding = items[last.saturating_sub(CONTEXT_MESSAGES)..last]
-            .iter()
-            .zip(&authors[last.saturating_sub(CONTEXT_MESSAGES)..last])
-            .filter(|(_, author)| is_spoken(author))
-            .map(|(item, _)| item.text())
-            .collect();
-        self.in_tool_loop = authors[last..].contains(&MessageAuthor::Tool);
+        let spoken = |messages: &[ProxiedMessage]| -> Vec<String> {
+            let spoken = messages.iter().filter(|message| message.author.is_spoken());
+            spoken.map(|message| message.text.clone()).collect()
+        };
+        self.transcript = spoken(&messages);
+        self.question.clone_from(&messages[last].text);
+        self.speaker = items[last].name.and_then(json_string);
+        self.preceding = spoken(&messages[last.saturating_sub(CONTEXT_MESSAGES)..last]);
+        let up_to = messages[..=last].iter().filter(|message| message.author.is_spoken());
+        self.chain = chain_links(up_to.map(|message| (message.author, message.text.as_str())));
+        let after = &messages[last..];
+        self.in_tool_loop = after.iter().any(|message| message.author == MessageAuthor::Tool);
         self.insertion = items[last].content.and_then(|content| insertion_point(text, content));
         Some(())
     }
@@ -180,13 +231,21 @@ impl ProxiedRequest {
             |raw: Option<&RawValue>| raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
         let metadata: Value = value(body.metadata).unwrap_or_default();
         let conversation: Value = value(body.conversation).unwrap_or_default();
+        let client: Value = value(body.client_metadata).unwrap_or_default();
         let named = [
             &metadata["session_id"],
+            &metadata["sessionId"],
             &metadata["conversation_id"],
             &conversation["id"],
             &conversation,
+            &client["session_id"],
+            &client["thread_id"],
         ];
+        let cache_key =
+            body.prompt_cache_key.and_then(json_string).filter(|key| is_session_id(key));
         self.session = named.into_iter().find_map(Value::as_str).map(str::to_owned);
+        self.session =
+            self.session.take().or_else(|| body.session_id.and_then(json_string)).or(cache_key);
         let Some(id) = metadata["user_id"].as_str() else { return };
         match session_from_user_id(id) {
             // It names a machine and a session, and no user.
@@ -194,6 +253,36 @@ impl ProxiedRequest {
             None => self.user = self.user.take().or_else(|| Some(id.to_owned())),
         }
     }
+}
+
+impl RawRequest<'_> {
+    /// Returns `true` if the host makes a request of these messages on its own account.
+    fn is_side_in(&self, messages: &[ProxiedMessage]) -> bool {
+        let others = messages.iter().filter(|message| message.author == MessageAuthor::Other);
+        let system = others.map(|message| message.raw_text.clone()).collect();
+        // What a host writes in the user's name is no user's message to us.
+        let last = messages.iter().rfind(|message| message.author != MessageAuthor::Model);
+        self.is_side_request(last.map_or("", |last| &last.raw_text), system)
+    }
+
+    fn is_side_request(&self, last_message: &str, mut system: Vec<String>) -> bool {
+        for raw in [self.system, self.instructions].into_iter().flatten() {
+            system.extend(text_parts(raw));
+        }
+        let limits = [self.max_tokens, self.max_completion_tokens, self.max_output_tokens];
+        let number = |raw: &RawValue| serde_json::from_str::<u64>(raw.get()).ok();
+        let max_tokens = limits.into_iter().flatten().find_map(number);
+        is_side_request(&system, last_message, max_tokens)
+    }
+}
+
+/// Returns `true` for a cache key that names one conversation: Codex and opencode send its id, others a constant.
+fn is_session_id(key: &str) -> bool {
+    let groups: Vec<&str> = key.split('-').collect();
+    let is_hex = |group: &&str| group.chars().all(|c| c.is_ascii_hexdigit());
+    let is_uuid = groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12]);
+    is_uuid && groups.iter().all(is_hex)
+        || ["ses_", "sess_", "conv_", "thread_"].iter().any(|prefix| key.starts_with(prefix))
 }
 
 /// Returns the session in the `user_id` of Claude Code.
@@ -207,6 +296,27 @@ fn session_from_user_id(id: &str) -> Option<String> {
 }
 
 impl RawMessage<'_> {
+    /// Reads who wrote the message and what it says. A user message that says nothing of its own is a tool's result or
+    /// the host's.
+    fn read(&self, api: ChatApi) -> ProxiedMessage {
+        let raw_text = self.content.map(text_parts).unwrap_or_default().join("\n");
+        let author = self.author(api);
+        if author != MessageAuthor::User {
+            let text = strip_injected_blocks(&raw_text).into_owned();
+            return ProxiedMessage { author, raw_text, text };
+        }
+        let SpokenText { own, quoted } = SpokenText::parse(&raw_text);
+        let author = match (own.is_empty(), quoted.is_empty()) {
+            (false, _) => MessageAuthor::User,
+            (true, false) => MessageAuthor::Tool,
+            // Without any text it is a picture or a file.
+            (true, true) if raw_text.trim().is_empty() => MessageAuthor::User,
+            (true, true) => MessageAuthor::Other,
+        };
+        let text = own.into_owned();
+        ProxiedMessage { author, raw_text, text }
+    }
+
     fn author(&self, api: ChatApi) -> MessageAuthor {
         let (role, kind) = (self.role.and_then(json_string), self.kind.and_then(json_string));
         match (role.as_deref(), kind.as_deref()) {
@@ -222,29 +332,27 @@ impl RawMessage<'_> {
     }
 
     fn has_tool_result(&self) -> bool {
-        self.parts()
+        let parts = self.content.map(content_parts).unwrap_or_default();
+        parts
             .iter()
             .any(|part| part["type"].as_str().is_some_and(|kind| kind.ends_with("tool_result")))
     }
+}
 
-    fn parts(&self) -> Vec<Value> {
-        let content = self.content.filter(|raw| raw.get().starts_with('['));
-        content.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+/// Returns the texts of a content: a string, or a list of parts without images.
+fn text_parts(content: &RawValue) -> Vec<String> {
+    match json_string(content) {
+        Some(text) => vec![text],
+        None => {
+            let text = |part: &Value| part["text"].as_str().map(str::to_owned);
+            content_parts(content).iter().filter_map(text).collect()
+        }
     }
+}
 
-    /// Returns the text, without images and injected blocks.
-    fn text(&self) -> String {
-        let text = match self.content.and_then(json_string) {
-            Some(text) => text,
-            None => {
-                let parts = self.parts();
-                let texts: Vec<&str> =
-                    parts.iter().filter_map(|part| part["text"].as_str()).collect();
-                texts.join("\n")
-            }
-        };
-        strip_injected_blocks(&text).into_owned()
-    }
+fn content_parts(content: &RawValue) -> Vec<Value> {
+    let list = Some(content).filter(|raw| raw.get().starts_with('['));
+    list.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }
 
 fn json_string(raw: &RawValue) -> Option<String> {
@@ -282,10 +390,7 @@ mod tests {
         let body = r#"{ "z":1.50, "messages" : [ {"role":"system","content":"S"}, {"role":"user","content":"早上好"},
             {"role":"assistant","content":"a"}, {"content":"My \"dog\"?\n","role":"user","x":[]} ], "tools":[{"b":1,"a":2}], "big":123456789012345678901234567890 }"#;
         let request = read(ChatApi::Chat, body);
-        assert_eq!(
-            (request.question.as_str(), request.first_message.as_str()),
-            ("My \"dog\"?", "早上好")
-        );
+        assert_eq!((request.question.as_str(), request.chain.len()), ("My \"dog\"?", 3));
         assert_eq!(request.preceding, ["早上好", "a"]);
         let with_text = request.insert_text(ChatApi::Chat, body, "<m>\n茶 \"x\"</m>").unwrap();
         let expected = body.replace("dog\\\"?\\n\"", "dog\\\"?\\n\\n\\n<m>\\n茶 \\\"x\\\"</m>\"");
@@ -358,10 +463,38 @@ mod tests {
             names(ChatApi::Messages, r#"{"messages":[],"metadata":{"user_id":"王"}}"#),
             (some("王"), None)
         );
+        let codex = r#"{"input":"hi","prompt_cache_key":"019a9544-7ab1-73c1-837e-1fa681f4462b"}"#;
+        let id = some("019a9544-7ab1-73c1-837e-1fa681f4462b");
+        assert_eq!(names(ChatApi::Responses, codex), (None, id));
+        let constant = r#"{"input":"hi","prompt_cache_key":"our-app-2026"}"#;
+        assert_eq!(names(ChatApi::Responses, constant), (None, None));
+        let codex = r#"{"input":"hi","client_metadata":{"session_id":"s-7"}}"#;
+        assert_eq!(names(ChatApi::Responses, codex), (None, some("s-7")));
+        let qwen = r#"{"messages":[],"metadata":{"sessionId":"q-1","promptId":"q-1########2"}}"#;
+        assert_eq!(names(ChatApi::Chat, qwen), (None, some("q-1")));
         let code = r#"{"messages":[],"metadata":{"user_id":"user_ab12_account__session_9f-1"}}"#;
         assert_eq!(names(ChatApi::Messages, code), (None, some("9f-1")));
         let code = r#"{"messages":[],"metadata":{"user_id":"{\"device_id\":\"d\",\"session_id\":\"9f-2\"}"}}"#;
         assert_eq!(names(ChatApi::Messages, code), (None, some("9f-2")));
+    }
+
+    #[test]
+    fn what_hosts_and_tools_write_in_the_users_name_is_not_the_question() {
+        let codex = r##"{"input":[{"role":"user","content":"# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>Use tabs.</INSTRUCTIONS>"},
+            {"role":"user","content":"<environment_context>x</environment_context>"},{"role":"user","content":"我住在上海"}]}"##;
+        let request = read(ChatApi::Responses, codex);
+        assert_eq!(
+            (request.question.as_str(), &request.transcript[..]),
+            ("我住在上海", &["我住在上海".to_owned()][..])
+        );
+        let cline = r#"{"messages":[{"role":"user","content":"<task>Fix it</task>"},{"role":"assistant","content":"<read_file/>"},
+            {"role":"user","content":[{"type":"text","text":"[read_file for 'a'] Result:"},{"type":"text","text":"<file_content>I am Rex</file_content>"}]}]}"#;
+        let request = read(ChatApi::Chat, cline);
+        assert!(
+            request.in_tool_loop && !request.transcript.iter().any(|text| text.contains("Rex"))
+        );
+        let named = r#"{"messages":[{"role":"user","name":"Ben","content":"hi"}]}"#;
+        assert_eq!(read(ChatApi::Chat, named).speaker.as_deref(), Some("Ben"));
     }
 
     #[test]

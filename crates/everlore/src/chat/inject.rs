@@ -95,7 +95,7 @@ impl ChatSession {
         let visible_since = self.history.exchanges().first().map(|exchange| exchange.asked_at);
         let filter = MemoryFilter { turns_until: visible_since, ..MemoryFilter::default() };
         let session = self.session.clone();
-        let visible = visible_since.map(|since| VisibleContext { session, since, texts: None });
+        let visible = visible_since.map(|since| VisibleContext::Session { session, since });
         // The chat counts its messages itself.
         let is_later_round = true;
         RecallRequest {

@@ -70,6 +70,8 @@ pub struct ChatSession {
     session: String,
     model: Arc<dyn ChatModel>,
     tools: ToolRegistry,
+    /// Set when the model refused tools.
+    without_tools: bool,
     folder: Option<MemoryFolder>,
     prompt: String,
     history: ChatHistory,
@@ -108,6 +110,11 @@ pub enum ChatEvent<'a> {
     Compacted(&'a CompactionReport),
     /// Context was added to the prompt for this message.
     Injected(&'a InjectedContext),
+    /// The model cannot call tools, and is asked without them from now on.
+    WithoutTools {
+        /// Name of the model.
+        model: &'a str,
+    },
     /// Next part of the answer.
     Text(&'a str),
     /// A tool call begins.
@@ -172,6 +179,7 @@ impl ChatSession {
                 session,
                 model,
                 tools,
+                without_tools: false,
                 folder,
                 user_message_count: history.exchanges().len(),
                 history,

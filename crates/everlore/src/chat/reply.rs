@@ -75,9 +75,8 @@ impl ChatSession {
     ) -> Result<ChatReply> {
         let mut reply = ChatReply::new();
         for round in 0..=MAX_TOOL_ROUNDS {
-            let request = self.request(context);
             let (output, end) =
-                self.run_round(&request, &mut reply.tokens, on_event, interrupt.as_mut()).await;
+                self.run_round(context, &mut reply.tokens, on_event, interrupt.as_mut()).await;
             let calls = if end.is_none() { output.calls } else { Vec::new() };
             reply.append_text(&output.text);
             self.push_assistant_message(output.text, &calls);
@@ -112,24 +111,44 @@ impl ChatSession {
                 .iter()
                 .flat_map(|one| one.messages.clone())
                 .collect(),
-            tools: self.tools.specs().map(tool).collect(),
+            tools: self.tools.specs().filter(|_| !self.without_tools).map(tool).collect(),
             ..ChatRequest::default()
         }
     }
 
-    /// Calls the model once and returns its output, with the outcome if the call ended early.
+    /// Calls the model and returns its output, with the outcome if the call ended early. A model that refuses tools is
+    /// called again without them, now and for the rest of the session.
     async fn run_round(
+        &mut self,
+        context: &str,
+        tokens: &mut TokenUsage,
+        on_event: EventSink<'_>,
+        mut interrupt: Interrupt<'_>,
+    ) -> (RoundOutput, Option<ReplyOutcome>) {
+        let called = self.call_model(context, tokens, on_event, interrupt.as_mut()).await;
+        let refuses = |end: &ReplyOutcome| {
+            matches!(end, ReplyOutcome::Failed(Error::ToolsUnsupported { .. }))
+        };
+        if self.without_tools || !called.1.as_ref().is_some_and(refuses) {
+            return called;
+        }
+        self.without_tools = true;
+        on_event(ChatEvent::WithoutTools { model: self.model.name() });
+        self.call_model(context, tokens, on_event, interrupt).await
+    }
+
+    async fn call_model(
         &self,
-        request: &ChatRequest,
+        context: &str,
         tokens: &mut TokenUsage,
         on_event: EventSink<'_>,
         interrupt: Interrupt<'_>,
     ) -> (RoundOutput, Option<ReplyOutcome>) {
-        let mut output = RoundOutput::default();
+        let (request, mut output) = (self.request(context), RoundOutput::default());
         let end = tokio::select! {
             biased;
             () = interrupt => Some(ReplyOutcome::Interrupted),
-            streamed = consume_stream(&*self.model, request, &mut output, tokens, on_event) => {
+            streamed = consume_stream(&*self.model, &request, &mut output, tokens, on_event) => {
                 streamed.err().map(ReplyOutcome::Failed)
             }
         };

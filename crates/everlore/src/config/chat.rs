@@ -204,7 +204,7 @@ mod tests {
         let model = read(&tuned).chat_model().unwrap();
         assert_eq!((model.temperature, model.max_tokens), (Some(0.0), Some(500)));
         assert_eq!(model.timeout, Duration::from_secs(5));
-        assert_eq!(read(&tuned).memory_model().unwrap().timeout, Duration::from_secs(30));
+        assert_eq!(read(&tuned).memory_model().unwrap().timeout, Duration::from_secs(60));
     }
 
     #[test]

@@ -30,7 +30,8 @@ settings! {
         pub key_command: String = String::new();
         /// Address of the provider; empty for the provider's own.
         pub base_url: String = String::new();
-        /// Longest silence of the model, before its answer and within it, such as "30s" or "2m". From 1 second to 1 hour.
+        /// Longest silence of the model, before its answer and within it, such as "30s" or "2m". A model that
+        /// is silent for longer is left out, and rules extract from those turns. From 1 second to 1 hour.
         #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
         pub timeout: Duration = Duration::from_secs(30);
         /// Extraction of memories from a conversation.

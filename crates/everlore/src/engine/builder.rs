@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     ffi::{OsStr, OsString},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex},
 };
 
 use jiff::tz::TimeZone;
@@ -66,6 +66,7 @@ struct BackgroundState {
     usage_tasks: Arc<UsageTasks>,
     seen_sessions: Arc<SeenSessions>,
     worker_wakeup: Arc<Notify>,
+    capture_note: Arc<Mutex<Option<String>>>,
 }
 
 /// Embedding model and where it runs.
@@ -222,7 +223,7 @@ impl EngineBuilder {
         let choice = self.embedding.clone();
         let (store, backfill, query_embedder) = choice.attach(store, &self.clock, tokens.clone());
         let environment = self.check_environment.clone();
-        let BackgroundState { breaker, usage_tasks, seen_sessions, worker_wakeup } =
+        let BackgroundState { breaker, usage_tasks, seen_sessions, worker_wakeup, capture_note } =
             self.background.clone();
         Engine {
             store,
@@ -245,6 +246,7 @@ impl EngineBuilder {
             seen_sessions,
             chat: self.chat.clone(),
             worker_wakeup,
+            capture_note,
             check_verifier: Arc::new(CheckVerifier::with_environment(environment)),
             parts: Arc::new(self),
         }

@@ -17,7 +17,12 @@ mod delete_many;
 mod checks;
 pub mod fs;
 
-use std::{borrow::Cow, collections::HashMap, path::PathBuf, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
 
 use jiff::{Zoned, tz::TimeZone};
 use serde_json::{Map, Value};
@@ -136,6 +141,8 @@ pub struct Engine {
     chat: Option<Arc<dyn ChatModel>>,
     /// Wakes the background worker when turns arrive.
     worker_wakeup: Arc<Notify>,
+    /// Reason why rules last replaced the model that extracts.
+    capture_note: Arc<Mutex<Option<String>>>,
     check_verifier: Arc<checks::CheckVerifier>,
     /// Parts that built this engine, for [`Engine::rebuild`].
     parts: Arc<EngineBuilder>,

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{
     extract::{Draft, first_json_object},
-    reconcile::{DraftSkipReason, Resolution},
+    reconcile::{DraftSkipReason, Resolution, is_same_speaker},
     text_sketch::TextSketch,
 };
 use crate::{
@@ -43,6 +43,7 @@ pub(super) fn ambiguous_neighbours(draft: &Draft, neighbours: &[Memory]) -> Vec<
         let is_candidate = memory.status == Status::Active && memory.kind != Kind::Turn;
         is_candidate
             && by_words
+            && is_same_speaker(draft, memory)
             && draft.at >= memory.at
             && new.overlap(&TextSketch::of(&memory.content)) >= MIN_OVERLAP
     };
@@ -109,7 +110,8 @@ mod tests {
 
     fn draft(text: &str, second: i64) -> Draft {
         let at = Timestamp::from_second(1_790_000_000 + second).unwrap();
-        let turns = [TurnText { id: MemoryId::new(at), role: Role::User, text: text.into(), at }];
+        let id = MemoryId::new(at);
+        let turns = [TurnText { id, role: Role::User, speaker: None, text: text.into(), at }];
         let conversation =
             ExtractionInput { context_turns: &[], turns: &turns, known_statements: &[] };
         let answer = json!({ "memories": [{

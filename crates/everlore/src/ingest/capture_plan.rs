@@ -306,6 +306,7 @@ fn skipped_fate(why: DraftSkipReason) -> DraftFate {
 fn comparable_sketches(draft: &Draft, neighbours: &[Memory]) -> Vec<TextSketch> {
     let is_comparable = |memory: &&Memory| {
         memory.status == Status::Active
+            && reconcile::is_same_speaker(draft, memory)
             && draft.replaces.is_none()
             && (draft.slot.is_none() || Slot::from_metadata(&memory.metadata).is_none())
     };

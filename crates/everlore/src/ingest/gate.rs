@@ -70,6 +70,7 @@ pub(super) enum GateReason {
     Known,
     Secret(SecretKind),
     Order,
+    NoEvidence,
     TooMany { most: usize },
 }
 
@@ -96,6 +97,7 @@ impl fmt::Display for GateReason {
             Self::Known => f.write_str("it is already known"),
             Self::Secret(kind) => write!(f, "it is about a secret ({kind})"),
             Self::Order => f.write_str("it reads like an instruction to the model"),
+            Self::NoEvidence => f.write_str("nobody said it in the turns that the model cites"),
             Self::TooMany { most } => {
                 write!(
                     f,
@@ -114,6 +116,9 @@ pub(super) fn judge(draft: &Draft, context: &GateContext) -> GateVerdict {
     }
     if trust_of(draft) == Trust::Suspect {
         return GateVerdict::Quarantine(GateReason::Order);
+    }
+    if !draft.is_supported {
+        return GateVerdict::Reject(GateReason::NoEvidence);
     }
     check_confidence(draft, context.min_confidence)
 }

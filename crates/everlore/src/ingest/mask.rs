@@ -18,7 +18,7 @@ impl RememberRequest {
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         let texts = [&mut self.content, &mut self.description];
         let texts = texts.into_iter().chain(&mut self.name).chain(&mut self.tags);
-        let mut masked = mask_all(texts.chain(&mut self.session));
+        let mut masked = mask_all(texts.chain(&mut self.session).chain(&mut self.speaker));
         masked.extend(mask_metadata(&mut self.metadata));
         masked
     }

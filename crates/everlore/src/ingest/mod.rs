@@ -42,7 +42,9 @@ pub(crate) use edit::{archive_all, edit_memory, set_status, set_weight, supersed
 pub(crate) use external_import::{ExternalImportOptions, import_drafts, new_import_run};
 pub use external_import::{ExternalImportReport, ImportedKindCount};
 pub use extract::{Draft, TurnText, extract_by_rules};
-pub(crate) use extract::{ExtractionInput, extract_prompt, extraction_request, parse_extraction};
+pub(crate) use extract::{
+    ExtractionInput, attribute_to_speakers, extract_prompt, extraction_request, parse_extraction,
+};
 pub(crate) use gate::GateContext;
 pub(crate) use import::import_jsonl;
 pub use import::{ImportOptions, ImportReport, RejectedLine};

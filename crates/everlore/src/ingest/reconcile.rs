@@ -9,10 +9,10 @@ use serde_json::json;
 use super::{extract::Draft, naming, text_sketch::TextSketch};
 use crate::{
     error::Result,
-    text::tiers::refresh_overview,
+    text::{attribution::is_same_name, tiers::refresh_overview},
     types::{
         Change, Kind, Memory, MemoryId, MemorySource, Origin, SLOT_KEY, Scope, Slot, Status,
-        TRUST_KEY, Timestamp, Trust, VALID_UNTIL_KEY,
+        TRUST_KEY, Timestamp, Trust, USER_SUBJECT, VALID_UNTIL_KEY,
     },
 };
 
@@ -88,6 +88,9 @@ pub(super) fn reconcile(draft: &Draft, neighbours: &[Memory]) -> Resolution {
 }
 
 fn relation_to(draft: &Draft, memory: &Memory) -> Option<MemoryRelation> {
+    if !is_same_speaker(draft, memory) && !is_about_same_person(draft, memory) {
+        return None;
+    }
     if normalize(&draft.content) == normalize(&memory.content) {
         return Some(MemoryRelation::Skip(DraftSkipReason::Same));
     }
@@ -104,6 +107,21 @@ fn relation_to(draft: &Draft, memory: &Memory) -> Option<MemoryRelation> {
         _ if draft.at < memory.at => Some(MemoryRelation::Skip(DraftSkipReason::Older)),
         _ => Some(relation),
     }
+}
+
+/// Returns `true` if the same person said both; without a name it is the user.
+pub(super) fn is_same_speaker(draft: &Draft, memory: &Memory) -> bool {
+    let stored = memory.source.speaker.as_deref().unwrap_or_default();
+    is_same_name(draft.speaker.as_deref().unwrap_or_default(), stored)
+}
+
+/// Returns `true` if both name the same person or thing as their subject, and it is not the user: "I" of two speakers
+/// are two people.
+fn is_about_same_person(draft: &Draft, memory: &Memory) -> bool {
+    let stored = Slot::from_metadata(&memory.metadata);
+    draft.slot.as_ref().zip(stored.as_ref()).is_some_and(|(slot, stored)| {
+        slot.subject != USER_SUBJECT && is_same_name(&slot.subject, &stored.subject)
+    })
 }
 
 fn relation_by_slots(
@@ -212,7 +230,7 @@ pub(super) fn draft_to_memory(draft: &Draft, scope: &Scope, now: Timestamp) -> M
     let source = MemorySource {
         via: Origin::Extract,
         session: None,
-        speaker: None,
+        speaker: draft.speaker.clone(),
         role: draft.role,
         turns: draft.evidence.clone(),
     };
@@ -281,6 +299,7 @@ mod tests {
         let turn = TurnText {
             id: MemoryId::new(day(at)),
             role: Role::User,
+            speaker: None,
             text: text.to_owned(),
             at: day(at),
         };
@@ -361,6 +380,30 @@ mod tests {
         let memory = known_memory("I live in Boston.", 0);
         let outside = Draft { trust: Trust::Outside, ..draft("I live in Denver.", 9) };
         assert_eq!(reconcile(&outside, std::slice::from_ref(&memory)), Resolution::Add);
+    }
+
+    #[test]
+    fn two_people_do_not_rival_each_other_and_one_person_does() {
+        let said_by = |name: &str, text: &str, at| {
+            let mut draft = draft(text, at);
+            draft.speaker = Some(name.to_owned());
+            draft.slot.as_mut().unwrap().subject = name.to_owned();
+            draft
+        };
+        for (one, other) in
+            [("I live in Lisbon.", "I live in Oslo."), ("我住在上海。", "我住在北京。")]
+        {
+            let ana = draft_to_memory(&said_by("Ana", one, 0), &Scope::default(), day(0));
+            assert_eq!(ana.source.speaker.as_deref(), Some("Ana"));
+            let resolve = |draft: &Draft| reconcile(draft, std::slice::from_ref(&ana));
+            assert_eq!(resolve(&said_by("Ben", other, 9)), Resolution::Add);
+            assert_eq!(resolve(&said_by("Ben", one, 9)), Resolution::Add, "the same words");
+            assert_eq!(resolve(&draft(other, 9)), Resolution::Add, "the user");
+            assert_eq!(resolve(&said_by("ana", other, 9)), Resolution::Supersede(vec![ana.id]));
+            let mut told = draft(other, 9);
+            told.slot.as_mut().unwrap().subject = "Ana".to_owned();
+            assert_eq!(resolve(&told), Resolution::Supersede(vec![ana.id]), "the user about Ana");
+        }
     }
 
     #[test]

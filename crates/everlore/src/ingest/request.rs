@@ -6,7 +6,12 @@ use serde::{Deserialize, Serialize};
 use super::naming;
 use crate::{
     error::{Error, Result},
-    text::tiers::refresh_overview,
+    text::{
+        attribution::{is_user_name, speaker_role},
+        injected_blocks::strip_injected_blocks,
+        quoted_text::SpokenText,
+        tiers::refresh_overview,
+    },
     types::{
         Actor, CHECK_KEY, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, MemorySource,
         NewCheck, Origin, Role, Scope, StoredCheck, Timestamp,
@@ -21,6 +26,9 @@ const MAX_GIVEN_TAGS: usize = 16 * MAX_TAGS;
 
 /// Longest tag, session or speaker: more is a text, not a name.
 const MAX_LABEL_CHARS: usize = 200;
+
+/// Metadata key of a turn: text that its message quoted, such as the output of a tool.
+const QUOTED_KEY: &str = "quoted";
 
 /// Statement to remember. Only the content is required.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -45,6 +53,12 @@ pub struct RememberRequest {
     pub at: Option<Timestamp>,
     /// Session that it came from.
     pub session: Option<String>,
+    /// Name of the person who said it, if it is not the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speaker: Option<String>,
+    /// Role of who said it; the user's if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
     /// Caller's own data.
     pub metadata: serde_json::Map<String, serde_json::Value>,
     /// Check by which a machine verifies that it still holds.
@@ -97,7 +111,11 @@ impl RememberRequest {
             None => naming::title_of(&content),
         };
         let session = checked_label("session", self.session)?;
-        let (via, speaker, role, turns) = (Origin::Remember, None, None, Vec::new());
+        let speaker = checked_label("speaker", self.speaker)?;
+        let speaker = speaker.filter(|name| !is_user_name(name, scope));
+        // The user's own role says nothing more.
+        let role = speaker_role(self.role, speaker.as_deref()).filter(|role| *role != Role::User);
+        let (via, turns) = (Origin::Remember, Vec::new());
         let source = MemorySource { via, session, speaker, role, turns };
         let mut memory =
             Memory::with_content(scope, kind, content, source, self.at.unwrap_or(now), now);
@@ -148,23 +166,54 @@ impl Turn {
     /// Validates the turn and converts it into a memory of `scope`.
     pub(super) fn into_memory(self, scope: &Scope, now: Timestamp) -> Result<Memory> {
         check_content(&self.text)?;
+        let speaker = checked_label("speaker", self.speaker)?;
+        let role = speaker_role(self.role, speaker.as_deref());
+        let SeparatedTurn { role, text, quoted } = separate_quotes(role, self.text);
         let source = MemorySource {
             via: Origin::Observe,
             session: checked_label("session", self.session)?,
-            speaker: checked_label("speaker", self.speaker)?,
-            role: self.role,
+            speaker,
+            role,
             turns: Vec::new(),
         };
-        let mut memory = Memory::with_content(
-            scope,
-            Kind::Turn,
-            self.text,
-            source,
-            self.time.unwrap_or(now),
-            now,
-        );
+        let at = self.time.unwrap_or(now);
+        let mut memory = Memory::with_content(scope, Kind::Turn, text, source, at, now);
+        if !quoted.is_empty() {
+            memory.metadata.insert(QUOTED_KEY.to_owned(), quoted.into());
+        }
         memory.uri = naming::turn_uri(scope, memory.source.session.as_deref(), memory.id);
         Ok(memory)
+    }
+}
+
+/// Turn without what its speaker did not say.
+struct SeparatedTurn {
+    role: Option<Role>,
+    text: String,
+    quoted: String,
+}
+
+/// Separates the speaker's own words from what a host or a tool put into the message. A message that is nothing else
+/// keeps its text and gets the role of who wrote it.
+fn separate_quotes(role: Option<Role>, text: String) -> SeparatedTurn {
+    let SpokenText { own, quoted } = match role {
+        None | Some(Role::User) => SpokenText::parse(&text),
+        Some(Role::Assistant) => {
+            SpokenText { own: strip_injected_blocks(&text), quoted: String::new() }
+        }
+        Some(Role::System | Role::Tool) => {
+            return SeparatedTurn { role, text, quoted: String::new() };
+        }
+    };
+    // Where nothing was taken out, the text stays as it is, blanks included.
+    let is_whole = own.len() == text.trim().len();
+    match own.into_owned() {
+        own if own.is_empty() && role != Some(Role::Assistant) => {
+            let source = if quoted.is_empty() { Role::System } else { Role::Tool };
+            SeparatedTurn { role: Some(source), text, quoted: String::new() }
+        }
+        own if own.is_empty() || is_whole => SeparatedTurn { role, text, quoted: String::new() },
+        own => SeparatedTurn { role, text: own, quoted },
     }
 }
 

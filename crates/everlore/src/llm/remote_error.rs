@@ -20,6 +20,10 @@ pub(crate) enum RemoteError {
     Transient { message: String, after: Option<Duration> },
     /// The request is too large; a smaller one may succeed.
     TooLarge { message: String },
+    /// The server was silent for too long.
+    Silent { message: String, hint: String },
+    /// The model cannot call tools; the same request without them may succeed.
+    NoTools { message: String },
     /// The user must change something.
     Permanent { message: String, hint: String },
 }
@@ -119,10 +123,38 @@ impl From<RemoteError> for Error {
             RemoteError::TooLarge { message } => {
                 (message, "lower batch and batch_chars in the settings".to_owned())
             }
+            RemoteError::Silent { message, hint } => return Self::ModelSilent { message, hint },
+            RemoteError::NoTools { message } => return tools_unsupported(message),
             RemoteError::Permanent { message, hint } => (message, hint),
         };
         Self::Remote { message, hint }
     }
+}
+
+/// Returns the error for a model that cannot call tools.
+pub(crate) fn tools_unsupported(message: String) -> Error {
+    let hint = "ask without tools, or choose a model that can call them".to_owned();
+    Error::ToolsUnsupported { message, hint }
+}
+
+/// Returns `true` if a server refuses a request because of its tools. Sources: Ollama (`does not support tools`), vLLM
+/// (`"auto" tool choice requires --enable-auto-tool-choice`), llama.cpp (`tools param requires --jinja flag`),
+/// OpenRouter (`No endpoints found that support tool use`), Gemini (`Function calling is not enabled`), Groq and OpenAI
+/// (`tool calling` or `tools` `is not supported with this model`).
+pub(crate) fn refuses_tools(status: StatusCode, body: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(body).to_lowercase();
+    let subjects = ["tools", "tool use", "tool call", "tool choice", "function call"];
+    let complaints = [
+        "not support",
+        "unsupported",
+        "not enabled",
+        "requires --",
+        "no endpoints",
+        "unrecognized",
+    ];
+    matches!(status.as_u16(), 400 | 404 | 422 | 500 | 501)
+        && subjects.iter().any(|word| text.contains(word))
+        && complaints.iter().any(|word| text.contains(word))
 }
 
 impl RequestInfo {

@@ -34,6 +34,7 @@ fn each_status_is_told_by_what_helps() {
         RemoteError::Transient { .. } => "wait",
         RemoteError::TooLarge { .. } => "less",
         RemoteError::Permanent { .. } => "change",
+        other => panic!("{other:?}"),
     };
     for status in [408, 429, 500, 502, 503, 504, 529] {
         assert_eq!(kinds(status, ""), "wait", "{status}");
@@ -105,6 +106,7 @@ fn failures_of_language_models_are_told_by_what_helps() {
         RemoteError::Transient { message, after } => format!("wait {after:?}: {message}"),
         RemoteError::TooLarge { message } => format!("less: {message}"),
         RemoteError::Permanent { message, hint } => format!("change: {message} / {hint}"),
+        other => panic!("{other:?}"),
     };
     let gemini_key =
         r#"[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key."}}]"#;
@@ -124,12 +126,27 @@ fn failures_of_language_models_are_told_by_what_helps() {
 }
 
 #[test]
+fn refusals_of_tools_are_known_by_their_words() {
+    let refuses = |status, words: &str| {
+        refuses_tools(StatusCode::from_u16(status).unwrap(), words.as_bytes())
+    };
+    assert!(refuses(400, "registry.ollama.ai/library/gemma3:4b does not support tools"));
+    assert!(refuses(400, r#""auto" tool choice requires --enable-auto-tool-choice to be set"#));
+    assert!(refuses(500, "tools param requires --jinja flag"));
+    assert!(refuses(404, "No endpoints found that support tool use"));
+    assert!(refuses(400, "Function calling is not enabled for models/gemma-3"));
+    assert!(!refuses(400, "temperature is not supported with this model"));
+    assert!(!refuses(401, "does not support tools") && !refuses(400, "too many tools"));
+}
+
+#[test]
 fn an_error_in_the_middle_of_an_answer_is_told_by_its_number_or_name() {
     let described =
         |error: Value| match RemoteError::from_stream_error(&request_info("sk-1"), &error) {
             RemoteError::Transient { message, .. } => format!("wait: {message}"),
             RemoteError::TooLarge { message } => format!("less: {message}"),
             RemoteError::Permanent { message, .. } => format!("change: {message}"),
+            other => panic!("{other:?}"),
         };
     let named =
         |kind: &str| described(serde_json::json!({ "error": { "type": kind, "message": "忙" } }));

@@ -2,7 +2,7 @@
 //! claims or the output of a tool for the user's words.
 
 use super::{language::Language, sanitize::sanitize_line};
-use crate::types::{Memory, Origin, Role, Trust};
+use crate::types::{Kind, Memory, Origin, Role, Scope, Trust};
 
 /// Most characters of a speaker's name in a heading: longer ones are no names.
 const MAX_NAME_CHARS: usize = 40;
@@ -10,6 +10,65 @@ const MAX_NAME_CHARS: usize = 40;
 /// Role words of both languages: a speaker of such a name is quoted, so that it does not pose as the role.
 const ROLE_WORDS: [&str; 8] =
     ["user", "assistant", "tool", "system", "用户", "助手", "工具", "系统"];
+
+/// Names by which hosts call the user.
+const USER_NAMES: [&str; 10] =
+    ["user", "theuser", "human", "me", "i", "myself", "用户", "使用者", "我", "本人"];
+
+/// Names by which hosts call the model.
+const ASSISTANT_NAMES: [&str; 10] =
+    ["assistant", "ai", "bot", "chatbot", "llm", "chatgpt", "助手", "助理", "机器人", "ai助手"];
+
+/// Names of sources that are no person: what they say is quoted.
+#[rustfmt::skip]
+const SOURCE_NAMES: [&str; 46] = [
+    "webpage", "website", "web", "browser", "page", "url", "tool", "tools", "toolresult", "tooloutput", "function",
+    "functionresult", "search", "searchresult", "searchresults", "searchengine", "file", "filecontent", "document",
+    "pdf", "email", "article", "newsletter", "terminal", "shell", "console", "stdout", "log", "database", "crawler",
+    "网页", "网站", "浏览器", "工具", "工具结果", "工具输出", "搜索", "搜索结果", "搜索引擎", "文件", "文档", "邮件",
+    "文章", "终端", "控制台", "数据库",
+];
+
+/// Returns the role that a turn counts as: a source that is no person quotes, whatever role the host gives it, and a
+/// name that is a role stands for it if the host gives none.
+pub(crate) fn speaker_role(role: Option<Role>, speaker: Option<&str>) -> Option<Role> {
+    let name = speaker.map(name_key).unwrap_or_default();
+    match role {
+        None | Some(Role::User) if SOURCE_NAMES.contains(&name.as_str()) => Some(Role::Tool),
+        None if ASSISTANT_NAMES.contains(&name.as_str()) => Some(Role::Assistant),
+        None if name == "system" || name == "系统" => Some(Role::System),
+        role => role,
+    }
+}
+
+/// Returns `true` if a name stands for the user of the scope: a word for the user, or the user's own name.
+pub(crate) fn is_user_name(name: &str, scope: &Scope) -> bool {
+    let key = name_key(name);
+    key.is_empty() || USER_NAMES.contains(&key.as_str()) || key == name_key(scope.user())
+}
+
+/// Returns the letters and digits of a name in lower case.
+fn name_key(name: &str) -> String {
+    name.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// Returns `true` if two names are the same, letter case and marks aside.
+pub(crate) fn is_same_name(one: &str, other: &str) -> bool {
+    name_key(one) == name_key(other)
+}
+
+/// Returns the name of the person other than the user who said a memory; `None` for the user's own and for turns.
+pub(crate) fn other_speaker(memory: &Memory) -> Option<String> {
+    let name = memory.source.speaker.as_deref().filter(|_| memory.kind != Kind::Turn)?;
+    Some(plain_name(name)).filter(|name| !name.is_empty()).map(quote_role_word)
+}
+
+/// Returns the note that a person other than the user said a memory.
+pub(crate) fn said_by_note(memory: &Memory, language: Language) -> Option<String> {
+    let name = other_speaker(memory)?;
+    let chinese = language == Language::Chinese;
+    Some(if chinese { format!("{name} 说的") } else { format!("said by {name}") })
+}
 
 /// Returns the name and role of a turn's speaker: `user`, `Alice, user`, `Alice`, or that it is unknown.
 pub(crate) fn speaker_label(turn: &Memory, language: Language) -> String {
@@ -79,7 +138,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::types::{Kind, MemorySource, Scope};
+    use crate::types::MemorySource;
 
     fn memory(via: Origin, role: Option<Role>, speaker: &str) -> Memory {
         let speaker = Some(speaker.to_owned()).filter(|name| !name.is_empty());
@@ -106,6 +165,26 @@ mod tests {
             assert_eq!(speaker_label(&turn, Language::English), english);
             assert_eq!(speaker_label(&turn, Language::Chinese), chinese);
         }
+    }
+
+    #[test]
+    fn sources_that_are_no_person_quote_and_names_of_roles_stand_for_them() {
+        let cases = [
+            (None, "Web page", Some(Role::Tool)),
+            (Some(Role::User), "网页", Some(Role::Tool)),
+            (Some(Role::Assistant), "Web page", Some(Role::Assistant)),
+            (None, "assistant", Some(Role::Assistant)),
+            (Some(Role::User), "assistant", Some(Role::User)),
+            (None, "系统", Some(Role::System)),
+            (None, "小明", None),
+            (Some(Role::User), "Page Turner", Some(Role::User)),
+        ];
+        for (role, speaker, expected) in cases {
+            assert_eq!(speaker_role(role, Some(speaker)), expected, "{speaker}");
+        }
+        let scope = Scope::new("a", "ana").unwrap();
+        assert!(["user", "Ana", "我", "User"].iter().all(|name| is_user_name(name, &scope)));
+        assert!(!is_user_name("Ben", &scope));
     }
 
     #[test]

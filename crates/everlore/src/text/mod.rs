@@ -15,6 +15,8 @@ pub(crate) mod tiers;
 pub(crate) mod excerpt;
 pub(crate) mod dates;
 pub(crate) mod injected_blocks;
+pub(crate) mod quoted_text;
+pub(crate) mod side_requests;
 pub(crate) mod sanitize;
 pub(crate) mod suspect;
 pub(crate) mod age;

@@ -272,6 +272,8 @@ fn error_sentence(error: &Error) -> String {
         | Error::Damaged { .. }
         | Error::Store(_)
         | Error::Remote { .. }
+        | Error::ModelSilent { .. }
+        | Error::ToolsUnsupported { .. }
         | Error::ContextTooLong { .. }
         | Error::Io { .. } => {
             "the input is not the cause; nothing was changed; tell the user, and continue without it"

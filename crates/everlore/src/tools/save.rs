@@ -28,6 +28,7 @@ struct SaveInput {
     kind: Option<Kind>,
     content: Option<String>,
     description: Option<String>,
+    speaker: Option<String>,
     id: Option<String>,
     check: Option<NewCheck>,
 }
@@ -75,6 +76,7 @@ impl Tool for MemorySaveTool {
                     "type": { "type": "string", "enum": ["user", "feedback", "project", "reference"], "description": "Type: user (who the user is), feedback (how to work), project (current work), reference (where to find something); judged by the text if left out" },
                     "name": { "type": "string", "description": "A short title; the beginning of the text if left out" },
                     "description": { "type": "string", "description": "One line that says when this memory is relevant" },
+                    "speaker": { "type": "string", "description": "Name of the person who said it, if it is not the user" },
                     "id": { "type": "string", "description": "The memory to update or delete: its id, a unique beginning of it, or its uri" },
                     "check": check_schema()
                 }
@@ -114,6 +116,7 @@ impl MemorySaveTool {
             name: input.name,
             description: input.description.unwrap_or_default(),
             session: cx.session.map(str::to_owned),
+            speaker: input.speaker,
             check: input.check.map(|check| cx.check_permission.permit(check)).transpose()?,
             ..RememberRequest::default()
         };

@@ -34,6 +34,7 @@ mod agent_settings;
 mod context;
 mod scenarios;
 mod capture;
+mod attribution;
 #[cfg(feature = "remote")]
 mod capture_kill;
 mod semantic;

@@ -276,7 +276,7 @@ async fn errors_are_sentences_that_name_the_field_and_what_to_do() {
         (
             "memory_save",
             json!("x"),
-            "The input is a string, not an object. The fields of memory_save are action, check, content, description, id, name, type.",
+            "The input is a string, not an object. The fields of memory_save are action, check, content, description, id, name, speaker, type.",
         ),
         (
             "memory_save",

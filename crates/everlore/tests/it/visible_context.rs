@@ -18,7 +18,7 @@ fn drawn(owner: &Scope, number: u32, content: &str, turns: &[&Memory]) -> Memory
 }
 
 fn seen(since: everlore::types::Timestamp) -> VisibleContext {
-    VisibleContext { session: "now".into(), since, texts: None }
+    VisibleContext::Session { session: "now".into(), since }
 }
 
 #[tokio::test]
@@ -46,18 +46,14 @@ async fn what_was_drawn_from_this_conversation_alone_is_left_out_and_what_an_old
         assert!(!told.contains(&own.id) && !told.contains(&here.id), "{query}");
         assert_eq!(engine.why_not(&going_on, own.id).await.unwrap(), WhyNot::Seen);
         // In another session, or after the session was compacted, it is returned.
-        let elsewhere = VisibleContext { session: "other".into(), ..seen(days_ago(1)) };
+        let elsewhere = VisibleContext::Session { session: "other".into(), since: days_ago(1) };
         let shortened = seen(noon() + jiff::SignedDuration::from_secs(1));
-        let dropped =
-            VisibleContext { texts: Some([Fingerprint::of("x")].into()), ..seen(days_ago(1)) };
+        let dropped = VisibleContext::Texts([Fingerprint::of("x")].into());
         for seen in [elsewhere, shortened, dropped] {
             let request = RecallRequest { visible: Some(seen), ..plain.clone() };
             assert!(ids(&engine.recall(&request).await.unwrap().hits).contains(&own.id));
         }
-        let shown = VisibleContext {
-            texts: Some([Fingerprint::of(&here.content)].into()),
-            ..seen(days_ago(1))
-        };
+        let shown = VisibleContext::Texts([Fingerprint::of(&here.content)].into());
         let request = RecallRequest { visible: Some(shown), ..plain };
         let told = ids(&engine.recall(&request).await.unwrap().hits);
         assert!(told.contains(&both.id) && !told.contains(&own.id), "{query}");

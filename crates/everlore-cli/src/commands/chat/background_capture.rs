@@ -1,6 +1,7 @@
 //! Extraction of memories during a conversation, and from the rest of it at the end.
 
 use std::{
+    collections::BTreeSet,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -96,6 +97,11 @@ fn print_extractions(
     match changed.count() {
         0 => {}
         count => out.note(&messages.extracted(count)),
+    }
+    let all = before.iter().chain(last);
+    let notes: BTreeSet<&String> = all.filter_map(|report| report.note.as_ref()).collect();
+    for note in notes {
+        out.note(&format!("note: {note}"));
     }
     for error in last.iter().filter_map(|report| report.error.as_ref()) {
         out.note(&messages.extraction_failed(error));

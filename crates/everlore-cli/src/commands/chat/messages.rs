@@ -174,6 +174,15 @@ impl UiMessages {
         }
     }
 
+    /// Says that the model is asked without tools.
+    pub(super) fn without_tools(self, model: &str) -> String {
+        if self.chinese {
+            format!("{model} 不支持工具：以下回答不使用工具，只用已召回的记忆")
+        } else {
+            format!("{model} cannot call tools: it answers without them, from what is recalled")
+        }
+    }
+
     pub(super) fn compacted(self, report: &CompactionReport) -> String {
         if report.exchanges == 0 {
             return self

@@ -57,6 +57,10 @@ impl<'a> ReplyPrinter<'a> {
                 Ok(())
             }
             ChatEvent::Compacted(report) => self.print_aside(&self.messages.compacted(report)),
+            ChatEvent::WithoutTools { model } => {
+                self.out.note(&self.messages.without_tools(model));
+                Ok(())
+            }
             ChatEvent::ToolStarted { name, arguments } => {
                 let input = summarize_arguments(arguments);
                 self.print_aside(&format!("· {name} {input}"))

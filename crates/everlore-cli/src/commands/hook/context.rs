@@ -129,7 +129,7 @@ async fn build_block(
     }
     // A hook may end at any moment and would leave a check command running.
     let engine = cx.engine().await?.clone().without_commands();
-    let visible = Some(VisibleContext { session: call.session.clone(), since, texts: None });
+    let visible = Some(VisibleContext::Session { session: call.session.clone(), since });
     let request = engine.context_request(&cx.scope, query);
     let request = RecallRequest { visible, is_later_round: true, ..request };
     let (block, injection) = engine.inject_deferred(&request, budget, &call.session).await?;

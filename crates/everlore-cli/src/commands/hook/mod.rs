@@ -42,7 +42,13 @@ use std::{
 use clap::Args;
 use everlore::{
     Turn,
-    internal::{text::injected_blocks::strip_injected_blocks, to_millisecond},
+    internal::{
+        text::{
+            injected_blocks::strip_injected_blocks, quoted_text::SpokenText,
+            side_requests::is_side_request,
+        },
+        to_millisecond,
+    },
     types::Role,
 };
 use tokio::task::{JoinHandle, spawn_blocking};
@@ -193,10 +199,12 @@ impl<'a> HookCall<'a> {
         Ok(Some(Self { event, cx, spool, conversation_key: key, session }))
     }
 
-    /// Returns the user's message without injected blocks; `None` for commands to the host.
+    /// Returns the user's own words; `None` for commands to the host and for what the host asks on its own account.
     fn user_message(&self) -> Option<String> {
-        let message = strip_injected_blocks(self.event.prompt()?).into_owned();
-        (!message.is_empty() && !is_command(&message)).then_some(message)
+        let prompt = self.event.prompt()?;
+        let message = SpokenText::parse(prompt).own.into_owned();
+        let is_own = !is_command(&message) && !is_side_request(&[], prompt, None);
+        (!message.is_empty() && is_own).then_some(message)
     }
 
     /// Starts to spool the user's message on another thread: it waits for the disk, and masking secrets takes time.

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use everlore::internal::text::injected_blocks::strip_injected_blocks;
+use everlore::internal::text::{injected_blocks::strip_injected_blocks, quoted_text::SpokenText};
 use serde_json::Value;
 
 /// Bytes read from the end of a transcript: more than the longest exchange.
@@ -72,7 +72,11 @@ fn parse_message(line: &Value) -> Option<(TranscriptRole, String)> {
         "assistant" | "gemini" => TranscriptRole::Agent,
         _ => return None,
     };
-    let text = strip_injected_blocks(&text_content(inner.get("content")?)).into_owned();
+    let text = text_content(inner.get("content")?);
+    let text = match role {
+        TranscriptRole::User => SpokenText::parse(&text).own.into_owned(),
+        TranscriptRole::Agent => strip_injected_blocks(&text).into_owned(),
+    };
     (!text.is_empty()).then_some((role, text))
 }
 

@@ -25,6 +25,9 @@ impl MemoryStatusArgs {
         let turns = pluralize(status.turns, "turn waits", "turns wait");
         let quarantined = pluralize(status.held, "draft", "drafts");
         out.line(&format!("{turns} for extraction; {quarantined} in quarantine"))?;
+        if let Some(note) = &status.note {
+            out.note(&format!("note: {}", sanitize(note)));
+        }
         if status.waiting.is_empty() {
             return Ok(Exit::Done);
         }

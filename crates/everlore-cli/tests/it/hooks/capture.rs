@@ -109,6 +109,32 @@ fn subagents_and_our_own_words_are_not_stored() {
     assert_eq!(stored[0][2], "Hello there, 你好");
 }
 
+/// Gemini CLI without a terminal puts what our hooks return in front of the prompt, escaped.
+#[test]
+fn context_that_gemini_repeats_escaped_is_not_the_users_words() {
+    let home = TestHome::new();
+    let ours = "<hook_context>&lt;agent-identity&gt;\nYou are a assistant.\n&lt;/agent-identity&gt;\n\
+        &lt;memory-context&gt;\n我住在北京。I live in Oslo.\n&lt;/memory-context&gt;</hook_context>";
+    for (name, own) in
+        [("BeforeAgent", "I like green tea."), ("BeforeAgent.zh", "我喜欢喝龙井茶。")]
+    {
+        let fields = json!({ "prompt": format!("{ours}\n\n{own}"), "session_id": own });
+        hook(&home, "gemini", "BeforeAgent", &changed_event(&home, "gemini", name, &fields));
+        hook(&home, "gemini", "AfterAgent", &changed_event(&home, "gemini", "AfterAgent", &fields));
+    }
+    let side =
+        json!({ "prompt": "[SUGGESTION MODE: Suggest what the user might naturally type next.]" });
+    hook(&home, "gemini", "BeforeAgent", &changed_event(&home, "gemini", "BeforeAgent", &side));
+    drain_spool(&home);
+    let by_user = turns(&home).into_iter().filter(|turn| turn[1] == "user");
+    let texts: Vec<Value> = by_user.map(|turn| turn[2].clone()).collect();
+    assert_eq!(texts, ["I like green tea.", "我喜欢喝龙井茶。"]);
+    home.run(&["extract"]);
+    let stored = home.run(&["memory", "export"]).out;
+    let wrong = ["assistant.", "Oslo", "北京", "SUGGESTION"];
+    assert!(!wrong.iter().any(|word| stored.contains(word)), "{stored}");
+}
+
 #[test]
 fn what_was_told_does_not_come_back_as_a_memory() {
     let home = TestHome::new();

@@ -197,6 +197,8 @@ async fn remember_verbatim(event: &Mem0Event, add: &Mem0AddRequest) -> Result<Ve
             content: text.clone(),
             at: add.at,
             session: add.run.clone(),
+            speaker: name.clone(),
+            role: Some(*role),
             metadata,
             ..RememberRequest::default()
         };

@@ -130,7 +130,7 @@ struct MessagePart {
 impl MessagePart {
     fn text(&self) -> String {
         if !self.tool_name.is_empty() {
-            return format!("[{}] {}", self.tool_name, self.tool_output).trim().to_owned();
+            return format!("[{}] Result: {}", self.tool_name, self.tool_output).trim().to_owned();
         }
         if self.text.is_empty() { self.summary.clone() } else { self.text.clone() }
     }
@@ -138,7 +138,10 @@ impl MessagePart {
 
 impl VikingMessage {
     fn into_turn(self, session: &str) -> Result<Turn, Problem> {
-        let parts: Vec<String> = self.parts.iter().map(MessagePart::text).collect();
+        // Results of tools come last: they are quoted to the end of the message.
+        let (tools, said): (Vec<_>, Vec<_>) =
+            self.parts.iter().partition(|part| !part.tool_name.is_empty());
+        let parts: Vec<String> = said.into_iter().chain(tools).map(MessagePart::text).collect();
         let parts = parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
         let text = self.content.unwrap_or_else(|| parts.join("\n"));
         let time: Option<Timestamp> =

@@ -37,8 +37,10 @@ impl Engine {
             let decider = arbiter.map(|arbiter| arbiter as &dyn Arbiter);
             let plan =
                 ingest::plan_capture(&*self.store, &extracted.drafts, &context, decider).await?;
+            let mut write = self.extraction_write(lease, unread, extracted, &plan, &run, now);
             let tokens = extracted.tokens + arbiter.map_or(0, ModelArbiter::tokens);
-            let write = self.extraction_write(lease, unread, &plan, tokens, &run, now);
+            // Each journal entry bears its share.
+            write.cost = tokens.div_ceil(write.changes.len().max(1) as u64);
             match self.store.apply(write).await {
                 // A concurrent write changed a memory of this plan or took its URI: plan again against the current
                 // state.
@@ -57,8 +59,8 @@ impl Engine {
         &self,
         lease: &SessionLease,
         unread: &UnreadTurns,
+        extracted: &ExtractedDrafts,
         plan: &CapturePlan,
-        tokens: u64,
         run: &str,
         now: Timestamp,
     ) -> WriteBatch {
@@ -73,15 +75,16 @@ impl Engine {
             quarantined: plan.quarantined.clone(),
             limits: QuarantineLimits { max_drafts: extract.max_held, keep_since: since },
         };
-        let cause = match &lease.session {
+        let mut cause = match &lease.session {
             Some(session) => format!("extract from session {session}"),
             None => "extract".to_owned(),
         };
+        if let Some(note) = &extracted.note {
+            cause += &format!(" ({note})");
+        }
         let changes = plan.changes.clone();
         WriteBatch {
             run: Some(run.to_owned()),
-            // Each journal entry bears its share.
-            cost: tokens.div_ceil(changes.len().max(1) as u64),
             checkpoint: Some(checkpoint),
             ..WriteBatch::new(&lease.scope, Actor::Engine, cause, now, changes)
         }

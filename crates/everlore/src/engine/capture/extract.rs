@@ -12,9 +12,9 @@ use crate::{
     engine::Engine,
     error::{Error, Result},
     ingest::{
-        Arbiter, Draft, ExtractionInput, Resolution, TurnText, arbiter_request, extract_by_rules,
-        extract_prompt, extraction_request, neighbours_of_text, parse_decision, parse_extraction,
-        reconcile_prompt,
+        Arbiter, Draft, ExtractionInput, Resolution, TurnText, arbiter_request,
+        attribute_to_speakers, extract_by_rules, extract_prompt, extraction_request,
+        neighbours_of_text, parse_decision, parse_extraction, reconcile_prompt,
     },
     llm::{ChatModel, ChatRequest, ChatResponse, complete},
     store::UnreadTurns,
@@ -43,6 +43,13 @@ const RECONCILE_JOB: &str = "reconcile";
 
 /// Most arbiter calls per extraction: each costs a model call.
 pub(crate) const MAX_DECISIONS: usize = 3;
+
+/// Longest answer of a model, as a multiple of the longest silence: a slow model may write for minutes, and one that
+/// never ends must not hold a session forever. At the default of a minute, 4,096 tokens come at 7 a second.
+pub(crate) const MAX_SILENCES: u32 = 10;
+
+/// Advice for a model that is too slow.
+const SLOW_MODEL_HINT: &str = "raise memory_agent.timeout for a slow model";
 
 /// Drafts extracted from some turns.
 pub(crate) struct ExtractedDrafts {
@@ -78,10 +85,19 @@ impl Engine {
         let Some(model) = self.capture_model(scope).filter(|_| !turns.is_empty()) else {
             return Ok(self.extract_drafts_by_rules(&before, turns));
         };
-        match self.model_bypass_reason(model, scope, invalid).await? {
-            None => self.extract_drafts_by_model(model, scope, &before, &turns).await,
-            note => Ok(ExtractedDrafts { note, ..self.extract_drafts_by_rules(&before, turns) }),
-        }
+        let note = match self.model_bypass_reason(model, scope, invalid).await? {
+            Some(reason) => reason,
+            None => match self.extract_drafts_by_model(model, scope, &before, &turns).await {
+                // A slow model would be as slow the next time: these turns do without it.
+                Err(CaptureError { error: error @ Error::ModelSilent { .. }, .. }) => {
+                    format!("{error}, so rules extract from these turns; {SLOW_MODEL_HINT}")
+                }
+                outcome => return outcome,
+            },
+        };
+        tracing::warn!("{note}");
+        self.set_capture_note(Some(&note));
+        Ok(ExtractedDrafts { note: Some(note), ..self.extract_drafts_by_rules(&before, turns) })
     }
 
     /// Returns the reason why rules must replace the model, if any: it gave no usable answers, or the day's budget is
@@ -112,7 +128,8 @@ impl Engine {
             .filter(|turn| turn.role == crate::types::Role::Assistant)
             .chain(turns)
             .collect();
-        let drafts = extract_by_rules(&input, &self.zone);
+        let mut drafts = extract_by_rules(&input, &self.zone);
+        attribute_to_speakers(&mut drafts, &input.iter().collect::<Vec<_>>());
         ExtractedDrafts { drafts, extractor: "rules".to_owned(), tokens: 0, note: None }
     }
 
@@ -130,6 +147,7 @@ impl Engine {
         let extract = &self.settings(scope.agent()).memory_agent.extract;
         let request = extraction_request(&prompt, &conversation, extract.max_facts);
         let answer = self.call_model(model, scope, EXTRACT_JOB, &request).await?;
+        self.set_capture_note(None);
         let tokens = answer.tokens.read + answer.tokens.written;
         let mut drafts = parse_extraction(&answer.text, &conversation)
             .map_err(|error| CaptureError { error, is_invalid: true, tokens })?;
@@ -139,8 +157,9 @@ impl Engine {
         Ok(ExtractedDrafts { drafts, extractor: model.name().to_owned(), tokens, note: None })
     }
 
-    /// Calls a model on the engine's own account, within the configured timeout, and records the spending. All
-    /// background calls go through here. Fails if the model fails or times out.
+    /// Calls a model on the engine's own account, and records the spending. All background calls go through here. The
+    /// model itself ends a silence longer than the configured timeout; a whole answer may take [`MAX_SILENCES`] times
+    /// as long. Fails if the model fails or times out.
     pub(crate) async fn call_model(
         &self,
         model: &dyn ChatModel,
@@ -148,14 +167,14 @@ impl Engine {
         job: &'static str,
         request: &ChatRequest,
     ) -> Result<ChatResponse> {
-        let (limit, begun) = (self.config.memory_agent.timeout, Instant::now());
+        let limit = self.config.memory_agent.timeout * MAX_SILENCES;
+        let begun = Instant::now();
         tracing::debug!(job, model = model.name(), "asking");
         let outcome = tokio::time::timeout(limit, complete(model, request)).await;
         let response = outcome.unwrap_or_else(|_| {
-            Err(Error::Remote {
-                message: format!("{} did not answer within {limit:?}", model.name()),
-                hint: "extraction is retried later; raise memory_agent.timeout for a slow model"
-                    .to_owned(),
+            Err(Error::ModelSilent {
+                message: format!("{} did not finish within {limit:?}", model.name()),
+                hint: SLOW_MODEL_HINT.to_owned(),
             })
         })?;
         self.record_spending(scope, job, response.tokens, begun.elapsed()).await?;

@@ -12,6 +12,7 @@
 //!    queue with the reason and the time of the retry.
 
 mod extract;
+mod note;
 mod commit;
 mod overviews;
 mod quarantine;
@@ -22,7 +23,7 @@ use std::{sync::Arc, time::Duration};
 use jiff::SignedDuration;
 use serde::Serialize;
 
-use self::extract::{ExtractedDrafts, MAX_DECISIONS};
+use self::extract::{ExtractedDrafts, MAX_DECISIONS, MAX_SILENCES};
 use super::Engine;
 use crate::{
     error::{Error, Result},
@@ -37,7 +38,7 @@ pub use worker::BackgroundWorker;
 /// Most turns per extraction: a model still attends to each of them, and a failure repeats little work.
 pub(crate) const MAX_TURNS: usize = 40;
 
-/// Time by which a lease exceeds the timeouts of all model calls, for judging and storing.
+/// Time by which a lease exceeds the model calls of an extraction, for judging and storing.
 const LEASE_SLACK: Duration = Duration::from_secs(30);
 
 /// Delay of the first retry; each further retry doubles it.
@@ -85,6 +86,9 @@ pub struct CaptureStatus {
     pub turns: usize,
     /// Drafts in quarantine, rejected ones included.
     pub held: usize,
+    /// Reason why rules replaced the model, until it extracts again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 impl Engine {
@@ -137,6 +141,7 @@ impl Engine {
             waiting: pending,
             turns,
             held: self.store.queue().quarantined(scope).await?.len(),
+            note: self.capture_note().filter(|_| self.settings(scope.agent()).memory_agent.enabled),
         })
     }
 
@@ -207,7 +212,7 @@ impl Engine {
             session: pending.map(|pending| pending.session.clone()),
             owner: MemoryId::new(now).to_string(),
             now,
-            lease_duration: answer * (1 + MAX_DECISIONS as u32) + LEASE_SLACK,
+            lease_duration: answer * (MAX_SILENCES + MAX_DECISIONS as u32) + LEASE_SLACK,
             due,
         }
     }

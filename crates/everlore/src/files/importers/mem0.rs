@@ -130,6 +130,8 @@ fn to_draft(item: &Value, location: &str) -> Result<ExternalDraft, String> {
         tags: texts(&item["categories"]),
         at: parse_time(&item["created_at"]).or_else(|| parse_time(&item["updated_at"])),
         expires_at: parse_time(&item["expiration_date"]),
+        speaker: label("actor_id"),
+        role: serde_json::from_value(item["role"].clone()).ok(),
         metadata,
         user,
         ..ExternalDraft::default()

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::layers::Layer;
 use crate::{
     error::{Error, Result},
-    types::{Kind, Timestamp},
+    types::{Kind, Role, Timestamp},
 };
 pub(crate) use source_tree::{SourceFile, SourceTree};
 
@@ -84,6 +84,10 @@ pub(crate) struct ExternalDraft {
     pub at: Option<Timestamp>,
     /// Time until which it holds.
     pub expires_at: Option<Timestamp>,
+    /// Name of who said it, if the source tells.
+    pub speaker: Option<String>,
+    /// Role of who said it, if the source tells.
+    pub role: Option<Role>,
     /// Other data of the external system.
     pub metadata: serde_json::Map<String, serde_json::Value>,
     /// User that it belongs to, if the source has several.

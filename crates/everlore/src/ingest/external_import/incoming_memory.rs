@@ -100,6 +100,8 @@ fn remember_request(draft: ExternalDraft, format: &str) -> RememberRequest {
         description: draft.description,
         tags,
         at: draft.at,
+        speaker: draft.speaker,
+        role: draft.role,
         metadata: draft.metadata,
         ..RememberRequest::default()
     }

@@ -1,6 +1,8 @@
 //! Extraction: turns become drafts, statements worth remembering with their evidence, for the gate to judge.
 
 mod rules;
+mod attribute;
+mod evidence;
 mod model_request;
 mod model_response;
 
@@ -9,10 +11,16 @@ use serde::Serialize;
 
 use super::naming;
 use crate::{
-    text::{keywords::KeywordExtractor, language::Language},
+    text::{
+        attribution::{is_user_name, speaker_role},
+        keywords::KeywordExtractor,
+        language::Language,
+        quoted_text::SpokenText,
+    },
     types::{Kind, Memory, MemoryId, Role, Slot, Trust},
 };
 
+pub(crate) use attribute::attribute_to_speakers;
 pub(crate) use model_request::{ExtractionInput, extract_prompt, extraction_request};
 pub(super) use model_response::first_json_object;
 pub(crate) use model_response::parse_extraction;
@@ -28,17 +36,30 @@ pub struct TurnText {
     pub id: MemoryId,
     /// Role of the speaker.
     pub role: Role,
-    /// Text of the turn.
+    /// Name of the speaker; `None` for the user and for roles without a name.
+    pub speaker: Option<String>,
+    /// Own words of the speaker.
     pub text: String,
     /// Time of the turn, to which "last week" is relative.
     pub at: Timestamp,
 }
 
 impl TurnText {
-    /// Converts a stored turn; one without a role counts as the user's.
+    /// Converts a stored turn; one without a role counts as the user's. What its message only quotes is left out, and
+    /// a message that is nothing but quotes counts as a tool's.
     pub fn from_turn(turn: &Memory) -> Self {
-        let role = turn.source.role.unwrap_or(Role::User);
-        Self { id: turn.id, role, text: turn.content.clone(), at: turn.at }
+        let speaker = turn.source.speaker.as_deref();
+        let role = speaker_role(turn.source.role, speaker).unwrap_or(Role::User);
+        let speaker = speaker.filter(|name| !is_user_name(name, &turn.scope)).map(str::to_owned);
+        let turn_text =
+            Self { id: turn.id, role, speaker, text: turn.content.clone(), at: turn.at };
+        if role != Role::User {
+            return turn_text;
+        }
+        match SpokenText::parse(&turn.content).own {
+            own if own.is_empty() => Self { role: Role::Tool, ..turn_text },
+            own => Self { text: own.into_owned(), ..turn_text },
+        }
     }
 }
 
@@ -65,6 +86,10 @@ pub struct Draft {
     pub trust: Trust,
     /// Role of its speaker, if all evidence is of one that is not the user.
     pub role: Option<Role>,
+    /// Name of the person who said it, if it is not the user.
+    pub speaker: Option<String>,
+    /// `false` if the turns that a model cites do not say it.
+    pub is_supported: bool,
     /// Older fact that it explicitly replaces.
     pub replaces: Option<String>,
     /// Language, which is that of the session.
@@ -89,6 +114,8 @@ impl Draft {
             evidence: Vec::new(),
             trust: Trust::Said,
             role: None,
+            speaker: None,
+            is_supported: true,
             replaces: None,
             language,
             at,

@@ -78,6 +78,9 @@ fn format_conversation(input: &ExtractionInput<'_>) -> String {
         let mut line = json!({
             "turn": index + 1, "role": role_name(turn.role), "time": time, "text": turn.text,
         });
+        if let Some(speaker) = &turn.speaker {
+            line["speaker"] = json!(speaker);
+        }
         if index < context_count {
             line["context"] = json!(true);
         }

@@ -2,7 +2,11 @@
 
 use serde::Deserialize;
 
-use super::{Draft, MAX_KEYWORDS, TurnText, model_request::ExtractionInput};
+use super::{
+    Draft, MAX_KEYWORDS, TurnText, attribute_to_speakers,
+    evidence::{StatementClaim, is_supported},
+    model_request::ExtractionInput,
+};
 use crate::{
     error::{Error, Result},
     ingest::naming,
@@ -52,6 +56,8 @@ struct ExtractedStatement {
     keywords: Vec<String>,
     turns: Vec<usize>,
     #[serde(default)]
+    evidence: Option<String>,
+    #[serde(default)]
     replaces: Option<String>,
 }
 
@@ -76,6 +82,8 @@ struct ExtractedExperience {
     outcome: String,
     confidence: f64,
     turns: Vec<usize>,
+    #[serde(default)]
+    evidence: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -85,6 +93,8 @@ struct ExtractedProfileSignal {
     value: String,
     confidence: f64,
     turns: Vec<usize>,
+    #[serde(default)]
+    evidence: Option<String>,
 }
 
 /// Parses the drafts that an answer proposes for an extraction input.
@@ -109,6 +119,7 @@ pub(crate) fn parse_extraction(answer: &str, input: &ExtractionInput<'_>) -> Res
         let checked = profile_draft(item, input);
         drafts.push(checked.map_err(|why| unusable_response(&format!("profile[{index}]: {why}")))?);
     }
+    attribute_to_speakers(&mut drafts, &input.all_turns());
     Ok(drafts)
 }
 
@@ -133,7 +144,10 @@ fn statement_draft(item: ExtractedStatement, input: &ExtractionInput<'_>) -> Res
     if matches!(kind, Kind::Turn | Kind::Session) {
         return Err(format!("a memory cannot be of the kind `{kind}`"));
     }
-    let draft = base_draft(kind, &item.statement, item.confidence, &item.turns, input)?;
+    let value = item.about.as_ref().map_or("", |about| &about.value);
+    let quote = item.evidence.as_deref();
+    let claim = StatementClaim { kind, statement: &item.statement, value, quote };
+    let draft = base_draft(&claim, item.confidence, &item.turns, input)?;
     let title = Some(item.title.trim().to_owned()).filter(|title| !title.is_empty());
     let keywords = if item.keywords.is_empty() { draft.keywords.clone() } else { item.keywords };
     Ok(Draft {
@@ -169,8 +183,10 @@ fn experience_draft(
     let lines = labels.iter().zip(parts).filter(|(_, part)| !part.trim().is_empty());
     let content: Vec<_> =
         lines.map(|(label, part)| format!("{label}{colon}{}", part.trim())).collect();
-    let draft =
-        base_draft(Kind::Experience, &content.join("\n"), item.confidence, &item.turns, input)?;
+    let statement = &content.join("\n");
+    let quote = item.evidence.as_deref();
+    let claim = StatementClaim { kind: Kind::Experience, statement, value: "", quote };
+    let draft = base_draft(&claim, item.confidence, &item.turns, input)?;
     Ok(Draft { name: naming::title_of(&item.problem), ..draft })
 }
 
@@ -184,7 +200,9 @@ fn profile_draft(
         let names: Vec<_> = PROFILE_ASPECTS.iter().map(|(name, _)| *name).collect();
         format!("unknown aspect; use one of {}", names.join(", "))
     })?;
-    let draft = base_draft(Kind::User, &item.statement, item.confidence, &item.turns, input)?;
+    let (statement, value, quote) = (&item.statement, &item.value, item.evidence.as_deref());
+    let claim = StatementClaim { kind: Kind::User, statement, value, quote };
+    let draft = base_draft(&claim, item.confidence, &item.turns, input)?;
     // An aspect without an attribute of its own is a note about that side of the user, so that industries do not rival
     // expertise.
     let subject = if *attribute == Attribute::Note {
@@ -197,13 +215,12 @@ fn profile_draft(
 }
 
 fn base_draft(
-    kind: Kind,
-    statement: &str,
+    claim: &StatementClaim<'_>,
     confidence: f64,
     turns: &[usize],
     input: &ExtractionInput<'_>,
 ) -> Result<Draft, String> {
-    let content = statement.trim().to_owned();
+    let content = claim.statement.trim().to_owned();
     if content.is_empty() {
         return Err("its statement is empty".to_owned());
     }
@@ -216,7 +233,7 @@ fn base_draft(
     };
     let trust = Trust::lowest_of(evidence.iter().map(|turn| trust_in_role(turn.role)));
     Ok(Draft {
-        kind,
+        kind: claim.kind,
         name: naming::title_of(&content),
         description: String::new(),
         confidence,
@@ -225,6 +242,8 @@ fn base_draft(
         evidence: evidence.iter().map(|turn| turn.id).collect(),
         trust,
         role: common_role(&evidence),
+        speaker: None,
+        is_supported: is_supported(claim, &evidence, input),
         replaces: None,
         language: detect_language(&content),
         at,

@@ -9,7 +9,7 @@ use crate::{
 
 fn turn_text(number: i64, role: Role, text: &str) -> TurnText {
     let at = Timestamp::from_second(1_790_000_000 + number).unwrap();
-    TurnText { id: MemoryId::new(at), role, text: text.into(), at }
+    TurnText { id: MemoryId::new(at), role, speaker: None, text: text.into(), at }
 }
 
 fn turns() -> Vec<TurnText> {

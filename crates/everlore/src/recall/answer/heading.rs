@@ -7,7 +7,7 @@ use crate::{
     recall::Hit,
     text::{
         age::Age,
-        attribution::{origin_label, speaker_label},
+        attribution::{origin_label, said_by_note, speaker_label},
         check_note,
         language::Language,
         sanitize::sanitize_line,
@@ -73,7 +73,8 @@ pub(super) fn heading(hit: &Hit, shown: &str, phrases: &BlockPhrases, now: &Zone
     let check = hit.check.as_ref().and_then(|check| check_note::check_note(check, age, language));
     let origin = (memory.kind != Kind::Turn).then(|| origin_label(memory, language)).flatten();
     let outdated = hit.newer.map(|_| phrases.outdated_note(hit.held_until, now));
-    let notes = [origin.map(str::to_owned), Some(age.describe(language)), outdated];
+    let said_by = said_by_note(memory, language);
+    let notes = [said_by, origin.map(str::to_owned), Some(age.describe(language)), outdated];
     let notes: Vec<String> = notes.into_iter().flatten().collect();
     let blank = if title.is_empty() { "" } else { " " };
     let (notes, check) = (notes.join(phrases.separator), check.unwrap_or_default());

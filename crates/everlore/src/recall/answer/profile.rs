@@ -60,7 +60,10 @@ pub(crate) async fn read_profile(
     let addresses = fusion.profile_addresses(MIN_ABOUT_USER);
     let rows = deps.store.memories().by_address(&request.scope, &addresses).await?;
     let rows = without_visible(deps, request, rows).await?;
-    let is_about_user = |memory: &Memory| matches!(memory.kind, Kind::User | Kind::Feedback);
+    // What another person said of themselves is not about the user.
+    let is_about_user = |memory: &Memory| {
+        matches!(memory.kind, Kind::User | Kind::Feedback) && memory.source.speaker.is_none()
+    };
     let (about_user, others) = rows.into_iter().partition(|(_, memory)| is_about_user(memory));
     let now = deps.now.timestamp();
     Ok(UserProfile {

@@ -15,7 +15,7 @@ use crate::{
     store::DocAddress,
     text::{
         age::Age,
-        attribution::{origin_label, speaker_label},
+        attribution::{origin_label, other_speaker, speaker_label},
         language::Language,
         sanitize::{sanitize, sanitize_line, sanitize_unindented},
         tokens::estimate_tokens,
@@ -130,7 +130,11 @@ fn rendered_memory(hit: &Hit, shown: &str, request: &BlockRequest<'_>) -> Render
         uri: sanitize_line(&memory.uri),
         kind: memory.kind,
         name: sanitize_line(&memory.name),
-        said_by: if memory.kind == Kind::Turn { Some(speaker()) } else { origin() },
+        said_by: if memory.kind == Kind::Turn {
+            Some(speaker())
+        } else {
+            other_speaker(memory).or_else(origin)
+        },
         content: sanitize_unindented(shown),
         shortened: is_shortened(hit, shown),
         created: day,

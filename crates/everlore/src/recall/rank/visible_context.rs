@@ -12,33 +12,44 @@ use crate::{
 
 /// Part of a conversation that the model still sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VisibleContext {
-    /// Session of the conversation.
-    pub session: String,
-    /// Moment from which on its turns are visible.
-    pub since: Timestamp,
-    /// Fingerprints of the visible texts; `None` if they are unknown, and every turn since then is visible.
-    pub texts: Option<HashSet<Fingerprint>>,
+pub enum VisibleContext {
+    /// Turns of a session.
+    Session {
+        /// Session of the conversation.
+        session: String,
+        /// Moment from which on its turns are visible.
+        since: Timestamp,
+    },
+    /// Texts of the request itself, whichever session they belong to.
+    Texts(HashSet<Fingerprint>),
 }
 
 impl VisibleContext {
-    /// Returns `true` if the model sees this turn.
-    fn contains_turn(&self, turn: &Memory) -> bool {
-        turn.kind == Kind::Turn
-            && turn.source.session.as_ref() == Some(&self.session)
+    /// Returns `true` if the model sees this memory itself.
+    fn shows(&self, memory: &Memory) -> bool {
+        match self {
             // Stores keep times to the millisecond.
-            && turn.at >= to_millisecond(self.since)
-            && self.texts.as_ref().is_none_or(|texts| texts.contains(&turn.fingerprint()))
+            Self::Session { session, since } => {
+                memory.kind == Kind::Turn
+                    && memory.source.session.as_ref() == Some(session)
+                    && memory.at >= to_millisecond(*since)
+            }
+            Self::Texts(texts) => texts.contains(&memory.fingerprint()),
+        }
     }
 
     /// Returns `true` if a memory may come from visible turns; one that is older than them cannot.
     fn may_cover(&self, memory: &Memory) -> bool {
-        !memory.source.turns.is_empty() && memory.created_at >= to_millisecond(self.since)
+        let is_recent = match self {
+            Self::Session { since, .. } => memory.created_at >= to_millisecond(*since),
+            Self::Texts(texts) => !texts.is_empty(),
+        };
+        !memory.source.turns.is_empty() && is_recent
     }
 }
 
-/// Returns the memories that add nothing to the visible context: visible turns, and memories whose source turns are all
-/// visible.
+/// Returns the memories that add nothing to the visible context: those that it shows, and memories whose source turns it
+/// shows, all of them.
 pub(crate) async fn already_visible(
     store: &dyn Store,
     scope: &Scope,
@@ -53,12 +64,12 @@ pub(crate) async fn already_visible(
     let visible: HashMap<MemoryId, bool> = sources
         .into_iter()
         .zip(turns)
-        .map(|(id, turn)| (id, turn.is_some_and(|turn| context.contains_turn(&turn))))
+        .map(|(id, turn)| (id, turn.is_some_and(|turn| context.shows(&turn))))
         .collect();
     let is_visible = |turn: &MemoryId| visible.get(turn).copied().unwrap_or(false);
     let covered = extracted.filter(|memory| memory.source.turns.iter().all(is_visible));
-    let turns = memories.filter(|memory| context.contains_turn(memory));
-    Ok(covered.chain(turns).map(|memory| memory.id).collect())
+    let shown = memories.filter(|memory| context.shows(memory));
+    Ok(covered.chain(shown).map(|memory| memory.id).collect())
 }
 
 /// Drops the candidates that are already visible.

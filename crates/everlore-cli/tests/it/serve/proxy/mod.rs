@@ -1,6 +1,7 @@
 //! Memory proxy as clients use it: what reaches the provider, what comes back, and what is captured.
 
 mod bytes;
+mod conversations;
 mod models;
 
 use std::{

@@ -43,7 +43,7 @@ pub fn extract_by_rules(turns: &[TurnText], zone: &TimeZone) -> Vec<Draft> {
         }
     }
     let mut seen = HashSet::new();
-    drafts.retain(|draft: &Draft| seen.insert(draft.content.clone()));
+    drafts.retain(|draft: &Draft| seen.insert((draft.speaker.clone(), draft.content.clone())));
     drafts
 }
 
@@ -58,6 +58,7 @@ fn drafts_from_user(turn: &TurnText, question: Option<&TurnText>, zone: &TimeZon
         let evidence = vec![question.id, turn.id];
         drafts.extend(RuleExtractor { evidence, ..extractor }.extract_confirmed(&question.text));
     }
+    drafts.iter_mut().for_each(|draft| draft.speaker.clone_from(&turn.speaker));
     drafts
 }
 

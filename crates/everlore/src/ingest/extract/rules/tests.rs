@@ -6,7 +6,7 @@ use super::*;
 
 fn turn_text(role: Role, text: &str) -> TurnText {
     let at = "2026-03-02T10:00:00Z".parse().unwrap();
-    TurnText { id: MemoryId::new(at), role, text: text.to_owned(), at }
+    TurnText { id: MemoryId::new(at), role, speaker: None, text: text.to_owned(), at }
 }
 
 fn drafts(text: &str) -> Vec<Draft> {

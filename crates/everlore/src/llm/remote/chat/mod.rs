@@ -35,7 +35,7 @@ use crate::{
     llm::{
         chat::{ChatModel, ChatRequest, ChatStream},
         http_client::{HttpClient, HttpResponse, Proxies},
-        remote_error::{RemoteError, RequestInfo},
+        remote_error::{RemoteError, RequestInfo, refuses_tools},
     },
     sync,
 };
@@ -170,12 +170,11 @@ impl RemoteChatModel {
             match self.detect_quirk(status, &refusal, &body, &quirks) {
                 Some(name) => self.field_quirks().insert(name),
                 None => {
-                    return Err(RemoteError::from_response(
-                        &self.request_info,
-                        status,
-                        &headers,
-                        &refusal,
-                    ));
+                    let info = &self.request_info;
+                    let error = RemoteError::from_response(info, status, &headers, &refusal);
+                    let is_about_tools =
+                        !request.tools.is_empty() && refuses_tools(status, &refusal);
+                    return Err(if is_about_tools { self.without_tools() } else { error });
                 }
             };
         }
@@ -230,6 +229,11 @@ impl RemoteChatModel {
         Some(quirk)
     }
 
+    /// Returns the error for a server that refuses the tools of a request.
+    fn without_tools(&self) -> RemoteError {
+        RemoteError::NoTools { message: format!("{} cannot call tools", self.name) }
+    }
+
     /// Converts a failure into the error shown to the user.
     fn to_user_error(&self, error: RemoteError) -> Error {
         let section = self.section;
@@ -239,7 +243,9 @@ impl RemoteChatModel {
                 hint: "the model cannot write so much: lower max_tokens in [chat]".to_owned(),
             },
             RemoteError::TooLarge { message } => prompt_too_long(message),
-            RemoteError::Permanent { message, hint } => Error::Remote { message, hint },
+            error @ (RemoteError::Permanent { .. }
+            | RemoteError::Silent { .. }
+            | RemoteError::NoTools { .. }) => error.into(),
             RemoteError::Transient { message, .. } => {
                 let hint = if message.contains("cannot be reached") {
                     self.connection_hint()

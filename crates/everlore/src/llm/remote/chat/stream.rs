@@ -168,7 +168,7 @@ fn mid_stream_error(error: RemoteError) -> Error {
             Error::Remote { message, hint: "try again: the answer so far is incomplete".to_owned() }
         }
         RemoteError::TooLarge { message } => prompt_too_long(message),
-        RemoteError::Permanent { message, hint } => Error::Remote { message, hint },
+        error => error.into(),
     }
 }
 
@@ -179,9 +179,9 @@ pub(super) async fn with_timeout<T>(
     response: impl Future<Output = Result<T, RemoteError>>,
 ) -> Result<T, RemoteError> {
     tokio::time::timeout(limit, response).await.unwrap_or_else(|_| {
-        Err(RemoteError::permanent(
-            format!("{host} was silent for {limit:?}"),
-            "the model may be loading or thinking: ask again, or raise timeout in the settings",
-        ))
+        let hint =
+            "the model may be loading or thinking: ask again, or raise timeout in the settings";
+        let message = format!("{host} was silent for {limit:?}");
+        Err(RemoteError::Silent { message, hint: hint.to_owned() })
     })
 }
