@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::envelope::{VikingResponse, VikingResult};
 use crate::{
-    auth::{Access, Reader, Writer},
+    auth::{Access, KeyRole, Reader, Writer},
     body::JsonBody,
     params::QueryParams,
     problem::Problem,
@@ -243,17 +243,26 @@ pub(super) async fn make_folder(
     }
 }
 
+/// Removes an entry; with `forget=true`, which needs the role admin, for good and with the engine's receipt.
 pub(super) async fn remove(Writer(access): Writer, mut params: QueryParams) -> VikingResult {
     let started = Instant::now();
     let uri = required_uri(&mut params)?;
     if virtual_folder(&uri, &access.scope).is_some() {
         return Err(Problem::invalid("this folder cannot be removed", "remove its entries"));
     }
+    let forget = params.flag("forget")?;
+    if forget {
+        access.require_role(KeyRole::Admin)?;
+    }
     let request = FsRemoveRequest { uri, recursive: params.flag("recursive")?, dry_run: false };
-    let removed = access.engine().fs_remove(&access.scope, &request).await?;
+    let engine = access.engine();
+    let removed = engine.fs_remove(&access.scope, &request).await?;
     let uri = to_viking(&removed.uri, &access.scope);
-    VikingResponse::ok(
-        started,
-        json!({ "uri": uri, "estimated_deleted_count": removed.memories, "undo": removed.runs }),
-    )
+    let mut answer = json!({ "uri": uri, "estimated_deleted_count": removed.memories });
+    if forget {
+        answer["receipt"] = json!(engine.forget_runs(&access.scope, &removed.runs).await?);
+    } else {
+        answer["undo"] = json!(removed.runs);
+    }
+    VikingResponse::ok(started, answer)
 }
