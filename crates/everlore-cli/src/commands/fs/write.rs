@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     cli_context::CliContext,
-    commands::remember::parse_json_object,
+    commands::remember::{parse_json_object, print_superseded},
     error::{CliError, Exit, Result},
     input,
     output::Output,
@@ -66,6 +66,9 @@ impl FsAddArgs {
             return Ok(Exit::Done);
         }
         out.line(&format!("added: {}", sanitize_for_agent(&added.uri)))?;
+        if let Some(saved) = &added.memory {
+            print_superseded(cx, out, &saved.superseded, saved.undo.as_ref()).await?;
+        }
         if let Some(saved) = added.memory.filter(|saved| !saved.masked.is_empty()) {
             out.note(&masked_note(&saved.masked));
         }

@@ -7,6 +7,7 @@ mod edit;
 mod weight;
 mod archive;
 mod forget;
+mod everything;
 mod history;
 pub(crate) mod diff;
 mod undo;
@@ -17,8 +18,6 @@ mod export;
 mod import;
 
 use clap::Subcommand;
-
-pub(crate) use forget::database_copies;
 
 use super::{CommandFuture, recall::RecallArgs};
 use crate::{cli_context::CliContext, output::Output};
@@ -41,6 +40,7 @@ pub(crate) enum MemoryCommand {
     Forget(forget::MemoryForgetArgs),
     History(history::MemoryHistoryArgs),
     Undo(undo::MemoryUndoArgs),
+    Redo(undo::MemoryRedoArgs),
     Stats(stats::MemoryStatsArgs),
     Status(capture_status::MemoryStatusArgs),
     Clean(clean::MemoryCleanArgs),
@@ -80,6 +80,7 @@ impl MemoryCommand {
             Self::Forget(args) => Box::pin(args.run(cx, out)),
             Self::History(args) => Box::pin(args.run(cx, out)),
             Self::Undo(args) => Box::pin(args.run(cx, out)),
+            Self::Redo(args) => Box::pin(args.run(cx, out)),
             Self::Stats(args) => Box::pin(args.run(cx, out)),
             Self::Status(args) => Box::pin(args.run(cx, out)),
             Self::Clean(args) => Box::pin(args.run(cx, out)),
