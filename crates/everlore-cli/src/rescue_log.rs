@@ -18,8 +18,8 @@ use everlore::{
 };
 
 use crate::{
-    cli_context::{CliContext, private_file},
-    error::CliError,
+    CliContext, CliError,
+    cli_context::private_file,
     render::{pluralize, shell_quote},
 };
 

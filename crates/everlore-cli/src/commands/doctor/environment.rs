@@ -5,10 +5,7 @@ use std::time::Duration;
 use everlore::{config::ModelSettings, internal::files::pending_text::database_backups};
 
 use super::DoctorCheck;
-use crate::{
-    chat_model, cli_context::CliContext, commands::hook::SpoolBacklog, render::pluralize,
-    rescue_log,
-};
+use crate::{CliContext, chat_model, commands::hook::SpoolBacklog, render::pluralize, rescue_log};
 
 /// Timeout for listing a provider's models; a reachable server answers within a second.
 const LIST_TIMEOUT: Duration = Duration::from_secs(5);

@@ -5,30 +5,17 @@ use everlore::{Engine, Memory, engine::RemovalMode, types::ChangeAuthor};
 use serde_json::json;
 
 use super::{everything::OwnerArgs, list::render_memories};
-use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    ids,
-    output::Output,
-};
+use crate::{CliContext, Exit, Output, Result, ids};
 
-/// Archive memories: they stay stored, but recall leaves them out
+/// Memories to change.
 #[derive(Debug, Args)]
-pub(crate) struct MemoryArchiveArgs {
+pub(crate) struct MemoryIdsArgs {
     /// The memories
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
 }
 
-/// Bring back memories that were archived or superseded
-#[derive(Debug, Args)]
-pub(crate) struct MemoryRestoreArgs {
-    /// The memories
-    #[arg(required = true, value_name = "ID")]
-    ids: Vec<String>,
-}
-
-/// Delete memories; the journal keeps them, so that this can be undone
+/// Memories to delete, or their owner.
 #[derive(Debug, Args)]
 pub(crate) struct MemoryDeleteArgs {
     /// The memories
@@ -41,9 +28,9 @@ pub(crate) struct MemoryDeleteArgs {
     yes: bool,
 }
 
-impl MemoryArchiveArgs {
+impl MemoryIdsArgs {
     /// Archives each memory.
-    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    pub(super) async fn archive(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = &one_step(cx, "archive", self.ids.len()).await?;
         let mut archived = Vec::new();
         for id in ids::resolve_all(engine, &cx.scope, &self.ids).await? {
@@ -51,11 +38,9 @@ impl MemoryArchiveArgs {
         }
         print_memories(&archived, cx, out).await
     }
-}
 
-impl MemoryRestoreArgs {
     /// Makes each memory active again.
-    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    pub(super) async fn restore(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = &one_step(cx, "restore", self.ids.len()).await?;
         let mut restored = Vec::new();
         for id in ids::resolve_all(engine, &cx.scope, &self.ids).await? {
@@ -99,10 +84,5 @@ async fn one_step(cx: &CliContext, command: &str, memories: usize) -> Result<Eng
 }
 
 async fn print_memories(memories: &[Memory], cx: &CliContext, out: &mut Output) -> Result<Exit> {
-    if out.is_json() {
-        out.json(&json!({ "memories": memories }))?;
-    } else {
-        out.text(&render_memories(memories, cx).await?)?;
-    }
-    Ok(Exit::Done)
+    out.answer_text(&json!({ "memories": memories }), &render_memories(memories, cx).await?)
 }

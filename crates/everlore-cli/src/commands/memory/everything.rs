@@ -7,12 +7,7 @@ use everlore::engine::{
     KindCount, Removal, RemovalMode, RemovalReport, RemovalTarget, ScopeRemoval, VaultErasure,
 };
 
-use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
-    render::pluralize,
-};
+use crate::{CliContext, CliError, Exit, Output, Result, render::pluralize};
 
 /// Owner of all that is removed, in place of ids; both together mean one user with one agent.
 #[derive(Debug, Args)]

@@ -13,10 +13,7 @@ use everlore::{
 
 use super::everything::{OwnerArgs, vault_note};
 use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    ids,
-    output::Output,
+    CliContext, CliError, Exit, Output, Result, ids,
     render::{new_table, pluralize, render_table},
 };
 

@@ -11,9 +11,7 @@ use everlore::engine::{ImportOptions, ImportReport, RejectedLine};
 use serde_json::json;
 
 use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
+    CliContext, CliError, Exit, Output, Result,
     render::{pluralize, sanitize},
 };
 use everlore::internal::files::{pending_text::is_rescue_file, regular_file};

@@ -4,12 +4,7 @@ use clap::Args;
 use everlore::engine::{UndoTarget, UndoneStep};
 use serde_json::json;
 
-use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
-    render::pluralize,
-};
+use crate::{CliContext, Exit, Output, Result, render::pluralize};
 
 /// Undo the newest change that is not undone yet; again and again, it goes back step by step
 ///

@@ -2,7 +2,7 @@
 
 use everlore::{engine::SyncRequest, internal::files::vault};
 
-use crate::{cli_context::CliContext, error::Result};
+use crate::{CliContext, Result};
 
 /// Adds a vault to the registry.
 pub(super) fn register_vault(cx: &CliContext, request: &SyncRequest) -> Result<()> {
