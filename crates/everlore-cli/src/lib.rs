@@ -101,6 +101,9 @@ async fn run_command(cli: Cli, out: &mut Output) -> Result<Exit> {
     if let Some(note) = cx.read_only_note().filter(|_| outcome.is_ok()) {
         out.note(&note);
     }
+    for note in cx.replay_notes() {
+        out.note(&note);
+    }
     cx.close().await;
     outcome.and_then(|exit| flushed.map(|()| exit))
 }

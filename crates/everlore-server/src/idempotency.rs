@@ -10,8 +10,8 @@ use axum::{
     http::{StatusCode, request::Parts},
 };
 use everlore::{
-    Engine, Error, Memory, MemoryId,
-    engine::{SaveReceipt, SavedMemory},
+    Engine, Error, Memory, MemoryId, Status,
+    engine::{SaveReceipt, SavedMemory, SupersededMemory, UndoRun},
     store::JournalQuery,
     types::{ChangeAuthor, ChangeOp, JournalEntry},
 };
@@ -108,15 +108,33 @@ impl IdempotentWrite {
         &self,
         entries: Vec<JournalEntry>,
     ) -> Result<Vec<SavedMemory>, Problem> {
-        let mut saved = Vec::new();
-        for JournalEntry { id, seq, at, op, after, .. } in entries {
+        let mut saved: Vec<SavedMemory> = Vec::new();
+        for JournalEntry { id, seq, at, op, before, after, .. } in entries {
+            if let (Some(before), Some(after), Some(last)) = (&before, &after, saved.last_mut())
+                && before.status == Status::Active
+                && after.superseded_by == Some(last.id)
+            {
+                last.superseded.push(SupersededMemory::new(before, last.id));
+                last.undo = Some(UndoRun { run: self.run.clone() });
+                continue;
+            }
             let memory = match after {
                 Some(memory) => *memory,
                 None => self.current_memory(id).await?,
             };
             let receipt = SaveReceipt { seq, at, known: op == ChangeOp::Update, verified: true };
             let (uri, kind, status) = (memory.uri, memory.kind, memory.status);
-            saved.push(SavedMemory { id, uri, kind, status, receipt, masked: Vec::new() });
+            let (masked, superseded) = (Vec::new(), Vec::new());
+            saved.push(SavedMemory {
+                id,
+                uri,
+                kind,
+                status,
+                receipt,
+                masked,
+                superseded,
+                undo: None,
+            });
         }
         Ok(saved)
     }

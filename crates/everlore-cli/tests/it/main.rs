@@ -14,6 +14,9 @@ mod checks;
 mod failures;
 mod text_round_trip;
 mod erasure;
+mod everything;
+mod supersession;
+mod undo;
 mod secrets;
 mod capture;
 #[cfg(all(feature = "remote", unix))]

@@ -13,7 +13,6 @@ mod lifecycle;
 mod embedding;
 mod files;
 mod forget;
-mod delete_many;
 mod checks;
 pub mod fs;
 
@@ -38,7 +37,10 @@ pub use embedding::EmbedStatus;
 pub use files::{
     ArchivedDay, ExportReport, FilledLayer, MigrationRequest, MigrationSummary, SessionEnd,
 };
-pub use forget::{ForgetReport, RedactedDay};
+pub use forget::{
+    ForgetReceipt, ForgetReport, KindCount, RedactedDay, RedactedLayer, Removal, RemovalMode,
+    RemovalReport, RemovalTarget, ScopeRemoval, VaultErasure,
+};
 pub use lifecycle::{
     Allowance, AnswerUsage, CleanupReport, ExtractionPreview, LedgerReport, TouchedMemory,
     UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest, UsageStats,
@@ -59,7 +61,8 @@ pub use crate::{
     ingest::{
         DayArchiveOutcome, Document, DraftFate, DraftOutcome, ExternalImportReport, ImportOptions,
         ImportReport, ImportedKindCount, IngestOptions, IngestReport, MemoryEdit, RejectedLine,
-        RememberRequest, SaveReceipt, SavedMemory, Turn, UndoTarget,
+        RememberRequest, SaveReceipt, SavedMemory, SupersededMemory, Turn, UndoRun, UndoTarget,
+        UndoneStep,
     },
     prompt::{Prompt, PromptPart, PromptPartName, TurnPrompt},
     recall::{
@@ -261,12 +264,25 @@ impl Engine {
     /// Marks memory `id` as superseded by memory `by` and returns it. Fails if the scope lacks either, or if the two
     /// would replace each other.
     pub async fn supersede(&self, scope: &Scope, id: MemoryId, by: MemoryId) -> Result<Memory> {
-        ingest::supersede(&*self.store, scope, id, by, self.now().timestamp()).await
+        let now = self.now().timestamp();
+        ingest::supersede(&*self.store, scope, id, by, &self.author, now).await
     }
 
     /// Undoes changes, all or none, and returns their journal numbers. Fails if there is nothing to undo, or if a
     /// later change conflicts with it.
     pub async fn undo(&self, scope: &Scope, what: &UndoTarget) -> Result<Vec<u64>> {
         ingest::undo(&*self.store, scope, what, self.now().timestamp()).await
+    }
+
+    /// Undoes the newest step that is not undone yet: a change, or all changes of a run. Called again, it goes back
+    /// step by step. Usage and weights are no steps, and what was erased cannot come back. Fails if there is no step
+    /// left.
+    pub async fn undo_last(&self, scope: &Scope) -> Result<UndoneStep> {
+        ingest::undo_last(&*self.store, scope, self.now().timestamp()).await
+    }
+
+    /// Redoes the step that was undone last. Fails if nothing was undone since the newest change.
+    pub async fn redo(&self, scope: &Scope) -> Result<UndoneStep> {
+        ingest::redo(&*self.store, scope, self.now().timestamp()).await
     }
 }

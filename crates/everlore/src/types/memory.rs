@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::{ContextV7, Uuid};
 
-use super::{Scope, to_millisecond};
+use super::{Check, Scope, to_millisecond};
 use crate::error::{Error, Result};
 
 /// Most characters of a title; a longer one is a text.
@@ -302,6 +302,24 @@ pub struct Memory {
     pub superseded_by: Option<MemoryId>,
     /// Number of its changes, from 1; a change made against an older version is refused.
     pub version: u32,
+}
+
+impl Memory {
+    /// Returns the end of its validity, if one is known: as its check says, or as supersession noted it.
+    pub(crate) fn valid_until(&self) -> Option<Timestamp> {
+        let noted = self.metadata.get(VALID_UNTIL_KEY).and_then(serde_json::Value::as_str);
+        let noted = noted.and_then(|until| until.parse().ok());
+        let checked = match self.check().map(|stored| stored.check) {
+            Some(Check::Until { until }) => Some(until),
+            _ => None,
+        };
+        noted.into_iter().chain(checked).min()
+    }
+
+    /// Returns `true` if its validity is over.
+    pub(crate) fn has_expired(&self, now: Timestamp) -> bool {
+        self.valid_until().is_some_and(|until| until <= now)
+    }
 }
 
 impl Memory {

@@ -23,7 +23,7 @@ use everlore::{
     tools::ToolSet,
 };
 
-pub(crate) use line_editor::{HistoryFile, LineEditor, LineInput};
+pub(crate) use line_editor::{LineEditor, LineInput};
 pub(crate) use messages::UiMessages;
 
 use self::{

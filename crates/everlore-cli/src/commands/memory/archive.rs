@@ -1,10 +1,10 @@
 //! `everlore memory archive`, `restore` and `delete`.
 
 use clap::Args;
-use everlore::Memory;
+use everlore::{Engine, Memory, engine::RemovalMode, types::ChangeAuthor};
 use serde_json::json;
 
-use super::list::render_memories;
+use super::{everything::OwnerArgs, list::render_memories};
 use crate::{CliContext, Exit, Output, Result, ids};
 
 /// Memories to change.
@@ -15,10 +15,24 @@ pub(crate) struct MemoryIdsArgs {
     ids: Vec<String>,
 }
 
+/// Memories to delete, or their owner.
+#[derive(Debug, Args)]
+pub(crate) struct MemoryDeleteArgs {
+    /// The memories
+    #[arg(required_unless_present_any = ["all_of_user", "all_of_agent"], value_name = "ID")]
+    ids: Vec<String>,
+    #[command(flatten)]
+    owner: OwnerArgs,
+    /// Do not ask for confirmation of --all-of-user and --all-of-agent
+    #[arg(short, long)]
+    yes: bool,
+}
+
 impl MemoryIdsArgs {
     /// Archives each memory.
     pub(super) async fn archive(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let (engine, mut archived) = (cx.engine().await?, Vec::new());
+        let engine = &one_step(cx, "archive", self.ids.len()).await?;
+        let mut archived = Vec::new();
         for id in ids::resolve_all(engine, &cx.scope, &self.ids).await? {
             archived.push(engine.archive(&cx.scope, id).await?);
         }
@@ -27,16 +41,23 @@ impl MemoryIdsArgs {
 
     /// Makes each memory active again.
     pub(super) async fn restore(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let (engine, mut restored) = (cx.engine().await?, Vec::new());
+        let engine = &one_step(cx, "restore", self.ids.len()).await?;
+        let mut restored = Vec::new();
         for id in ids::resolve_all(engine, &cx.scope, &self.ids).await? {
             restored.push(engine.restore(&cx.scope, id).await?);
         }
         print_memories(&restored, cx, out).await
     }
+}
 
-    /// Deletes each memory and prints how to undo it.
-    pub(super) async fn delete(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let (engine, mut deleted) = (cx.engine().await?, Vec::new());
+impl MemoryDeleteArgs {
+    /// Deletes each memory, or everything of an owner, and prints how to undo it.
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        if self.owner.is_named() {
+            return self.owner.remove(RemovalMode::Delete, self.yes, cx, out).await;
+        }
+        let engine = &one_step(cx, "delete", self.ids.len()).await?;
+        let mut deleted = Vec::new();
         for id in ids::resolve_all(engine, &cx.scope, &self.ids).await? {
             deleted.push((id, engine.delete(&cx.scope, id).await?));
         }
@@ -51,6 +72,15 @@ impl MemoryIdsArgs {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Returns the engine whose changes are one step to undo, however many memories a command names.
+async fn one_step(cx: &CliContext, command: &str, memories: usize) -> Result<Engine> {
+    let engine = cx.engine().await?;
+    let now = engine.now().timestamp().as_millisecond();
+    let run =
+        (memories > 1).then(|| format!("{command}-{now}-{:04x}", std::process::id() & 0xffff));
+    Ok(engine.on_behalf_of(ChangeAuthor { run, ..ChangeAuthor::PERSON }))
 }
 
 async fn print_memories(memories: &[Memory], cx: &CliContext, out: &mut Output) -> Result<Exit> {

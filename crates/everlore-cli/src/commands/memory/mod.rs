@@ -7,6 +7,7 @@ mod edit;
 mod weight;
 mod archive;
 mod forget;
+mod everything;
 mod history;
 pub(crate) mod diff;
 mod undo;
@@ -17,8 +18,6 @@ mod export;
 mod import;
 
 use clap::Subcommand;
-
-pub(crate) use forget::database_copies;
 
 use super::{CommandFuture, dispatch, recall::RecallArgs};
 use crate::{CliContext, Output};
@@ -40,10 +39,11 @@ pub(crate) enum MemoryCommand {
     /// Bring back memories that were archived or superseded
     Restore(archive::MemoryIdsArgs),
     /// Delete memories; the journal keeps them, so that this can be undone
-    Delete(archive::MemoryIdsArgs),
+    Delete(archive::MemoryDeleteArgs),
     Forget(forget::MemoryForgetArgs),
     History(history::MemoryHistoryArgs),
     Undo(undo::MemoryUndoArgs),
+    Redo(undo::MemoryRedoArgs),
     Stats(stats::MemoryStatsArgs),
     Status(capture_status::MemoryStatusArgs),
     Clean(clean::MemoryCleanArgs),
@@ -71,11 +71,10 @@ impl MemoryCommand {
     /// Runs the command.
     pub(crate) fn run<'a>(self, cx: &'a CliContext, out: &'a mut Output) -> CommandFuture<'a> {
         dispatch!(self, Self, cx, out:
-            List | Search | Show | Verify | Edit | Weight | Forget | History | Undo |
+            List | Search | Show | Verify | Edit | Weight | Delete | Forget | History | Undo | Redo |
             Stats | Status | Clean | Export | Import;
             Self::Archive(args) => Box::pin(args.archive(cx, out)),
             Self::Restore(args) => Box::pin(args.restore(cx, out)),
-            Self::Delete(args) => Box::pin(args.delete(cx, out)),
         )
     }
 }

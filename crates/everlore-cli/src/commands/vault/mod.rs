@@ -18,8 +18,6 @@ use everlore::{
     internal::files::{atomic_file::create_private_folder, home::vault_folder},
 };
 
-pub(crate) use registry::{VaultErasure, erase_from_vaults};
-
 use super::{CommandFuture, dispatch};
 use crate::{CliContext, CliError, Output, Result};
 

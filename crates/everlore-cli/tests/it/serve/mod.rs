@@ -4,6 +4,7 @@ mod access;
 mod api;
 mod checks;
 mod files;
+mod forgetting;
 mod hostile_clients;
 mod shutdown;
 #[cfg(target_os = "linux")]

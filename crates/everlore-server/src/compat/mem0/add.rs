@@ -208,6 +208,8 @@ async fn remember_verbatim(event: &Mem0Event, add: &Mem0AddRequest) -> Result<Ve
         result["role"] = json!(role);
         result["actor_id"] = json!(name);
         results.push(result);
+        let replaced = saved.superseded.iter();
+        results.extend(replaced.map(|older| result_json(older.id, &older.content, "DELETE")));
     }
     Ok(results)
 }

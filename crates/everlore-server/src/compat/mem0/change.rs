@@ -5,7 +5,7 @@ use everlore::{Memory, MemoryEdit, MemoryId, Scope};
 use serde_json::{Map, Value, json};
 
 use super::{
-    access::{Mem0Access, Mem0Event},
+    access::{Mem0Access, Mem0Event, event_run},
     fields::RequestFields,
     filter::{FilterDialect, FilterField, Mem0Filter},
     memories,
@@ -71,6 +71,7 @@ fn parse_edit(memory: &Memory, mut fields: RequestFields) -> Result<MemoryEdit, 
     params(
         ("id" = String, Path, description = "The memory"),
         ("delete_linked" = Option<bool>, Query, description = "Also delete the memories that it replaced"),
+        ("forget" = Option<bool>, Query, description = "Erase for good and answer with a receipt; needs the role admin"),
     ),
     responses((status = 200, description = "A message and the event id", body = Object)),
 )]
@@ -82,7 +83,11 @@ pub(super) async fn delete(
     access.require_role(KeyRole::Write)?;
     let mut fields = RequestFields::from_query(query.as_deref())?;
     let with_superseded = fields.flag("delete_linked")?.unwrap_or(false);
+    let forget = fields.flag("forget")?.unwrap_or(false);
     fields.finish()?;
+    if forget {
+        access.require_role(KeyRole::Admin)?;
+    }
     let memory = access.find_memory(&name).await?;
     let mut ids = vec![memory.id];
     if with_superseded {
@@ -90,7 +95,11 @@ pub(super) async fn delete(
     }
     let event = access.begin_event("delete");
     remove_memories(&event, &memory.scope, ids).await?;
-    let response = json!({ "message": "Memory deleted successfully!", "event_id": event.id });
+    let mut response = json!({ "message": "Memory deleted successfully!", "event_id": event.id });
+    if forget {
+        let receipt = event.engine.forget_runs(&memory.scope, &[event_run(&event.id)]).await?;
+        response["receipt"] = json!(receipt);
+    }
     Ok(JsonResponse::ok(response))
 }
 

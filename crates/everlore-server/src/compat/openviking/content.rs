@@ -95,7 +95,7 @@ pub(super) async fn write(
     };
     let mode = mode.as_deref().unwrap_or("replace");
     let is_document = to_viking(&uri, scope).starts_with("viking://resources/");
-    let uri = match (existing, mode) {
+    let (uri, saved) = match (existing, mode) {
         (Some(_), "create") => {
             return Err(Problem::from(Error::Conflict { what: format!("`{uri}`") }));
         }
@@ -106,20 +106,26 @@ pub(super) async fn write(
                 _ => content,
             };
             let edit = MemoryEdit { content: Some(content), ..MemoryEdit::default() };
-            engine.edit(scope, id, &edit).await?.uri
+            (engine.edit(scope, id, &edit).await?.uri, None)
         }
         (Some(_), "append") => return Err(super::not_implemented()),
         (Some(item), _) if item.read_only && !is_document => return Err(read_only()),
         (_, "replace" | "append" | "create") => {
             let request =
                 FsAddRequest { uri, bytes: content.into_bytes(), tags, ..FsAddRequest::default() };
-            engine.fs_add(scope, request).await?.uri
+            let added = engine.fs_add(scope, request).await?;
+            (added.uri, added.memory)
         }
         _ => {
             return Err(Problem::invalid("unknown mode", "use replace, append or create"));
         }
     };
-    VikingResponse::ok(json!({ "uri": to_viking(&uri, scope), "mode": mode, "written": true }))
+    let mut answer = json!({ "uri": to_viking(&uri, scope), "mode": mode, "written": true });
+    if let Some(saved) = saved.filter(|saved| !saved.superseded.is_empty()) {
+        answer["superseded"] = json!(saved.superseded);
+        answer["undo"] = json!(saved.undo);
+    }
+    VikingResponse::ok(answer)
 }
 
 fn read_only() -> Problem {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::envelope::{VikingResponse, VikingResult};
-use crate::{Access, JsonBody, Problem, QueryParams, Reader, Writer};
+use crate::{Access, JsonBody, KeyRole, Problem, QueryParams, Reader, Writer};
 
 /// Largest offset of a page: OpenViking counts entries, this server follows pages.
 const MAX_OFFSET: usize = 100_000;
@@ -232,15 +232,25 @@ pub(super) async fn make_folder(
     }
 }
 
+/// Removes an entry; with `forget=true`, which needs the role admin, for good and with the engine's receipt.
 pub(super) async fn remove(Writer(access): Writer, mut params: QueryParams) -> VikingResult {
     let uri = required_uri(&mut params)?;
     if virtual_folder(&uri, &access.scope).is_some() {
         return Err(Problem::invalid("this folder cannot be removed", "remove its entries"));
     }
+    let forget = params.flag("forget")?;
+    if forget {
+        access.require_role(KeyRole::Admin)?;
+    }
     let request = FsRemoveRequest { uri, recursive: params.flag("recursive")?, dry_run: false };
-    let removed = access.engine().fs_remove(&access.scope, &request).await?;
+    let engine = access.engine();
+    let removed = engine.fs_remove(&access.scope, &request).await?;
     let uri = to_viking(&removed.uri, &access.scope);
-    VikingResponse::ok(
-        json!({ "uri": uri, "estimated_deleted_count": removed.memories, "undo": removed.runs }),
-    )
+    let mut answer = json!({ "uri": uri, "estimated_deleted_count": removed.memories });
+    if forget {
+        answer["receipt"] = json!(engine.forget_runs(&access.scope, &removed.runs).await?);
+    } else {
+        answer["undo"] = json!(removed.runs);
+    }
+    VikingResponse::ok(answer)
 }

@@ -100,7 +100,7 @@ async fn attempt(
     let outcome = run_blocking(move || finish(&folder, &state, work, recorded, &stop));
     let (done, unchanged) = outcome.await?;
     drop(lock);
-    Ok(SyncReport { run, done, unchanged })
+    Ok(SyncReport { run, done, unchanged, superseded: Vec::new() })
 }
 
 async fn load_database(
@@ -304,7 +304,8 @@ fn must_save(old: &SyncState, new: &SyncState) -> bool {
 
 /// Builds the report of a plan as if all of it succeeded.
 fn dry_run_report(folder: &Path, work: SyncPlan) -> SyncReport {
-    let mut report = SyncReport { run: None, done: work.steps, unchanged: work.unchanged };
+    let (done, unchanged) = (work.steps, work.unchanged);
+    let mut report = SyncReport { run: None, done, unchanged, superseded: Vec::new() };
     for file in work.file_ops {
         let (what, file, id, note) = match file {
             FileOp::Write { file, memory, .. } if file_matches(folder, &file, &memory) => {

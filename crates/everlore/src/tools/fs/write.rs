@@ -10,6 +10,7 @@ use crate::{
     error::Result,
     tools::{
         Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec, input::parse_input,
+        save::with_superseded,
     },
 };
 
@@ -58,7 +59,11 @@ impl Tool for FsAddTool {
             ..FsAddRequest::default()
         };
         let added = cx.engine_for("fs_add").fs_add(cx.scope, request).await?;
-        Ok(ToolResult::new(format!("Added: {}", added.uri), to_json(&added)?))
+        let result = ToolResult::new(format!("Added: {}", added.uri), to_json(&added)?);
+        Ok(match &added.memory {
+            Some(saved) => with_superseded(result, saved),
+            None => result,
+        })
     }
 }
 
