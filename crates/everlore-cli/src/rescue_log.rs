@@ -13,11 +13,7 @@ use everlore::{
     types::Fingerprint,
 };
 
-use crate::{
-    cli_context::{CliContext, private_file},
-    error::CliError,
-    render::shell_quote,
-};
+use crate::{CliContext, CliError, cli_context::private_file, render::shell_quote};
 
 /// Appends lines that could not be saved to the rescue log; returns the error with a hint about it.
 pub(crate) fn rescue_lines(

@@ -1,6 +1,6 @@
 //! Authentication and authorization: the owner by the token, a program by its key, and the scope of a request.
 
-use std::{fmt, path::Path, str::FromStr, sync::Arc, time::Instant};
+use std::{path::Path, str::FromStr, sync::Arc, time::Instant};
 
 use axum::{
     extract::{FromRequestParts, Request, State},
@@ -16,11 +16,10 @@ use everlore::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    app::App,
+    App, Problem, QueryParams,
     caller_slots::CallerSlot,
     keys::{ApiKey, ApiKeys},
-    params::{QueryParams, SCOPE_PARAMS},
-    problem::Problem,
+    params::SCOPE_PARAMS,
     token::{self, SecretDigest, constant_time_eq, digest_secret},
 };
 
@@ -43,25 +42,7 @@ pub enum KeyRole {
     Admin,
 }
 
-impl KeyRole {
-    /// Every role.
-    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Admin];
-
-    /// Returns the name of the role.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Admin => "admin",
-        }
-    }
-}
-
-impl fmt::Display for KeyRole {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+everlore::types::variant_names! { pub KeyRole: Read = "read", Write = "write", Admin = "admin" }
 
 impl FromStr for KeyRole {
     type Err = Error;

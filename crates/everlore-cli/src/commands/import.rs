@@ -6,9 +6,7 @@ use clap::Args;
 use everlore::engine::{ExternalFormat, FilledLayer, MigrationRequest, MigrationSummary};
 
 use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
+    CliContext, Exit, Output, Result,
     render::{pluralize, sanitize, shell_quote},
 };
 

@@ -11,10 +11,7 @@ use serde_json::{Map, Value};
 
 use super::{check_args::CheckArgs, filter_args::kind_parser};
 use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    ids, input,
-    output::Output,
+    CliContext, CliError, Exit, Output, Result, ids, input,
     render::{TITLE_CELLS, masked_note, memory_title, truncate_width},
     rescue_log,
     times::{TimeSpec, parse_time_spec},

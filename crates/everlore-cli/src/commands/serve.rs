@@ -11,10 +11,8 @@ use everlore_server::{ApiKeys, KeyRole, Server, ServerOptions, Timeouts, TlsFile
 use serde_json::json;
 
 use crate::{
-    cli_context::CliContext,
+    CliContext, CliError, Exit, Output, Result,
     commands::mcp::ToolSetArgs,
-    error::{CliError, Exit, Result},
-    output::Output,
     render::{new_table, render_table},
     times::format_age,
 };

@@ -10,11 +10,8 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::{
-    app::App,
-    auth::{Access, Reader, Writer},
-    body::{JsonBody, PathParam, whole_number},
-    params::QueryParams,
-    response::{ApiResult, JsonResponse},
+    Access, ApiResult, App, JsonBody, JsonResponse, PathParam, QueryParams, Reader, Writer,
+    body::whole_number,
 };
 
 /// Largest page.

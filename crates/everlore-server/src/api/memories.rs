@@ -17,14 +17,10 @@ use utoipa::ToSchema;
 
 use super::checks::{CheckedMemory, require_check_permission, verify_memories};
 use crate::{
-    app::App,
-    auth::{Access, Admin, Reader, Writer},
-    body::{JsonBody, PathParam},
+    Access, Admin, ApiResult, App, JsonBody, JsonResponse, PathParam, Problem, QueryParams, Reader,
+    Writer,
     etag::{IfMatch, memory_etag, precondition_failed, with_etag},
     idempotency::{IdempotencyKey, IdempotentWrite},
-    params::QueryParams,
-    problem::Problem,
-    response::{ApiResult, JsonResponse},
 };
 
 /// Largest page: each memory may be large.

@@ -45,15 +45,8 @@ use utoipa::{
 };
 
 use crate::{
-    app::App,
-    auth::authenticate,
-    compat,
-    connections::check_reserved,
-    docs_page,
-    error_format::format_errors,
-    host_guard::check_host_and_origin,
-    mcp,
-    problem::{Problem, ProblemBody},
+    App, Problem, auth::authenticate, compat, connections::check_reserved, docs_page,
+    error_format::format_errors, host_guard::check_host_and_origin, mcp, problem::ProblemBody,
     trace::trace_request,
 };
 

@@ -20,11 +20,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    app::App,
-    auth::{Access, KeyRole, Reader},
-    body::{JsonBody, whole_number},
-    problem::Problem,
-    response::{ApiResult, JsonResponse},
+    Access, ApiResult, App, JsonBody, JsonResponse, KeyRole, Problem, Reader, body::whole_number,
 };
 
 pub(super) fn routes() -> Router<App> {

@@ -11,13 +11,8 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::{
-    app::App,
-    auth::{Access, Admin},
-    body::{JsonBody, PathParam},
+    Access, Admin, App, JsonBody, JsonResponse, PathParam, Problem, QueryParams,
     etag::{IfMatch, text_etag, with_etag},
-    params::QueryParams,
-    problem::Problem,
-    response::JsonResponse,
 };
 
 pub(super) fn routes() -> Router<App> {

@@ -13,12 +13,7 @@ use everlore::{
 use serde_json::{Value, json};
 
 use crate::{
-    app::App,
-    auth::{KeyRole, Reader},
-    body::{JsonBody, PathParam},
-    params::QueryParams,
-    problem::Problem,
-    response::{ApiResult, JsonResponse},
+    ApiResult, App, JsonBody, JsonResponse, KeyRole, PathParam, Problem, QueryParams, Reader,
 };
 
 pub(super) fn routes() -> Router<App> {

@@ -16,13 +16,7 @@ use rmcp::transport::streamable_http_server::{
 };
 
 use super::{McpContext, McpServer};
-use crate::{
-    app::App,
-    auth::{Access, KeyRole, Reader},
-    body::read_body,
-    params::QueryParams,
-    problem::Problem,
-};
+use crate::{Access, App, KeyRole, Problem, QueryParams, Reader, body::read_body};
 
 /// Returns the MCP route.
 pub(crate) fn routes() -> Router<App> {

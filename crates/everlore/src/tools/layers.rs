@@ -131,14 +131,11 @@ fn layer_tool_spec(
     annotations: ToolAnnotations,
 ) -> ToolSpec {
     ToolSpec {
-        name,
-        title,
         description,
-        set: ToolSet::Layers,
         input_schema: input_schema(own),
         output_schema: output_schema(),
         annotations,
-        aliases: &[],
+        ..ToolSpec::new(ToolSet::Layers, name, title)
     }
 }
 

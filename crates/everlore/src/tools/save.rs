@@ -64,10 +64,7 @@ memory_forget does; the user can undo both.";
 impl Tool for MemorySaveTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "memory_save",
-            title: "Save to memory",
             description: DESCRIPTION,
-            set: ToolSet::Core,
             input_schema: json!({
                 "type": "object",
                 "additionalProperties": false,
@@ -85,6 +82,7 @@ impl Tool for MemorySaveTool {
             output_schema: change_output_schema(),
             annotations: ToolAnnotations::CHANGES,
             aliases: &[("type", "preference", "user"), ("type", "fact", "knowledge")],
+            ..ToolSpec::new(ToolSet::Core, "memory_save", "Save to memory")
         }
     }
 

@@ -105,38 +105,9 @@ pub enum Kind {
     Turn,
 }
 
-impl Kind {
-    /// All kinds, in the order people meet them.
-    pub const ALL: [Self; 8] = [
-        Self::User,
-        Self::Feedback,
-        Self::Project,
-        Self::Reference,
-        Self::Knowledge,
-        Self::Experience,
-        Self::Session,
-        Self::Turn,
-    ];
-
-    /// Returns the name used in files, uris and answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Feedback => "feedback",
-            Self::Project => "project",
-            Self::Reference => "reference",
-            Self::Knowledge => "knowledge",
-            Self::Experience => "experience",
-            Self::Session => "session",
-            Self::Turn => "turn",
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
+crate::types::variant_names! { pub Kind:
+    User = "user", Feedback = "feedback", Project = "project", Reference = "reference",
+    Knowledge = "knowledge", Experience = "experience", Session = "session", Turn = "turn",
 }
 
 impl FromStr for Kind {
@@ -184,25 +155,7 @@ pub enum Status {
     Archived,
 }
 
-impl Status {
-    /// All statuses.
-    pub const ALL: [Self; 3] = [Self::Active, Self::Superseded, Self::Archived];
-
-    /// Returns the name used in files and answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Superseded => "superseded",
-            Self::Archived => "archived",
-        }
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+crate::types::variant_names! { pub Status: Active = "active", Superseded = "superseded", Archived = "archived" }
 
 impl FromStr for Status {
     type Err = Error;

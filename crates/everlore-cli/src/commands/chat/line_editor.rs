@@ -22,10 +22,7 @@ use rustyline::{
 };
 use tokio::sync::oneshot;
 
-use crate::{
-    cli_context::private_file,
-    error::{CliError, Result},
-};
+use crate::{CliError, Result, cli_context::private_file};
 
 /// Lines in the history file: enough to find last week's question.
 const MAX_HISTORY_LINES: usize = 1_000;

@@ -6,8 +6,7 @@ use everlore::config::ModelSettings;
 
 use super::DoctorCheck;
 use crate::{
-    chat_model,
-    cli_context::CliContext,
+    CliContext, chat_model,
     commands::{hook::SpoolBacklog, memory::database_copies},
     render::pluralize,
     rescue_log,

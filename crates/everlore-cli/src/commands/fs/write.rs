@@ -7,11 +7,9 @@ use everlore::engine::fs::{FsAddRequest, FsRemoveRequest};
 use serde_json::{Map, Value};
 
 use crate::{
-    cli_context::CliContext,
+    CliContext, CliError, Exit, Output, Result,
     commands::remember::parse_json_object,
-    error::{CliError, Exit, Result},
     input,
-    output::Output,
     render::{masked_note, pluralize, sanitize_for_agent},
 };
 use everlore::internal::files::regular_file;

@@ -5,66 +5,38 @@ use everlore::Memory;
 use serde_json::json;
 
 use super::list::render_memories;
-use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    ids,
-    output::Output,
-};
+use crate::{CliContext, Exit, Output, Result, ids};
 
-/// Archive memories: they stay stored, but recall leaves them out
+/// Memories to change.
 #[derive(Debug, Args)]
-pub(crate) struct MemoryArchiveArgs {
+pub(crate) struct MemoryIdsArgs {
     /// The memories
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
 }
 
-/// Bring back memories that were archived or superseded
-#[derive(Debug, Args)]
-pub(crate) struct MemoryRestoreArgs {
-    /// The memories
-    #[arg(required = true, value_name = "ID")]
-    ids: Vec<String>,
-}
-
-/// Delete memories; the journal keeps them, so that this can be undone
-#[derive(Debug, Args)]
-pub(crate) struct MemoryDeleteArgs {
-    /// The memories
-    #[arg(required = true, value_name = "ID")]
-    ids: Vec<String>,
-}
-
-impl MemoryArchiveArgs {
+impl MemoryIdsArgs {
     /// Archives each memory.
-    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let engine = cx.engine().await?;
-        let mut archived = Vec::new();
+    pub(super) async fn archive(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let (engine, mut archived) = (cx.engine().await?, Vec::new());
         for id in ids::resolve_all(engine, &cx.scope, &self.ids).await? {
             archived.push(engine.archive(&cx.scope, id).await?);
         }
         print_memories(&archived, cx, out).await
     }
-}
 
-impl MemoryRestoreArgs {
     /// Makes each memory active again.
-    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let engine = cx.engine().await?;
-        let mut restored = Vec::new();
+    pub(super) async fn restore(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let (engine, mut restored) = (cx.engine().await?, Vec::new());
         for id in ids::resolve_all(engine, &cx.scope, &self.ids).await? {
             restored.push(engine.restore(&cx.scope, id).await?);
         }
         print_memories(&restored, cx, out).await
     }
-}
 
-impl MemoryDeleteArgs {
     /// Deletes each memory and prints how to undo it.
-    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let engine = cx.engine().await?;
-        let mut deleted = Vec::new();
+    pub(super) async fn delete(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let (engine, mut deleted) = (cx.engine().await?, Vec::new());
         for id in ids::resolve_all(engine, &cx.scope, &self.ids).await? {
             deleted.push((id, engine.delete(&cx.scope, id).await?));
         }
@@ -82,10 +54,5 @@ impl MemoryDeleteArgs {
 }
 
 async fn print_memories(memories: &[Memory], cx: &CliContext, out: &mut Output) -> Result<Exit> {
-    if out.is_json() {
-        out.json(&json!({ "memories": memories }))?;
-    } else {
-        out.text(&render_memories(memories, cx).await?)?;
-    }
-    Ok(Exit::Done)
+    out.answer_text(&json!({ "memories": memories }), &render_memories(memories, cx).await?)
 }

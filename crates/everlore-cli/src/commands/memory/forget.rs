@@ -19,14 +19,12 @@ use jiff::civil::Date;
 use serde_json::json;
 
 use crate::{
-    cli_context::CliContext,
+    CliContext, CliError, Exit, Output, Result,
     commands::{
         chat::HistoryFile,
         vault::{VaultErasure, erase_from_vaults},
     },
-    error::{CliError, Exit, Result},
     ids,
-    output::Output,
     render::{new_table, pluralize, render_table, shell_quote},
 };
 

@@ -10,13 +10,7 @@ use clap::Args;
 use everlore::engine::{ImportOptions, ImportReport, RejectedLine};
 use serde_json::json;
 
-use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
-    render::pluralize,
-    rescue_log,
-};
+use crate::{CliContext, CliError, Exit, Output, Result, render::pluralize, rescue_log};
 use everlore::internal::files::regular_file;
 
 /// Most damaged lines that are listed; more would bury the hint.

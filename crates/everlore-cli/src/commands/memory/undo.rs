@@ -4,12 +4,7 @@ use clap::Args;
 use everlore::{engine::UndoTarget, store::JournalQuery};
 use serde_json::json;
 
-use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
-    render::pluralize,
-};
+use crate::{CliContext, CliError, Exit, Output, Result, render::pluralize};
 
 /// Undo a change, or all changes of a run; this can be undone too
 #[derive(Debug, Args)]

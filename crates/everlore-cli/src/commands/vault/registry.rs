@@ -12,10 +12,7 @@ use everlore::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    cli_context::CliContext,
-    error::{CliError, Result},
-};
+use crate::{CliContext, CliError, Result};
 use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Name of the file in the home.

@@ -4,8 +4,7 @@ use everlore::engine::{SyncAction, SyncReport, SyncRequest, SyncStep};
 use serde_json::json;
 
 use crate::{
-    error::{Exit, Result},
-    output::Output,
+    Exit, Output, Result,
     render::{pluralize, sanitize},
 };
 

@@ -17,10 +17,9 @@ use uuid::Uuid;
 
 use super::{CachedList, filter::Mem0Filter, memory_json::MemoryVisibility};
 use crate::{
-    app::App,
-    auth::{Access, KeyRole, authenticate_secret, authorization_value},
+    Access, App, KeyRole, Problem,
+    auth::{authenticate_secret, authorization_value},
     fifo_cache::FifoCache,
-    problem::Problem,
 };
 
 /// Access of a mem0 client.

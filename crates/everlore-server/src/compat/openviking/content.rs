@@ -1,7 +1,5 @@
 //! `/api/v1/content`: reading at three tiers, and writing.
 
-use std::time::Instant;
-
 use axum::{
     http::header,
     response::{IntoResponse, Response},
@@ -18,12 +16,7 @@ use super::{
     envelope::{VikingResponse, VikingResult},
     tree::{required_uri, virtual_folder},
 };
-use crate::{
-    auth::{Access, Reader, Writer},
-    body::JsonBody,
-    params::QueryParams,
-    problem::Problem,
-};
+use crate::{Access, JsonBody, Problem, QueryParams, Reader, Writer};
 
 /// Files of OpenViking that hold the lower tiers of a folder.
 const SIDECARS: [(&str, Tier); 2] = [("/.abstract.md", Tier::L0), ("/.overview.md", Tier::L1)];
@@ -46,29 +39,26 @@ async fn read_tier(access: &Access, uri: &str, tier: Tier) -> Result<String, Pro
 
 /// Reads lines from `offset` on; all of them if `limit` is negative.
 pub(super) async fn read(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
-    let started = Instant::now();
     let uri = required_uri(&mut params)?;
     let offset: usize = params.optional("offset")?.unwrap_or(0);
     let limit: i64 = params.optional("limit")?.unwrap_or(-1);
     let text = read_tier(&access, &uri, Tier::L2).await?;
     if offset == 0 && limit < 0 {
-        return VikingResponse::ok(started, text.into());
+        return VikingResponse::ok(text.into());
     }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let lines: Vec<&str> = text.lines().skip(offset).take(limit).collect();
-    VikingResponse::ok(started, lines.join("\n").into())
+    VikingResponse::ok(lines.join("\n").into())
 }
 
 pub(super) async fn summary(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
-    let started = Instant::now();
     let uri = required_uri(&mut params)?;
-    VikingResponse::ok(started, read_tier(&access, &uri, Tier::L0).await?.into())
+    VikingResponse::ok(read_tier(&access, &uri, Tier::L0).await?.into())
 }
 
 pub(super) async fn overview(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
-    let started = Instant::now();
     let uri = required_uri(&mut params)?;
-    VikingResponse::ok(started, read_tier(&access, &uri, Tier::L1).await?.into())
+    VikingResponse::ok(read_tier(&access, &uri, Tier::L1).await?.into())
 }
 
 pub(super) async fn download(
@@ -96,7 +86,6 @@ pub(super) async fn write(
     Writer(access): Writer,
     JsonBody(body, _): JsonBody<WriteBody>,
 ) -> VikingResult {
-    let started = Instant::now();
     let (engine, scope) = (access.engine(), &access.scope);
     let WriteBody { uri, content, mode, tags } = body;
     let existing = match engine.fs_stat(scope, &uri).await {
@@ -130,10 +119,7 @@ pub(super) async fn write(
             return Err(Problem::invalid("unknown mode", "use replace, append or create"));
         }
     };
-    VikingResponse::ok(
-        started,
-        json!({ "uri": to_viking(&uri, scope), "mode": mode, "written": true }),
-    )
+    VikingResponse::ok(json!({ "uri": to_viking(&uri, scope), "mode": mode, "written": true }))
 }
 
 fn read_only() -> Problem {

@@ -10,7 +10,7 @@ use crate::{
         EditContext, Layer, LayerChange, LayerEdit, LayerSnapshot, LayerText, Layers, SessionDay,
     },
     ingest::{self, DayArchiveOutcome},
-    store::{ListOrder, ListQuery, MemoryFilter},
+    store::{MemoryFilter, MemoryPages},
     sync::run_blocking,
     text::{
         language::{Language, detect_language},
@@ -228,15 +228,12 @@ impl Engine {
             session: Some(self.stored_session(scope, session).into_owned()),
             ..MemoryFilter::default()
         };
-        let mut page =
-            ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: SCAN_PAGE };
+        let mut pages = MemoryPages::new(&*self.store, scope, filter, SCAN_PAGE);
         let mut turns = Vec::new();
-        loop {
-            let found = self.store.memories().list(scope, &page).await?;
-            let Some(last) = found.last() else { return Ok(turns) };
-            page.after = Some(last.id);
+        while let Some(found) = pages.next().await? {
             turns.extend(found);
         }
+        Ok(turns)
     }
 }
 

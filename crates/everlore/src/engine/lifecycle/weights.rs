@@ -6,7 +6,7 @@ use super::super::{Engine, SCAN_PAGE};
 use crate::{
     error::Result,
     ingest,
-    store::{ListOrder, ListQuery, MemoryFilter},
+    store::{MemoryFilter, MemoryPages},
     types::{Kind, Memory, MemoryId, Scope, Status, Timestamp},
 };
 
@@ -105,17 +105,10 @@ impl Engine {
             statuses: vec![Status::Active],
             ..MemoryFilter::default()
         };
-        let mut page = ListQuery {
-            filter: active,
-            after: None,
-            order: ListOrder::OldestFirst,
-            limit: SCAN_PAGE,
-        };
-        loop {
-            let memories = self.store.memories().list(scope, &page).await?;
-            let Some(last) = memories.last() else { return Ok(()) };
-            page.after = Some(last.id);
+        let mut pages = MemoryPages::new(&*self.store, scope, active, SCAN_PAGE);
+        while let Some(memories) = pages.next().await? {
             memories.into_iter().for_each(&mut each);
         }
+        Ok(())
     }
 }
