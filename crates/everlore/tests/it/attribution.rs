@@ -129,13 +129,13 @@ async fn what_a_host_or_a_tool_put_into_a_message_is_no_statement_of_the_user() 
 
 /// Scripted model that keeps its requests.
 #[derive(Default)]
-struct RecordingModel {
+struct RequestLogModel {
     answers: ScenarioModel,
     requests: Mutex<Vec<ChatRequest>>,
 }
 
 #[async_trait]
-impl ChatModel for RecordingModel {
+impl ChatModel for RequestLogModel {
     fn name(&self) -> &str {
         "scripted"
     }
@@ -146,7 +146,7 @@ impl ChatModel for RecordingModel {
     }
 }
 
-fn with_model(model: &Arc<RecordingModel>) -> Engine {
+fn with_model(model: &Arc<RequestLogModel>) -> Engine {
     let mut config = Config::default();
     config.memory_agent.enabled = true;
     config.memory_agent.model = "scripted".into();
@@ -164,7 +164,7 @@ async fn a_model_is_told_who_speaks_and_its_statements_are_theirs() {
         ),
         ("我住在里斯本。", "我住在奥斯陆。", ["Ana 住在里斯本。", "用户住在奥斯陆。"]),
     ] {
-        let model = Arc::new(RecordingModel::default());
+        let model = Arc::new(RequestLogModel::default());
         let engine = with_model(&model);
         let memory = |number: usize, value: &str| {
             json!({
@@ -203,7 +203,7 @@ async fn a_model_that_copies_its_prompt_or_invents_teaches_nothing() {
             ["用户搬到了示例国的样板城。", "用户住在里斯本。", "用户会说占位语。"],
         ),
     ] {
-        let model = Arc::new(RecordingModel::default());
+        let model = Arc::new(RequestLogModel::default());
         let engine = with_model(&model);
         let one = |text: &str| json!({ "statement": text, "kind": "user", "confidence": 1.0, "turns": [1] });
         let answer = json!({ "memories": invented.map(one) });
