@@ -6,7 +6,7 @@ use everlore::{
     Config, Engine, internal::files::agent_settings::AgentSettingsFile, store::RamStore,
 };
 
-use crate::{cli_context::CliContext, times};
+use crate::{CliContext, times};
 
 impl CliContext {
     /// Returns an engine on the files of the home, without its database.

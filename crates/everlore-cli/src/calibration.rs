@@ -11,7 +11,7 @@ use std::{
 use everlore::{Scope, engine::ConfidenceTuning, types::Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{CliError, Result};
+use crate::{CliError, Result};
 use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Name of the file in a home.

@@ -10,11 +10,7 @@ use everlore::{
     llm::ChatModel,
 };
 
-use crate::{
-    cli_context::CliContext,
-    error::{CliError, Result},
-    keys,
-};
+use crate::{CliContext, CliError, Result, keys};
 
 /// Returns the chat model, or another model of its provider; `None` if the settings name none.
 pub(crate) fn for_chat(cx: &CliContext, model: Option<&str>) -> Result<Option<Arc<dyn ChatModel>>> {

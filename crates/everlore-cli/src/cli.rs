@@ -4,40 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-#[cfg(feature = "server")]
-use crate::commands::{mcp::McpArgs, serve::ServeArgs};
 use crate::{
-    commands::{
-        agent::AgentCommand,
-        chat::ChatArgs,
-        completions::CompletionsArgs,
-        config::ConfigCommand,
-        connect::{ConnectArgs, DisconnectArgs},
-        context::ContextArgs,
-        demo::DemoArgs,
-        doctor::DoctorArgs,
-        embed::EmbedCommand,
-        extract::ExtractArgs,
-        fs::FsCommand,
-        hook::HookArgs,
-        import::ImportArgs,
-        ingest::IngestArgs,
-        layer::LayerCommand,
-        ledger::LedgerArgs,
-        memory::MemoryCommand,
-        model::ModelCommand,
-        observe::ObserveArgs,
-        onboard::OnboardArgs,
-        prompt::PromptCommand,
-        quarantine::QuarantineCommand,
-        recall::RecallArgs,
-        remember::RememberArgs,
-        scopes::ScopesArgs,
-        session::SessionCommand,
-        tool::ToolCommand,
-        upkeep::UpkeepArgs,
-        vault::VaultCommand,
-    },
+    commands::{self, embed::EmbedCommand, memory::MemoryCommand},
     output::ColorChoice,
 };
 
@@ -101,52 +69,52 @@ pub(crate) struct GlobalArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
-    Chat(ChatArgs),
-    Onboard(OnboardArgs),
-    Remember(RememberArgs),
-    Observe(ObserveArgs),
-    Ingest(IngestArgs),
-    Import(ImportArgs),
-    Recall(RecallArgs),
-    Context(ContextArgs),
+    Chat(commands::chat::ChatArgs),
+    Onboard(commands::onboard::OnboardArgs),
+    Remember(commands::remember::RememberArgs),
+    Observe(commands::observe::ObserveArgs),
+    Ingest(commands::ingest::IngestArgs),
+    Import(commands::import::ImportArgs),
+    Recall(commands::recall::RecallArgs),
+    Context(commands::context::ContextArgs),
     #[command(subcommand)]
-    Prompt(PromptCommand),
+    Prompt(commands::prompt::PromptCommand),
     #[command(subcommand)]
-    Memory(MemoryCommand),
+    Memory(commands::memory::MemoryCommand),
     #[command(subcommand)]
-    Fs(FsCommand),
+    Fs(commands::fs::FsCommand),
     #[command(subcommand)]
-    Tool(ToolCommand),
+    Tool(commands::tool::ToolCommand),
     #[command(subcommand)]
-    Layer(LayerCommand),
+    Layer(commands::layer::LayerCommand),
     #[command(subcommand)]
-    Session(SessionCommand),
-    Extract(ExtractArgs),
+    Session(commands::session::SessionCommand),
+    Extract(commands::extract::ExtractArgs),
     #[command(subcommand)]
-    Quarantine(QuarantineCommand),
-    Upkeep(UpkeepArgs),
-    Ledger(LedgerArgs),
+    Quarantine(commands::quarantine::QuarantineCommand),
+    Upkeep(commands::upkeep::UpkeepArgs),
+    Ledger(commands::ledger::LedgerArgs),
     #[command(subcommand)]
-    Vault(VaultCommand),
-    Scopes(ScopesArgs),
+    Vault(commands::vault::VaultCommand),
+    Scopes(commands::scopes::ScopesArgs),
     #[command(subcommand)]
-    Agent(AgentCommand),
+    Agent(commands::agent::AgentCommand),
     #[command(subcommand)]
-    Embed(EmbedCommand),
+    Embed(commands::embed::EmbedCommand),
     #[command(subcommand)]
-    Model(ModelCommand),
+    Model(commands::model::ModelCommand),
     #[cfg(feature = "server")]
-    Serve(ServeArgs),
+    Serve(commands::serve::ServeArgs),
     #[cfg(feature = "server")]
-    Mcp(McpArgs),
-    Connect(ConnectArgs),
-    Disconnect(DisconnectArgs),
-    Hook(HookArgs),
-    Doctor(DoctorArgs),
+    Mcp(commands::mcp::McpArgs),
+    Connect(commands::connect::ConnectArgs),
+    Disconnect(commands::connect::DisconnectArgs),
+    Hook(commands::hook::HookArgs),
+    Doctor(commands::doctor::DoctorArgs),
     #[command(subcommand)]
-    Config(ConfigCommand),
-    Completions(CompletionsArgs),
-    Demo(DemoArgs),
+    Config(commands::config::ConfigCommand),
+    Completions(commands::completions::CompletionsArgs),
+    Demo(commands::demo::DemoArgs),
 }
 
 impl CliCommand {

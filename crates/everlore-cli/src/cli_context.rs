@@ -28,6 +28,7 @@ use tokio::sync::OnceCell;
 use crate::{
     agent_settings, calibration, chat_model,
     cli::{CliCommand, GlobalArgs},
+    commands::hook,
     embedder,
     error::{CliError, Result},
     local_models::LocalModels,
@@ -52,11 +53,15 @@ pub(crate) struct CliContext {
     pub(crate) scope: Scope,
     read_only: bool,
     may_probe_embedder: bool,
+    /// Set for commands that save what earlier saves could not store.
+    replays_failed_saves: bool,
     open_engine: OnceCell<OpenEngine>,
 }
 
 struct OpenEngine {
     engine: Engine,
+    /// Notes about saves that failed earlier.
+    replay_notes: Vec<String>,
     /// Folder of an empty database that stands in for a missing one.
     _temporary_home: Option<TempDir>,
 }
@@ -82,6 +87,7 @@ impl CliContext {
             scope,
             read_only: command.is_read_only(),
             may_probe_embedder: command.may_probe_embedder(),
+            replays_failed_saves: !command.prints_own_notes(),
             open_engine: OnceCell::new(),
         })
     }
@@ -157,7 +163,18 @@ impl CliContext {
         })
     }
 
-    /// Returns the notes to print before the answer: warnings about settings, failed saves, a missing home.
+    /// Returns the notes to print after the answer: about saves that failed earlier and are stored now.
+    pub(crate) fn replay_notes(&self) -> Vec<String> {
+        self.open_engine.get().map(|opened| opened.replay_notes.clone()).unwrap_or_default()
+    }
+
+    /// Stores turns that wait in the hook spool for too long, and what earlier saves could not store.
+    pub(crate) async fn replay_failed_saves(engine: &Engine, home: &Path) -> Vec<String> {
+        hook::replay_overdue(engine, home).await;
+        rescue_log::replay(engine, home).await
+    }
+
+    /// Returns the notes to print before the answer: warnings about settings, lost input, a missing home.
     pub(crate) fn startup_notes(&self, command: &CliCommand) -> Vec<String> {
         if command.prints_own_notes() {
             return Vec::new();
@@ -167,7 +184,7 @@ impl CliContext {
             .then(|| format!("note: nothing is stored in {} yet", self.home.display()));
         warnings
             .chain(agent_settings::agent_notes(self))
-            .chain(rescue_log::rescue_notes(&self.home))
+            .chain(rescue_log::lost_input_note(&self.home))
             .chain(calibration::notes(&self.home))
             .chain(secret_files::tighten(&self.home))
             .chain(empty_home)
@@ -180,7 +197,8 @@ impl CliContext {
 
     async fn open(&self) -> Result<OpenEngine> {
         let failed = |error| CliError::io(self.home.display().to_string(), error);
-        let temporary_home = if self.has_no_database() && self.read_only {
+        let is_empty = self.has_no_database() && rescue_log::rescue_files(&self.home).is_empty();
+        let temporary_home = if is_empty && self.read_only {
             Some(tempfile::tempdir().map_err(failed)?)
         } else {
             None
@@ -204,7 +222,12 @@ impl CliContext {
         let engine = tunings.fold(engine, |engine, (scope, tuning)| engine.tuning(scope, tuning));
         let engine = engine.build();
         engine.admin().renew_embeddings().await;
-        Ok(OpenEngine { engine, _temporary_home: temporary_home })
+        let replay_notes = if self.replays_failed_saves && temporary_home.is_none() {
+            Self::replay_failed_saves(&engine, home).await
+        } else {
+            Vec::new()
+        };
+        Ok(OpenEngine { engine, replay_notes, _temporary_home: temporary_home })
     }
 
     /// Returns `true` if the settings allow the built-in encoder.

@@ -2,7 +2,7 @@
 
 use std::{fs, io::Write, process::Command};
 
-use crate::error::{CliError, Result};
+use crate::{CliError, Result};
 
 /// Opens a copy of the text in the user's editor and returns the edited text; `None` if it did not change.
 pub(crate) fn edit_text(content: &str) -> Result<Option<String>> {

@@ -9,7 +9,7 @@ use everlore::{
     store::Store,
 };
 
-use crate::error::Result;
+use crate::Result;
 
 /// Returns the engine with the embedding model of the settings. The vector size of a remote model that was never used
 /// is asked for only if `may_probe`; otherwise the engine has no embedder until `everlore embed switch`.

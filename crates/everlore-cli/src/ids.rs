@@ -2,7 +2,7 @@
 
 use everlore::{Engine, MemoryId, Scope, store::JournalQuery};
 
-use crate::error::{CliError, Result};
+use crate::{CliError, Result};
 
 /// Journal entries searched for a deleted memory.
 const MAX_JOURNAL_ENTRIES: usize = 10_000;

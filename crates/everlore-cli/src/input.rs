@@ -4,10 +4,7 @@ use std::io::{self, BufRead, IsTerminal, Read};
 
 use everlore::types::MAX_CONTENT_BYTES;
 
-use crate::{
-    error::{CliError, Result},
-    output::Output,
-};
+use crate::{CliError, Output, Result};
 
 /// Longest input line: a memory has 4 MiB at most, which JSON escapes can make six times as long.
 const MAX_LINE_BYTES: usize = MAX_CONTENT_BYTES * 8;

@@ -9,7 +9,7 @@ use everlore::{
 };
 use toml::Table;
 
-use crate::error::{CliError, Result};
+use crate::{CliError, Result};
 use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Name of the file in a home.

@@ -34,14 +34,16 @@ use std::{ffi::OsString, process::ExitCode};
 
 use clap::Parser;
 
-use crate::{
-    cli::Cli,
+use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
+
+use crate::{cli::Cli, commands::hook};
+
+/// Words of every command.
+pub(crate) use {
     cli_context::CliContext,
-    commands::hook,
     error::{CliError, Exit, Result},
     output::Output,
 };
-use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
@@ -97,6 +99,9 @@ async fn run_command(cli: Cli, out: &mut Output) -> Result<Exit> {
     // The caller has the answer before the store is closed.
     let flushed = out.flush();
     if let Some(note) = cx.read_only_note().filter(|_| outcome.is_ok()) {
+        out.note(&note);
+    }
+    for note in cx.replay_notes() {
         out.note(&note);
     }
     cx.close().await;

@@ -7,7 +7,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{CliError, Result};
+use crate::{CliError, Result};
 use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Name of the model that is part of the program.

@@ -57,6 +57,21 @@ impl Output {
         self.line(&line)
     }
 
+    /// Answers a program with `value` and people with a line.
+    pub(crate) fn answer_line(&mut self, value: &impl Serialize, line: &str) -> Result<Exit> {
+        self.answer_text(value, &format!("{line}\n"))
+    }
+
+    /// Answers a program with `value` and people with a text.
+    pub(crate) fn answer_text(&mut self, value: &impl Serialize, text: &str) -> Result<Exit> {
+        if self.json {
+            self.json(value)?
+        } else {
+            self.text(text)?
+        }
+        Ok(Exit::Done)
+    }
+
     /// Prints one line.
     pub(crate) fn line(&mut self, line: &str) -> Result<()> {
         check_write(writeln!(self.writer, "{line}"))

@@ -1,5 +1,5 @@
-//! Rescue log `unsaved*.jsonl`: input that the disk or the database refused. The next command reports it, and an import
-//! brings it in.
+//! Rescue log `unsaved*.jsonl`: input that the disk or the database refused. The next command that opens the database
+//! saves it, and so does a server within a minute.
 
 use std::{
     fs,
@@ -8,15 +8,19 @@ use std::{
 };
 
 use everlore::{
-    Scope,
-    internal::ingest::{ExportHeader, ExportLine},
+    Engine, Scope,
+    engine::ImportOptions,
+    internal::{
+        files::pending_text::is_rescue_file,
+        ingest::{ExportHeader, ExportLine},
+    },
     types::Fingerprint,
 };
 
 use crate::{
-    cli_context::{CliContext, private_file},
-    error::CliError,
-    render::shell_quote,
+    CliContext, CliError,
+    cli_context::private_file,
+    render::{pluralize, shell_quote},
 };
 
 /// Appends lines that could not be saved to the rescue log; returns the error with a hint about it.
@@ -34,7 +38,8 @@ pub(crate) fn rescue_lines(
     let path = home.join(file_name(scope));
     match append(&path, scope, &lines) {
         Ok(()) => error.with_hint(format!(
-            "nothing is lost: your input is in {}; when the cause is fixed, import it with: {}",
+            "nothing is lost: your input is in {}; the next command saves it when the cause is fixed, or import it \
+             with: {}",
             path.display(),
             import_command(home, scope, &path)
         )),
@@ -52,24 +57,63 @@ pub(crate) fn rescue_files(home: &Path) -> Vec<PathBuf> {
     filled
 }
 
-/// Returns a note for each failed save, with the command that imports it.
-pub(crate) fn rescue_notes(home: &Path) -> Vec<String> {
-    let (empty, filled) = scan_home(home);
-    let mut notes = Vec::new();
-    if !empty.is_empty() {
-        notes
-            .push("note: an earlier save failed, and its input is lost; enter it again".to_owned());
-    }
-    for path in empty {
+/// Returns a note if the input of a failed save is lost.
+pub(crate) fn lost_input_note(home: &Path) -> Option<String> {
+    let (empty, _) = scan_home(home);
+    for path in &empty {
         // Reported once; if the file cannot be removed, it is reported again.
         let _ = fs::remove_file(path);
     }
-    for path in filled {
-        let scope = rescued_scope(&path).unwrap_or_default();
-        let command = import_command(home, &scope, &path);
-        notes.push(format!("note: an earlier save failed; import its input with: {command}"));
+    (!empty.is_empty())
+        .then(|| "note: an earlier save failed, and its input is lost; enter it again".to_owned())
+}
+
+/// Saves what earlier saves could not store, each file in its scope, and removes the files. Returns a note for each.
+/// Another process that does the same goes first; a failure leaves the file for the next time.
+pub(crate) async fn replay(engine: &Engine, home: &Path) -> Vec<String> {
+    let files = rescue_files(home);
+    if files.is_empty() || engine.admin().store_info().is_read_only {
+        return Vec::new();
+    }
+    let Ok(lock) = open_lock(home) else { return Vec::new() };
+    if lock.try_lock().is_err() {
+        return Vec::new();
+    }
+    let mut notes = Vec::new();
+    for path in files {
+        notes.push(match replay_file(engine, &path).await {
+            Ok(lines) => format!(
+                "note: an earlier save failed; its input is saved now: {}",
+                pluralize(lines, "line", "lines")
+            ),
+            Err(reason) => {
+                let scope = rescued_scope(&path).unwrap_or_default();
+                let command = import_command(home, &scope, &path);
+                format!("note: an earlier save failed ({reason}); import its input with: {command}")
+            }
+        });
     }
     notes
+}
+
+/// Imports a rescue log and removes it; returns the number of its lines. Lines that are stored already stay as they
+/// are, so that a kill in between loses nothing and doubles nothing.
+async fn replay_file(engine: &Engine, path: &Path) -> Result<usize, String> {
+    let scope = rescued_scope(path).ok_or("its scope cannot be read")?;
+    let bytes = fs::read(path).map_err(|error| error.to_string())?;
+    let options = ImportOptions { keep_going: true, ..ImportOptions::default() };
+    let report = engine.import(&scope, &bytes[..], options, &mut |_| {}).await;
+    let report = report.map_err(|error| error.to_string())?;
+    if let Some(rejected) = report.rejections.first() {
+        return Err(format!("line {}: {}", rejected.line, rejected.reason));
+    }
+    fs::remove_file(path).map_err(|error| error.to_string())?;
+    Ok(report.added + report.updated + report.unchanged + report.erased)
+}
+
+/// Opens the lock of the rescue logs: they are appended to, or replayed and removed, by one process at a time.
+fn open_lock(home: &Path) -> io::Result<fs::File> {
+    private_file().append(true).create(true).open(home.join("unsaved.lock"))
 }
 
 /// Returns the empty rescue logs, which only say that input was lost, and the filled ones.
@@ -79,12 +123,6 @@ fn scan_home(home: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
     paths.retain(|path| is_rescue_file(path));
     paths.sort();
     paths.into_iter().partition(|path| fs::metadata(path).is_ok_and(|data| data.len() == 0))
-}
-
-/// Returns `true` if a path is a rescue log by its name.
-pub(crate) fn is_rescue_file(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name == "unsaved.jsonl" || name.starts_with("unsaved-") && name.ends_with(".jsonl")
 }
 
 /// Returns the command that imports a rescue log into its scope.
@@ -122,6 +160,9 @@ fn file_name(scope: &Scope) -> String {
 }
 
 fn append(path: &Path, scope: &Scope, lines: &[ExportLine]) -> io::Result<()> {
+    // A full disk may refuse the lock; the input matters more.
+    let lock = path.parent().and_then(|home| open_lock(home).ok());
+    let _ = lock.as_ref().map(fs::File::lock);
     let mut file = private_file().append(true).create(true).open(path)?;
     let mut text = String::new();
     let header =

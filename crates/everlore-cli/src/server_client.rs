@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use everlore::types::Timestamp;
 
-use crate::cli_context::CliContext;
+use crate::CliContext;
 use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Time to connect: a server on this machine accepts at once, or not at all.

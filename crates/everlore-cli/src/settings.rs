@@ -10,7 +10,7 @@ use everlore::{
     engine::{Domain, Domains},
 };
 
-use crate::{cli::GlobalArgs, error::Result};
+use crate::{Result, cli::GlobalArgs};
 use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Loaded settings.

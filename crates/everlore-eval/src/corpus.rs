@@ -5,6 +5,8 @@
 //! the fixed ones do not, and hold the same texts at every total, so that the cost of *other people's* memories can be
 //! measured by itself.
 
+use anyhow::Result;
+use everlore::{Engine, Scope, Turn};
 use serde::Serialize;
 
 use crate::{
@@ -22,6 +24,8 @@ const OPEN_SESSIONS: usize = 64;
 const TOPIC_WORDS: u64 = 12;
 /// Time of the first turn of every scope: 2024-01-01.
 const EPOCH_SECONDS: i64 = 1_704_067_200;
+/// Turns of one write of [`Corpus::observe`].
+const OBSERVE_BATCH: u32 = 2_000;
 const SPEAKERS: [&str; 4] = ["Alice", "assistant", "Bob", "小明"];
 
 /// Size class of a scope.
@@ -40,19 +44,8 @@ pub(crate) enum ScopeClass {
     Fixed80,
 }
 
-impl ScopeClass {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Large, Self::Middle, Self::Small, Self::Fixed1k, Self::Fixed80];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Large => "large",
-            Self::Middle => "middle",
-            Self::Small => "small",
-            Self::Fixed1k => "fixed-1k",
-            Self::Fixed80 => "fixed-80",
-        }
-    }
+everlore::types::variant_names! { pub(crate) ScopeClass:
+    Large = "large", Middle = "middle", Small = "small", Fixed1k = "fixed-1k", Fixed80 = "fixed-80",
 }
 
 /// Generated memory: a turn of a session.
@@ -115,6 +108,20 @@ impl Corpus {
             at_seconds,
             text: join(&self.words(scope, position)),
         }
+    }
+
+    /// Stores the first `total` memories of a scope as turns of an engine's default scope.
+    pub(crate) async fn observe(&self, engine: &Engine, scope: u32, total: u32) -> Result<()> {
+        let turn = |position| {
+            let memory = self.memory(i64::from(position), scope, position);
+            let session = Some(format!("session-{}", memory.session));
+            Turn { text: memory.text, session, ..Turn::default() }
+        };
+        for from in (0..total).step_by(OBSERVE_BATCH as usize) {
+            let turns = (from..total.min(from + OBSERVE_BATCH)).map(turn).collect();
+            engine.observe(&Scope::default(), turns).await?;
+        }
+        Ok(())
     }
 
     /// Generates query `number` of a scope: half of its words from one stored text, half from the whole vocabulary.

@@ -1,6 +1,6 @@
 //! Authentication and authorization: the owner by the token, a program by its key, and the scope of a request.
 
-use std::{fmt, path::Path, str::FromStr, sync::Arc, time::Instant};
+use std::{path::Path, str::FromStr, sync::Arc, time::Instant};
 
 use axum::{
     extract::{FromRequestParts, Request, State},
@@ -16,11 +16,10 @@ use everlore::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    app::App,
+    App, Problem, QueryParams,
     caller_slots::CallerSlot,
     keys::{ApiKey, ApiKeys},
-    params::{QueryParams, SCOPE_PARAMS},
-    problem::Problem,
+    params::SCOPE_PARAMS,
     token::{self, SecretDigest, constant_time_eq, digest_secret},
 };
 
@@ -43,25 +42,7 @@ pub enum KeyRole {
     Admin,
 }
 
-impl KeyRole {
-    /// Every role.
-    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Admin];
-
-    /// Returns the name of the role.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Admin => "admin",
-        }
-    }
-}
-
-impl fmt::Display for KeyRole {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+everlore::types::variant_names! { pub KeyRole: Read = "read", Write = "write", Admin = "admin" }
 
 impl FromStr for KeyRole {
     type Err = Error;
@@ -149,9 +130,16 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// Returns the engine that journals changes as the caller's; `app.engine` would journal them as a person's.
+    /// Returns the engine that journals changes as the caller's and has the caller's rights; `app.engine` would have the
+    /// owner's.
     pub(crate) fn engine(&self) -> Engine {
-        self.app.engine.on_behalf_of(self.author())
+        self.engine_for(self.author())
+    }
+
+    /// Returns the engine with the caller's rights that journals changes as this author's.
+    pub(crate) fn engine_for(&self, author: ChangeAuthor) -> Engine {
+        let engine = self.app.engine.on_behalf_of(author);
+        if self.caller.bound_scope.is_some() { engine.without_owner_rights() } else { engine }
     }
 
     /// Returns the author of changes: a person for the owner, an agent for a key.

@@ -13,7 +13,7 @@ use serde::{
     de::{DeserializeOwned, Error as _},
 };
 
-use crate::{ServerOptions, app::App, problem::Problem, response::BoxFuture};
+use crate::{App, BoxFuture, Problem, ServerOptions};
 
 /// Value parsed from a JSON body, with the bytes of the body.
 pub(crate) struct JsonBody<T>(pub(crate) T, pub(crate) Bytes);

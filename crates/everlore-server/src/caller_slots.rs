@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use crate::{connections::server_busy, problem::Problem, sync::lock};
+use crate::{Problem, connections::server_busy, sync::lock};
 
 /// Requests of one key at a time, event streams included: an eighth of all connections.
 const MAX_REQUESTS_PER_KEY: usize = 64;

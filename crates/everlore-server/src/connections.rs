@@ -23,7 +23,7 @@ use axum::{
 };
 use tokio::sync::Notify;
 
-use crate::{app::App, auth::authorization_value, problem::Problem, sync::lock};
+use crate::{App, Problem, auth::authorization_value, sync::lock};
 
 /// Concurrent connections: each costs some memory, and one machine has few clients.
 const MAX_CONNECTIONS: usize = 512;

@@ -7,7 +7,7 @@ use axum::{
     routing::get,
 };
 
-use crate::app::App;
+use crate::App;
 
 /// Content security policy: the page may load its own files and call its own server, and nothing else.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -8,7 +8,7 @@ use axum::{
 use everlore::{Error, Memory};
 use sha2::{Digest, Sha256};
 
-use crate::{app::App, problem::Problem, token::hex};
+use crate::{App, Problem, token::hex};
 
 /// ETags for which a write is meant; empty allows any version.
 #[derive(Debug, Clone, Default)]

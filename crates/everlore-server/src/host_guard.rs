@@ -12,7 +12,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::{app::App, problem::Problem, tls::TlsContext};
+use crate::{App, Problem, tls::TlsContext};
 
 /// Names of this machine for itself.
 const LOCAL_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];

@@ -10,14 +10,14 @@ use axum::{
     http::{StatusCode, request::Parts},
 };
 use everlore::{
-    Engine, Error, Memory, MemoryId,
-    engine::{SaveReceipt, SavedMemory},
+    Engine, Error, Memory, MemoryId, Status,
+    engine::{SaveReceipt, SavedMemory, SupersededMemory, UndoRun},
     store::JournalQuery,
     types::{ChangeAuthor, ChangeOp, JournalEntry},
 };
 use sha2::{Digest, Sha256};
 
-use crate::{app::App, auth::Access, problem::Problem, sync::lock, token::hex};
+use crate::{Access, App, Problem, sync::lock, token::hex};
 
 /// Longest key; a uuid has 36 bytes.
 const MAX_KEY_BYTES: usize = 200;
@@ -87,7 +87,7 @@ impl IdempotentWrite {
     /// Returns the engine that journals its changes under the key.
     pub(crate) fn engine(&self) -> Engine {
         let (reason, run) = (Some(self.reason.clone()), Some(self.run.clone()));
-        self.access.app.engine.on_behalf_of(ChangeAuthor { reason, run, ..self.access.author() })
+        self.access.engine_for(ChangeAuthor { reason, run, ..self.access.author() })
     }
 
     /// Returns the result of an earlier request with this key; `None` if there was none.
@@ -108,15 +108,33 @@ impl IdempotentWrite {
         &self,
         entries: Vec<JournalEntry>,
     ) -> Result<Vec<SavedMemory>, Problem> {
-        let mut saved = Vec::new();
-        for JournalEntry { id, seq, at, op, after, .. } in entries {
+        let mut saved: Vec<SavedMemory> = Vec::new();
+        for JournalEntry { id, seq, at, op, before, after, .. } in entries {
+            if let (Some(before), Some(after), Some(last)) = (&before, &after, saved.last_mut())
+                && before.status == Status::Active
+                && after.superseded_by == Some(last.id)
+            {
+                last.superseded.push(SupersededMemory::new(before, last.id));
+                last.undo = Some(UndoRun { run: self.run.clone() });
+                continue;
+            }
             let memory = match after {
                 Some(memory) => *memory,
                 None => self.current_memory(id).await?,
             };
             let receipt = SaveReceipt { seq, at, known: op == ChangeOp::Update, verified: true };
             let (uri, kind, status) = (memory.uri, memory.kind, memory.status);
-            saved.push(SavedMemory { id, uri, kind, status, receipt, masked: Vec::new() });
+            let (masked, superseded) = (Vec::new(), Vec::new());
+            saved.push(SavedMemory {
+                id,
+                uri,
+                kind,
+                status,
+                receipt,
+                masked,
+                superseded,
+                undo: None,
+            });
         }
         Ok(saved)
     }

@@ -79,6 +79,16 @@ pub use proxy::Providers;
 pub use timeouts::Timeouts;
 pub use tls::TlsFiles;
 
+/// Words of every route.
+pub(crate) use {
+    app::App,
+    auth::{Access, Admin, Reader, Writer},
+    body::{JsonBody, PathParam},
+    params::QueryParams,
+    problem::Problem,
+    response::{ApiResult, BoxFuture, JsonResponse},
+};
+
 /// Send buffer of a connection: the system would give megabytes to a client that never reads.
 const SEND_BUFFER_BYTES: u32 = 256 * 1024;
 

@@ -32,10 +32,9 @@ use tokio::{
 };
 
 use crate::{
-    app::App,
+    App, BoxFuture,
     client_stream::{ByteStream, ClientStream},
     connections::{AnswerGuard, Connection, ConnectionGuard, ConnectionTable, ReservedConnection},
-    response::BoxFuture,
     tasks,
     timeouts::Timeouts,
     tls::TlsContext,

@@ -9,7 +9,7 @@ use std::{
 
 use axum::http::{HeaderMap, header};
 
-use crate::{app::App, response::BoxFuture, sync::lock};
+use crate::{App, BoxFuture, sync::lock};
 
 /// Bodies up to this size are answered on the async threads: analysing them takes some milliseconds.
 const MAX_INLINE_BYTES: u64 = 32 * 1024;

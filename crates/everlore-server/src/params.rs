@@ -4,7 +4,7 @@ use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 
-use crate::{app::App, problem::Problem};
+use crate::{App, Problem};
 
 /// Parameters that select the scope; `auth` reads them.
 pub(crate) const SCOPE_PARAMS: [&str; 2] = ["agent", "user"];

@@ -216,6 +216,7 @@ impl From<Error> for Problem {
         let status = match &error {
             Error::NotFound { .. } | Error::NoSuchUri { .. } => StatusCode::NOT_FOUND,
             Error::AmbiguousId { .. } | Error::Conflict { .. } => StatusCode::CONFLICT,
+            Error::OwnerOnly { .. } => StatusCode::FORBIDDEN,
             Error::Invalid { .. } | Error::InvalidConfig { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Error::ContextTooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Error::Remote { .. } | Error::ToolsUnsupported { .. } => StatusCode::BAD_GATEWAY,

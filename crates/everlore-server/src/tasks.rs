@@ -2,7 +2,7 @@
 
 use tokio::task::JoinHandle;
 
-use crate::response::BoxFuture;
+use crate::BoxFuture;
 
 /// Spawns a task that no request waits for.
 pub(crate) fn spawn(task: BoxFuture<'static, ()>) -> JoinHandle<()> {

@@ -13,12 +13,9 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::{
-    app::App,
+    Access, App, BoxFuture, Problem,
     audit::AuditRecord,
-    auth::Access,
     offload::{is_large, offload},
-    problem::Problem,
-    response::BoxFuture,
 };
 
 /// Header with the id of a request.

@@ -26,7 +26,7 @@ async fn main() -> everlore::Result<()> {
     println!("after undo: {}", engine.get(&scope, saved.id).await?.content);
 
     let report = engine.forget(&scope, saved.id).await?;
-    println!("erased: {:?}", report.removed);
+    println!("erased: {:?}", report.forgotten[0].removed);
     assert!(engine.get(&scope, saved.id).await.is_err());
     Ok(())
 }

@@ -12,10 +12,7 @@ use std::sync::{
 use async_trait::async_trait;
 use everlore::{
     Engine, RememberRequest, Result, Scope,
-    store::{
-        CaptureQueue, Embeddings, Journal, Ledger, Memories, RamStore, SearchIndex,
-        SharedDocuments, Store, StoreAdmin, TokenVectors, UriIndex, UsageLog, VectorCache,
-    },
+    store::{RamStore, Store},
     types::{AppliedChange, WriteBatch},
 };
 
@@ -34,53 +31,10 @@ impl Store for CountingStore {
         Ok(applied)
     }
 
-    // To change a facet, implement its trait and return it here.
-    fn memories(&self) -> &dyn Memories {
-        self.inner.memories()
-    }
-
-    fn index(&self) -> &dyn SearchIndex {
-        self.inner.index()
-    }
-
-    fn journal(&self) -> &dyn Journal {
-        self.inner.journal()
-    }
-
-    fn vectors(&self) -> &dyn Embeddings {
-        self.inner.vectors()
-    }
-
-    fn token_vectors(&self) -> &dyn TokenVectors {
-        self.inner.token_vectors()
-    }
-
-    fn queue(&self) -> &dyn CaptureQueue {
-        self.inner.queue()
-    }
-
-    fn uris(&self) -> &dyn UriIndex {
-        self.inner.uris()
-    }
-
-    fn usage(&self) -> &dyn UsageLog {
-        self.inner.usage()
-    }
-
-    fn ledger(&self) -> &dyn Ledger {
-        self.inner.ledger()
-    }
-
-    fn vector_cache(&self) -> &dyn VectorCache {
-        self.inner.vector_cache()
-    }
-
-    fn documents(&self) -> &dyn SharedDocuments {
-        self.inner.documents()
-    }
-
-    fn admin(&self) -> &dyn StoreAdmin {
-        self.inner.admin()
+    // To change a facet, implement its trait and list it as `own: memories;` before these.
+    everlore::store_facets! {
+        by [.inner]: memories, index, journal, vectors, token_vectors, queue, uris, usage, ledger,
+            vector_cache, documents, admin
     }
 }
 

@@ -54,6 +54,12 @@ pub enum Error {
         /// Memory or file that could not be changed.
         what: String,
     },
+    /// The caller acts for one user, and this concerns every user of the agent.
+    #[error("only the owner may change {what}")]
+    OwnerOnly {
+        /// File or settings that users share.
+        what: String,
+    },
     /// A newer version of Everlore wrote the database.
     #[error("the database has schema {found}, this program knows schemas up to {known}")]
     SchemaTooNew {
@@ -152,6 +158,7 @@ impl Error {
             Self::AmbiguousId { .. } => "ambiguous",
             Self::Invalid { .. } | Self::InvalidConfig { .. } => "invalid",
             Self::Conflict { .. } => "conflict",
+            Self::OwnerOnly { .. } => "role",
             Self::SchemaTooNew { .. } => "too_new",
             Self::ReadOnly { .. } => "read_only",
             Self::Damaged { .. } => "damaged",
@@ -181,6 +188,9 @@ impl Error {
             | Self::ToolsUnsupported { hint, .. }
             | Self::ContextTooLong { hint, .. } => hint,
             Self::Conflict { .. } => "read it again and repeat the change",
+            Self::OwnerOnly { .. } => {
+                "all users of the agent share it: the owner changes it with the token from server.token, or on the machine with `everlore layer` and `everlore agent`"
+            }
             Self::SchemaTooNew { .. } => "update everlore, or open another home with --home",
             Self::ReadOnly { .. } => {
                 "reading works; to write, allow this user to write there, or use another home with --home"

@@ -40,6 +40,9 @@ pub mod text {
     pub mod secrets {
         pub use crate::text::secrets::{describe_kinds, mask, mask_all};
     }
+    pub mod suspect {
+        pub use crate::text::suspect::{is_unverified, mark_suspect_lines, marked_text};
+    }
     pub mod terms {
         pub use crate::text::terms::{TERMS_VERSION, terms};
     }
@@ -80,6 +83,9 @@ pub mod files {
     pub mod layers {
         pub use crate::files::layers::{EditContext, ForgetTarget, Layers, fit_to_budget};
     }
+    pub mod pending_text {
+        pub use crate::files::pending_text::{TYPED_LINES_FILE, database_backups, is_rescue_file};
+    }
     pub mod private_file {
         pub use crate::files::private_file::make_private;
     }
@@ -92,7 +98,7 @@ pub mod files {
     pub mod vault {
         pub use crate::files::vault::{
             INDEX_FILE, MAX_INDEX_VIEW_BYTES, MAX_INDEX_VIEW_LINES, MAX_PROMPT_FILES, VaultIndex,
-            VaultListing, VaultNote, VaultPage, is_vault, list, sanitize_file_name, save,
+            VaultListing, VaultNote, VaultPage, list, register_vault, sanitize_file_name, save,
         };
     }
 }

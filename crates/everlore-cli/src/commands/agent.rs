@@ -10,9 +10,7 @@ use everlore::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
+    CliContext, CliError, Exit, Output, Result,
     render::{new_table, pluralize, render_table},
 };
 

@@ -4,10 +4,7 @@ use everlore::engine::{Calibration, CalibrationMetrics};
 use serde_json::json;
 
 use crate::{
-    calibration,
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
+    CliContext, Exit, Output, Result, calibration,
     render::{new_table, pluralize, render_table},
 };
 
@@ -28,26 +25,22 @@ pub(super) async fn run(
         let tuning = result.improves.then(|| (result.tuning, cx.now().timestamp()));
         calibration::save_tuning(&cx.home, &cx.scope, tuning)?;
     }
-    if out.is_json() {
-        out.json(&json!({ "calibration": result, "kept": saves && result.improves }))?;
-    } else {
-        out.text(&render_calibration(&result, saves))?;
-    }
-    Ok(Exit::Done)
+    out.answer_text(
+        &json!({ "calibration": result, "kept": saves && result.improves }),
+        &render_calibration(&result, saves),
+    )
 }
 
 fn run_reset(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     let changed = calibration::save_tuning(&cx.home, &cx.scope, None)?;
-    if out.is_json() {
-        out.json(&json!({ "reset": changed }))?;
-    } else {
-        out.line(if changed {
+    out.answer_line(
+        &json!({ "reset": changed }),
+        if changed {
             "recall uses the shipped confidence again"
         } else {
             "nothing was calibrated; recall uses the shipped confidence"
-        })?;
-    }
-    Ok(Exit::Done)
+        },
+    )
 }
 
 fn render_calibration(result: &Calibration, saves: bool) -> String {

@@ -11,11 +11,7 @@ use everlore::{
 };
 use serde::Serialize;
 
-use crate::{
-    cli_context::CliContext,
-    error::{CliError, Result},
-    render::sanitize,
-};
+use crate::{CliContext, CliError, Result, render::sanitize};
 
 /// Check of a memory; at most one of these options.
 #[derive(Debug, Args)]

@@ -3,11 +3,7 @@
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use crate::{
-    cli::Cli,
-    error::{Exit, Result},
-    output::Output,
-};
+use crate::{Exit, Output, Result, cli::Cli};
 
 /// Print a completion script for your shell
 #[derive(Debug, Args)]

@@ -4,12 +4,7 @@ use clap::{Args, Subcommand};
 use everlore::config::SecretString;
 use serde_json::json;
 
-use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    input, keys,
-    output::Output,
-};
+use crate::{CliContext, CliError, Exit, Output, Result, input, keys};
 
 /// Show and check the settings
 #[derive(Debug, Subcommand)]
@@ -53,12 +48,7 @@ fn print_config(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     for warning in &settings.warnings {
         out.note(&format!("warning: {warning}"));
     }
-    if out.is_json() {
-        out.json(&settings.config)?;
-    } else {
-        out.text(&settings.config.to_toml())?;
-    }
-    Ok(Exit::Done)
+    out.answer_text(&settings.config, &settings.config.to_toml())
 }
 
 fn check_config(cx: &CliContext, out: &mut Output) -> Result<Exit> {
@@ -91,12 +81,10 @@ fn check_config(cx: &CliContext, out: &mut Output) -> Result<Exit> {
 
 fn print_path(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     let path = &cx.settings.path;
-    if out.is_json() {
-        out.json(&json!({ "path": path.display().to_string(), "exists": path.exists() }))?;
-    } else {
-        out.line(&path.display().to_string())?;
-    }
-    Ok(Exit::Done)
+    out.answer_line(
+        &json!({ "path": path.display().to_string(), "exists": path.exists() }),
+        &path.display().to_string(),
+    )
 }
 
 /// Stores or removes a key. It comes from standard input, since arguments stay in the shell's history.

@@ -5,12 +5,7 @@ use everlore::{MemoryBlock, RecallRequest};
 use serde::Serialize;
 
 use super::why_not;
-use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    input,
-    output::Output,
-};
+use crate::{CliContext, Exit, Output, Result, input};
 
 /// Print the memories that are relevant for a message, as a block for the system prompt
 ///

@@ -6,13 +6,7 @@ use everlore::{
     store::{JournalQuery, ListOrder, ListQuery},
 };
 
-use crate::{
-    cli::Cli,
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
-    render::shell_quote,
-};
+use crate::{CliContext, CliError, Exit, Output, Result, cli::Cli, render::shell_quote};
 
 /// See what Everlore does: a guided tour of a few seconds in a temporary home
 #[derive(Debug, Args)]

@@ -4,12 +4,7 @@ use clap::Subcommand;
 use everlore::{Config, engine::EmbedStatus, store::VectorCacheStatus};
 use serde_json::json;
 
-use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
-    render::pluralize,
-};
+use crate::{CliContext, Exit, Output, Result, render::pluralize};
 
 /// Manage embeddings, the vectors by which recall finds memories by meaning
 #[derive(Debug, Subcommand)]

@@ -8,9 +8,7 @@ use everlore::{
 use serde_json::json;
 
 use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
+    CliContext, Exit, Output, Result,
     render::{pluralize, sanitize},
 };
 

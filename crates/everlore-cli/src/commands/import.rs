@@ -6,9 +6,7 @@ use clap::Args;
 use everlore::engine::{ExternalFormat, FilledLayer, MigrationRequest, MigrationSummary};
 
 use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
+    CliContext, Exit, Output, Result,
     render::{pluralize, sanitize, shell_quote},
 };
 
@@ -95,6 +93,9 @@ fn print_import(imported: &MigrationSummary, cx: &CliContext, out: &mut Output) 
     ))?;
     if report.masked > 0 {
         out.line(&format!("masked {}", pluralize(report.masked, "secret", "secrets")))?;
+    }
+    for older in &report.superseded {
+        out.line(&format!("superseded: {} {}", older.id, sanitize(&older.content)))?;
     }
     imported.layers.iter().try_for_each(|layer| out.line(&render_filled_layer(layer)))?;
     for skipped in report.skipped.iter().take(MAX_LISTED_SKIPS) {

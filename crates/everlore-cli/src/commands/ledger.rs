@@ -4,9 +4,7 @@ use clap::Args;
 use everlore::{engine::LedgerReport, store::ModelSpend};
 
 use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
+    CliContext, Exit, Output, Result,
     render::{new_table, pluralize, render_table},
 };
 
@@ -25,12 +23,7 @@ impl LedgerArgs {
     /// Prints the ledger.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let report = cx.engine().await?.ledger(&cx.scope, self.days).await?;
-        if out.is_json() {
-            out.json(&report)?;
-        } else {
-            out.text(&render_ledger(&report))?;
-        }
-        Ok(Exit::Done)
+        out.answer_text(&report, &render_ledger(&report))
     }
 }
 

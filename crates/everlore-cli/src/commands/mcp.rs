@@ -7,11 +7,7 @@ use everlore::{ToolRegistry, tools::ToolSet};
 use everlore_server::{McpContext, McpServer};
 
 use super::check_args;
-use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
-};
+use crate::{CliContext, Exit, Output, Result};
 
 /// Run an MCP server on standard input and output
 ///

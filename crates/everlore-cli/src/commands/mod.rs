@@ -43,12 +43,7 @@ pub(crate) mod mcp;
 
 use std::{future::ready, pin::Pin};
 
-use crate::{
-    cli::CliCommand,
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
-};
+use crate::{CliContext, Exit, Output, Result, cli::CliCommand};
 
 /// Future of one command, boxed where the command is chosen: otherwise the state machines of all commands become one,
 /// which is compiled again for every runtime.
@@ -60,40 +55,33 @@ pub(crate) fn run<'a>(
     cx: &'a CliContext,
     out: &'a mut Output,
 ) -> CommandFuture<'a> {
-    match command {
-        CliCommand::Chat(args) => Box::pin(args.run(cx, out)),
-        CliCommand::Onboard(args) => Box::pin(args.run(cx, out)),
-        CliCommand::Remember(args) => Box::pin(args.run(cx, out)),
-        CliCommand::Observe(args) => Box::pin(args.run(cx, out)),
-        CliCommand::Ingest(args) => Box::pin(args.run(cx, out)),
-        CliCommand::Import(args) => Box::pin(args.run(cx, out)),
-        CliCommand::Recall(args) => Box::pin(args.run(cx, out)),
-        CliCommand::Context(args) => Box::pin(args.run(cx, out)),
-        CliCommand::Prompt(command) => Box::pin(command.run(cx, out)),
-        CliCommand::Memory(command) => command.run(cx, out),
-        CliCommand::Tool(command) => command.run(cx, out),
-        CliCommand::Fs(command) => command.run(cx, out),
-        CliCommand::Layer(command) => Box::pin(ready(command.run(cx, out))),
-        CliCommand::Session(command) => Box::pin(command.run(cx, out)),
-        CliCommand::Extract(args) => Box::pin(args.run(cx, out)),
-        CliCommand::Quarantine(command) => Box::pin(command.run(cx, out)),
-        CliCommand::Upkeep(args) => Box::pin(args.run(cx, out)),
-        CliCommand::Ledger(args) => Box::pin(args.run(cx, out)),
-        CliCommand::Vault(command) => command.run(cx, out),
-        CliCommand::Scopes(args) => Box::pin(args.run(cx, out)),
-        CliCommand::Agent(command) => Box::pin(command.run(cx, out)),
-        CliCommand::Embed(command) => Box::pin(command.run(cx, out)),
-        CliCommand::Model(command) => Box::pin(command.run(cx, out)),
+    dispatch!(command, CliCommand, cx, out:
+        Chat | Onboard | Remember | Observe | Ingest | Import | Recall | Context | Prompt | Session | Extract |
+        Quarantine | Upkeep | Ledger | Scopes | Agent | Embed | Model | Hook | Doctor;
         #[cfg(feature = "server")]
         CliCommand::Serve(args) => Box::pin(args.run(cx, out)),
         #[cfg(feature = "server")]
         CliCommand::Mcp(args) => Box::pin(args.run(cx, out)),
+        CliCommand::Memory(command) => command.run(cx, out),
+        CliCommand::Tool(command) => command.run(cx, out),
+        CliCommand::Fs(command) => command.run(cx, out),
+        CliCommand::Vault(command) => command.run(cx, out),
+        CliCommand::Layer(command) => Box::pin(ready(command.run(cx, out))),
         CliCommand::Connect(args) => Box::pin(ready(args.run(cx, out))),
         CliCommand::Disconnect(args) => Box::pin(ready(args.run(cx, out))),
-        CliCommand::Hook(args) => Box::pin(args.run(cx, out)),
-        CliCommand::Doctor(args) => Box::pin(args.run(cx, out)),
         CliCommand::Config(command) => Box::pin(ready(command.run(cx, out))),
         CliCommand::Completions(args) => Box::pin(ready(args.run(out))),
         CliCommand::Demo(args) => Box::pin(args.run(out)),
-    }
+    )
 }
+
+/// Matches a command: the named variants are run and boxed, the other arms follow.
+macro_rules! dispatch {
+    ($command:expr, $type:ident, $cx:ident, $out:ident: $($variant:ident)|+ $(; $($other:tt)+)?) => {
+        match $command {
+            $($type::$variant(args) => Box::pin(args.run($cx, $out)),)+
+            $($($other)+)?
+        }
+    };
+}
+use dispatch;

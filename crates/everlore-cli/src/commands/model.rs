@@ -4,11 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
-};
+use crate::{CliContext, Exit, Output, Result};
 
 /// Use a local model, such as all-MiniLM-L6-v2, beside the built-in one
 #[derive(Debug, Subcommand)]
@@ -67,8 +63,7 @@ mod runs {
 
     use super::*;
     use crate::{
-        cli_context,
-        error::CliError,
+        CliError, cli_context,
         local_models::{ActiveModel, BUILTIN_MODEL, LocalModels, check_name},
         render::{format_bytes, new_table, render_table},
     };
@@ -277,11 +272,6 @@ mod runs {
         }
         fs::remove_dir_all(&folder)
             .map_err(|error| CliError::io(folder.display().to_string(), error))?;
-        if out.is_json() {
-            out.json(&json!({ "removed": name }))?;
-        } else {
-            out.line(&format!("removed: {name}"))?;
-        }
-        Ok(Exit::Done)
+        out.answer_line(&json!({ "removed": name }), &format!("removed: {name}"))
     }
 }

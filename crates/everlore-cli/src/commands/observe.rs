@@ -18,10 +18,8 @@ use tokio::sync::mpsc;
 
 use super::session::extract_ended;
 use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
+    CliContext, CliError, Exit, Output, Result,
     input::{LineReader, NumberedLine},
-    output::Output,
     rescue_log,
     times::parse_time_spec,
 };

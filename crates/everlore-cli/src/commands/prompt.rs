@@ -10,12 +10,7 @@ use everlore::{
 };
 use serde::Serialize;
 
-use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
-    render,
-};
+use crate::{CliContext, CliError, Exit, Output, Result, render};
 
 /// Show the complete prompt of a model
 #[derive(Debug, Subcommand)]

@@ -5,9 +5,7 @@ use everlore::{MemoryId, types::QuarantinedDraft};
 use serde_json::json;
 
 use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
+    CliContext, Exit, Output, Result,
     render::{indent, new_table, pluralize, render_table, sanitize, truncate_width},
     times::format_age,
 };
@@ -154,12 +152,10 @@ impl QuarantineDropArgs {
             resolve_ids(cx, &self.ids).await?
         };
         let dropped = engine.drop_quarantined(&cx.scope, &ids).await?;
-        if out.is_json() {
-            out.json(&json!({ "dropped": dropped }))?;
-        } else {
-            out.line(&format!("dropped: {}", pluralize(dropped, "statement", "statements")))?;
-        }
-        Ok(Exit::Done)
+        out.answer_line(
+            &json!({ "dropped": dropped }),
+            &format!("dropped: {}", pluralize(dropped, "statement", "statements")),
+        )
     }
 }
 

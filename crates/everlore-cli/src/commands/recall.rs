@@ -13,10 +13,7 @@ use serde_json::{Map, Value};
 
 use super::{calibrate, check_args::check_status_line, explain, filter_args::FilterArgs, why_not};
 use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    input,
-    output::Output,
+    CliContext, CliError, Exit, Output, Result, input,
     render::{TITLE_CELLS, indent, memory_title, sanitize, truncate_width},
     settings::read_domain,
     times::{TimeSpec, format_age, parse_time_spec},

@@ -3,7 +3,7 @@
 use clap::Args;
 use everlore::{
     Kind, MemoryId, RememberRequest,
-    engine::SavedMemory,
+    engine::{SavedMemory, SupersededMemory, UndoRun},
     internal::{ingest::ExportLine, to_millisecond},
 };
 use serde::Serialize;
@@ -11,11 +11,8 @@ use serde_json::{Map, Value};
 
 use super::{check_args::CheckArgs, filter_args::kind_parser};
 use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    ids, input,
-    output::Output,
-    render::{TITLE_CELLS, masked_note, memory_title, truncate_width},
+    CliContext, Exit, Output, Result, ids, input,
+    render::{TITLE_CELLS, masked_note, memory_title, sanitize, truncate_width},
     rescue_log,
     times::{TimeSpec, parse_time_spec},
 };
@@ -73,9 +70,9 @@ impl RememberArgs {
     pub(crate) async fn run(mut self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let content = input::text_or_stdin(&std::mem::take(&mut self.text), out)?;
         let replaces = self.replaces.take();
-        let request = self.into_request(content, cx)?;
-        match save(cx, &request, replaces.as_deref()).await {
-            Ok((saved, replaces)) => print_saved(cx, out, &saved, replaces).await,
+        let mut request = self.into_request(content, cx)?;
+        match save(cx, &mut request, replaces.as_deref()).await {
+            Ok(saved) => print_saved(cx, out, &saved, request.replaces).await,
             Err(error) if error.is_storage() => {
                 let line = ExportLine::Remember(Box::new(request));
                 Err(rescue_log::rescue_lines(cx, vec![line], error))
@@ -103,25 +100,21 @@ impl RememberArgs {
             role: None,
             metadata: self.metadata.unwrap_or_default(),
             check,
+            replaces: None,
         })
     }
 }
 
 async fn save(
     cx: &CliContext,
-    request: &RememberRequest,
+    request: &mut RememberRequest,
     replaces: Option<&str>,
-) -> Result<(SavedMemory, Option<MemoryId>)> {
+) -> Result<SavedMemory> {
     let engine = cx.engine().await?;
-    let older = match replaces {
-        Some(name) => Some(engine.resolve(&cx.scope, name).await?),
-        None => None,
-    };
-    let saved = engine.remember(&cx.scope, request.clone()).await?;
-    if let Some(older) = older {
-        engine.supersede(&cx.scope, older, saved.id).await.map_err(CliError::from)?;
+    if let Some(name) = replaces {
+        request.replaces = Some(engine.resolve(&cx.scope, name).await?);
     }
-    Ok((saved, older))
+    Ok(engine.remember(&cx.scope, request.clone()).await?)
 }
 
 async fn print_saved(
@@ -144,10 +137,32 @@ async fn print_saved(
     };
     let name = truncate_width(&memory_title(&memory), TITLE_CELLS);
     out.line(&format!("{done}: {} [{}] {name}{instead}", out.bold(&id), saved.kind))?;
+    print_superseded(cx, out, &saved.superseded, saved.undo.as_ref()).await?;
     if !saved.masked.is_empty() {
         out.line(&masked_note(&saved.masked))?;
     }
     Ok(Exit::Done)
+}
+
+/// Prints the memories that newer ones superseded, and how to undo it.
+pub(crate) async fn print_superseded(
+    cx: &CliContext,
+    out: &mut Output,
+    superseded: &[SupersededMemory],
+    undo: Option<&UndoRun>,
+) -> Result<()> {
+    let ids: Vec<MemoryId> = superseded.iter().map(|older| older.id).collect();
+    let short = cx.engine().await?.shorten_ids(&cx.scope, &ids).await?;
+    for (older, id) in superseded.iter().zip(short) {
+        let text = truncate_width(&sanitize(&older.content), TITLE_CELLS);
+        out.line(&format!("superseded: {} {text}", out.bold(&id)))?;
+    }
+    match undo {
+        Some(UndoRun { run }) if !superseded.is_empty() => {
+            out.line(&format!("undo with: everlore memory undo --run {run}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 pub(super) fn parse_json_object(text: &str) -> Result<Map<String, Value>, String> {

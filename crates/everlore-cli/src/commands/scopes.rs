@@ -4,9 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
+    CliContext, Exit, Output, Result,
     render::{new_table, render_table},
 };
 

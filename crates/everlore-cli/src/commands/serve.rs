@@ -7,14 +7,13 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use everlore::Engine;
 use everlore_server::{ApiKeys, KeyRole, Server, ServerOptions, Timeouts, TlsFiles};
 use serde_json::json;
 
 use crate::{
-    cli_context::CliContext,
+    CliContext, CliError, Exit, Output, Result,
     commands::mcp::ToolSetArgs,
-    error::{CliError, Exit, Result},
-    output::Output,
     render::{new_table, render_table},
     times::format_age,
 };
@@ -28,6 +27,9 @@ const EXIT_TERMINATED: i32 = 143;
 
 /// Environment variable by which tests shorten time limits, in milliseconds: `headers=500,body=500`.
 const TEST_TIMEOUTS_VAR: &str = "EVERLORE_TEST_TIMEOUTS";
+
+/// Interval at which a server stores what other processes could not: the cause is rarely gone sooner.
+const REPLAY_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Run the HTTP server, for agents and programs of this machine
 ///
@@ -152,7 +154,9 @@ impl ListenArgs {
             out.line(&format!("token: {}, API: {url}/docs", token.display()))?;
         }
         out.flush()?;
+        let replay = tokio::spawn(replay_regularly(cx.engine().await?.clone(), cx.home.clone()));
         server.run(shutdown).await;
+        replay.abort();
         Ok(Exit::Done)
     }
 
@@ -192,12 +196,33 @@ impl ListenArgs {
     }
 }
 
+/// Stores what other processes could not, as long as the server runs.
+async fn replay_regularly(engine: Engine, home: PathBuf) {
+    let test = test_timeouts().into_iter().find(|(name, _)| name == "replay");
+    let interval = test.map_or(REPLAY_INTERVAL, |(_, limit)| limit);
+    loop {
+        tokio::time::sleep(interval).await;
+        for note in CliContext::replay_failed_saves(&engine, &home).await {
+            tracing::info!("{note}");
+        }
+    }
+}
+
+/// Returns the time limits that a test names.
+fn test_timeouts() -> Vec<(String, Duration)> {
+    let given = std::env::var(TEST_TIMEOUTS_VAR).unwrap_or_default();
+    let pairs = given.split(',').filter_map(|pair| pair.split_once('='));
+    let limit = |(name, millis): (&str, &str)| {
+        Some((name.to_owned(), Duration::from_millis(millis.parse().ok()?)))
+    };
+    pairs.filter_map(limit).collect()
+}
+
 /// Returns the default time limits, with those replaced that a test names.
 fn timeouts() -> Timeouts {
     let mut timeouts = Timeouts::default();
-    let given = std::env::var(TEST_TIMEOUTS_VAR).unwrap_or_default();
-    for (name, millis) in given.split(',').filter_map(|pair| pair.split_once('=')) {
-        let limit = match name {
+    for (name, given) in test_timeouts() {
+        let limit = match name.as_str() {
             "headers" => &mut timeouts.headers,
             "body" => &mut timeouts.body,
             "write" => &mut timeouts.write,
@@ -205,7 +230,7 @@ fn timeouts() -> Timeouts {
             "certificate_poll" => &mut timeouts.certificate_poll,
             _ => continue,
         };
-        *limit = millis.parse().map_or(*limit, Duration::from_millis);
+        *limit = given;
     }
     timeouts
 }

@@ -8,13 +8,7 @@ use everlore::{
 use serde::Serialize;
 
 use super::extract::summarize_extraction;
-use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    input,
-    output::Output,
-    render::pluralize,
-};
+use crate::{CliContext, Exit, Output, Result, input, render::pluralize};
 
 /// End conversations, and record answers for usage
 #[derive(Debug, Subcommand)]

@@ -9,9 +9,7 @@ use everlore::{
 };
 
 use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
+    CliContext, CliError, Exit, Output, Result,
     render::{
         TITLE_CELLS, format_bytes, new_table, pluralize, render_table, sanitize, truncate_width,
     },

@@ -4,11 +4,7 @@ use everlore::{Engine, MemoryId, RecallRequest, engine::WhyNot};
 use serde::Serialize;
 
 use super::explain;
-use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
-};
+use crate::{CliContext, Exit, Output, Result};
 
 /// Answer for programs.
 #[derive(Serialize)]

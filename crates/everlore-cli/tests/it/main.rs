@@ -14,6 +14,9 @@ mod checks;
 mod failures;
 mod text_round_trip;
 mod erasure;
+mod everything;
+mod supersession;
+mod undo;
 mod secrets;
 mod capture;
 #[cfg(all(feature = "remote", unix))]
@@ -29,6 +32,7 @@ mod special_files;
 mod observe_stream;
 mod concurrency;
 mod kill;
+mod kill_commands;
 mod layers;
 mod lifecycle;
 mod memory_vault;

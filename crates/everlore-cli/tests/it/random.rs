@@ -17,12 +17,15 @@ pub(crate) struct TestRandom {
 impl TestRandom {
     /// Returns a generator with the seed of the environment, or with a random one.
     pub(crate) fn new() -> Self {
-        let seed = match std::env::var(SEED_VARIABLE) {
-            Ok(seed) => {
-                seed.parse().unwrap_or_else(|_| panic!("{SEED_VARIABLE} is no number: {seed}"))
-            }
-            Err(_) => RandomState::new().hash_one(SEED_VARIABLE),
-        };
+        Self::new_or(RandomState::new().hash_one(SEED_VARIABLE))
+    }
+
+    /// Returns a generator with the seed of the environment, or with this one.
+    pub(crate) fn new_or(usual: u64) -> Self {
+        let given = std::env::var(SEED_VARIABLE).ok();
+        let seed = given.map_or(usual, |seed| {
+            seed.parse().unwrap_or_else(|_| panic!("{SEED_VARIABLE} is no number: {seed}"))
+        });
         Self { printed_seed: Some(seed), ..Self::with_seed(seed) }
     }
 

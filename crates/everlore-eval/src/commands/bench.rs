@@ -31,6 +31,9 @@ pub(crate) struct BenchArgs {
     /// Folder with a folder for each set
     #[arg(long, value_name = "DIR")]
     bench_dir: PathBuf,
+    /// Measure only this set; may be repeated
+    #[arg(long, value_name = "NAME")]
+    set: Vec<String>,
     /// Document to write the figures into; printed if not given
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
@@ -46,21 +49,15 @@ pub(crate) struct BenchArgs {
 }
 
 /// Data set with its name.
-pub(super) struct NamedDataSet {
-    pub(super) name: String,
-    pub(super) data: DataSet,
-}
-
-impl NamedDataSet {
-    /// Returns `true` if the queries have ranked answers: they are neither about updates nor about periods.
-    pub(super) fn is_ranked(&self) -> bool {
-        !any_query(&self.data, |query| !query.stale.is_empty() || !query.paraphrases.is_empty())
-    }
+struct NamedDataSet {
+    name: String,
+    data: DataSet,
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &BenchArgs) -> Result<()> {
-    let sets = read_sets(&args.bench_dir)?;
+    let mut sets = read_sets(&args.bench_dir)?;
+    sets.retain(|set| args.set.is_empty() || args.set.contains(&set.name));
     if sets.is_empty() {
         bail!("no data set in {}", args.bench_dir.display());
     }
@@ -101,7 +98,7 @@ fn any_query(set: &DataSet, matches: impl Fn(&crate::retrieval::data::BenchQuery
 }
 
 /// Reads the sets of a folder, by name.
-pub(super) fn read_sets(folder: &Path) -> Result<Vec<NamedDataSet>> {
+fn read_sets(folder: &Path) -> Result<Vec<NamedDataSet>> {
     let entries =
         fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut folders = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
@@ -163,7 +160,7 @@ fn row(report: &RetrievalReport) -> Vec<String> {
 
 /// Measures questions for a period, in all their wordings.
 fn period_section(set: &NamedDataSet) -> SectionResult {
-    let report = periods::measure(&set.data, true)?;
+    let report = periods::measure(&set.data)?;
     let row = |name: &str, scores: &periods::SetScores| {
         let shares = [scores.f1, scores.precision, scores.recall, scores.macro_f1];
         let shares = shares.map(|share| format!("{:.1}", share * 100.0));
@@ -184,7 +181,7 @@ fn period_section(set: &NamedDataSet) -> SectionResult {
 
 /// Measures updates.
 fn update_section(set: &NamedDataSet) -> SectionResult {
-    let report = updates::measure(&set.data, false)?;
+    let report = updates::measure(&set.data)?;
     let text = format!(
         "\n### {}\n\nOf {} questions with an outdated answer, {:.1}% have the newest above every outdated one.\n",
         set.name,
@@ -268,6 +265,7 @@ mod tests {
         let document = folder.path().join("benchmarks.md");
         run(&BenchArgs {
             bench_dir: folder.path().to_owned(),
+            set: Vec::new(),
             write: Some(document.clone()),
             limit: None,
             no_ablations: true,

@@ -1,14 +1,13 @@
-//! `gate` and `everyday`: fits the coefficients of the confidence gate, and measures its false positives.
+//! `gate`: fits the coefficients of the confidence gate.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use everlore::Config;
 
 use crate::{
     quality::{
         abstention::place_questions,
-        everyday,
         gate::{self, GateQuality, GateReport, QuestionSetReport},
     },
     retrieval::data::DataSet,
@@ -35,22 +34,8 @@ pub(crate) struct GateArgs {
     json: bool,
 }
 
-/// Put messages that need no memory to the conversations of every data set
-#[derive(clap::Args)]
-pub(crate) struct EverydayArgs {
-    /// Folder with a folder for each data set
-    #[arg(long, value_name = "FOLDER")]
-    data: PathBuf,
-    /// Show this many of the messages that got memories
-    #[arg(long, value_name = "COUNT", default_value_t = 0)]
-    worst: usize,
-    /// Print JSON instead of tables
-    #[arg(long)]
-    json: bool,
-}
-
-/// Runs `gate`.
-pub(crate) fn run_gate(args: &GateArgs) -> Result<()> {
+/// Runs the command.
+pub(crate) fn run(args: &GateArgs) -> Result<()> {
     let read = |name: &String| Ok((name.clone(), read(&args.data.join(name))?));
     let sets = args.sets.iter().map(read).collect::<Result<Vec<_>>>()?;
     if let Some(path) = &args.features {
@@ -135,49 +120,6 @@ fn bin_row(parts: &[QuestionSetReport], at: usize) -> Vec<String> {
         format!("{confidence:.2} → {share:.2} ({count})")
     };
     [(at + 1).to_string()].into_iter().chain(parts.iter().map(cell)).collect()
-}
-
-/// Runs `everyday`.
-pub(crate) fn run_everyday(args: &EverydayArgs) -> Result<()> {
-    let threshold = Config::default().recall.min_confidence;
-    let mut sets = Vec::new();
-    for folder in folders(&args.data)? {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        sets.push((name, everyday::measure(&read(&folder)?, threshold)?));
-    }
-    if args.json {
-        println!("{:#}", serde_json::to_value(&sets)?);
-        return Ok(());
-    }
-    let row = |set: &str, report: &everyday::EverydayReport| {
-        vec![
-            set.to_owned(),
-            report.language.into(),
-            report.asked.to_string(),
-            percent(report.silent),
-        ]
-    };
-    let all = || sets.iter().flat_map(|(set, reports)| reports.iter().map(move |r| (set, r)));
-    let rows: Vec<_> = all().map(|(set, report)| row(set, report)).collect();
-    println!("{}", render(&["set", "messages", "asked", "no memories"], &rows));
-    for (confidence, scope, message) in all().flat_map(|(_, report)| &report.told).take(args.worst)
-    {
-        println!("{confidence:.2} {scope} {message}");
-    }
-    Ok(())
-}
-
-/// Returns the folders of data sets, by name.
-fn folders(data: &Path) -> Result<Vec<PathBuf>> {
-    let entries =
-        std::fs::read_dir(data).with_context(|| format!("cannot read {}", data.display()))?;
-    let mut folders = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-    folders.retain(|folder| folder.join("corpus.jsonl").is_file());
-    folders.sort();
-    if folders.is_empty() {
-        bail!("{} holds no data set: a folder with corpus.jsonl and queries.jsonl", data.display());
-    }
-    Ok(folders)
 }
 
 fn percent(share: f64) -> String {

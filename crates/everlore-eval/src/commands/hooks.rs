@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use everlore::{Engine, Scope, Turn, llm::BuiltinEmbedder, store};
+use everlore::{Engine, llm::BuiltinEmbedder, store};
 use serde_json::{Value, json};
 
 use crate::{
@@ -18,9 +18,6 @@ use crate::{
     table::{number, render},
     timing::SampleStats,
 };
-
-/// Turns of one write while loading.
-const BATCH: u32 = 2_000;
 
 /// Longest acceptable wait of a prompt, in milliseconds.
 const TARGET: f64 = 50.0;
@@ -203,21 +200,12 @@ impl HookBench {
 /// Creates a home with one scope.
 fn load(home: &Path, total: u32) -> Result<()> {
     fs::create_dir_all(home)?;
-    let corpus = Corpus::new(total, 1);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let store = store::open(home.join("everlore.db")).await?;
         let engine =
             Engine::builder(store.clone()).embedder(Arc::new(BuiltinEmbedder::new())).build();
-        for from in (0..total).step_by(BATCH as usize) {
-            let turn = |position| {
-                let memory = corpus.memory(i64::from(position), 0, position);
-                let session = Some(format!("session-{}", memory.session));
-                Turn { text: memory.text, session, ..Turn::default() }
-            };
-            let turns = (from..total.min(from + BATCH)).map(turn).collect();
-            engine.observe(&Scope::default(), turns).await?;
-        }
+        Corpus::new(total, 1).observe(&engine, 0, total).await?;
         store.admin().close().await;
         Ok(())
     })

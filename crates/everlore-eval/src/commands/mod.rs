@@ -1,9 +1,7 @@
 //! Subcommands, one file each.
 
 pub(crate) mod bench;
-pub(crate) mod corpus;
 pub(crate) mod extract;
-pub(crate) mod fs;
 pub(crate) mod gate;
 pub(crate) mod homes;
 pub(crate) mod injection;
@@ -12,14 +10,10 @@ pub(crate) mod life;
 pub(crate) mod load;
 pub(crate) mod mcp;
 pub(crate) mod need;
-pub(crate) mod official;
 pub(crate) mod prompt;
 pub(crate) mod provider;
 pub(crate) mod proxy;
-pub(crate) mod quality;
 pub(crate) mod replay;
 pub(crate) mod retrieval;
 pub(crate) mod scale;
 pub(crate) mod sources;
-pub(crate) mod vault;
-pub(crate) mod tune;

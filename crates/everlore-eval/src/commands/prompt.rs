@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 use everlore::{
-    Engine, RecallRequest, Scope, Turn,
+    Engine, RecallRequest, Scope,
     engine::{Layer, Prompt, PromptRequest},
     internal::files::{
         home::vault_folder,
@@ -20,7 +20,6 @@ use everlore::{
     store,
 };
 
-use super::vault::{fill, read_all};
 use crate::{
     corpus::{Corpus, ScopeClass},
     table::{number, render},
@@ -32,9 +31,6 @@ const ROUNDS: u32 = 100;
 
 /// Total of the corpus per memory of the user: the largest scope has a tenth.
 const CORPUS_SHARE: u32 = 10;
-
-/// Memories stored in one write.
-const BATCH: usize = 1_000;
 
 /// Time the assembly of a full prompt: layers at their budgets, an index, and memories recalled for a message
 #[derive(clap::Args)]
@@ -133,23 +129,10 @@ impl PromptFixture {
             .home(home.path())
             .build();
         let fixture = Self { engine, home, corpus, scope };
-        fixture.remember(args.memories).await?;
+        fixture.corpus.observe(&fixture.engine, scope, args.memories).await?;
         fixture.write_layers()?;
         fixture.write_vault(args.files)?;
         Ok(fixture)
-    }
-
-    async fn remember(&self, memories: u32) -> Result<()> {
-        let turn = |position| {
-            let memory = self.corpus.memory(i64::from(position), self.scope, position);
-            let session = Some(format!("session-{}", memory.session));
-            Turn { text: memory.text, session, ..Turn::default() }
-        };
-        let turns: Vec<Turn> = (0..memories).map(turn).collect();
-        for batch in turns.chunks(BATCH) {
-            self.engine.observe(&Scope::default(), batch.to_vec()).await?;
-        }
-        Ok(())
     }
 
     /// Writes every layer at its budget, in both languages.
@@ -174,7 +157,9 @@ impl PromptFixture {
     fn write_vault(&self, files: usize) -> Result<()> {
         let vault = self.vault();
         fs::create_dir_all(&vault)?;
-        fill(&vault, files)?;
+        for number in 0..files {
+            fs::write(vault.join(format!("user_note_{number}.md")), page(number))?;
+        }
         let line = |number| {
             format!(
                 "- [Note {number}](user_note_{number}.md) — what note {number} is about, 第 {number} 件事\n"
@@ -225,4 +210,19 @@ impl PromptFixture {
 
 fn read(path: &Path) -> Result<usize> {
     Ok(fs::read(path)?.len())
+}
+
+/// Renders a memory of the usual size: a sentence or two, the reason, and its application.
+fn page(number: usize) -> String {
+    format!(
+        "---\nname: Note {number}\ndescription: What note {number} is about, in one line\ntype: user\n---\n\nThe user told \
+         fact number {number}. 用户说过的第 {number} 件事。\n\n**Why:** it came up in meeting {}.\n**How to apply:** \
+         whenever topic {} is discussed.\n",
+        number % 97,
+        number % 31
+    )
+}
+
+fn read_all(folder: &Path) -> Result<usize> {
+    fs::read_dir(folder)?.map(|entry| read(&entry?.path())).sum()
 }

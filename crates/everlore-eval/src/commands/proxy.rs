@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 use everlore::{
-    Config, Engine, Scope, Turn,
+    Config, Engine, Scope,
     config::{ModelSettings, SecretString},
     internal::llm::{ClientProtocol, Upstream},
     llm::{BuiltinEmbedder, Proxies},
@@ -32,9 +32,6 @@ const ROUNDS: u32 = 200;
 
 /// Total of the corpus per memory of the user: the largest scope has a tenth.
 const CORPUS_SHARE: u32 = 10;
-
-/// Memories stored in one write.
-const BATCH: usize = 1_000;
 
 /// Messages of the conversation before the question.
 const HISTORY: u32 = 20;
@@ -112,15 +109,7 @@ async fn fill_engine(home: &Path, corpus: &Corpus, scope: u32, memories: u32) ->
         .home(home)
         .config(config)
         .build();
-    let turn = |position| {
-        let memory = corpus.memory(i64::from(position), scope, position);
-        let session = Some(format!("session-{}", memory.session));
-        Turn { text: memory.text, session, ..Turn::default() }
-    };
-    let turns: Vec<Turn> = (0..memories).map(turn).collect();
-    for batch in turns.chunks(BATCH) {
-        engine.observe(&Scope::default(), batch.to_vec()).await?;
-    }
+    corpus.observe(&engine, scope, memories).await?;
     Ok(engine)
 }
 

@@ -12,13 +12,10 @@ use crate::{
         compare::{self, RunDifference},
         data::DataSet,
         engine::{self, EngineRetriever, LocalModelUse},
-        folds::{self, WeightFolds},
-        metrics::{EXCLUDED_CATEGORY, METRIC_NAMES, RankingScores, ScoreSummary},
+        metrics::{EXCLUDED_CATEGORY, RankingScores, ScoreSummary},
         run::{RetrievalReport, run as measure, run_with},
-        steps::{self, StepStats},
     },
     table::{number, render},
-    timing::SampleStats,
 };
 
 /// Measure retrieval quality on a data set
@@ -35,13 +32,6 @@ pub(crate) struct RetrievalArgs {
     /// Rows to add to every scope
     #[arg(long)]
     noise: Option<PathBuf>,
-    #[command(flatten)]
-    options: RetrievalOptions,
-}
-
-/// Options of every retrieval measurement
-#[derive(clap::Args, Default)]
-pub(crate) struct RetrievalOptions {
     /// Use only this many queries, evenly spaced over the file
     #[arg(long, value_name = "COUNT")]
     limit: Option<usize>,
@@ -63,12 +53,6 @@ pub(crate) struct RetrievalOptions {
     /// Use the model as embedder instead
     #[arg(long, requires = "model")]
     pooled: bool,
-    /// Choose the reranker's weight on one half of the scopes and measure it on the other, both ways
-    #[arg(long, requires = "model", conflicts_with_all = ["pooled", "json"])]
-    folds: bool,
-    /// Measure the time of each step of a recall
-    #[arg(long)]
-    steps: bool,
     /// Print JSON instead of tables
     #[arg(long)]
     json: bool,
@@ -76,88 +60,55 @@ pub(crate) struct RetrievalOptions {
 
 /// Runs the command.
 pub(crate) fn run(args: &RetrievalArgs) -> Result<()> {
-    let set = DataSet::read(&args.corpus, &args.queries, args.noise.as_deref())?;
-    measure_and_print(set, &args.options)
-}
-
-/// Measures a data set and prints the figures.
-pub(crate) fn measure_and_print(mut set: DataSet, options: &RetrievalOptions) -> Result<()> {
-    if let Some(limit) = options.limit {
+    let mut set = DataSet::read(&args.corpus, &args.queries, args.noise.as_deref())?;
+    if let Some(limit) = args.limit {
         set.sample_queries(limit);
     }
     if set.queries.is_empty() {
         bail!("no question with an answer in this data set");
     }
-    let local = local_model_use(options)?;
-    if options.folds {
-        print_folds(&folds::measure(&set, local)?);
-        return Ok(());
-    }
-    let chosen = retrievers(options.baselines);
+    let local = local_model_use(args)?;
+    let chosen = retrievers(args.baselines);
     let mut reports = chosen.into_iter().map(|c| measure(c, &set)).collect::<Result<Vec<_>>>()?;
     if !matches!(local, LocalModelUse::None) {
-        let make = || {
-            Ok(Box::new(EngineRetriever::with_local_model(local.clone())?) as Box<dyn Retriever>)
-        };
+        let make =
+            || Ok(Box::new(EngineRetriever::with_local_model(&local)?) as Box<dyn Retriever>);
         reports.insert(0, run_with("everlore with a model", &make, &set)?);
     }
-    let differences = differences(&reports[0], options)?;
-    let steps = options.steps.then(|| steps::measure(&set, local)).transpose()?;
-    if options.json {
+    let differences = differences(&reports[0], args)?;
+    if args.json {
         let mut value = to_json(&reports)?;
         if let Some(differences) = differences {
             value["against"] = serde_json::to_value(differences)?;
-        }
-        if let Some(steps) = steps {
-            value["ms"]["steps"] = serde_json::to_value(steps)?;
         }
         println!("{value:#}");
     } else {
         reports.iter().for_each(print);
         print_differences(&differences.unwrap_or_default());
-        steps.iter().for_each(print_steps);
     }
     Ok(())
 }
 
 /// Reads the local model that the options name.
-fn local_model_use(options: &RetrievalOptions) -> Result<LocalModelUse> {
-    let Some(folder) = &options.model else {
-        return Ok(if options.table_only { LocalModelUse::TableOnly } else { LocalModelUse::None });
+fn local_model_use(args: &RetrievalArgs) -> Result<LocalModelUse> {
+    let Some(folder) = &args.model else {
+        return Ok(if args.table_only { LocalModelUse::TableOnly } else { LocalModelUse::None });
     };
     let model = LocalModel::read(folder)?;
-    Ok(if options.pooled { LocalModelUse::Embedder(model) } else { LocalModelUse::Reranker(model) })
+    Ok(if args.pooled { LocalModelUse::Embedder(model) } else { LocalModelUse::Reranker(model) })
 }
 
 /// Compares with a saved run, then saves this one: it may replace that file.
 fn differences(
     report: &RetrievalReport,
-    options: &RetrievalOptions,
+    args: &RetrievalArgs,
 ) -> Result<Option<Vec<RunDifference>>> {
-    let other = options.against.as_deref().map(compare::read).transpose()?;
+    let other = args.against.as_deref().map(compare::read).transpose()?;
     let differences = other.map(|other| compare::compare(&report.answers, &other)).transpose()?;
-    if let Some(path) = &options.save {
+    if let Some(path) = &args.save {
         compare::save(path, &report.answers)?;
     }
     Ok(differences)
-}
-
-fn print_folds(folds: &WeightFolds) {
-    let [first, second] = folds.chosen;
-    let cross_validated = format!("chosen by halves: {first} and {second}");
-    let mut rows = vec![row(&cross_validated, &folds.judged.overall)];
-    rows.extend(
-        folds.by_weight.iter().map(|(w, judged)| row(&format!("weight {w}"), &judged.overall)),
-    );
-    let head: Vec<&str> = [&["", "n"], &METRIC_NAMES[..]].concat();
-    println!("{}", render(&head, &rows));
-}
-
-fn print_steps(steps: &StepStats) {
-    let row =
-        |(name, ms): (&str, SampleStats)| vec![name.to_owned(), number(ms.p50), number(ms.p95)];
-    let rows: Vec<_> = steps.named().into_iter().map(row).collect();
-    println!("{}", render(&["step", "p50 ms", "p95 ms"], &rows));
 }
 
 fn print_differences(differences: &[RunDifference]) {

@@ -67,7 +67,7 @@ fn print(all: &[ScaleResult], sync: SampleStats) {
     println!("{}", render(&head, &all.iter().map(cost_row).collect::<Vec<_>>()));
     println!("query ms, p50 / p95, by class of scope (its size)\n");
     let mut head = vec!["subject, total"];
-    head.extend(ScopeClass::ALL.map(ScopeClass::name));
+    head.extend(ScopeClass::ALL.map(ScopeClass::as_str));
     println!("{}", render(&head, &all.iter().map(query_row).collect::<Vec<_>>()));
     println!("ratios of p50\n");
     let rows: Vec<_> = ratio_rows(all)
@@ -135,7 +135,7 @@ fn ratios(all: &[ScaleResult]) -> Value {
     let rows = ratio_rows(all).into_iter().map(|(label, ratios)| {
         let by_class = ScopeClass::ALL.iter().zip(ratios);
         let cells: Map<String, Value> =
-            by_class.map(|(class, ratio)| (class.name().to_owned(), json!(ratio))).collect();
+            by_class.map(|(class, ratio)| (class.as_str().to_owned(), json!(ratio))).collect();
         (label, Value::Object(cells))
     });
     Value::Object(rows.collect())

@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use everlore::{
     Config, Engine, Kind, MemoryId, RememberRequest, Scope, Turn,
     engine::{MemoryBlock, Recall},
-    llm::{BuiltinEmbedder, Embedder, LocalModel},
+    llm::{BuiltinEmbedder, LocalModel},
     store::RamStore,
     types::Role,
 };
@@ -128,10 +128,13 @@ pub(crate) fn measure_rivals(
 ) -> Result<Vec<(&'static str, Vec<InjectionOutcome>)>> {
     let mut rivals: Vec<(&str, Box<dyn Retriever>)> = vec![
         ("bm25 top 5", Box::<Bm25Retriever>::default()),
-        ("cosine of the built-in model, top 5", Box::<DenseRetriever>::default()),
+        ("cosine of the built-in model, top 5", Box::new(DenseRetriever::builtin())),
     ];
     if let Some(model) = model {
-        rivals.push(("cosine of the local model, top 5", Box::new(CosineRetriever::new(model)?)));
+        rivals.push((
+            "cosine of the local model, top 5",
+            Box::new(DenseRetriever::local(model.clone())?),
+        ));
     }
     let measured = rivals.into_iter().map(|(name, mut rival)| {
         let mut all = Vec::new();
@@ -326,44 +329,6 @@ fn turn(row: &CorpusRow, time: Timestamp) -> Turn {
 
 fn row_time(row: &CorpusRow) -> Result<Timestamp> {
     row.time.as_deref().map_or(Ok(Timestamp::UNIX_EPOCH), parse_time)
-}
-
-/// Cosine of a local model's sentence vectors.
-struct CosineRetriever {
-    model: LocalModel,
-    runtime: Runtime,
-    scopes: HashMap<String, Vec<(String, Vec<f32>)>>,
-}
-
-impl CosineRetriever {
-    fn new(model: &LocalModel) -> Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { model: model.clone(), runtime, scopes: HashMap::new() })
-    }
-
-    fn vector(&self, text: &str) -> Result<Vec<f32>> {
-        let vectors = self.runtime.block_on(self.model.embed(&[text]))?;
-        vectors.into_iter().next().context("the model returned no vector")
-    }
-}
-
-impl Retriever for CosineRetriever {
-    fn load(&mut self, rows: &[CorpusRow]) -> Result<()> {
-        for row in rows {
-            let vector = self.vector(&row.text)?;
-            self.scopes.entry(row.scope.clone()).or_default().push((row.id.clone(), vector));
-        }
-        Ok(())
-    }
-
-    fn search(&mut self, query: &BenchQuery, limit: usize) -> Result<Vec<String>> {
-        let query_vector = self.vector(&query.text)?;
-        let rows = self.scopes.get(&query.scope).map_or(&[][..], Vec::as_slice);
-        let dot = |vector: &[f32]| query_vector.iter().zip(vector).map(|(a, b)| a * b).sum::<f32>();
-        let mut near: Vec<_> = rows.iter().map(|(id, vector)| (dot(vector), id)).collect();
-        near.sort_by(|a, b| b.0.total_cmp(&a.0));
-        Ok(near.into_iter().take(limit).map(|(_, id)| id.clone()).collect())
-    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,5 @@ pub(crate) mod abstention;
 pub(crate) mod extraction;
 pub(crate) mod gate;
 pub(crate) mod need;
-pub(crate) mod everyday;
 pub(crate) mod homes;
 pub(crate) mod injection;

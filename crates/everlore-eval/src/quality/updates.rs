@@ -33,36 +33,17 @@ pub(crate) struct UpdateReport {
     #[serde(flatten)]
     pub(crate) overall: UpdateScores,
     pub(crate) by_category: BTreeMap<String, UpdateScores>,
-    /// Drafts extracted from the turns before the questions.
-    pub(crate) drafts: usize,
-    /// Questions in which the newest row is not first.
-    #[serde(skip)]
-    pub(crate) missed: Vec<MissedUpdate>,
 }
 
-/// Question in which the newest row is not first, with the ranked list.
-#[derive(Debug, Clone)]
-pub(crate) struct MissedUpdate {
-    pub(crate) text: String,
-    pub(crate) answer: Vec<String>,
-    pub(crate) newest: String,
-}
-
-/// Asks every question, of the turns alone or, with `extract`, also of memories extracted from them.
-pub(crate) fn measure(set: &DataSet, extract: bool) -> Result<UpdateReport> {
-    let mut everlore = EngineRetriever::loaded_with(set)?;
-    let drafts = if extract { everlore.extract()? } else { 0 };
+/// Asks every question.
+pub(crate) fn measure(set: &DataSet) -> Result<UpdateReport> {
+    let everlore = EngineRetriever::loaded_with(set)?;
     let mut outcomes: Vec<(&BenchQuery, bool, bool)> = Vec::new();
-    let mut missed = Vec::new();
     for query in &set.queries {
         let (scope, text, time) = (&query.scope, &query.text, query.time.as_deref());
         let question = EngineQuestion { scope, text, time, limit: LIMIT, whole_period: false };
         let answer = everlore.answer(&question)?.ids;
         let (found, first) = judge(&answer, &query.relevant, &query.stale);
-        if !first && !query.stale.is_empty() {
-            let newest = query.relevant.first().cloned().unwrap_or_default();
-            missed.push(MissedUpdate { text: text.clone(), answer, newest });
-        }
         outcomes.push((query, found, first));
     }
     let mut categories: BTreeMap<String, Vec<_>> = BTreeMap::new();
@@ -70,7 +51,7 @@ pub(crate) fn measure(set: &DataSet, extract: bool) -> Result<UpdateReport> {
         categories.entry(outcome.0.category.clone()).or_default().push(*outcome);
     }
     let by_category = categories.into_iter().map(|(name, of)| (name, update_scores(&of))).collect();
-    Ok(UpdateReport { overall: update_scores(&outcomes), by_category, drafts, missed })
+    Ok(UpdateReport { overall: update_scores(&outcomes), by_category })
 }
 
 /// Returns (found, first): a relevant row is returned, and it is above every stale one.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use anyhow::{Context, Result};
-use everlore::llm::BuiltinEmbedder;
+use everlore::llm::{BuiltinEmbedder, Embedder, LocalModel};
 use tempfile::TempDir;
 
 use super::{
@@ -19,7 +19,7 @@ use crate::{
 /// All baselines.
 pub(crate) const RETRIEVERS: &[RetrieverSpec] = &[
     RetrieverSpec { name: "bm25", make: || Ok(Box::<Bm25Retriever>::default()) },
-    RetrieverSpec { name: "dense", make: || Ok(Box::<DenseRetriever>::default()) },
+    RetrieverSpec { name: "dense", make: || Ok(Box::new(DenseRetriever::builtin())) },
     RetrieverSpec { name: "source", make: || Ok(Box::new(TrigramRetriever::new()?)) },
 ];
 
@@ -76,25 +76,51 @@ impl ScopeIndex {
     }
 }
 
-/// Cosine of the built-in model's vectors alone, the speaker's name counted as text, as most memory systems search.
-#[derive(Default)]
+type EmbedText = Box<dyn Fn(&str) -> Result<Vec<f32>>>;
+
+/// Cosine of vectors alone, as most memory systems search.
 pub(crate) struct DenseRetriever {
-    model: BuiltinEmbedder,
+    embed: EmbedText,
+    /// Set if the speaker's name counts as text.
+    names_speakers: bool,
     scopes: HashMap<String, Vec<(String, Vec<f32>)>>,
+}
+
+impl DenseRetriever {
+    /// Compares vectors of the built-in model.
+    pub(crate) fn builtin() -> Self {
+        let model = BuiltinEmbedder::new();
+        let embed = Box::new(move |text: &str| Ok(model.vector(text)));
+        Self { embed, names_speakers: true, scopes: HashMap::new() }
+    }
+
+    /// Compares sentence vectors of a local model.
+    pub(crate) fn local(model: LocalModel) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let embed = Box::new(move |text: &str| {
+            let vectors = runtime.block_on(model.embed(&[text]))?;
+            vectors.into_iter().next().context("the model returned no vector")
+        });
+        Ok(Self { embed, names_speakers: false, scopes: HashMap::new() })
+    }
 }
 
 impl Retriever for DenseRetriever {
     fn load(&mut self, rows: &[CorpusRow]) -> Result<()> {
         for row in rows {
             let speaker = row.speaker.as_deref().unwrap_or_default();
-            let vector = self.model.vector(&format!("{speaker}: {}", row.text));
+            let vector = if self.names_speakers {
+                (self.embed)(&format!("{speaker}: {}", row.text))?
+            } else {
+                (self.embed)(&row.text)?
+            };
             self.scopes.entry(row.scope.clone()).or_default().push((row.id.clone(), vector));
         }
         Ok(())
     }
 
     fn search(&mut self, query: &BenchQuery, limit: usize) -> Result<Vec<String>> {
-        let query_vector = self.model.vector(&query.text);
+        let query_vector = (self.embed)(&query.text)?;
         let rows = self.scopes.get(&query.scope).map_or(&[][..], Vec::as_slice);
         let mut near: Vec<(f32, &String)> =
             rows.iter().map(|(id, vector)| (cosine(&query_vector, vector), id)).collect();

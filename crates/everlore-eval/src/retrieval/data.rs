@@ -84,11 +84,6 @@ impl DataSet {
         scopes
     }
 
-    /// Returns the rows of a scope.
-    pub(crate) fn rows_of(&self, scope: &str) -> Vec<CorpusRow> {
-        self.rows.iter().filter(|row| row.scope == scope).cloned().collect()
-    }
-
     /// Keeps `limit` queries, evenly spaced over the file so that every category stays.
     pub(crate) fn sample_queries(&mut self, limit: usize) {
         let count = self.queries.len();

@@ -9,11 +9,9 @@ use anyhow::Result;
 use everlore::{
     Config, Engine, Error, Memory, MemoryId, Recall, RecallRequest, Scope, Turn,
     config::RecallConfig,
-    engine::{Calibration, ExtractRequest},
-    internal::recall::analyze,
-    internal::store_of,
-    llm::{BuiltinEmbedder, Embedder, LocalModel, Reranker},
-    store::{self, TermHash},
+    engine::Calibration,
+    llm::{BuiltinEmbedder, Embedder, LocalModel},
+    store,
 };
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use tempfile::TempDir;
@@ -22,9 +20,7 @@ use tokio::runtime::Runtime;
 use super::{
     Retriever, RetrieverSpec,
     data::{BenchQuery, CorpusRow, DataSet, parse_time},
-    steps::StepTimes,
 };
-use crate::timing::timed;
 
 /// Engine as users get it.
 pub(crate) const RETRIEVERS: &[RetrieverSpec] =
@@ -61,8 +57,6 @@ const FIRST_SECOND: i64 = 1_704_067_200;
 /// Engine on its own database.
 pub(crate) struct EngineRetriever {
     engine: Engine,
-    embedder: Arc<dyn Embedder>,
-    local: LocalModelUse,
     runtime: Runtime,
     rows: HashMap<MemoryId, String>,
     /// Time of the newest row of each scope: the time of queries that have none.
@@ -95,11 +89,11 @@ impl LocalModelUse {
 
 impl EngineRetriever {
     pub(super) fn new() -> Result<Self> {
-        Self::with_local_model(LocalModelUse::None)
+        Self::with_local_model(&LocalModelUse::None)
     }
 
     /// Creates an empty engine with a local model.
-    pub(crate) fn with_local_model(local: LocalModelUse) -> Result<Self> {
+    pub(crate) fn with_local_model(local: &LocalModelUse) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         let folder = tempfile::tempdir()?;
         let store = runtime.block_on(store::open(folder.path().join("everlore.db")))?;
@@ -107,16 +101,15 @@ impl EngineRetriever {
         let mut config = Config::default();
         // Queries that must not see later rows ask for all rows.
         config.memory.long_term.max_return = usize::MAX;
-        let embedder = local.embedder();
-        let engine = Engine::builder(store).config(config).embedder(embedder.clone()).build();
-        let engine = match &local {
+        let engine = Engine::builder(store).config(config).embedder(local.embedder()).build();
+        let engine = match local {
             LocalModelUse::Reranker(model) => {
                 engine.rebuild().reranker(Arc::new(model.clone())).builtin_encoder().build()
             }
             LocalModelUse::None => engine.rebuild().builtin_encoder().build(),
             LocalModelUse::TableOnly | LocalModelUse::Embedder(_) => engine,
         };
-        Ok(Self { engine, embedder, local, runtime, rows, newest, _folder: folder })
+        Ok(Self { engine, runtime, rows, newest, _folder: folder })
     }
 }
 
@@ -137,8 +130,6 @@ pub(crate) struct EngineQuestion<'a> {
 pub(crate) struct EngineAnswer {
     /// Ids of rows, best first.
     pub(crate) ids: Vec<String>,
-    /// Set if the engine took the query as one for a period.
-    pub(crate) asks_period: bool,
     /// Confidence that the best hit answers the query.
     pub(crate) judgement: everlore::engine::ConfidenceEstimate,
 }
@@ -146,36 +137,15 @@ pub(crate) struct EngineAnswer {
 impl EngineRetriever {
     /// Creates an engine with all rows of a data set.
     pub(crate) fn loaded_with(set: &DataSet) -> Result<Self> {
-        Self::loaded_with_model(set, LocalModelUse::None)
-    }
-
-    /// Creates an engine with a local model and all rows of a data set.
-    pub(crate) fn loaded_with_model(set: &DataSet, local: LocalModelUse) -> Result<Self> {
-        let mut retriever = Self::with_local_model(local)?;
+        let mut retriever = Self::new()?;
         for (_, rows) in set.by_scope() {
             retriever.load(&rows)?;
         }
         Ok(retriever)
     }
 
-    /// Extracts memories from all loaded turns by rules and returns the number of drafts.
-    pub(crate) fn extract(&mut self) -> Result<usize> {
-        let mut config = self.engine.config().clone();
-        // Every row may be a fact.
-        config.memory_agent.extract.max_facts = 1_000;
-        self.engine = self.engine.clone().rebuild().config(config).build();
-        let scopes = self.runtime.block_on(self.engine.admin().scopes())?;
-        let mut drafts = 0;
-        for scope in scopes {
-            let done =
-                self.runtime.block_on(self.engine.extract(&scope, &ExtractRequest::default()))?;
-            drafts += done.iter().map(|extraction| extraction.drafts.len()).sum::<usize>();
-        }
-        Ok(drafts)
-    }
-
     /// Changes the ranking constants.
-    pub(super) fn configure(&mut self, change: impl FnOnce(&mut RecallConfig)) {
+    fn configure(&mut self, change: impl FnOnce(&mut RecallConfig)) {
         let mut config = self.engine.config().clone();
         change(&mut config.recall);
         self.engine = self.engine.clone().rebuild().config(config).build();
@@ -190,13 +160,6 @@ impl EngineRetriever {
         }
     }
 
-    /// Sets the weight of the reranker.
-    pub(crate) fn set_rerank(&mut self, weight: f64) {
-        let mut config = self.engine.config().clone();
-        config.recall.rerank = weight;
-        self.engine = self.engine.clone().rebuild().config(config).build();
-    }
-
     /// Runs a query.
     pub(crate) fn answer(&self, question: &EngineQuestion<'_>) -> Result<EngineAnswer> {
         let recall = self.recall(question)?;
@@ -205,43 +168,7 @@ impl EngineRetriever {
         let mut seen = HashSet::new();
         let ids = recall.hits.iter().filter_map(|hit| self.rows.get(&turn(&hit.memory)).cloned());
         let ids = ids.filter(|id| seen.insert(id.clone()));
-        Ok(EngineAnswer {
-            ids: ids.collect(),
-            asks_period: recall.intent.asks_period,
-            judgement: recall.judgement,
-        })
-    }
-
-    /// Times a query as a whole and step by step.
-    pub(crate) fn time_steps(&self, question: &EngineQuestion<'_>) -> Result<StepTimes> {
-        let (recall, whole) = timed(|| self.recall(question))?;
-        let (scope, now) = (scope(question.scope)?, self.asked_at(question)?);
-        let config = &self.engine.config().recall;
-        let (intent, analysis) = timed(|| Ok(analyze(question.text, config, &now)))?;
-        let words = intent.terms.iter().flat_map(|term| {
-            std::iter::once(&term.text).chain(term.synonyms.iter().map(|(text, _)| text))
-        });
-        let terms: Vec<TermHash> = words.map(|word| TermHash::of(word)).collect();
-        let store = store_of(&self.engine);
-        let model = Some(self.embedder.model());
-        let postings =
-            || Ok(self.runtime.block_on(store.index().postings(&scope, &terms, model))?);
-        let (_, index) = timed(postings)?;
-        let embed = || Ok(self.runtime.block_on(self.embedder.embed(&[question.text]))?);
-        let (_, embedding) = timed(embed)?;
-        let addresses: Vec<_> = recall.hits.iter().map(|hit| hit.address).collect();
-        let (_, rows) = timed(|| {
-            Ok(self.runtime.block_on(store.memories().by_address(&scope, &addresses))?)
-        })?;
-        let asking = match &self.local {
-            LocalModelUse::Reranker(model) => {
-                let words: Vec<_> =
-                    question.text.split_whitespace().map(|word| (word, 1.0)).collect();
-                timed(|| Ok(self.runtime.block_on(model.encode_query(&words))?))?.1
-            }
-            LocalModelUse::None | LocalModelUse::TableOnly | LocalModelUse::Embedder(_) => 0.0,
-        };
-        Ok(StepTimes { analysis, embedding, index, asking, rows, whole })
+        Ok(EngineAnswer { ids: ids.collect(), judgement: recall.judgement })
     }
 
     fn recall(&self, question: &EngineQuestion<'_>) -> Result<Recall> {

@@ -4,16 +4,12 @@
 //! results.
 
 pub(crate) mod data;
-pub(crate) mod official;
 pub(crate) mod metrics;
 pub(crate) mod compare;
 pub(crate) mod run;
 mod bm25;
 pub(crate) mod baselines;
 pub(crate) mod engine;
-pub(crate) mod steps;
-pub(crate) mod tune;
-pub(crate) mod folds;
 
 use anyhow::Result;
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    MockChat, ModelRequest, ModelResponse, ProviderApi,
+    ApiCall, ApiError, MockChat, ModelRequest, ModelResponse, ProviderApi,
     model_request::MessageRole,
     model_response::{FinishReason, ResponsePart, WireEvent, argument_deltas, text_deltas},
 };
@@ -12,28 +12,20 @@ use crate::{HttpRequest, HttpResponse};
 pub(super) struct AnthropicApi;
 
 impl ProviderApi for AnthropicApi {
-    fn parse_request(
-        &self,
-        mock: &MockChat,
-        request: &HttpRequest,
-        body: &Value,
-    ) -> Result<ModelRequest, HttpResponse> {
+    fn parse_request(&self, call: ApiCall<'_>) -> Result<ModelRequest, ApiError> {
+        let ApiCall { mock, request, body } = call;
         if request.header("anthropic-version").is_none_or(str::is_empty) {
-            return Err(self.error_response(400, "anthropic-version: header is required"));
+            return Err((400, "anthropic-version: header is required".to_owned()));
         }
         let model = body["model"].as_str().unwrap_or_default();
         if model != mock.model {
-            return Err(self.error_response(404, &format!("model: {model}")));
+            return Err((404, format!("model: {model}")));
         }
-        parse_body(body).map_err(|message| self.error_response(400, &message))
+        parse_body(body).map_err(|message| (400, message))
     }
 
-    fn render_response(
-        &self,
-        mock: &MockChat,
-        body: &Value,
-        response: &ModelResponse,
-    ) -> HttpResponse {
+    fn render_response(&self, call: ApiCall<'_>, response: &ModelResponse) -> HttpResponse {
+        let ApiCall { mock, body, .. } = call;
         if body["stream"] != true {
             return HttpResponse::json(200, &full_body(mock, response));
         }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    MockChat, ModelRequest, ModelResponse, ProviderApi,
+    ApiCall, ApiError, MockChat, ModelRequest, ModelResponse, ProviderApi,
     model_request::MessageRole,
     model_response::{FinishReason, ResponsePart, WireEvent, text_deltas},
 };
@@ -18,25 +18,17 @@ const SIGNATURE: &str = "c2ln";
 const FIELDS: [&str; 4] = ["contents", "system_instruction", "generationConfig", "tools"];
 
 impl ProviderApi for GeminiApi {
-    fn parse_request(
-        &self,
-        mock: &MockChat,
-        request: &HttpRequest,
-        body: &Value,
-    ) -> Result<ModelRequest, HttpResponse> {
+    fn parse_request(&self, call: ApiCall<'_>) -> Result<ModelRequest, ApiError> {
+        let ApiCall { mock, request, body } = call;
         let expected = format!("/v1beta/models/{}:streamGenerateContent?alt=sse", mock.model);
         if request.path != expected {
-            return Err(self.error_response(404, &format!("{} is not found", request.path)));
+            return Err((404, format!("{} is not found", request.path)));
         }
-        parse_body(body).map_err(|message| self.error_response(400, &message))
+        parse_body(body).map_err(|message| (400, message))
     }
 
-    fn render_response(
-        &self,
-        mock: &MockChat,
-        _: &Value,
-        response: &ModelResponse,
-    ) -> HttpResponse {
+    fn render_response(&self, call: ApiCall<'_>, response: &ModelResponse) -> HttpResponse {
+        let mock = call.mock;
         let mut parts: Vec<Value> = response.parts.iter().flat_map(part_deltas).collect();
         // Of parallel calls only the first is signed.
         if let Some(first) = parts.iter_mut().find(|part| part["functionCall"].is_object()) {

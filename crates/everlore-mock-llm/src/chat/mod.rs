@@ -43,23 +43,24 @@ enum MatchTarget {
     Tool,
 }
 
+/// Request to an API of the mock, with its body.
+#[derive(Clone, Copy)]
+struct ApiCall<'a> {
+    mock: &'a MockChat,
+    request: &'a HttpRequest,
+    body: &'a Value,
+}
+
+/// Status and message of a refused request.
+type ApiError = (u16, String);
+
 /// Server side of a provider's API.
 trait ProviderApi {
-    /// Parses a request, or returns the error response that says what is wrong with it.
-    fn parse_request(
-        &self,
-        mock: &MockChat,
-        request: &HttpRequest,
-        body: &Value,
-    ) -> Result<ModelRequest, HttpResponse>;
+    /// Parses a request, or returns what is wrong with it.
+    fn parse_request(&self, call: ApiCall<'_>) -> Result<ModelRequest, ApiError>;
 
     /// Renders a model response for the API.
-    fn render_response(
-        &self,
-        mock: &MockChat,
-        body: &Value,
-        response: &ModelResponse,
-    ) -> HttpResponse;
+    fn render_response(&self, call: ApiCall<'_>, response: &ModelResponse) -> HttpResponse;
 
     /// Renders an error in the format of the API.
     fn error_response(&self, status: u16, message: &str) -> HttpResponse;
@@ -207,25 +208,35 @@ impl MockChat {
     ) -> Result<HttpResponse, HttpResponse> {
         self.check_key(api, request)?;
         let body = request.json();
-        if let Some(field) =
-            self.rejected_fields.iter().find(|field| body.get(field.as_str()).is_some())
-        {
-            return Err(api.error_response(400, &format!("Unrecognized request argument: {field}")));
-        }
-        let model_request = api.parse_request(self, request, &body)?;
-        if model_request.chars() > self.max_chars {
-            let limit = self.max_chars;
-            let message =
-                format!("This model's maximum context length is {limit}: prompt is too long");
-            return Err(api.error_response(400, &message));
-        }
+        let refused = |(status, message): ApiError| api.error_response(status, &message);
+        let model_request = self.parse_via(api, request, &body).map_err(refused)?;
         let response = self.choose_response(&model_request);
         if let Some(failure) = &response.failure {
             let reply = api.error_response(failure.status, &failure.message);
             let headers = failure.headers.iter();
             return Err(headers.fold(reply, |reply, (name, value)| reply.with_header(name, value)));
         }
-        Ok(api.render_response(self, &body, &response))
+        Ok(api.render_response(ApiCall { mock: self, request, body: &body }, &response))
+    }
+
+    fn parse_via(
+        &self,
+        api: &dyn ProviderApi,
+        request: &HttpRequest,
+        body: &Value,
+    ) -> Result<ModelRequest, ApiError> {
+        let mut rejected = self.rejected_fields.iter();
+        if let Some(field) = rejected.find(|field| body.get(field.as_str()).is_some()) {
+            return Err((400, format!("Unrecognized request argument: {field}")));
+        }
+        let model_request = api.parse_request(ApiCall { mock: self, request, body })?;
+        if model_request.chars() > self.max_chars {
+            let limit = self.max_chars;
+            let message =
+                format!("This model's maximum context length is {limit}: prompt is too long");
+            return Err((400, message));
+        }
+        Ok(model_request)
     }
 }
 

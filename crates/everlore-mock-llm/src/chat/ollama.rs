@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    MockChat, ModelRequest, ModelResponse, ProviderApi,
+    ApiCall, ApiError, MockChat, ModelRequest, ModelResponse, ProviderApi,
     model_request::MessageRole,
     model_response::{FinishReason, ResponsePart, WireEvent, text_deltas},
 };
@@ -12,25 +12,17 @@ use crate::{HttpRequest, HttpResponse};
 pub(super) struct OllamaApi;
 
 impl ProviderApi for OllamaApi {
-    fn parse_request(
-        &self,
-        mock: &MockChat,
-        _: &HttpRequest,
-        body: &Value,
-    ) -> Result<ModelRequest, HttpResponse> {
+    fn parse_request(&self, call: ApiCall<'_>) -> Result<ModelRequest, ApiError> {
+        let ApiCall { mock, body, .. } = call;
         let model = body["model"].as_str().unwrap_or_default();
         if model != mock.model {
-            return Err(self.error_response(404, &format!("model '{model}' not found")));
+            return Err((404, format!("model '{model}' not found")));
         }
-        parse_body(body).map_err(|message| self.error_response(400, &message))
+        parse_body(body).map_err(|message| (400, message))
     }
 
-    fn render_response(
-        &self,
-        mock: &MockChat,
-        _: &Value,
-        response: &ModelResponse,
-    ) -> HttpResponse {
+    fn render_response(&self, call: ApiCall<'_>, response: &ModelResponse) -> HttpResponse {
+        let mock = call.mock;
         let mut events: Vec<WireEvent> = response
             .parts
             .iter()

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    MockChat, ModelRequest, ModelResponse, ProviderApi,
+    ApiCall, ApiError, MockChat, ModelRequest, ModelResponse, ProviderApi,
     model_request::MessageRole,
     model_response::{FinishReason, ResponsePart, WireEvent, argument_deltas, text_deltas},
 };
@@ -12,15 +12,11 @@ use crate::{HttpRequest, HttpResponse};
 pub(super) struct OpenaiChatApi;
 
 impl ProviderApi for OpenaiChatApi {
-    fn parse_request(
-        &self,
-        mock: &MockChat,
-        _: &HttpRequest,
-        body: &Value,
-    ) -> Result<ModelRequest, HttpResponse> {
+    fn parse_request(&self, call: ApiCall<'_>) -> Result<ModelRequest, ApiError> {
+        let ApiCall { mock, body, .. } = call;
         let model = body["model"].as_str().unwrap_or_default();
         if model != mock.model {
-            return Err(self.error_response(404, &format!("The model `{model}` does not exist")));
+            return Err((404, format!("The model `{model}` does not exist")));
         }
         let messages = body["messages"].as_array().into_iter().flatten();
         let lacks_reasoning =
@@ -29,29 +25,23 @@ impl ProviderApi for OpenaiChatApi {
                     || !message["content"].is_string()
             });
         if mock.requires_reasoning && lacks_reasoning {
-            return Err(self.error_response(
+            return Err((
                 400,
-                "Missing `reasoning_content` field in the assistant message",
+                "Missing `reasoning_content` field in the assistant message".to_owned(),
             ));
         }
-        let request = parse_body(body).map_err(|message| self.error_response(400, &message))?;
+        let request = parse_body(body).map_err(|message| (400, message))?;
         let says_json =
             request.messages.iter().any(|(_, text)| text.to_lowercase().contains("json"))
                 || request.system.to_lowercase().contains("json");
         if request.json && !says_json {
-            return Err(
-                self.error_response(400, "'messages' must contain the word 'json' in some form")
-            );
+            return Err((400, "'messages' must contain the word 'json' in some form".to_owned()));
         }
         Ok(request)
     }
 
-    fn render_response(
-        &self,
-        mock: &MockChat,
-        body: &Value,
-        response: &ModelResponse,
-    ) -> HttpResponse {
+    fn render_response(&self, call: ApiCall<'_>, response: &ModelResponse) -> HttpResponse {
+        let ApiCall { mock, body, .. } = call;
         if body["stream"] != true {
             return HttpResponse::json(200, &full_body(mock, response));
         }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    MockChat, ModelRequest, ModelResponse, ProviderApi,
+    ApiCall, ApiError, MockChat, ModelRequest, ModelResponse, ProviderApi,
     model_request::MessageRole,
     model_response::{ResponsePart, WireEvent, argument_deltas, text_deltas},
     openai::{OpenaiChatApi, content_text},
@@ -13,27 +13,17 @@ use crate::{HttpRequest, HttpResponse};
 pub(super) struct OpenaiResponsesApi;
 
 impl ProviderApi for OpenaiResponsesApi {
-    fn parse_request(
-        &self,
-        mock: &MockChat,
-        _: &HttpRequest,
-        body: &Value,
-    ) -> Result<ModelRequest, HttpResponse> {
+    fn parse_request(&self, call: ApiCall<'_>) -> Result<ModelRequest, ApiError> {
+        let ApiCall { mock, body, .. } = call;
         let model = body["model"].as_str().unwrap_or_default();
         if model != mock.model {
-            return Err(
-                self.error_response(404, &format!("The requested model '{model}' does not exist."))
-            );
+            return Err((404, format!("The requested model '{model}' does not exist.")));
         }
-        parse_body(body).map_err(|message| self.error_response(400, &message))
+        parse_body(body).map_err(|message| (400, message))
     }
 
-    fn render_response(
-        &self,
-        mock: &MockChat,
-        body: &Value,
-        response: &ModelResponse,
-    ) -> HttpResponse {
+    fn render_response(&self, call: ApiCall<'_>, response: &ModelResponse) -> HttpResponse {
+        let ApiCall { mock, body, .. } = call;
         let whole = full_body(mock, response);
         if body["stream"] != true {
             return HttpResponse::json(200, &whole);

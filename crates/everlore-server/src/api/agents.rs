@@ -5,12 +5,7 @@ use std::collections::BTreeMap;
 use axum::{Router, routing::get};
 use serde_json::{Value, json};
 
-use crate::{
-    app::App,
-    auth::Reader,
-    params::QueryParams,
-    response::{ApiResult, JsonResponse},
-};
+use crate::{ApiResult, App, JsonResponse, QueryParams, Reader};
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/agents", get(list)).route("/v1/settings", get(settings))

@@ -13,11 +13,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::{
-    app::App,
-    auth::{Admin, Reader, Writer},
-    body::{JsonBody, PathParam},
-    params::QueryParams,
-    response::{ApiResult, JsonResponse},
+    Admin, ApiResult, App, JsonBody, JsonResponse, PathParam, QueryParams, Reader, Writer,
 };
 
 /// Longest ledger: ten years.

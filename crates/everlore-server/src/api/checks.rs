@@ -9,13 +9,7 @@ use everlore::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{
-    app::App,
-    auth::{Access, Reader},
-    params::QueryParams,
-    problem::Problem,
-    response::{ApiResult, JsonResponse},
-};
+use crate::{Access, ApiResult, App, JsonResponse, Problem, QueryParams, Reader};
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/memories/verify", post(verify))

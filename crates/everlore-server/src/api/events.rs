@@ -15,11 +15,8 @@ use tokio::sync::mpsc;
 
 use super::transfer::ChannelBody;
 use crate::{
-    app::App,
-    auth::{Access, Reader},
+    Access, App, Problem, QueryParams, Reader,
     journal_watch::{JournalWatch, WatchedState},
-    params::QueryParams,
-    problem::Problem,
     tasks,
 };
 

@@ -17,14 +17,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::{
-    app::App,
-    auth::{Reader, Writer},
-    body::JsonBody,
-    params::QueryParams,
-    problem::Problem,
-    response::{ApiResult, JsonResponse},
-};
+use crate::{ApiResult, App, JsonBody, JsonResponse, Problem, QueryParams, Reader, Writer};
 
 /// Folder levels of a tree by default.
 const DEFAULT_DEPTH: usize = 3;

@@ -11,12 +11,7 @@ use axum::{
 };
 use serde_json::{Value, json};
 
-use crate::{
-    app::App,
-    auth::Reader,
-    problem::{Problem, ProblemBody},
-    response::{ApiResult, JsonResponse},
-};
+use crate::{ApiResult, App, JsonResponse, Problem, Reader, problem::ProblemBody};
 
 /// Longest wait for the store before the server counts as not ready.
 const MAX_WAIT: Duration = Duration::from_secs(5);

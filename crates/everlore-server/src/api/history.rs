@@ -10,11 +10,8 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::{
-    app::App,
-    auth::{Access, Reader, Writer},
-    body::{JsonBody, PathParam, whole_number},
-    params::QueryParams,
-    response::{ApiResult, JsonResponse},
+    Access, ApiResult, App, JsonBody, JsonResponse, PathParam, QueryParams, Reader, Writer,
+    body::whole_number,
 };
 
 /// Largest page.
@@ -28,6 +25,7 @@ pub(super) fn routes() -> Router<App> {
         .route("/v1/memories/{id}/history", get(of_memory))
         .route("/v1/history", get(list))
         .route("/v1/undo", post(undo))
+        .route("/v1/redo", post(redo))
 }
 
 /// Journal entries, newest first.
@@ -92,7 +90,7 @@ async fn history_page(
     Ok(JsonResponse::ok(JournalPage { changes, next }))
 }
 
-/// Change or run to undo: exactly one of both.
+/// Change or run to undo: one of both at most.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UndoBody {
@@ -105,22 +103,37 @@ pub(super) struct UndoBody {
 }
 
 /// Undo a change, or all changes of a run; this can be undone too
+///
+/// Without either it undoes the newest step that is not undone yet: sent again, it goes back step by step.
 #[utoipa::path(
     post, path = "/v1/undo", tag = "history", request_body = UndoBody,
-    responses((status = 200, description = "Sequence numbers of the undone changes", body = Object)),
+    responses((status = 200, description = "The step, and the sequence numbers of the undone changes", body = Object)),
 )]
 pub(super) async fn undo(
     Writer(access): Writer,
     JsonBody(body, _): JsonBody<UndoBody>,
 ) -> ApiResult<Value> {
+    let engine = access.engine();
     let target = match body {
         UndoBody { seq: Some(seq), run: None } => UndoTarget::Change(seq),
         UndoBody { seq: None, run: Some(run) } => UndoTarget::Run(run),
+        UndoBody { seq: None, run: None } => {
+            return Ok(JsonResponse::ok(json!(engine.undo_last(&access.scope).await?)));
+        }
         _ => {
-            let hint = "give either seq or run";
-            return Err(Error::invalid("nothing to undo is named", hint).into());
+            let hint = "give seq, run, or neither for the newest step";
+            return Err(Error::invalid("seq and run are two things to undo", hint).into());
         }
     };
-    let undone = access.engine().undo(&access.scope, &target).await?;
-    Ok(JsonResponse::ok(json!({ "undone": undone })))
+    let undone = engine.undo(&access.scope, &target).await?;
+    Ok(JsonResponse::ok(json!({ "step": target, "undone": undone })))
+}
+
+/// Redo the step that was undone last, unless something was changed since
+#[utoipa::path(
+    post, path = "/v1/redo", tag = "history",
+    responses((status = 200, description = "The step that holds again", body = Object)),
+)]
+pub(super) async fn redo(Writer(access): Writer) -> ApiResult<Value> {
+    Ok(JsonResponse::ok(json!(access.engine().redo(&access.scope).await?)))
 }

@@ -2,16 +2,12 @@
 
 use axum::{Router, response::Response, routing::get};
 use everlore::engine::{Layer, LayerEdit, LayerSize, LayerText, SectionSize};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{
-    app::App,
-    auth::{Reader, Writer},
-    body::{JsonBody, PathParam},
+    ApiResult, App, JsonBody, JsonResponse, PathParam, Problem, Reader, Writer,
     etag::{IfMatch, text_etag, with_etag},
-    problem::Problem,
-    response::{ApiResult, JsonResponse},
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -78,43 +74,9 @@ fn layer_response(layer: LayerView) -> Response {
     with_etag(&text_etag(&layer.text), JsonResponse::ok(layer))
 }
 
-/// Edit of a layer: `action` is add, replace, remove or write.
-#[derive(Deserialize, ToSchema)]
-#[serde(tag = "action", rename_all = "lowercase", deny_unknown_fields)]
-pub(super) enum LayerBody {
-    /// Appends to a section, and creates the section if there is none.
-    Add {
-        /// Title of the section.
-        section: String,
-        /// Text to append.
-        content: String,
-    },
-    /// Replaces a text that occurs exactly once in a section.
-    Replace {
-        /// Title of the section.
-        section: String,
-        /// Exact text to replace.
-        old: String,
-        /// Text in its place.
-        new: String,
-    },
-    /// Removes a section.
-    Remove {
-        /// Title of the section.
-        section: String,
-    },
-    /// Replaces the whole file if it is unchanged since it was read.
-    Write {
-        /// Text as it was read.
-        before: String,
-        /// New text.
-        text: String,
-    },
-}
-
-/// Edit one section of a layer, or all of it
+/// Edit one section of a layer, or all of it; soul only by the owner
 #[utoipa::path(
-    patch, path = "/v1/layers/{layer}", tag = "layers", request_body = LayerBody,
+    patch, path = "/v1/layers/{layer}", tag = "layers", request_body = LayerEdit,
     params(
         (
             "If-Match" = Option<String>, Header,
@@ -128,14 +90,8 @@ pub(super) async fn edit(
     Writer(access): Writer,
     PathParam(name): PathParam,
     if_match: IfMatch,
-    JsonBody(body, _): JsonBody<LayerBody>,
+    JsonBody(edit, _): JsonBody<LayerEdit>,
 ) -> Result<Response, Problem> {
-    let edit = match body {
-        LayerBody::Add { section, content } => LayerEdit::Add { section, content },
-        LayerBody::Replace { section, old, new } => LayerEdit::Replace { section, old, new },
-        LayerBody::Remove { section } => LayerEdit::Remove { section },
-        LayerBody::Write { before, text } => LayerEdit::Write { before, text },
-    };
     let (actor, expected) = (access.author().actor, if_match.clone());
     let is_expected = move |text: &str| expected.allows(&text_etag(text));
     let change = access

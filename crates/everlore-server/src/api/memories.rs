@@ -8,7 +8,7 @@ use axum::{
 };
 use everlore::{
     Memory, MemoryEdit, MemoryId, RememberRequest,
-    engine::{ForgetReport, SavedMemory},
+    engine::{ForgetReceipt, ForgetReport, SavedMemory},
     store::{ListOrder, ListQuery, MemoryFilter},
 };
 use serde::{Deserialize, Serialize};
@@ -17,14 +17,10 @@ use utoipa::ToSchema;
 
 use super::checks::{CheckedMemory, require_check_permission, verify_memories};
 use crate::{
-    app::App,
-    auth::{Access, Admin, Reader, Writer},
-    body::{JsonBody, PathParam},
+    Access, Admin, ApiResult, App, JsonBody, JsonResponse, PathParam, Problem, QueryParams, Reader,
+    Writer,
     etag::{IfMatch, memory_etag, precondition_failed, with_etag},
     idempotency::{IdempotencyKey, IdempotentWrite},
-    params::QueryParams,
-    problem::Problem,
-    response::{ApiResult, JsonResponse},
 };
 
 /// Largest page: each memory may be large.
@@ -280,16 +276,28 @@ pub(super) async fn weigh(
 
 /// Remove a memory and every trace of its content for good
 ///
-/// Takes the full id, also of a memory that was deleted before.
+/// Takes the full id, also of a memory that was deleted before. Erases it from the database, vaults, layers, the daily
+/// log, pending saves and typed lines, and names the backups that may still hold it.
 #[utoipa::path(
     post, path = "/v1/memories/{id}/forget", tag = "memories",
     params(("id" = String, Path, description = "Full id of the memory")),
-    responses((status = 200, description = "Receipt: the number of erased records, by place", body = Object)),
+    responses((status = 200, description = "Receipt: what was erased, by place, and what may be left", body = Object)),
 )]
 pub(super) async fn forget(
     Admin(access): Admin,
     PathParam(name): PathParam,
-) -> ApiResult<ForgetReport> {
+) -> ApiResult<ForgetAnswer> {
     let id: MemoryId = name.parse()?;
-    Ok(JsonResponse::ok(access.engine().forget(&access.scope, id).await?))
+    let receipt = access.engine().forget(&access.scope, id).await?;
+    let memory = receipt.forgotten.iter().find(|report| report.id == id).cloned();
+    Ok(JsonResponse::ok(ForgetAnswer { memory, receipt }))
+}
+
+/// Receipt of an erasure, with the report of the named memory in its own fields as well.
+#[derive(Serialize)]
+pub(super) struct ForgetAnswer {
+    #[serde(flatten)]
+    memory: Option<ForgetReport>,
+    #[serde(flatten)]
+    receipt: ForgetReceipt,
 }

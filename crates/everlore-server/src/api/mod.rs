@@ -6,6 +6,7 @@
 mod openapi_constraints;
 mod health;
 mod memories;
+mod everything;
 mod checks;
 mod history;
 mod recall;
@@ -45,15 +46,8 @@ use utoipa::{
 };
 
 use crate::{
-    app::App,
-    auth::authenticate,
-    compat,
-    connections::check_reserved,
-    docs_page,
-    error_format::format_errors,
-    host_guard::check_host_and_origin,
-    mcp,
-    problem::{Problem, ProblemBody},
+    App, Problem, auth::authenticate, compat, connections::check_reserved, docs_page,
+    error_format::format_errors, host_guard::check_host_and_origin, mcp, problem::ProblemBody,
     trace::trace_request,
 };
 
@@ -80,6 +74,7 @@ pub(crate) fn router(app: App) -> Router {
 fn authenticated_routes() -> Router<App> {
     Router::new()
         .merge(memories::routes())
+        .merge(everything::routes())
         .merge(checks::routes())
         .merge(history::routes())
         .merge(recall::routes())
@@ -106,9 +101,9 @@ fn authenticated_routes() -> Router<App> {
     info(title = "Everlore", description = "Long-term memory for LLM agents", license(name = "Apache-2.0 OR MIT")),
     paths(
         memories::list, memories::save, memories::show, memories::edit, memories::delete,
-        memories::archive, memories::restore, memories::weigh, memories::forget,
+        memories::archive, memories::restore, memories::weigh, memories::forget, everything::remove,
         checks::verify,
-        history::of_memory, history::list, history::undo,
+        history::of_memory, history::list, history::undo, history::redo,
         recall::recall, recall::context,
         turns::observe, turns::observe_batch,
         sessions::end, sessions::answered,
@@ -227,6 +222,7 @@ mod tests {
     fn every_route_is_described_and_every_description_is_routed() {
         let sources = [
             include_str!("memories.rs"),
+            include_str!("everything.rs"),
             include_str!("checks.rs"),
             include_str!("history.rs"),
             include_str!("recall.rs"),

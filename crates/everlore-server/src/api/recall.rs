@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use axum::{Router, routing::post};
 use everlore::{
-    Error, Hit, Memory, MemoryBlock, MemoryId, Recall, RecallRequest,
+    Engine, Error, Hit, Memory, MemoryBlock, MemoryId, Recall, RecallRequest,
     engine::{
         ConfidenceEstimate, HitSignals, Intent, Prompt, PromptRequest, ScoreFactors,
         VisibleContext, WhyNot,
     },
-    internal::{prompt::PrefixDigest, text::language::detect_language},
+    internal::{
+        prompt::PrefixDigest,
+        text::{language::detect_language, suspect::is_unverified},
+    },
     store::MemoryFilter,
     types::{CheckResult, Timestamp},
 };
@@ -17,19 +20,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    app::App,
-    auth::{Access, KeyRole, Reader},
-    body::{JsonBody, whole_number},
-    problem::Problem,
-    response::{ApiResult, JsonResponse},
+    Access, ApiResult, App, JsonBody, JsonResponse, KeyRole, Problem, Reader, body::whole_number,
 };
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/recall", post(recall)).route("/v1/context", post(context))
 }
-
-/// Longest query in bytes; recall reads 64 KiB of it.
-const MAX_QUERY_BYTES: usize = 1024 * 1024;
 
 /// Recall request. Only the query is required.
 #[derive(Deserialize, ToSchema)]
@@ -113,6 +109,9 @@ pub(super) struct RecallHit {
     /// Newer memory that contradicts it.
     #[serde(skip_serializing_if = "Option::is_none")]
     newer: Option<MemoryId>,
+    /// `true` if it reads like an instruction to the model: data that nobody approved.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unverified: bool,
     /// Result of its check, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     check: Option<CheckResult>,
@@ -134,7 +133,7 @@ pub(super) async fn recall(
     JsonBody(body, _): JsonBody<RecallBody>,
 ) -> ApiResult<RecallResponse> {
     let (engine, explained) = (access.engine(), body.explain);
-    check_query(&body.query)?;
+    Engine::check_query(&body.query)?;
     for (name, fraction) in [("min_score", body.min_score), ("min_confidence", body.min_confidence)]
     {
         if !(0.0..=1.0).contains(&fraction) {
@@ -165,22 +164,13 @@ pub(super) async fn recall(
     Ok(JsonResponse::ok(response))
 }
 
-/// Refuses a query that is a document. A message for a prompt may be one: people paste, so only its beginning and its end
-/// are read.
-fn check_query(query: &str) -> Result<(), Problem> {
-    if query.len() <= MAX_QUERY_BYTES {
-        return Ok(());
-    }
-    let title = format!("the query has {} bytes, {MAX_QUERY_BYTES} at most", query.len());
-    Err(Error::invalid(title, "ask for what you want to know; /v1/fs stores documents").into())
-}
-
 fn why_not_with_as_of() -> Problem {
     Error::invalid("`why_not` cannot be combined with `as_of`", "leave out one of them").into()
 }
 
 fn recall_response(recalled: Recall, explained: bool) -> RecallResponse {
     let hit = |Hit { memory, score, newer, check, signals, factors, .. }| RecallHit {
+        unverified: is_unverified(&memory),
         memory,
         score,
         newer,

@@ -3,11 +3,7 @@
 use axum::{Router, routing::get};
 use serde_json::{Value, json};
 
-use crate::{
-    app::App,
-    auth::Reader,
-    response::{ApiResult, JsonResponse},
-};
+use crate::{ApiResult, App, JsonResponse, Reader};
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/scopes", get(list))

@@ -6,12 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::{
-    app::App,
-    auth::Writer,
-    body::{JsonBody, PathParam},
-    response::{ApiResult, JsonResponse},
-};
+use crate::{ApiResult, App, JsonBody, JsonResponse, PathParam, Writer};
 
 pub(super) fn routes() -> Router<App> {
     Router::new()

@@ -1,4 +1,4 @@
-//! Settings of one agent: those of the home, with its overrides.
+//! Settings of one agent: those of the home, with its overrides. All its users share them, so only the owner changes them.
 
 use axum::{
     Router,
@@ -11,13 +11,8 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::{
-    app::App,
-    auth::{Access, Admin},
-    body::{JsonBody, PathParam},
+    Access, Admin, App, JsonBody, JsonResponse, PathParam, Problem, QueryParams,
     etag::{IfMatch, text_etag, with_etag},
-    params::QueryParams,
-    problem::Problem,
-    response::JsonResponse,
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -75,7 +70,7 @@ pub(super) async fn show(
     Ok(settings_response(access, result.map_err(Problem::from)))
 }
 
-/// Replace all overrides of an agent
+/// Replace all overrides of an agent; for the owner only
 #[utoipa::path(
     put, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "replace_settings",
     request_body = SettingsBody,
@@ -104,7 +99,7 @@ pub(super) async fn replace(
     .await
 }
 
-/// Patch the overrides of an agent with a JSON merge patch
+/// Patch the overrides of an agent with a JSON merge patch; for the owner only
 #[utoipa::path(
     patch, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "merge_settings",
     request_body = SettingsPatch,
@@ -133,7 +128,7 @@ pub(super) async fn merge(
     .await
 }
 
-/// Remove all overrides of an agent, so that the settings of the home apply
+/// Remove all overrides of an agent, so that the settings of the home apply; for the owner only
 #[utoipa::path(
     delete, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "reset_settings",
     params(

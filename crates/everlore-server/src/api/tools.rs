@@ -13,12 +13,7 @@ use everlore::{
 use serde_json::{Value, json};
 
 use crate::{
-    app::App,
-    auth::{KeyRole, Reader},
-    body::{JsonBody, PathParam},
-    params::QueryParams,
-    problem::Problem,
-    response::{ApiResult, JsonResponse},
+    ApiResult, App, JsonBody, JsonResponse, KeyRole, PathParam, Problem, QueryParams, Reader,
 };
 
 pub(super) fn routes() -> Router<App> {
@@ -72,11 +67,12 @@ pub(super) async fn call(
     }
     let vault = vault_folder(&access.app.options.home, &access.scope);
     let folder = MemoryFolder::new(vault, MemoryFolderLimits::default());
+    let engine = access.engine();
     let context = ToolContext {
         session: session.as_deref(),
         folder: Some(&folder),
         check_permission: &access.allowed_checks(),
-        ..ToolContext::new(&access.app.engine, &access.scope)
+        ..ToolContext::new(&engine, &access.scope)
     };
     Ok(JsonResponse::ok(access.app.tools.call(&name, input, &context).await))
 }

@@ -22,12 +22,8 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use crate::{
-    app::App,
-    auth::{Access, Admin, Reader},
+    Access, Admin, ApiResult, App, JsonResponse, Problem, QueryParams, Reader,
     body::{body_error, body_too_slow, check_content_type},
-    params::QueryParams,
-    problem::Problem,
-    response::{ApiResult, JsonResponse},
     tasks,
 };
 

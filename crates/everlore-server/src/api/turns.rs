@@ -10,12 +10,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    app::App,
-    auth::{Access, Writer},
-    body::JsonBody,
+    Access, ApiResult, App, JsonBody, JsonResponse, Problem, Writer,
     idempotency::{IdempotencyKey, IdempotentWrite},
-    problem::Problem,
-    response::{ApiResult, JsonResponse},
 };
 
 /// Largest batch: a long session, and no more than one write should hold.

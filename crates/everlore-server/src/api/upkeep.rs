@@ -5,12 +5,7 @@ use everlore::engine::{UpkeepReport, UpkeepRequest};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::{
-    app::App,
-    auth::Admin,
-    body::JsonBody,
-    response::{ApiResult, JsonResponse},
-};
+use crate::{Admin, ApiResult, App, JsonBody, JsonResponse};
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/upkeep", post(upkeep))

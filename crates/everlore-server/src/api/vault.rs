@@ -26,14 +26,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    app::App,
-    auth::{Access, Reader, Writer},
-    body::{JsonBody, PathParam},
+    Access, ApiResult, App, JsonBody, JsonResponse, PathParam, Problem, QueryParams, Reader,
+    Writer,
     etag::{text_etag, with_etag},
     offload::offload,
-    params::QueryParams,
-    problem::Problem,
-    response::{ApiResult, JsonResponse},
 };
 
 /// Largest file that is shown: a memory has 4 MiB, its front matter little.

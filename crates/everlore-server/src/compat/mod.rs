@@ -10,7 +10,7 @@ mod openviking;
 
 use axum::{Router, extract::MatchedPath, http::Uri, response::Response};
 
-use crate::app::App;
+use crate::App;
 
 /// State that clients of other systems rely on between two requests; lost when the server ends.
 #[cfg(any(feature = "mem0", feature = "openviking"))]

@@ -16,13 +16,7 @@ use rmcp::transport::streamable_http_server::{
 };
 
 use super::{McpContext, McpServer};
-use crate::{
-    app::App,
-    auth::{Access, KeyRole, Reader},
-    body::read_body,
-    params::QueryParams,
-    problem::Problem,
-};
+use crate::{Access, App, KeyRole, Problem, QueryParams, Reader, body::read_body};
 
 /// Returns the MCP route.
 pub(crate) fn routes() -> Router<App> {
@@ -68,7 +62,7 @@ fn requested_sets(params: &mut QueryParams, access: &Access) -> Result<Vec<ToolS
 
 fn mcp_context(access: &Access, sets: Vec<ToolSet>) -> McpContext {
     McpContext {
-        engine: access.app.engine.clone(),
+        engine: access.engine(),
         scope: access.scope.clone(),
         home: access.app.options.home.clone(),
         tools: Arc::clone(&access.app.tools),

@@ -2,7 +2,7 @@
 
 use everlore::{
     engine::Layer,
-    internal::text::sanitize::sanitize_verbatim,
+    internal::text::{sanitize::sanitize_verbatim, suspect::mark_suspect_lines},
     store::{ListOrder, ListQuery, MemoryFilter},
     tools::ToolSet,
     types::Status,
@@ -106,7 +106,8 @@ async fn layer(context: &McpContext, name: &str) -> Result<Option<String>, Error
         return Ok(None);
     };
     let read = context.engine.read_layer(&context.scope, layer).await;
-    read.map(|read| Some(sanitize_verbatim(&read.text))).map_err(|error| internal_error(&error))
+    let read = read.map_err(|error| internal_error(&error))?;
+    Ok(Some(mark_suspect_lines(&sanitize_verbatim(&read.text)).into_owned()))
 }
 
 async fn memory(context: &McpContext, id: &str) -> Option<String> {
@@ -129,7 +130,7 @@ async fn recent(context: &McpContext) -> Result<String, ErrorData> {
     if lines.is_empty() {
         return Ok("Nothing is stored yet.".to_owned());
     }
-    Ok(lines.join("\n"))
+    Ok(mark_suspect_lines(&lines.join("\n")).into_owned())
 }
 
 fn not_found(uri: &str) -> ErrorData {

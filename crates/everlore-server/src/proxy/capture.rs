@@ -94,7 +94,7 @@ impl Exchange {
         }
         let reason = Some("observe by the proxy".to_owned());
         let author = ChangeAuthor { reason, run, ..access.author() };
-        engine.on_behalf_of(author).observe(scope, vec![turn]).await.map(drop)
+        access.engine_for(author).observe(scope, vec![turn]).await.map(drop)
     }
 }
 

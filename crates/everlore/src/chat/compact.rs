@@ -9,8 +9,9 @@ use serde::Serialize;
 
 use super::{
     ChatEvent, ChatSession,
+    history::Exchange,
     reply::{EventSink, Interrupt},
-    summary,
+    summary::{self, ExchangeSummary},
 };
 use crate::sync::BoxFuture;
 
@@ -84,39 +85,10 @@ impl ChatSession {
             let before = self.history.tokens();
             let older = self.history.take_older(kept_tokens);
             if older.is_empty() {
-                let (exchanges, by_model) = (0, false);
-                return CompactionReport {
-                    exchanges,
-                    before,
-                    after: before,
-                    by_model,
-                    failed: None,
-                };
+                let (exchanges, by_model, failed) = (0, false, None);
+                return CompactionReport { exchanges, before, after: before, by_model, failed };
             }
-            let model = self.metered_model();
-            let by_model = summary::summarize_exchanges(
-                Some(&model),
-                &self.earlier_summary,
-                &older,
-                COMPACTION_SUMMARY_CHARS,
-            );
-            let summary = tokio::select! {
-                biased;
-                () = interrupt => None,
-                summary = by_model => Some(summary),
-            };
-            let summary = match summary {
-                Some(summary) => summary,
-                None => {
-                    summary::summarize_exchanges(
-                        None,
-                        &self.earlier_summary,
-                        &older,
-                        COMPACTION_SUMMARY_CHARS,
-                    )
-                    .await
-                }
-            };
+            let summary = self.summarize(&older, interrupt).await;
             self.earlier_summary = summary.text;
             self.cost.summaries += summary.tokens;
             CompactionReport {
@@ -127,6 +99,18 @@ impl ChatSession {
                 failed: summary.failure,
             }
         })
+    }
+
+    /// Summarizes exchanges by the model, or extractively if that is interrupted.
+    async fn summarize(&self, older: &[Exchange], interrupt: Interrupt<'_>) -> ExchangeSummary {
+        let (model, before) = (self.metered_model(), &self.earlier_summary);
+        let summarize =
+            |model| summary::summarize_exchanges(model, before, older, COMPACTION_SUMMARY_CHARS);
+        tokio::select! {
+            biased;
+            () = interrupt => summarize(None).await,
+            summary = summarize(Some(&model)) => summary,
+        }
     }
 
     /// Starts model rewrites, in the background, of the short-term items that the next message will inject.

@@ -2,36 +2,35 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::{
     Config, MemoryAgentConfig,
     memory_agent::SecretString,
     providers::{chat_provider, provider_names},
-    validate::{InvalidSetting, check_range},
+    validate::{InvalidSetting, check_range, settings},
 };
 
-/// Language model of `everlore chat`. Settings that are not given here are taken from `[memory_agent]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ChatConfig {
-    /// Provider of the model, named as in `[memory_agent]`; empty for the same.
-    pub provider: String,
-    /// Model name as its provider spells it; empty for the same.
-    pub model: String,
-    /// Address of the provider; empty for the provider's own.
-    pub base_url: String,
-    /// Key for the provider. Better in the provider's variable, such as OPENAI_API_KEY. It is never shown.
-    pub api_key: SecretString,
-    /// Command that prints the key, such as "pass show openai". It is run if no key is set.
-    pub key_command: String,
-    /// Longest silence of the model, before its answer and within it. From 1 second to 1 hour.
-    #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
-    pub timeout: Duration,
-    /// Sampling temperature. From -1 to 2; below 0 the provider decides.
-    pub temperature: f64,
-    /// Most tokens of an answer. From 0 to 1000000; with 0 the provider decides.
-    pub max_tokens: u32,
+settings! {
+    /// Language model of `everlore chat`. Settings that are not given here are taken from `[memory_agent]`.
+    pub struct ChatConfig in "chat" {
+        /// Provider of the model, named as in `[memory_agent]`; empty for the same.
+        pub provider: String = String::new();
+        /// Model name as its provider spells it; empty for the same.
+        pub model: String = String::new();
+        /// Address of the provider; empty for the provider's own.
+        pub base_url: String = String::new();
+        /// Key for the provider. Better in the provider's variable, such as OPENAI_API_KEY. It is never shown.
+        pub api_key: SecretString = SecretString::default();
+        /// Command that prints the key, such as "pass show openai". It is run if no key is set.
+        pub key_command: String = String::new();
+        /// Longest silence of the model, before its answer and within it. From 1 second to 1 hour.
+        #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
+        // A reasoning model may be silent for a minute before it answers.
+        pub timeout: Duration = Duration::from_secs(120);
+        /// Sampling temperature. From -1 to 2; below 0 the provider decides.
+        pub temperature: f64 = -1.0, in -1.0..=2.0;
+        /// Most tokens of an answer. From 0 to 1000000; with 0 the provider decides.
+        pub max_tokens: u32 = 0, in 0..=1_000_000;
+    }
 }
 
 /// Language model that the settings choose.
@@ -134,10 +133,8 @@ impl ChatConfig {
             self.validate_model(),
             self.api_key.validate("chat.api_key"),
             check_range("chat.timeout", self.timeout.as_secs_f64(), 1.0..=3_600.0),
-            check_range("chat.temperature", self.temperature, -1.0..=2.0),
-            check_range("chat.max_tokens", self.max_tokens, 0..=1_000_000),
         ];
-        checks.into_iter().flatten().collect()
+        checks.into_iter().flatten().chain(self.out_of_range()).collect()
     }
 
     fn validate_model(&self) -> Option<InvalidSetting> {
@@ -160,22 +157,6 @@ fn key_location(provider: &str, section: &str) -> String {
     match variable {
         Some(variable) => format!("the variable {variable}, or api_key of [{section}]"),
         None => format!("api_key of [{section}]"),
-    }
-}
-
-impl Default for ChatConfig {
-    /// A reasoning model may be silent for a minute before it answers.
-    fn default() -> Self {
-        Self {
-            provider: String::new(),
-            model: String::new(),
-            base_url: String::new(),
-            api_key: SecretString::default(),
-            key_command: String::new(),
-            timeout: Duration::from_secs(120),
-            temperature: -1.0,
-            max_tokens: 0,
-        }
     }
 }
 

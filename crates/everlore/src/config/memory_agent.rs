@@ -7,86 +7,87 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{
     chat::validate_provider,
-    validate::{InvalidSetting, check_range},
+    validate::{InvalidSetting, settings},
 };
 
 /// Stand-in for a secret wherever settings are shown.
 const REDACTED: &str = "[hidden]";
 
-/// Language model that reads conversations and proposes memories. Without one, rules do.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct MemoryAgentConfig {
-    /// `true` uses a language model. With `false` no model is ever called.
-    pub enabled: bool,
-    /// Provider of the model: "openai" (with `base_url` every server with its protocol), "anthropic", "gemini",
-    /// "ollama", "deepseek", "qwen", "moonshot", "zhipu", "openrouter", "mistral", "vllm" or "lmstudio".
-    pub provider: String,
-    /// Model name as its provider spells it.
-    pub model: String,
-    /// Key for the provider. Better in the provider's variable, such as OPENAI_API_KEY, or in
-    /// EVERLORE_MEMORY_AGENT__API_KEY than here. It is never shown.
-    pub api_key: SecretString,
-    /// Command that prints the key, such as "pass show openai". It is run if no key is set.
-    pub key_command: String,
-    /// Address of the provider; empty for the provider's own.
-    pub base_url: String,
-    /// Longest silence of the model, before its answer and within it, such as "30s" or "2m". A model that
-    /// is silent for longer is left out, and rules extract from those turns. From 1 second to 1 hour.
-    #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
-    pub timeout: Duration,
+settings! {
+    /// Language model that reads conversations and proposes memories. Without one, rules do.
+    pub struct MemoryAgentConfig in "memory_agent" {
+        /// `true` uses a language model. With `false` no model is ever called.
+        pub enabled: bool = false;
+        /// Provider of the model: "openai" (with `base_url` every server with its protocol), "anthropic", "gemini",
+        /// "ollama", "deepseek", "qwen", "moonshot", "zhipu", "openrouter", "mistral", "vllm" or "lmstudio".
+        pub provider: String = "openai".into();
+        /// Model name as its provider spells it.
+        pub model: String = String::new();
+        /// Key for the provider. Better in the provider's variable, such as OPENAI_API_KEY, or in
+        /// EVERLORE_MEMORY_AGENT__API_KEY than here. It is never shown.
+        pub api_key: SecretString = SecretString::default();
+        /// Command that prints the key, such as "pass show openai". It is run if no key is set.
+        pub key_command: String = String::new();
+        /// Address of the provider; empty for the provider's own.
+        pub base_url: String = String::new();
+        /// Longest silence of the model, before its answer and within it, such as "30s" or "2m". A model that
+        /// is silent for longer is left out, and rules extract from those turns. From 1 second to 1 hour.
+        #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
+        pub timeout: Duration = Duration::from_secs(30);
+        /// Extraction of memories from a conversation.
+        pub extract: ExtractConfig = ExtractConfig::default();
+        /// Summaries of long conversations.
+        pub summarize: SummarizeConfig = SummarizeConfig::default();
+        /// Cost limits of background work.
+        pub budget: BudgetConfig = BudgetConfig::default();
+    }
+}
+
+settings! {
     /// Extraction of memories from a conversation.
-    pub extract: ExtractConfig,
+    pub struct ExtractConfig in "memory_agent.extract" {
+        /// Exchanges after which memories are extracted from them. From 1 to 100.
+        pub batch_size: usize = 5, in 1..=100;
+        /// Most memories from one batch. From 1 to 1000.
+        pub max_facts: usize = 10, in 1..=1_000;
+        /// Least confidence of the model at which a memory is stored. From 0 to 1.
+        pub min_confidence: f64 = 0.6, in 0.0..=1.0;
+        /// `true` lets the model tag memories.
+        pub auto_tag: bool = true;
+        /// Silence after which a conversation is captured even if it is shorter than a batch, such as "10m". From 1 second
+        /// to 1 week.
+        #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
+        // Longer than a pause for thought, shorter than a break.
+        pub quiet: Duration = Duration::from_secs(600);
+        /// Most drafts in quarantine for each agent and user. From 1 to 100000.
+        pub max_held: usize = 500, in 1..=100_000;
+        /// Days after which drafts leave the quarantine. From 1 to 3650.
+        pub held_days: usize = 90, in 1..=3_650;
+    }
+}
+
+settings! {
     /// Summaries of long conversations.
-    pub summarize: SummarizeConfig,
-    /// Cost limits of background work.
-    pub budget: BudgetConfig,
+    pub struct SummarizeConfig in "memory_agent.summarize" {
+        /// `true` summarizes long conversations.
+        pub enabled: bool = true;
+        /// Tokens from which a conversation is summarized. From 100 to 10000000.
+        pub trigger_tokens: usize = 8_000, in 100..=10_000_000;
+    }
 }
 
-/// Extraction of memories from a conversation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ExtractConfig {
-    /// Exchanges after which memories are extracted from them. From 1 to 100.
-    pub batch_size: usize,
-    /// Most memories from one batch. From 1 to 1000.
-    pub max_facts: usize,
-    /// Least confidence of the model at which a memory is stored. From 0 to 1.
-    pub min_confidence: f64,
-    /// `true` lets the model tag memories.
-    pub auto_tag: bool,
-    /// Silence after which a conversation is captured even if it is shorter than a batch, such as "10m". From 1 second
-    /// to 1 week.
-    #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
-    pub quiet: Duration,
-    /// Most drafts in quarantine for each agent and user. From 1 to 100000.
-    pub max_held: usize,
-    /// Days after which drafts leave the quarantine. From 1 to 3650.
-    pub held_days: usize,
-}
-
-/// Summaries of long conversations.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct SummarizeConfig {
-    /// `true` summarizes long conversations.
-    pub enabled: bool,
-    /// Tokens from which a conversation is summarized. From 100 to 10000000.
-    pub trigger_tokens: usize,
-}
-
-/// Cost limits of background work. Above a cap it goes on by rules, without a model, until the next day.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct BudgetConfig {
-    /// Most tokens a day, read and written, for all agents and users together; 0 for no cap.
-    pub daily_tokens: u64,
-    /// Highest cost of a day, in the currency of the prices; 0 for no cap.
-    pub daily_cost: f64,
-    /// Price of a million tokens that the model reads.
-    pub price_read: f64,
-    /// Price of a million tokens that the model writes.
-    pub price_written: f64,
+settings! {
+    /// Cost limits of background work. Above a cap it goes on by rules, without a model, until the next day.
+    pub struct BudgetConfig in "memory_agent.budget" {
+        /// Most tokens a day, read and written, for all agents and users together; 0 for no cap.
+        pub daily_tokens: u64 = 0;
+        /// Highest cost of a day, in the currency of the prices; 0 for no cap.
+        pub daily_cost: f64 = 0.0, in 0.0..=1e9;
+        /// Price of a million tokens that the model reads.
+        pub price_read: f64 = 0.0, in 0.0..=1e9;
+        /// Price of a million tokens that the model writes.
+        pub price_written: f64 = 0.0, in 0.0..=1e9;
+    }
 }
 
 impl BudgetConfig {
@@ -96,7 +97,6 @@ impl BudgetConfig {
     }
 
     fn validate(&self) -> Vec<InvalidSetting> {
-        let amount = |key, value: f64| check_range(key, value, 0.0..=1e9);
         let priced = self.daily_cost == 0.0 || self.price_read + self.price_written > 0.0;
         let prices = (!priced).then(|| {
             InvalidSetting::new(
@@ -104,13 +104,7 @@ impl BudgetConfig {
                 "needs `price_read` and `price_written`",
             )
         });
-        let checks = [
-            amount("memory_agent.budget.daily_cost", self.daily_cost),
-            amount("memory_agent.budget.price_read", self.price_read),
-            amount("memory_agent.budget.price_written", self.price_written),
-            prices,
-        ];
-        checks.into_iter().flatten().collect()
+        self.out_of_range().into_iter().chain(prices).collect()
     }
 }
 
@@ -165,19 +159,12 @@ impl MemoryAgentConfig {
                 .flatten(),
             self.api_key.validate("memory_agent.api_key"),
             self.validate_timeout(),
-            check_range("memory_agent.extract.batch_size", extract.batch_size, 1..=100),
-            check_range("memory_agent.extract.max_facts", extract.max_facts, 1..=1_000),
-            check_range("memory_agent.extract.max_held", extract.max_held, 1..=100_000),
-            check_range("memory_agent.extract.held_days", extract.held_days, 1..=3_650),
             self.validate_quiet(),
-            check_range("memory_agent.extract.min_confidence", extract.min_confidence, 0.0..=1.0),
-            check_range(
-                "memory_agent.summarize.trigger_tokens",
-                summarize.trigger_tokens,
-                100..=10_000_000,
-            ),
         ];
-        checks.into_iter().flatten().chain(self.budget.validate()).collect()
+        let ranges =
+            [self.out_of_range(), extract.out_of_range(), summarize.out_of_range()].concat();
+        let ranges = ranges.into_iter().chain(self.budget.validate());
+        checks.into_iter().flatten().chain(ranges).collect()
     }
 
     fn validate_model(&self) -> Option<InvalidSetting> {
@@ -201,44 +188,5 @@ impl MemoryAgentConfig {
         let usable = (1..=3_600).contains(&self.timeout.as_secs());
         (!usable)
             .then(|| InvalidSetting::new("memory_agent.timeout", "must be from 1 second to 1 hour"))
-    }
-}
-
-impl Default for MemoryAgentConfig {
-    fn default() -> Self {
-        Self {
-            enabled: false,
-            provider: "openai".into(),
-            model: String::new(),
-            api_key: SecretString::default(),
-            key_command: String::new(),
-            base_url: String::new(),
-            // A model on this machine reads a long conversation for most of a minute before its first word.
-            timeout: Duration::from_secs(60),
-            extract: ExtractConfig::default(),
-            summarize: SummarizeConfig::default(),
-            budget: BudgetConfig::default(),
-        }
-    }
-}
-
-impl Default for ExtractConfig {
-    fn default() -> Self {
-        Self {
-            batch_size: 5,
-            max_facts: 10,
-            min_confidence: 0.6,
-            auto_tag: true,
-            // Longer than a pause for thought, shorter than a break.
-            quiet: Duration::from_secs(600),
-            max_held: 500,
-            held_days: 90,
-        }
-    }
-}
-
-impl Default for SummarizeConfig {
-    fn default() -> Self {
-        Self { enabled: true, trigger_tokens: 8_000 }
     }
 }

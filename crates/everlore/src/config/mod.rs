@@ -130,17 +130,20 @@ impl Config {
 
     /// Lists every value that is out of range or contradicts another one.
     pub fn validate(&self) -> Vec<InvalidSetting> {
-        let mut problems = self.general.validate();
-        problems.extend(self.memory.validate());
-        problems.extend(self.layers.validate());
-        problems.extend(self.recall.validate());
-        problems.extend(self.embedding.validate());
-        problems.extend(self.memory_agent.validate());
-        problems.extend(self.chat.validate());
-        problems.extend(self.upkeep.validate());
-        problems.extend(self.checks.validate());
-        problems.extend(self.server.validate());
-        problems
+        let sections = [
+            self.general.validate(),
+            self.memory.validate(),
+            self.layers.out_of_range(),
+            self.prompt.out_of_range(),
+            self.recall.out_of_range(),
+            self.embedding.validate(),
+            self.memory_agent.validate(),
+            self.chat.validate(),
+            self.upkeep.validate(),
+            self.checks.out_of_range(),
+            self.server.validate(),
+        ];
+        sections.concat()
     }
 
     /// Returns all settings as TOML, with keys hidden.

@@ -1,20 +1,14 @@
 //! Settings of `[prompt]`: parts of a prompt beside the layers.
 
-use serde::{Deserialize, Serialize};
+use super::validate::settings;
 
-/// Parts of a prompt beside the layers. They are read when a conversation begins and stay the same until it ends.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct PromptConfig {
-    /// `true` adds a guide for the agent to using its memory. `prompts/guide.md` in the home replaces the text that
-    /// comes with Everlore; `guide_en.md` and `guide_zh.md` replace it for one language.
-    pub guide: bool,
-    /// `true` adds the index of the agent's vault, at most 200 lines of it.
-    pub index: bool,
-}
-
-impl Default for PromptConfig {
-    fn default() -> Self {
-        Self { guide: true, index: true }
+settings! {
+    /// Parts of a prompt beside the layers. They are read when a conversation begins and stay the same until it ends.
+    pub struct PromptConfig in "prompt" {
+        /// `true` adds a guide for the agent to using its memory. `prompts/guide.md` in the home replaces the text that
+        /// comes with Everlore; `guide_en.md` and `guide_zh.md` replace it for one language.
+        pub guide: bool = true;
+        /// `true` adds the index of the agent's vault, at most 200 lines of it.
+        pub index: bool = true;
     }
 }

@@ -186,23 +186,25 @@ struct FieldDoc {
 
 /// Returns the comment on a struct and its documented fields, read from our own source.
 fn struct_docs(type_name: &str) -> (String, Vec<FieldDoc>) {
-    let opening = format!("pub struct {type_name} {{\n");
+    let opening = format!("pub struct {type_name} ");
     let (above, body) = SOURCES.iter().find_map(|source| source.split_once(&opening)).unwrap();
-    let body = &body[..body.find("\n}\n").unwrap()];
-    let comments = above.lines().rev().skip_while(|line| line.starts_with("#["));
+    let body = body.lines().map(str::trim).skip(1).take_while(|line| *line != "}");
+    let comments = above.lines().map(str::trim).rev();
+    let comments = comments.skip_while(|line| line.is_empty() || line.starts_with("#["));
     let mut about: Vec<&str> = comments.map_while(|line| line.strip_prefix("/// ")).collect();
     about.reverse();
     (about.join(" "), field_docs(body))
 }
 
-fn field_docs(body: &str) -> Vec<FieldDoc> {
+fn field_docs<'a>(body: impl Iterator<Item = &'a str>) -> Vec<FieldDoc> {
     let mut fields = Vec::new();
     let mut about: Vec<&str> = Vec::new();
-    for line in body.lines().map(str::trim) {
+    for line in body {
         if let Some(text) = line.strip_prefix("/// ") {
             about.push(text);
         } else if let Some(field) = line.strip_prefix("pub ") {
-            let (name, type_name) = field.trim_end_matches(',').split_once(": ").unwrap();
+            let (name, rest) = field.split_once(": ").unwrap();
+            let type_name = rest.split([',', ' ']).next().unwrap();
             let about = std::mem::take(&mut about).join(" ");
             fields.push(FieldDoc { name: name.to_owned(), type_name: type_name.to_owned(), about });
         }

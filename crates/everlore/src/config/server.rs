@@ -2,31 +2,31 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use serde::{Deserialize, Serialize};
+use super::validate::{InvalidSetting, settings};
 
-use super::validate::{InvalidSetting, check_range};
-
-/// `everlore serve`. Its options take precedence over these settings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ServerConfig {
-    /// Address to listen on. An address beyond this machine needs TLS or `everlore serve --allow-remote`.
-    pub host: String,
-    /// Port. From 0 to 65535; 0 takes any free one.
-    pub port: u16,
-    /// PEM file with the TLS certificate, followed by its chain. Empty for plain HTTP. A relative path starts at the
-    /// folder of the settings file.
-    pub tls_cert: String,
-    /// PEM file with the private key of the certificate, not readable by others. A relative path starts at the folder
-    /// of the settings file.
-    pub tls_key: String,
-    /// Host names that requests may use beside localhost, the address and the names of the certificate. With TLS,
-    /// agents are given the first one.
-    pub names: Vec<String>,
-    /// Most bytes of a request. From 1024 to 1073741824.
-    pub max_body_bytes: usize,
-    /// Rate limit: requests a second for each key. From 1 to 1000000.
-    pub requests_per_second: u32,
+settings! {
+    /// `everlore serve`. Its options take precedence over these settings.
+    pub struct ServerConfig in "server" {
+        /// Address to listen on. An address beyond this machine needs TLS or `everlore serve --allow-remote`.
+        pub host: String = "127.0.0.1".into();
+        /// Port. From 0 to 65535; 0 takes any free one.
+        pub port: u16 = 6636;
+        /// PEM file with the TLS certificate, followed by its chain. Empty for plain HTTP. A relative path starts at the
+        /// folder of the settings file.
+        pub tls_cert: String = String::new();
+        /// PEM file with the private key of the certificate, not readable by others. A relative path starts at the folder
+        /// of the settings file.
+        pub tls_key: String = String::new();
+        /// Host names that requests may use beside localhost, the address and the names of the certificate. With TLS,
+        /// agents are given the first one.
+        pub names: Vec<String> = Vec::new();
+        /// Most bytes of a request. From 1024 to 1073741824.
+        // A memory of 4 MiB fits, whatever escapes its JSON has.
+        pub max_body_bytes: usize = 32 * 1024 * 1024, in 1_024..=1_073_741_824;
+        /// Rate limit: requests a second for each key. From 1 to 1000000.
+        // Far above any agent, below what floods a disk.
+        pub requests_per_second: u32 = 1_000, in 1..=1_000_000;
+    }
 }
 
 impl ServerConfig {
@@ -58,28 +58,6 @@ impl ServerConfig {
                 "and server.tls_key go together: give both or neither",
             )
         });
-        let checks = [
-            host,
-            half,
-            check_range("server.max_body_bytes", self.max_body_bytes, 1_024..=1_073_741_824),
-            check_range("server.requests_per_second", self.requests_per_second, 1..=1_000_000),
-        ];
-        checks.into_iter().flatten().collect()
-    }
-}
-
-impl Default for ServerConfig {
-    fn default() -> Self {
-        Self {
-            host: "127.0.0.1".into(),
-            port: 6636,
-            tls_cert: String::new(),
-            tls_key: String::new(),
-            names: Vec::new(),
-            // A memory of 4 MiB fits, whatever escapes its JSON has.
-            max_body_bytes: 32 * 1024 * 1024,
-            // Far above any agent, below what floods a disk.
-            requests_per_second: 1_000,
-        }
+        host.into_iter().chain(half).chain(self.out_of_range()).collect()
     }
 }

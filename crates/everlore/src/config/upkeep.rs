@@ -2,32 +2,32 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use super::validate::{InvalidSetting, settings};
 
-use super::validate::{InvalidSetting, check_range};
-
-/// Work between turns: weights follow use, memories that expired or lost their worth are archived, duplicates are
-/// merged, old figures are deleted. Every change can be undone by its run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct UpkeepConfig {
-    /// `true` runs upkeep by itself, at the end of a conversation and in long-running programs. `everlore upkeep` runs
-    /// it at any time.
-    pub enabled: bool,
-    /// Interval between two runs, such as "1d" or "12h". From 1 minute to 366 days.
-    #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
-    pub every: Duration,
-    /// Hours of the day in which upkeep may run by itself, such as "2-5" or "22-6", in the user's time zone; empty for
-    /// any.
-    pub hours: String,
-    /// `true` merges memories with the same meaning.
-    pub merge: bool,
-    /// Days for which the usage log is kept: which memories went into prompts. From 1 to 3660.
-    pub usage_days: u32,
-    /// Most lines of the usage log for each agent and user. From 100 to 10000000.
-    pub usage_lines: usize,
-    /// Days for which the ledger is kept: what background work cost. From 1 to 3660.
-    pub ledger_days: u32,
+settings! {
+    /// Work between turns: weights follow use, memories that expired or lost their worth are archived, duplicates are
+    /// merged, old figures are deleted. Every change can be undone by its run.
+    pub struct UpkeepConfig in "upkeep" {
+        /// `true` runs upkeep by itself, at the end of a conversation and in long-running programs. `everlore upkeep` runs
+        /// it at any time.
+        pub enabled: bool = true;
+        /// Interval between two runs, such as "1d" or "12h". From 1 minute to 366 days.
+        #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
+        pub every: Duration = Duration::from_secs(86_400);
+        /// Hours of the day in which upkeep may run by itself, such as "2-5" or "22-6", in the user's time zone; empty for
+        /// any.
+        pub hours: String = String::new();
+        /// `true` merges memories with the same meaning.
+        pub merge: bool = true;
+        /// Days for which the usage log is kept: which memories went into prompts. From 1 to 3660.
+        // Half a year of use shows which memories are useful.
+        pub usage_days: u32 = 180, in 1..=3_660;
+        /// Most lines of the usage log for each agent and user. From 100 to 10000000.
+        // Ten memories a prompt, a hundred prompts a day, for fifty days: about 10 MB.
+        pub usage_lines: usize = 50_000, in 100..=10_000_000;
+        /// Days for which the ledger is kept: what background work cost. From 1 to 3660.
+        pub ledger_days: u32 = 400, in 1..=3_660;
+    }
 }
 
 impl UpkeepConfig {
@@ -60,29 +60,6 @@ impl UpkeepConfig {
                 "must be two hours of the day, such as \"2-5\", or empty",
             )
         });
-        let checks = [
-            every,
-            hours,
-            check_range("upkeep.usage_days", self.usage_days, 1..=3_660),
-            check_range("upkeep.usage_lines", self.usage_lines, 100..=10_000_000),
-            check_range("upkeep.ledger_days", self.ledger_days, 1..=3_660),
-        ];
-        checks.into_iter().flatten().collect()
-    }
-}
-
-impl Default for UpkeepConfig {
-    /// Half a year of use shows which memories are useful; fifty thousand lines are ten memories a prompt, a hundred
-    /// prompts a day, for fifty days, and take about 10 MB.
-    fn default() -> Self {
-        Self {
-            enabled: true,
-            every: Duration::from_secs(86_400),
-            hours: String::new(),
-            merge: true,
-            usage_days: 180,
-            usage_lines: 50_000,
-            ledger_days: 400,
-        }
+        every.into_iter().chain(hours).chain(self.out_of_range()).collect()
     }
 }

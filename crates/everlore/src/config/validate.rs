@@ -38,3 +38,36 @@ where
     (!inside)
         .then(|| InvalidSetting::new(key, format!("is {value}, but must be from {low} to {high}")))
 }
+
+/// Declares the settings of a section: each with its type, its default and, if it has one, its range.
+macro_rules! settings {
+    ($(#[$meta:meta])* pub struct $name:ident in $section:literal {
+        $($(#[$doc:meta])* pub $setting:ident: $type:ty = $default:expr $(, in $range:expr)?;)*
+    }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(default)]
+        pub struct $name {
+            $($(#[$doc])* pub $setting: $type,)*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($setting: $default,)* }
+            }
+        }
+
+        impl $name {
+            /// Lists every value that is out of its range.
+            pub(super) fn out_of_range(&self) -> Vec<$crate::config::InvalidSetting> {
+                let checks: Vec<Option<$crate::config::InvalidSetting>> = vec![$($(
+                    $crate::config::validate::check_range(
+                        concat!($section, ".", stringify!($setting)), self.$setting, $range,
+                    ),
+                )?)*];
+                checks.into_iter().flatten().collect()
+            }
+        }
+    };
+}
+pub(super) use settings;

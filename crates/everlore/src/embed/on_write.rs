@@ -8,10 +8,7 @@ use super::{EmbeddingBackfill, TokenBackfill};
 use crate::{
     error::Result,
     llm::Embedder,
-    store::{
-        CaptureQueue, Embeddings, Journal, Ledger, Memories, SearchIndex, SharedDocuments, Store,
-        StoreAdmin, TokenVectors, UriIndex, UsageLog, VectorCache,
-    },
+    store::Store,
     types::{AppliedChange, Change, ChangeVectors, Vector, WriteBatch},
 };
 
@@ -89,51 +86,8 @@ impl Store for EmbedOnWrite {
         Ok(applied)
     }
 
-    fn memories(&self) -> &dyn Memories {
-        self.store().memories()
-    }
-
-    fn index(&self) -> &dyn SearchIndex {
-        self.store().index()
-    }
-
-    fn journal(&self) -> &dyn Journal {
-        self.store().journal()
-    }
-
-    fn vectors(&self) -> &dyn Embeddings {
-        self.store().vectors()
-    }
-
-    fn token_vectors(&self) -> &dyn TokenVectors {
-        self.store().token_vectors()
-    }
-
-    fn queue(&self) -> &dyn CaptureQueue {
-        self.store().queue()
-    }
-
-    fn uris(&self) -> &dyn UriIndex {
-        self.store().uris()
-    }
-
-    fn usage(&self) -> &dyn UsageLog {
-        self.store().usage()
-    }
-
-    fn ledger(&self) -> &dyn Ledger {
-        self.store().ledger()
-    }
-
-    fn vector_cache(&self) -> &dyn VectorCache {
-        self.store().vector_cache()
-    }
-
-    fn documents(&self) -> &dyn SharedDocuments {
-        self.store().documents()
-    }
-
-    fn admin(&self) -> &dyn StoreAdmin {
-        self.store().admin()
+    crate::store_facets! {
+        by [.store()]: memories, index, journal, vectors, token_vectors, queue, uris, usage, ledger,
+            vector_cache, documents, admin
     }
 }

@@ -124,6 +124,7 @@ impl Engine {
         make: impl FnOnce(&str) -> Result<Option<String>> + Send + 'static,
         is_expected: impl Fn(&AgentSettings) -> bool + Send + 'static,
     ) -> Result<AgentSettings> {
+        self.check_owner(format!("the settings of {agent}"))?;
         let (engine, agent) = (self.clone(), agent.to_owned());
         run_blocking(move || {
             let file = engine.settings_file(&agent)?;

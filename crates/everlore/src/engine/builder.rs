@@ -236,6 +236,7 @@ impl EngineBuilder {
             config: Arc::clone(&self.config),
             settings_cache: Arc::default(),
             author: ChangeAuthor::PERSON,
+            has_owner_rights: true,
             domains: Arc::clone(&self.domains),
             clock: Arc::clone(&self.clock),
             zone: self.zone.clone(),

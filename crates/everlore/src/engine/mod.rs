@@ -13,7 +13,6 @@ mod lifecycle;
 mod embedding;
 mod files;
 mod forget;
-mod delete_many;
 mod checks;
 pub mod fs;
 
@@ -25,6 +24,7 @@ use std::{
 };
 
 use jiff::{Zoned, tz::TimeZone};
+use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
 pub use crate::embed::OpenCircuit;
@@ -37,7 +37,10 @@ pub use embedding::EmbedStatus;
 pub use files::{
     ArchivedDay, ExportReport, FilledLayer, MigrationRequest, MigrationSummary, SessionEnd,
 };
-pub use forget::{ForgetReport, RedactedDay};
+pub use forget::{
+    ForgetReceipt, ForgetReport, KindCount, RedactedDay, RedactedLayer, Removal, RemovalMode,
+    RemovalReport, RemovalTarget, ScopeRemoval, VaultErasure,
+};
 pub use lifecycle::{
     Allowance, AnswerUsage, CleanupReport, ExtractionPreview, LedgerReport, TouchedMemory,
     UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest, UsageStats,
@@ -58,7 +61,8 @@ pub use crate::{
     ingest::{
         DayArchiveOutcome, Document, DraftFate, DraftOutcome, ExternalImportReport, ImportOptions,
         ImportReport, ImportedKindCount, IngestOptions, IngestReport, MemoryEdit, RejectedLine,
-        RememberRequest, SaveReceipt, SavedMemory, Turn, UndoTarget,
+        RememberRequest, SaveReceipt, SavedMemory, SupersededMemory, Turn, UndoRun, UndoTarget,
+        UndoneStep,
     },
     prompt::{Prompt, PromptPart, PromptPartName, TurnPrompt},
     recall::{
@@ -79,12 +83,15 @@ pub use crate::{
 use crate::{
     config::Config,
     embed::{CircuitBreaker, EmbeddingBackfill, TokenBackfill},
-    error::Result,
+    error::{Error, Result},
     ingest,
     llm::{ChatModel, Embedder, Reranker},
     store::Store,
     text::secrets::mask,
-    types::{ChangeAuthor, Clock, Memory, MemoryId, Scope, to_millisecond, within_calendar},
+    types::{
+        Actor, ChangeAuthor, Clock, Memory, MemoryId, Scope, TRUST_KEY, Trust, to_millisecond,
+        within_calendar,
+    },
 };
 
 /// Page size of scans over all memories; bounds the memory that a scan holds.
@@ -123,6 +130,8 @@ pub struct Engine {
     config: Arc<Config>,
     settings_cache: Arc<agent_settings::AgentSettingsCache>,
     author: ChangeAuthor,
+    /// Unset for a caller that acts for one user: it changes nothing that users of an agent share.
+    has_owner_rights: bool,
     domains: Arc<Domains>,
     clock: Clock,
     zone: TimeZone,
@@ -147,6 +156,26 @@ impl Engine {
     #[must_use]
     pub fn on_behalf_of(&self, author: ChangeAuthor) -> Self {
         Self { author, ..self.clone() }
+    }
+
+    /// Returns this engine for a caller that acts for one user: it reads SOUL.md and agent settings, which all users of an
+    /// agent share, and fails to change them.
+    #[must_use]
+    pub fn without_owner_rights(&self) -> Self {
+        Self { has_owner_rights: false, ..self.clone() }
+    }
+
+    /// Fails if the caller acts for one user; `what` is shared by all users of the agent.
+    fn check_owner(&self, what: impl Into<String>) -> Result<()> {
+        if self.has_owner_rights { Ok(()) } else { Err(Error::OwnerOnly { what: what.into() }) }
+    }
+
+    /// Removes an approval from the metadata that an agent gives: only a person approves.
+    fn drop_claimed_approval(&self, metadata: &mut Map<String, Value>) {
+        let is_claimed = Trust::from_metadata(metadata) == Some(Trust::Approved);
+        if is_claimed && self.author.actor != Actor::Person {
+            metadata.remove(TRUST_KEY);
+        }
     }
 
     /// Returns the settings of the home. [`Engine::settings`] returns those in force for an agent.
@@ -180,6 +209,7 @@ impl Engine {
     ) -> Result<SavedMemory> {
         self.check_enabled(scope)?;
         request.check_sizes()?;
+        self.drop_claimed_approval(&mut request.metadata);
         let masked = if self.masks_secrets(scope) { request.mask_secrets() } else { Vec::new() };
         let request = self.with_stored_check(scope, request).await?;
         let now = self.now().timestamp();
@@ -222,6 +252,7 @@ impl Engine {
     pub async fn edit(&self, scope: &Scope, id: MemoryId, edit: &MemoryEdit) -> Result<Memory> {
         edit.check_sizes()?;
         let mut edit = edit.clone();
+        edit.metadata.iter_mut().for_each(|metadata| self.drop_claimed_approval(metadata));
         if self.masks_secrets(scope) {
             edit.mask_secrets();
         }
@@ -233,12 +264,25 @@ impl Engine {
     /// Marks memory `id` as superseded by memory `by` and returns it. Fails if the scope lacks either, or if the two
     /// would replace each other.
     pub async fn supersede(&self, scope: &Scope, id: MemoryId, by: MemoryId) -> Result<Memory> {
-        ingest::supersede(&*self.store, scope, id, by, self.now().timestamp()).await
+        let now = self.now().timestamp();
+        ingest::supersede(&*self.store, scope, id, by, &self.author, now).await
     }
 
     /// Undoes changes, all or none, and returns their journal numbers. Fails if there is nothing to undo, or if a
     /// later change conflicts with it.
     pub async fn undo(&self, scope: &Scope, what: &UndoTarget) -> Result<Vec<u64>> {
         ingest::undo(&*self.store, scope, what, self.now().timestamp()).await
+    }
+
+    /// Undoes the newest step that is not undone yet: a change, or all changes of a run. Called again, it goes back
+    /// step by step. Usage and weights are no steps, and what was erased cannot come back. Fails if there is no step
+    /// left.
+    pub async fn undo_last(&self, scope: &Scope) -> Result<UndoneStep> {
+        ingest::undo_last(&*self.store, scope, self.now().timestamp()).await
+    }
+
+    /// Redoes the step that was undone last. Fails if nothing was undone since the newest change.
+    pub async fn redo(&self, scope: &Scope) -> Result<UndoneStep> {
+        ingest::redo(&*self.store, scope, self.now().timestamp()).await
     }
 }

@@ -16,3 +16,4 @@ pub(crate) mod front_matter;
 pub(crate) mod vault;
 pub(crate) mod memory_folder;
 pub(crate) mod importers;
+pub(crate) mod pending_text;

@@ -12,6 +12,7 @@ use super::{
     mask, naming,
     neighbours::neighbours_of_drafts,
     reconcile::{self, DraftSkipReason, Resolution, reconcile},
+    rivals::is_contradicted,
     text_sketch::TextSketch,
 };
 use crate::{
@@ -256,16 +257,24 @@ async fn resolve_draft(
     arbiter: Option<&dyn Arbiter>,
 ) -> Resolution {
     let resolution = reconcile(draft, neighbours);
-    let ambiguous = match resolution {
-        Resolution::Add => ambiguous_neighbours(draft, neighbours),
-        _ => Vec::new(),
-    };
-    match arbiter {
-        Some(arbiter) if !ambiguous.is_empty() => {
-            arbiter.decide(draft, &ambiguous).await.unwrap_or(resolution)
-        }
-        _ => resolution,
+    if resolution != Resolution::Add {
+        return resolution;
     }
+    let ambiguous = ambiguous_neighbours(draft, neighbours);
+    let decided = match arbiter {
+        Some(arbiter) if !ambiguous.is_empty() => arbiter.decide(draft, &ambiguous).await,
+        _ => None,
+    };
+    decided.unwrap_or_else(|| supersede_rivals(draft, neighbours))
+}
+
+/// Supersedes statements without a slot that a draft contradicts, such as those that a person asked to remember.
+fn supersede_rivals(draft: &Draft, neighbours: &[Memory]) -> Resolution {
+    let is_rival = |memory: &&Memory| {
+        memory.status == Status::Active && memory.at <= draft.at && is_contradicted(draft, memory)
+    };
+    let rivals: Vec<MemoryId> = neighbours.iter().filter(is_rival).map(|it| it.id).collect();
+    if rivals.is_empty() { Resolution::Add } else { Resolution::Supersede(rivals) }
 }
 
 /// Assigns a uri that neither a stored nor a planned memory has. An earlier, superseded memory with the same text keeps

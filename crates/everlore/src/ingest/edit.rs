@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
+    commit::revive,
     naming,
     request::{
         check_content, check_tag_count, checked_fraction, checked_name, checked_tags, one_line,
@@ -102,17 +103,18 @@ pub(crate) async fn set_status(
     scope: &Scope,
     id: MemoryId,
     status: Status,
+    author: &ChangeAuthor,
     now: Timestamp,
 ) -> Result<Memory> {
     let reason = if status == Status::Active { "restore" } else { "archive" };
     let make = |memory: &mut Memory| {
-        memory.status = status;
         if status == Status::Active {
-            memory.superseded_by = None;
+            revive(memory, now);
         }
+        memory.status = status;
         Ok(())
     };
-    update_with_retry(store, scope, id, &ChangeAuthor::PERSON, reason, now, &make).await
+    update_with_retry(store, scope, id, author, reason, now, &make).await
 }
 
 /// Archives memories together, as part of a run, and returns them.
@@ -145,6 +147,7 @@ pub(crate) async fn supersede(
     scope: &Scope,
     id: MemoryId,
     by: MemoryId,
+    author: &ChangeAuthor,
     now: Timestamp,
 ) -> Result<Memory> {
     if store.memories().get(scope, &[by]).await?.pop().flatten().is_none() {
@@ -162,7 +165,7 @@ pub(crate) async fn supersede(
         memory.superseded_by = Some(by);
         Ok(())
     };
-    update_with_retry(store, scope, id, &ChangeAuthor::PERSON, "supersede", now, &make).await
+    update_with_retry(store, scope, id, author, "supersede", now, &make).await
 }
 
 /// Checks that the successor is not itself superseded by the memory, directly or through others.
@@ -302,7 +305,7 @@ fn update_with_retry<'a>(
             memory.version += 1;
             let changes = vec![Change::Update(Box::new(memory.clone()))];
             let write = WriteBatch::new(scope, author.actor, author.reason_for(what), now, changes);
-            match store.apply(write).await {
+            match store.apply(WriteBatch { run: author.run.clone(), ..write }).await {
                 Ok(_) => return Ok(memory),
                 Err(Error::Conflict { .. }) => {}
                 Err(error) => return Err(error),

@@ -15,13 +15,15 @@ use self::{
     earlier_imports::EarlierImports,
     incoming_memory::{IncomingMemory, imported_digest, is_edited, updated_memory},
 };
+use super::commit::{SupersededMemory, supersede_rivals};
 use crate::{
     error::{Error, Result},
     files::importers::{ExternalDraft, ExternalFormat, SkippedImport},
     store::{JournalQuery, MemoryKey, Store},
     sync::BoxFuture,
     types::{
-        Actor, Change, ChangeOp, Fingerprint, Kind, Memory, MemoryId, Scope, Timestamp, WriteBatch,
+        Actor, Change, ChangeAuthor, ChangeOp, Fingerprint, Kind, Memory, MemoryId, Scope,
+        Timestamp, Trust, WriteBatch,
     },
 };
 
@@ -57,6 +59,9 @@ pub struct ExternalImportReport {
     pub updated: usize,
     /// Memories that were stored already.
     pub unchanged: usize,
+    /// Older memories that imported ones superseded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub superseded: Vec<SupersededMemory>,
     /// Secrets masked in what was stored.
     pub masked: usize,
     /// Number of skipped entries.
@@ -77,8 +82,17 @@ pub struct ImportedKindCount {
 impl ExternalImportReport {
     /// Creates an empty report.
     pub(crate) fn new(format: ExternalFormat) -> Self {
-        let (taken, skipped) = (Vec::new(), Vec::new());
-        Self { format, run: None, taken, updated: 0, unchanged: 0, masked: 0, left_out: 0, skipped }
+        Self {
+            format,
+            run: None,
+            taken: Vec::new(),
+            updated: 0,
+            unchanged: 0,
+            superseded: Vec::new(),
+            masked: 0,
+            left_out: 0,
+            skipped: Vec::new(),
+        }
     }
 
     /// Returns the number of memories added.
@@ -128,6 +142,7 @@ pub(crate) fn import_drafts<'a>(
             now,
             report,
             earlier,
+            added: Vec::new(),
             locations_by_id: HashMap::new(),
             locations_by_text: HashMap::new(),
         };
@@ -135,7 +150,7 @@ pub(crate) fn import_drafts<'a>(
         loop {
             let batch: Vec<ExternalDraft> = drafts.by_ref().take(BATCH).collect();
             if batch.is_empty() {
-                return Ok(());
+                return importer.supersede().await;
             }
             importer.import_batch(batch).await?;
         }
@@ -149,6 +164,7 @@ struct ExternalImporter<'a> {
     now: Timestamp,
     report: &'a mut ExternalImportReport,
     earlier: EarlierImports,
+    added: Vec<MemoryId>,
     /// First location of each memory and each text of this import.
     locations_by_id: HashMap<MemoryId, String>,
     locations_by_text: HashMap<Fingerprint, String>,
@@ -277,6 +293,7 @@ impl ExternalImporter<'_> {
             }
             ImportOutcome::Add => {
                 self.report.count_added(one.memory.kind);
+                self.added.push(one.memory.id);
                 self.report.masked += one.masked;
                 Some(Change::Add(Box::new(one.memory)))
             }
@@ -286,6 +303,20 @@ impl ExternalImporter<'_> {
                 Some(Change::Update(Box::new(updated_memory(*stored, one.memory, self.now))))
             }
         }
+    }
+
+    /// Supersedes what added memories contradict.
+    async fn supersede(self) -> Result<()> {
+        if self.options.dry_run {
+            return Ok(());
+        }
+        let reason = Some(format!("import: {}", self.options.format));
+        let run = Some(self.options.run.clone());
+        let author = ChangeAuthor { actor: Actor::Engine, reason, run };
+        let (store, scope, new) = (self.store, self.scope, &self.added);
+        let superseded = supersede_rivals(store, scope, new, Trust::Imported, &author, self.now);
+        self.report.superseded.extend(superseded.await?);
+        Ok(())
     }
 
     fn skip(&mut self, location: String, reason: String) {

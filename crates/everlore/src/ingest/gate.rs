@@ -12,6 +12,7 @@ use crate::{
     text::{
         language::is_cjk,
         secrets::{SecretKind, find_mask, find_secrets},
+        suspect::{is_agent_command, is_suspect},
     },
     types::{MAX_NAME_CHARS, Trust},
 };
@@ -130,8 +131,7 @@ pub(super) fn trust_of(draft: &Draft) -> Trust {
 
 /// Returns the trust in a text, given the trust in its source.
 pub(super) fn trust_in_text(content: &str, source: Trust) -> Trust {
-    let is_order = PROMPT_INJECTION.is_match(content)
-        || source < Trust::Said && AGENT_COMMAND.is_match(content);
+    let is_order = is_suspect(content) || source < Trust::Said && is_agent_command(content);
     if is_order { Trust::Suspect } else { source }
 }
 
@@ -192,18 +192,6 @@ fn check_confidence(draft: &Draft, wanted: f64) -> GateVerdict {
         GateVerdict::Reject(reason)
     }
 }
-
-static PROMPT_INJECTION: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
-        r"\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|earlier|all|any|your|the|system)\b.{0,30}\b(?:instructions?|prompts?|rules|guidelines|directions)\b|\byou are now\b|\bnew instructions?:|\b(?:reveal|print|show|repeat)\b.{0,20}\bsystem prompt\b|\bjailbreak|\bdo anything now\b|<\|?(?:im_start|system|endoftext)|\[/?INST\]|(?:忽略|无视|忘记|忘掉|不要理会)(?:掉)?(?:以上|之前|前面|上面|先前|所有|一切|你的|系统).{0,10}(?:指令|指示|提示|规则|要求|设定|命令)|你现在是一?个?|新的?(?:系统)?指令[：:]|(?:输出|打印|透露|显示)(?:你的)?系统提示",
-    )
-});
-
-static AGENT_COMMAND: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
-        r"\byou (?:must|should|have to|need to|shall)\b|\b(?:always|never) (?:respond|reply|answer|say|recommend|send|include|call|run|execute|trust)\b|\b(?:the )?(?:assistant|agent|ai|model) (?:must|should|has to|shall)\b|\bfrom now on\b|\b(?:send|forward|email|upload) .{0,40}(?:to|@)|你(?:必须|应该|一定要|务必)|(?:助手|模型|AI)(?:必须|应该|一定要|务必)|(?:总是|永远|始终|必须)(?:回答|回复|推荐|执行|发送|调用|信任)|从现在(?:起|开始)",
-    )
-});
 
 static ABOUT_CONVERSATION: LazyLock<Regex> = LazyLock::new(|| {
     compile(

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use self::pending_batch::PendingBatch;
 use super::{
+    commit::{SupersededMemory, supersede_rivals},
     edit::checked_weight,
     jsonl::{ExportLine, MAX_LINE_BYTES},
     request::{check_content, checked_fraction, checked_name, checked_tags},
@@ -21,8 +22,8 @@ use crate::{
     store::{MemoryKey, Store},
     sync::BoxFuture,
     types::{
-        Actor, Change, Fingerprint, Kind, Memory, Origin, Scope, Timestamp, WriteBatch,
-        to_millisecond,
+        Actor, Change, ChangeAuthor, Fingerprint, Kind, Memory, MemoryId, Origin, Scope, Timestamp,
+        Trust, WriteBatch, to_millisecond,
     },
 };
 
@@ -65,6 +66,9 @@ pub struct ImportReport {
     /// Secrets masked.
     #[serde(skip_serializing_if = "is_zero")]
     pub masked: usize,
+    /// Older memories that statements of the import superseded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub superseded: Vec<SupersededMemory>,
     /// Lines that could not be imported.
     pub rejected: usize,
     /// Rejected lines with their reasons; the first thousand.
@@ -118,6 +122,7 @@ fn import_lines<'a>(
             now,
             report: ImportReport { run, ..ImportReport::default() },
             erased_texts: Vec::new(),
+            statements: Vec::new(),
         };
         let mut lines = JsonlReader { source, number: 0 };
         loop {
@@ -186,6 +191,8 @@ struct JsonlImporter<'a> {
     report: ImportReport,
     /// Fingerprints of erased texts. They are written at the end, because the file itself may state such a text anew.
     erased_texts: Vec<Fingerprint>,
+    /// Statements to remember; memories of an export come with their status.
+    statements: Vec<MemoryId>,
 }
 
 impl JsonlImporter<'_> {
@@ -213,7 +220,10 @@ impl JsonlImporter<'_> {
                 ExportLine::JournalEntry(entry) => replayed.push((number, *entry)),
                 ExportLine::Memory(memory) => memories.push((number, *memory)),
                 ExportLine::Remember(request) => match request.into_memory(self.scope, self.now) {
-                    Ok(memory) => memories.push((number, memory)),
+                    Ok(memory) => {
+                        self.statements.push(memory.id);
+                        memories.push((number, memory));
+                    }
                     Err(error) => self.reject(number, &error)?,
                 },
                 ExportLine::Turn(turn) => match turn.into_imported_memory(self.scope, self.now) {
@@ -226,8 +236,17 @@ impl JsonlImporter<'_> {
         self.store_memories(memories).await
     }
 
-    /// Writes the tombstones of the export, so that erased texts do not come in later.
+    /// Supersedes what statements contradict, and writes the tombstones of the export, so that erased texts do not come
+    /// in later.
     async fn finish(mut self) -> Result<ImportReport> {
+        if !self.options.dry_run {
+            let (reason, run) = (Some("import".to_owned()), Some(self.report.run.clone()));
+            let author = ChangeAuthor { actor: Actor::Engine, reason, run };
+            let (store, scope, new) = (self.store, self.scope, &self.statements);
+            let superseded =
+                supersede_rivals(store, scope, new, Trust::Imported, &author, self.now);
+            self.report.superseded = superseded.await?;
+        }
         let texts = std::mem::take(&mut self.erased_texts);
         self.apply(Vec::new(), texts).await?;
         Ok(self.report)

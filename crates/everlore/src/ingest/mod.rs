@@ -8,6 +8,7 @@ mod text_sketch;
 mod gate;
 mod reconcile;
 mod neighbours;
+mod rivals;
 mod arbiter;
 mod capture_plan;
 mod commit;
@@ -28,8 +29,8 @@ pub(crate) use capture_plan::{
     CaptureContext, CapturePlan, approved_memory, assign_free_uri, plan_capture,
 };
 pub use capture_plan::{DraftFate, DraftOutcome};
-pub use commit::{SaveReceipt, SavedMemory};
-pub(crate) use commit::{observe, remember};
+pub use commit::{SaveReceipt, SavedMemory, SupersededMemory, UndoRun};
+pub(crate) use commit::{observe, remember, supersede_rivals};
 pub use daily::DayArchiveOutcome;
 pub(crate) use daily::{archive_day, daily_log_date, redact_day};
 pub use documents::{Document, IngestOptions, IngestReport};
@@ -56,5 +57,5 @@ pub(crate) use overview::{overview_prompt, overview_request, parse_overviews};
 pub(crate) use reconcile::Resolution;
 pub use request::{RememberRequest, Turn};
 pub use text_sketch::TextSketch;
-pub use undo::UndoTarget;
-pub(crate) use undo::undo;
+pub use undo::{UndoTarget, UndoneStep};
+pub(crate) use undo::{redo, undo, undo_last};

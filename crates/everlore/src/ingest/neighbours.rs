@@ -37,9 +37,21 @@ pub(crate) async fn neighbours_of_text(
     Ok(find_neighbours(store, scope, vec![NeighbourQuery::new(Vec::new(), text)]).await?.concat())
 }
 
+/// Returns the turns near a text, nearest first.
+pub(super) async fn turns_near_text(
+    store: &dyn Store,
+    scope: &Scope,
+    text: &str,
+) -> Result<Vec<Memory>> {
+    let query = NeighbourQuery { turns: true, ..NeighbourQuery::new(Vec::new(), text) };
+    Ok(find_neighbours(store, scope, vec![query]).await?.concat())
+}
+
 /// Terms by which neighbours are found.
 struct NeighbourQuery {
     terms: Vec<TermHash>,
+    /// Set to look for turns instead of memories.
+    turns: bool,
     /// The first terms are slots.
     slot_count: usize,
 }
@@ -50,7 +62,7 @@ impl NeighbourQuery {
         let words = terms(text).into_iter().filter(|word| seen.insert(word.clone()));
         let (slot_count, words) = (slots.len(), words.take(MAX_TERMS));
         let terms = slots.into_iter().chain(words.map(|word| TermHash::of(&word))).collect();
-        Self { terms, slot_count }
+        Self { terms, turns: false, slot_count }
     }
 
     fn of_draft(draft: &Draft) -> Self {
@@ -104,8 +116,8 @@ fn nearest_addresses(
         };
         for (segment, posting) in found().flat_map(|(it, list)| list.iter().map(move |p| (it, p))) {
             let doc = posting.doc as usize;
-            let is_memory = segment.docs.kind(doc) != Kind::Turn;
-            if is_memory && segment.docs.status(doc) == Status::Active {
+            let is_sought = (segment.docs.kind(doc) == Kind::Turn) == query.turns;
+            if is_sought && segment.docs.status(doc) == Status::Active {
                 *scores.entry(segment.docs.address(doc)).or_default() += idf;
             }
         }

@@ -271,7 +271,12 @@ fn update_change(draft: &Draft, memory: &Memory, now: Timestamp) -> Change {
     Change::Update(Box::new(memory))
 }
 
-fn supersede_change(memory: &Memory, by: MemoryId, until: Timestamp, now: Timestamp) -> Change {
+pub(super) fn supersede_change(
+    memory: &Memory,
+    by: MemoryId,
+    until: Timestamp,
+    now: Timestamp,
+) -> Change {
     let mut memory = memory.clone();
     memory.status = Status::Superseded;
     memory.superseded_by = Some(by);

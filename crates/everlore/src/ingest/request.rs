@@ -64,6 +64,9 @@ pub struct RememberRequest {
     /// Check by which a machine verifies that it still holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<NewCheck>,
+    /// Older memory that it replaces, beside those that it contradicts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<MemoryId>,
 }
 
 /// One message of a session. Only the text is required.

@@ -42,6 +42,11 @@ pub struct PromptPart {
     pub cut_chars: usize,
 }
 
+crate::types::variant_names! { pub PromptPartName:
+    Identity = "identity", User = "user", Notes = "notes", Activity = "activity", Guide = "guide",
+    Index = "index", Base = "base",
+}
+
 impl PromptPartName {
     /// Returns the tag around the part; the base has none.
     pub fn tag(self) -> Option<&'static str> {
@@ -53,19 +58,6 @@ impl PromptPartName {
             Self::Guide => Some("memory-guide"),
             Self::Index => Some("memory-index"),
             Self::Base => None,
-        }
-    }
-
-    /// Returns the name for display.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Identity => "identity",
-            Self::User => "user",
-            Self::Notes => "notes",
-            Self::Activity => "activity",
-            Self::Guide => "guide",
-            Self::Index => "index",
-            Self::Base => "base",
         }
     }
 }

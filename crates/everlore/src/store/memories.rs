@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::{DocAddress, index::entry::keyword_term};
+use super::{DocAddress, Store, index::entry::keyword_term};
 use crate::{
     error::Result,
     text::terms::TermHash,
@@ -142,6 +142,34 @@ pub struct ListQuery {
     pub order: ListOrder,
     /// The most memories to return.
     pub limit: usize,
+}
+
+/// Cursor over all memories that pass a filter, a page at a time.
+pub(crate) struct MemoryPages<'a> {
+    store: &'a dyn Store,
+    scope: &'a Scope,
+    query: ListQuery,
+}
+
+impl<'a> MemoryPages<'a> {
+    /// Begins with the oldest memory.
+    pub(crate) fn new(
+        store: &'a dyn Store,
+        scope: &'a Scope,
+        filter: MemoryFilter,
+        limit: usize,
+    ) -> Self {
+        let query = ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit };
+        Self { store, scope, query }
+    }
+
+    /// Returns the next page; `None` after the last.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Memory>>> {
+        let page = self.store.memories().list(self.scope, &self.query).await?;
+        let Some(last) = page.last() else { return Ok(None) };
+        self.query.after = Some(last.id);
+        Ok(Some(page))
+    }
 }
 
 /// The order of a list, by when memories were stored.

@@ -50,6 +50,7 @@ pub use index::{Docs, FIELD_COUNT, IndexField, Posting, Segment, SegmentVectors}
 pub(crate) use index::{slot_term, source_turn_term};
 pub use journal::{Journal, JournalQuery};
 pub use ledger::{Ledger, LedgerEntry, ModelSpend};
+pub(crate) use memories::MemoryPages;
 pub use memories::{ListOrder, ListQuery, Memories, MemoryFilter, MemoryKey, ScopeCounts};
 pub use open::open;
 pub use ram::RamStore;
@@ -115,6 +116,39 @@ pub trait Store: Send + Sync {
 
     /// Care of the whole store.
     fn admin(&self) -> &dyn StoreAdmin;
+}
+
+/// Writes the facet methods of an `impl Store`: `own` facets are implemented by the type itself, the others are those of
+/// an inner store, such as `by [.inner]`.
+#[macro_export]
+macro_rules! store_facets {
+    (own: $($own:ident),+ $(; by $inner:tt: $($other:ident),+)?) => {
+        $($crate::store_facets!(@ own $own);)+
+        $($($crate::store_facets!(@ $inner $other);)+)?
+    };
+    (by $inner:tt: $($other:ident),+) => { $($crate::store_facets!(@ $inner $other);)+ };
+    (@ $how:tt memories) => { $crate::store_facets!(@fn $how memories Memories); };
+    (@ $how:tt index) => { $crate::store_facets!(@fn $how index SearchIndex); };
+    (@ $how:tt journal) => { $crate::store_facets!(@fn $how journal Journal); };
+    (@ $how:tt vectors) => { $crate::store_facets!(@fn $how vectors Embeddings); };
+    (@ $how:tt token_vectors) => { $crate::store_facets!(@fn $how token_vectors TokenVectors); };
+    (@ $how:tt queue) => { $crate::store_facets!(@fn $how queue CaptureQueue); };
+    (@ $how:tt uris) => { $crate::store_facets!(@fn $how uris UriIndex); };
+    (@ $how:tt usage) => { $crate::store_facets!(@fn $how usage UsageLog); };
+    (@ $how:tt ledger) => { $crate::store_facets!(@fn $how ledger Ledger); };
+    (@ $how:tt vector_cache) => { $crate::store_facets!(@fn $how vector_cache VectorCache); };
+    (@ $how:tt documents) => { $crate::store_facets!(@fn $how documents SharedDocuments); };
+    (@ $how:tt admin) => { $crate::store_facets!(@fn $how admin StoreAdmin); };
+    (@fn own $facet:ident $trait:ident) => {
+        fn $facet(&self) -> &dyn $crate::store::$trait {
+            self
+        }
+    };
+    (@fn [$($inner:tt)+] $facet:ident $trait:ident) => {
+        fn $facet(&self) -> &dyn $crate::store::$trait {
+            self$($inner)+.$facet()
+        }
+    };
 }
 
 /// Checks that a memory belongs to the scope of its write.

@@ -90,8 +90,8 @@ pub(crate) fn speaker_label(turn: &Memory, language: Language) -> String {
 /// Returns the origin of a memory that does not come from the user: a claim of the assistant, a tool, an import.
 pub(crate) fn origin_label(memory: &Memory, language: Language) -> Option<&'static str> {
     let (english, chinese) = match (memory.trust(), memory.source.role, memory.source.via) {
-        (Trust::Approved, ..) => return None,
-        (Trust::Suspect, ..) => ("suspect", "可疑"),
+        // Suspect memories have a mark of their own.
+        (Trust::Approved | Trust::Suspect, ..) => return None,
         (Trust::Outside, ..) => ("from outside", "来自外部"),
         (Trust::Tool, ..) | (_, Some(Role::Tool), _) => ("from a tool", "来自工具"),
         (_, Some(Role::Assistant), _) => ("assistant's claim", "助手的说法"),

@@ -18,6 +18,7 @@ pub(crate) mod injected_blocks;
 pub(crate) mod quoted_text;
 pub(crate) mod side_requests;
 pub(crate) mod sanitize;
+pub(crate) mod suspect;
 pub(crate) mod age;
 pub(crate) mod attribution;
 pub(crate) mod check_note;

@@ -4,9 +4,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{
-    Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec, input::parse_input,
-};
+use super::{Tool, ToolContext, ToolResult, ToolSet, ToolSpec, input::parse_input};
 use crate::{
     engine::PromptRequest,
     error::Result,
@@ -38,10 +36,7 @@ Do not use it again for every message: memory_recall answers questions that come
 impl Tool for MemoryContextTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "memory_context",
-            title: "Load the context of a session",
             description: DESCRIPTION,
-            set: ToolSet::Core,
             input_schema: json!({
                 "type": "object",
                 "additionalProperties": false,
@@ -61,8 +56,7 @@ impl Tool for MemoryContextTool {
                     "memories": { "type": "array", "items": { "type": "string" }, "description": "Ids of the memories in it" }
                 }
             }),
-            annotations: ToolAnnotations::READS,
-            aliases: &[],
+            ..ToolSpec::new(ToolSet::Core, "memory_context", "Load the context of a session")
         }
     }
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
+    Tool, ToolContext, ToolResult, ToolSet, ToolSpec,
     input::parse_input,
     view::{full_json, full_schema},
 };
@@ -45,10 +45,7 @@ is not there is named in the answer; it may have been forgotten, or belong to an
 impl Tool for MemoryGetTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "memory_get",
-            title: "Read full memories",
             description: DESCRIPTION,
-            set: ToolSet::Core,
             input_schema: json!({
                 "type": "object",
                 "additionalProperties": false,
@@ -65,8 +62,7 @@ impl Tool for MemoryGetTool {
                     "missing": { "type": "array", "items": { "type": "string" }, "description": "Requested ids that do not exist" }
                 }
             }),
-            annotations: ToolAnnotations::READS,
-            aliases: &[],
+            ..ToolSpec::new(ToolSet::Core, "memory_get", "Read full memories")
         }
     }
 

@@ -52,7 +52,8 @@ const ADD: &str = "\
 Write something into one of your layered files, which are in your prompt from the next conversation on: append `content` to the \
 section `section`, which is made if there is none.
 
-Use it for what you need in nearly every conversation. Files: `soul` is who you are and how you behave; `user` is who the user is; `memory` is your own notes on how to work here; \
+Use it for what you need in nearly every conversation. Files: `soul` is who you are and how you behave (every user of yours gets it, \
+and only the owner may be allowed to change it); `user` is who the user is; `memory` is your own notes on how to work here; \
 `daily` is today's log. Each has a small budget of characters, because all of it is in every prompt: write \
 short lines. Do not use it for single facts or for what matters only sometimes; memory_save is for those.
 
@@ -130,14 +131,11 @@ fn layer_tool_spec(
     annotations: ToolAnnotations,
 ) -> ToolSpec {
     ToolSpec {
-        name,
-        title,
         description,
-        set: ToolSet::Layers,
         input_schema: input_schema(own),
         output_schema: output_schema(),
         annotations,
-        aliases: &[],
+        ..ToolSpec::new(ToolSet::Layers, name, title)
     }
 }
 

@@ -58,10 +58,7 @@ impl Tool for MemoryFolderTool {
     fn spec(&self) -> ToolSpec {
         let commands = COMMANDS.map(|(name, ..)| name);
         ToolSpec {
-            name: "memory",
-            title: "Memory directory",
             description: DESCRIPTION,
-            set: ToolSet::Anthropic,
             input_schema: json!({
                 "type": "object",
                 "additionalProperties": false,
@@ -88,7 +85,7 @@ impl Tool for MemoryFolderTool {
                 }
             }),
             annotations: ToolAnnotations::CHANGES,
-            aliases: &[],
+            ..ToolSpec::new(ToolSet::Anthropic, "memory", "Memory directory")
         }
     }
 

@@ -47,7 +47,10 @@ pub use crate::files::memory_folder::{
 use crate::{
     engine::Engine,
     error::{Error, Result},
-    text::sanitize::{sanitize_json, sanitize_verbatim},
+    text::{
+        sanitize::{sanitize_json, sanitize_verbatim},
+        suspect::{mark_suspect_json, mark_suspect_lines},
+    },
     types::{Actor, ChangeAuthor, Scope},
 };
 
@@ -132,24 +135,29 @@ impl ToolResult {
         Self { holds_blocks: true, ..Self::new(text, structured) }
     }
 
-    /// Sanitizes the text, unless it holds blocks, and every string for programs: hosts pass both on to models.
+    /// Sanitizes the text, unless it holds blocks, and every string for programs: hosts pass both on to models. Marks
+    /// what reads like an instruction; blocks have marks of their own.
     fn sanitized(mut self) -> Self {
         let json = self.structured.to_string();
         let is_json = self.text == json;
         let block_text = self.structured.get_mut("text").filter(|_| self.holds_blocks);
         let block_text = block_text.map(Value::take);
         sanitize_json(&mut self.structured);
+        mark_suspect_json(&mut self.structured);
         if let Some(text) = block_text {
             self.structured["text"] = text;
         }
         if is_json {
             self.text = self.structured.to_string();
         } else if !self.holds_blocks {
-            self.text = sanitize_verbatim(&self.text);
+            self.text = mark_suspect_lines(&sanitize_verbatim(&self.text)).into_owned();
         }
         self
     }
 }
+
+/// Fields of tools that hold the query of a search.
+const SEARCH_FIELDS: [&str; 2] = ["query", "pattern"];
 
 /// Registry of tools, in a fixed order.
 pub struct ToolRegistry {
@@ -224,7 +232,11 @@ impl ToolRegistry {
 
     async fn try_call(&self, name: &str, input: Value, cx: &ToolContext<'_>) -> Result<ToolResult> {
         let (spec, tool) = self.find(name)?;
-        tool.call(input::validate(spec, input)?, cx).await
+        let input = input::validate(spec, input)?;
+        for query in SEARCH_FIELDS.iter().filter_map(|field| input.get(*field)?.as_str()) {
+            Engine::check_query(query)?;
+        }
+        tool.call(input, cx).await
     }
 
     fn find(&self, name: &str) -> Result<&(ToolSpec, Box<dyn Tool>)> {
@@ -251,6 +263,9 @@ fn error_sentence(error: &Error) -> String {
         Error::AmbiguousId { .. } => "give more characters of the id, or all of it",
         Error::Invalid { hint, .. } | Error::NoSuchUri { hint, .. } => hint,
         Error::Conflict { .. } => "look at it again and repeat the call",
+        Error::OwnerOnly { .. } => {
+            "nothing was changed; it is for every user of this agent, so tell the user to ask the owner of this memory"
+        }
         Error::InvalidConfig { .. }
         | Error::SchemaTooNew { .. }
         | Error::ReadOnly { .. }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
+    Tool, ToolContext, ToolResult, ToolSet, ToolSpec,
     check::verified_schema,
     input::{missing_field, parse_input},
 };
@@ -121,14 +121,11 @@ fn memory_schema() -> Value {
 impl Tool for MemoryRecallTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "memory_recall",
-            title: "Recall from memory",
             description: DESCRIPTION,
-            set: ToolSet::Core,
             input_schema: input_schema(),
             output_schema: output_schema(),
-            annotations: ToolAnnotations::READS,
             aliases: &[("type", "preference", "user"), ("type", "fact", "knowledge")],
+            ..ToolSpec::new(ToolSet::Core, "memory_recall", "Recall from memory")
         }
     }
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    ingest::{MemoryEdit, RememberRequest, agent_note},
+    ingest::{MemoryEdit, RememberRequest, SavedMemory, SupersededMemory, agent_note},
     text::sanitize::sanitize_line,
     types::{Kind, Memory, MemoryId, NewCheck},
 };
@@ -54,7 +54,8 @@ secrets such as passwords and keys. Say one thing per memory, in whole sentences
 with real dates instead of \"tomorrow\".
 
 content is needed; type, name and description help to find it again. The same text is not stored twice. If a fact has \
-changed, update the memory that says it (memory_recall finds its id) instead of adding another.
+changed, update the memory that says it (memory_recall finds its id) instead of adding another; what cannot hold beside \
+the new text is superseded by itself, and the answer names it: tell the user.
 
 If it stands or falls with a file, or only holds for a time, say so with check: recall then tells whether it still holds.
 
@@ -65,10 +66,7 @@ memory_forget does; the user can undo both.";
 impl Tool for MemorySaveTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "memory_save",
-            title: "Save to memory",
             description: DESCRIPTION,
-            set: ToolSet::Core,
             input_schema: json!({
                 "type": "object",
                 "additionalProperties": false,
@@ -87,6 +85,7 @@ impl Tool for MemorySaveTool {
             output_schema: change_output_schema(),
             annotations: ToolAnnotations::CHANGES,
             aliases: &[("type", "preference", "user"), ("type", "fact", "knowledge")],
+            ..ToolSpec::new(ToolSet::Core, "memory_save", "Save to memory")
         }
     }
 
@@ -125,11 +124,12 @@ impl MemorySaveTool {
         let engine = cx.engine_for("memory_save: create");
         let saved = engine.remember(cx.scope, request).await?;
         let memory = engine.get(cx.scope, saved.id).await?;
-        Ok(if saved.receipt.known {
+        let result = if saved.receipt.known {
             change_result("known", "This was already known; it counts as fresh now", &memory)
         } else {
             change_result("created", "Saved", &memory)
-        })
+        };
+        Ok(with_superseded(result, &saved))
     }
 
     async fn update(&self, input: SaveInput, cx: &ToolContext<'_>) -> Result<ToolResult> {
@@ -221,9 +221,37 @@ pub(super) fn change_output_schema() -> Value {
             "id": { "type": "string", "description": "The memory's id" },
             "uri": { "type": "string", "description": "Its uri" },
             "type": { "type": "string", "description": "Its type" },
-            "name": { "type": "string", "description": "Its title" }
+            "name": { "type": "string", "description": "Its title" },
+            "superseded": {
+                "type": "array",
+                "description": "Older memories that it took the place of",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "id": { "type": "string", "description": "The older memory" },
+                        "content": { "type": "string", "description": "Its text" }
+                    }
+                }
+            },
+            "undo": { "type": "string", "description": "The command by which the user undoes all of it" }
         }
     })
+}
+
+/// Adds what a save superseded, and how the user undoes it.
+pub(in crate::tools) fn with_superseded(mut result: ToolResult, saved: &SavedMemory) -> ToolResult {
+    let Some(undo) = &saved.undo else { return result };
+    let undo = format!("everlore memory undo --run {}", undo.run);
+    for SupersededMemory { id, content, .. } in &saved.superseded {
+        let content = sanitize_line(content);
+        result.text += &format!("\nIt supersedes: {content} (id {id})");
+    }
+    result.text += &format!("\nIf that is wrong, the user can undo it with: {undo}");
+    let older = saved.superseded.iter();
+    let older: Vec<Value> = older.map(|it| json!({ "id": it.id, "content": it.content })).collect();
+    result.structured["superseded"] = older.into();
+    result.structured["undo"] = undo.into();
+    result
 }
 
 fn change_result(action: &str, outcome: &str, memory: &Memory) -> ToolResult {

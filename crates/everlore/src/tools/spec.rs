@@ -81,36 +81,20 @@ pub struct ToolAnnotations {
 
 impl ToolAnnotations {
     /// Reads only.
-    pub const READS: Self = Self {
-        read_only_hint: true,
-        destructive_hint: false,
-        idempotent_hint: true,
-        open_world_hint: false,
-    };
+    pub const READS: Self = Self::new(true, false, true);
 
     /// Adds, and the same only once.
-    pub const ADDS: Self = Self {
-        read_only_hint: false,
-        destructive_hint: false,
-        idempotent_hint: true,
-        open_world_hint: false,
-    };
+    pub const ADDS: Self = Self::new(false, false, true);
 
     /// Removes for good.
-    pub const REMOVES: Self = Self {
-        read_only_hint: false,
-        destructive_hint: true,
-        idempotent_hint: true,
-        open_world_hint: false,
-    };
+    pub const REMOVES: Self = Self::new(false, true, true);
 
     /// Adds, changes and removes.
-    pub const CHANGES: Self = Self {
-        read_only_hint: false,
-        destructive_hint: true,
-        idempotent_hint: false,
-        open_world_hint: false,
-    };
+    pub const CHANGES: Self = Self::new(false, true, false);
+
+    const fn new(read_only_hint: bool, destructive_hint: bool, idempotent_hint: bool) -> Self {
+        Self { read_only_hint, destructive_hint, idempotent_hint, open_world_hint: false }
+    }
 }
 
 /// Tool as a host or a model sees it.
@@ -134,4 +118,20 @@ pub struct ToolSpec {
     /// Accepted aliases of values: field, alias, value.
     #[serde(skip)]
     pub aliases: &'static [(&'static str, &'static str, &'static str)],
+}
+
+impl ToolSpec {
+    /// Returns a tool that reads, without texts and schemas.
+    pub(super) fn new(set: ToolSet, name: &'static str, title: &'static str) -> Self {
+        Self {
+            name,
+            title,
+            description: "",
+            set,
+            input_schema: Value::Null,
+            output_schema: Value::Null,
+            annotations: ToolAnnotations::READS,
+            aliases: &[],
+        }
+    }
 }

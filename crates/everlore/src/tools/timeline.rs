@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
+    Tool, ToolContext, ToolResult, ToolSet, ToolSpec,
     input::{invalid_input, missing_field, parse_input},
     view::{brief_json, brief_schema, memory_line},
 };
@@ -48,10 +48,7 @@ impl Tool for MemoryTimelineTool {
     fn spec(&self) -> ToolSpec {
         let count = |side: &str| json!({ "type": "integer", "minimum": 0, "maximum": 50, "default": DEFAULT_PER_SIDE, "description": format!("The most memories {side} it") });
         ToolSpec {
-            name: "memory_timeline",
-            title: "Show the timeline around a memory",
             description: DESCRIPTION,
-            set: ToolSet::Core,
             input_schema: json!({
                 "type": "object",
                 "additionalProperties": false,
@@ -73,8 +70,8 @@ impl Tool for MemoryTimelineTool {
                     "memories": { "type": "array", "description": "Memories around it, oldest first, including the one in the middle", "items": brief_schema() }
                 }
             }),
-            annotations: ToolAnnotations::READS,
             aliases: &[("type", "preference", "user"), ("type", "fact", "knowledge")],
+            ..ToolSpec::new(ToolSet::Core, "memory_timeline", "Show the timeline around a memory")
         }
     }
 

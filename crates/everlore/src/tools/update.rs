@@ -64,10 +64,7 @@ fn id_schema() -> Value {
 impl Tool for MemoryUpdateTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "memory_update",
-            title: "Change a memory",
             description: UPDATE,
-            set: ToolSet::Core,
             input_schema: json!({
                 "type": "object",
                 "additionalProperties": false,
@@ -85,6 +82,7 @@ impl Tool for MemoryUpdateTool {
             output_schema: change_output_schema(),
             annotations: ToolAnnotations { idempotent_hint: true, ..ToolAnnotations::CHANGES },
             aliases: &[("type", "preference", "user"), ("type", "fact", "knowledge")],
+            ..ToolSpec::new(ToolSet::Core, "memory_update", "Change a memory")
         }
     }
 
@@ -110,10 +108,7 @@ impl Tool for MemoryUpdateTool {
 impl Tool for MemoryForgetTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "memory_forget",
-            title: "Forget a memory",
             description: FORGET,
-            set: ToolSet::Core,
             input_schema: json!({
                 "type": "object",
                 "additionalProperties": false,
@@ -122,7 +117,7 @@ impl Tool for MemoryForgetTool {
             }),
             output_schema: change_output_schema(),
             annotations: ToolAnnotations::REMOVES,
-            aliases: &[],
+            ..ToolSpec::new(ToolSet::Core, "memory_forget", "Forget a memory")
         }
     }
 

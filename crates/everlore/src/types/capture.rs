@@ -60,15 +60,7 @@ pub enum GateOutcome {
     Quarantined,
 }
 
-impl GateOutcome {
-    /// Returns the name used in answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Rejected => "rejected",
-            Self::Quarantined => "quarantined",
-        }
-    }
-}
+crate::types::variant_names! { pub GateOutcome: Rejected = "rejected", Quarantined = "quarantined" }
 
 impl QuarantinedDraft {
     /// Returns the id of the draft.

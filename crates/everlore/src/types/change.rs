@@ -137,6 +137,19 @@ pub struct ErasureReceipt {
     pub tombstones: usize,
 }
 
+impl std::ops::AddAssign for ErasureReceipt {
+    fn add_assign(&mut self, other: Self) {
+        self.rows += other.rows;
+        self.index_terms += other.index_terms;
+        self.vectors += other.vectors;
+        self.cached_vectors += other.cached_vectors;
+        self.usage_lines += other.usage_lines;
+        self.drafts += other.drafts;
+        self.journal_images += other.journal_images;
+        self.tombstones += other.tombstones;
+    }
+}
+
 /// Operation of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]

@@ -1,7 +1,5 @@
 //! Check of a memory: how a machine verifies that the memory still holds, and with which result.
 
-use std::fmt;
-
 use jiff::{Timestamp, ToSpan, civil::Date};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -137,25 +135,7 @@ pub enum CheckStatus {
     Unverifiable,
 }
 
-impl CheckStatus {
-    /// All statuses.
-    pub const ALL: [Self; 3] = [Self::Fresh, Self::Stale, Self::Unverifiable];
-
-    /// Returns the name used in answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Fresh => "fresh",
-            Self::Stale => "stale",
-            Self::Unverifiable => "unverifiable",
-        }
-    }
-}
-
-impl fmt::Display for CheckStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+crate::types::variant_names! { pub CheckStatus: Fresh = "fresh", Stale = "stale", Unverifiable = "unverifiable" }
 
 /// Reason of a check status.
 #[derive(Debug, Clone, PartialEq, Eq)]

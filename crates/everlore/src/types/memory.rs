@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::{ContextV7, Uuid};
 
-use super::{Scope, to_millisecond};
+use super::{Check, Scope, to_millisecond};
 use crate::error::{Error, Result};
 
 /// Most characters of a title; a longer one is a text.
@@ -105,38 +105,9 @@ pub enum Kind {
     Turn,
 }
 
-impl Kind {
-    /// All kinds, in the order people meet them.
-    pub const ALL: [Self; 8] = [
-        Self::User,
-        Self::Feedback,
-        Self::Project,
-        Self::Reference,
-        Self::Knowledge,
-        Self::Experience,
-        Self::Session,
-        Self::Turn,
-    ];
-
-    /// Returns the name used in files, uris and answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Feedback => "feedback",
-            Self::Project => "project",
-            Self::Reference => "reference",
-            Self::Knowledge => "knowledge",
-            Self::Experience => "experience",
-            Self::Session => "session",
-            Self::Turn => "turn",
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
+crate::types::variant_names! { pub Kind:
+    User = "user", Feedback = "feedback", Project = "project", Reference = "reference",
+    Knowledge = "knowledge", Experience = "experience", Session = "session", Turn = "turn",
 }
 
 impl FromStr for Kind {
@@ -184,25 +155,7 @@ pub enum Status {
     Archived,
 }
 
-impl Status {
-    /// All statuses.
-    pub const ALL: [Self; 3] = [Self::Active, Self::Superseded, Self::Archived];
-
-    /// Returns the name used in files and answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Superseded => "superseded",
-            Self::Archived => "archived",
-        }
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+crate::types::variant_names! { pub Status: Active = "active", Superseded = "superseded", Archived = "archived" }
 
 impl FromStr for Status {
     type Err = Error;
@@ -349,6 +302,24 @@ pub struct Memory {
     pub superseded_by: Option<MemoryId>,
     /// Number of its changes, from 1; a change made against an older version is refused.
     pub version: u32,
+}
+
+impl Memory {
+    /// Returns the end of its validity, if one is known: as its check says, or as supersession noted it.
+    pub(crate) fn valid_until(&self) -> Option<Timestamp> {
+        let noted = self.metadata.get(VALID_UNTIL_KEY).and_then(serde_json::Value::as_str);
+        let noted = noted.and_then(|until| until.parse().ok());
+        let checked = match self.check().map(|stored| stored.check) {
+            Some(Check::Until { until }) => Some(until),
+            _ => None,
+        };
+        noted.into_iter().chain(checked).min()
+    }
+
+    /// Returns `true` if its validity is over.
+    pub(crate) fn has_expired(&self, now: Timestamp) -> bool {
+        self.valid_until().is_some_and(|until| until <= now)
+    }
 }
 
 impl Memory {

@@ -1,5 +1,6 @@
 //! Stored values: scopes, memories, turns, changes and the journal. Plain values, no I/O.
 
+mod variant_names;
 mod scope;
 mod memory;
 mod tier;
@@ -13,6 +14,8 @@ mod check;
 mod new_check;
 mod capture;
 
+#[doc(hidden)]
+pub use crate::__variant_names as variant_names;
 pub use capture::{CaptureCheckpoint, GateOutcome, QuarantineLimits, QuarantinedDraft};
 pub use change::{
     Actor, AppliedChange, Change, ChangeAuthor, ChangeOp, ErasureReceipt, JournalEntry, WriteBatch,

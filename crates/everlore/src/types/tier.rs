@@ -1,6 +1,6 @@
 //! Tier: how much of a memory's text is given.
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -22,28 +22,15 @@ pub enum Tier {
     L2,
 }
 
-impl Tier {
-    /// Returns its name: `l0`, `l1` or `l2`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::L0 => "l0",
-            Self::L1 => "l1",
-            Self::L2 => "l2",
-        }
-    }
+crate::types::variant_names! { pub Tier: L0 = "l0", L1 = "l1", L2 = "l2" }
 
+impl Tier {
     /// Serializes as `L0`, `L1` or `L2`, the names in the entries of a block.
     pub(crate) fn serialize_upper<S: Serializer>(
         &self,
         serializer: S,
     ) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_str(&format_args!("{self:?}"))
-    }
-}
-
-impl fmt::Display for Tier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 

@@ -28,20 +28,12 @@ pub enum Trust {
     Approved,
 }
 
-impl Trust {
-    /// Returns the name used in metadata and answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Suspect => "suspect",
-            Self::Outside => "outside",
-            Self::Tool => "tool",
-            Self::Imported => "imported",
-            Self::Inferred => "inferred",
-            Self::Said => "said",
-            Self::Approved => "approved",
-        }
-    }
+crate::types::variant_names! { pub Trust:
+    Suspect = "suspect", Outside = "outside", Tool = "tool", Imported = "imported",
+    Inferred = "inferred", Said = "said", Approved = "approved",
+}
 
+impl Trust {
     /// Returns the trust in a statement derived from all of these; nothing is known of one without a source.
     pub(crate) fn lowest_of(sources: impl IntoIterator<Item = Self>) -> Self {
         sources.into_iter().min().unwrap_or(Self::Inferred)

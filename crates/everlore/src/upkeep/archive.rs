@@ -21,11 +21,9 @@ pub(crate) fn archived(memory: &Memory, now: Timestamp) -> Memory {
     }
 }
 
-/// Returns `true` if an active memory's validity is over; `until_key` is the metadata key of its end.
-pub(crate) fn is_expired(memory: &Memory, until_key: &str, now: Timestamp) -> bool {
-    let until = memory.metadata.get(until_key).and_then(serde_json::Value::as_str);
-    let until = until.and_then(|until| until.parse::<Timestamp>().ok());
-    memory.status == Status::Active && until.is_some_and(|until| until <= now)
+/// Returns `true` if an active memory's validity is over.
+pub(crate) fn is_expired(memory: &Memory, now: Timestamp) -> bool {
+    memory.status == Status::Active && memory.has_expired(now)
 }
 
 #[cfg(test)]
@@ -48,12 +46,12 @@ mod tests {
             let source = MemorySource::new(Origin::Extract);
             let (scope, text) = (Scope::default(), "办公室在三楼".to_owned());
             let mut memory = Memory::with_content(&scope, Kind::Project, text, source, now, now);
-            memory.metadata.insert("until".into(), until.into());
+            memory.metadata.insert("valid_until".into(), until.into());
             memory
         };
         let ends = ["2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z", "soon", "2026-03-02T12:00:00Z"];
         let memories = ends.map(memory);
-        let expired = memories.iter().filter(|memory| is_expired(memory, "until", now));
+        let expired = memories.iter().filter(|memory| is_expired(memory, now));
         let expired: Vec<_> = expired.map(|memory| archived(memory, now)).collect();
         let ids: Vec<_> = expired.iter().map(|memory| memory.id).collect();
         assert_eq!(ids, [memories[0].id, memories[3].id]);

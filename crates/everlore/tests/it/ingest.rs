@@ -431,7 +431,7 @@ async fn what_was_forgotten_comes_back_by_telling_it_but_not_by_import() {
     let saved = engine.remember(&owner, say("我的秘密")).await.unwrap();
     engine.export(&owner, false, &mut file, &mut |_| ()).await.unwrap();
     let forgotten = engine.forget(&owner, saved.id).await.unwrap();
-    assert_eq!((forgotten.removed.rows, forgotten.removed.tombstones), (1, 1));
+    assert_eq!((forgotten.forgotten[0].removed.rows, forgotten.forgotten[0].removed.tombstones), (1, 1));
     let options = ImportOptions::default();
     let drafts: &[u8] = "{\"content\": \"我的秘密\"}\n".as_bytes();
     for lines in [&file[..], drafts] {

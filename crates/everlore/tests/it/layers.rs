@@ -216,11 +216,15 @@ async fn forgetting_a_turn_reaches_the_days_that_quote_it() {
                     engine.archive_days(&scope).await.unwrap();
                 }
                 let forgotten = engine.forget(&scope, saved[1].id).await.unwrap();
-                let [day] = &forgotten.daily[..] else { panic!("{forgotten:?}") };
+                let [day] = &forgotten.forgotten[0].daily[..] else { panic!("{forgotten:?}") };
                 assert_eq!(day.memory, is_archived);
                 assert_eq!((day.removed.file, day.removed.archived), (!is_archived, is_archived));
                 assert!(day.removed.images > 0, "{day:?}");
-                assert_eq!(forgotten.summaries.len(), 1, "what is left of it is named");
+                assert_eq!(
+                    forgotten.forgotten[0].summaries.len(),
+                    1,
+                    "what is left of it is named"
+                );
                 assert_eq!(holding(home.path(), erased), [""; 0]);
                 assert!(!holding(home.path(), texts[2]).is_empty(), "the rest stays");
                 assert_eq!(
@@ -248,7 +252,10 @@ async fn forgetting_reaches_a_day_that_was_deleted_and_leaves_nothing_of_an_empt
         let day = engine.list(&scope, &days_only()).await.unwrap().remove(0);
         engine.delete(&scope, day.id).await.unwrap();
         let forgotten = engine.forget(&scope, saved[0].id).await.unwrap();
-        assert!(forgotten.daily[0].removed.archived && forgotten.summaries.is_empty());
+        assert!(
+            forgotten.forgotten[0].daily[0].removed.archived
+                && forgotten.forgotten[0].summaries.is_empty()
+        );
         assert_eq!(holding(home.path(), "极光"), [""; 0], "also the empty section goes");
         let lines = engine.history(&scope, &JournalQuery::default()).await.unwrap();
         let images = lines.iter().filter_map(|line| line.before.as_deref());

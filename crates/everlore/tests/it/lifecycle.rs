@@ -336,6 +336,38 @@ async fn what_held_until_a_time_that_is_over_is_put_away() {
 }
 
 #[tokio::test]
+async fn a_check_that_ends_puts_away_and_what_is_brought_back_stays() {
+    for engine in engines().await {
+        let owner = scope("王");
+        put(&engine, &owner, &statements(&owner, 16, Kind::Project)).await;
+        let until = everlore::types::NewCheck {
+            until: Some("2026-03-04".into()),
+            ..everlore::types::NewCheck::default()
+        };
+        let offer =
+            everlore::RememberRequest { check: Some(until), ..say("报价有效 the offer holds") };
+        let offer = engine.remember(&owner, offer).await.unwrap().id;
+        let light = engine.remember(&owner, say("a light thing 小事")).await.unwrap().id;
+        let weightless = everlore::MemoryEdit { weight: Some(0.01), ..Default::default() };
+        engine.edit(&owner, light, &weightless).await.unwrap();
+        let later = engine.clone().rebuild().clock(next_week).build();
+        let report = upkeep(&later, &owner).await;
+        assert_eq!(job(&report, UpkeepJob::Expire).memories[0].id, offer);
+        assert_eq!(job(&report, UpkeepJob::Archive).memories[0].id, light);
+        let archived = job(&report, UpkeepJob::Archive).run.clone().unwrap();
+
+        later.restore(&owner, offer).await.unwrap();
+        later.undo(&owner, &UndoTarget::Run(archived)).await.unwrap();
+        let report = upkeep(&later, &owner).await;
+        assert_eq!(job(&report, UpkeepJob::Expire).done, 0, "a person brought it back");
+        assert_eq!(job(&report, UpkeepJob::Archive).done, 0, "a person brought it back");
+        later.archive(&owner, light).await.unwrap();
+        later.restore(&owner, light).await.unwrap();
+        assert_eq!(job(&upkeep(&later, &owner).await, UpkeepJob::Archive).done, 0);
+    }
+}
+
+#[tokio::test]
 async fn what_says_the_same_is_put_together_and_taken_apart_again() {
     for engine in engines().await {
         let owner = scope("王");

@@ -11,14 +11,21 @@ use everlore::{
     store::RamStore,
 };
 
-/// Sizes that are compared, in bytes, unless `EVERLORE_TEST_KIB` names the first in KiB: 2048 compares 2 with 8 MB.
-const FIRST_SIZE: usize = 16 * 1024;
+/// Smallest size in bytes, unless `EVERLORE_TEST_KIB` names it in KiB. The largest is eight times that: 1024 compares 1 with
+/// 8 MB, prints the times at 1, 2, 4 and 8 MB, and takes one of [`FULL_STEP`] patterns.
+const FIRST_SIZE: usize = 3 * 1024;
 
 /// Environment variable with the first size in KiB.
 const SIZE_VARIABLE: &str = "EVERLORE_TEST_KIB";
 
-/// Most time that four times the input may take, compared with once: four, and as much again for noise.
-const MAX_GROWTH: f64 = 8.0;
+/// Share of the patterns that are measured at full size, which takes minutes.
+const FULL_STEP: usize = 11;
+
+/// Share of the patterns that are measured as plain text and as code too: the rest of the way is that of markdown.
+const FORMAT_STEP: usize = 4;
+
+/// Most time that eight times the input may take, compared with once: eight, and as much again for noise.
+const MAX_GROWTH: f64 = 16.0;
 
 /// Time below which nothing is compared: it is all noise.
 const NEGLIGIBLE: Duration = Duration::from_millis(150);
@@ -71,11 +78,27 @@ const PATTERNS: [&str; 44] = [
     "1. a\n",
 ];
 
-/// Returns the two sizes that are compared.
-fn sizes() -> [usize; 2] {
-    let given = std::env::var(SIZE_VARIABLE).ok().and_then(|kib| kib.parse::<usize>().ok());
-    let first = given.map_or(FIRST_SIZE, |kib| kib * 1024);
-    [first, 4 * first]
+/// Returns the first size in bytes that the environment names.
+fn given_size() -> Option<usize> {
+    let given = std::env::var(SIZE_VARIABLE).ok()?;
+    Some(given.parse::<usize>().unwrap() * 1024)
+}
+
+/// Returns the sizes: the first and the last, and those between if they are to be printed.
+fn sizes() -> Vec<usize> {
+    given_size().map_or(vec![FIRST_SIZE, 8 * FIRST_SIZE], |first| {
+        [1, 2, 4, 8].map(|times| times * first).to_vec()
+    })
+}
+
+/// Returns the patterns of an operation: most of them at small sizes.
+fn patterns(operation: &str) -> impl Iterator<Item = &'static str> {
+    let step = match (given_size(), operation) {
+        (Some(_), _) => FULL_STEP,
+        (None, "txt" | "rs") => FORMAT_STEP,
+        (None, _) => 1,
+    };
+    PATTERNS.into_iter().step_by(step)
 }
 
 /// Runs an operation on `size` bytes of a pattern and returns how long it took.
@@ -97,18 +120,22 @@ async fn timed(operation: &str, pattern: &str, size: usize) -> Duration {
     began.elapsed()
 }
 
-/// Returns the growth from the first size to the second. The best of three runs counts: other programs only add time.
+/// Returns the growth from the first size to the last. The best of three runs counts: other programs only add time.
 async fn growth(operation: &str, pattern: &str) -> f64 {
     let mut least = f64::INFINITY;
     for _ in 0..3 {
-        let mut took = [Duration::ZERO; 2];
-        for (size, took) in sizes().into_iter().zip(&mut took) {
-            *took = timed(operation, pattern, size).await;
+        let mut took = Vec::new();
+        for size in sizes() {
+            took.push(timed(operation, pattern, size).await);
         }
-        if took[1] < NEGLIGIBLE {
+        if given_size().is_some() {
+            println!("{operation} {pattern:?}: {took:.2?}");
+        }
+        let last = took[took.len() - 1];
+        if last < NEGLIGIBLE {
             return 0.0;
         }
-        least = least.min(took[1].as_secs_f64() / took[0].as_secs_f64());
+        least = least.min(last.as_secs_f64() / took[0].as_secs_f64());
         if least < MAX_GROWTH {
             break;
         }
@@ -119,7 +146,7 @@ async fn growth(operation: &str, pattern: &str) -> f64 {
 #[tokio::test]
 async fn repeated_patterns_take_time_in_proportion_to_their_length() {
     for operation in ["md", "txt", "html", "rs", "turn", "recall"] {
-        for pattern in PATTERNS {
+        for pattern in patterns(operation) {
             let growth = growth(operation, pattern).await;
             assert!(growth < MAX_GROWTH, "{operation} of {pattern:?} grows {growth:.1}-fold");
         }

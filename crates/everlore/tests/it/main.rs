@@ -27,6 +27,7 @@ mod migrate;
 mod sqlite;
 mod corpus;
 mod hostile;
+mod suspect;
 mod secrets;
 mod settings;
 mod agent_settings;

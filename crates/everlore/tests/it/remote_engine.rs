@@ -328,7 +328,7 @@ async fn forgetting_takes_the_text_out_of_the_cache_and_every_question_with_it()
     assert_eq!(before, 6);
 
     let forgotten = engine.forget(&ann, secret).await.unwrap();
-    assert_eq!(forgotten.removed.cached_vectors, 3, "two texts and a question");
+    assert_eq!(forgotten.forgotten[0].removed.cached_vectors, 3, "two texts and a question");
     assert_eq!(engine.admin().embed_status().await.unwrap().cache.unwrap().entries, 3);
     // The other user asked the same and keeps the cached vector: it is theirs.
     let rows: Vec<(i64, i64)> = rows(&path);

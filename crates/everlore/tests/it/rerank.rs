@@ -145,7 +145,7 @@ async fn a_text_that_changes_is_read_again_and_one_that_goes_leaves_nothing() {
         );
         assert_eq!(toy.count(), 5);
         let gone = engine.forget(&ann, soup).await.unwrap();
-        assert!(gone.removed.vectors >= 1, "{gone:?}");
+        assert!(gone.forgotten[0].removed.vectors >= 1, "{gone:?}");
         let status = engine.admin().embed_status().await.unwrap();
         assert_eq!((status.read, status.unread), (3, 0));
     }

@@ -161,37 +161,7 @@ impl Store for RoundTripStore {
         self.inner.apply(write).await
     }
 
-    fn memories(&self) -> &dyn Memories {
-        self
-    }
-
-    fn index(&self) -> &dyn SearchIndex {
-        self
-    }
-
-    fn journal(&self) -> &dyn Journal {
-        self
-    }
-
-    fn vectors(&self) -> &dyn Embeddings {
-        self
-    }
-
-    fn token_vectors(&self) -> &dyn TokenVectors {
-        self
-    }
-
-    fn queue(&self) -> &dyn CaptureQueue {
-        self
-    }
-
-    fn uris(&self) -> &dyn UriIndex {
-        self
-    }
-
-    fn usage(&self) -> &dyn UsageLog {
-        self
-    }
+    everlore::store_facets! { own: memories, index, journal, vectors, token_vectors, queue, uris, usage }
 
     fn ledger(&self) -> &dyn Ledger {
         self.record("ledger");

@@ -178,7 +178,8 @@ impl ScenarioPlayer {
         let turns = self.engine.list(&self.scope, &page).await.unwrap();
         let turn = turns.iter().find(|turn| turn.content.contains(text)).unwrap();
         let forgotten = self.engine.forget(&self.scope, turn.id).await.unwrap();
-        let (drafts, derived) = (forgotten.removed.drafts, forgotten.derived.len());
+        let (drafts, derived) =
+            (forgotten.forgotten[0].removed.drafts, forgotten.forgotten[0].derived.len());
         vec![format!("forgotten, with {drafts} drafts; {derived} memories were drawn from it")]
     }
 

@@ -12,7 +12,7 @@ use everlore::{
 };
 
 use super::{interactive::wait_for_interrupt, messages::UiMessages};
-use crate::{cli_context::CliContext, error::Result, output::Output};
+use crate::{CliContext, Output, Result};
 
 /// Time that the end waits for an extraction in progress; the next worker repeats one that is cut short.
 const WORKER_GRACE: Duration = Duration::from_secs(5);

@@ -5,30 +5,12 @@ use std::sync::Arc;
 use everlore::llm::ChatModel;
 
 use super::{
-    background_capture::BackgroundCapture,
+    ChatRun,
     line_editor::{HistoryFile, LineEditor, LineInput},
-    messages::UiMessages,
-    reply_printer::{ReplyPrinter, ReplyStyle},
-    responder::Responder,
+    reply_printer::ReplyPrinter,
     slash_commands,
 };
-use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
-    rescue_log,
-};
-
-/// State of the loop.
-pub(super) struct InteractiveChat<'a> {
-    pub(super) cx: &'a CliContext,
-    pub(super) out: &'a mut Output,
-    pub(super) responder: Responder,
-    pub(super) capture: BackgroundCapture,
-    pub(super) messages: UiMessages,
-    pub(super) style: ReplyStyle,
-    pub(super) session: String,
-}
+use crate::{CliContext, CliError, Exit, Result, rescue_log};
 
 /// Next step of the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +23,7 @@ pub(super) enum ChatLoopState {
     End,
 }
 
-impl InteractiveChat<'_> {
+impl ChatRun<'_> {
     /// Reads lines and answers them until the end.
     pub(super) async fn run(mut self) -> Result<Exit> {
         let name = match self.responder.conversation() {

@@ -10,7 +10,7 @@ use std::{
     thread,
 };
 
-use everlore::internal::text::secrets::mask;
+use everlore::internal::{files::pending_text::TYPED_LINES_FILE, text::secrets::mask};
 use rustyline::{
     CompletionType, Config, Context, Editor, Helper, Result as LineResult,
     completion::Completer,
@@ -22,10 +22,7 @@ use rustyline::{
 };
 use tokio::sync::oneshot;
 
-use crate::{
-    cli_context::private_file,
-    error::{CliError, Result},
-};
+use crate::{CliError, Result, cli_context::private_file};
 
 /// Lines in the history file: enough to find last week's question.
 const MAX_HISTORY_LINES: usize = 1_000;
@@ -51,9 +48,6 @@ struct LineRequest {
     initial: String,
     reply: oneshot::Sender<Result<LineInput>>,
 }
-
-/// Name of the history file in a home.
-const HISTORY_FILE: &str = "chat_history.jsonl";
 
 /// History file of typed lines.
 pub(crate) struct HistoryFile {
@@ -150,7 +144,7 @@ fn edit_line(
 impl HistoryFile {
     /// Returns the history file of a home.
     pub(crate) fn in_home(home: &Path, mask_secrets: bool) -> Self {
-        Self { path: home.join(HISTORY_FILE), mask_secrets }
+        Self { path: home.join(TYPED_LINES_FILE), mask_secrets }
     }
 
     /// Reads all lines, oldest first.
@@ -165,19 +159,6 @@ impl HistoryFile {
             }
         }
         lines
-    }
-
-    /// Removes the lines that are equal to erased texts.
-    pub(crate) fn forget(&self, erased: &[String]) -> Result<()> {
-        let mut lines = self.read_lines();
-        let before = lines.len();
-        lines.retain(|line| !erased.iter().any(|text| text.trim() == line.trim()));
-        if lines.len() == before {
-            Ok(())
-        } else {
-            rewrite_file(&self.path, &lines)
-                .map_err(|error| CliError::io(self.path.display().to_string(), error))
-        }
     }
 
     /// Appends a line, with its secrets masked.

@@ -7,6 +7,79 @@ use everlore::{
 
 use crate::render::pluralize;
 
+/// Declares messages as a name, the English text and the Chinese text; those with parameters are formats.
+macro_rules! messages {
+    ($($name:ident($($arg:ident: $type:ty),*) = $english:literal, $chinese:literal;)*) => {
+        impl UiMessages {
+            $(messages! { @ $name($($arg: $type),*) $english, $chinese })*
+        }
+    };
+    (@ $name:ident() $english:literal, $chinese:literal) => {
+        pub(super) fn $name(self) -> &'static str {
+            self.choose($english, $chinese)
+        }
+    };
+    (@ $name:ident($($arg:ident: $type:ty),+) $english:literal, $chinese:literal) => {
+        pub(super) fn $name(self, $($arg: $type),+) -> String {
+            if self.chinese { format!($chinese) } else { format!($english) }
+        }
+    };
+}
+
+messages! {
+    memory_only() = "memory only, without a model", "只凭记忆回答";
+    help() =
+        "\
+/help          this list
+/memory [ASK]  stored memories, or the memories about something
+/why           memories recalled for the last message, and why
+/model [NAME]  show or switch the model
+/compact       summarize all but the latest exchange
+/cost          tokens of this conversation
+/clear         clear this conversation; memory stays
+/quit          end (also Ctrl+D, or Ctrl+C twice)
+
+A line that ends with \\ continues on the next. Ctrl+C interrupts an answer. Write // for a message that begins with /.",
+        "\
+/help          显示这份列表
+/memory [问题] 已保存的记忆，或与某事有关的记忆
+/why           上一条消息用到的记忆及原因
+/model [名称]  显示或切换模型
+/compact       把最近一轮之前的内容压缩成摘要
+/cost          本次对话用了多少 token
+/clear         清空本次对话，记忆保留
+/quit          结束（也可以按 Ctrl+D，或按两次 Ctrl+C）
+
+行末加 \\ 可以换行继续输入。Ctrl+C 打断回答。以 / 开头的消息请写成 //。";
+    cleared() = "the conversation is cleared; memory stays", "对话已清空，记忆保留";
+    interrupt_again_to_quit() = "Ctrl+C again ends the conversation", "再按一次 Ctrl+C 结束对话";
+    interrupted() =
+        "interrupted; the answer so far is stored. Ctrl+C again ends the conversation",
+        "已打断，已有的回答已保存。再按一次 Ctrl+C 结束对话";
+    needs_model() = "this conversation has no model", "这次对话没有模型参与";
+    summarizing() =
+        "summarizing the conversation… (Ctrl+C skips the model)",
+        "正在总结对话……（Ctrl+C 跳过模型）";
+    extracting() =
+        "extracting memories from the conversation… (Ctrl+C leaves that for later)",
+        "正在从对话中提取记忆……（Ctrl+C 留到以后）";
+    no_model() = "no model is set up", "还没有设置模型";
+    ask_setup() = "set one up now with `everlore onboard`?", "现在用 `everlore onboard` 设置吗？";
+    no_answer() = "(the model did not answer)", "（模型没有回答）";
+    welcome(name: &str, session: &str) =
+        "{name} · conversation {session} · /help lists the commands, Ctrl+D ends",
+        "{name} · 会话 {session} · 输入 /help 查看命令，Ctrl+D 结束";
+    unknown_command(command: &str) =
+        "there is no command {command}; /help lists them",
+        "没有命令 {command}；输入 /help 查看";
+    extraction_failed(error: &str) =
+        "no memories were extracted yet; this is retried later: {error}",
+        "还没有提取记忆，稍后会重试：{error}";
+    model_now(name: &str) =
+        "{name} answers",
+        "由 {name} 回答";
+}
+
 /// User interface texts of one language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UiMessages {
@@ -29,86 +102,6 @@ impl UiMessages {
         if self.chinese { chinese } else { english }
     }
 
-    pub(super) fn welcome(self, name: &str, session: &str) -> String {
-        if self.chinese {
-            format!("{name} · 会话 {session} · 输入 /help 查看命令，Ctrl+D 结束")
-        } else {
-            format!("{name} · conversation {session} · /help lists the commands, Ctrl+D ends")
-        }
-    }
-
-    pub(super) fn memory_only(self) -> &'static str {
-        self.choose("memory only, without a model", "只凭记忆回答")
-    }
-
-    pub(super) fn help(self) -> &'static str {
-        self.choose(
-            "\
-/help          this list
-/memory [ASK]  stored memories, or the memories about something
-/why           memories recalled for the last message, and why
-/model [NAME]  show or switch the model
-/compact       summarize all but the latest exchange
-/cost          tokens of this conversation
-/clear         clear this conversation; memory stays
-/quit          end (also Ctrl+D, or Ctrl+C twice)
-
-A line that ends with \\ continues on the next. Ctrl+C interrupts an answer. Write // for a message that begins with /.",
-            "\
-/help          显示这份列表
-/memory [问题] 已保存的记忆，或与某事有关的记忆
-/why           上一条消息用到的记忆及原因
-/model [名称]  显示或切换模型
-/compact       把最近一轮之前的内容压缩成摘要
-/cost          本次对话用了多少 token
-/clear         清空本次对话，记忆保留
-/quit          结束（也可以按 Ctrl+D，或按两次 Ctrl+C）
-
-行末加 \\ 可以换行继续输入。Ctrl+C 打断回答。以 / 开头的消息请写成 //。",
-        )
-    }
-
-    pub(super) fn unknown_command(self, command: &str) -> String {
-        if self.chinese {
-            format!("没有命令 {command}；输入 /help 查看")
-        } else {
-            format!("there is no command {command}; /help lists them")
-        }
-    }
-
-    pub(super) fn cleared(self) -> &'static str {
-        self.choose("the conversation is cleared; memory stays", "对话已清空，记忆保留")
-    }
-
-    pub(super) fn interrupt_again_to_quit(self) -> &'static str {
-        self.choose("Ctrl+C again ends the conversation", "再按一次 Ctrl+C 结束对话")
-    }
-
-    pub(super) fn interrupted(self) -> &'static str {
-        self.choose(
-            "interrupted; the answer so far is stored. Ctrl+C again ends the conversation",
-            "已打断，已有的回答已保存。再按一次 Ctrl+C 结束对话",
-        )
-    }
-
-    pub(super) fn needs_model(self) -> &'static str {
-        self.choose("this conversation has no model", "这次对话没有模型参与")
-    }
-
-    pub(super) fn summarizing(self) -> &'static str {
-        self.choose(
-            "summarizing the conversation… (Ctrl+C skips the model)",
-            "正在总结对话……（Ctrl+C 跳过模型）",
-        )
-    }
-
-    pub(super) fn extracting(self) -> &'static str {
-        self.choose(
-            "extracting memories from the conversation… (Ctrl+C leaves that for later)",
-            "正在从对话中提取记忆……（Ctrl+C 留到以后）",
-        )
-    }
-
     pub(super) fn extracted(self, changed: usize) -> String {
         if self.chinese {
             format!("记住了 {changed} 条；用 `everlore memory list` 查看")
@@ -116,18 +109,6 @@ A line that ends with \\ continues on the next. Ctrl+C interrupts an answer. Wri
             let memories = pluralize(changed, "memory", "memories");
             format!("remembered: {memories}; `everlore memory list` shows them")
         }
-    }
-
-    pub(super) fn extraction_failed(self, error: &str) -> String {
-        if self.chinese {
-            format!("还没有提取记忆，稍后会重试：{error}")
-        } else {
-            format!("no memories were extracted yet; this is retried later: {error}")
-        }
-    }
-
-    pub(super) fn model_now(self, name: &str) -> String {
-        if self.chinese { format!("由 {name} 回答") } else { format!("{name} answers") }
     }
 
     pub(super) fn nothing_injected(self, injected: &InjectedContext) -> &'static str {
@@ -267,17 +248,5 @@ A line that ends with \\ continues on the next. Ctrl+C interrupts an answer. Wri
             }
             (None, true) => "已保存；当天的日志已满，或没有值得记的内容".to_owned(),
         }
-    }
-
-    pub(super) fn no_model(self) -> &'static str {
-        self.choose("no model is set up", "还没有设置模型")
-    }
-
-    pub(super) fn ask_setup(self) -> &'static str {
-        self.choose("set one up now with `everlore onboard`?", "现在用 `everlore onboard` 设置吗？")
-    }
-
-    pub(super) fn no_answer(self) -> &'static str {
-        self.choose("(the model did not answer)", "（模型没有回答）")
     }
 }

@@ -23,20 +23,16 @@ use everlore::{
     tools::ToolSet,
 };
 
-pub(crate) use line_editor::{HistoryFile, LineEditor, LineInput};
+pub(crate) use line_editor::{LineEditor, LineInput};
 pub(crate) use messages::UiMessages;
 
 use self::{
-    background_capture::BackgroundCapture, interactive::InteractiveChat,
-    non_interactive::NonInteractiveChat, reply_printer::ReplyStyle, responder::Responder,
+    background_capture::BackgroundCapture, reply_printer::ReplyStyle, responder::Responder,
 };
 use crate::{
-    chat_model,
-    cli_context::CliContext,
+    CliContext, CliError, Exit, Output, Result, chat_model,
     commands::{observe::new_session_name, onboard},
-    error::{CliError, Exit, Result},
     input,
-    output::Output,
 };
 
 /// Talk with an agent that remembers
@@ -71,6 +67,17 @@ pub(crate) struct ChatArgs {
     plain: bool,
 }
 
+/// Conversation, at a terminal (`interactive`) or without one (`non_interactive`).
+struct ChatRun<'a> {
+    cx: &'a CliContext,
+    out: &'a mut Output,
+    responder: Responder,
+    capture: BackgroundCapture,
+    messages: UiMessages,
+    style: ReplyStyle,
+    session: String,
+}
+
 impl ChatArgs {
     /// Answers one message, or runs a conversation.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
@@ -88,12 +95,12 @@ impl ChatArgs {
         } else {
             BackgroundCapture::spawn(cx).await?
         };
-        if at_terminal {
-            let chat = InteractiveChat { cx, out, responder, capture, messages, style, session };
-            return chat.run().await;
+        let chat = ChatRun { cx, out, responder, capture, messages, style, session };
+        match (at_terminal, once) {
+            (true, _) => chat.run().await,
+            (false, true) => chat.answer_once(&message).await,
+            (false, false) => chat.answer_lines().await,
         }
-        let chat = NonInteractiveChat { cx, out, responder, capture, messages, style, session };
-        if once { chat.answer_once(&message).await } else { chat.answer_lines().await }
     }
 
     fn session_name(&self, cx: &CliContext) -> String {

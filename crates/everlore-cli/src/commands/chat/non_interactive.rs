@@ -3,32 +3,14 @@
 use tokio::sync::mpsc;
 
 use super::{
-    background_capture::BackgroundCapture,
+    ChatRun,
     interactive::{rescue_message, wait_for_interrupt},
-    messages::UiMessages,
     reply_printer::{ReplyPrinter, ReplyStyle},
-    responder::{ChatReplyView, Responder},
+    responder::ChatReplyView,
 };
-use crate::{
-    cli_context::CliContext,
-    commands::observe::spawn_line_reader,
-    error::{CliError, Exit, Result},
-    input::NumberedLine,
-    output::Output,
-};
+use crate::{CliError, Exit, Result, commands::observe::spawn_line_reader, input::NumberedLine};
 
-/// State of the conversation.
-pub(super) struct NonInteractiveChat<'a> {
-    pub(super) cx: &'a CliContext,
-    pub(super) out: &'a mut Output,
-    pub(super) responder: Responder,
-    pub(super) capture: BackgroundCapture,
-    pub(super) messages: UiMessages,
-    pub(super) style: ReplyStyle,
-    pub(super) session: String,
-}
-
-impl NonInteractiveChat<'_> {
+impl ChatRun<'_> {
     /// Answers one message.
     pub(super) async fn answer_once(mut self, message: &str) -> Result<Exit> {
         if message.trim().is_empty() {

@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use super::{markdown::MarkdownRenderer, messages::UiMessages};
 use crate::{
-    error::{CliError, Result},
-    output::Output,
+    CliError, Output, Result,
     render::{pluralize, sanitize, truncate_width},
 };
 

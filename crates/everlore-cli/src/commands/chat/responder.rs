@@ -11,7 +11,7 @@ use everlore::{
 use serde::Serialize;
 
 use super::reply_printer::ReplyPrinter;
-use crate::error::Result;
+use crate::Result;
 
 /// Responder of a conversation.
 pub(super) enum Responder {

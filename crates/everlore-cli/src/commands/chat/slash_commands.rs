@@ -5,10 +5,12 @@ use everlore::{
     store::{ListOrder, ListQuery},
 };
 
-use super::interactive::{ChatLoopState, InteractiveChat, wait_for_interrupt};
+use super::{
+    ChatRun,
+    interactive::{ChatLoopState, wait_for_interrupt},
+};
 use crate::{
-    chat_model,
-    error::Result,
+    Result, chat_model,
     ids::shorten_id,
     render::{memory_title, sanitize, truncate_width},
 };
@@ -23,7 +25,7 @@ const MAX_LISTED: usize = 5;
 /// Width of a memory's line.
 const LINE_CELLS: usize = 76;
 
-impl InteractiveChat<'_> {
+impl ChatRun<'_> {
     /// Runs the command of a line without its slash.
     pub(super) async fn run_command(&mut self, line: &str) -> Result<ChatLoopState> {
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));

@@ -78,33 +78,13 @@ pub(super) enum EditContent {
     Toml(TomlSection),
 }
 
+everlore::types::variant_names! { pub(super) CodingAgent:
+    ClaudeCode = "claude-code", Codex = "codex", Gemini = "gemini", Cursor = "cursor",
+    Vscode = "vscode", Windsurf = "windsurf", Zed = "zed", Opencode = "opencode",
+    ClaudeDesktop = "claude-desktop",
+}
+
 impl CodingAgent {
-    pub(super) const ALL: [Self; 9] = [
-        Self::ClaudeCode,
-        Self::Codex,
-        Self::Gemini,
-        Self::Cursor,
-        Self::Vscode,
-        Self::Windsurf,
-        Self::Zed,
-        Self::Opencode,
-        Self::ClaudeDesktop,
-    ];
-
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Cursor => "cursor",
-            Self::Vscode => "vscode",
-            Self::Windsurf => "windsurf",
-            Self::Zed => "zed",
-            Self::Opencode => "opencode",
-            Self::ClaudeDesktop => "claude-desktop",
-        }
-    }
-
     pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|agent| agent.as_str().eq_ignore_ascii_case(name))
     }

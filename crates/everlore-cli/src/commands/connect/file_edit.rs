@@ -17,7 +17,7 @@ use super::{
     agents::{EditContent, FileEdit},
     json_entries, toml_section,
 };
-use crate::error::{CliError, Result};
+use crate::{CliError, Result};
 
 /// Outcome of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

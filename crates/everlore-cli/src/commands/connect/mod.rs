@@ -20,9 +20,7 @@ use self::{
     file_edit::EditOutcome,
 };
 use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
+    CliContext, CliError, Exit, Output, Result,
     render::{new_table, render_table, shell_quote},
 };
 

@@ -2,16 +2,10 @@
 
 use std::time::Duration;
 
-use everlore::config::ModelSettings;
+use everlore::{config::ModelSettings, internal::files::pending_text::database_backups};
 
 use super::DoctorCheck;
-use crate::{
-    chat_model,
-    cli_context::CliContext,
-    commands::{hook::SpoolBacklog, memory::database_copies},
-    render::pluralize,
-    rescue_log,
-};
+use crate::{CliContext, chat_model, commands::hook::SpoolBacklog, render::pluralize, rescue_log};
 
 /// Timeout for listing a provider's models; a reachable server answers within a second.
 const LIST_TIMEOUT: Duration = Duration::from_secs(5);
@@ -114,9 +108,10 @@ pub(super) fn check_leftover_files(cx: &CliContext) -> Vec<DoctorCheck> {
             format!("import it with: {}", rescue_log::import_command(&cx.home, &scope, &path)),
         )
     });
-    let copies = database_copies(&cx.home).into_iter().map(|name| {
+    let copies = database_backups(&cx.home).into_iter().map(|path| {
         let advice = "delete it when you no longer need it; texts forgotten since are still in it";
-        DoctorCheck::note("backup", format!("{name} is a backup made before an update"), advice)
+        let message = format!("{} is a backup made before an update", path.display());
+        DoctorCheck::note("backup", message, advice)
     });
     unsaved.chain(copies).collect()
 }

@@ -16,10 +16,7 @@ use serde_json::json;
 use self::environment::{check_hooks, check_language_models, check_leftover_files, check_server};
 use super::layer::{LayerFinding, layer_findings};
 use crate::{
-    agent_settings,
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
+    CliContext, CliError, Exit, Output, Result, agent_settings,
     render::{format_bytes, pluralize, sanitize},
 };
 

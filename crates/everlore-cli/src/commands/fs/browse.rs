@@ -8,9 +8,7 @@ use everlore::{
 };
 
 use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
+    CliContext, Exit, Output, Result,
     render::{
         TITLE_CELLS, format_bytes, new_table, render_table, sanitize_for_agent, truncate_width,
     },

@@ -6,8 +6,8 @@ mod write;
 
 use clap::Subcommand;
 
-use super::CommandFuture;
-use crate::{cli_context::CliContext, output::Output};
+use super::{CommandFuture, dispatch};
+use crate::{CliContext, Output};
 
 /// Browse memory as a tree of files: memories, documents, conversations, layers
 ///
@@ -35,17 +35,6 @@ impl FsCommand {
 
     /// Runs the command.
     pub(crate) fn run<'a>(self, cx: &'a CliContext, out: &'a mut Output) -> CommandFuture<'a> {
-        match self {
-            Self::Ls(args) => Box::pin(args.run(cx, out)),
-            Self::Tree(args) => Box::pin(args.run(cx, out)),
-            Self::Read(args) => Box::pin(args.run(cx, out)),
-            Self::Stat(args) => Box::pin(args.run(cx, out)),
-            Self::Find(args) => Box::pin(args.run(cx, out)),
-            Self::Grep(args) => Box::pin(args.run(cx, out)),
-            Self::Inject(args) => Box::pin(args.run(cx, out)),
-            Self::Status(args) => Box::pin(args.run(cx, out)),
-            Self::Add(args) => Box::pin(args.run(cx, out)),
-            Self::Rm(args) => Box::pin(args.run(cx, out)),
-        }
+        dispatch!(self, Self, cx, out: Ls | Tree | Read | Stat | Find | Grep | Inject | Status | Add | Rm)
     }
 }

@@ -3,13 +3,7 @@
 use clap::Args;
 use everlore::engine::fs::{DEFAULT_PAGE_SIZE, FsFindRequest, FsGrepRequest, FsInjectRequest};
 
-use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    input,
-    output::Output,
-    render::sanitize_for_agent,
-};
+use crate::{CliContext, Exit, Output, Result, input, render::sanitize_for_agent};
 
 /// Recall memories of a folder for a question, best first
 #[derive(Debug, Args)]

@@ -7,11 +7,9 @@ use everlore::engine::fs::{FsAddRequest, FsRemoveRequest};
 use serde_json::{Map, Value};
 
 use crate::{
-    cli_context::CliContext,
-    commands::remember::parse_json_object,
-    error::{CliError, Exit, Result},
+    CliContext, CliError, Exit, Output, Result,
+    commands::remember::{parse_json_object, print_superseded},
     input,
-    output::Output,
     render::{masked_note, pluralize, sanitize_for_agent},
 };
 use everlore::internal::files::regular_file;
@@ -66,6 +64,9 @@ impl FsAddArgs {
             return Ok(Exit::Done);
         }
         out.line(&format!("added: {}", sanitize_for_agent(&added.uri)))?;
+        if let Some(saved) = &added.memory {
+            print_superseded(cx, out, &saved.superseded, saved.undo.as_ref()).await?;
+        }
         if let Some(saved) = added.memory.filter(|saved| !saved.masked.is_empty()) {
             out.note(&masked_note(&saved.masked));
         }

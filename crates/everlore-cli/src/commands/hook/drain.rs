@@ -1,6 +1,9 @@
 //! Draining the spool into the store, in a separate process that no agent waits for.
 
-use std::process::{Command, Stdio};
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+};
 
 use everlore::{
     Engine,
@@ -12,7 +15,7 @@ use super::{
     DRAIN_LIMIT,
     entry::{DRAIN_EVENT, exit_after},
     host::HookHost,
-    spool::{Spool, SpoolEntry, SpooledTurn},
+    spool::{Spool, SpoolBacklog, SpoolEntry, SpooledTurn},
 };
 use crate::{
     cli_context::CliContext,
@@ -52,7 +55,7 @@ pub(super) async fn run(
     let spool = Spool::in_home(&cx.home);
     if spool.has_pending() {
         let _lock = spool.lock_drain().map_err(|error| CliError::io("storing", error))?;
-        drain_spool(cx, &spool).await?;
+        drain_spool(cx.engine().await?, &spool).await?;
     }
     spool.remove_stale();
     if !cx.database_path().exists() {
@@ -72,8 +75,21 @@ pub(super) async fn run(
     }
 }
 
-async fn drain_spool(cx: &CliContext, spool: &Spool) -> Result<()> {
-    let engine = cx.engine().await?;
+/// Stores the entries of a home's spool if some wait for too long: the process that should have stored them failed.
+/// Another one that stores them now goes first.
+pub(crate) async fn replay_overdue(engine: &Engine, home: &Path) {
+    let spool = Spool::in_home(home);
+    let is_read_only = engine.admin().store_info().is_read_only;
+    if SpoolBacklog::scan(home).overdue == 0 || is_read_only || spool.is_draining() {
+        return;
+    }
+    let Ok(_lock) = spool.lock_drain() else { return };
+    if let Err(error) = drain_spool(engine, &spool).await {
+        tracing::warn!(?error, "turns of hooks still wait to be stored");
+    }
+}
+
+async fn drain_spool(engine: &Engine, spool: &Spool) -> Result<()> {
     for (run, entry) in spool.entries() {
         let failed = |error| CliError::io("storing", error);
         let stored = match entry.clone() {

@@ -72,20 +72,11 @@ const CURSOR_EVENTS: [(&str, HookEventKind); 7] = [
     ("sessionEnd", HookEventKind::End),
 ];
 
+everlore::types::variant_names! { pub(crate) HookHost:
+    ClaudeCode = "claude-code", Codex = "codex", Gemini = "gemini", Cursor = "cursor",
+}
+
 impl HookHost {
-    /// Every host.
-    pub(crate) const ALL: [Self; 4] = [Self::ClaudeCode, Self::Codex, Self::Gemini, Self::Cursor];
-
-    /// Returns the name for the command line.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Cursor => "cursor",
-        }
-    }
-
     /// Parses a name, in any case.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|host| host.as_str().eq_ignore_ascii_case(name))

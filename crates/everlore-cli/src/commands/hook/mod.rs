@@ -59,6 +59,7 @@ use self::{
     event::HookEvent,
     spool::{Spool, SpooledTurn, digest},
 };
+pub(crate) use drain::replay_overdue;
 pub(crate) use entry::{always_succeed, is_hook};
 use host::HookEventKind;
 pub(crate) use host::{CODEX_MAX_TOKENS, HookHost};

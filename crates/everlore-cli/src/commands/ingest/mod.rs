@@ -14,12 +14,7 @@ use everlore::{
     types::Timestamp,
 };
 
-use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
-    render::format_bytes,
-};
+use crate::{CliContext, CliError, Exit, Output, Result, render::format_bytes};
 use everlore::internal::files::regular_file;
 use path_glob::PathGlob;
 use report::{IngestOutcome, IngestSummary};

@@ -5,8 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    error::{CliError, Exit, Result},
-    output::Output,
+    CliError, Exit, Output, Result,
     render::{pluralize, sanitize},
 };
 

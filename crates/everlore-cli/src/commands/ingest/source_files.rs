@@ -13,7 +13,7 @@ use std::{
 use ignore::{DirEntry, WalkBuilder};
 
 use super::path_glob::PathGlob;
-use crate::error::CliError;
+use crate::CliError;
 
 /// Folders that hold what programs built or downloaded.
 const SKIPPED_FOLDERS: [&str; 4] = ["node_modules", "target", "__pycache__", "venv"];

@@ -3,7 +3,7 @@
 use everlore::{engine::Layer, internal::files::layers::Layers};
 
 use super::fill_bar;
-use crate::{cli_context::CliContext, render::pluralize};
+use crate::{CliContext, render::pluralize};
 
 /// Finding about a layer file.
 pub(crate) struct LayerFinding {

@@ -10,11 +10,10 @@ use everlore::engine::{LayerChange, LayerEdit};
 
 use super::{LayerTargetArgs, by_person, fill_bar};
 use crate::{
-    cli_context::{CliContext, private_file},
+    CliContext, CliError, Exit, Output, Result,
+    cli_context::private_file,
     editor,
-    error::{CliError, Exit, Result},
     input::{self, LineReader},
-    output::Output,
 };
 
 /// Add a text to a section, which is created if it does not exist

@@ -10,12 +10,7 @@ use everlore::{
 use serde_json::json;
 
 use super::{LayerTargetArgs, by_person};
-use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
-    render::pluralize,
-};
+use crate::{CliContext, CliError, Exit, Output, Result, render::pluralize};
 
 /// Erase a section, a text or everything from a file and from its history, for good
 #[derive(Debug, Args)]

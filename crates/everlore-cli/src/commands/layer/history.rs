@@ -5,10 +5,8 @@ use serde_json::json;
 
 use super::{LayerTargetArgs, by_person, edit};
 use crate::{
-    cli_context::CliContext,
+    CliContext, Exit, Output, Result,
     commands::memory::diff::word_diff,
-    error::{Exit, Result},
-    output::Output,
     render::{indent, sanitize},
     times::format_minute,
 };

@@ -16,11 +16,7 @@ use jiff::civil::Date;
 
 pub(crate) use check::{LayerFinding, layer_findings};
 
-use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
-};
+use crate::{CliContext, CliError, Exit, Output, Result};
 
 /// Manage SOUL.md, USER.md, MEMORY.md and the daily log
 ///

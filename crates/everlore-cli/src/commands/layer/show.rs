@@ -9,9 +9,7 @@ use serde_json::json;
 
 use super::{LayerTargetArgs, fill_bar};
 use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
+    CliContext, Exit, Output, Result,
     render::{new_table, pluralize, render_table, sanitize},
 };
 
@@ -98,11 +96,9 @@ impl LayerPathArgs {
     /// Prints the path.
     pub(super) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let path = cx.layers().path(self.which.layer, self.which.resolve_day(cx)?);
-        if out.is_json() {
-            out.json(&json!({ "path": path, "exists": path.exists() }))?;
-        } else {
-            out.line(&path.display().to_string())?;
-        }
-        Ok(Exit::Done)
+        out.answer_line(
+            &json!({ "path": path, "exists": path.exists() }),
+            &path.display().to_string(),
+        )
     }
 }

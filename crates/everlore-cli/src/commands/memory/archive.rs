@@ -1,57 +1,47 @@
 //! `everlore memory archive`, `restore` and `delete`.
 
 use clap::Args;
-use everlore::Memory;
+use everlore::{Engine, Memory, engine::RemovalMode, types::ChangeAuthor};
 use serde_json::json;
 
-use super::list::render_memories;
-use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    ids,
-    output::Output,
-};
+use super::{everything::OwnerArgs, list::render_memories};
+use crate::{CliContext, Exit, Output, Result, ids};
 
-/// Archive memories: they stay stored, but recall leaves them out
+/// Memories to change.
 #[derive(Debug, Args)]
-pub(crate) struct MemoryArchiveArgs {
+pub(crate) struct MemoryIdsArgs {
     /// The memories
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
 }
 
-/// Bring back memories that were archived or superseded
-#[derive(Debug, Args)]
-pub(crate) struct MemoryRestoreArgs {
-    /// The memories
-    #[arg(required = true, value_name = "ID")]
-    ids: Vec<String>,
-}
-
-/// Delete memories; the journal keeps them, so that this can be undone
+/// Memories to delete, or their owner.
 #[derive(Debug, Args)]
 pub(crate) struct MemoryDeleteArgs {
     /// The memories
-    #[arg(required = true, value_name = "ID")]
+    #[arg(required_unless_present_any = ["all_of_user", "all_of_agent"], value_name = "ID")]
     ids: Vec<String>,
+    #[command(flatten)]
+    owner: OwnerArgs,
+    /// Do not ask for confirmation of --all-of-user and --all-of-agent
+    #[arg(short, long)]
+    yes: bool,
 }
 
-impl MemoryArchiveArgs {
+impl MemoryIdsArgs {
     /// Archives each memory.
-    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let engine = cx.engine().await?;
+    pub(super) async fn archive(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let engine = &one_step(cx, "archive", self.ids.len()).await?;
         let mut archived = Vec::new();
         for id in ids::resolve_all(engine, &cx.scope, &self.ids).await? {
             archived.push(engine.archive(&cx.scope, id).await?);
         }
         print_memories(&archived, cx, out).await
     }
-}
 
-impl MemoryRestoreArgs {
     /// Makes each memory active again.
-    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let engine = cx.engine().await?;
+    pub(super) async fn restore(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let engine = &one_step(cx, "restore", self.ids.len()).await?;
         let mut restored = Vec::new();
         for id in ids::resolve_all(engine, &cx.scope, &self.ids).await? {
             restored.push(engine.restore(&cx.scope, id).await?);
@@ -61,9 +51,12 @@ impl MemoryRestoreArgs {
 }
 
 impl MemoryDeleteArgs {
-    /// Deletes each memory and prints how to undo it.
+    /// Deletes each memory, or everything of an owner, and prints how to undo it.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let engine = cx.engine().await?;
+        if self.owner.is_named() {
+            return self.owner.remove(RemovalMode::Delete, self.yes, cx, out).await;
+        }
+        let engine = &one_step(cx, "delete", self.ids.len()).await?;
         let mut deleted = Vec::new();
         for id in ids::resolve_all(engine, &cx.scope, &self.ids).await? {
             deleted.push((id, engine.delete(&cx.scope, id).await?));
@@ -81,11 +74,15 @@ impl MemoryDeleteArgs {
     }
 }
 
+/// Returns the engine whose changes are one step to undo, however many memories a command names.
+async fn one_step(cx: &CliContext, command: &str, memories: usize) -> Result<Engine> {
+    let engine = cx.engine().await?;
+    let now = engine.now().timestamp().as_millisecond();
+    let run =
+        (memories > 1).then(|| format!("{command}-{now}-{:04x}", std::process::id() & 0xffff));
+    Ok(engine.on_behalf_of(ChangeAuthor { run, ..ChangeAuthor::PERSON }))
+}
+
 async fn print_memories(memories: &[Memory], cx: &CliContext, out: &mut Output) -> Result<Exit> {
-    if out.is_json() {
-        out.json(&json!({ "memories": memories }))?;
-    } else {
-        out.text(&render_memories(memories, cx).await?)?;
-    }
-    Ok(Exit::Done)
+    out.answer_text(&json!({ "memories": memories }), &render_memories(memories, cx).await?)
 }

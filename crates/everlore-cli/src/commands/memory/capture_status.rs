@@ -4,9 +4,7 @@ use clap::Args;
 use everlore::store::PendingSession;
 
 use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
+    CliContext, Exit, Output, Result,
     render::{new_table, pluralize, render_table, sanitize},
     times::format_age,
 };

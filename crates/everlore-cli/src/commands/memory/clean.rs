@@ -4,12 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::list::render_memories;
-use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
-    render::pluralize,
-};
+use crate::{CliContext, CliError, Exit, Output, Result, render::pluralize};
 
 /// Archive memories whose weight has fallen low
 #[derive(Debug, Args)]

@@ -6,12 +6,9 @@ use clap::Args;
 use everlore::{Engine, Kind, MemoryEdit, MemoryId};
 
 use crate::{
-    cli_context::CliContext,
+    CliContext, CliError, Exit, Output, Result,
     commands::{check_args::CheckArgs, filter_args::kind_parser},
-    editor,
-    error::{CliError, Exit, Result},
-    ids, input,
-    output::Output,
+    editor, ids, input,
     render::{TITLE_CELLS, masked_note, memory_title, truncate_width},
 };
 

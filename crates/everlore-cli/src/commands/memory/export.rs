@@ -9,12 +9,7 @@ use clap::Args;
 use everlore::engine::ExportReport;
 use serde_json::json;
 
-use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
-    render::pluralize,
-};
+use crate::{CliContext, CliError, Exit, Output, Result, render::pluralize};
 
 /// Write all memories as JSON Lines, to a file or to standard output
 #[derive(Debug, Args)]

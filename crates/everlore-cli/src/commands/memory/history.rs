@@ -11,10 +11,7 @@ use serde_json::json;
 
 use super::diff::word_diff;
 use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    ids,
-    output::Output,
+    CliContext, Exit, Output, Result, ids,
     render::{TITLE_CELLS, indent, memory_title, sanitize, truncate_width},
     times::format_minute,
 };

@@ -11,13 +11,10 @@ use everlore::engine::{ImportOptions, ImportReport, RejectedLine};
 use serde_json::json;
 
 use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
-    render::pluralize,
-    rescue_log,
+    CliContext, CliError, Exit, Output, Result,
+    render::{pluralize, sanitize},
 };
-use everlore::internal::files::regular_file;
+use everlore::internal::files::{pending_text::is_rescue_file, regular_file};
 
 /// Most damaged lines that are listed; more would bury the hint.
 const MAX_LISTED_REJECTS: usize = 10;
@@ -80,8 +77,7 @@ impl MemoryImportArgs {
 
     /// Removes a rescue log that is now imported, unless it has grown meanwhile.
     fn remove_rescue_file(&self, size: u64, report: &ImportReport, out: &mut Output) {
-        let Some(path) = self.file.as_deref().filter(|path| rescue_log::is_rescue_file(path))
-        else {
+        let Some(path) = self.file.as_deref().filter(|path| is_rescue_file(path)) else {
             return;
         };
         let unchanged = fs::metadata(path).is_ok_and(|data| data.len() == size);
@@ -107,6 +103,9 @@ impl MemoryImportArgs {
         }
         for rejected in report.rejections.iter().take(MAX_LISTED_REJECTS) {
             out.line(&rejected_line(rejected))?;
+        }
+        for older in &report.superseded {
+            out.line(&format!("superseded: {} {}", older.id, sanitize(&older.content)))?;
         }
         if changed {
             out.line(&format!("undo with: everlore memory undo --run {}", report.run))?;

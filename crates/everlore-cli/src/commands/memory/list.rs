@@ -8,13 +8,11 @@ use everlore::{
 use serde_json::json;
 
 use crate::{
-    cli_context::CliContext,
+    CliContext, Exit, Output, Result,
     commands::{
         check_args::{self, CheckedMemoryView, verify_memories},
         filter_args::FilterArgs,
     },
-    error::{Exit, Result},
-    output::Output,
     render::{TITLE_CELLS, memory_title, new_table, render_table, truncate_width},
     times::format_age,
 };

@@ -7,6 +7,7 @@ mod edit;
 mod weight;
 mod archive;
 mod forget;
+mod everything;
 mod history;
 pub(crate) mod diff;
 mod undo;
@@ -18,10 +19,8 @@ mod import;
 
 use clap::Subcommand;
 
-pub(crate) use forget::database_copies;
-
-use super::{CommandFuture, recall::RecallArgs};
-use crate::{cli_context::CliContext, output::Output};
+use super::{CommandFuture, dispatch, recall::RecallArgs};
+use crate::{CliContext, Output};
 
 /// Manage stored memories: list, show, edit, archive, forget, undo, export, import
 ///
@@ -35,12 +34,16 @@ pub(crate) enum MemoryCommand {
     Verify(verify::MemoryVerifyArgs),
     Edit(edit::MemoryEditArgs),
     Weight(weight::MemoryWeightArgs),
-    Archive(archive::MemoryArchiveArgs),
-    Restore(archive::MemoryRestoreArgs),
+    /// Archive memories: they stay stored, but recall leaves them out
+    Archive(archive::MemoryIdsArgs),
+    /// Bring back memories that were archived or superseded
+    Restore(archive::MemoryIdsArgs),
+    /// Delete memories; the journal keeps them, so that this can be undone
     Delete(archive::MemoryDeleteArgs),
     Forget(forget::MemoryForgetArgs),
     History(history::MemoryHistoryArgs),
     Undo(undo::MemoryUndoArgs),
+    Redo(undo::MemoryRedoArgs),
     Stats(stats::MemoryStatsArgs),
     Status(capture_status::MemoryStatusArgs),
     Clean(clean::MemoryCleanArgs),
@@ -67,24 +70,11 @@ impl MemoryCommand {
 
     /// Runs the command.
     pub(crate) fn run<'a>(self, cx: &'a CliContext, out: &'a mut Output) -> CommandFuture<'a> {
-        match self {
-            Self::List(args) => Box::pin(args.run(cx, out)),
-            Self::Search(args) => Box::pin(args.run(cx, out)),
-            Self::Show(args) => Box::pin(args.run(cx, out)),
-            Self::Verify(args) => Box::pin(args.run(cx, out)),
-            Self::Edit(args) => Box::pin(args.run(cx, out)),
-            Self::Weight(args) => Box::pin(args.run(cx, out)),
-            Self::Archive(args) => Box::pin(args.run(cx, out)),
-            Self::Restore(args) => Box::pin(args.run(cx, out)),
-            Self::Delete(args) => Box::pin(args.run(cx, out)),
-            Self::Forget(args) => Box::pin(args.run(cx, out)),
-            Self::History(args) => Box::pin(args.run(cx, out)),
-            Self::Undo(args) => Box::pin(args.run(cx, out)),
-            Self::Stats(args) => Box::pin(args.run(cx, out)),
-            Self::Status(args) => Box::pin(args.run(cx, out)),
-            Self::Clean(args) => Box::pin(args.run(cx, out)),
-            Self::Export(args) => Box::pin(args.run(cx, out)),
-            Self::Import(args) => Box::pin(args.run(cx, out)),
-        }
+        dispatch!(self, Self, cx, out:
+            List | Search | Show | Verify | Edit | Weight | Delete | Forget | History | Undo | Redo |
+            Stats | Status | Clean | Export | Import;
+            Self::Archive(args) => Box::pin(args.archive(cx, out)),
+            Self::Restore(args) => Box::pin(args.restore(cx, out)),
+        )
     }
 }

@@ -5,10 +5,8 @@ use everlore::{Memory, types::CheckResult};
 use jiff::Zoned;
 
 use crate::{
-    cli_context::CliContext,
+    CliContext, Exit, Output, Result,
     commands::check_args::{CheckedMemoryView, check_status_line},
-    error::{Exit, Result},
-    output::Output,
     render::{new_table, render_table, sanitize},
     times::{format_age, format_minute},
 };
@@ -27,12 +25,10 @@ impl MemoryShowArgs {
         let id = engine.resolve(&cx.scope, &self.id).await?;
         let memory = engine.get(&cx.scope, id).await?;
         let check = engine.verify_memory(&memory).await;
-        if out.is_json() {
-            out.json(&CheckedMemoryView { memory: &memory, check: check.as_ref() })?;
-        } else {
-            out.text(&render_memory(&memory, check.as_ref(), &cx.now()))?;
-        }
-        Ok(Exit::Done)
+        out.answer_text(
+            &CheckedMemoryView { memory: &memory, check: check.as_ref() },
+            &render_memory(&memory, check.as_ref(), &cx.now()),
+        )
     }
 }
 

@@ -10,9 +10,7 @@ use everlore::{
 use serde_json::json;
 
 use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
+    CliContext, Exit, Output, Result,
     render::{format_bytes, new_table, pluralize, render_table},
     times::format_age,
 };

@@ -1,19 +1,17 @@
-//! `everlore memory undo`: undoes changes of the journal.
+//! `everlore memory undo` and `redo`: walk back and forth through the changes of the journal.
 
 use clap::Args;
-use everlore::{engine::UndoTarget, store::JournalQuery};
+use everlore::engine::{UndoTarget, UndoneStep};
 use serde_json::json;
 
-use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
-    render::pluralize,
-};
+use crate::{CliContext, Exit, Output, Result, render::pluralize};
 
-/// Undo a change, or all changes of a run; this can be undone too
+/// Undo the newest change that is not undone yet; again and again, it goes back step by step
+///
+/// What one command changed is one step, such as all of an import. Name a change or a run to undo that one. This can be
+/// undone too, with `everlore memory redo`.
 #[derive(Debug, Args)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 pub(crate) struct MemoryUndoArgs {
     /// The number of the change, as `everlore memory history` shows it
     #[arg(value_name = "SEQ")]
@@ -21,44 +19,49 @@ pub(crate) struct MemoryUndoArgs {
     /// The run, such as one import
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
-    /// The newest change, and if it belongs to a run, all of that run
+    /// The newest step that is not undone yet, as without any of these
     #[arg(long)]
     last: bool,
 }
 
+/// Redo what was undone last; again and again, it goes forward until the newest change
+///
+/// A new change ends what can be redone.
+#[derive(Debug, Args)]
+pub(crate) struct MemoryRedoArgs {}
+
 impl MemoryUndoArgs {
-    /// Undoes the change or run and prints it.
+    /// Undoes the change, the run or the newest step, and prints it.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let target = match (self.seq, self.run) {
             (Some(seq), _) => UndoTarget::Change(seq),
             (None, Some(run)) => UndoTarget::Run(run),
-            (None, None) => last_change(cx).await?,
+            (None, None) => return print_step(&engine.undo_last(&cx.scope).await?, "undone", out),
         };
         let undone = engine.undo(&cx.scope, &target).await?;
-        if out.is_json() {
-            out.json(&json!({ "undone": undone }))?;
-            return Ok(Exit::Done);
-        }
-        let target = match target {
-            UndoTarget::Change(seq) => format!("change {seq}"),
-            UndoTarget::Run(run) => {
-                format!("run {run}, {}", pluralize(undone.len(), "change", "changes"))
-            }
-        };
-        out.line(&format!("undone: {target}"))?;
-        Ok(Exit::Done)
+        print_step(&UndoneStep { step: target, cause: String::new(), undone }, "undone", out)
     }
 }
 
-async fn last_change(cx: &CliContext) -> Result<UndoTarget> {
-    let newest = JournalQuery { limit: Some(1), ..JournalQuery::default() };
-    let newest = cx.engine().await?.history(&cx.scope, &newest).await?.pop();
-    match newest {
-        Some(entry) => Ok(entry.run.map_or(UndoTarget::Change(entry.seq), UndoTarget::Run)),
-        None => Err(CliError::invalid(
-            "there is nothing to undo",
-            "see what was changed with `everlore memory history`",
-        )),
+impl MemoryRedoArgs {
+    /// Redoes the step that was undone last, and prints it.
+    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        print_step(&cx.engine().await?.redo(&cx.scope).await?, "redone", out)
     }
+}
+
+fn print_step(step: &UndoneStep, done: &str, out: &mut Output) -> Result<Exit> {
+    if out.is_json() {
+        out.json(&json!({ done: step.undone, "step": step.step, "cause": step.cause }))?;
+        return Ok(Exit::Done);
+    }
+    let target = match &step.step {
+        UndoTarget::Change(seq) => format!("change {seq}"),
+        UndoTarget::Run(run) => {
+            format!("run {run}, {}", pluralize(step.undone.len(), "change", "changes"))
+        }
+    };
+    out.line(&format!("{done}: {target}"))?;
+    Ok(Exit::Done)
 }

@@ -8,10 +8,8 @@ use everlore::{
 use serde::Serialize;
 
 use crate::{
-    cli_context::CliContext,
+    CliContext, Exit, Output, Result,
     commands::check_args::check_status_line,
-    error::{Exit, Result},
-    output::Output,
     render::{TITLE_CELLS, memory_title, pluralize, sanitize, truncate_width},
 };
 

@@ -3,10 +3,7 @@
 use clap::Args;
 
 use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    ids,
-    output::Output,
+    CliContext, Exit, Output, Result, ids,
     render::{TITLE_CELLS, memory_title, truncate_width},
 };
 

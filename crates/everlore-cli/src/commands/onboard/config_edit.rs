@@ -9,7 +9,7 @@ use everlore::{
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::OnboardChoices;
-use crate::error::{CliError, Result};
+use crate::{CliError, Result};
 use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Edited settings file.

@@ -13,10 +13,8 @@ use serde_json::{Value, json};
 
 use self::{config_edit::ConfigEdit, model_probe::ModelProbe, soul_edit::SoulEdit, wizard::Wizard};
 use crate::{
-    cli_context::CliContext,
+    CliContext, CliError, Exit, Output, Result,
     commands::{chat::UiMessages, connect},
-    error::{CliError, Exit, Result},
-    output::Output,
 };
 
 /// Choose a model and who the agent is

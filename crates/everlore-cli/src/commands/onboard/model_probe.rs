@@ -10,10 +10,7 @@ use serde::Serialize;
 
 use super::{OnboardChoices, config_edit};
 use crate::{
-    chat_model,
-    cli_context::CliContext,
-    commands::chat::UiMessages,
-    error::{CliError, ErrorReport, Result},
+    CliContext, CliError, Result, chat_model, commands::chat::UiMessages, error::ErrorReport,
 };
 
 /// Timeout of the test request.

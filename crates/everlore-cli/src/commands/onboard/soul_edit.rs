@@ -7,11 +7,7 @@ use everlore::{
 };
 
 use super::OnboardChoices;
-use crate::{
-    cli_context::CliContext,
-    commands::chat::UiMessages,
-    error::{CliError, Result},
-};
+use crate::{CliContext, CliError, Result, commands::chat::UiMessages};
 
 /// Edited SOUL.md.
 #[derive(Debug)]

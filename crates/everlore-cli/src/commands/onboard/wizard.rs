@@ -7,14 +7,12 @@ use everlore::{
 
 use super::{OnboardChoices, model_probe};
 use crate::{
-    cli_context::CliContext,
+    CliContext, Output, Result,
     commands::{
         chat::{LineEditor, LineInput, UiMessages},
         connect,
     },
-    error::Result,
     keys,
-    output::Output,
     render::sanitize,
 };
 

@@ -5,12 +5,7 @@ use everlore::{ToolContext, ToolRegistry, ToolResult};
 use serde_json::Value;
 
 use crate::{
-    cli_context::CliContext,
-    commands::check_args,
-    error::{CliError, Exit, Result},
-    input,
-    output::Output,
-    render::sanitize,
+    CliContext, CliError, Exit, Output, Result, commands::check_args, input, render::sanitize,
 };
 
 /// Call a tool as an agent would, and print its answer

@@ -8,8 +8,7 @@ use everlore::{
 use serde_json::json;
 
 use crate::{
-    error::{Exit, Result},
-    output::Output,
+    Exit, Output, Result,
     render::{new_table, render_table},
 };
 

@@ -9,7 +9,7 @@ use std::future::ready;
 use clap::Subcommand;
 
 use super::CommandFuture;
-use crate::{cli_context::CliContext, output::Output};
+use crate::{CliContext, Output};
 
 /// List, show and call the tools that agents are given
 ///

@@ -4,10 +4,7 @@ use clap::Args;
 use everlore::{ToolRegistry, tools::ToolSpec};
 use serde_json::Value;
 
-use crate::{
-    error::{Exit, Result},
-    output::Output,
-};
+use crate::{Exit, Output, Result};
 
 /// Show a tool: its description, its annotations and the schemas of input and answer
 #[derive(Debug, Args)]

@@ -7,9 +7,7 @@ use everlore::internal::files::vault::{VaultListing, list};
 
 use super::resolve_folder;
 use crate::{
-    cli_context::CliContext,
-    error::{CliError, Exit, Result},
-    output::Output,
+    CliContext, CliError, Exit, Output, Result,
     render::{new_table, pluralize, render_table, sanitize, truncate_width},
     times::format_age,
 };

@@ -18,14 +18,8 @@ use everlore::{
     internal::files::{atomic_file::create_private_folder, home::vault_folder},
 };
 
-pub(crate) use registry::{VaultErasure, erase_from_vaults};
-
-use super::CommandFuture;
-use crate::{
-    cli_context::CliContext,
-    error::{CliError, Result},
-    output::Output,
-};
+use super::{CommandFuture, dispatch};
+use crate::{CliContext, CliError, Output, Result};
 
 /// Keep memories as markdown files that you, git and other tools can read and edit
 ///
@@ -48,13 +42,9 @@ impl VaultCommand {
 
     /// Runs the command.
     pub(crate) fn run<'a>(self, cx: &'a CliContext, out: &'a mut Output) -> CommandFuture<'a> {
-        match self {
-            Self::Init(args) => Box::pin(args.run(cx, out)),
-            Self::Sync(args) => Box::pin(args.run(cx, out)),
-            Self::Watch(args) => Box::pin(args.run(cx, out)),
-            Self::Status(args) => Box::pin(args.run(cx, out)),
+        dispatch!(self, Self, cx, out: Init | Sync | Watch | Status;
             Self::List(args) => Box::pin(ready(args.run(cx, out))),
-        }
+        )
     }
 }
 

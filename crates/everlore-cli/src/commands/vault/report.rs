@@ -4,8 +4,7 @@ use everlore::engine::{SyncAction, SyncReport, SyncRequest, SyncStep};
 use serde_json::json;
 
 use crate::{
-    error::{Exit, Result},
-    output::Output,
+    Exit, Output, Result,
     render::{pluralize, sanitize},
 };
 
@@ -18,12 +17,15 @@ pub(super) fn print_report(
     if out.is_json() {
         out.json(&json!({
             "folder": request.folder.display().to_string(), "dry_run": request.dry_run, "run": report.run,
-            "done": report.done, "unchanged": report.unchanged,
+            "done": report.done, "unchanged": report.unchanged, "superseded": report.superseded,
         }))?;
         return Ok(Exit::Done);
     }
     for step in &report.done {
         out.line(&step_line(step))?;
+    }
+    for id in &report.superseded {
+        out.line(&format!("superseded by a file: {id}"))?;
     }
     out.line(&summary_line(report, request.dry_run))?;
     Ok(Exit::Done)

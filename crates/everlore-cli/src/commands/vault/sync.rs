@@ -4,11 +4,7 @@ use clap::Args;
 use everlore::engine::SyncRequest;
 
 use super::{VaultTargetArgs, make_vault, registry, report};
-use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
-};
+use crate::{CliContext, Exit, Output, Result};
 
 /// Create a vault, write the stored memories into it, and import the files it already has
 #[derive(Debug, Args)]

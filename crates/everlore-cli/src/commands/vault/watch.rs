@@ -17,11 +17,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use serde_json::json;
 
 use super::{VaultTargetArgs, registry, report};
-use crate::{
-    cli_context::CliContext,
-    error::{Exit, Result},
-    output::Output,
-};
+use crate::{CliContext, Exit, Output, Result};
 
 /// Pause that ends an edit: editors write in several steps.
 const DEBOUNCE: Duration = Duration::from_millis(100);

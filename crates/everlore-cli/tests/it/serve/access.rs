@@ -161,6 +161,7 @@ fn a_role_may_do_its_own_and_less() {
         ("/v1/tools/memory_save", json!({ "content": "y" })),
         ("/v1/context", json!({ "query": "茶", "session": "s" })),
         ("/v1/undo", json!({ "seq": 1 })),
+        ("/v1/redo", json!({})),
     ] {
         assert_eq!(
             server.request_as(&read, "POST", path, Some(body)).problem_code(403),

@@ -307,7 +307,9 @@ fn invalid_bodies_and_paths_are_refused_with_a_code() {
     assert_eq!(server.request("GET", "/v2/memories", None).problem_code(404), "no_route");
     assert_eq!(server.request("GET", "/v1/layers/heart", None).problem_code(422), "invalid");
     assert_eq!(server.request("GET", "/v1/stats?user=..", None).problem_code(422), "invalid");
-    assert_eq!(server.request("POST", "/v1/undo", Some(json!({}))).problem_code(422), "invalid");
+    let both = json!({ "seq": 1, "run": "r" });
+    assert_eq!(server.request("POST", "/v1/undo", Some(both)).problem_code(422), "invalid");
+    assert_eq!(server.request("POST", "/v1/redo", None).problem_code(422), "invalid");
     assert_eq!(
         server.request("POST", "/v1/undo", Some(json!({ "seq": 99 }))).problem_code(404),
         "not_found"

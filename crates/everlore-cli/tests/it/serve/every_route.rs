@@ -82,6 +82,9 @@ fn body(template: &str, foreign: &str) -> Value {
         "/v1/recall" | "/v1/context" => json!({ "query": "vault code tangerine 橘子" }),
         "/v1/tools/{name}" => json!({ "query": "vault code tangerine 橘子" }),
         "/v1/undo" => json!({ "seq": 1 }),
+        "/v1/everything" => {
+            json!({ "action": "forget", "agent": "helper", "user": "li", "yes": true })
+        }
         "/v1/memories/{id}" => json!({ "content": "overwritten" }),
         "/v1/memories/{id}/weight" => json!({ "weight": 0 }),
         "/v1/agents/{agent}/settings" => json!({ "memory": { "enabled": true } }),
@@ -126,7 +129,7 @@ fn is_open(route: &ApiRoute) -> bool {
     OPEN.contains(&route.template.as_str())
 }
 
-fn is_unending(route: &ApiRoute) -> bool {
+pub(super) fn is_unending(route: &ApiRoute) -> bool {
     UNENDING.iter().any(|(template, _)| *template == route.template)
 }
 

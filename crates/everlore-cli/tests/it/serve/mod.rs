@@ -4,6 +4,7 @@ mod access;
 mod api;
 mod checks;
 mod files;
+mod forgetting;
 mod hostile_clients;
 mod shutdown;
 #[cfg(target_os = "linux")]
@@ -16,6 +17,10 @@ mod vault_and_agents;
 mod settings;
 pub(super) mod tls;
 mod every_route;
+mod owner;
+#[cfg(all(feature = "remote", unix))]
+mod kill_ways;
+mod two_users;
 mod why_not;
 
 use std::{

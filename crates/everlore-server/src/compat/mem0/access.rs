@@ -17,10 +17,9 @@ use uuid::Uuid;
 
 use super::{CachedList, filter::Mem0Filter, memory_json::MemoryVisibility};
 use crate::{
-    app::App,
-    auth::{Access, KeyRole, authenticate_secret, authorization_value},
+    Access, App, KeyRole, Problem,
+    auth::{authenticate_secret, authorization_value},
     fifo_cache::FifoCache,
-    problem::Problem,
 };
 
 /// Access of a mem0 client.
@@ -101,7 +100,7 @@ impl Mem0Access {
         let id = Uuid::now_v7().to_string();
         let (reason, run) = (Some(format!("mem0 {operation}")), Some(event_run(&id)));
         let author = ChangeAuthor { reason, run, ..self.access.author() };
-        Mem0Event { id, engine: self.access.app.engine.on_behalf_of(author) }
+        Mem0Event { id, engine: self.access.engine_for(author) }
     }
 
     /// Returns the memories that a filter matches today.

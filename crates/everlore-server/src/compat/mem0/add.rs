@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use everlore::{
     Memory, MemoryEdit, MemoryId, RememberRequest, Scope, Turn,
     engine::{DraftFate, DraftOutcome, ExtractRequest, ExtractionReport},
@@ -14,14 +13,10 @@ use serde_json::{Map, Value, json};
 use super::{
     access::{Mem0Access, Mem0Event},
     fields::RequestFields,
+    memories::with_ignored,
     memory_json::{Mem0Metadata, generated_session, merge_metadata},
 };
-use crate::{
-    auth,
-    body::JsonBody,
-    problem::Problem,
-    response::{ApiResult, BoxFuture, JsonResponse},
-};
+use crate::{ApiResult, JsonBody, JsonResponse, Problem, auth};
 
 /// Largest request: a long session, and no more than one write should hold.
 const MAX_MESSAGES: usize = 1_000;
@@ -64,50 +59,6 @@ pub(super) async fn add(
     access: Mem0Access,
     JsonBody(body, _): JsonBody<Map<String, Value>>,
 ) -> ApiResult<Value> {
-    add_memories(access, body).await
-}
-
-/// Add memories at the path of older clients
-#[utoipa::path(
-    post, path = "/v1/memories/", tag = "mem0", operation_id = "add_v1",
-    request_body(
-        content = Object,
-        example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}}),
-    ),
-    responses((status = 200, description = "Id, text and event of each stored memory", body = Object)),
-)]
-pub(super) async fn add_v1(
-    access: Mem0Access,
-    JsonBody(body, _): JsonBody<Map<String, Value>>,
-) -> ApiResult<Value> {
-    add_memories(access, body).await
-}
-
-/// Add memories at the path of the open-source server
-#[utoipa::path(
-    post, path = "/memories", tag = "mem0", operation_id = "add_open",
-    request_body(
-        content = Object,
-        example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}}),
-    ),
-    responses((status = 200, description = "Id, text and event of each stored memory", body = Object)),
-)]
-pub(super) async fn add_open(
-    access: Mem0Access,
-    JsonBody(body, _): JsonBody<Map<String, Value>>,
-) -> ApiResult<Value> {
-    add_memories(access, body).await
-}
-
-/// Adds memories for every path; boxed, so that it is compiled once.
-fn add_memories(
-    access: Mem0Access,
-    body: Map<String, Value>,
-) -> BoxFuture<'static, ApiResult<Value>> {
-    Box::pin(add_from_body(access, body))
-}
-
-async fn add_from_body(access: Mem0Access, body: Map<String, Value>) -> ApiResult<Value> {
     access.require_role(auth::KeyRole::Write)?;
     let mut fields = RequestFields::from_body(body);
     let request = Mem0AddRequest::parse(&access, &mut fields)?;
@@ -121,12 +72,9 @@ async fn add_from_body(access: Mem0Access, body: Map<String, Value>) -> ApiResul
     };
     let status = if pending.is_some() { "PENDING" } else { "SUCCEEDED" };
     let message = pending.unwrap_or_else(|| "Memories stored".to_owned());
-    let mut response =
+    let response =
         json!({ "message": message, "status": status, "event_id": event.id, "results": results });
-    if !ignored.is_empty() {
-        response["ignored"] = json!(ignored);
-    }
-    Ok(JsonResponse(StatusCode::OK, response))
+    Ok(JsonResponse::ok(with_ignored(response, &ignored)))
 }
 
 impl Mem0AddRequest {
@@ -260,6 +208,8 @@ async fn remember_verbatim(event: &Mem0Event, add: &Mem0AddRequest) -> Result<Ve
         result["role"] = json!(role);
         result["actor_id"] = json!(name);
         results.push(result);
+        let replaced = saved.superseded.iter();
+        results.extend(replaced.map(|older| result_json(older.id, &older.content, "DELETE")));
     }
     Ok(results)
 }

@@ -5,18 +5,13 @@ use everlore::{Memory, MemoryEdit, MemoryId, Scope};
 use serde_json::{Map, Value, json};
 
 use super::{
-    access::{Mem0Access, Mem0Event},
+    access::{Mem0Access, Mem0Event, event_run},
     fields::RequestFields,
     filter::{FilterDialect, FilterField, Mem0Filter},
     memories,
     memory_json::{Mem0Metadata, merge_metadata, to_json},
 };
-use crate::{
-    auth::KeyRole,
-    body::{JsonBody, PathParam},
-    problem::Problem,
-    response::{ApiResult, JsonResponse},
-};
+use crate::{ApiResult, JsonBody, JsonResponse, KeyRole, PathParam, Problem};
 
 /// Largest batch.
 const MAX_BATCH: usize = 1_000;
@@ -40,21 +35,6 @@ pub(super) async fn update(
     let mut item = to_json(&changed, access.default_scope());
     item["message"] = "Memory updated successfully!".into();
     Ok(JsonResponse::ok(item))
-}
-
-/// Update a memory at the path of the open-source server
-#[utoipa::path(
-    put, path = "/memories/{id}", tag = "mem0", operation_id = "update_open",
-    request_body(content = Object, example = json!({"text": "Lives in Porto now 住在波尔图", "metadata": {"team": "blue"}})),
-    params(("id" = String, Path, description = "The memory")),
-    responses((status = 200, description = "The memory after the change", body = Object)),
-)]
-pub(super) async fn update_open(
-    access: Mem0Access,
-    name: PathParam,
-    body: JsonBody<Map<String, Value>>,
-) -> ApiResult<Value> {
-    update(access, name, body).await
 }
 
 /// Parses the changes of a memory.
@@ -91,6 +71,7 @@ fn parse_edit(memory: &Memory, mut fields: RequestFields) -> Result<MemoryEdit, 
     params(
         ("id" = String, Path, description = "The memory"),
         ("delete_linked" = Option<bool>, Query, description = "Also delete the memories that it replaced"),
+        ("forget" = Option<bool>, Query, description = "Erase for good and answer with a receipt; needs the role admin"),
     ),
     responses((status = 200, description = "A message and the event id", body = Object)),
 )]
@@ -102,7 +83,11 @@ pub(super) async fn delete(
     access.require_role(KeyRole::Write)?;
     let mut fields = RequestFields::from_query(query.as_deref())?;
     let with_superseded = fields.flag("delete_linked")?.unwrap_or(false);
+    let forget = fields.flag("forget")?.unwrap_or(false);
     fields.finish()?;
+    if forget {
+        access.require_role(KeyRole::Admin)?;
+    }
     let memory = access.find_memory(&name).await?;
     let mut ids = vec![memory.id];
     if with_superseded {
@@ -110,22 +95,12 @@ pub(super) async fn delete(
     }
     let event = access.begin_event("delete");
     remove_memories(&event, &memory.scope, ids).await?;
-    let response = json!({ "message": "Memory deleted successfully!", "event_id": event.id });
+    let mut response = json!({ "message": "Memory deleted successfully!", "event_id": event.id });
+    if forget {
+        let receipt = event.engine.forget_runs(&memory.scope, &[event_run(&event.id)]).await?;
+        response["receipt"] = json!(receipt);
+    }
     Ok(JsonResponse::ok(response))
-}
-
-/// Delete a memory at the path of the open-source server
-#[utoipa::path(
-    delete, path = "/memories/{id}", tag = "mem0", operation_id = "delete_open",
-    params(("id" = String, Path, description = "The memory")),
-    responses((status = 200, description = "A message and the event id", body = Object)),
-)]
-pub(super) async fn delete_open(
-    access: Mem0Access,
-    name: PathParam,
-    query: RawQuery,
-) -> ApiResult<Value> {
-    delete(access, name, query).await
 }
 
 /// Returns the memories that this one replaced, directly or through others.
@@ -194,20 +169,6 @@ pub(super) async fn delete_all(access: Mem0Access, RawQuery(query): RawQuery) ->
     let (event, count) = remove_all(&access, &filter).await?;
     let message = format!("Memories deleted successfully! ({count})");
     Ok(JsonResponse::ok(json!({ "message": message, "event_id": event.id })))
-}
-
-/// Delete all memories of some ids, at the path of the open-source server
-#[utoipa::path(
-    delete, path = "/memories", tag = "mem0", operation_id = "delete_all_open",
-    params(
-        ("user_id" = Option<String>, Query, description = "Of this user"),
-        ("agent_id" = Option<String>, Query, description = "Of this agent"),
-        ("run_id" = Option<String>, Query, description = "Of this session"),
-    ),
-    responses((status = 200, description = "A message and the event id", body = Object)),
-)]
-pub(super) async fn delete_all_open(access: Mem0Access, query: RawQuery) -> ApiResult<Value> {
-    delete_all(access, query).await
 }
 
 /// Deletes every memory that matches, whatever its status.

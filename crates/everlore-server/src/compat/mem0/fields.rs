@@ -10,7 +10,7 @@ use super::{
     filter::{FilterDialect, Mem0Filter},
     filter_parser::{self, truncate_name},
 };
-use crate::problem::Problem;
+use crate::Problem;
 
 /// Fields without a meaning here: a home is one project, responses are complete, and recall always uses words,
 /// embeddings and, if configured, a reranker.

@@ -9,7 +9,7 @@ use super::{
     filter_parser::parse_group,
     memory_json::{Mem0Metadata, named_session},
 };
-use crate::problem::Problem;
+use crate::Problem;
 
 /// Largest filter: far above any real one, small enough to be tested against every memory.
 const MAX_CONDITIONS: usize = 200;

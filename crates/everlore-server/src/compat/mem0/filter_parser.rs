@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use serde_json::{Map, Value};
 
 use super::filter::{FilterComparison, FilterDialect, FilterField, FilterOp, Mem0Filter};
-use crate::problem::Problem;
+use crate::Problem;
 
 /// Parses an object of conditions, all of which must hold.
 pub(super) fn parse_group(filters: &Value, dialect: FilterDialect) -> Result<Mem0Filter, Problem> {

@@ -7,7 +7,7 @@ use everlore::{
     Engine, Kind, Memory, MemoryId, Scope,
     internal::text::tiers::without_generated_overview,
     store::{JournalQuery, ListOrder, ListQuery, MemoryFilter as Stored},
-    types::{ChangeOp, JournalEntry, Timestamp},
+    types::{JournalEntry, Timestamp},
 };
 use serde_json::{Map, Value, json};
 
@@ -16,13 +16,9 @@ use super::{
     fields::RequestFields,
     filter::FilterDialect,
     memory_json::{Mem0Metadata, MemoryVisibility, format_time, to_json},
+    status::event_name,
 };
-use crate::{
-    auth::KeyRole,
-    body::{JsonBody, PathParam},
-    problem::Problem,
-    response::{ApiResult, BoxFuture, JsonResponse},
-};
+use crate::{ApiResult, BoxFuture, JsonBody, JsonResponse, KeyRole, PathParam, Problem};
 
 /// Largest number of results of a search or a page.
 pub(super) const MAX_RESULTS: usize = 1_000;
@@ -162,36 +158,30 @@ fn list_page<'a>(
     path: &'a str,
     selected: Option<&'a [String]>,
 ) -> BoxFuture<'a, Result<Value, Problem>> {
-    Box::pin(read_page(access, view, page_params, path, selected))
-}
-
-async fn read_page(
-    access: &Mem0Access,
-    view: &MemoryVisibility,
-    page_params: &PageParams,
-    path: &str,
-    selected: Option<&[String]>,
-) -> Result<Value, Problem> {
-    access.require_role(KeyRole::Read)?;
-    let mut all = Vec::new();
-    for scope in access.scopes_for(&view.filter).await? {
-        let visible = cached_list(access, &scope, view).await?;
-        all.extend(visible.iter().map(|(at, id)| (*at, *id, scope.clone())));
-    }
-    all.sort_unstable_by_key(|(at, id, _)| std::cmp::Reverse((*at, *id)));
-    let (count, first) = (all.len(), (page_params.page - 1).saturating_mul(page_params.size));
-    let mut results = Vec::new();
-    for (_, id, scope) in all.iter().skip(first).take(page_params.size) {
-        let memory = access.engine().get_many(scope, &[*id]).await?.pop();
-        results.extend(
-            memory.map(|memory| select_fields(to_json(&memory, access.default_scope()), selected)),
-        );
-    }
-    let page_url = |page: usize| format!("{path}?page={page}&page_size={}", page_params.size);
-    let next =
-        (first.saturating_add(page_params.size) < count).then(|| page_url(page_params.page + 1));
-    let previous = (page_params.page > 1).then(|| page_url(page_params.page - 1));
-    Ok(json!({ "count": count, "next": next, "previous": previous, "results": results }))
+    Box::pin(async move {
+        access.require_role(KeyRole::Read)?;
+        let mut all = Vec::new();
+        for scope in access.scopes_for(&view.filter).await? {
+            let visible = cached_list(access, &scope, view).await?;
+            all.extend(visible.iter().map(|(at, id)| (*at, *id, scope.clone())));
+        }
+        all.sort_unstable_by_key(|(at, id, _)| std::cmp::Reverse((*at, *id)));
+        let (count, first) = (all.len(), (page_params.page - 1).saturating_mul(page_params.size));
+        let mut results = Vec::new();
+        for (_, id, scope) in all.iter().skip(first).take(page_params.size) {
+            let memory = access.engine().get_many(scope, &[*id]).await?.pop();
+            results.extend(
+                memory.map(|memory| {
+                    select_fields(to_json(&memory, access.default_scope()), selected)
+                }),
+            );
+        }
+        let page_url = |page: usize| format!("{path}?page={page}&page_size={}", page_params.size);
+        let next = (first.saturating_add(page_params.size) < count)
+            .then(|| page_url(page_params.page + 1));
+        let previous = (page_params.page > 1).then(|| page_url(page_params.page - 1));
+        Ok(json!({ "count": count, "next": next, "previous": previous, "results": results }))
+    })
 }
 
 /// Cached list: times and ids, and the last sequence number of the journal before it was read.
@@ -313,16 +303,6 @@ pub(super) async fn show(access: Mem0Access, PathParam(name): PathParam) -> ApiR
     Ok(JsonResponse::ok(to_json(&memory, access.default_scope())))
 }
 
-/// Show one memory at the path of the open-source server
-#[utoipa::path(
-    get, path = "/memories/{id}", tag = "mem0", operation_id = "show_open",
-    params(("id" = String, Path, description = "The memory")),
-    responses((status = 200, description = "The memory", body = Object)),
-)]
-pub(super) async fn show_open(access: Mem0Access, name: PathParam) -> ApiResult<Value> {
-    show(access, name).await
-}
-
 /// Show the history of a memory, oldest first, for mem0's clients
 #[utoipa::path(
     get, path = "/v1/memories/{id}/history/", tag = "mem0", operation_id = "history",
@@ -339,25 +319,11 @@ pub(super) async fn history(access: Mem0Access, PathParam(name): PathParam) -> A
     Ok(JsonResponse::ok(json!(entries)))
 }
 
-/// Show the history of a memory at the path of the open-source server
-#[utoipa::path(
-    get, path = "/memories/{id}/history", tag = "mem0", operation_id = "history_open",
-    params(("id" = String, Path, description = "The memory")),
-    responses((status = 200, description = "One entry per change", body = Vec<Object>)),
-)]
-pub(super) async fn history_open(access: Mem0Access, name: PathParam) -> ApiResult<Value> {
-    history(access, name).await
-}
-
 fn history_entry_json(
     JournalEntry { seq, at, op, id, before, after, actor, .. }: &JournalEntry,
 ) -> Value {
     let text = |memory: &Option<Box<Memory>>| memory.as_ref().map(|memory| memory.content.clone());
-    let event = match op {
-        ChangeOp::Add => "ADD",
-        ChangeOp::Update => "UPDATE",
-        _ => "DELETE",
-    };
+    let event = event_name(*op);
     json!({
         "id": seq.to_string(),
         "memory_id": id,

@@ -30,10 +30,15 @@ use serde::Serialize;
 use serde_json::json;
 use utoipa::{
     Modify, OpenApi, ToSchema,
-    openapi::{Content, Ref, ResponseBuilder},
+    openapi::{
+        Content, HttpMethod,
+        HttpMethod::{Delete, Get, Post, Put},
+        Ref, RefOr, ResponseBuilder,
+        path::Parameter,
+    },
 };
 
-use crate::{app::App, problem::Problem, trace::BodyWritten};
+use crate::{App, Problem, trace::BodyWritten};
 
 /// Returns the routes behind mem0's authentication.
 pub(super) fn router(app: &App) -> Router<App> {
@@ -48,8 +53,8 @@ fn routes() -> Router<App> {
         .route("/v3/memories/", post(memories::list))
         .route("/v2/memories/search/", post(search::search_v2))
         .route("/v2/memories/", post(memories::list_v2))
-        .route("/v1/memories/search/", post(search::search_v1))
-        .route("/v1/memories/", get(memories::list_v1).post(add::add_v1).delete(change::delete_all))
+        .route("/v1/memories/search/", post(search::search_v2))
+        .route("/v1/memories/", get(memories::list_v1).post(add::add).delete(change::delete_all))
         .route("/v1/memories/{id}/", get(memories::show).put(change::update).delete(change::delete))
         .route("/v1/memories/{id}/history/", get(memories::history))
         .route("/v1/batch/", put(change::update_batch).delete(change::delete_batch))
@@ -60,20 +65,34 @@ fn routes() -> Router<App> {
         .route("/v1/event/{id}/", get(status::event))
         .route("/v1/events/", get(status::events))
         .route("/v1/exports/", post(status::make_export))
-        .route("/v1/exports/get/", post(status::get_export))
+        .route("/v1/exports/get/", post(status::make_export))
         .route("/v1/summary/", post(status::summarize))
-        .route(
-            "/memories",
-            get(memories::list_open).post(add::add_open).delete(change::delete_all_open),
-        )
-        .route(
-            "/memories/{id}",
-            get(memories::show_open).put(change::update_open).delete(change::delete_open),
-        )
-        .route("/memories/{id}/history", get(memories::history_open))
+        .route("/memories", get(memories::list_open).post(add::add).delete(change::delete_all))
+        .route("/memories/{id}", get(memories::show).put(change::update).delete(change::delete))
+        .route("/memories/{id}/history", get(memories::history))
         .route("/search", post(search::search_open))
         .route("/reset", post(change::reset))
 }
+
+/// Paths of older clients and of the open-source server that a route above answers too: method, path, name, route,
+/// a parameter that these clients do not know, and the summary.
+#[rustfmt::skip]
+const ALIASES: [(HttpMethod, [&str; 4], &str); 9] = [
+    (Post, ["/v1/memories/", "add_v1", "/v3/memories/add/", ""], "Add memories at the path of older clients"),
+    (Post, ["/memories", "add_open", "/v3/memories/add/", ""], "Add memories at the path of the open-source server"),
+    (Post, ["/v1/memories/search/", "search_v1", "/v2/memories/search/", ""], "Search at the first version's path"),
+    (Post, ["/v1/exports/get/", "get_export", "/v1/exports/", ""], "Fetch an export: hosted service only"),
+    (Get, ["/memories/{id}", "show_open", "/v1/memories/{id}/", ""],
+        "Show one memory at the path of the open-source server"),
+    (Get, ["/memories/{id}/history", "history_open", "/v1/memories/{id}/history/", ""],
+        "Show the history of a memory at the path of the open-source server"),
+    (Put, ["/memories/{id}", "update_open", "/v1/memories/{id}/", ""],
+        "Update a memory at the path of the open-source server"),
+    (Delete, ["/memories/{id}", "delete_open", "/v1/memories/{id}/", "delete_linked"],
+        "Delete a memory at the path of the open-source server"),
+    (Delete, ["/memories", "delete_all_open", "/v1/memories/", "app_id"],
+        "Delete all memories of some ids, at the path of the open-source server"),
+];
 
 /// Error as mem0's clients read it.
 #[derive(Serialize, ToSchema)]
@@ -87,14 +106,11 @@ pub(crate) struct Mem0Detail {
 #[openapi(
     paths(
         status::ping, status::entities, status::event, status::events,
-        status::make_export, status::get_export, status::summarize, status::profile,
-        add::add, add::add_v1, add::add_open,
-        search::search, search::search_v1, search::search_v2, search::search_open,
+        status::make_export, status::summarize, status::profile,
+        add::add, search::search, search::search_v2, search::search_open,
         memories::list, memories::list_v1, memories::list_v2, memories::list_open,
-        memories::show, memories::show_open, memories::history, memories::history_open,
-        change::update, change::update_open, change::delete, change::delete_open,
-        change::delete_all, change::delete_all_open, change::reset, change::delete_entity,
-        change::update_batch, change::delete_batch, change::feedback,
+        memories::show, memories::history, change::update, change::delete, change::delete_all,
+        change::reset, change::delete_entity, change::update_batch, change::delete_batch, change::feedback,
     ),
     components(schemas(Mem0Detail)),
     modifiers(&Mem0Modifier),
@@ -102,11 +118,23 @@ pub(crate) struct Mem0Detail {
 )]
 struct Mem0ApiDoc;
 
-/// Adds what these routes share: operation ids and the shape of errors.
+/// Adds the aliases, and what these routes share: operation ids and the shape of errors.
 struct Mem0Modifier;
 
 impl Modify for Mem0Modifier {
     fn modify(&self, api: &mut utoipa::openapi::OpenApi) {
+        for (method, [path, name, route, unknown], summary) in ALIASES {
+            let Some(operation) = api.paths.get_path_operation(route, method.clone()) else {
+                continue;
+            };
+            let mut alias = operation.clone();
+            alias.operation_id = Some(name.to_owned());
+            (alias.summary, alias.description) = (Some(summary.to_owned()), None);
+            let is_known =
+                |it: &RefOr<Parameter>| !matches!(it, RefOr::T(it) if it.name == unknown);
+            alias.parameters.iter_mut().for_each(|all| all.retain(is_known));
+            api.paths.add_path_operation(path, vec![method], alias);
+        }
         for item in api.paths.paths.values_mut() {
             let operations = [&mut item.get, &mut item.put, &mut item.post, &mut item.delete];
             for operation in operations.into_iter().flatten() {

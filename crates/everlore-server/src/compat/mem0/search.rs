@@ -1,8 +1,8 @@
 //! Searching the scopes that a filter may match.
 
 use everlore::{
-    Hit, Kind, Memory, RecallRequest, Scope, Status, store::MemoryFilter as Stored,
-    types::Timestamp,
+    Engine, Hit, Kind, Memory, RecallRequest, Scope, Status, internal::text::suspect::marked_text,
+    store::MemoryFilter as Stored, types::Timestamp,
 };
 use serde_json::{Map, Value, json};
 
@@ -13,12 +13,7 @@ use super::{
     memories::{MAX_RESULTS, parse_visibility, select_fields, with_ignored},
     memory_json::{Mem0Metadata, MemoryVisibility, to_json},
 };
-use crate::{
-    auth::KeyRole,
-    body::JsonBody,
-    problem::Problem,
-    response::{ApiResult, BoxFuture, JsonResponse},
-};
+use crate::{ApiResult, BoxFuture, JsonBody, JsonResponse, KeyRole, Problem};
 
 /// Memories to recall where the filter tests what the index does not know.
 const MAX_CANDIDATES: usize = 10_000;
@@ -78,65 +73,45 @@ pub(super) async fn search_v2(
     Ok(JsonResponse::ok(if is_wrapped { json!({ "results": results }) } else { json!(results) }))
 }
 
-/// Search at the first version's path
-#[utoipa::path(
-    post, path = "/v1/memories/search/", tag = "mem0", operation_id = "search_v1",
-    request_body(
-        content = Object,
-        example = json!({"query": "Where does Ana live?", "filters": {"AND": [{"user_id": "ana"}, {"created_at": {"gte": "2026-01-01"}}]}, "top_k": 5}),
-    ),
-    responses((status = 200, description = "The best memories", body = Value)),
-)]
-pub(super) async fn search_v1(
-    access: Mem0Access,
-    body: JsonBody<Map<String, Value>>,
-) -> ApiResult<Value> {
-    search_v2(access, body).await
-}
-
 /// Results of a search, and the names of unsupported fields.
 type SearchResults = Result<(Vec<Value>, Vec<String>), Problem>;
 
 /// Searches for every path; boxed, so that it is compiled once.
 fn run_search(
     access: Mem0Access,
-    fields: RequestFields,
-    dialect: FilterDialect,
-) -> BoxFuture<'static, SearchResults> {
-    Box::pin(search_scopes(access, fields, dialect))
-}
-
-async fn search_scopes(
-    access: Mem0Access,
     mut fields: RequestFields,
     dialect: FilterDialect,
-) -> SearchResults {
-    access.require_role(KeyRole::Read)?;
-    let query = fields.text("query")?.filter(|query| !query.trim().is_empty());
-    let query =
-        query.ok_or_else(|| Problem::invalid("`query` is empty", "say what to look for"))?;
-    // Older clients call it `limit`.
-    let name = if fields.has("limit") { "limit" } else { "top_k" };
-    let top_k = fields.count(name, 10, MAX_RESULTS)?;
-    let threshold = fields.fraction("threshold")?.unwrap_or(0.0);
-    let selected = fields.strings("fields")?;
-    let at = fields.time_range("reference_date")?.map(|(_, last)| last);
-    let view = parse_visibility(&access, &mut fields, dialect)?;
-    fields.take("output_format");
-    let ignored = fields.finish()?;
-    let mut hits = Vec::new();
-    for scope in access.scopes_for(&view.filter).await? {
-        let query = Mem0Query { query: &query, top_k, threshold, at };
-        hits.extend(search_scope(&access, &scope, &view, &query).await?);
-    }
-    hits.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    hits.truncate(top_k);
-    let shown = |(memory, score): &(Memory, f64)| {
-        let mut item = to_json(memory, access.default_scope());
-        item["score"] = json!(score);
-        select_fields(item, selected.as_deref())
-    };
-    Ok((hits.iter().map(shown).collect(), ignored))
+) -> BoxFuture<'static, SearchResults> {
+    Box::pin(async move {
+        access.require_role(KeyRole::Read)?;
+        let query = fields.text("query")?.filter(|query| !query.trim().is_empty());
+        let query =
+            query.ok_or_else(|| Problem::invalid("`query` is empty", "say what to look for"))?;
+        Engine::check_query(&query)?;
+        // Older clients call it `limit`.
+        let name = if fields.has("limit") { "limit" } else { "top_k" };
+        let top_k = fields.count(name, 10, MAX_RESULTS)?;
+        let threshold = fields.fraction("threshold")?.unwrap_or(0.0);
+        let selected = fields.strings("fields")?;
+        let at = fields.time_range("reference_date")?.map(|(_, last)| last);
+        let view = parse_visibility(&access, &mut fields, dialect)?;
+        fields.take("output_format");
+        let ignored = fields.finish()?;
+        let mut hits = Vec::new();
+        for scope in access.scopes_for(&view.filter).await? {
+            let query = Mem0Query { query: &query, top_k, threshold, at };
+            hits.extend(search_scope(&access, &scope, &view, &query).await?);
+        }
+        hits.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        hits.truncate(top_k);
+        let shown = |(memory, score): &(Memory, f64)| {
+            let mut item = to_json(memory, access.default_scope());
+            item["score"] = json!(score);
+            item["memory"] = json!(marked_text(memory, &memory.content));
+            select_fields(item, selected.as_deref())
+        };
+        Ok((hits.iter().map(shown).collect(), ignored))
+    })
 }
 
 struct Mem0Query<'a> {

@@ -15,12 +15,7 @@ use super::{
     add::result_json,
     memory_json::format_time,
 };
-use crate::{
-    auth::KeyRole,
-    body::PathParam,
-    problem::Problem,
-    response::{ApiResult, JsonResponse},
-};
+use crate::{ApiResult, JsonResponse, KeyRole, PathParam, Problem};
 
 /// Journal entries per scope from which events are listed.
 const MAX_JOURNAL_LINES: usize = 1_000;
@@ -121,7 +116,7 @@ async fn event_results(
     Ok(results)
 }
 
-fn event_name(op: ChangeOp) -> &'static str {
+pub(super) fn event_name(op: ChangeOp) -> &'static str {
     match op {
         ChangeOp::Add => "ADD",
         ChangeOp::Update => "UPDATE",
@@ -176,15 +171,6 @@ pub(super) async fn make_export(access: Mem0Access) -> ApiResult<Value> {
         "exports with a custom schema",
         "GET /v1/export streams every memory as JSON Lines",
     )
-}
-
-/// Fetch an export: hosted service only
-#[utoipa::path(
-    post, path = "/v1/exports/get/", tag = "mem0", operation_id = "get_export",
-    responses((status = 422, description = "Not supported; the detail names an alternative", body = super::Mem0Detail)),
-)]
-pub(super) async fn get_export(access: Mem0Access) -> ApiResult<Value> {
-    make_export(access).await
 }
 
 /// Summarize memories: hosted service only

@@ -1,7 +1,5 @@
 //! `/api/v1/content`: reading at three tiers, and writing.
 
-use std::time::Instant;
-
 use axum::{
     http::header,
     response::{IntoResponse, Response},
@@ -18,12 +16,7 @@ use super::{
     envelope::{VikingResponse, VikingResult},
     tree::{required_uri, virtual_folder},
 };
-use crate::{
-    auth::{Access, Reader, Writer},
-    body::JsonBody,
-    params::QueryParams,
-    problem::Problem,
-};
+use crate::{Access, JsonBody, Problem, QueryParams, Reader, Writer};
 
 /// Files of OpenViking that hold the lower tiers of a folder.
 const SIDECARS: [(&str, Tier); 2] = [("/.abstract.md", Tier::L0), ("/.overview.md", Tier::L1)];
@@ -46,29 +39,26 @@ async fn read_tier(access: &Access, uri: &str, tier: Tier) -> Result<String, Pro
 
 /// Reads lines from `offset` on; all of them if `limit` is negative.
 pub(super) async fn read(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
-    let started = Instant::now();
     let uri = required_uri(&mut params)?;
     let offset: usize = params.optional("offset")?.unwrap_or(0);
     let limit: i64 = params.optional("limit")?.unwrap_or(-1);
     let text = read_tier(&access, &uri, Tier::L2).await?;
     if offset == 0 && limit < 0 {
-        return VikingResponse::ok(started, text.into());
+        return VikingResponse::ok(text.into());
     }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let lines: Vec<&str> = text.lines().skip(offset).take(limit).collect();
-    VikingResponse::ok(started, lines.join("\n").into())
+    VikingResponse::ok(lines.join("\n").into())
 }
 
 pub(super) async fn summary(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
-    let started = Instant::now();
     let uri = required_uri(&mut params)?;
-    VikingResponse::ok(started, read_tier(&access, &uri, Tier::L0).await?.into())
+    VikingResponse::ok(read_tier(&access, &uri, Tier::L0).await?.into())
 }
 
 pub(super) async fn overview(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
-    let started = Instant::now();
     let uri = required_uri(&mut params)?;
-    VikingResponse::ok(started, read_tier(&access, &uri, Tier::L1).await?.into())
+    VikingResponse::ok(read_tier(&access, &uri, Tier::L1).await?.into())
 }
 
 pub(super) async fn download(
@@ -96,7 +86,6 @@ pub(super) async fn write(
     Writer(access): Writer,
     JsonBody(body, _): JsonBody<WriteBody>,
 ) -> VikingResult {
-    let started = Instant::now();
     let (engine, scope) = (access.engine(), &access.scope);
     let WriteBody { uri, content, mode, tags } = body;
     let existing = match engine.fs_stat(scope, &uri).await {
@@ -106,7 +95,7 @@ pub(super) async fn write(
     };
     let mode = mode.as_deref().unwrap_or("replace");
     let is_document = to_viking(&uri, scope).starts_with("viking://resources/");
-    let uri = match (existing, mode) {
+    let (uri, saved) = match (existing, mode) {
         (Some(_), "create") => {
             return Err(Problem::from(Error::Conflict { what: format!("`{uri}`") }));
         }
@@ -117,23 +106,26 @@ pub(super) async fn write(
                 _ => content,
             };
             let edit = MemoryEdit { content: Some(content), ..MemoryEdit::default() };
-            engine.edit(scope, id, &edit).await?.uri
+            (engine.edit(scope, id, &edit).await?.uri, None)
         }
         (Some(_), "append") => return Err(super::not_implemented()),
         (Some(item), _) if item.read_only && !is_document => return Err(read_only()),
         (_, "replace" | "append" | "create") => {
             let request =
                 FsAddRequest { uri, bytes: content.into_bytes(), tags, ..FsAddRequest::default() };
-            engine.fs_add(scope, request).await?.uri
+            let added = engine.fs_add(scope, request).await?;
+            (added.uri, added.memory)
         }
         _ => {
             return Err(Problem::invalid("unknown mode", "use replace, append or create"));
         }
     };
-    VikingResponse::ok(
-        started,
-        json!({ "uri": to_viking(&uri, scope), "mode": mode, "written": true }),
-    )
+    let mut answer = json!({ "uri": to_viking(&uri, scope), "mode": mode, "written": true });
+    if let Some(saved) = saved.filter(|saved| !saved.superseded.is_empty()) {
+        answer["superseded"] = json!(saved.superseded);
+        answer["undo"] = json!(saved.undo);
+    }
+    VikingResponse::ok(answer)
 }
 
 fn read_only() -> Problem {

@@ -3,46 +3,57 @@
 use std::time::Instant;
 
 use axum::{
+    Extension,
     body::Body,
+    extract::Request,
     http::{HeaderValue, StatusCode, header},
+    middleware::Next,
     response::{IntoResponse, Response},
 };
 use serde_json::{Map, Value, json};
 
-use crate::{problem::Problem, response::JsonResponse, trace::BodyWritten};
+use crate::{JsonResponse, Problem, trace::BodyWritten};
 
 /// Result of every handler.
 pub(super) type VikingResult = Result<VikingResponse, Problem>;
 
-/// Successful response.
-pub(super) struct VikingResponse {
-    result: Value,
-    /// Fields beside the result.
-    extra_fields: Map<String, Value>,
-    started: Instant,
-}
+/// Fields of a successful response; [`with_time`] completes and writes them.
+#[derive(Clone)]
+pub(super) struct VikingResponse(Map<String, Value>);
 
 impl VikingResponse {
     /// Returns a result.
-    pub(super) fn ok(started: Instant, result: Value) -> VikingResult {
-        Ok(Self { result, extra_fields: Map::new(), started })
+    pub(super) fn ok(result: Value) -> VikingResult {
+        let fields = [("status".to_owned(), "ok".into()), ("result".to_owned(), result)];
+        Ok(Self(Map::from_iter(fields)))
     }
 
     /// Returns a page of a list.
-    pub(super) fn page(started: Instant, result: Value, has_more: bool) -> VikingResult {
-        let extra_fields = Map::from_iter([("has_more".to_owned(), has_more.into())]);
-        Ok(Self { result, extra_fields, started })
+    pub(super) fn page(result: Value, has_more: bool) -> VikingResult {
+        let mut page = Self::ok(result)?;
+        page.0.insert("has_more".to_owned(), has_more.into());
+        Ok(page)
     }
 }
 
 impl IntoResponse for VikingResponse {
     fn into_response(self) -> Response {
-        let mut body = self.extra_fields;
-        body.insert("status".to_owned(), "ok".into());
-        body.insert("result".to_owned(), self.result);
-        body.insert("time".to_owned(), self.started.elapsed().as_secs_f64().into());
-        JsonResponse::ok(body).into_response()
+        Extension(self).into_response()
     }
+}
+
+/// Writes the body of a successful response, with the seconds that it took.
+pub(super) async fn with_time(request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let mut response = next.run(request).await;
+    let Some(VikingResponse(mut body)) = response.extensions_mut().remove() else {
+        return response;
+    };
+    body.insert("time".to_owned(), started.elapsed().as_secs_f64().into());
+    let written = JsonResponse::ok(body).into_response();
+    response.headers_mut().extend(written.headers().clone());
+    *response.body_mut() = written.into_body();
+    response
 }
 
 /// Writes a problem in OpenViking's shape.

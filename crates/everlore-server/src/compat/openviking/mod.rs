@@ -22,7 +22,7 @@ use axum::{
 pub(super) use envelope::to_error_envelope;
 pub(super) use resources::VikingState;
 
-use crate::{app::App, auth::authenticate, problem::Problem};
+use crate::{App, Problem, auth::authenticate};
 
 /// Headers of OpenViking, and ours with the same meaning.
 const HEADER_ALIASES: [(&str, &str); 2] =
@@ -31,6 +31,7 @@ const HEADER_ALIASES: [(&str, &str); 2] =
 /// Returns the routes, behind the same authentication as ours.
 pub(super) fn router(app: &App) -> Router<App> {
     routes()
+        .route_layer(from_fn(envelope::with_time))
         .route_layer(from_fn_with_state(app.clone(), authenticate))
         .route_layer(from_fn(translate_headers))
 }

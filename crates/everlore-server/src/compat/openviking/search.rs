@@ -1,9 +1,10 @@
 //! `/api/v1/search`: by meaning, by text, by name.
 
-use std::{collections::HashSet, time::Instant};
+use std::collections::HashSet;
 
 use everlore::{
     engine::fs::{FsFindRequest, FsGrepRequest, FsHit, MAX_PAGE_SIZE, to_viking},
+    internal::text::suspect::mark_suspect_lines,
     types::Tier,
 };
 use serde::Deserialize;
@@ -13,11 +14,7 @@ use super::{
     envelope::{VikingResponse, VikingResult},
     tree::{virtual_folder, walk},
 };
-use crate::{
-    auth::{Access, Reader},
-    body::JsonBody,
-    problem::Problem,
-};
+use crate::{Access, JsonBody, Problem, Reader};
 
 /// Folder of all memories, without the turns.
 const MEMORIES: &str = "memories";
@@ -74,14 +71,13 @@ pub(super) async fn find(
     Reader(access): Reader,
     JsonBody(query, _): JsonBody<FindBody>,
 ) -> VikingResult {
-    let started = Instant::now();
     if query.query.trim().is_empty() {
         return Err(Problem::invalid("there is no query", "give one in `query`"));
     }
     let limit = query.node_limit.or(query.limit).unwrap_or(10);
     let hits = find_hits(&access, &query, limit).await?;
     if query.mode.as_deref() == Some("context") {
-        return context(&access, &query, hits, started).await;
+        return context(&access, &query, hits).await;
     }
     let (mut memories, mut resources) = (Vec::new(), Vec::new());
     for hit in hits {
@@ -90,7 +86,6 @@ pub(super) async fn find(
     }
     let total = memories.len() + resources.len();
     VikingResponse::ok(
-        started,
         json!({ "memories": memories, "resources": resources, "skills": [], "total": total }),
     )
 }
@@ -130,8 +125,8 @@ async fn hit_json(access: &Access, hit: &FsHit) -> Result<Value, Problem> {
         "uri": to_viking(uri, &access.scope),
         "context_type": if is_chunk { "resource" } else { "memory" },
         "level": 2,
-        "abstract": hit.summary,
-        "overview": overview,
+        "abstract": mark_suspect_lines(&hit.summary),
+        "overview": mark_suspect_lines(&overview),
         "category": hit.kind,
         "score": hit.score,
         "match_reason": "",
@@ -140,12 +135,7 @@ async fn hit_json(access: &Access, hit: &FsHit) -> Result<Value, Problem> {
 }
 
 /// Returns the memory block of a prompt, and its entries.
-async fn context(
-    access: &Access,
-    query: &FindBody,
-    hits: Vec<FsHit>,
-    started: Instant,
-) -> VikingResult {
+async fn context(access: &Access, query: &FindBody, hits: Vec<FsHit>) -> VikingResult {
     let engine = access.engine();
     let request = engine.context_request(&access.scope, query.query.as_str());
     let budget = query.max_tokens.unwrap_or(DEFAULT_TOKENS);
@@ -154,14 +144,11 @@ async fn context(
         .iter()
         .map(|hit| {
             let uri = to_viking(hit.document.as_ref().unwrap_or(&hit.uri), &access.scope);
-            json!({ "uri": uri, "category": hit.kind, "score": hit.score, "detail": "abstract", "text": hit.summary })
+            json!({ "uri": uri, "category": hit.kind, "score": hit.score, "detail": "abstract", "text": mark_suspect_lines(&hit.summary) })
         })
         .collect();
     let stats = json!({ "tokens": block.tokens });
-    VikingResponse::ok(
-        started,
-        json!({ "entries": entries, "rendered": block.text, "stats": stats }),
-    )
+    VikingResponse::ok(json!({ "entries": entries, "rendered": block.text, "stats": stats }))
 }
 
 /// Search by text.
@@ -179,7 +166,6 @@ pub(super) async fn grep(
     Reader(access): Reader,
     JsonBody(body, _): JsonBody<GrepBody>,
 ) -> VikingResult {
-    let started = Instant::now();
     let uri =
         if virtual_folder(&body.uri, &access.scope).is_some() { String::new() } else { body.uri };
     let request = FsGrepRequest {
@@ -200,7 +186,6 @@ pub(super) async fn grep(
         .collect();
     let count = matches.len();
     VikingResponse::ok(
-        started,
         json!({ "matches": matches, "count": count, "match_count": count, "files_scanned": report.read }),
     )
 }
@@ -222,14 +207,13 @@ pub(super) async fn glob(
     Reader(access): Reader,
     JsonBody(body, _): JsonBody<GlobBody>,
 ) -> VikingResult {
-    let started = Instant::now();
     let (walked, _) = walk(&access, &body.uri, usize::MAX, MAX_WALKED).await?;
     let pattern: Vec<&str> = body.pattern.trim_start_matches('/').split('/').collect();
     let fits = |path: &String| matches_path(&pattern, &path.split('/').collect::<Vec<_>>());
     let matches = walked.into_iter().filter(|(path, _)| fits(path)).map(|(_, entry)| entry.uri);
     let matches: Vec<String> = matches.take(body.node_limit.unwrap_or(256)).collect();
     let count = matches.len();
-    VikingResponse::ok(started, json!({ "matches": matches, "count": count }))
+    VikingResponse::ok(json!({ "matches": matches, "count": count }))
 }
 
 /// Matches the segments of a path against a pattern; `**` stands for any number of segments. All positions that the

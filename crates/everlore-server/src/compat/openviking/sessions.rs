@@ -1,7 +1,5 @@
 //! `/api/v1/sessions`: messages are observed, and a commit extracts memories from them.
 
-use std::time::Instant;
-
 use everlore::{
     Turn,
     engine::{
@@ -16,12 +14,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::envelope::{VikingResponse, VikingResult};
-use crate::{
-    auth::{Access, Reader, Writer},
-    body::{JsonBody, PathParam},
-    params::QueryParams,
-    problem::Problem,
-};
+use crate::{Access, JsonBody, PathParam, Problem, QueryParams, Reader, Writer};
 
 /// Turns of a session returned at most.
 const MAX_TURNS: usize = 1_000;
@@ -52,16 +45,14 @@ pub(super) async fn create(
     Writer(access): Writer,
     JsonBody(body, _): JsonBody<CreateSessionBody>,
 ) -> VikingResult {
-    let started = Instant::now();
     let session = body.session_id.filter(|name| !name.trim().is_empty());
     let session = session.unwrap_or_else(|| Uuid::now_v7().to_string());
     everlore::engine::fs::check_uri(&session_uri(&session), &access.scope)?;
     access.app.compat.viking.open_session(&access.scope, &session);
-    VikingResponse::ok(started, session_json(&access, &session))
+    VikingResponse::ok(session_json(&access, &session))
 }
 
 pub(super) async fn list(Reader(access): Reader) -> VikingResult {
-    let started = Instant::now();
     let page = FsListRequest { limit: MAX_PAGE_SIZE, ..FsListRequest::new("sessions") };
     let listing = access.engine().fs_list(&access.scope, &page).await?;
     let item_json = |item: &everlore::engine::fs::FsEntry| {
@@ -70,7 +61,6 @@ pub(super) async fn list(Reader(access): Reader) -> VikingResult {
         json!({ "session_id": item.name, "uri": uri, "is_dir": true, "updated_at": item.modified_at })
     };
     VikingResponse::page(
-        started,
         listing.items.iter().map(item_json).collect::<Vec<_>>().into(),
         listing.next.is_some(),
     )
@@ -81,7 +71,6 @@ pub(super) async fn show(
     PathParam(session): PathParam,
     mut params: QueryParams,
 ) -> VikingResult {
-    let started = Instant::now();
     let may_create = params.flag("auto_create")?;
     let engine = access.engine();
     let stat = engine.fs_stat(&access.scope, &session_uri(&session)).await;
@@ -101,18 +90,17 @@ pub(super) async fn show(
         }
         Err(error) => return Err(error.into()),
     }
-    VikingResponse::ok(started, session_item)
+    VikingResponse::ok(session_item)
 }
 
 pub(super) async fn remove(Writer(access): Writer, PathParam(session): PathParam) -> VikingResult {
-    let started = Instant::now();
     let request = FsRemoveRequest { uri: session_uri(&session), recursive: true, dry_run: false };
     let was_open = access.app.compat.viking.close_session(&access.scope, &session);
     match access.engine().fs_remove(&access.scope, &request).await {
         Err(_) if was_open => {}
         removed => drop(removed?),
     }
-    VikingResponse::ok(started, json!({ "session_id": session }))
+    VikingResponse::ok(json!({ "session_id": session }))
 }
 
 /// Message; newer clients send more fields.
@@ -196,7 +184,6 @@ pub(super) async fn add_batch(
 }
 
 async fn observe(access: Access, session: String, messages: Vec<VikingMessage>) -> VikingResult {
-    let started = Instant::now();
     let turns = messages.into_iter().map(|message| message.into_turn(&session));
     let turns = turns.collect::<Result<Vec<_>, _>>()?;
     let saved = access.engine().observe(&access.scope, turns).await?;
@@ -205,7 +192,6 @@ async fn observe(access: Access, session: String, messages: Vec<VikingMessage>) 
     let count = stat.ok().and_then(|stat| stat.entries);
     let ids: Vec<_> = saved.iter().map(|saved| saved.id).collect();
     VikingResponse::ok(
-        started,
         json!({ "session_id": session, "message_count": count, "added": ids.len(), "message_ids": ids }),
     )
 }
@@ -220,7 +206,6 @@ pub(super) async fn commit(
     PathParam(session): PathParam,
     JsonBody(CommitBody {}, _): JsonBody<CommitBody>,
 ) -> VikingResult {
-    let started = Instant::now();
     let engine = access.engine();
     if engine.captures_without_model(&access.scope) {
         // Before the session is marked as ended: after that the worker would extract as well.
@@ -229,13 +214,10 @@ pub(super) async fn commit(
     }
     engine.end_session(&access.scope, &session).await?;
     let archive = to_viking(&session_uri(&session), &access.scope);
-    VikingResponse::ok(
-        started,
-        json!({
-            "session_id": session, "status": "accepted", "archived": true,
-            "archive_uri": archive, "task_id": format!("{TASK_PREFIX}{session}"),
-        }),
-    )
+    VikingResponse::ok(json!({
+        "session_id": session, "status": "accepted", "archived": true,
+        "archive_uri": archive, "task_id": format!("{TASK_PREFIX}{session}"),
+    }))
 }
 
 /// Returns the number of turns of a session that were not captured yet.
@@ -247,7 +229,6 @@ async fn pending_turns(access: &Access, session: &str) -> Result<usize, Problem>
 }
 
 pub(super) async fn task(Reader(access): Reader, PathParam(task): PathParam) -> VikingResult {
-    let started = Instant::now();
     let Some(session) = task.strip_prefix(TASK_PREFIX) else {
         return Err(Problem::from(everlore::Error::not_found("task", &task)));
     };
@@ -255,16 +236,14 @@ pub(super) async fn task(Reader(access): Reader, PathParam(task): PathParam) -> 
     let status = if pending == 0 { "completed" } else { "running" };
     let result = json!({ "session_id": session, "pending_messages": pending });
     VikingResponse::ok(
-        started,
         json!({ "task_id": task, "task_type": "session_commit", "status": status, "resource_id": session, "result": result }),
     )
 }
 
 /// Returns at once: accepted messages are stored, and only extraction may be pending.
 pub(super) async fn wait(Reader(access): Reader) -> VikingResult {
-    let started = Instant::now();
     let status = access.engine().capture_status(&access.scope).await?;
-    VikingResponse::ok(started, json!({ "pending_messages": status.turns }))
+    VikingResponse::ok(json!({ "pending_messages": status.turns }))
 }
 
 /// Returns the overview of a session, and its last turns within the budget.
@@ -273,7 +252,6 @@ pub(super) async fn context(
     PathParam(session): PathParam,
     mut params: QueryParams,
 ) -> VikingResult {
-    let started = Instant::now();
     let budget: usize = params.optional("token_budget")?.unwrap_or(128_000);
     let (engine, scope) = (access.engine(), &access.scope);
     let overview = engine.fs_read(scope, &session_uri(&session), Tier::L1).await?.text;
@@ -288,13 +266,10 @@ pub(super) async fn context(
         messages.push(turn_json(turn));
     }
     messages.reverse();
-    VikingResponse::ok(
-        started,
-        json!({
-            "latest_archive_overview": overview, "pre_archive_abstracts": [],
-            "messages": messages, "estimatedTokens": tokens.min(budget),
-        }),
-    )
+    VikingResponse::ok(json!({
+        "latest_archive_overview": overview, "pre_archive_abstracts": [],
+        "messages": messages, "estimatedTokens": tokens.min(budget),
+    }))
 }
 
 /// Returns the last turns of a session, in their order.

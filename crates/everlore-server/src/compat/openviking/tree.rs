@@ -1,7 +1,5 @@
 //! `/api/v1/fs`: listing, describing and removing entries.
 
-use std::time::Instant;
-
 use everlore::{
     Engine, Scope,
     engine::fs::{FsEntry, FsListRequest, FsRemoveRequest, MAX_PAGE_SIZE, to_viking},
@@ -10,12 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::envelope::{VikingResponse, VikingResult};
-use crate::{
-    auth::{Access, Reader, Writer},
-    body::JsonBody,
-    params::QueryParams,
-    problem::Problem,
-};
+use crate::{Access, JsonBody, KeyRole, Problem, QueryParams, Reader, Writer};
 
 /// Largest offset of a page: OpenViking counts entries, this server follows pages.
 const MAX_OFFSET: usize = 100_000;
@@ -171,7 +164,6 @@ fn page_range(params: &mut QueryParams) -> Result<(usize, usize), Problem> {
 }
 
 pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
-    let started = Instant::now();
     let uri = required_uri(&mut params)?;
     let (offset, limit) = page_range(&mut params)?;
     let (entries, more) = if params.flag("recursive")? {
@@ -185,11 +177,10 @@ pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> Vik
     } else {
         entries.iter().map(VikingEntry::to_json).collect()
     };
-    VikingResponse::page(started, entries.into(), more)
+    VikingResponse::page(entries.into(), more)
 }
 
 pub(super) async fn tree(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
-    let started = Instant::now();
     let uri = required_uri(&mut params)?;
     let (_, limit) = page_range(&mut params)?;
     let depth = params.optional("level_limit")?.unwrap_or(3);
@@ -203,23 +194,22 @@ pub(super) async fn tree(Reader(access): Reader, mut params: QueryParams) -> Vik
             entry
         })
         .collect();
-    VikingResponse::page(started, entries.into(), more)
+    VikingResponse::page(entries.into(), more)
 }
 
 pub(super) async fn stat(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
-    let started = Instant::now();
     let uri = required_uri(&mut params)?;
     if let Some(entries) = virtual_folder(&uri, &access.scope) {
         let name = uri.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
         let entry = VikingEntry::folder(uri, &name, "");
         let mut entry_json = entry.to_json();
         entry_json["count"] = entries.len().into();
-        return VikingResponse::ok(started, entry_json);
+        return VikingResponse::ok(entry_json);
     }
     let stat = access.engine().fs_stat(&access.scope, &uri).await?;
     let mut entry_json = VikingEntry::from_item(stat.item, &access.scope).to_json();
     entry_json["count"] = stat.entries.into();
-    VikingResponse::ok(started, entry_json)
+    VikingResponse::ok(entry_json)
 }
 
 /// Folder to create.
@@ -233,27 +223,34 @@ pub(super) async fn make_folder(
     Writer(access): Writer,
     JsonBody(folder, _): JsonBody<MakeFolderBody>,
 ) -> VikingResult {
-    let started = Instant::now();
     let stat = access.engine().fs_stat(&access.scope, &folder.uri).await;
     match stat {
         Ok(_) | Err(everlore::Error::NoSuchUri { .. }) => {
-            VikingResponse::ok(started, json!({ "uri": folder.uri }))
+            VikingResponse::ok(json!({ "uri": folder.uri }))
         }
         Err(error) => Err(error.into()),
     }
 }
 
+/// Removes an entry; with `forget=true`, which needs the role admin, for good and with the engine's receipt.
 pub(super) async fn remove(Writer(access): Writer, mut params: QueryParams) -> VikingResult {
-    let started = Instant::now();
     let uri = required_uri(&mut params)?;
     if virtual_folder(&uri, &access.scope).is_some() {
         return Err(Problem::invalid("this folder cannot be removed", "remove its entries"));
     }
+    let forget = params.flag("forget")?;
+    if forget {
+        access.require_role(KeyRole::Admin)?;
+    }
     let request = FsRemoveRequest { uri, recursive: params.flag("recursive")?, dry_run: false };
-    let removed = access.engine().fs_remove(&access.scope, &request).await?;
+    let engine = access.engine();
+    let removed = engine.fs_remove(&access.scope, &request).await?;
     let uri = to_viking(&removed.uri, &access.scope);
-    VikingResponse::ok(
-        started,
-        json!({ "uri": uri, "estimated_deleted_count": removed.memories, "undo": removed.runs }),
-    )
+    let mut answer = json!({ "uri": uri, "estimated_deleted_count": removed.memories });
+    if forget {
+        answer["receipt"] = json!(engine.forget_runs(&access.scope, &removed.runs).await?);
+    } else {
+        answer["undo"] = json!(removed.runs);
+    }
+    VikingResponse::ok(answer)
 }

@@ -39,7 +39,7 @@ use crate::{
     error::{Error, Result},
     ingest::{MemoryEdit, RememberRequest},
     recall::{Hit, Recall, WhyNot},
-    store::{ListOrder, ListQuery, MemoryFilter},
+    store::{MemoryFilter, MemoryPages},
     text::secrets::find_secrets,
     types::{
         Actor, CHECK_KEY, Check, CheckReason, CheckResult, CheckStatus, Kind, Memory, NewCheck,
@@ -180,13 +180,9 @@ impl Engine {
     pub async fn verify_all(&self, scope: &Scope) -> Result<Vec<(Memory, CheckResult)>> {
         let kinds = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Turn).collect();
         let filter = MemoryFilter { kinds, ..MemoryFilter::default() };
-        let mut page =
-            ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: SCAN_PAGE };
+        let mut pages = MemoryPages::new(&*self.store, scope, filter, SCAN_PAGE);
         let mut all = Vec::new();
-        loop {
-            let memories = self.store.memories().list(scope, &page).await?;
-            let Some(last) = memories.last() else { return Ok(all) };
-            page.after = Some(last.id);
+        while let Some(memories) = pages.next().await? {
             let carry = |memory: &Memory| memory.metadata.contains_key(CHECK_KEY);
             let carriers: Vec<Memory> = memories.into_iter().filter(carry).collect();
             let verified =
@@ -194,6 +190,7 @@ impl Engine {
             let results = carriers.into_iter().zip(verified);
             all.extend(results.filter_map(|(memory, verified)| Some((memory, verified?))));
         }
+        Ok(all)
     }
 
     /// Returns the request with its check verified, signed and moved into the metadata.

@@ -8,7 +8,7 @@ use crate::{
     engine::{Engine, SCAN_PAGE},
     error::{Error, Result},
     ingest::{self, ExportHeader, ExportLine, ImportOptions, ImportReport},
-    store::{JournalQuery, ListOrder, ListQuery, MemoryFilter},
+    store::{JournalQuery, MemoryFilter, MemoryPages},
     types::Scope,
 };
 
@@ -58,22 +58,15 @@ impl Engine {
         exported: &mut ExportReport,
         progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<()> {
-        let mut page = ListQuery {
-            filter: MemoryFilter::default(),
-            after: None,
-            order: ListOrder::OldestFirst,
-            limit: SCAN_PAGE,
-        };
-        loop {
-            let memories = self.store.memories().list(scope, &page).await?;
-            let Some(last) = memories.last() else { return Ok(()) };
-            page.after = Some(last.id);
+        let mut pages = MemoryPages::new(&*self.store, scope, MemoryFilter::default(), SCAN_PAGE);
+        while let Some(memories) = pages.next().await? {
             for memory in memories {
                 write_line(to, &ExportLine::Memory(Box::new(memory)))?;
                 exported.memories += 1;
             }
             progress(exported.memories);
         }
+        Ok(())
     }
 
     async fn export_journal<W: io::Write + Send>(

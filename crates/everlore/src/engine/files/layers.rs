@@ -10,12 +10,13 @@ use crate::{
         EditContext, Layer, LayerChange, LayerEdit, LayerSnapshot, LayerText, Layers, SessionDay,
     },
     ingest::{self, DayArchiveOutcome},
-    store::{ListOrder, ListQuery, MemoryFilter},
+    store::{MemoryFilter, MemoryPages},
     sync::run_blocking,
     text::{
         language::{Language, detect_language},
         secrets::mask_all,
         summary::{Utterance, summarize, truncate_lines},
+        suspect::is_suspect,
     },
     types::{Actor, Kind, Memory, Role, Scope},
 };
@@ -84,8 +85,45 @@ impl Engine {
         actor: Actor,
         is_expected: impl Fn(&str) -> bool + Send + 'static,
     ) -> Result<LayerChange> {
+        self.check_layer_edit(scope, layer, &edit, actor).await?;
         let (layers, by) = (self.layers(scope)?, EditContext { actor, now: self.now() });
         run_blocking(move || layers.edit_if(layer, by.now.date(), &edit, &by, &is_expected)).await
+    }
+
+    /// Fails if the edit needs the owner, or if an agent would write a text that reads like an instruction.
+    /// SOUL.md reaches every user's prompt, so an agent with several users leaves it to the owner.
+    async fn check_layer_edit(
+        &self,
+        scope: &Scope,
+        layer: Layer,
+        edit: &LayerEdit,
+        actor: Actor,
+    ) -> Result<()> {
+        let is_soul = layer == Layer::Soul;
+        if is_soul {
+            self.check_owner("SOUL.md")?;
+        }
+        if actor == Actor::Person {
+            return Ok(());
+        }
+        if is_soul && self.has_other_users(scope).await? {
+            return Err(Error::OwnerOnly { what: "SOUL.md".to_owned() });
+        }
+        if edit.new_texts().into_iter().any(is_suspect) {
+            return Err(Error::invalid(
+                format!(
+                    "the text reads like an instruction to the model, so it is not written into {layer}"
+                ),
+                "write what is worth knowing in your own words, or ask the user to write it",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if the agent of a scope has memories of another user.
+    async fn has_other_users(&self, scope: &Scope) -> Result<bool> {
+        let scopes = self.store.admin().scopes().await?;
+        Ok(scopes.iter().any(|one| one.agent() == scope.agent() && one.user() != scope.user()))
     }
 
     /// Returns the four layers as a session that starts now sees them in its prompt.
@@ -126,11 +164,16 @@ impl Engine {
         let (layers, by) =
             (self.layers(scope)?, EditContext { actor: Actor::Engine, now: self.now() });
         let (session, count) = (session.to_owned(), turns.len());
-        let mut summary = summary.unwrap_or_default().to_owned();
+        let mut summary = without_suspect_lines(summary.unwrap_or_default());
         if self.masks_secrets(scope) {
             mask_all([&mut summary]);
         }
         let log = run_blocking(move || {
+            // The log is in the prompts of the next days: what reads like an instruction stays out of it.
+            turns.retain(|turn| !is_suspect_turn(turn));
+            if is_suspect(&session) {
+                return Ok(None);
+            }
             let chinese = is_chinese(&turns);
             let day = SessionDay { date, session: &session, turns: count, chinese };
             layers.log_session(&day, Self::MAX_SUMMARY_CHARS, &by, |room| {
@@ -185,16 +228,25 @@ impl Engine {
             session: Some(self.stored_session(scope, session).into_owned()),
             ..MemoryFilter::default()
         };
-        let mut page =
-            ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: SCAN_PAGE };
+        let mut pages = MemoryPages::new(&*self.store, scope, filter, SCAN_PAGE);
         let mut turns = Vec::new();
-        loop {
-            let found = self.store.memories().list(scope, &page).await?;
-            let Some(last) = found.last() else { return Ok(turns) };
-            page.after = Some(last.id);
+        while let Some(found) = pages.next().await? {
             turns.extend(found);
         }
+        Ok(turns)
     }
+}
+
+/// Returns `true` if the text or the speaker of a turn reads like an instruction to the model.
+fn is_suspect_turn(turn: &Memory) -> bool {
+    is_suspect(&turn.content) || turn.source.speaker.as_deref().is_some_and(is_suspect)
+}
+
+/// Returns a summary without its suspect lines; empty if only the lines together are suspect.
+fn without_suspect_lines(summary: &str) -> String {
+    let lines: Vec<&str> = summary.lines().filter(|line| !is_suspect(line)).collect();
+    let rest = lines.join("\n");
+    if is_suspect(&rest) { String::new() } else { rest }
 }
 
 /// Returns `true` if the turns are mostly Chinese.

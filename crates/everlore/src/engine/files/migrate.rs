@@ -25,7 +25,7 @@ use crate::{
     },
     ingest::{self, ExternalImportOptions, ExternalImportReport},
     sync::run_blocking,
-    text::secrets,
+    text::{secrets, suspect::is_suspect},
     types::{Actor, Scope},
 };
 
@@ -165,22 +165,26 @@ struct LayerFillPlan<'a> {
     budget: usize,
     text: String,
     counts: [usize; 3],
+    /// Parts left out because they read like instructions to the model.
+    suspect: usize,
 }
 
 impl<'a> LayerFillPlan<'a> {
     fn new(layer: Layer, now: &'a str, unwritten: bool, budget: usize) -> Self {
-        Self { layer, now, unwritten, budget, text: String::new(), counts: [0; 3] }
+        Self { layer, now, unwritten, budget, text: String::new(), counts: [0; 3], suspect: 0 }
     }
 
-    /// Takes a part if the layer contains it already or has room for it.
+    /// Takes a part if the layer contains it already, or has room for it and nothing speaks against it.
     fn try_take(&mut self, draft: &ExternalDraft, masks: bool) -> bool {
         let Some((_, part)) = &draft.layer else { return false };
         let part = if masks { secrets::mask(part).0.into_owned() } else { part.clone() };
         let longer =
             if self.text.is_empty() { part.clone() } else { format!("{}\n\n{part}", self.text) };
         // The file ends with a line break.
-        let fits = self.unwritten && count_chars(&longer) < self.budget;
-        let is_present = self.now.contains(part.trim());
+        let is_suspect = is_suspect(&part);
+        self.suspect += usize::from(is_suspect);
+        let fits = self.unwritten && !is_suspect && count_chars(&longer) < self.budget;
+        let is_present = !is_suspect && self.now.contains(part.trim());
         let outcome = if is_present {
             1
         } else if fits {
@@ -197,10 +201,12 @@ impl<'a> LayerFillPlan<'a> {
 
     fn into_filled_layer(self) -> FilledLayer {
         let [written, unchanged, left_out] = self.counts;
-        let why = if self.unwritten {
-            format!("only {} characters fit", self.budget)
-        } else {
+        let why = if !self.unwritten {
             "the layer already has a text, which was not changed".to_owned()
+        } else if self.suspect == left_out {
+            "they read like instructions to the model".to_owned()
+        } else {
+            format!("only {} characters fit", self.budget)
         };
         let reason = (left_out > 0).then_some(why);
         FilledLayer { layer: self.layer, written, unchanged, left_out, reason }

@@ -5,8 +5,8 @@ use crate::{
     error::Result,
     files::memory_folder::FileChange,
     ingest,
-    store::directory::{SyncReport, SyncRequest, sync},
-    types::Scope,
+    store::directory::{SyncAction, SyncReport, SyncRequest, SyncStep, sync},
+    types::{Actor, ChangeAuthor, MemoryId, Scope, Trust},
 };
 
 impl Engine {
@@ -17,7 +17,33 @@ impl Engine {
         self.check_enabled(&request.scope)?;
         let request =
             &SyncRequest { mask_secrets: self.masks_secrets(&request.scope), ..request.clone() };
-        sync(&*self.store, request, self.now().timestamp()).await
+        let now = self.now().timestamp();
+        let report = sync(&*self.store, request, now).await?;
+        if request.dry_run { Ok(report) } else { self.supersede_by_files(request, report).await }
+    }
+
+    /// Supersedes what new and edited files contradict, under the run of the sync, and syncs that to the files.
+    async fn supersede_by_files(
+        &self,
+        request: &SyncRequest,
+        mut report: SyncReport,
+    ) -> Result<SyncReport> {
+        let is_statement =
+            |step: &&SyncStep| matches!(step.what, SyncAction::Stored | SyncAction::Updated);
+        let stored = report.done.iter().filter(is_statement);
+        let stored: Vec<MemoryId> = stored.filter_map(|step| step.id).collect();
+        let (reason, run) = (Some("vault sync".to_owned()), report.run.clone());
+        let author = ChangeAuthor { actor: Actor::Engine, reason, run };
+        let now = self.now().timestamp();
+        // Who writes a file of the vault says what is in it.
+        let (store, scope) = (&*self.store, &request.scope);
+        let superseded =
+            ingest::supersede_rivals(store, scope, &stored, Trust::Said, &author, now).await?;
+        if !superseded.is_empty() {
+            report.superseded = superseded.iter().map(|older| older.id).collect();
+            report.done.extend(sync(&*self.store, request, now).await?.done);
+        }
+        Ok(report)
     }
 
     /// Stores the old and new content of files in the agent's own folder, before they change. Fails if memory is

@@ -73,6 +73,7 @@ impl Engine {
     /// URI is invalid, names nothing, or is not searchable by meaning.
     pub async fn fs_find(&self, scope: &Scope, request: &FsFindRequest) -> Result<FsFindReport> {
         super::check_limit(request.limit)?;
+        Self::check_query(&request.query)?;
         let recall_request = self.recall_request(scope, request.query.as_str());
         let recall_request = RecallRequest {
             limit: request.limit,

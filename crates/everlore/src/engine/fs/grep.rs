@@ -13,7 +13,7 @@ use crate::{
     error::{Error, Result},
     files::layers::Layer,
     ingest::{chunk_origin, root_uri},
-    store::{ListOrder, ListQuery, MemoryFilter},
+    store::{MemoryFilter, MemoryPages},
     types::{Kind, Memory, MemoryId, Scope, Status},
 };
 
@@ -71,6 +71,7 @@ impl Engine {
     /// or invalid, or if the URI is invalid or names nothing.
     pub async fn fs_grep(&self, scope: &Scope, request: &FsGrepRequest) -> Result<FsGrepReport> {
         super::check_limit(request.limit)?;
+        Self::check_query(&request.pattern)?;
         let pattern = compile_pattern(request)?;
         let fs_uri = FsUri::parse(&request.uri, scope)?;
         let mut search = GrepSearch::new(pattern, request.limit);
@@ -156,12 +157,10 @@ impl Engine {
 
     async fn grep_turns(&self, scope: &Scope, search: &mut GrepSearch) -> Result<()> {
         let filter = MemoryFilter { kinds: vec![Kind::Turn], ..MemoryFilter::default() };
-        let mut page =
-            ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: BATCH };
-        while !search.is_done() {
-            let turns = self.store.memories().list(scope, &page).await?;
-            let Some(last) = turns.last() else { return Ok(()) };
-            page.after = Some(last.id);
+        let mut pages = MemoryPages::new(&*self.store, scope, filter, BATCH);
+        while !search.is_done()
+            && let Some(turns) = pages.next().await?
+        {
             turns.iter().for_each(|turn| search.search_memory(turn));
         }
         Ok(())

@@ -14,7 +14,7 @@ use crate::{
     store::{InjectedTier, UsageRecord},
     types::{
         Actor, Change, Kind, Memory, MemoryId, QuarantinedDraft, Scope, Status, Timestamp,
-        VALID_UNTIL_KEY, WriteBatch,
+        WriteBatch,
     },
     upkeep::{apply_usage, archived, find_merges, is_expired, merge_key, needs_confirmation},
 };
@@ -125,7 +125,7 @@ impl Engine {
             UpkeepJob::Weigh => return self.plan_weights(scope).await,
             UpkeepJob::Expire => {
                 let mut expired = Vec::new();
-                let is_over = |memory: &Memory| is_expired(memory, VALID_UNTIL_KEY, now);
+                let is_over = |memory: &Memory| is_expired(memory, now);
                 self.for_each_active(scope, &STATEMENT_KINDS, |memory| {
                     expired.extend(is_over(&memory).then_some(memory))
                 })

@@ -33,19 +33,9 @@ pub enum UpkeepJob {
     Vacuum,
 }
 
-impl UpkeepJob {
-    /// Returns the name used in run ids and reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Weigh => "weigh",
-            Self::Expire => "expire",
-            Self::Archive => "archive",
-            Self::Merge => "merge",
-            Self::Prune => "prune",
-            Self::Embed => "embed",
-            Self::Vacuum => "vacuum",
-        }
-    }
+crate::types::variant_names! { pub UpkeepJob:
+    Weigh = "weigh", Expire = "expire", Archive = "archive", Merge = "merge", Prune = "prune",
+    Embed = "embed", Vacuum = "vacuum",
 }
 
 /// Memory that a job touches.

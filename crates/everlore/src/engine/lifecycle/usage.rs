@@ -8,7 +8,6 @@ use super::super::Engine;
 use crate::{
     error::{Error, Result},
     ingest::TextSketch,
-    prompt::{Prompt, TurnPrompt},
     recall::{self, BlockRequest, Hit, MemoryBlock, RecallRequest},
     store::{InjectedMemory, InjectedTier, Injection, UsageCounts, UsageRecord},
     text::{
@@ -119,19 +118,6 @@ impl Engine {
     /// Records an earlier injection. Memories erased meanwhile leave no record. Fails if the store fails.
     pub async fn record_injection(&self, scope: &Scope, injection: Injection) -> Result<()> {
         self.store.usage().record(scope, injection).await
-    }
-
-    /// Returns the prompt and block of [`Engine::turn_prompt`] for a turn of a session, recorded like
-    /// [`Engine::inject`].
-    pub async fn inject_prompt(
-        &self,
-        prompt: &Prompt,
-        request: &RecallRequest,
-        budget: usize,
-        session: &str,
-    ) -> Result<(TurnPrompt, MemoryBlock)> {
-        let block = self.inject(request, budget, session).await?;
-        Ok((prompt.for_turn(&block), block))
     }
 
     /// Records the hits that a tool returned in a session, for the same purposes as [`Engine::inject`], in the

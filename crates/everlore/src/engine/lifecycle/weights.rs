@@ -6,7 +6,7 @@ use super::super::{Engine, SCAN_PAGE};
 use crate::{
     error::Result,
     ingest,
-    store::{ListOrder, ListQuery, MemoryFilter},
+    store::{MemoryFilter, MemoryPages},
     types::{Kind, Memory, MemoryId, Scope, Status, Timestamp},
 };
 
@@ -69,12 +69,19 @@ impl Engine {
 
     /// Archives a memory, which recall then leaves out, and returns it. Fails if the scope has no such memory.
     pub async fn archive(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
-        ingest::set_status(&*self.store, scope, id, Status::Archived, self.now().timestamp()).await
+        self.set_status(scope, id, Status::Archived).await
     }
 
-    /// Reactivates an archived or superseded memory and returns it. Fails if the scope has no such memory.
+    /// Reactivates an archived or superseded memory and returns it. Upkeep does not archive it again at once: a weight
+    /// below 1 starts again at 1, and an end of validity that has passed is gone. Fails if the scope has no such
+    /// memory.
     pub async fn restore(&self, scope: &Scope, id: MemoryId) -> Result<Memory> {
-        ingest::set_status(&*self.store, scope, id, Status::Active, self.now().timestamp()).await
+        self.set_status(scope, id, Status::Active).await
+    }
+
+    async fn set_status(&self, scope: &Scope, id: MemoryId, status: Status) -> Result<Memory> {
+        let now = self.now().timestamp();
+        ingest::set_status(&*self.store, scope, id, status, &self.author, now).await
     }
 
     /// Returns active, unpinned memories whose weight is now below `threshold`.
@@ -105,17 +112,10 @@ impl Engine {
             statuses: vec![Status::Active],
             ..MemoryFilter::default()
         };
-        let mut page = ListQuery {
-            filter: active,
-            after: None,
-            order: ListOrder::OldestFirst,
-            limit: SCAN_PAGE,
-        };
-        loop {
-            let memories = self.store.memories().list(scope, &page).await?;
-            let Some(last) = memories.last() else { return Ok(()) };
-            page.after = Some(last.id);
+        let mut pages = MemoryPages::new(&*self.store, scope, active, SCAN_PAGE);
+        while let Some(memories) = pages.next().await? {
             memories.into_iter().for_each(&mut each);
         }
+        Ok(())
     }
 }

@@ -9,7 +9,7 @@ use super::{Engine, OpenCircuit};
 use crate::{
     config::{Config, InjectTrigger, LanguageChoice},
     embed::CachedEmbedder,
-    error::Result,
+    error::{Error, Result},
     llm::Embedder,
     recall::{
         self, BlockRequest, IdentityQuestion, MemoryBlock, Recall, RecallDeps, RecallRequest,
@@ -27,7 +27,22 @@ pub use timeline::TimelineRequest;
 /// each facet twice and take a third of the default budget.
 const PROFILE_LIMIT_FACTOR: usize = 3;
 
+/// Longest query of a search in bytes; recall reads 64 KiB of it.
+const MAX_QUERY_BYTES: usize = 1024 * 1024;
+
 impl Engine {
+    /// Fails if the query of a search is a document. A message for a prompt may be one: people paste, so only its beginning
+    /// and its end are read.
+    pub fn check_query(query: &str) -> Result<()> {
+        if query.len() <= MAX_QUERY_BYTES {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            format!("the query has {} bytes, {MAX_QUERY_BYTES} at most", query.len()),
+            "ask for what you want to know; `everlore ingest` and /v1/fs store documents",
+        ))
+    }
+
     /// Returns a request for the best memories, with limits from the settings.
     pub fn recall_request(&self, scope: &Scope, query: impl Into<String>) -> RecallRequest {
         RecallRequest::new(scope.clone(), query, &self.settings(scope.agent()).recall)

@@ -19,6 +19,10 @@ pub enum DocFormat {
     Pdf,
 }
 
+crate::types::variant_names! { pub DocFormat:
+    Plain = "plain", Markdown = "markdown", Html = "html", Code = "code", Pdf = "pdf",
+}
+
 impl DocFormat {
     /// Returns the format of a file of this name.
     pub fn from_path(path: &str) -> Self {
@@ -28,17 +32,6 @@ impl DocFormat {
             "pdf" => Self::Pdf,
             _ if programming_language(path).is_some() => Self::Code,
             _ => Self::Plain,
-        }
-    }
-
-    /// Returns the name used in metadata and answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Markdown => "markdown",
-            Self::Html => "html",
-            Self::Code => "code",
-            Self::Pdf => "pdf",
         }
     }
 }

@@ -14,7 +14,7 @@ mod detect;
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, path::Path, str::FromStr};
+use std::{path::Path, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -96,22 +96,12 @@ pub(crate) struct ExternalDraft {
     pub layer: Option<(Layer, String)>,
 }
 
+crate::types::variant_names! { pub ExternalFormat:
+    OpenClaw = "openclaw", Hermes = "hermes", Claude = "claude", McpGraph = "mcp-graph",
+    Mem0 = "mem0",
+}
+
 impl ExternalFormat {
-    /// All formats, in the order people meet them.
-    pub const ALL: [Self; 5] =
-        [Self::OpenClaw, Self::Hermes, Self::Claude, Self::McpGraph, Self::Mem0];
-
-    /// Returns its name in commands and answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::OpenClaw => "openclaw",
-            Self::Hermes => "hermes",
-            Self::Claude => "claude",
-            Self::McpGraph => "mcp-graph",
-            Self::Mem0 => "mem0",
-        }
-    }
-
     /// Returns what to name as its path, for error messages.
     pub fn path_hint(self) -> &'static str {
         match self {
@@ -181,12 +171,6 @@ impl ExternalFormat {
             Self::Claude => claude::descends_into(path),
             Self::McpGraph | Self::Mem0 => false,
         }
-    }
-}
-
-impl fmt::Display for ExternalFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The four layers.
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -21,26 +21,7 @@ pub enum Layer {
     Daily,
 }
 
-impl Layer {
-    /// All layers, in the order of the prompt.
-    pub const ALL: [Self; 4] = [Self::Soul, Self::User, Self::Memory, Self::Daily];
-
-    /// Returns its name in tools and commands.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Soul => "soul",
-            Self::User => "user",
-            Self::Memory => "memory",
-            Self::Daily => "daily",
-        }
-    }
-}
-
-impl fmt::Display for Layer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+crate::types::variant_names! { pub Layer: Soul = "soul", User = "user", Memory = "memory", Daily = "daily" }
 
 impl FromStr for Layer {
     type Err = Error;

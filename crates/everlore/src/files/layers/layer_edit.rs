@@ -1,6 +1,7 @@
 //! Edit of a layer: change of a section or of the whole file, with its author and time.
 
 use jiff::Zoned;
+use serde::Deserialize;
 
 use crate::{
     error::{Error, Result},
@@ -8,33 +9,35 @@ use crate::{
     types::Actor,
 };
 
-/// Edit of a layer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Edit of a layer: `action` is add, replace, remove or write.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(tag = "action", rename_all = "lowercase", deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = LayerBody))]
 pub enum LayerEdit {
-    /// Appends to a section, which is created if missing.
+    /// Appends to a section, and creates the section if there is none.
     Add {
-        /// Title.
+        /// Title of the section.
         section: String,
         /// Text to append.
         content: String,
     },
     /// Replaces a text that occurs exactly once in a section.
     Replace {
-        /// Title.
+        /// Title of the section.
         section: String,
         /// Exact text to replace.
         old: String,
-        /// Replacement.
+        /// Text in its place.
         new: String,
     },
     /// Removes a section.
     Remove {
-        /// Title.
+        /// Title of the section.
         section: String,
     },
-    /// Replaces the whole file, if its text is unchanged.
+    /// Replaces the whole file if it is unchanged since it was read.
     Write {
-        /// Text of the file as the caller read it.
+        /// Text as it was read.
         before: String,
         /// New text.
         text: String,
@@ -51,6 +54,16 @@ pub struct EditContext {
 }
 
 impl LayerEdit {
+    /// Returns the texts that the edit brings in.
+    pub(crate) fn new_texts(&self) -> Vec<&str> {
+        match self {
+            Self::Add { section, content } => vec![section, content],
+            Self::Replace { new, .. } => vec![new],
+            Self::Remove { .. } => Vec::new(),
+            Self::Write { text, .. } => vec![text],
+        }
+    }
+
     /// Returns the text after the edit. Fails if a section or text is missing, or if the file has changed.
     pub(super) fn apply(&self, text: &str) -> Result<EditedText> {
         let sections = MarkdownSections::parse(text);

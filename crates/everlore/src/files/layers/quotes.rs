@@ -28,7 +28,7 @@ impl Layers {
         let target = ForgetTarget::Quotes(quotes.clone());
         let mut forgotten = Vec::new();
         for day in self.all_days()? {
-            if self.day_contains(day, &target)? {
+            if self.contains(Layer::Daily, day, &target)? {
                 let removed = self.forget(Layer::Daily, day, &target, by)?;
                 forgotten.push(ForgottenDay { day, removed });
             }
@@ -52,14 +52,29 @@ impl Layers {
         Ok(days)
     }
 
-    /// Returns `true` if a file or the history of a day has the text: most days do not, and are not touched.
-    fn day_contains(&self, day: Date, target: &ForgetTarget) -> Result<bool> {
-        let files = [
-            layer_file::read(&self.path(Layer::Daily, day))?,
-            layer_file::read(&self.archive_path(day))?,
-        ];
-        let revisions =
-            self.history(Layer::Daily, day).all()?.into_iter().map(|revision| revision.text);
+    /// Removes sentences from the profile and the notes and from their histories, for good. Returns the layers that had
+    /// them.
+    pub(crate) fn forget_in_notes(
+        &self,
+        quotes: &HashSet<String>,
+        by: &EditContext,
+    ) -> Result<Vec<(Layer, LayerForgetReceipt)>> {
+        let (target, today) = (ForgetTarget::Quotes(quotes.clone()), by.now.date());
+        let mut forgotten = Vec::new();
+        for layer in [Layer::User, Layer::Memory] {
+            if self.contains(layer, today, &target)? {
+                forgotten.push((layer, self.forget(layer, today, &target, by)?));
+            }
+        }
+        Ok(forgotten)
+    }
+
+    /// Returns `true` if a file or the history of a layer has the text: most have not, and are not touched.
+    fn contains(&self, layer: Layer, day: Date, target: &ForgetTarget) -> Result<bool> {
+        let archived =
+            if layer == Layer::Daily { layer_file::read(&self.archive_path(day))? } else { None };
+        let files = [layer_file::read(&self.path(layer, day))?, archived];
+        let revisions = self.history(layer, day).all()?.into_iter().map(|revision| revision.text);
         let mut texts = files.into_iter().chain(revisions).flatten();
         Ok(texts.any(|text| target.redact(&text) != text))
     }

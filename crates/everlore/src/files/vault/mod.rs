@@ -11,6 +11,7 @@ mod list;
 mod decide;
 mod vault_file;
 mod save;
+mod registry;
 
 pub(crate) use decide::{FileSyncState, MemorySyncState, SyncDecision, decide};
 pub use file_names::sanitize_file_name;
@@ -20,6 +21,8 @@ pub(crate) use index::{VaultIndexView, escape_link_text, index_summary};
 pub use list::{MAX_PROMPT_FILES, VaultListing, list};
 pub(crate) use list::{SkippedVaultFile, is_memory_file, memory_files};
 pub use page::VaultPage;
+pub use registry::register_vault;
+pub(crate) use registry::vaults_of;
 pub use save::{VaultNote, save};
 pub(crate) use vault_file::remove_if_exists;
 pub(crate) use vault_file::{
@@ -28,7 +31,7 @@ pub(crate) use vault_file::{
 };
 
 /// Returns `true` if a folder is a vault: it was synced or saved to before.
-pub fn is_vault(folder: &std::path::Path) -> bool {
+pub(crate) fn is_vault(folder: &std::path::Path) -> bool {
     folder.join(META_FOLDER).is_dir()
 }
 

@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
     files::documents::DocFormat,
     ingest::naming,
-    store::{ListOrder, ListQuery, MemoryFilter, MemoryKey, Store},
+    store::{MemoryFilter, MemoryKey, MemoryPages, Store},
     types::{Change, Kind, Memory, MemoryId, MemorySource, Origin, Scope, Status, Timestamp},
 };
 
@@ -44,15 +44,12 @@ pub(crate) async fn document_paths(store: &dyn Store, scope: &Scope) -> Result<V
         tags: vec![DOCUMENT_TAG.to_owned()],
         ..MemoryFilter::default()
     };
-    let mut page =
-        ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: PAGE_SIZE };
+    let mut pages = MemoryPages::new(store, scope, filter, PAGE_SIZE);
     let mut paths = Vec::new();
-    loop {
-        let memories = store.memories().list(scope, &page).await?;
-        let Some(last) = memories.last() else { return Ok(paths) };
-        page.after = Some(last.id);
+    while let Some(memories) = pages.next().await? {
         paths.extend(memories.iter().filter_map(parse_manifest).map(|manifest| manifest.path));
     }
+    Ok(paths)
 }
 
 /// Finds the manifest memory of a document.

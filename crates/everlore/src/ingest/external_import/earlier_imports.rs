@@ -9,7 +9,7 @@ use super::{
 use crate::{
     error::Result,
     files::importers::ExternalDraft,
-    store::{ListOrder, ListQuery, MemoryFilter, Store},
+    store::{MemoryFilter, MemoryPages, Store},
     text::{secrets::mask, terms::terms},
     types::{Fingerprint, Memory, Scope, Status},
 };
@@ -51,16 +51,13 @@ impl EarlierImports {
             statuses: vec![Status::Active],
             ..MemoryFilter::default()
         };
-        let mut page =
-            ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit: PAGE_SIZE };
-        loop {
-            let found = store.memories().list(scope, &page).await?;
-            let Some(last) = found.last() else { return Ok(earlier) };
-            page.after = Some(last.id);
+        let mut pages = MemoryPages::new(store, scope, filter, PAGE_SIZE);
+        while let Some(found) = pages.next().await? {
             for memory in found.into_iter().filter(|one| !texts.contains(&one.fingerprint())) {
                 earlier.record(memory);
             }
         }
+        Ok(earlier)
     }
 
     fn record(&mut self, memory: Memory) {

@@ -11,6 +11,7 @@ use crate::{
         check_note,
         language::Language,
         sanitize::sanitize_line,
+        suspect::suspect_mark,
     },
     types::{Kind, Memory},
 };
@@ -61,7 +62,7 @@ impl BlockPhrases {
 }
 
 /// Renders the heading above `shown`, the text of a hit: `[turn] user (today)`, `[kind] name (origin; age)`, with notes
-/// if the memory is outdated or its check failed.
+/// if the memory is outdated or its check failed, and a mark if it reads like an instruction.
 pub(super) fn heading(hit: &Hit, shown: &str, phrases: &BlockPhrases, now: &Zoned) -> String {
     let (memory, language) = (&hit.memory, phrases.language);
     let title = match memory.kind {
@@ -77,7 +78,9 @@ pub(super) fn heading(hit: &Hit, shown: &str, phrases: &BlockPhrases, now: &Zone
     let notes: Vec<String> = notes.into_iter().flatten().collect();
     let blank = if title.is_empty() { "" } else { " " };
     let (notes, check) = (notes.join(phrases.separator), check.unwrap_or_default());
-    format!("[{}]{blank}{title} ({notes}{check})", memory.kind)
+    let mark = suspect_mark(memory, shown, language).map(|mark| format!(" {mark}"));
+    let mark = mark.unwrap_or_default();
+    format!("[{}]{blank}{title}{mark} ({notes}{check})", memory.kind)
 }
 
 /// Returns the title of a memory; empty if the text below it begins with it, as titles that nobody gave do.

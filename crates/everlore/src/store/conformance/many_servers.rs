@@ -1,6 +1,9 @@
 //! Conformance under several servers: two handles on one database, races, and rules that every backend must agree on.
 
-use super::*;
+use super::{
+    embeddings::{model, with_vectors},
+    *,
+};
 use crate::types::Vector;
 
 /// Writers that race in one test: enough to collide, few enough to be quick.

@@ -10,8 +10,8 @@ use super::{
 use crate::{
     error::Result,
     files::vault::VaultPage,
-    store::{JournalQuery, ListOrder, ListQuery as ListPage, MemoryFilter, MemoryKey, Store},
-    types::{Fingerprint, Kind, Memory, MemoryId, Scope, Status},
+    store::{JournalQuery, MemoryFilter, MemoryKey, MemoryPages, Store},
+    types::{Fingerprint, JournalEntry, Kind, Memory, MemoryId, Scope, Status},
 };
 
 /// Changes since the last sync beyond which all memories are read.
@@ -19,6 +19,22 @@ const MAX_CHANGES: u64 = 1_000;
 
 /// Memories read at a time.
 const LIST_PAGE_SIZE: usize = 1_000;
+
+/// Both sides of a sync and the state on which they last agreed.
+#[derive(Clone, Copy)]
+pub(super) struct SyncInputs<'a> {
+    pub(super) store: &'a dyn Store,
+    pub(super) scope: &'a Scope,
+    pub(super) state: &'a SyncState,
+    pub(super) scan: &'a VaultScan,
+    pub(super) kinds: &'a [Kind],
+}
+
+impl SyncInputs<'_> {
+    async fn history(&self, query: &JournalQuery) -> Result<Vec<JournalEntry>> {
+        self.store.journal().entries(self.scope, query).await
+    }
+}
 
 /// Facts about the database that the plan needs.
 #[derive(Debug, Default)]
@@ -46,15 +62,10 @@ pub(super) struct DatabaseView {
 
 impl DatabaseView {
     /// Reads what the plan needs and no more: nothing at all if neither side changed.
-    pub(super) async fn load(
-        store: &dyn Store,
-        scope: &Scope,
-        state: &SyncState,
-        scan: &VaultScan,
-        kinds: &[Kind],
-    ) -> Result<Self> {
+    pub(super) async fn load(from: SyncInputs<'_>) -> Result<Self> {
+        let SyncInputs { state, scan, .. } = from;
         let mut view = Self::default();
-        view.compare_journal(store, scope, state, kinds).await?;
+        view.compare_journal(from).await?;
         let is_quiet = view.changed.as_ref().is_some_and(HashSet::is_empty);
         let has_news =
             scan.files.values().any(|scanned| matches!(scanned.content, FileContent::Page(_)))
@@ -65,8 +76,8 @@ impl DatabaseView {
         if is_quiet && !has_news {
             return Ok(view);
         }
-        view.read_memories(store, scope, state, scan, kinds).await?;
-        view.read_texts(store, scope, state, scan).await?;
+        view.read_memories(from).await?;
+        view.read_texts(from).await?;
         Ok(view)
     }
 
@@ -125,27 +136,17 @@ impl DatabaseView {
     }
 
     /// Finds out if the database is the one of the state, and which memories changed in it since.
-    async fn compare_journal(
-        &mut self,
-        store: &dyn Store,
-        scope: &Scope,
-        state: &SyncState,
-        kinds: &[Kind],
-    ) -> Result<()> {
+    async fn compare_journal(&mut self, from: SyncInputs<'_>) -> Result<()> {
+        let SyncInputs { state, kinds, .. } = from;
         let newest = JournalQuery { limit: Some(1), ..JournalQuery::default() };
-        self.journal_head = store
-            .journal()
-            .entries(scope, &newest)
-            .await?
-            .first()
-            .map(JournalCheckpoint::from_entry);
+        self.journal_head = from.history(&newest).await?.first().map(JournalCheckpoint::from_entry);
         let (Some(version), Some(head)) = (state.header.checkpoint, self.journal_head) else {
             // A vault that was synced before the database had a change counts as new.
             self.is_same_database = state.files.values().all(|base| base.pending);
             return Ok(());
         };
         let line = JournalQuery { seq: Some(version.seq), ..JournalQuery::default() };
-        let line = store.journal().entries(scope, &line).await?;
+        let line = from.history(&line).await?;
         self.is_same_database = line.first().map(JournalCheckpoint::from_entry) == Some(version);
         let behind = head.seq.saturating_sub(version.seq);
         if !self.is_same_database
@@ -156,33 +157,18 @@ impl DatabaseView {
             return Ok(());
         }
         let since = JournalQuery { limit: Some(behind as usize), ..JournalQuery::default() };
-        let since =
-            if behind == 0 { Vec::new() } else { store.journal().entries(scope, &since).await? };
+        let since = if behind == 0 { Vec::new() } else { from.history(&since).await? };
         self.changed = Some(since.iter().map(|entry| entry.id).collect());
         Ok(())
     }
 
-    async fn read_memories(
-        &mut self,
-        store: &dyn Store,
-        scope: &Scope,
-        state: &SyncState,
-        scan: &VaultScan,
-        kinds: &[Kind],
-    ) -> Result<()> {
+    async fn read_memories(&mut self, from: SyncInputs<'_>) -> Result<()> {
+        let SyncInputs { store, scope, state, scan, kinds } = from;
         let mut ids: HashSet<MemoryId> = self.changed.iter().flatten().copied().collect();
         if self.changed.is_none() {
             let filter = MemoryFilter { kinds: kinds.to_vec(), ..MemoryFilter::default() };
-            let mut page = ListPage {
-                filter,
-                after: None,
-                order: ListOrder::OldestFirst,
-                limit: LIST_PAGE_SIZE,
-            };
-            loop {
-                let memories = store.memories().list(scope, &page).await?;
-                let Some(last) = memories.last() else { break };
-                page.after = Some(last.id);
+            let mut pages = MemoryPages::new(store, scope, filter, LIST_PAGE_SIZE);
+            while let Some(memories) = pages.next().await? {
                 self.memories.extend(memories.into_iter().map(|memory| (memory.id, memory)));
             }
             ids.extend(state.files.values().map(|base| base.id));
@@ -205,13 +191,8 @@ impl DatabaseView {
     }
 
     /// Looks up the texts of files: erasures, memories with the same text, earlier texts.
-    async fn read_texts(
-        &mut self,
-        store: &dyn Store,
-        scope: &Scope,
-        state: &SyncState,
-        scan: &VaultScan,
-    ) -> Result<()> {
+    async fn read_texts(&mut self, from: SyncInputs<'_>) -> Result<()> {
+        let SyncInputs { store, scope, state, scan, .. } = from;
         for memory in self.memories.values() {
             self.by_text.entry(memory.fingerprint()).or_default().push(memory.id);
         }
@@ -226,15 +207,13 @@ impl DatabaseView {
         for (file, page) in pages(scan) {
             let base = state.files.get(file).filter(|_| self.is_same_database);
             match page.id.or(base.map(|base| base.id)) {
-                Some(id) if !self.memories.contains_key(&id) => {
-                    self.read_deleted(store, scope, id).await?
-                }
+                Some(id) if !self.memories.contains_key(&id) => self.read_deleted(from, id).await?,
                 Some(id) if !page.matches_memory(&self.memories[&id]) => match base {
-                    None => self.read_earlier(store, scope, id).await?,
-                    Some(_) => self.read_versions_since(store, scope, state, id).await?,
+                    None => self.read_earlier(from, id).await?,
+                    Some(_) => self.read_versions_since(from, id).await?,
                 },
                 Some(_) => {}
-                None if self.changed.is_some() => self.read_same_text(store, scope, page).await?,
+                None if self.changed.is_some() => self.read_same_text(from, page).await?,
                 None => {}
             }
         }
@@ -245,52 +224,36 @@ impl DatabaseView {
         Ok(())
     }
 
-    async fn read_deleted(&mut self, store: &dyn Store, scope: &Scope, id: MemoryId) -> Result<()> {
+    async fn read_deleted(&mut self, from: SyncInputs<'_>, id: MemoryId) -> Result<()> {
         let last = JournalQuery { id: Some(id), limit: Some(1), ..JournalQuery::default() };
-        let last = store.journal().entries(scope, &last).await?.pop();
+        let last = from.history(&last).await?.pop();
         if let Some(before) = last.and_then(|entry| entry.before) {
             self.deleted.insert(id, *before);
         }
         Ok(())
     }
 
-    async fn read_earlier(&mut self, store: &dyn Store, scope: &Scope, id: MemoryId) -> Result<()> {
+    async fn read_earlier(&mut self, from: SyncInputs<'_>, id: MemoryId) -> Result<()> {
         let own = JournalQuery { id: Some(id), ..JournalQuery::default() };
-        let entries = store.journal().entries(scope, &own).await?;
+        let entries = from.history(&own).await?;
         let before = entries.iter().filter_map(|entry| entry.before.as_ref());
         self.earlier_texts.extend(before.map(|before| (id, before.fingerprint())));
         Ok(())
     }
 
-    async fn read_versions_since(
-        &mut self,
-        store: &dyn Store,
-        scope: &Scope,
-        state: &SyncState,
-        id: MemoryId,
-    ) -> Result<()> {
+    async fn read_versions_since(&mut self, from: SyncInputs<'_>, id: MemoryId) -> Result<()> {
         let own = JournalQuery { id: Some(id), ..JournalQuery::default() };
-        let version = state.header.checkpoint.map_or(0, |version| version.seq);
-        let since = store
-            .journal()
-            .entries(scope, &own)
-            .await?
-            .into_iter()
-            .filter(|entry| entry.seq > version);
+        let version = from.state.header.checkpoint.map_or(0, |version| version.seq);
+        let since = from.history(&own).await?.into_iter().filter(|entry| entry.seq > version);
         self.versions_since_sync
             .insert(id, since.filter_map(|entry| entry.after.map(|after| *after)).collect());
         Ok(())
     }
 
-    async fn read_same_text(
-        &mut self,
-        store: &dyn Store,
-        scope: &Scope,
-        page: &VaultPage,
-    ) -> Result<()> {
+    async fn read_same_text(&mut self, from: SyncInputs<'_>, page: &VaultPage) -> Result<()> {
         let print = Fingerprint::of(&page.content);
         // A file that names no id cannot tell more than a few memories with one text apart.
-        let found = store.memories().find(scope, &[MemoryKey::Text(print)], 20).await?;
+        let found = from.store.memories().find(from.scope, &[MemoryKey::Text(print)], 20).await?;
         for memory in found.into_iter().flatten() {
             self.by_text.entry(print).or_default().push(memory.id);
             self.memories.insert(memory.id, memory);

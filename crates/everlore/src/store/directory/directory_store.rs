@@ -23,9 +23,8 @@ use crate::{
         vault::{META_FOLDER, VaultLock, ensure_meta_folder},
     },
     store::{
-        CaptureQueue, DocAddress, Embeddings, Journal, Ledger, ListQuery, Memories, MemoryKey,
-        ScopeCounts, SearchIndex, Segment, SharedDocuments, SqliteStore, Store, StoreAdmin,
-        TokenVectors, UriIndex, UsageLog, VectorCache,
+        DocAddress, ListQuery, Memories, MemoryKey, ScopeCounts, SearchIndex, Segment, SqliteStore,
+        Store,
     },
     sync::{lock, run_blocking},
     text::terms::TermHash,
@@ -157,101 +156,21 @@ impl Store for DirectoryStore {
         Ok(applied)
     }
 
-    fn memories(&self) -> &dyn Memories {
-        self
-    }
-
-    fn index(&self) -> &dyn SearchIndex {
-        self
-    }
-
-    fn journal(&self) -> &dyn Journal {
-        self.inner.journal()
-    }
-
-    fn vectors(&self) -> &dyn Embeddings {
-        self.inner.vectors()
-    }
-
-    fn token_vectors(&self) -> &dyn TokenVectors {
-        self.inner.token_vectors()
-    }
-
-    fn queue(&self) -> &dyn CaptureQueue {
-        self.inner.queue()
-    }
-
-    fn uris(&self) -> &dyn UriIndex {
-        self
-    }
-
-    fn usage(&self) -> &dyn UsageLog {
-        self.inner.usage()
-    }
-
-    fn ledger(&self) -> &dyn Ledger {
-        self.inner.ledger()
-    }
-
-    fn vector_cache(&self) -> &dyn VectorCache {
-        self.inner.vector_cache()
-    }
-
-    fn documents(&self) -> &dyn SharedDocuments {
-        self.inner.documents()
-    }
-
-    fn admin(&self) -> &dyn StoreAdmin {
-        self.inner.admin()
+    crate::store_facets! {
+        own: memories, index, uris;
+        by [.inner]: journal, vectors, token_vectors, queue, usage, ledger, vector_cache, documents, admin
     }
 }
 
-#[async_trait]
-impl Memories for DirectoryStore {
-    async fn get(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<Option<Memory>>> {
-        self.sync_if_stale(scope).await?;
-        self.inner.memories().get(scope, ids).await
-    }
-
-    async fn find(
-        &self,
-        scope: &Scope,
-        keys: &[MemoryKey],
-        limit: usize,
-    ) -> Result<Vec<Vec<Memory>>> {
-        self.sync_if_stale(scope).await?;
-        self.inner.memories().find(scope, keys, limit).await
-    }
-
-    async fn list(&self, scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>> {
-        self.sync_if_stale(scope).await?;
-        self.inner.memories().list(scope, page).await
-    }
-
-    async fn by_address(
-        &self,
-        scope: &Scope,
-        addresses: &[DocAddress],
-    ) -> Result<Vec<(DocAddress, Memory)>> {
-        self.inner.memories().by_address(scope, addresses).await
-    }
-
-    async fn read_back(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
-        self.inner.memories().read_back(scope, ids).await
-    }
-
-    async fn count(&self, scope: &Scope) -> Result<ScopeCounts> {
-        self.sync_if_stale(scope).await?;
-        self.inner.memories().count(scope).await
-    }
-
-    async fn are_erased(&self, scope: &Scope, texts: &[Fingerprint]) -> Result<Vec<bool>> {
-        self.inner.memories().are_erased(scope, texts).await
-    }
-
-    async fn tombstones(&self, scope: &Scope) -> Result<Vec<Fingerprint>> {
-        self.inner.memories().tombstones(scope).await
-    }
+forward_facet! { memories: Memories
+    #[sync_if_stale] fn get(scope, ids: &[MemoryId]) -> Vec<Option<Memory>>;
+    #[sync_if_stale] fn find(scope, keys: &[MemoryKey], limit: usize) -> Vec<Vec<Memory>>;
+    #[sync_if_stale] fn list(scope, page: &ListQuery) -> Vec<Memory>;
+    fn by_address(scope, addresses: &[DocAddress]) -> Vec<(DocAddress, Memory)>;
+    fn read_back(scope, ids: &[MemoryId]) -> Vec<bool>;
+    #[sync_if_stale] fn count(scope) -> ScopeCounts;
+    fn are_erased(scope, texts: &[Fingerprint]) -> Vec<bool>;
+    fn tombstones(scope) -> Vec<Fingerprint>;
 }
 
 #[async_trait]

@@ -17,7 +17,7 @@
 use std::{collections::HashSet, path::Path};
 
 use super::{
-    database_view::DatabaseView,
+    database_view::{DatabaseView, SyncInputs},
     execute::SyncExecutor,
     plan::{FileOp, IndexFileOp, SyncPlan, plan},
     sync_report::{SyncAction, SyncReport, SyncRequest, SyncStep},
@@ -78,7 +78,7 @@ async fn attempt(
 ) -> Result<SyncReport> {
     let OpenedVault { lock, state, scan, kinds } = open(request).await?;
     let request = &SyncRequest { kinds, ..request.clone() };
-    let database = DatabaseView::load(store, &request.scope, &state, &scan, &request.kinds).await?;
+    let database = load_database(store, request, &state, &scan).await?;
     let (state, scan, database) = if database.is_same_database {
         (state, scan, database)
     } else {
@@ -100,7 +100,16 @@ async fn attempt(
     let outcome = run_blocking(move || finish(&folder, &state, work, recorded, &stop));
     let (done, unchanged) = outcome.await?;
     drop(lock);
-    Ok(SyncReport { run, done, unchanged })
+    Ok(SyncReport { run, done, unchanged, superseded: Vec::new() })
+}
+
+async fn load_database(
+    store: &dyn Store,
+    SyncRequest { scope, kinds, .. }: &SyncRequest,
+    state: &SyncState,
+    scan: &VaultScan,
+) -> Result<DatabaseView> {
+    DatabaseView::load(SyncInputs { store, scope, state, scan, kinds }).await
 }
 
 struct OpenedVault {
@@ -161,7 +170,7 @@ async fn restart_without_state(
     let (folder, fresh) = (request.folder.clone(), state.clone());
     let mask_secrets = request.mask_secrets;
     let scan = run_blocking(move || scan_vault(&folder, &fresh, mask_secrets)).await?;
-    let database = DatabaseView::load(store, &request.scope, &state, &scan, &request.kinds).await?;
+    let database = load_database(store, request, &state, &scan).await?;
     Ok((state, scan, database))
 }
 
@@ -295,7 +304,8 @@ fn must_save(old: &SyncState, new: &SyncState) -> bool {
 
 /// Builds the report of a plan as if all of it succeeded.
 fn dry_run_report(folder: &Path, work: SyncPlan) -> SyncReport {
-    let mut report = SyncReport { run: None, done: work.steps, unchanged: work.unchanged };
+    let (done, unchanged) = (work.steps, work.unchanged);
+    let mut report = SyncReport { run: None, done, unchanged, superseded: Vec::new() };
     for file in work.file_ops {
         let (what, file, id, note) = match file {
             FileOp::Write { file, memory, .. } if file_matches(folder, &file, &memory) => {

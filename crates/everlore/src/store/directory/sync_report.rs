@@ -46,6 +46,9 @@ pub struct SyncReport {
     pub done: Vec<SyncStep>,
     /// Number of files that equal their memories.
     pub unchanged: usize,
+    /// Memories that new or edited files superseded; the engine finds them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub superseded: Vec<MemoryId>,
 }
 
 impl SyncReport {

@@ -117,8 +117,14 @@ async fn what_is_new_on_either_side_reaches_the_other() {
         pair.read("MEMORY.md"),
         "- [Role](user_role.md) — about Role\n- [Tea](user_tea.md) — I like 龙井茶\n"
     );
-    assert_eq!(pair.sync().await, SyncReport { run: None, done: vec![], unchanged: 2 });
-    assert_eq!(pair.sync().await, SyncReport { run: None, done: vec![], unchanged: 2 });
+    assert_eq!(
+        pair.sync().await,
+        SyncReport { run: None, done: vec![], unchanged: 2, superseded: vec![] }
+    );
+    assert_eq!(
+        pair.sync().await,
+        SyncReport { run: None, done: vec![], unchanged: 2, superseded: vec![] }
+    );
 }
 
 #[tokio::test]
@@ -460,7 +466,7 @@ async fn a_comment_or_a_key_of_your_own_is_no_change() {
     pair.put("user_tea.md", &mine);
     let request = SyncRequest { dry_run: true, ..SyncRequest::new(pair.path(), &pair.scope) };
     let foreseen = sync(&**pair.engine.store(), &request, Timestamp::now()).await.unwrap();
-    assert_eq!(foreseen, SyncReport { run: None, done: vec![], unchanged: 1 });
+    assert_eq!(foreseen, SyncReport { run: None, done: vec![], unchanged: 1, superseded: vec![] });
     assert_eq!(pair.sync().await, foreseen);
     let id = pair.memories().await[0].id;
     pair.edit(id, "I like coffee").await;

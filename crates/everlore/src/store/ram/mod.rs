@@ -19,9 +19,8 @@ use async_trait::async_trait;
 
 use self::{scope_data::ScopeData, usage_ledger::UsageLedgerData, vector_cache::CachedVectorMap};
 use super::{
-    CaptureQueue, Embeddings, Journal, JournalQuery, Ledger, Memories, SearchIndex, Segment,
-    SharedDocument, SharedDocuments, Store, StoreAdmin, StoreInfo, TokenVectors, UriIndex,
-    UsageLog, VectorCache,
+    Journal, JournalQuery, SearchIndex, Segment, SharedDocument, SharedDocuments, Store,
+    StoreAdmin, StoreInfo,
 };
 use crate::{
     error::Result,
@@ -106,52 +105,9 @@ impl Store for RamStore {
         Ok(applied)
     }
 
-    fn memories(&self) -> &dyn Memories {
-        self
-    }
-
-    fn index(&self) -> &dyn SearchIndex {
-        self
-    }
-
-    fn journal(&self) -> &dyn Journal {
-        self
-    }
-
-    fn vectors(&self) -> &dyn Embeddings {
-        self
-    }
-
-    fn token_vectors(&self) -> &dyn TokenVectors {
-        self
-    }
-
-    fn queue(&self) -> &dyn CaptureQueue {
-        self
-    }
-
-    fn uris(&self) -> &dyn UriIndex {
-        self
-    }
-
-    fn usage(&self) -> &dyn UsageLog {
-        self
-    }
-
-    fn ledger(&self) -> &dyn Ledger {
-        self
-    }
-
-    fn vector_cache(&self) -> &dyn VectorCache {
-        self
-    }
-
-    fn documents(&self) -> &dyn SharedDocuments {
-        self
-    }
-
-    fn admin(&self) -> &dyn StoreAdmin {
-        self
+    crate::store_facets! {
+        own: memories, index, journal, vectors, token_vectors, queue, uris, usage, ledger, vector_cache,
+            documents, admin
     }
 }
 

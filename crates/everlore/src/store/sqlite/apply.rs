@@ -4,7 +4,8 @@
 use rusqlite::{Connection, params};
 
 use super::{
-    capture_rows, erase, index, quarantine, rows, statements::Statements, token_vectors, vectors,
+    ScopeDb, capture_rows, erase, index, quarantine, rows, statements::Statements, token_vectors,
+    vectors,
 };
 use crate::{
     error::{Error, Result},
@@ -36,11 +37,11 @@ impl PreparedWrite {
 
     /// Applies all changes; the caller rolls back if one fails.
     pub(super) fn apply(mut self, db: &Connection) -> Result<Vec<AppliedChange>> {
-        let (scope_id, counters) = open_scope(db, &self.write.scope)?;
         self.attach_vectors(db)?;
-        let loaded = load(db, scope_id, counters, &self.write)?;
+        let (db, counters) = open_scope(db, &self.write.scope)?;
+        let loaded = load(db, counters, &self.write)?;
         let effects = plan(&self.write, self.entries, loaded)?;
-        execute(db, scope_id, &self.write, effects)
+        execute(db, &self.write, effects)
     }
 
     fn attach_vectors(&mut self, db: &Connection) -> Result<()> {
@@ -56,9 +57,9 @@ impl PreparedWrite {
     }
 }
 
-/// Returns the row id and counters of a scope, which is created where needed. An index that a newer program built is
+/// Returns a scope and its counters; it is created where needed. An index that a newer program built is
 /// left alone: its terms are not ours.
-fn open_scope(db: &Connection, scope: &Scope) -> Result<(i64, ScopeCounters)> {
+fn open_scope<'a>(db: &'a Connection, scope: &'a Scope) -> Result<(ScopeDb<'a>, ScopeCounters)> {
     let sql = "SELECT id, changes, sessions, positions, index_version FROM scopes WHERE agent = ?1 AND user = ?2";
     let names = (scope.agent(), scope.user());
     let read = || db.one(sql, names, |row| <(i64, i64, u32, u32, u32)>::try_from(row));
@@ -74,29 +75,25 @@ fn open_scope(db: &Connection, scope: &Scope) -> Result<(i64, ScopeCounters)> {
     if version > TERMS_VERSION {
         return Err(Error::SchemaTooNew { found: version, known: TERMS_VERSION });
     }
-    Ok((id, ScopeCounters { changes, sessions, positions }))
+    let counters = ScopeCounters { changes, sessions, positions };
+    Ok((ScopeDb { connection: db, scope, id }, counters))
 }
 
-fn load(
-    db: &Connection,
-    scope_id: i64,
-    counters: ScopeCounters,
-    write: &WriteBatch,
-) -> Result<Loaded> {
+fn load(db: ScopeDb<'_>, counters: ScopeCounters, write: &WriteBatch) -> Result<Loaded> {
     let needs = WriteNeeds::of(write);
     let mut loaded = Loaded { counters, ..Loaded::default() };
     for id in &needs.changed {
-        if let Some(row) = rows::by_id(db, &write.scope, scope_id, *id)? {
+        if let Some(row) = rows::by_id(db, *id)? {
             loaded.rows.insert(*id, row);
         }
     }
     for id in needs.added.union(&needs.changed) {
-        if let Some(deletion) = deletion(db, scope_id, *id)? {
+        if let Some(deletion) = deletion(db, *id)? {
             loaded.deletions.insert(*id, deletion);
         }
     }
     for name in &needs.sessions {
-        if let Some(counter) = session(db, scope_id, name)? {
+        if let Some(counter) = session(db, name)? {
             loaded.sessions.insert(name.clone(), counter);
         }
     }
@@ -104,110 +101,100 @@ fn load(
         let stored = loaded.rows.get(id).map(|row| row.seq);
         let newest = stored.or_else(|| loaded.deletions.get(id).map(|deletion| deletion.seq));
         if let Some(newest) = newest {
-            loaded.journal.insert(*id, erase::journal_images(db, scope_id, newest)?);
+            loaded.journal.insert(*id, erase::journal_images(db, newest)?);
         }
     }
     for session in loaded.session_numbers() {
-        let checkpoint = capture_rows::next_position(db, scope_id, session)?;
+        let checkpoint = capture_rows::next_position(db, session)?;
         loaded.capture_checkpoints.insert(session, checkpoint);
     }
     Ok(loaded)
 }
 
-fn deletion(db: &Connection, scope_id: i64, id: MemoryId) -> Result<Option<Deletion>> {
+fn deletion(db: ScopeDb<'_>, id: MemoryId) -> Result<Option<Deletion>> {
     let sql = "SELECT place, seq FROM gone WHERE scope = ?1 AND id = ?2";
-    db.one(sql, params![scope_id, id.as_bytes()], |row| {
+    db.one(sql, params![db.id, id.as_bytes()], |row| {
         let address = DocAddress::from_bits(row.get::<_, i64>(0)? as u64);
         Ok(Deletion { address, seq: row.get(1)? })
     })
 }
 
-fn session(db: &Connection, scope_id: i64, name: &str) -> Result<Option<SessionCounter>> {
+fn session(db: ScopeDb<'_>, name: &str) -> Result<Option<SessionCounter>> {
     let sql = "SELECT number, positions FROM sessions WHERE scope = ?1 AND name = ?2";
-    db.one(sql, (scope_id, name), |row| {
+    db.one(sql, (db.id, name), |row| {
         Ok(SessionCounter { number: row.get(0)?, positions: row.get(1)? })
     })
 }
 
-fn execute(
-    db: &Connection,
-    scope_id: i64,
-    write: &WriteBatch,
-    effects: Effects,
-) -> Result<Vec<AppliedChange>> {
-    put_counters(db, scope_id, &effects)?;
-    put_rows(db, scope_id, &effects)?;
-    put_journal(db, scope_id, write, &effects.journal)?;
+fn execute(db: ScopeDb<'_>, write: &WriteBatch, effects: Effects) -> Result<Vec<AppliedChange>> {
+    put_counters(db, &effects)?;
+    put_rows(db, &effects)?;
+    put_journal(db, write, &effects.journal)?;
     for (session, delta) in &effects.captures {
-        capture_rows::apply_delta(db, scope_id, *session, delta)?;
+        capture_rows::apply_delta(db, *session, delta)?;
     }
     for address in effects.stale_token_vectors {
-        token_vectors::remove(db, scope_id, address)?;
+        token_vectors::remove(db, address)?;
     }
-    quarantine::remove(db, scope_id, &effects.accepted_drafts)?;
+    quarantine::remove(db, &effects.accepted_drafts)?;
     for address in effects.unindexed {
-        index::remove(db, scope_id, address)?;
+        index::remove(db, address)?;
     }
-    index::add(db, scope_id, effects.indexed)?;
+    index::add(db, effects.indexed)?;
     let mut applied = effects.applied;
     for erasure in &effects.erasures {
         if let Some(receipt) = &mut applied[erasure.change].erasure {
-            erase::execute(db, scope_id, erasure, receipt)?;
+            erase::execute(db, erasure, receipt)?;
         }
     }
-    erase::bury(db, scope_id, &effects.erased_texts)?;
+    erase::bury(db, &effects.erased_texts)?;
     if let Some(checkpoint) = &effects.checkpoint {
-        capture_rows::commit(db, scope_id, checkpoint, write.at)?;
+        capture_rows::commit(db, checkpoint, write.at)?;
     }
     Ok(applied)
 }
 
-fn put_counters(db: &Connection, scope_id: i64, effects: &Effects) -> Result<()> {
+fn put_counters(db: ScopeDb<'_>, effects: &Effects) -> Result<()> {
     let ScopeCounters { changes, sessions, positions } = effects.counters;
     let sql = "UPDATE scopes SET changes = ?2, sessions = ?3, positions = ?4 WHERE id = ?1";
-    db.run(sql, (scope_id, changes, sessions, positions))?;
+    db.run(sql, (db.id, changes, sessions, positions))?;
     let sql =
         "INSERT INTO sessions VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET positions = ?4";
     for (name, SessionCounter { number, positions }) in &effects.sessions {
-        db.run(sql, (scope_id, name, number, positions))?;
+        db.run(sql, (db.id, name, number, positions))?;
     }
     Ok(())
 }
 
-fn put_rows(db: &Connection, scope_id: i64, effects: &Effects) -> Result<()> {
+fn put_rows(db: ScopeDb<'_>, effects: &Effects) -> Result<()> {
     for address in &effects.removed {
-        rows::delete(db, scope_id, *address)?;
+        rows::delete(db, *address)?;
     }
     for row in &effects.updated {
-        rows::replace(db, scope_id, row)?;
+        rows::replace(db, row)?;
     }
     for row in &effects.inserted {
-        rows::insert(db, scope_id, row)?;
+        rows::insert(db, row)?;
     }
     for id in &effects.restored {
         let sql = "DELETE FROM gone WHERE scope = ?1 AND id = ?2";
-        db.run(sql, params![scope_id, id.as_bytes()])?;
+        db.run(sql, params![db.id, id.as_bytes()])?;
     }
     for (id, Deletion { address, seq }) in &effects.deleted {
         let sql = "INSERT OR REPLACE INTO gone VALUES (?1, ?2, ?3, ?4)";
-        db.run(sql, params![scope_id, id.as_bytes(), address.to_bits() as i64, seq])?;
+        db.run(sql, params![db.id, id.as_bytes(), address.to_bits() as i64, seq])?;
     }
     Ok(())
 }
 
-fn put_journal(
-    db: &Connection,
-    scope_id: i64,
-    write: &WriteBatch,
-    lines: &[JournalLine],
-) -> Result<()> {
+fn put_journal(db: ScopeDb<'_>, write: &WriteBatch, lines: &[JournalLine]) -> Result<()> {
     let sql = "INSERT INTO changes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
     for JournalLine { seq, id, op, prev, before } in lines {
         let before = before.as_ref().map(encode_image).transpose()?;
         db.run(
             sql,
             params![
-                scope_id,
+                db.id,
                 seq,
                 id.as_bytes(),
                 *op as u8,

@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use rusqlite::{Connection, Row, blob::Blob, params};
 
-use super::statements::Statements;
+use super::{ScopeDb, statements::Statements};
 use crate::{
     error::{Error, Result},
     store::{
@@ -80,10 +80,10 @@ impl BlockReader for Connection {
 }
 
 /// Returns the blocks of the scope in the order of their first addresses.
-pub(super) fn headers(db: &Connection, scope_id: i64) -> Result<Vec<BlockHeader>> {
+pub(super) fn headers(db: ScopeDb<'_>) -> Result<Vec<BlockHeader>> {
     let sql =
         "SELECT id, part_bits, model, unmade, docs FROM blocks WHERE scope = ?1 ORDER BY first";
-    let headers = db.all(sql, [scope_id], read_header)?;
+    let headers = db.all(sql, [db.id], read_header)?;
     headers.into_iter().map(valid_header).collect()
 }
 
@@ -127,25 +127,25 @@ pub(super) fn verified(bytes: &[u8], block: i64, checksums: bool) -> Result<&[u8
 }
 
 /// Returns the blocks of the scope with their deleted documents.
-pub(super) fn snapshots(db: &Connection, scope_id: i64) -> Result<Vec<BlockSnapshot>> {
+pub(super) fn snapshots(db: ScopeDb<'_>) -> Result<Vec<BlockSnapshot>> {
     let sql = "SELECT block, doc FROM block_gone WHERE block IN (SELECT id FROM blocks WHERE scope = ?1) \
                ORDER BY block, doc";
     let mut deleted: HashMap<i64, Vec<u32>> = HashMap::new();
-    for (block, doc) in db.all(sql, [scope_id], |row| <(i64, u32)>::try_from(row))? {
+    for (block, doc) in db.all(sql, [db.id], |row| <(i64, u32)>::try_from(row))? {
         deleted.entry(block).or_default().push(doc);
     }
     let snapshot = |header: BlockHeader| BlockSnapshot {
         deleted: deleted.remove(&header.id).unwrap_or_default(),
         header,
     };
-    Ok(headers(db, scope_id)?.into_iter().map(snapshot).collect())
+    Ok(headers(db)?.into_iter().map(snapshot).collect())
 }
 
 /// Returns the sizes of the scope's blocks, by level and id.
-pub(super) fn sizes(db: &Connection, scope_id: i64) -> Result<Vec<BlockSize>> {
+pub(super) fn sizes(db: ScopeDb<'_>) -> Result<Vec<BlockSize>> {
     let sql = "SELECT id, level, docs, (SELECT count(*) FROM block_gone WHERE block = id) \
                FROM blocks WHERE scope = ?1 ORDER BY level, id";
-    db.all(sql, [scope_id], |row| {
+    db.all(sql, [db.id], |row| {
         let (docs, deleted) = (row.get::<_, i64>(2)? as usize, row.get::<_, i64>(3)? as usize);
         Ok(BlockSize { id: row.get(0)?, level: row.get(1)?, docs, deleted })
     })
@@ -296,18 +296,18 @@ fn sealed(bytes: &[u8], checksums: bool) -> Vec<u8> {
 }
 
 /// Stores a block; an empty one leaves nothing.
-pub(super) fn store_block(db: &Connection, scope_id: i64, block: &IndexBlock) -> Result<()> {
+pub(super) fn store_block(db: ScopeDb<'_>, block: &IndexBlock) -> Result<()> {
     let docs = block.docs.len();
     if docs == 0 {
         return Ok(());
     }
     let bits = |doc: usize| block.docs.address(doc).to_bits() as i64;
-    let id = next_block_id(db)?;
+    let id = next_block_id(&db)?;
     db.run(
         "INSERT INTO blocks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 1)",
         params![
             id,
-            scope_id,
+            db.id,
             level_of(docs),
             docs as i64,
             block.part_bits,

@@ -34,17 +34,13 @@ impl CaptureQueue for SqliteStore {
         session: Option<&str>,
         limit: usize,
     ) -> Result<UnreadTurns> {
-        let (owned, session) = (scope.clone(), session.map(str::to_owned));
-        self.read(scope, move |db, scope_id| {
-            capture_rows::unread_turns(db, &owned, scope_id, session.as_deref(), limit)
-        })
-        .await
+        let session = session.map(str::to_owned);
+        self.read(scope, move |db| capture_rows::unread_turns(db, session.as_deref(), limit)).await
     }
 
     async fn mark_ended(&self, scope: &Scope, session: &str, now: Timestamp) -> Result<bool> {
         let session = session.to_owned();
-        self.write(scope, move |db, scope_id| capture_rows::mark_ended(db, scope_id, &session, now))
-            .await
+        self.write(scope, move |db| capture_rows::mark_ended(db, &session, now)).await
     }
 
     async fn pending(&self, scope: Option<&Scope>) -> Result<Vec<PendingSession>> {
@@ -58,6 +54,6 @@ impl CaptureQueue for SqliteStore {
 
     async fn drop_quarantined(&self, scope: &Scope, ids: &[MemoryId]) -> Result<usize> {
         let ids = ids.to_vec();
-        self.write(scope, move |db, scope_id| quarantine::remove(db, scope_id, &ids)).await
+        self.write(scope, move |db| quarantine::remove(db, &ids)).await
     }
 }

@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::{quarantine, rows, rows::TurnRange, scope_id, statements::Statements};
+use super::{ScopeDb, quarantine, rows, rows::TurnRange, statements::Statements};
 use crate::{
     error::{Error, Result},
     store::{
@@ -17,22 +17,17 @@ use crate::{
 
 /// Adds to the counters of a session. A delta with a time, which new turns have, creates the row if there is none and
 /// reopens a session that had ended.
-pub(super) fn apply_delta(
-    db: &Connection,
-    scope_id: i64,
-    session: u32,
-    delta: &CaptureDelta,
-) -> Result<()> {
+pub(super) fn apply_delta(db: ScopeDb<'_>, session: u32, delta: &CaptureDelta) -> Result<()> {
     let CaptureDelta { turns, exchanges, last_at } = delta;
     let changed = match last_at {
         Some(last_at) => db.run(
             "INSERT INTO captures (scope, session, turns, exchanges, last_at) VALUES (?1, ?2, ?3, ?4, ?5) \
              ON CONFLICT DO UPDATE SET turns = turns + ?3, exchanges = exchanges + ?4, last_at = ?5, ended_at = NULL",
-            (scope_id, session, turns, exchanges, last_at.as_millisecond()),
+            (db.id, session, turns, exchanges, last_at.as_millisecond()),
         ),
         None => db.run(
             "UPDATE captures SET turns = turns + ?3, exchanges = exchanges + ?4 WHERE scope = ?1 AND session = ?2",
-            (scope_id, session, turns, exchanges),
+            (db.id, session, turns, exchanges),
         ),
     };
     changed.map(drop)
@@ -41,30 +36,29 @@ pub(super) fn apply_delta(
 /// Moves the checkpoint of a session past the turns that were read, ends the lease and quarantines drafts; fails if the
 /// lease was lost.
 pub(super) fn commit(
-    db: &Connection,
-    scope_id: i64,
+    db: ScopeDb<'_>,
     checkpoint: &CaptureCheckpoint,
     now: Timestamp,
 ) -> Result<()> {
     let lost = || lease_lost(checkpoint.session.as_deref());
-    let session = session_number(db, scope_id, checkpoint.session.as_deref())?.ok_or_else(lost)?;
+    let session = session_number(db, checkpoint.session.as_deref())?.ok_or_else(lost)?;
     let CaptureCheckpoint { owner, from, to, .. } = checkpoint;
     // The turns are only counted: any scope will do to decode them.
-    let turns = rows::turns(db, &Scope::default(), scope_id, turn_range(session, *from, *to))?;
+    let turns = rows::turns(db, turn_range(session, *from, *to))?;
     let exchanges = turns.iter().filter(|turn| starts_exchange(&turn.memory)).count();
     let (turns, exchanges) = (turns.len() as i64, exchanges as i64);
     let moved = db.run(
         "UPDATE captures SET extracted = ?4, turns = turns - ?5, exchanges = exchanges - ?6, owner = NULL, \
          until = NULL, failures = 0, invalid = 0, retry_at = NULL, error = NULL \
          WHERE scope = ?1 AND session = ?2 AND extracted = ?3 AND owner = ?7",
-        (scope_id, session, from, to, turns, exchanges, owner),
+        (db.id, session, from, to, turns, exchanges, owner),
     )?;
     if moved == 0 {
         return Err(lost());
     }
     let sql = "UPDATE scopes SET extracted_at = ?2 WHERE id = ?1";
-    db.run(sql, (scope_id, now.as_millisecond()))?;
-    quarantine::put(db, scope_id, &checkpoint.quarantined, checkpoint.limits)
+    db.run(sql, (db.id, now.as_millisecond()))?;
+    quarantine::put(db, &checkpoint.quarantined, checkpoint.limits)
 }
 
 /// Leases the first session that is due.
@@ -104,35 +98,28 @@ pub(super) fn release(
 
 /// Returns the first turns after the checkpoint of a session, and some before them.
 pub(super) fn unread_turns(
-    db: &Connection,
-    scope: &Scope,
-    scope_id: i64,
+    db: ScopeDb<'_>,
     session: Option<&str>,
     limit: usize,
 ) -> Result<UnreadTurns> {
-    let Some(session) = session_number(db, scope_id, session)? else {
+    let Some(session) = session_number(db, session)? else {
         return Ok(UnreadTurns::default());
     };
-    let from = next_position(db, scope_id, session)?;
+    let from = next_position(db, session)?;
     let unread = TurnRange { limit, ..turn_range(session, from, u32::MAX) };
     let context = TurnRange { last: true, limit: CONTEXT_TURNS, ..turn_range(session, 0, from) };
-    let unread = rows::turns(db, scope, scope_id, unread)?;
-    let context = rows::turns(db, scope, scope_id, context)?;
+    let unread = rows::turns(db, unread)?;
+    let context = rows::turns(db, context)?;
     let to = unread.last().map_or(from, |turn| turn.address.position() + 1);
     let memories = |turns: Vec<MemoryRow>| turns.into_iter().map(|turn| turn.memory).collect();
     Ok(UnreadTurns { context: memories(context), turns: memories(unread), from, to })
 }
 
 /// Marks a session as ended; `false` if it never had a turn.
-pub(super) fn mark_ended(
-    db: &Connection,
-    scope_id: i64,
-    session: &str,
-    now: Timestamp,
-) -> Result<bool> {
-    let Some(session) = session_number(db, scope_id, Some(session))? else { return Ok(false) };
+pub(super) fn mark_ended(db: ScopeDb<'_>, session: &str, now: Timestamp) -> Result<bool> {
+    let Some(session) = session_number(db, Some(session))? else { return Ok(false) };
     let sql = "UPDATE captures SET ended_at = ?3 WHERE scope = ?1 AND session = ?2";
-    Ok(db.run(sql, (scope_id, session, now.as_millisecond()))? > 0)
+    Ok(db.run(sql, (db.id, session, now.as_millisecond()))? > 0)
 }
 
 /// Returns every session with unread turns, of one scope or of all, those pending for longest first.
@@ -157,21 +144,17 @@ pub(super) fn pending(db: &Connection, scope: Option<&Scope>) -> Result<Vec<Pend
 }
 
 /// Returns the first position of a session that capture has not read yet; 0 if it has no row.
-pub(super) fn next_position(db: &Connection, scope_id: i64, session: u32) -> Result<u32> {
+pub(super) fn next_position(db: ScopeDb<'_>, session: u32) -> Result<u32> {
     let sql = "SELECT extracted FROM captures WHERE scope = ?1 AND session = ?2";
-    let position = db.one(sql, (scope_id, session), |row| row.get(0))?;
+    let position = db.one(sql, (db.id, session), |row| row.get(0))?;
     Ok(position.unwrap_or(0))
 }
 
 /// Returns the number of a session in its scope; 0 for turns outside of one, `None` for an unknown name.
-pub(super) fn session_number(
-    db: &Connection,
-    scope_id: i64,
-    session: Option<&str>,
-) -> Result<Option<u32>> {
+pub(super) fn session_number(db: ScopeDb<'_>, session: Option<&str>) -> Result<Option<u32>> {
     let Some(name) = session else { return Ok(Some(0)) };
     let sql = "SELECT number FROM sessions WHERE scope = ?1 AND name = ?2";
-    db.one(sql, (scope_id, name), |row| row.get(0))
+    db.one(sql, (db.id, name), |row| row.get(0))
 }
 
 /// Returns the range of all turns from one position of a session to before another.
@@ -204,7 +187,7 @@ fn read_pending(row: &Row<'_>) -> Result<PendingSession> {
 
 /// Returns the key of a leased session's row: scope and session number.
 fn session_key(db: &Connection, lease: &SessionLease) -> Result<Option<(i64, u32)>> {
-    let Some(scope_id) = scope_id(db, &lease.scope)? else { return Ok(None) };
-    let session = session_number(db, scope_id, lease.session.as_deref())?;
-    Ok(session.map(|session| (scope_id, session)))
+    let Some(db) = ScopeDb::find(db, &lease.scope)? else { return Ok(None) };
+    let session = session_number(db, lease.session.as_deref())?;
+    Ok(session.map(|session| (db.id, session)))
 }

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::{
+    ScopeDb,
     block_tables::{
         LAYOUT, drop_block, header, headers, load_block, load_parts, mark_deleted, sizes,
         store_block, term_postings, update_part,
@@ -26,12 +27,12 @@ use crate::{
 };
 
 /// Adds entries. Many at once, and a tail that has grown long, are sealed.
-pub(super) fn add(db: &Connection, scope_id: i64, entries: Vec<IndexEntry>) -> Result<()> {
+pub(super) fn add(db: ScopeDb<'_>, entries: Vec<IndexEntry>) -> Result<()> {
     if entries.is_empty() {
         return Ok(());
     }
     if entries.len() >= SEAL_AT {
-        return seal(db, scope_id, entries);
+        return seal(db, entries);
     }
     let mut insert = db.prepare_cached("INSERT INTO tail VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
     for entry in entries {
@@ -40,50 +41,46 @@ pub(super) fn add(db: &Connection, scope_id: i64, entries: Vec<IndexEntry>) -> R
             entry.vector.as_ref().map_or((0, None), |(model, vector)| (*model, Some(vector)));
         let bytes = entry.encode();
         let sum = checksum(&bytes);
-        insert.execute(params![scope_id, address, bytes, model, vector, sum])?;
+        insert.execute(params![db.id, address, bytes, model, vector, sum])?;
     }
     let count = "SELECT count(*) FROM tail WHERE scope = ?1";
-    let count: i64 = db.one(count, [scope_id], |row| row.get(0))?.unwrap_or(0);
-    if count as usize >= SEAL_AT { seal(db, scope_id, Vec::new()) } else { Ok(()) }
+    let count: i64 = db.one(count, [db.id], |row| row.get(0))?.unwrap_or(0);
+    if count as usize >= SEAL_AT { seal(db, Vec::new()) } else { Ok(()) }
 }
 
 /// Seals the tail, and entries that were never in it, into a block.
-fn seal(db: &Connection, scope_id: i64, fresh: Vec<IndexEntry>) -> Result<()> {
-    let mut entries = tail(db, scope_id)?;
+fn seal(db: ScopeDb<'_>, fresh: Vec<IndexEntry>) -> Result<()> {
+    let mut entries = tail(db)?;
     if !entries.is_empty() {
-        db.run("DELETE FROM tail WHERE scope = ?1", [scope_id])?;
+        db.run("DELETE FROM tail WHERE scope = ?1", [db.id])?;
     }
     entries.extend(fresh);
-    store_block(
-        db,
-        scope_id,
-        &IndexBlock::seal(&entries, vectors::current_model_number(db)?, &LAYOUT),
-    )
+    store_block(db, &IndexBlock::seal(&entries, vectors::current_model_number(&db)?, &LAYOUT))
 }
 
 /// Removes the entry at an address from the index. Its postings in a block stay until the block is merged.
-pub(super) fn remove(db: &Connection, scope_id: i64, address: DocAddress) -> Result<()> {
-    if remove_from_tail(db, scope_id, address)? {
+pub(super) fn remove(db: ScopeDb<'_>, address: DocAddress) -> Result<()> {
+    if remove_from_tail(db, address)? {
         return Ok(());
     }
-    let (block, doc) = locate(db, scope_id, address)?.ok_or_else(|| {
+    let (block, doc) = locate(db, address)?.ok_or_else(|| {
         Error::damaged(format!("the index has no entry at address {}", address.to_bits()))
     })?;
-    mark_deleted(db, block, doc)
+    mark_deleted(&db, block, doc)
 }
 
 /// Removes the entry at an address, if there is one, and the postings and vectors of all that ever stood there; returns
 /// how many vectors that were.
-pub(super) fn erase(db: &Connection, scope_id: i64, address: DocAddress) -> Result<usize> {
-    let mut removed = usize::from(vectors::tail_has_vector(db, scope_id, address)?);
-    if !remove_from_tail(db, scope_id, address)?
-        && let Some((block, doc)) = locate(db, scope_id, address)?
+pub(super) fn erase(db: ScopeDb<'_>, address: DocAddress) -> Result<usize> {
+    let mut removed = usize::from(vectors::tail_has_vector(db, address)?);
+    if !remove_from_tail(db, address)?
+        && let Some((block, doc)) = locate(db, address)?
     {
-        mark_deleted(db, block, doc)?;
+        mark_deleted(&db, block, doc)?;
     }
-    for (block, doc) in locate_all(db, scope_id, address)? {
-        scrub(db, block, doc)?;
-        removed += usize::from(vectors::clear_vector(db, block, doc)?);
+    for (block, doc) in locate_all(db, address)? {
+        scrub(&db, block, doc)?;
+        removed += usize::from(vectors::clear_vector(&db, block, doc)?);
     }
     Ok(removed)
 }
@@ -100,10 +97,10 @@ fn scrub(db: &Connection, block: i64, doc: u32) -> Result<()> {
 }
 
 /// Returns all entries of the scope's index in the order of addresses.
-pub(super) fn entries(db: &Connection, scope_id: i64) -> Result<Vec<IndexEntry>> {
-    let mut all = tail(db, scope_id)?;
-    for header in headers(db, scope_id)? {
-        all.extend(load_block(db, &header)?.entries());
+pub(super) fn entries(db: ScopeDb<'_>) -> Result<Vec<IndexEntry>> {
+    let mut all = tail(db)?;
+    for header in headers(db)? {
+        all.extend(load_block(&db, &header)?.entries());
     }
     all.sort_by_key(|entry| entry.record.address);
     Ok(all)
@@ -116,13 +113,9 @@ pub(super) enum EntryLocation {
 }
 
 /// Finds the entry at an address.
-pub(super) fn find(
-    db: &Connection,
-    scope_id: i64,
-    address: DocAddress,
-) -> Result<Option<EntryLocation>> {
+pub(super) fn find(db: ScopeDb<'_>, address: DocAddress) -> Result<Option<EntryLocation>> {
     let sql = "SELECT entry, checksum FROM tail WHERE scope = ?1 AND place = ?2";
-    let key = (scope_id, address.to_bits() as i64);
+    let key = (db.id, address.to_bits() as i64);
     let entry: Option<(Vec<u8>, Option<u32>)> = db.one(sql, key, |row| row.try_into())?;
     match entry {
         Some((bytes, sum)) => {
@@ -130,7 +123,7 @@ pub(super) fn find(
         }
         None => {
             let sealed = |(block, doc)| EntryLocation::Sealed { block, doc };
-            Ok(locate(db, scope_id, address)?.map(sealed))
+            Ok(locate(db, address)?.map(sealed))
         }
     }
 }
@@ -143,47 +136,39 @@ pub(super) fn has_term(db: &Connection, block: i64, doc: u32, term: TermHash) ->
 }
 
 /// Removes the whole index of the scope.
-pub(super) fn clear(db: &Connection, scope_id: i64) -> Result<()> {
-    for header in headers(db, scope_id)? {
-        drop_block(db, header.id)?;
+pub(super) fn clear(db: ScopeDb<'_>) -> Result<()> {
+    for header in headers(db)? {
+        drop_block(&db, header.id)?;
     }
-    db.run("DELETE FROM tail WHERE scope = ?1", [scope_id]).map(drop)
+    db.run("DELETE FROM tail WHERE scope = ?1", [db.id]).map(drop)
 }
 
 /// Returns the blocks of the scope to merge next.
-pub(super) fn due_merge(
-    db: &Connection,
-    scope_id: i64,
-    limit: MergeLimit,
-) -> Result<Option<Vec<i64>>> {
-    Ok(next_merge(&sizes(db, scope_id)?, limit))
+pub(super) fn due_merge(db: ScopeDb<'_>, limit: MergeLimit) -> Result<Option<Vec<i64>>> {
+    Ok(next_merge(&sizes(db)?, limit))
 }
 
 /// Replaces blocks by one with their live documents.
-pub(super) fn merge(db: &Connection, scope_id: i64, ids: &[i64]) -> Result<()> {
+pub(super) fn merge(db: ScopeDb<'_>, ids: &[i64]) -> Result<()> {
     let mut sources = Vec::with_capacity(ids.len());
-    for header in headers(db, scope_id)?.iter().filter(|header| ids.contains(&header.id)) {
-        sources.push(load_block(db, header)?);
-        drop_block(db, header.id)?;
+    for header in headers(db)?.iter().filter(|header| ids.contains(&header.id)) {
+        sources.push(load_block(&db, header)?);
+        drop_block(&db, header.id)?;
     }
-    store_block(
-        db,
-        scope_id,
-        &IndexBlock::merge(&sources, vectors::current_model_number(db)?, &LAYOUT),
-    )
+    store_block(db, &IndexBlock::merge(&sources, vectors::current_model_number(&db)?, &LAYOUT))
 }
 
-fn remove_from_tail(db: &Connection, scope_id: i64, address: DocAddress) -> Result<bool> {
+fn remove_from_tail(db: ScopeDb<'_>, address: DocAddress) -> Result<bool> {
     let sql = "DELETE FROM tail WHERE scope = ?1 AND place = ?2";
-    Ok(db.run(sql, (scope_id, address.to_bits() as i64))? > 0)
+    Ok(db.run(sql, (db.id, address.to_bits() as i64))? > 0)
 }
 
 /// Returns the entries that are not sealed yet, in the order of addresses.
-pub(super) fn tail(db: &Connection, scope_id: i64) -> Result<Vec<IndexEntry>> {
+pub(super) fn tail(db: ScopeDb<'_>) -> Result<Vec<IndexEntry>> {
     let mut statement = db.prepare_cached(
         "SELECT entry, model, vector, checksum, place FROM tail WHERE scope = ?1 ORDER BY place",
     )?;
-    let mut rows = statement.query([scope_id])?;
+    let mut rows = statement.query([db.id])?;
     let mut entries = Vec::new();
     while let Some(row) = rows.next()? {
         let address = DocAddress::from_bits(row.get::<_, i64>(4)? as u64);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, params};
 
 use super::{
-    block_tables,
+    ScopeDb, block_tables,
     index::{self, EntryLocation},
     rows,
     statements::Statements,
@@ -32,32 +32,22 @@ pub(super) fn file_problems(db: &Connection) -> Result<Vec<String>> {
 }
 
 /// Reads memories back and looks them up in the index; `true` for each that is found both ways.
-pub(super) fn read_back(
-    db: &Connection,
-    scope: &Scope,
-    scope_id: i64,
-    ids: &[MemoryId],
-) -> Result<Vec<bool>> {
-    let read_back = |id: &MemoryId| match rows::by_id(db, scope, scope_id, *id)? {
-        Some(row) => is_indexed(db, scope_id, &row.memory, row.address),
+pub(super) fn read_back(db: ScopeDb<'_>, ids: &[MemoryId]) -> Result<Vec<bool>> {
+    let read_back = |id: &MemoryId| match rows::by_id(db, *id)? {
+        Some(row) => is_indexed(db, &row.memory, row.address),
         None => Ok(false),
     };
     ids.iter().map(read_back).collect()
 }
 
-fn is_indexed(
-    db: &Connection,
-    scope_id: i64,
-    memory: &Memory,
-    address: DocAddress,
-) -> Result<bool> {
+fn is_indexed(db: ScopeDb<'_>, memory: &Memory, address: DocAddress) -> Result<bool> {
     let expected = IndexEntry::from_memory(memory, address);
-    match index::find(db, scope_id, address)? {
+    match index::find(db, address)? {
         None => Ok(false),
         Some(EntryLocation::Tail(entry)) => Ok(entry.encode() == expected.encode()),
         Some(EntryLocation::Sealed { block, doc }) => {
             for (term, _) in expected.terms.iter().take(READ_BACK_TERMS) {
-                if !index::has_term(db, block, doc, *term)? {
+                if !index::has_term(&db, block, doc, *term)? {
                     return Ok(false);
                 }
             }
@@ -67,20 +57,16 @@ fn is_indexed(
 }
 
 /// Compares every row with its index entry and its journal line.
-pub(super) fn inconsistencies(
-    db: &Connection,
-    scope: &Scope,
-    scope_id: i64,
-) -> Result<Vec<String>> {
+pub(super) fn inconsistencies(db: ScopeDb<'_>) -> Result<Vec<String>> {
     let mut problems = Vec::new();
     let mut indexed: BTreeMap<DocAddress, Vec<u8>> = BTreeMap::new();
-    for entry in index::entries(db, scope_id)? {
+    for entry in index::entries(db)? {
         let address = entry.record.address;
         if indexed.insert(address, entry.encode()).is_some() {
             problems.push(format!("address {} is indexed twice", address.to_bits()));
         }
     }
-    rows::for_each(db, scope, scope_id, |row| {
+    rows::for_each(db, |row| {
         let id = row.memory.id;
         match indexed.remove(&row.address) {
             None => problems.push(format!("memory {id} is not in the index")),
@@ -89,12 +75,12 @@ pub(super) fn inconsistencies(
             }
             Some(_) => {}
         }
-        if !is_journaled(db, scope_id, row.seq, id)? {
+        if !is_journaled(db, row.seq, id)? {
             problems.push(format!("memory {id} has no line {} in the journal", row.seq));
         }
         Ok(())
     })?;
-    let orphans = token_vectors::orphans(db, scope_id)?;
+    let orphans = token_vectors::orphans(db)?;
     if orphans > 0 {
         problems.push(format!("token vectors of {orphans} deleted texts are still there"));
     }
@@ -104,9 +90,9 @@ pub(super) fn inconsistencies(
     Ok(problems)
 }
 
-fn is_journaled(db: &Connection, scope_id: i64, seq: i64, id: MemoryId) -> Result<bool> {
+fn is_journaled(db: ScopeDb<'_>, seq: i64, id: MemoryId) -> Result<bool> {
     let sql = "SELECT 1 FROM changes WHERE scope = ?1 AND seq = ?2 AND id = ?3";
-    db.finds(sql, params![scope_id, seq, id.as_bytes()])
+    db.finds(sql, params![db.id, seq, id.as_bytes()])
 }
 
 /// Returns the scopes whose index was built by an older text analysis.
@@ -118,19 +104,19 @@ pub(super) fn stale_scopes(db: &Connection) -> Result<Vec<Scope>> {
 }
 
 /// Rebuilds the index of a scope and returns how many memories it holds.
-pub(super) fn reindex(db: &Connection, scope: &Scope, scope_id: i64) -> Result<usize> {
-    block_tables::drop_orphans(db)?;
-    index::clear(db, scope_id)?;
+pub(super) fn reindex(db: ScopeDb<'_>) -> Result<usize> {
+    block_tables::drop_orphans(&db)?;
+    index::clear(db)?;
     let (mut batch, mut count) = (Vec::new(), 0);
-    rows::for_each(db, scope, scope_id, |row| {
+    rows::for_each(db, |row| {
         batch.push(IndexEntry::from_memory(&row.memory, row.address));
         count += 1;
         if batch.len() == REINDEX_BATCH {
-            index::add(db, scope_id, std::mem::take(&mut batch))?;
+            index::add(db, std::mem::take(&mut batch))?;
         }
         Ok(())
     })?;
-    index::add(db, scope_id, batch)?;
-    db.run("UPDATE scopes SET index_version = ?2 WHERE id = ?1", (scope_id, TERMS_VERSION))?;
+    index::add(db, batch)?;
+    db.run("UPDATE scopes SET index_version = ?2 WHERE id = ?1", (db.id, TERMS_VERSION))?;
     Ok(count)
 }

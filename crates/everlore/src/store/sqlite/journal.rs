@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Row, params};
 
-use super::{SqliteStore, rows, statements::Statements};
+use super::{ScopeDb, SqliteStore, rows, statements::Statements};
 use crate::{
     error::Result,
     store::{
@@ -25,43 +25,42 @@ const OPS: [ChangeOp; 4] = [ChangeOp::Add, ChangeOp::Update, ChangeOp::Delete, C
 #[async_trait]
 impl Journal for SqliteStore {
     async fn entries(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<JournalEntry>> {
-        let (owned, query) = (scope.clone(), query.clone());
-        self.read(scope, move |db, scope_id| match query.id {
+        let query = query.clone();
+        self.read(scope, move |db| match query.id {
             Some(id) => {
-                let history = memory_history(db, &owned, scope_id, id)?.into_iter();
+                let history = memory_history(db, id)?.into_iter();
                 let limit = query.limit.unwrap_or(usize::MAX);
                 Ok(history.filter(|entry| query.selects(entry)).take(limit).collect())
             }
-            None => scope_entries(db, &owned, scope_id, &query),
+            None => scope_entries(db, &query),
         })
         .await
     }
 
     async fn newest_seq(&self, scope: &Scope) -> Result<u64> {
-        self.read(scope, |db, scope_id| {
+        self.read(scope, |db| {
             let sql = "SELECT changes FROM scopes WHERE id = ?1";
-            let newest: Option<i64> = db.one(sql, [scope_id], |row| row.get(0))?;
+            let newest: Option<i64> = db.one(sql, [db.id], |row| row.get(0))?;
             Ok(newest.and_then(|seq| u64::try_from(seq).ok()).unwrap_or(0))
         })
         .await
     }
 
     async fn as_of(&self, scope: &Scope, at: Timestamp) -> Result<Vec<Memory>> {
-        let owned = scope.clone();
-        self.read(scope, move |db, scope_id| as_of(db, &owned, scope_id, at)).await
+        self.read(scope, move |db| as_of(db, at)).await
     }
 }
 
 /// Rewinds the memories of a scope to the end of a moment.
-fn as_of(db: &Connection, scope: &Scope, scope_id: i64, at: Timestamp) -> Result<Vec<Memory>> {
+fn as_of(db: ScopeDb<'_>, at: Timestamp) -> Result<Vec<Memory>> {
     let mut memories: BTreeMap<MemoryId, Memory> = BTreeMap::new();
-    rows::for_each(db, scope, scope_id, |row| {
+    rows::for_each(db, |row| {
         memories.insert(row.memory.id, row.memory);
         Ok(())
     })?;
     let sql = "SELECT id, before FROM changes WHERE scope = ?1 AND at > ?2 ORDER BY seq DESC";
     let mut statement = db.prepare_cached(sql)?;
-    let mut lines = statement.query((scope_id, at.as_millisecond()))?;
+    let mut lines = statement.query((db.id, at.as_millisecond()))?;
     while let Some(line) = lines.next()? {
         let id = MemoryId::from_bytes(line.get(0)?);
         match decode_image(line.get(1)?)? {
@@ -73,15 +72,10 @@ fn as_of(db: &Connection, scope: &Scope, scope_id: i64, at: Timestamp) -> Result
 }
 
 /// Returns lines of the whole scope, newest first.
-fn scope_entries(
-    db: &Connection,
-    scope: &Scope,
-    scope_id: i64,
-    query: &JournalQuery,
-) -> Result<Vec<JournalEntry>> {
+fn scope_entries(db: ScopeDb<'_>, query: &JournalQuery) -> Result<Vec<JournalEntry>> {
     let number = |value: Option<u64>| value.map(|value| i64::try_from(value).unwrap_or(i64::MAX));
     let limit = query.limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(i64::MAX);
-    let values = params![scope_id, query.run, number(query.seq), number(query.before), limit];
+    let values = params![db.id, query.run, number(query.seq), number(query.before), limit];
     let mut statement = db.prepare_cached(&entries_sql(query))?;
     let mut lines = statement.query(values)?;
     let mut entries = Vec::new();
@@ -92,7 +86,7 @@ fn scope_entries(
         let mut entry = read_line(line)?.entry;
         entry.after = match images.remove(&entry.id) {
             Some(after) if query.run.is_none() => after,
-            _ => image_after(db, scope, scope_id, &entry)?,
+            _ => image_after(db, &entry)?,
         };
         images.insert(entry.id, entry.before.clone());
         entries.push(entry);
@@ -117,33 +111,23 @@ fn entries_sql(query: &JournalQuery) -> String {
 }
 
 /// Returns the memory after a line.
-fn image_after(
-    db: &Connection,
-    scope: &Scope,
-    scope_id: i64,
-    entry: &JournalEntry,
-) -> Result<Option<Box<Memory>>> {
-    let history = memory_history(db, scope, scope_id, entry.id)?;
+fn image_after(db: ScopeDb<'_>, entry: &JournalEntry) -> Result<Option<Box<Memory>>> {
+    let history = memory_history(db, entry.id)?;
     Ok(history.into_iter().find(|line| line.seq == entry.seq).and_then(|line| line.after))
 }
 
 /// Returns all lines of one memory, newest first, by the chain of their `prev`.
-fn memory_history(
-    db: &Connection,
-    scope: &Scope,
-    scope_id: i64,
-    id: MemoryId,
-) -> Result<Vec<JournalEntry>> {
-    let (mut next, mut after) = match rows::by_id(db, scope, scope_id, id)? {
+fn memory_history(db: ScopeDb<'_>, id: MemoryId) -> Result<Vec<JournalEntry>> {
+    let (mut next, mut after) = match rows::by_id(db, id)? {
         Some(row) => (Some(row.seq), Some(Box::new(row.memory))),
-        None => (deleted_seq(db, scope_id, id)?, None),
+        None => (deleted_seq(db, id)?, None),
     };
     let sql = format!("SELECT {COLUMNS} FROM changes WHERE scope = ?1 AND seq = ?2");
     let mut statement = db.prepare_cached(&sql)?;
     let mut history = Vec::new();
     while let Some(seq) = next {
         let JournalRow { mut entry, prev } =
-            statement.query_row((scope_id, seq), |row| Ok(read_line(row)))??;
+            statement.query_row((db.id, seq), |row| Ok(read_line(row)))??;
         entry.after = std::mem::replace(&mut after, entry.before.clone());
         history.push(entry);
         next = prev;
@@ -152,9 +136,9 @@ fn memory_history(
 }
 
 /// Returns the newest line of a deleted memory.
-fn deleted_seq(db: &Connection, scope_id: i64, id: MemoryId) -> Result<Option<i64>> {
+fn deleted_seq(db: ScopeDb<'_>, id: MemoryId) -> Result<Option<i64>> {
     let sql = "SELECT seq FROM gone WHERE scope = ?1 AND id = ?2";
-    db.one(sql, (scope_id, id.as_bytes()), |row| row.get(0))
+    db.one(sql, (db.id, id.as_bytes()), |row| row.get(0))
 }
 
 /// A line, still without the memory after it.

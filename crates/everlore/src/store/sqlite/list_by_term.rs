@@ -3,6 +3,7 @@
 use rusqlite::Connection;
 
 use super::{
+    ScopeDb,
     block_tables::{headers, load_deleted, term_postings},
     index::tail,
     locate::addresses_of,
@@ -15,25 +16,20 @@ use crate::{
         index::{IndexEntry, assemble::BlockHeader},
     },
     text::terms::TermHash,
-    types::{Memory, MemoryId, Scope},
+    types::{Memory, MemoryId},
 };
 
 /// Returns one page of the memories that match a filter; `None` if the filter has no terms, or if so many memories have
 /// them that going through the scope in order fills a page sooner.
-pub(super) fn list(
-    db: &Connection,
-    scope: &Scope,
-    scope_id: i64,
-    page: &ListQuery,
-) -> Result<Option<Vec<Memory>>> {
+pub(super) fn list(db: ScopeDb<'_>, page: &ListQuery) -> Result<Option<Vec<Memory>>> {
     let terms = page.filter.required_terms();
     if terms.is_empty() {
         return Ok(None);
     }
-    let Some(addresses) = matching_addresses(db, scope_id, &terms, page.limit)? else {
+    let Some(addresses) = matching_addresses(db, &terms, page.limit)? else {
         return Ok(None);
     };
-    let found = rows::by_address(db, scope, scope_id, &addresses)?.into_iter();
+    let found = rows::by_address(db, &addresses)?.into_iter();
     let mut found: Vec<Memory> = found
         .map(|(_, memory)| memory)
         .filter(|memory| is_after_cursor(page, memory.id) && page.filter.matches(memory))
@@ -56,12 +52,11 @@ fn is_after_cursor(page: &ListQuery, id: MemoryId) -> bool {
 
 /// Returns the addresses of the memories that have all terms; `None` if there are too many.
 fn matching_addresses(
-    db: &Connection,
-    scope_id: i64,
+    db: ScopeDb<'_>,
     terms: &[TermHash],
     limit: usize,
 ) -> Result<Option<Vec<DocAddress>>> {
-    let (headers, tail) = (headers(db, scope_id)?, tail(db, scope_id)?);
+    let (headers, tail) = (headers(db)?, tail(db)?);
     let all = headers.iter().map(|header| header.docs).sum::<usize>() + tail.len();
     // Of n memories m match. Either m rows are read, or n / m for each memory of a page.
     let most = limit.min(all).saturating_mul(all).isqrt();
@@ -71,11 +66,11 @@ fn matching_addresses(
     let in_tail = tail.iter().filter(has_all).map(|entry| entry.record.address);
     let mut addresses: Vec<DocAddress> = in_tail.collect();
     for header in &headers {
-        let docs = matching_docs(db, header, terms)?;
+        let docs = matching_docs(&db, header, terms)?;
         if addresses.len() + docs.len() > most {
             return Ok(None);
         }
-        addresses.extend(addresses_of(db, header.id, &docs)?);
+        addresses.extend(addresses_of(&db, header.id, &docs)?);
     }
     Ok(Some(addresses))
 }
@@ -105,6 +100,7 @@ mod tests {
     use crate::{
         Engine, RememberRequest, Turn,
         store::{MemoryFilter, SqliteStore, Store},
+        types::Scope,
     };
 
     /// Fills a store with a few tagged memories among many turns, in blocks and in the tail.
@@ -134,10 +130,10 @@ mod tests {
 
     /// Lists by the index and by the rows: returns how many the index finds, and `true` if both agree.
     async fn both(store: &SqliteStore, scope: &Scope, page: &ListQuery) -> (Option<usize>, bool) {
-        let (owned, page) = (scope.clone(), page.clone());
-        let read = move |db: &Connection, scope_id| {
-            let by_rows = rows::list(db, &owned, scope_id, &page)?;
-            Ok(Some((list(db, &owned, scope_id, &page)?, by_rows)))
+        let page = page.clone();
+        let read = move |db: ScopeDb<'_>| {
+            let by_rows = rows::list(db, &page)?;
+            Ok(Some((list(db, &page)?, by_rows)))
         };
         let (by_index, by_rows) = store.read(scope, read).await.unwrap().unwrap();
         (by_index.as_ref().map(Vec::len), by_index.is_none_or(|found| found == by_rows))

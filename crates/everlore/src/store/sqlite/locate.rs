@@ -3,6 +3,7 @@
 use rusqlite::Connection;
 
 use super::{
+    ScopeDb,
     block_tables::{LAYOUT, has_checksums, row_id, verified},
     statements::Statements,
 };
@@ -15,12 +16,8 @@ use crate::{
 };
 
 /// Returns the block and document of the live entry at an address.
-pub(super) fn locate(
-    db: &Connection,
-    scope_id: i64,
-    address: DocAddress,
-) -> Result<Option<(i64, u32)>> {
-    for (block, doc) in locate_all(db, scope_id, address)? {
+pub(super) fn locate(db: ScopeDb<'_>, address: DocAddress) -> Result<Option<(i64, u32)>> {
+    for (block, doc) in locate_all(db, address)? {
         if !db.finds("SELECT 1 FROM block_gone WHERE block = ?1 AND doc = ?2", (block, doc))? {
             return Ok(Some((block, doc)));
         }
@@ -29,17 +26,13 @@ pub(super) fn locate(
 }
 
 /// Returns the blocks and documents of all entries at an address that were not merged away yet, deleted ones included.
-pub(super) fn locate_all(
-    db: &Connection,
-    scope_id: i64,
-    address: DocAddress,
-) -> Result<Vec<(i64, u32)>> {
+pub(super) fn locate_all(db: ScopeDb<'_>, address: DocAddress) -> Result<Vec<(i64, u32)>> {
     let sql = "SELECT id, docs FROM blocks WHERE scope = ?1 AND ?2 BETWEEN first AND last";
-    let key = (scope_id, address.to_bits() as i64);
+    let key = (db.id, address.to_bits() as i64);
     let blocks: Vec<(i64, u32)> = db.all(sql, key, |row| row.try_into())?;
     let mut found = Vec::new();
     for (block, docs) in blocks {
-        found.extend(locate_in(db, block, docs as usize, address)?.map(|doc| (block, doc)));
+        found.extend(locate_in(&db, block, docs as usize, address)?.map(|doc| (block, doc)));
     }
     Ok(found)
 }

@@ -44,6 +44,7 @@ mod integrity;
 pub(crate) mod vm_steps;
 
 use std::{
+    ops::Deref,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -53,9 +54,8 @@ use rusqlite::Connection;
 
 use self::{pool::ReaderPool, statements::Statements, writer::SqliteWriter};
 use super::{
-    CaptureQueue, DocAddress, Embeddings, Journal, Ledger, ListQuery, Memories, MemoryKey,
-    ScopeCounts, SearchIndex, SharedDocuments, Store, StoreAdmin, StoreInfo, TokenVectors,
-    UriIndex, UsageLog, VectorCache, index::block_cache::BlockCache,
+    DocAddress, ListQuery, Memories, MemoryKey, ScopeCounts, Store, StoreAdmin, StoreInfo,
+    index::block_cache::BlockCache,
 };
 use crate::{
     error::Result,
@@ -118,8 +118,8 @@ impl SqliteStore {
         tokio::spawn(async move {
             for scope in stale {
                 let reindex = |scope: Scope| {
-                    writer.run(move |db| match scope_id(db, &scope)? {
-                        Some(scope_id) => integrity::reindex(db, &scope, scope_id),
+                    writer.run(move |db| match ScopeDb::find(db, &scope)? {
+                        Some(db) => integrity::reindex(db),
                         None => Ok(0),
                     })
                 };
@@ -134,12 +134,12 @@ impl SqliteStore {
     async fn read<T, F>(&self, scope: &Scope, read: F) -> Result<T>
     where
         T: Default + Send + 'static,
-        F: FnOnce(&Connection, i64) -> Result<T> + Send + 'static,
+        F: FnOnce(ScopeDb<'_>) -> Result<T> + Send + 'static,
     {
         let scope = scope.clone();
         self.pool
-            .read(move |db| match scope_id(db, &scope)? {
-                Some(scope_id) => read(db, scope_id),
+            .read(move |db| match ScopeDb::find(db, &scope)? {
+                Some(db) => read(db),
                 None => Ok(T::default()),
             })
             .await
@@ -149,12 +149,12 @@ impl SqliteStore {
     async fn write<T, F>(&self, scope: &Scope, write: F) -> Result<T>
     where
         T: Default + Send + 'static,
-        F: FnOnce(&Connection, i64) -> Result<T> + Send + 'static,
+        F: FnOnce(ScopeDb<'_>) -> Result<T> + Send + 'static,
     {
         let scope = scope.clone();
         self.writer
-            .run(move |db| match scope_id(db, &scope)? {
-                Some(scope_id) => write(db, scope_id),
+            .run(move |db| match ScopeDb::find(db, &scope)? {
+                Some(db) => write(db),
                 None => Ok(T::default()),
             })
             .await
@@ -177,63 +177,18 @@ impl Store for SqliteStore {
         Ok(applied)
     }
 
-    fn memories(&self) -> &dyn Memories {
-        self
-    }
-
-    fn index(&self) -> &dyn SearchIndex {
-        self
-    }
-
-    fn journal(&self) -> &dyn Journal {
-        self
-    }
-
-    fn vectors(&self) -> &dyn Embeddings {
-        self
-    }
-
-    fn token_vectors(&self) -> &dyn TokenVectors {
-        self
-    }
-
-    fn queue(&self) -> &dyn CaptureQueue {
-        self
-    }
-
-    fn uris(&self) -> &dyn UriIndex {
-        self
-    }
-
-    fn usage(&self) -> &dyn UsageLog {
-        self
-    }
-
-    fn ledger(&self) -> &dyn Ledger {
-        self
-    }
-
-    fn vector_cache(&self) -> &dyn VectorCache {
-        self
-    }
-
-    fn documents(&self) -> &dyn SharedDocuments {
-        self
-    }
-
-    fn admin(&self) -> &dyn StoreAdmin {
-        self
+    crate::store_facets! {
+        own: memories, index, journal, vectors, token_vectors, queue, uris, usage, ledger, vector_cache,
+            documents, admin
     }
 }
 
 #[async_trait]
 impl Memories for SqliteStore {
     async fn get(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<Option<Memory>>> {
-        let (owned_scope, wanted) = (scope.clone(), ids.to_vec());
-        let get = move |db: &Connection, scope_id| {
-            let memory = |id: &MemoryId| {
-                Ok(rows::by_id(db, &owned_scope, scope_id, *id)?.map(|row| row.memory))
-            };
+        let wanted = ids.to_vec();
+        let get = move |db: ScopeDb<'_>| {
+            let memory = |id: &MemoryId| Ok(rows::by_id(db, *id)?.map(|row| row.memory));
             wanted.iter().map(memory).collect::<Result<Vec<_>>>()
         };
         let mut found = self.read(scope, get).await?;
@@ -247,9 +202,9 @@ impl Memories for SqliteStore {
         keys: &[MemoryKey],
         limit: usize,
     ) -> Result<Vec<Vec<Memory>>> {
-        let (owned_scope, wanted) = (scope.clone(), keys.to_vec());
-        let find = move |db: &Connection, scope_id| {
-            let found = |key| rows::find(db, &owned_scope, scope_id, key, limit);
+        let wanted = keys.to_vec();
+        let find = move |db: ScopeDb<'_>| {
+            let found = |key| rows::find(db, key, limit);
             wanted.iter().map(found).collect::<Result<Vec<_>>>()
         };
         let mut found = self.read(scope, find).await?;
@@ -258,12 +213,10 @@ impl Memories for SqliteStore {
     }
 
     async fn list(&self, scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>> {
-        let (owned_scope, page) = (scope.clone(), page.clone());
-        self.read(scope, move |db, scope_id| {
-            match list_by_term::list(db, &owned_scope, scope_id, &page)? {
-                Some(found) => Ok(found),
-                None => rows::list(db, &owned_scope, scope_id, &page),
-            }
+        let page = page.clone();
+        self.read(scope, move |db| match list_by_term::list(db, &page)? {
+            Some(found) => Ok(found),
+            None => rows::list(db, &page),
         })
         .await
     }
@@ -273,18 +226,13 @@ impl Memories for SqliteStore {
         scope: &Scope,
         addresses: &[DocAddress],
     ) -> Result<Vec<(DocAddress, Memory)>> {
-        let (owned_scope, addresses) = (scope.clone(), addresses.to_vec());
-        self.read(scope, move |db, scope_id| {
-            rows::by_address(db, &owned_scope, scope_id, &addresses)
-        })
-        .await
+        let addresses = addresses.to_vec();
+        self.read(scope, move |db| rows::by_address(db, &addresses)).await
     }
 
     async fn read_back(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
-        let (owned_scope, wanted) = (scope.clone(), ids.to_vec());
-        let read_back = move |db: &Connection, scope_id| {
-            integrity::read_back(db, &owned_scope, scope_id, &wanted)
-        };
+        let wanted = ids.to_vec();
+        let read_back = move |db: ScopeDb<'_>| integrity::read_back(db, &wanted);
         let mut found = self.read(scope, read_back).await?;
         found.resize(ids.len(), false);
         Ok(found)
@@ -296,7 +244,7 @@ impl Memories for SqliteStore {
 
     async fn are_erased(&self, scope: &Scope, texts: &[Fingerprint]) -> Result<Vec<bool>> {
         let wanted = texts.to_vec();
-        let look_up = move |db: &Connection, scope_id| erase::are_erased(db, scope_id, &wanted);
+        let look_up = move |db: ScopeDb<'_>| erase::are_erased(db, &wanted);
         let mut erased = self.read(scope, look_up).await?;
         erased.resize(texts.len(), false);
         Ok(erased)
@@ -338,16 +286,36 @@ impl StoreAdmin for SqliteStore {
     }
 }
 
-/// Returns the row id of a scope; `None` if it never stored anything.
-fn scope_id(db: &Connection, scope: &Scope) -> Result<Option<i64>> {
-    let sql = "SELECT id FROM scopes WHERE agent = ?1 AND user = ?2";
-    db.one(sql, (scope.agent(), scope.user()), |row| row.get(0))
+/// Connection with the scope that its statements are confined to.
+#[derive(Clone, Copy)]
+struct ScopeDb<'a> {
+    connection: &'a Connection,
+    scope: &'a Scope,
+    /// Row id of the scope.
+    id: i64,
+}
+
+impl<'a> ScopeDb<'a> {
+    /// Finds a scope; `None` if it never stored anything.
+    fn find(connection: &'a Connection, scope: &'a Scope) -> Result<Option<Self>> {
+        let sql = "SELECT id FROM scopes WHERE agent = ?1 AND user = ?2";
+        let id = connection.one(sql, (scope.agent(), scope.user()), |row| row.get(0))?;
+        Ok(id.map(|id| Self { connection, scope, id }))
+    }
+}
+
+impl Deref for ScopeDb<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.connection
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::conformance::TestStore;
+    use crate::store::{SearchIndex, conformance::TestStore};
 
     async fn fresh() -> TestStore {
         let open = |folder: PathBuf| async move {

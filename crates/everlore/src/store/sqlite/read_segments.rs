@@ -5,13 +5,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use rusqlite::Connection;
 
 use super::{
-    SqliteStore,
+    ScopeDb, SqliteStore,
     block_tables::{BlockHalf, all_exist, snapshots},
     index::tail,
-    integrity, scope_id, vectors,
+    integrity, vectors,
 };
 use crate::{
     error::Result,
@@ -64,8 +63,8 @@ impl SearchIndex for SqliteStore {
     ) -> Result<Option<Vec<Vec<f32>>>> {
         let score = |half: BlockHalf| {
             let (scope, blocks, query) = (scope.clone(), blocks.to_vec(), query.clone());
-            self.pool.read_large(move |db| match scope_id(db, &scope)? {
-                Some(scope_id) => vectors::similarities(db, scope_id, &blocks, &query, half),
+            self.pool.read_large(move |db| match ScopeDb::find(db, &scope)? {
+                Some(db) => vectors::similarities(db, &blocks, &query, half),
                 None => Ok(None),
             })
         };
@@ -77,14 +76,11 @@ impl SearchIndex for SqliteStore {
     }
 
     async fn inconsistencies(&self, scope: &Scope) -> Result<Vec<String>> {
-        let owned_scope = scope.clone();
-        self.read(scope, move |db, scope_id| integrity::inconsistencies(db, &owned_scope, scope_id))
-            .await
+        self.read(scope, integrity::inconsistencies).await
     }
 
     async fn reindex(&self, scope: &Scope) -> Result<usize> {
-        let owned_scope = scope.clone();
-        self.write(scope, move |db, scope_id| integrity::reindex(db, &owned_scope, scope_id)).await
+        self.write(scope, integrity::reindex).await
     }
 
     async fn stale_scopes(&self) -> Result<Vec<Scope>> {
@@ -100,7 +96,7 @@ impl SqliteStore {
     ) -> Result<Vec<Segment>> {
         let first = {
             let (request, cache) = (Arc::clone(&request), Arc::clone(&self.block_cache));
-            self.read(scope, move |db, scope_id| read_first(db, scope_id, &request, &cache))
+            self.read(scope, move |db| read_first(db, &request, &cache))
         };
         let snapshot = match first.await? {
             FirstRead::Done(segments) => return Ok(segments),
@@ -111,10 +107,8 @@ impl SqliteStore {
         }
         // Blocks were merged in between: one reader reads them all at one moment.
         let cache = Arc::clone(&self.block_cache);
-        self.read(scope, move |db, scope_id| {
-            index_snapshot(db, scope_id, &request)?.segments(db, &request, &cache)
-        })
-        .await
+        self.read(scope, move |db| index_snapshot(db, &request)?.segments(&*db, &request, &cache))
+            .await
     }
 
     /// Reads the blocks with two threads; `None` if one of them is no longer there.
@@ -145,27 +139,18 @@ impl SqliteStore {
 }
 
 /// Reads everything, unless there is enough for two threads.
-fn read_first(
-    db: &Connection,
-    scope_id: i64,
-    request: &PostingsRequest,
-    cache: &BlockCache,
-) -> Result<FirstRead> {
-    let snapshot = index_snapshot(db, scope_id, request)?;
+fn read_first(db: ScopeDb<'_>, request: &PostingsRequest, cache: &BlockCache) -> Result<FirstRead> {
+    let snapshot = index_snapshot(db, request)?;
     if snapshot.uncached_docs(cache) >= PARALLEL_DOCS {
         return Ok(FirstRead::Large(Box::new(snapshot)));
     }
-    snapshot.segments(db, request, cache).map(FirstRead::Done)
+    snapshot.segments(&*db, request, cache).map(FirstRead::Done)
 }
 
-fn index_snapshot(
-    db: &Connection,
-    scope_id: i64,
-    request: &PostingsRequest,
-) -> Result<IndexSnapshot> {
-    let in_use = vectors::current_model(db)?;
+fn index_snapshot(db: ScopeDb<'_>, request: &PostingsRequest) -> Result<IndexSnapshot> {
+    let in_use = vectors::current_model(&db)?;
     let in_use = in_use.filter(|(_, model)| Some(model) == request.model.as_ref());
-    Ok(IndexSnapshot::new(snapshots(db, scope_id)?, tail(db, scope_id)?, in_use))
+    Ok(IndexSnapshot::new(snapshots(db)?, tail(db)?, in_use))
 }
 
 #[cfg(test)]
@@ -207,8 +192,7 @@ mod tests {
     }
 
     async fn snapshot(store: &SqliteStore, scope: &Scope) -> IndexSnapshot {
-        let read =
-            |db: &Connection, scope_id| index_snapshot(db, scope_id, &postings_request()).map(Some);
+        let read = |db: ScopeDb<'_>| index_snapshot(db, &postings_request()).map(Some);
         store.read(scope, read).await.unwrap().unwrap()
     }
 
@@ -243,7 +227,7 @@ mod tests {
         let turn = |n| Turn { text: format!("tea {n} 茶"), ..Turn::default() };
         engine.observe(&scope, (0..LARGE_DOCS).map(turn).collect()).await.unwrap();
         let IndexSnapshot { blocks, model, .. } = snapshot(&store, &scope).await;
-        let read = move |db: &Connection| {
+        let read = move |db: &rusqlite::Connection| {
             let mut loaded = Vec::new();
             for is_cacheable in [false, true] {
                 let cache = BlockCache::default();

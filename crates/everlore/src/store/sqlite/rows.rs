@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row, params, params_from_iter, types::Value};
 
-use super::statements::Statements;
+use super::{ScopeDb, statements::Statements};
 use crate::{
     error::Result,
     store::{
@@ -32,29 +32,29 @@ pub(super) struct TurnRange {
 }
 
 /// Inserts a row. Fails with a conflict if its id or uri is taken.
-pub(super) fn insert(db: &Connection, scope_id: i64, row: &MemoryRow) -> Result<()> {
+pub(super) fn insert(db: ScopeDb<'_>, row: &MemoryRow) -> Result<()> {
     let sql = "INSERT INTO memories (scope, place, id, seq, uri, kind, status, at, created_at, updated_at, \
         last_used_at, version, importance, confidence, weight, text, detail, name, description, content) \
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20) \
         ON CONFLICT DO NOTHING";
-    write(db, sql, scope_id, row)
+    write(db, sql, row)
 }
 
 /// Replaces the row at the same address. Fails with a conflict if its uri is taken.
-pub(super) fn replace(db: &Connection, scope_id: i64, row: &MemoryRow) -> Result<()> {
+pub(super) fn replace(db: ScopeDb<'_>, row: &MemoryRow) -> Result<()> {
     let sql = "UPDATE OR IGNORE memories SET id = ?3, seq = ?4, uri = ?5, kind = ?6, status = ?7, at = ?8, \
         created_at = ?9, updated_at = ?10, last_used_at = ?11, version = ?12, importance = ?13, confidence = ?14, \
         weight = ?15, text = ?16, detail = ?17, name = ?18, description = ?19, content = ?20 \
         WHERE scope = ?1 AND place = ?2";
-    write(db, sql, scope_id, row)
+    write(db, sql, row)
 }
 
-fn write(db: &Connection, sql: &str, scope_id: i64, row: &MemoryRow) -> Result<()> {
+fn write(db: ScopeDb<'_>, sql: &str, row: &MemoryRow) -> Result<()> {
     let MemoryRow { memory, address, seq } = row;
     let written = db.run(
         sql,
         params![
-            scope_id,
+            db.id,
             address.to_bits() as i64,
             memory.id.as_bytes(),
             seq,
@@ -80,37 +80,30 @@ fn write(db: &Connection, sql: &str, scope_id: i64, row: &MemoryRow) -> Result<(
 }
 
 /// Removes the row at an address.
-pub(super) fn delete(db: &Connection, scope_id: i64, address: DocAddress) -> Result<()> {
+pub(super) fn delete(db: ScopeDb<'_>, address: DocAddress) -> Result<()> {
     let sql = "DELETE FROM memories WHERE scope = ?1 AND place = ?2";
-    db.run(sql, (scope_id, address.to_bits() as i64)).map(drop)
+    db.run(sql, (db.id, address.to_bits() as i64)).map(drop)
 }
 
 /// Returns the row of a memory.
-pub(super) fn by_id(
-    db: &Connection,
-    scope: &Scope,
-    scope_id: i64,
-    id: MemoryId,
-) -> Result<Option<MemoryRow>> {
+pub(super) fn by_id(db: ScopeDb<'_>, id: MemoryId) -> Result<Option<MemoryRow>> {
     let sql = select_sql("WHERE scope = ?1 AND id = ?2");
-    let found = db.one(&sql, params![scope_id, id.as_bytes()], |row| Ok(read(row, scope)))?;
+    let found = db.one(&sql, params![db.id, id.as_bytes()], |row| Ok(read(row, db.scope)))?;
     found.transpose()
 }
 
 /// Returns the memories at these addresses, in this order, without deleted ones.
 pub(super) fn by_address(
-    db: &Connection,
-    scope: &Scope,
-    scope_id: i64,
+    db: ScopeDb<'_>,
     addresses: &[DocAddress],
 ) -> Result<Vec<(DocAddress, Memory)>> {
     let sql = select_sql("WHERE scope = ?1 AND place = ?2");
     let mut statement = db.prepare_cached(&sql)?;
     let mut found = Vec::with_capacity(addresses.len());
     for address in addresses {
-        let mut rows = statement.query((scope_id, address.to_bits() as i64))?;
+        let mut rows = statement.query((db.id, address.to_bits() as i64))?;
         if let Some(row) = rows.next()? {
-            found.push((*address, read(row, scope)?.memory));
+            found.push((*address, read(row, db.scope)?.memory));
         }
     }
     Ok(found)
@@ -118,9 +111,7 @@ pub(super) fn by_address(
 
 /// Returns turns of a session in order.
 pub(super) fn turns(
-    db: &Connection,
-    scope: &Scope,
-    scope_id: i64,
+    db: ScopeDb<'_>,
     TurnRange { from, to, last, limit }: TurnRange,
 ) -> Result<Vec<MemoryRow>> {
     let order = if last { "DESC" } else { "ASC" };
@@ -129,7 +120,7 @@ pub(super) fn turns(
     ));
     let (from, to) = (from.to_bits() as i64, to.to_bits() as i64);
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let found = db.all(&sql, (scope_id, from, to, limit), |row| Ok(read(row, scope)))?;
+    let found = db.all(&sql, (db.id, from, to, limit), |row| Ok(read(row, db.scope)))?;
     let mut turns = found.into_iter().collect::<Result<Vec<_>>>()?;
     if last {
         turns.reverse();
@@ -138,13 +129,7 @@ pub(super) fn turns(
 }
 
 /// Returns the memories that a key names, oldest first.
-pub(super) fn find(
-    db: &Connection,
-    scope: &Scope,
-    scope_id: i64,
-    key: &MemoryKey,
-    limit: usize,
-) -> Result<Vec<Memory>> {
+pub(super) fn find(db: ScopeDb<'_>, key: &MemoryKey, limit: usize) -> Result<Vec<Memory>> {
     let (index, condition, values) = match key {
         MemoryKey::IdPrefix(prefix) => match id_range(prefix) {
             Some((low, high)) => {
@@ -165,8 +150,8 @@ pub(super) fn find(
     let sql = format!(
         "SELECT {COLUMNS} FROM memories INDEXED BY {index} WHERE scope = ?1 AND {condition} ORDER BY id"
     );
-    let values = std::iter::once(Value::Integer(scope_id)).chain(values);
-    select(db, scope, &sql, values, |_| true, limit)
+    let values = std::iter::once(Value::Integer(db.id)).chain(values);
+    select(db, &sql, values, |_| true, limit)
 }
 
 /// Returns the lowest and highest id that start with these hexadecimal digits.
@@ -180,14 +165,9 @@ fn id_range(prefix: &str) -> Option<(Vec<u8>, Vec<u8>)> {
 }
 
 /// Returns a page of the memories that match a filter.
-pub(super) fn list(
-    db: &Connection,
-    scope: &Scope,
-    scope_id: i64,
-    page: &ListQuery,
-) -> Result<Vec<Memory>> {
+pub(super) fn list(db: ScopeDb<'_>, page: &ListQuery) -> Result<Vec<Memory>> {
     let mut sql = format!("SELECT {COLUMNS} FROM memories WHERE scope = ?");
-    let mut values = vec![Value::Integer(scope_id)];
+    let mut values = vec![Value::Integer(db.id)];
     let (beyond, order) = match page.order {
         ListOrder::NewestFirst => ("<", "DESC"),
         ListOrder::OldestFirst => (">", "ASC"),
@@ -198,7 +178,7 @@ pub(super) fn list(
     }
     push_filter(&page.filter, &mut sql, &mut values);
     sql.push_str(&format!(" ORDER BY id {order}"));
-    select(db, scope, &sql, values, |memory| page.filter.matches(memory), page.limit)
+    select(db, &sql, values, |memory| page.filter.matches(memory), page.limit)
 }
 
 /// Adds the conditions of a filter that columns can answer; the memory itself answers the rest.
@@ -221,8 +201,7 @@ fn push_filter(filter: &MemoryFilter, sql: &mut String, values: &mut Vec<Value>)
 
 /// Returns the memories that a statement finds and `fits` accepts, at most `limit`.
 pub(super) fn select(
-    db: &Connection,
-    scope: &Scope,
+    db: ScopeDb<'_>,
     sql: &str,
     values: impl IntoIterator<Item = Value>,
     fits: impl Fn(&Memory) -> bool,
@@ -234,7 +213,7 @@ pub(super) fn select(
     while found.len() < limit
         && let Some(row) = rows.next()?
     {
-        let memory = read(row, scope)?.memory;
+        let memory = read(row, db.scope)?.memory;
         if fits(&memory) {
             found.push(memory);
         }
@@ -244,30 +223,28 @@ pub(super) fn select(
 
 /// Calls `each` with every row of the scope, in the order of addresses.
 pub(super) fn for_each(
-    db: &Connection,
-    scope: &Scope,
-    scope_id: i64,
+    db: ScopeDb<'_>,
     mut each: impl FnMut(MemoryRow) -> Result<()>,
 ) -> Result<()> {
     let sql = select_sql("WHERE scope = ?1 ORDER BY place");
     let mut statement = db.prepare_cached(&sql)?;
-    let mut rows = statement.query([scope_id])?;
+    let mut rows = statement.query([db.id])?;
     while let Some(row) = rows.next()? {
-        each(read(row, scope)?)?;
+        each(read(row, db.scope)?)?;
     }
     Ok(())
 }
 
 /// Counts memories, journal lines and tombstones of the scope.
-pub(super) fn count(db: &Connection, scope_id: i64) -> Result<ScopeCounts> {
+pub(super) fn count(db: ScopeDb<'_>) -> Result<ScopeCounts> {
     let sql = "SELECT kind, status, count(*) FROM memories WHERE scope = ?1 GROUP BY kind, status ORDER BY kind, status";
-    let counts: Vec<(u8, u8, i64)> = db.all(sql, [scope_id], |row| row.try_into())?;
+    let counts: Vec<(u8, u8, i64)> = db.all(sql, [db.id], |row| row.try_into())?;
     let decode = |(kind, status, count)| {
         let kind = by_number(&Kind::ALL, kind, "kind")?;
         Ok((kind, by_number(&Status::ALL, status, "status")?, count as usize))
     };
     let number = |sql: &str| -> Result<usize> {
-        Ok(db.one(sql, [scope_id], |row| row.get::<_, i64>(0))?.unwrap_or(0) as usize)
+        Ok(db.one(sql, [db.id], |row| row.get::<_, i64>(0))?.unwrap_or(0) as usize)
     };
     Ok(ScopeCounts {
         memories: counts.into_iter().map(decode).collect::<Result<_>>()?,

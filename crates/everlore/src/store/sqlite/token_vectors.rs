@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use rusqlite::Connection;
 
-use super::{SqliteStore, rows, statements::Statements, vectors};
+use super::{ScopeDb, SqliteStore, rows, statements::Statements, vectors};
 use crate::{
     error::Result,
     store::{DocAddress, NewTokenVectors, TokenVectors},
@@ -19,8 +19,7 @@ impl TokenVectors for SqliteStore {
         addresses: &[DocAddress],
     ) -> Result<Vec<Option<Vec<u8>>>> {
         let (model, wanted) = (model.clone(), addresses.to_vec());
-        let mut found =
-            self.read(scope, move |db, scope_id| get(db, scope_id, &model, &wanted)).await?;
+        let mut found = self.read(scope, move |db| get(db, &model, &wanted)).await?;
         found.resize(addresses.len(), None);
         Ok(found)
     }
@@ -31,8 +30,8 @@ impl TokenVectors for SqliteStore {
         model: &EmbeddingModelId,
         encoded: Vec<NewTokenVectors>,
     ) -> Result<()> {
-        let (owned, model) = (scope.clone(), model.clone());
-        self.write(scope, move |db, scope_id| put(db, &owned, scope_id, &model, &encoded)).await
+        let model = model.clone();
+        self.write(scope, move |db| put(db, &model, &encoded)).await
     }
 
     async fn missing(
@@ -42,10 +41,10 @@ impl TokenVectors for SqliteStore {
         after: Option<MemoryId>,
         limit: usize,
     ) -> Result<Vec<Memory>> {
-        let (owned, model) = (scope.clone(), model.clone());
-        self.read(scope, move |db, scope_id| {
-            let ids = missing_ids(db, scope_id, &model, after, limit)?;
-            let memory = |id| Ok(rows::by_id(db, &owned, scope_id, id)?.map(|row| row.memory));
+        let model = model.clone();
+        self.read(scope, move |db| {
+            let ids = missing_ids(db, &model, after, limit)?;
+            let memory = |id| Ok(rows::by_id(db, id)?.map(|row| row.memory));
             ids.into_iter().filter_map(|id| memory(id).transpose()).collect()
         })
         .await
@@ -58,63 +57,55 @@ impl TokenVectors for SqliteStore {
 }
 
 /// Removes the token vectors of a text and returns how many there were.
-pub(super) fn remove(db: &Connection, scope_id: i64, address: DocAddress) -> Result<usize> {
+pub(super) fn remove(db: ScopeDb<'_>, address: DocAddress) -> Result<usize> {
     let sql = "DELETE FROM tokens WHERE scope = ?1 AND place = ?2";
-    db.run(sql, (scope_id, address.to_bits() as i64))
+    db.run(sql, (db.id, address.to_bits() as i64))
 }
 
 /// Counts token vectors without a memory.
-pub(super) fn orphans(db: &Connection, scope_id: i64) -> Result<usize> {
+pub(super) fn orphans(db: ScopeDb<'_>) -> Result<usize> {
     let sql = "SELECT count(*) FROM tokens WHERE scope = ?1 AND NOT EXISTS \
                (SELECT 1 FROM memories WHERE scope = tokens.scope AND place = tokens.place)";
-    let orphans = db.one(sql, [scope_id], |row| row.get::<_, i64>(0))?;
+    let orphans = db.one(sql, [db.id], |row| row.get::<_, i64>(0))?;
     Ok(orphans.unwrap_or(0) as usize)
 }
 
 fn get(
-    db: &Connection,
-    scope_id: i64,
+    db: ScopeDb<'_>,
     model: &EmbeddingModelId,
     addresses: &[DocAddress],
 ) -> Result<Vec<Option<Vec<u8>>>> {
-    if !is_stored_model(db, model)? {
+    if !is_stored_model(&db, model)? {
         return Ok(Vec::new());
     }
     let sql = "SELECT tokens FROM tokens WHERE scope = ?1 AND place = ?2";
-    let key = |address: &DocAddress| (scope_id, address.to_bits() as i64);
+    let key = |address: &DocAddress| (db.id, address.to_bits() as i64);
     addresses.iter().map(|address| db.one(sql, key(address), |row| row.get(0))).collect()
 }
 
-fn put(
-    db: &Connection,
-    scope: &Scope,
-    scope_id: i64,
-    model: &EmbeddingModelId,
-    encoded: &[NewTokenVectors],
-) -> Result<()> {
-    if !is_stored_model(db, model)? {
+fn put(db: ScopeDb<'_>, model: &EmbeddingModelId, encoded: &[NewTokenVectors]) -> Result<()> {
+    if !is_stored_model(&db, model)? {
         db.run("DELETE FROM tokens", [])?;
-        let number = vectors::register_model(db, model)?;
+        let number = vectors::register_model(&db, model)?;
         db.run("INSERT OR REPLACE INTO meta VALUES ('reranker', ?1)", [number])?;
     }
     let sql = "INSERT OR REPLACE INTO tokens (scope, place, tokens) VALUES (?1, ?2, ?3)";
     for NewTokenVectors { id, version, token_vectors } in encoded {
-        let row = rows::by_id(db, scope, scope_id, *id)?;
+        let row = rows::by_id(db, *id)?;
         if let Some(row) = row.filter(|row| row.memory.version == *version) {
-            db.run(sql, (scope_id, row.address.to_bits() as i64, token_vectors))?;
+            db.run(sql, (db.id, row.address.to_bits() as i64, token_vectors))?;
         }
     }
     Ok(())
 }
 
 fn missing_ids(
-    db: &Connection,
-    scope_id: i64,
+    db: ScopeDb<'_>,
     model: &EmbeddingModelId,
     after: Option<MemoryId>,
     limit: usize,
 ) -> Result<Vec<MemoryId>> {
-    let not_encoded = if is_stored_model(db, model)? {
+    let not_encoded = if is_stored_model(&db, model)? {
         "AND NOT EXISTS (SELECT 1 FROM tokens WHERE scope = memories.scope AND place = memories.place)"
     } else {
         ""
@@ -124,7 +115,7 @@ fn missing_ids(
     );
     // Every id is above the empty blob.
     let after = after.map_or(Vec::new(), |id| id.as_bytes().to_vec());
-    db.all(&sql, (scope_id, after, limit as i64), |row| row.get(0).map(MemoryId::from_bytes))
+    db.all(&sql, (db.id, after, limit as i64), |row| row.get(0).map(MemoryId::from_bytes))
 }
 
 fn counts(db: &Connection, model: &EmbeddingModelId) -> Result<(usize, usize)> {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use rusqlite::{Connection, Params, Row, params};
 
-use super::{SqliteStore, statements::Statements};
+use super::{ScopeDb, SqliteStore, statements::Statements};
 use crate::{
     error::Result,
     store::{InjectedMemory, InjectedTier, Injection, UsageCounts, UsageLog, UsageRecord},
@@ -16,7 +16,7 @@ const HELD_OUT: u8 = InjectedTier::HeldOut as u8;
 #[async_trait]
 impl UsageLog for SqliteStore {
     async fn record(&self, scope: &Scope, prompt: Injection) -> Result<()> {
-        self.write(scope, move |db, scope_id| record(db, scope_id, &prompt)).await
+        self.write(scope, move |db| record(db, &prompt)).await
     }
 
     async fn injected(&self, scope: &Scope, session: &str) -> Result<Vec<(MemoryId, Vec<u8>)>> {
@@ -24,8 +24,8 @@ impl UsageLog for SqliteStore {
         let sql = "SELECT memory, sketch, MAX(seq) FROM usage INDEXED BY usage_session \
                    WHERE scope = ?1 AND session = ?2 AND shown <> ?3 GROUP BY memory ORDER BY memory";
         let session = session.to_owned();
-        self.read(scope, move |db, scope_id| {
-            db.all(sql, (scope_id, session, HELD_OUT), |row| {
+        self.read(scope, move |db| {
+            db.all(sql, (db.id, session, HELD_OUT), |row| {
                 Ok((MemoryId::from_bytes(row.get(0)?), row.get(1)?))
             })
         })
@@ -35,28 +35,28 @@ impl UsageLog for SqliteStore {
     async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>> {
         let source = "usage_session WHERE scope = ?1 AND session = ?2 AND used IS NULL";
         let session = session.to_owned();
-        self.read(scope, move |db, scope_id| records(db, source, (scope_id, session))).await
+        self.read(scope, move |db| records(&db, source, (db.id, session))).await
     }
 
     async fn set_used(&self, scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()> {
         let sql = "UPDATE usage SET used = ?3 WHERE scope = ?1 AND seq = ?2";
-        self.write(scope, move |db, scope_id| {
+        self.write(scope, move |db| {
             verdicts
                 .iter()
-                .try_for_each(|(seq, used)| db.run(sql, (scope_id, *seq as i64, used)).map(drop))
+                .try_for_each(|(seq, used)| db.run(sql, (db.id, *seq as i64, used)).map(drop))
         })
         .await
     }
 
     async fn awaiting_weight_update(&self, scope: &Scope) -> Result<Vec<UsageRecord>> {
         let source = "usage_unweighed WHERE scope = ?1 AND used IS NOT NULL AND weighed = 0";
-        self.read(scope, move |db, scope_id| records(db, source, [scope_id])).await
+        self.read(scope, move |db| records(&db, source, [db.id])).await
     }
 
     async fn mark_weights_updated(&self, scope: &Scope, lines: Vec<u64>) -> Result<()> {
         let sql = "UPDATE usage SET weighed = 1 WHERE scope = ?1 AND seq = ?2";
-        self.write(scope, move |db, scope_id| {
-            lines.iter().try_for_each(|seq| db.run(sql, (scope_id, *seq as i64)).map(drop))
+        self.write(scope, move |db| {
+            lines.iter().try_for_each(|seq| db.run(sql, (db.id, *seq as i64)).map(drop))
         })
         .await
     }
@@ -67,29 +67,28 @@ impl UsageLog for SqliteStore {
 
     async fn prune(&self, scope: &Scope, before: Timestamp) -> Result<usize> {
         let sql = "DELETE FROM usage WHERE scope = ?1 AND at < ?2";
-        self.write(scope, move |db, scope_id| db.run(sql, (scope_id, before.as_millisecond())))
-            .await
+        self.write(scope, move |db| db.run(sql, (db.id, before.as_millisecond()))).await
     }
 }
 
 /// Removes every line of a memory and returns how many there were.
-pub(super) fn forget(db: &Connection, scope_id: i64, id: MemoryId) -> Result<usize> {
-    db.run("DELETE FROM usage WHERE scope = ?1 AND memory = ?2", (scope_id, id.as_bytes()))
+pub(super) fn forget(db: ScopeDb<'_>, id: MemoryId) -> Result<usize> {
+    db.run("DELETE FROM usage WHERE scope = ?1 AND memory = ?2", (db.id, id.as_bytes()))
 }
 
-fn record(db: &Connection, scope_id: i64, prompt: &Injection) -> Result<()> {
+fn record(db: ScopeDb<'_>, prompt: &Injection) -> Result<()> {
     let sql = "INSERT INTO usage (scope, seq, memory, session, turn, query, at, shown, asked, sketch) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-    let turn = next_turn(db, scope_id, prompt)?;
-    let mut seq = max_or_zero(db, "SELECT MAX(seq) FROM usage WHERE scope = ?1", [scope_id])?;
+    let turn = next_turn(db, prompt)?;
+    let mut seq = max_or_zero(&db, "SELECT MAX(seq) FROM usage WHERE scope = ?1", [db.id])?;
     for injected in &prompt.memories {
         // A memory that was erased while the prompt was built leaves no line.
-        if is_erased(db, scope_id, injected.id)? {
+        if is_erased(db, injected.id)? {
             continue;
         }
         seq += 1;
         let line = params![
-            scope_id,
+            db.id,
             seq,
             injected.id.as_bytes(),
             prompt.session,
@@ -103,20 +102,20 @@ fn record(db: &Connection, scope_id: i64, prompt: &Injection) -> Result<()> {
         db.run(sql, line)?;
     }
     let surplus = "DELETE FROM usage WHERE scope = ?1 AND seq <= ?2";
-    db.run(surplus, (scope_id, seq - prompt.max_lines as i64)).map(drop)
+    db.run(surplus, (db.id, seq - prompt.max_lines as i64)).map(drop)
 }
 
 /// Returns the number of a prompt in its session: the next one, or the last if the injection joins it.
-fn next_turn(db: &Connection, scope_id: i64, prompt: &Injection) -> Result<i64> {
+fn next_turn(db: ScopeDb<'_>, prompt: &Injection) -> Result<i64> {
     let sql = "SELECT MAX(turn) FROM usage WHERE scope = ?1 AND session = ?2";
-    let last = max_or_zero(db, sql, (scope_id, &prompt.session))?;
+    let last = max_or_zero(&db, sql, (db.id, &prompt.session))?;
     Ok((last + i64::from(!prompt.is_same_prompt)).max(1))
 }
 
 /// Returns `true` if the newest change of a memory is its erasure.
-fn is_erased(db: &Connection, scope_id: i64, id: MemoryId) -> Result<bool> {
+fn is_erased(db: ScopeDb<'_>, id: MemoryId) -> Result<bool> {
     let sql = "SELECT 1 FROM gone JOIN changes USING (scope, seq) WHERE gone.scope = ?1 AND gone.id = ?2 AND op = ?3";
-    db.finds(sql, (scope_id, id.as_bytes(), ChangeOp::Erase as u8))
+    db.finds(sql, (db.id, id.as_bytes(), ChangeOp::Erase as u8))
 }
 
 /// Reads a maximum; 0 over no rows.
@@ -152,12 +151,12 @@ fn read_record(row: &Row<'_>) -> rusqlite::Result<UsageRecord> {
     })
 }
 
-fn counts(db: &Connection, scope_id: i64) -> Result<UsageCounts> {
+fn counts(db: ScopeDb<'_>) -> Result<UsageCounts> {
     let sql = "SELECT SUM(shown <> ?2), SUM(shown <> ?2 AND used IS NOT NULL), SUM(shown <> ?2 AND used = 1), \
                SUM(shown = ?2 AND used IS NOT NULL), SUM(shown = ?2 AND used = 1), \
                COUNT(DISTINCT CASE WHEN shown <> ?2 THEN memory END), \
                COUNT(DISTINCT CASE WHEN shown <> ?2 AND used = 1 THEN memory END) FROM usage WHERE scope = ?1";
-    let counts = db.one(sql, (scope_id, HELD_OUT), |row| {
+    let counts = db.one(sql, (db.id, HELD_OUT), |row| {
         let figure = |column| row.get::<_, Option<i64>>(column).map(|n| n.unwrap_or(0) as u64);
         Ok(UsageCounts {
             injected: figure(0)?,

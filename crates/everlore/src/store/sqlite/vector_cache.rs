@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use rusqlite::{Connection, params};
 
-use super::{SqliteStore, erase, statements::Statements, vectors};
+use super::{ScopeDb, SqliteStore, erase, statements::Statements, vectors};
 use crate::{
     error::Result,
     store::{VectorCache, VectorCacheStatus, VectorInsert, VectorLookup},
@@ -48,21 +48,21 @@ impl CacheTally {
 impl VectorCache for SqliteStore {
     async fn lookup(&self, scope: &Scope, request: &VectorLookup) -> Result<Vec<Option<Vector>>> {
         let lookup = request.clone();
-        let mut found = self.read(scope, move |db, scope_id| find(db, scope_id, &lookup)).await?;
+        let mut found = self.read(scope, move |db| find(db, &lookup)).await?;
         found.vectors.resize(request.texts.len(), None);
         self.tally.count(&found.vectors);
         if !found.stale.is_empty() {
             let lookup = VectorLookup { texts: found.stale, ..request.clone() };
-            self.write(scope, move |db, scope_id| touch(db, scope_id, &lookup)).await?;
+            self.write(scope, move |db| touch(db, &lookup)).await?;
         }
         Ok(found.vectors)
     }
 
     async fn insert(&self, scope: &Scope, batch: VectorInsert) -> Result<()> {
         let tally = self.tally.take();
-        self.write(scope, move |db, scope_id| {
-            add_tally(db, tally)?;
-            insert(db, scope_id, &batch)
+        self.write(scope, move |db| {
+            add_tally(&db, tally)?;
+            insert(db, &batch)
         })
         .await
     }
@@ -91,16 +91,16 @@ impl SqliteStore {
 
 /// Removes the vectors of these texts, and every query of the scope, which may have quoted an erased text; returns how
 /// many vectors there were.
-pub(super) fn forget(db: &Connection, scope_id: i64, texts: &[Fingerprint]) -> Result<usize> {
+pub(super) fn forget(db: ScopeDb<'_>, texts: &[Fingerprint]) -> Result<usize> {
     let sql = "DELETE FROM cached_vectors WHERE scope = ?1 AND model = ?2 AND (question = 1 OR text = ?3)";
     let models: Vec<u32> = db.all("SELECT id FROM models", [], |row| row.get(0))?;
     let mut removed = 0;
     for (model, text) in models.iter().flat_map(|model| texts.iter().map(move |text| (model, text)))
     {
-        removed += db.run(sql, (scope_id, model, text.as_bytes()))?;
+        removed += db.run(sql, (db.id, model, text.as_bytes()))?;
     }
     if removed > 0 {
-        add_to_meta(db, COUNT, -(removed as i64))?;
+        add_to_meta(&db, COUNT, -(removed as i64))?;
     }
     Ok(removed)
 }
@@ -113,13 +113,13 @@ struct FoundVectors {
     stale: Vec<Fingerprint>,
 }
 
-fn find(db: &Connection, scope_id: i64, lookup: &VectorLookup) -> Result<FoundVectors> {
+fn find(db: ScopeDb<'_>, lookup: &VectorLookup) -> Result<FoundVectors> {
     let sql = "SELECT vector, used FROM cached_vectors \
                WHERE scope = ?1 AND model = ?2 AND question = ?3 AND text = ?4";
     let mut found = FoundVectors::default();
-    let Some(model) = model_number(db, &lookup.model)? else { return Ok(found) };
+    let Some(model) = model_number(&db, &lookup.model)? else { return Ok(found) };
     for text in &lookup.texts {
-        let key = (scope_id, model, lookup.is_query, text.as_bytes());
+        let key = (db.id, model, lookup.is_query, text.as_bytes());
         let row: Option<(Vec<u8>, i64)> = db.one(sql, key, |row| row.try_into())?;
         if row.as_ref().is_some_and(|(_, used)| *used < day(lookup.now)) {
             found.stale.push(*text);
@@ -130,30 +130,30 @@ fn find(db: &Connection, scope_id: i64, lookup: &VectorLookup) -> Result<FoundVe
 }
 
 /// Marks texts as used today.
-fn touch(db: &Connection, scope_id: i64, lookup: &VectorLookup) -> Result<()> {
+fn touch(db: ScopeDb<'_>, lookup: &VectorLookup) -> Result<()> {
     let sql = "UPDATE cached_vectors SET used = ?5 \
                WHERE scope = ?1 AND model = ?2 AND question = ?3 AND text = ?4";
-    let Some(model) = model_number(db, &lookup.model)? else { return Ok(()) };
+    let Some(model) = model_number(&db, &lookup.model)? else { return Ok(()) };
     let today = day(lookup.now);
     lookup.texts.iter().try_for_each(|text| {
-        db.run(sql, (scope_id, model, lookup.is_query, text.as_bytes(), today)).map(drop)
+        db.run(sql, (db.id, model, lookup.is_query, text.as_bytes(), today)).map(drop)
     })
 }
 
 /// Stores vectors and evicts the surplus. A text that was erased while the model was at work is left out.
-fn insert(db: &Connection, scope_id: i64, new: &VectorInsert) -> Result<()> {
+fn insert(db: ScopeDb<'_>, new: &VectorInsert) -> Result<()> {
     let sql = "INSERT INTO cached_vectors VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
-    let model = vectors::register_model(db, &new.model)?;
+    let model = vectors::register_model(&db, &new.model)?;
     let texts: Vec<_> = new.vectors.iter().map(|(text, _)| *text).collect();
-    let erased = erase::are_erased(db, scope_id, &texts)?;
+    let erased = erase::are_erased(db, &texts)?;
     let today = day(new.now);
     let mut added = 0;
     for ((text, vector), _) in new.vectors.iter().zip(erased).filter(|(_, erased)| !erased) {
         let (text, vector) = (text.as_bytes(), vector.to_bytes());
-        added += db.run(sql, params![scope_id, model, new.is_query, text, today, vector])?;
+        added += db.run(sql, params![db.id, model, new.is_query, text, today, vector])?;
     }
-    add_to_meta(db, COUNT, added as i64)?;
-    evict(db, new.max_entries)
+    add_to_meta(&db, COUNT, added as i64)?;
+    evict(&db, new.max_entries)
 }
 
 /// Removes the vectors that were unused for longest if there are more than `max_entries`.

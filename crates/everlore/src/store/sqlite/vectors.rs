@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use rusqlite::{Connection, params};
 
 use super::{
-    SqliteStore,
+    ScopeDb, SqliteStore,
     block_tables::{
         BlockHalf, LAYOUT, drop_block, for_each_vector_row, header, headers, load_block,
         load_vectors, store_block, update_vectors,
@@ -53,9 +53,8 @@ impl Embeddings for SqliteStore {
         model: &EmbeddingModelId,
         embeddings: Vec<NewEmbedding>,
     ) -> Result<()> {
-        let (owned_scope, model) = (scope.clone(), model.clone());
-        self.write(scope, move |db, scope_id| put(db, &owned_scope, scope_id, &model, embeddings))
-            .await
+        let model = model.clone();
+        self.write(scope, move |db| put(db, &model, embeddings)).await
     }
 }
 
@@ -125,10 +124,10 @@ fn counts(db: &Connection) -> Result<(usize, usize)> {
 fn missing(db: &Connection, scope: Option<Scope>) -> Result<Vec<Memory>> {
     let Some((number, _)) = current_model(db)? else { return Ok(Vec::new()) };
     for scope in scope.map_or_else(|| rows::scopes(db), |scope| Ok(vec![scope]))? {
-        let Some(scope_id) = super::scope_id(db, &scope)? else { continue };
-        let addresses = addresses_without_vector(db, scope_id, number)?;
+        let Some(db) = ScopeDb::find(db, &scope)? else { continue };
+        let addresses = addresses_without_vector(db, number)?;
         if !addresses.is_empty() {
-            let found = rows::by_address(db, &scope, scope_id, &addresses)?;
+            let found = rows::by_address(db, &addresses)?;
             return Ok(found.into_iter().map(|(_, memory)| memory).collect());
         }
     }
@@ -136,25 +135,19 @@ fn missing(db: &Connection, scope: Option<Scope>) -> Result<Vec<Memory>> {
 }
 
 /// Returns addresses without a vector of a model, a batch or a little more.
-fn addresses_without_vector(db: &Connection, scope_id: i64, model: u32) -> Result<Vec<DocAddress>> {
-    let mut addresses = tail_without_vector(db, scope_id, model)?;
-    for header in headers(db, scope_id)?.iter().filter(|header| header.lacks_vectors(model)) {
+fn addresses_without_vector(db: ScopeDb<'_>, model: u32) -> Result<Vec<DocAddress>> {
+    let mut addresses = tail_without_vector(db, model)?;
+    for header in headers(db)?.iter().filter(|header| header.lacks_vectors(model)) {
         if addresses.len() >= EMBED_BATCH {
             break;
         }
-        addresses.extend(load_block(db, header)?.addresses_without_vector(model));
+        addresses.extend(load_block(&db, header)?.addresses_without_vector(model));
     }
     Ok(addresses)
 }
 
-fn put(
-    db: &Connection,
-    scope: &Scope,
-    scope_id: i64,
-    model: &EmbeddingModelId,
-    embeddings: Vec<NewEmbedding>,
-) -> Result<()> {
-    let Some((number, _)) = current_model(db)?.filter(|(_, in_use)| in_use == model) else {
+fn put(db: ScopeDb<'_>, model: &EmbeddingModelId, embeddings: Vec<NewEmbedding>) -> Result<()> {
+    let Some((number, _)) = current_model(&db)?.filter(|(_, in_use)| in_use == model) else {
         return Err(Error::invalid(
             format!("`{model}` is not the model in use"),
             "switch to it first",
@@ -162,22 +155,21 @@ fn put(
     };
     let mut vectors: HashMap<DocAddress, Vec<u8>> = HashMap::new();
     for NewEmbedding { id, version, vector } in embeddings {
-        let row = rows::by_id(db, scope, scope_id, id)?;
+        let row = rows::by_id(db, id)?;
         if let Some(row) = row.filter(|row| row.memory.version == version) {
             vectors.insert(row.address, vector.to_bytes());
         }
     }
-    put_in_tail(db, scope_id, number, &vectors)?;
-    for header in headers(db, scope_id)?.iter().filter(|header| header.lacks_vectors(number)) {
-        put_in_block(db, scope_id, header, number, &vectors)?;
+    put_in_tail(db, number, &vectors)?;
+    for header in headers(db)?.iter().filter(|header| header.lacks_vectors(number)) {
+        put_in_block(db, header, number, &vectors)?;
     }
     Ok(())
 }
 
 /// Scores half of the vectors of each block against a query; `None` if one of the blocks is no longer there.
 pub(super) fn similarities(
-    db: &Connection,
-    scope_id: i64,
+    db: ScopeDb<'_>,
     blocks: &[i64],
     query: &Vector,
     half: BlockHalf,
@@ -185,20 +177,20 @@ pub(super) fn similarities(
     let mut all = Vec::with_capacity(blocks.len());
     for block in blocks {
         let sql = "SELECT 1 FROM blocks WHERE id = ?1 AND scope = ?2";
-        if !db.finds(sql, (block, scope_id))? {
+        if !db.finds(sql, (block, db.id))? {
             return Ok(None);
         }
         let mut scores = Vec::new();
-        for_each_vector_row(db, *block, half, |row| scores.extend(score_vectors(row, query)))?;
+        for_each_vector_row(&db, *block, half, |row| scores.extend(score_vectors(row, query)))?;
         all.push(scores);
     }
     Ok(Some(all))
 }
 
 /// Returns `true` if the entry at an address of the tail has a vector.
-pub(super) fn tail_has_vector(db: &Connection, scope_id: i64, address: DocAddress) -> Result<bool> {
+pub(super) fn tail_has_vector(db: ScopeDb<'_>, address: DocAddress) -> Result<bool> {
     let sql = "SELECT 1 FROM tail WHERE scope = ?1 AND place = ?2 AND vector IS NOT NULL";
-    db.finds(sql, (scope_id, address.to_bits() as i64))
+    db.finds(sql, (db.id, address.to_bits() as i64))
 }
 
 /// Clears the vector of a document of a block and returns `true` if there was one.
@@ -218,37 +210,31 @@ pub(super) fn clear_vector(db: &Connection, block: i64, doc: u32) -> Result<bool
     Ok(existed)
 }
 
-fn tail_without_vector(db: &Connection, scope_id: i64, model: u32) -> Result<Vec<DocAddress>> {
+fn tail_without_vector(db: ScopeDb<'_>, model: u32) -> Result<Vec<DocAddress>> {
     let sql = "SELECT place FROM tail WHERE scope = ?1 AND model <> ?2 ORDER BY place";
-    let bits: Vec<i64> = db.all(sql, (scope_id, model), |row| row.get(0))?;
+    let bits: Vec<i64> = db.all(sql, (db.id, model), |row| row.get(0))?;
     Ok(bits.into_iter().map(|bits| DocAddress::from_bits(bits as u64)).collect())
 }
 
-fn put_in_tail(
-    db: &Connection,
-    scope_id: i64,
-    model: u32,
-    vectors: &HashMap<DocAddress, Vec<u8>>,
-) -> Result<()> {
+fn put_in_tail(db: ScopeDb<'_>, model: u32, vectors: &HashMap<DocAddress, Vec<u8>>) -> Result<()> {
     let sql = "UPDATE tail SET model = ?3, vector = ?4 WHERE scope = ?1 AND place = ?2";
-    for address in tail_without_vector(db, scope_id, model)? {
+    for address in tail_without_vector(db, model)? {
         if let Some(vector) = vectors.get(&address) {
-            db.run(sql, params![scope_id, address.to_bits() as i64, model, vector])?;
+            db.run(sql, params![db.id, address.to_bits() as i64, model, vector])?;
         }
     }
     Ok(())
 }
 
 fn put_in_block(
-    db: &Connection,
-    scope_id: i64,
+    db: ScopeDb<'_>,
     header: &BlockHeader,
     model: u32,
     vectors: &HashMap<DocAddress, Vec<u8>>,
 ) -> Result<()> {
-    let Some(block) = load_block(db, header)?.with_new_vectors(model, vectors, &LAYOUT) else {
+    let Some(block) = load_block(&db, header)?.with_new_vectors(model, vectors, &LAYOUT) else {
         return Ok(());
     };
-    drop_block(db, header.id)?;
-    store_block(db, scope_id, &block)
+    drop_block(&db, header.id)?;
+    store_block(db, &block)
 }

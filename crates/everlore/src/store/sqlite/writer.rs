@@ -14,11 +14,11 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::{
+    ScopeDb,
     apply::PreparedWrite,
     index,
     open::{self, OpenMode},
     pool::store_closed,
-    scope_id,
 };
 use crate::{
     error::{Error, Result},
@@ -314,13 +314,15 @@ fn merge_one(
     limit: MergeLimit,
 ) -> Result<bool> {
     while let Some(scope) = touched.first().cloned() {
-        let number = scope_id(db, &scope)?;
-        let due = number.map(|number| index::due_merge(db, number, limit)).transpose()?.flatten();
-        if let (Some(number), Some(_)) = (number, due) {
+        let due = |db: &Connection| match ScopeDb::find(db, &scope)? {
+            Some(db) => index::due_merge(db, limit),
+            None => Ok(None),
+        };
+        if due(db)?.is_some() {
             let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             // Another process may have merged meanwhile, so the check is repeated under the lock.
-            if let Some(blocks) = index::due_merge(&tx, number, limit)? {
-                index::merge(&tx, number, &blocks)?;
+            if let (Some(db), Some(blocks)) = (ScopeDb::find(&tx, &scope)?, due(&tx)?) {
+                index::merge(db, &blocks)?;
             }
             tx.commit()?;
             return Ok(true);

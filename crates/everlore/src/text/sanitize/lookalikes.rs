@@ -2,6 +2,8 @@
 
 use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 
+use crate::text::language::is_cjk;
+
 /// Angle brackets that parsers and models take for the real one; the last is `<` with a stroke.
 const OPENING_ANGLES: [char; 4] = ['<', '＜', '﹤', '≮'];
 
@@ -135,6 +137,15 @@ pub(super) fn for_each_read_letter(c: char, each: &mut impl FnMut(char)) {
             part.to_lowercase().filter(|lower| !is_combining_mark(*lower)).for_each(&mut *each);
         }
     });
+}
+
+/// Returns the Latin letter that a letter of another script looks like; other characters stay as they are.
+pub(in crate::text) fn latin_reading(c: char) -> char {
+    if c.is_ascii() || is_cjk(c) {
+        return c;
+    }
+    let row = LETTERS.iter().find(|(_, alike)| alike.contains(c));
+    row.map_or(c, |(latin, _)| *latin)
 }
 
 /// Returns `true` if a reader may take `read` for the Latin letter `letter`.

@@ -13,6 +13,7 @@ mod tests;
 use serde_json::Value;
 
 use hidden::without_hidden;
+pub(super) use lookalikes::latin_reading;
 use tag::{Marker, MarkerFinder};
 
 /// Amount of markup that becomes inert.

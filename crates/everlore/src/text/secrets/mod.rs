@@ -17,7 +17,7 @@ mod key_names;
 #[cfg(test)]
 mod tests;
 
-use std::{borrow::Cow, fmt, ops::Range};
+use std::{borrow::Cow, ops::Range};
 
 use serde::Serialize;
 
@@ -48,37 +48,10 @@ pub enum SecretKind {
     SeedPhrase,
 }
 
-impl SecretKind {
-    const ALL: [Self; 8] = [
-        Self::ApiKey,
-        Self::Token,
-        Self::PrivateKey,
-        Self::Password,
-        Self::Card,
-        Self::IdNumber,
-        Self::BankAccount,
-        Self::SeedPhrase,
-    ];
-
-    /// Returns the name used in masks and answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ApiKey => "API key",
-            Self::Token => "token",
-            Self::PrivateKey => "private key",
-            Self::Password => "password",
-            Self::Card => "card number",
-            Self::IdNumber => "ID number",
-            Self::BankAccount => "bank account",
-            Self::SeedPhrase => "seed phrase",
-        }
-    }
-}
-
-impl fmt::Display for SecretKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
+crate::types::variant_names! { pub SecretKind:
+    ApiKey = "API key", Token = "token", PrivateKey = "private key", Password = "password",
+    Card = "card number", IdNumber = "ID number", BankAccount = "bank account",
+    SeedPhrase = "seed phrase",
 }
 
 impl From<SecretKind> for &'static str {

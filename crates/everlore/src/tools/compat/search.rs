@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::tools::{
-    Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
+    Tool, ToolContext, ToolResult, ToolSet, ToolSpec,
     input::{missing_field, parse_input},
     view::format_time,
 };
@@ -67,10 +67,7 @@ struct ConnectorToolSpec {
 fn connector_spec(tool: &ConnectorToolSpec, output_schema: Value) -> ToolSpec {
     let field = tool.field;
     ToolSpec {
-        name: tool.name,
-        title: tool.title,
         description: tool.description,
-        set: ToolSet::Search,
         input_schema: json!({
             "type": "object",
             "additionalProperties": false,
@@ -78,8 +75,7 @@ fn connector_spec(tool: &ConnectorToolSpec, output_schema: Value) -> ToolSpec {
             "properties": { field: string_schema(tool.field_description) }
         }),
         output_schema,
-        annotations: ToolAnnotations::READS,
-        aliases: &[],
+        ..ToolSpec::new(ToolSet::Search, tool.name, tool.title)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     error::Result,
     text::sanitize::sanitize_line,
     tools::{
-        Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
+        Tool, ToolContext, ToolResult, ToolSet, ToolSpec,
         input::{missing_field, parse_input},
     },
 };
@@ -33,13 +33,10 @@ struct FsFindInput {
 impl Tool for FsFindTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "fs_find",
-            title: "Find in memory by meaning",
             description: "Find what matters for a question in a folder of long-term memory: best first, each with its uri and one line.\n\n\
                 Use it before you answer anything that may depend on what is stored, and read what looks right with fs_read. \
                 Ask in the user's words and language.\n\n\
                 Do not use it for a name, a number or a code that must stand there exactly: fs_grep is for those.",
-            set: ToolSet::Fs,
             input_schema: object_schema(
                 &["query"],
                 &json!({ "query": { "type": "string", "description": "Question or keywords" }, "uri": uri_field("Folder to search; everything if left out"), "limit": limit_field(DEFAULT_HITS) }),
@@ -48,8 +45,7 @@ impl Tool for FsFindTool {
                 "found": { "type": "array", "description": "Best first", "items": { "type": "object" } },
                 "confidence": { "type": "number", "description": "Probability that the best result answers the query, from 0 to 1" }
             } }),
-            annotations: ToolAnnotations::READS,
-            aliases: &[],
+            ..ToolSpec::new(ToolSet::Fs, "fs_find", "Find in memory by meaning")
         }
     }
 
@@ -94,12 +90,9 @@ struct FsGrepInput {
 impl Tool for FsGrepTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "fs_grep",
-            title: "Find in memory by text",
             description: "Find the lines of a folder of long-term memory that hold a text exactly, with their uris and line numbers.\n\n\
                 Use it for names, numbers and codes.\n\n\
                 Do not use it for questions: fs_find is for those.",
-            set: ToolSet::Fs,
             input_schema: object_schema(
                 &["pattern"],
                 &json!({ "pattern": { "type": "string", "description": "The text, or a regular expression" }, "uri": uri_field("Folder to search; everything if left out"), "regex": { "type": "boolean", "default": false, "description": "true if the pattern is a regular expression" }, "ignore_case": { "type": "boolean", "default": false, "description": "true to ignore upper and lower case" }, "limit": limit_field(DEFAULT_LIMIT) }),
@@ -109,8 +102,7 @@ impl Tool for FsGrepTool {
                 "read": { "type": "integer", "description": "Number of texts that were searched" },
                 "more": { "type": "boolean", "description": "true if there may be more lines" }
             } }),
-            annotations: ToolAnnotations::READS,
-            aliases: &[],
+            ..ToolSpec::new(ToolSet::Fs, "fs_grep", "Find in memory by text")
         }
     }
 

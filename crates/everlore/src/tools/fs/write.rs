@@ -10,6 +10,7 @@ use crate::{
     error::Result,
     tools::{
         Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec, input::parse_input,
+        save::with_superseded,
     },
 };
 
@@ -29,14 +30,11 @@ struct FsAddInput {
 impl Tool for FsAddTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "fs_add",
-            title: "Add to memory",
             description: "Save a text to long-term memory at a place.\n\n\
                 Use it for what should last: a type and a category such as user/food or project/release make a memory; \
                 resources/ with a path such as resources/handbook/deploy.md makes a document, which can be found piece by \
                 piece and replaces one with that path. The short forms l0 and l1 are made at once.\n\n\
                 Do not save secrets, or what is there already: look with fs_find first.",
-            set: ToolSet::Fs,
             input_schema: object_schema(
                 &["uri", "content"],
                 &json!({ "uri": uri_field("Where to save it"), "content": { "type": "string", "description": "The text" }, "name": { "type": "string", "description": "A title for a memory" }, "tags": { "type": "array", "items": { "type": "string" }, "description": "Keywords" } }),
@@ -47,7 +45,7 @@ impl Tool for FsAddTool {
                 "document": { "type": "object", "description": "Report of the ingestion, if it is a document" }
             } }),
             annotations: ToolAnnotations::CHANGES,
-            aliases: &[],
+            ..ToolSpec::new(ToolSet::Fs, "fs_add", "Add to memory")
         }
     }
 
@@ -61,7 +59,11 @@ impl Tool for FsAddTool {
             ..FsAddRequest::default()
         };
         let added = cx.engine_for("fs_add").fs_add(cx.scope, request).await?;
-        Ok(ToolResult::new(format!("Added: {}", added.uri), to_json(&added)?))
+        let result = ToolResult::new(format!("Added: {}", added.uri), to_json(&added)?);
+        Ok(match &added.memory {
+            Some(saved) => with_superseded(result, saved),
+            None => result,
+        })
     }
 }
 
@@ -79,12 +81,9 @@ struct FsRmInput {
 impl Tool for FsRmTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "fs_rm",
-            title: "Remove from memory",
             description: "Remove a memory, a document, a conversation or, with `recursive`, a folder of such.\n\n\
                 Use it only when the user asks for it. The journal keeps what is removed, so that the user can take it back.\n\n\
                 Do not use it to correct a memory: memory_save updates it.",
-            set: ToolSet::Fs,
             input_schema: object_schema(
                 &["uri"],
                 &json!({ "uri": uri_field("Entry to remove"), "recursive": { "type": "boolean", "default": false, "description": "Also remove a folder with all its contents" } }),
@@ -95,7 +94,7 @@ impl Tool for FsRmTool {
                 "runs": { "type": "array", "items": { "type": "string" }, "description": "Runs that can be undone" }
             } }),
             annotations: ToolAnnotations::CHANGES,
-            aliases: &[],
+            ..ToolSpec::new(ToolSet::Fs, "fs_rm", "Remove from memory")
         }
     }
 

@@ -8,8 +8,8 @@ use super::framing::Framing;
 use crate::{
     config::{ChatProtocol, SecretString},
     llm::{
-        chat::{ChatChunk, ChatMessage, ChatRequest, StopReason, TokenUsage, ToolCall},
-        http_client::HeaderPair,
+        chat::{ChatChunk, ChatMessage, ChatRequest, ChatTool, StopReason, TokenUsage, ToolCall},
+        http_client::{HeaderPair, bearer_header},
         remote_error::RemoteError,
     },
 };
@@ -28,23 +28,25 @@ pub(super) trait ChatAdapter: Send + Sync {
     /// Builds the request body.
     fn request_body(&self, params: &RequestParams<'_>) -> Value;
 
-    /// Returns body fields that a server may not know; the request is sent again without a rejected one.
-    fn optional_fields(&self) -> &'static [&'static str];
-
-    /// Returns message fields outside the protocol that some servers require.
-    fn nonstandard_fields(&self) -> &'static [&'static str];
-
-    /// Returns the framing of the response stream.
-    fn framing(&self) -> Framing;
-
-    /// Returns a decoder for one response.
-    fn decoder(&self) -> Box<dyn ChunkDecoder>;
-
-    /// Returns the path of the model list.
-    fn models_path(&self) -> &'static str;
+    /// Returns the fixed traits of the protocol.
+    fn traits(&self) -> ProtocolTraits;
 
     /// Returns the names of the chat models in a model list.
     fn parse_model_names(&self, list: &Value) -> Vec<String>;
+}
+
+/// Fixed traits of a protocol.
+pub(super) struct ProtocolTraits {
+    /// Body fields that a server may not know; the request is sent again without a rejected one.
+    pub(super) optional_fields: &'static [&'static str],
+    /// Message fields outside the protocol that some servers require.
+    pub(super) nonstandard_fields: &'static [&'static str],
+    /// Framing of the response stream.
+    pub(super) framing: Framing,
+    /// Creates a decoder for one response.
+    pub(super) decoder: fn() -> Box<dyn ChunkDecoder>,
+    /// Path of the model list.
+    pub(super) models_path: &'static str,
 }
 
 /// Decoder for the frames of one response, in order.
@@ -95,6 +97,23 @@ impl RequestParams<'_> {
         }
     }
 
+    /// Returns the system prompt as a message, if there is one.
+    pub(super) fn system_message(&self) -> Option<Value> {
+        let system = self.request.system.trim();
+        (!system.is_empty()).then(|| json!({ "role": "system", "content": system }))
+    }
+
+    /// Sets the tools as functions, in the form that OpenAI introduced.
+    pub(super) fn set_functions(&self, body: &mut Value) {
+        let function = |tool: &ChatTool| {
+            let (name, about) = (&tool.name, &tool.description);
+            json!({ "type": "function", "function": { "name": name, "description": about, "parameters": tool.schema } })
+        };
+        if !self.request.tools.is_empty() {
+            body["tools"] = self.request.tools.iter().map(function).collect();
+        }
+    }
+
     /// Returns the messages with the context of this request in the user's last message.
     pub(super) fn messages_with_context(&self) -> Vec<ChatMessage> {
         let mut messages = self.messages_and_context();
@@ -130,6 +149,28 @@ impl RequestParams<'_> {
         let has_context = !self.request.context.trim().is_empty();
         self.question_index().filter(|_| has_context).map(|last| last + 1)
     }
+}
+
+/// Returns the key as a bearer token, if there is one.
+pub(super) fn bearer_headers(key: &SecretString) -> Result<Vec<HeaderPair>, RemoteError> {
+    let key = (!key.reveal().is_empty()).then(|| bearer_header(key)).transpose()?;
+    Ok(key.into_iter().collect())
+}
+
+/// Joins consecutive messages of the same role, as protocols with parts require; `field` holds the parts.
+pub(super) fn join_roles(
+    messages: impl Iterator<Item = (&'static str, Vec<Value>)>,
+    field: &str,
+) -> Vec<Value> {
+    let mut all: Vec<(&str, Vec<Value>)> = Vec::new();
+    for (role, parts) in messages {
+        match all.last_mut() {
+            _ if parts.is_empty() => {}
+            Some((last, joined)) if *last == role => joined.extend(parts),
+            _ => all.push((role, parts)),
+        }
+    }
+    all.into_iter().map(|(role, parts)| json!({ "role": role, field: parts })).collect()
 }
 
 /// Wraps tool arguments that are no object into one, since providers reject anything else.
@@ -242,7 +283,7 @@ mod tests {
             values in prop::collection::vec(value(), 0..5), announced: bool,
         ) {
             for protocol in PROTOCOLS {
-                let mut decoder = adapter_for(protocol).decoder();
+                let mut decoder = (adapter_for(protocol).traits().decoder)();
                 let decoded = values.iter().try_for_each(|value| decoder.decode(value).map(drop));
                 let ended = decoded.and_then(|()| decoder.finish(announced));
                 let good = matches!(ended.as_deref(), Err(_) | Ok([.., ChatChunk::End { .. }]));

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::{
     adapter::{
-        ChatAdapter, ChunkDecoder, RequestParams, StreamError, StreamProgress, as_object,
-        collect_names, count_or_zero, non_empty_str, parse_arguments,
+        ChatAdapter, ChunkDecoder, ProtocolTraits, RequestParams, StreamError, StreamProgress,
+        as_object, collect_names, count_or_zero, join_roles, non_empty_str, parse_arguments,
     },
     framing::Framing,
 };
@@ -70,24 +70,14 @@ impl ChatAdapter for AnthropicAdapter {
         body
     }
 
-    fn optional_fields(&self) -> &'static [&'static str] {
-        &["temperature"]
-    }
-
-    fn nonstandard_fields(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::Events
-    }
-
-    fn decoder(&self) -> Box<dyn ChunkDecoder> {
-        Box::<AnthropicDecoder>::default()
-    }
-
-    fn models_path(&self) -> &'static str {
-        "/v1/models?limit=1000"
+    fn traits(&self) -> ProtocolTraits {
+        ProtocolTraits {
+            optional_fields: &["temperature"],
+            nonstandard_fields: &[],
+            framing: Framing::Events,
+            decoder: || Box::<AnthropicDecoder>::default(),
+            models_path: "/v1/models?limit=1000",
+        }
     }
 
     fn parse_model_names(&self, list: &Value) -> Vec<String> {
@@ -104,19 +94,12 @@ fn cached(mut block: Value) -> Value {
 /// Builds the messages. Consecutive ones of the same role are merged, as the protocol requires. The question at index
 /// `cached_until` ends the prefix that the next request begins with.
 fn messages(messages: &[ChatMessage], cached_until: Option<usize>) -> Vec<Value> {
-    let mut all: Vec<(&str, Vec<Value>)> = Vec::new();
-    for (index, message) in messages.iter().enumerate() {
-        let (role, mut blocks) = content_blocks(message);
-        if Some(index) == cached_until {
-            blocks = blocks.into_iter().map(cached).collect();
-        }
-        match all.last_mut() {
-            _ if blocks.is_empty() => {}
-            Some((last, content)) if *last == role => content.extend(blocks),
-            _ => all.push((role, blocks)),
-        }
-    }
-    all.into_iter().map(|(role, content)| json!({ "role": role, "content": content })).collect()
+    let blocks = messages.iter().enumerate().map(|(index, message)| {
+        let (role, blocks) = content_blocks(message);
+        let is_cached = Some(index) == cached_until;
+        (role, if is_cached { blocks.into_iter().map(cached).collect() } else { blocks })
+    });
+    join_roles(blocks, "content")
 }
 
 fn content_blocks(message: &ChatMessage) -> (&'static str, Vec<Value>) {

@@ -6,7 +6,7 @@ use super::*;
 use crate::llm::chat::{ChatRequest, TokenUsage, ToolCall};
 
 fn read(values: &[Value]) -> Result<Vec<ChatChunk>, StreamError> {
-    let mut decoder = AnthropicAdapter.decoder();
+    let mut decoder = (AnthropicAdapter.traits().decoder)();
     let mut chunks = Vec::new();
     for value in values {
         chunks.extend(decoder.decode(value)?);

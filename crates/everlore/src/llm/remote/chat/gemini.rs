@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::{
     adapter::{
-        ChatAdapter, ChunkDecoder, RequestParams, StreamError, StreamProgress, as_object,
-        count_or_zero, non_empty_str,
+        ChatAdapter, ChunkDecoder, ProtocolTraits, RequestParams, StreamError, StreamProgress,
+        as_object, count_or_zero, join_roles, non_empty_str,
     },
     framing::Framing,
 };
@@ -46,7 +46,9 @@ impl ChatAdapter for GeminiAdapter {
 
     fn request_body(&self, params: &RequestParams<'_>) -> Value {
         let request = params.request;
-        let mut body = json!({ "contents": contents(&params.messages_and_context()) });
+        let messages = params.messages_and_context();
+        let mut body =
+            json!({ "contents": join_roles(messages.iter().map(message_parts), "parts") });
         if !request.system.trim().is_empty() {
             body["system_instruction"] = json!({ "parts": [{ "text": request.system }] });
         }
@@ -69,24 +71,14 @@ impl ChatAdapter for GeminiAdapter {
         body
     }
 
-    fn optional_fields(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn nonstandard_fields(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::Events
-    }
-
-    fn decoder(&self) -> Box<dyn ChunkDecoder> {
-        Box::<GeminiDecoder>::default()
-    }
-
-    fn models_path(&self) -> &'static str {
-        "/models?pageSize=1000"
+    fn traits(&self) -> ProtocolTraits {
+        ProtocolTraits {
+            optional_fields: &[],
+            nonstandard_fields: &[],
+            framing: Framing::Events,
+            decoder: || Box::<GeminiDecoder>::default(),
+            models_path: "/models?pageSize=1000",
+        }
     }
 
     fn parse_model_names(&self, list: &Value) -> Vec<String> {
@@ -98,20 +90,6 @@ impl ChatAdapter for GeminiAdapter {
         let names = models.filter(is_chat_model).filter_map(|model| non_empty_str(&model["name"]));
         names.map(|name| name.strip_prefix("models/").unwrap_or(name).to_owned()).collect()
     }
-}
-
-/// Builds the contents. Consecutive messages of the same role are merged.
-fn contents(messages: &[ChatMessage]) -> Vec<Value> {
-    let mut all: Vec<(&str, Vec<Value>)> = Vec::new();
-    for message in messages {
-        let (role, parts) = message_parts(message);
-        match all.last_mut() {
-            _ if parts.is_empty() => {}
-            Some((last, merged)) if *last == role => merged.extend(parts),
-            _ => all.push((role, parts)),
-        }
-    }
-    all.into_iter().map(|(role, parts)| json!({ "role": role, "parts": parts })).collect()
 }
 
 fn message_parts(message: &ChatMessage) -> (&'static str, Vec<Value>) {

@@ -4,7 +4,7 @@ use super::*;
 use crate::llm::chat::TokenUsage;
 
 fn read(values: &[Value]) -> Result<Vec<ChatChunk>, StreamError> {
-    let mut decoder = GeminiAdapter.decoder();
+    let mut decoder = (GeminiAdapter.traits().decoder)();
     let mut chunks = Vec::new();
     for value in values {
         chunks.extend(decoder.decode(value)?);
@@ -58,12 +58,13 @@ fn a_signature_goes_back_with_its_call() {
         text: "r".into(),
         failed,
     };
-    let sent = contents(&[
+    let messages = [
         ChatMessage::User { text: "q".into() },
         ChatMessage::Assistant { text: String::new(), calls },
         result("save", false),
         result("list", true),
-    ]);
+    ];
+    let sent = join_roles(messages.iter().map(message_parts), "parts");
     let expected = json!([
         { "role": "user", "parts": [{ "text": "q" }] },
         { "role": "model", "parts": [

@@ -134,7 +134,8 @@ impl RemoteChatModel {
     }
 
     async fn fetch_models(&self) -> Result<Value, RemoteError> {
-        let response = self.send(Method::GET, self.adapter.models_path(), Vec::new()).await?;
+        let response =
+            self.send(Method::GET, self.adapter.traits().models_path, Vec::new()).await?;
         let (status, headers) = (response.status, response.headers.clone());
         let body = with_timeout(self.timeout, &self.request_info.host, response.bytes()).await?;
         if !status.is_success() {
@@ -155,8 +156,9 @@ impl RemoteChatModel {
             let path = self.adapter.path(&self.request_info.model);
             let response = self.send(Method::POST, &path, bytes).await?;
             if response.status.is_success() {
-                let (info, decoder) = (Arc::clone(&self.request_info), self.adapter.decoder());
-                let framing = self.adapter.framing();
+                let traits = self.adapter.traits();
+                let (info, decoder) = (Arc::clone(&self.request_info), (traits.decoder)());
+                let framing = traits.framing;
                 let mut stream =
                     RemoteChatStream::new(response, framing, decoder, info, self.timeout)?;
                 stream.wait_for_first_chunk().await?;
@@ -215,13 +217,13 @@ impl RemoteChatModel {
             return None;
         }
         let refusal = String::from_utf8_lossy(refusal).to_lowercase();
-        let rejected = self.adapter.optional_fields().iter().find(|name| {
+        let rejected = self.adapter.traits().optional_fields.iter().find(|name| {
             let sent = body.get(**name).is_some();
             sent && refusal.contains(**name)
                 && (!is_output_limit(name) || is_unknown_field_error(&refusal))
         });
         let required =
-            self.adapter.nonstandard_fields().iter().find(|name| refusal.contains(**name));
+            self.adapter.traits().nonstandard_fields.iter().find(|name| refusal.contains(**name));
         let quirk = rejected.or(required).filter(|name| !known_quirks.contains(**name))?;
         tracing::debug!("{} rejects or requires `{quirk}`; sent again", self.request_info.host);
         Some(quirk)

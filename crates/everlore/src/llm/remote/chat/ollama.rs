@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{
     adapter::{
-        ChatAdapter, ChunkDecoder, RequestParams, StreamError, StreamProgress, as_object,
-        collect_names, count_or_zero, non_empty_str, parse_arguments,
+        ChatAdapter, ChunkDecoder, ProtocolTraits, RequestParams, StreamError, StreamProgress,
+        as_object, bearer_headers, collect_names, count_or_zero, non_empty_str, parse_arguments,
     },
     framing::Framing,
     thinking::ThinkingFilter,
@@ -14,7 +14,7 @@ use crate::{
     config::SecretString,
     llm::{
         chat::{ChatChunk, ChatMessage, StopReason},
-        http_client::{HeaderPair, bearer_header},
+        http_client::HeaderPair,
         remote_error::RemoteError,
     },
 };
@@ -33,8 +33,7 @@ impl ChatAdapter for OllamaAdapter {
     }
 
     fn headers(&self, key: &SecretString) -> Result<Vec<HeaderPair>, RemoteError> {
-        let key = (!key.reveal().is_empty()).then(|| bearer_header(key)).transpose()?;
-        Ok(key.into_iter().collect())
+        bearer_headers(key)
     }
 
     fn request_body(&self, params: &RequestParams<'_>) -> Value {
@@ -52,33 +51,18 @@ impl ChatAdapter for OllamaAdapter {
             body["options"] = options;
         }
         params.set_field(&mut body, "format", request.json.then(|| json!("json")));
-        if !request.tools.is_empty() {
-            let tools = request.tools.iter().map(|tool| {
-                json!({ "type": "function", "function": { "name": tool.name, "description": tool.description, "parameters": tool.schema } })
-            });
-            body["tools"] = tools.collect();
-        }
+        params.set_functions(&mut body);
         body
     }
 
-    fn optional_fields(&self) -> &'static [&'static str] {
-        &["format"]
-    }
-
-    fn nonstandard_fields(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::Lines
-    }
-
-    fn decoder(&self) -> Box<dyn ChunkDecoder> {
-        Box::<OllamaDecoder>::default()
-    }
-
-    fn models_path(&self) -> &'static str {
-        "/api/tags"
+    fn traits(&self) -> ProtocolTraits {
+        ProtocolTraits {
+            optional_fields: &["format"],
+            nonstandard_fields: &[],
+            framing: Framing::Lines,
+            decoder: || Box::<OllamaDecoder>::default(),
+            models_path: "/api/tags",
+        }
     }
 
     fn parse_model_names(&self, list: &Value) -> Vec<String> {
@@ -87,10 +71,8 @@ impl ChatAdapter for OllamaAdapter {
 }
 
 fn messages_json(params: &RequestParams<'_>) -> Vec<Value> {
-    let system = params.request.system.trim();
-    let system = (!system.is_empty()).then(|| json!({ "role": "system", "content": system }));
     let messages = params.messages_with_context();
-    system.into_iter().chain(messages.iter().map(message_json)).collect()
+    params.system_message().into_iter().chain(messages.iter().map(message_json)).collect()
 }
 
 fn message_json(message: &ChatMessage) -> Value {

@@ -4,7 +4,7 @@ use super::*;
 use crate::llm::chat::{TokenUsage, ToolCall};
 
 fn read(values: &[Value]) -> Result<Vec<ChatChunk>, StreamError> {
-    let mut decoder = OllamaAdapter.decoder();
+    let mut decoder = (OllamaAdapter.traits().decoder)();
     let mut chunks = Vec::new();
     for value in values {
         chunks.extend(decoder.decode(value)?);

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{
     adapter::{
-        ChatAdapter, ChunkDecoder, RequestParams, StreamError, StreamProgress, collect_names,
-        count_or_zero, non_empty_str, parse_arguments,
+        ChatAdapter, ChunkDecoder, ProtocolTraits, RequestParams, StreamError, StreamProgress,
+        bearer_headers, collect_names, count_or_zero, non_empty_str, parse_arguments,
     },
     framing::Framing,
     thinking::ThinkingFilter,
@@ -14,7 +14,7 @@ use crate::{
     config::SecretString,
     llm::{
         chat::{ChatChunk, ChatMessage, StopReason, ToolCall},
-        http_client::{HeaderPair, bearer_header},
+        http_client::HeaderPair,
         remote_error::RemoteError,
     },
 };
@@ -35,8 +35,7 @@ impl ChatAdapter for OpenaiAdapter {
     }
 
     fn headers(&self, key: &SecretString) -> Result<Vec<HeaderPair>, RemoteError> {
-        let key = (!key.reveal().is_empty()).then(|| bearer_header(key)).transpose()?;
-        Ok(key.into_iter().collect())
+        bearer_headers(key)
     }
 
     fn request_body(&self, params: &RequestParams<'_>) -> Value {
@@ -54,37 +53,24 @@ impl ChatAdapter for OpenaiAdapter {
         params.set_field(&mut body, limit, params.max_tokens.map(|most| json!(most)));
         let format = request.json.then(|| json!({ "type": "json_object" }));
         params.set_field(&mut body, "response_format", format);
-        if !request.tools.is_empty() {
-            body["tools"] = request
-                .tools
-                .iter()
-                .map(|tool| {
-                    let (name, about) = (&tool.name, &tool.description);
-                    json!({ "type": "function", "function": { "name": name, "description": about, "parameters": tool.schema } })
-                })
-                .collect();
-        }
+        params.set_functions(&mut body);
         body
     }
 
-    fn optional_fields(&self) -> &'static [&'static str] {
-        &["stream_options", "max_completion_tokens", "max_tokens", "temperature", "response_format"]
-    }
-
-    fn nonstandard_fields(&self) -> &'static [&'static str] {
-        &[REASONING_FIELD]
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::Events
-    }
-
-    fn decoder(&self) -> Box<dyn ChunkDecoder> {
-        Box::<OpenaiDecoder>::default()
-    }
-
-    fn models_path(&self) -> &'static str {
-        "/models"
+    fn traits(&self) -> ProtocolTraits {
+        ProtocolTraits {
+            optional_fields: &[
+                "stream_options",
+                "max_completion_tokens",
+                "max_tokens",
+                "temperature",
+                "response_format",
+            ],
+            nonstandard_fields: &[REASONING_FIELD],
+            framing: Framing::Events,
+            decoder: || Box::<OpenaiDecoder>::default(),
+            models_path: "/models",
+        }
     }
 
     fn parse_model_names(&self, list: &Value) -> Vec<String> {
@@ -93,8 +79,6 @@ impl ChatAdapter for OpenaiAdapter {
 }
 
 fn messages_json(params: &RequestParams<'_>) -> Vec<Value> {
-    let system = params.request.system.trim();
-    let system = (!system.is_empty()).then(|| json!({ "role": "system", "content": system }));
     let messages = params.messages_with_context();
     let messages = messages.iter().map(|message| {
         let mut json = message_json(message);
@@ -103,7 +87,7 @@ fn messages_json(params: &RequestParams<'_>) -> Vec<Value> {
         }
         json
     });
-    system.into_iter().chain(messages).collect()
+    params.system_message().into_iter().chain(messages).collect()
 }
 
 /// Adds a placeholder for reasoning, which is not stored. A server that requires it requires a content string as well.

@@ -7,7 +7,7 @@ use crate::llm::chat::{ChatRequest, ChatTool, TokenUsage};
 
 /// Decodes values up to the end of the stream.
 fn read(values: &[Value], announced: bool) -> Result<Vec<ChatChunk>, StreamError> {
-    let mut decoder = OpenaiAdapter.decoder();
+    let mut decoder = (OpenaiAdapter.traits().decoder)();
     let mut chunks = Vec::new();
     for value in values {
         chunks.extend(decoder.decode(value)?);

@@ -169,14 +169,11 @@ impl Tool for GraphTool {
     fn spec(&self) -> ToolSpec {
         let GraphToolSpec { name, title, description, annotations, operation } = *self.0;
         ToolSpec {
-            name,
-            title,
             description,
-            set: ToolSet::Graph,
             input_schema: input_schema(operation),
             output_schema: output_schema(operation),
             annotations,
-            aliases: &[],
+            ..ToolSpec::new(ToolSet::Graph, name, title)
         }
     }
 

@@ -1,42 +1,20 @@
-//! Forgetting: erases a memory, every trace of its text, the drafts extracted from it, and its quotes in the daily
-//! log.
+//! Erasure of a memory's sentences from the daily log, be a day a file or already a memory.
 
 use std::collections::HashSet;
 
 use jiff::civil::Date;
 use serde::Serialize;
 
-use super::{Engine, SCAN_PAGE};
 use crate::{
+    engine::{Engine, SCAN_PAGE},
     error::Result,
     files::layers::{EditContext, ForgottenDay, LayerForgetReceipt, remove_quotes},
     ingest,
-    store::{JournalQuery, ListOrder, ListQuery, MemoryFilter, source_turn_term},
+    store::{JournalQuery, ListOrder, ListQuery, MemoryFilter},
     sync::run_blocking,
     text::{secrets::mask, summary::quotable_sentences},
-    types::{Actor, Change, ErasureReceipt, Kind, Memory, MemoryId, Scope, WriteBatch},
+    types::{Actor, Change, Kind, Memory, MemoryId, Scope, WriteBatch},
 };
-
-/// Report of an erasure.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ForgetReport {
-    /// Erased memory.
-    pub id: MemoryId,
-    /// Journal number of the erasure.
-    pub seq: u64,
-    /// Removed records, by place.
-    pub removed: ErasureReceipt,
-    /// Memories extracted from it, which remain: a person may have approved them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub derived: Vec<MemoryId>,
-    /// Days of the daily log that quoted it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub daily: Vec<RedactedDay>,
-    /// Days of the daily log that still mention its session, with section titles. A summary may paraphrase what was
-    /// forgotten; a person has to check.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub summaries: Vec<(Date, String)>,
-}
 
 /// Day of the daily log that lost sentences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -51,64 +29,12 @@ pub struct RedactedDay {
 }
 
 impl Engine {
-    /// Deletes a memory and returns the journal number. The journal keeps the memory, so [`Engine::undo`] can bring it
-    /// back. Fails if the scope has no such memory.
-    pub async fn delete(&self, scope: &Scope, id: MemoryId) -> Result<u64> {
-        let write = WriteBatch::new(
-            scope,
-            self.author.actor,
-            self.author.reason_for("delete"),
-            self.now().timestamp(),
-            vec![Change::Delete(id)],
-        );
-        Ok(self.store.apply(write).await?[0].seq)
-    }
-
-    /// Erases a memory and every trace of its text, for good.
-    ///
-    /// Erases drafts extracted from it as well, and its sentences in the daily log; an archived day goes with the
-    /// memory made from it. Memories extracted from it remain: the report names them. Fails if the scope never had the
-    /// memory, or if the store or a layer file fails.
-    pub async fn forget(&self, scope: &Scope, id: MemoryId) -> Result<ForgetReport> {
-        let states = self.all_versions(scope, id).await?;
-        let day = states.first().and_then(ingest::daily_log_date).filter(|_| self.home.is_some());
-        let derived = self.derived_memories(scope, id).await?;
-        // The log comes first: after an interruption the memory still exists, and forgetting it again completes the
-        // erasure.
-        let daily = match day {
-            Some(_) => Vec::new(),
-            None => self.redact_daily_log(scope, &states).await?,
-        };
-        let write = self.forget_write(scope, vec![Change::Erase(id)]);
-        let applied = self.store.apply(write).await?.remove(0);
-        if let Some(day) = day {
-            self.layers(scope)?.forget_day(day)?;
-        }
-        let summaries = self.days_mentioning_session(scope, &states).await?;
-        let removed = applied.erasure.unwrap_or_default();
-        Ok(ForgetReport { id, seq: applied.seq, removed, derived, daily, summaries })
-    }
-
-    /// Returns the memories extracted from a turn.
-    pub async fn derived_memories(&self, scope: &Scope, turn: MemoryId) -> Result<Vec<MemoryId>> {
-        let segments = self.store.index().postings(scope, &[source_turn_term(turn)], None).await?;
-        let addresses: Vec<_> = segments
-            .iter()
-            .flat_map(|segment| {
-                segment.postings[0].iter().map(move |it| (segment, it.doc as usize))
-            })
-            .map(|(segment, doc)| segment.docs.address(doc))
-            .collect();
-        let found = self.store.memories().by_address(scope, &addresses).await?;
-        Ok(found.into_iter().map(|(_, memory)| memory.id).collect())
-    }
-
-    fn forget_write(&self, scope: &Scope, changes: Vec<Change>) -> WriteBatch {
+    pub(super) fn forget_write(&self, scope: &Scope, changes: Vec<Change>) -> WriteBatch {
         WriteBatch::new(scope, Actor::Person, "forget", self.now().timestamp(), changes)
     }
 
     /// Returns every version of a memory, latest first, even of a deleted one.
-    async fn all_versions(&self, scope: &Scope, id: MemoryId) -> Result<Vec<Memory>> {
+    pub(super) async fn all_versions(&self, scope: &Scope, id: MemoryId) -> Result<Vec<Memory>> {
         let mut states: Vec<_> =
             self.store.memories().get(scope, &[id]).await?.into_iter().flatten().collect();
         let own = JournalQuery { id: Some(id), ..JournalQuery::default() };
@@ -118,7 +44,11 @@ impl Engine {
     }
 
     /// Removes a memory's sentences from every day of the log, be it a file or already a memory.
-    async fn redact_daily_log(&self, scope: &Scope, states: &[Memory]) -> Result<Vec<RedactedDay>> {
+    pub(super) async fn redact_daily_log(
+        &self,
+        scope: &Scope,
+        states: &[Memory],
+    ) -> Result<Vec<RedactedDay>> {
         let quotes: HashSet<String> = states.iter().flat_map(memory_sentences).collect();
         if self.home.is_none() || quotes.is_empty() {
             return Ok(Vec::new());
@@ -209,7 +139,7 @@ impl Engine {
     }
 
     /// Returns the days of the log that still mention the session of a memory.
-    async fn days_mentioning_session(
+    pub(super) async fn days_mentioning_session(
         &self,
         scope: &Scope,
         states: &[Memory],
@@ -222,7 +152,7 @@ impl Engine {
 }
 
 /// Returns the sentences that a summary may have quoted from a memory, with secrets masked and unmasked.
-fn memory_sentences(memory: &Memory) -> Vec<String> {
+pub(super) fn memory_sentences(memory: &Memory) -> Vec<String> {
     let (masked, _) = mask(&memory.content);
     quotable_sentences(&memory.content).chain(quotable_sentences(&masked)).collect()
 }

@@ -1,0 +1,135 @@
+//! `--all-of-user` and `--all-of-agent`: deletes or forgets everything of a user or an agent, after a preview.
+
+use std::io::{self, IsTerminal};
+
+use clap::Args;
+use everlore::engine::{
+    KindCount, Removal, RemovalMode, RemovalReport, RemovalTarget, ScopeRemoval, VaultErasure,
+};
+
+use crate::{CliContext, CliError, Exit, Output, Result, render::pluralize};
+
+/// Owner of all that is removed, in place of ids; both together mean one user with one agent.
+#[derive(Debug, Args)]
+pub(crate) struct OwnerArgs {
+    /// Everything of this user, with every agent
+    #[arg(long, value_name = "USER", conflicts_with = "ids")]
+    all_of_user: Option<String>,
+    /// Everything of this agent, with every user
+    #[arg(long, value_name = "AGENT", conflicts_with = "ids")]
+    all_of_agent: Option<String>,
+    /// Show what would be removed and what stays, and change nothing
+    #[arg(long, conflicts_with = "ids")]
+    dry_run: bool,
+}
+
+impl OwnerArgs {
+    /// Returns `true` if an owner is named.
+    pub(super) fn is_named(&self) -> bool {
+        self.all_of_user.is_some() || self.all_of_agent.is_some()
+    }
+
+    /// Shows a preview, asks, removes and prints the receipt.
+    pub(super) async fn remove(
+        self,
+        mode: RemovalMode,
+        yes: bool,
+        cx: &CliContext,
+        out: &mut Output,
+    ) -> Result<Exit> {
+        let target = RemovalTarget { agent: self.all_of_agent, user: self.all_of_user };
+        let preview = Removal { target, mode, dry_run: true };
+        let admin = cx.engine().await?.admin();
+        let planned = admin.remove_everything(&preview).await?;
+        if self.dry_run {
+            return print_report(&planned, out);
+        }
+        if !yes {
+            if !out.is_json() {
+                print_report(&planned, out)?;
+            }
+            if !confirm(&planned, out)? {
+                out.note("nothing was removed");
+                return Ok(Exit::Failed);
+            }
+        }
+        print_report(&admin.remove_everything(&Removal { dry_run: false, ..preview }).await?, out)
+    }
+}
+
+fn confirm(planned: &RemovalReport, out: &mut Output) -> Result<bool> {
+    if !io::stdin().is_terminal() {
+        return Err(CliError::invalid(
+            "this needs a confirmation, for which there is no terminal",
+            "see what it removes with --dry-run, and repeat the command with --yes",
+        ));
+    }
+    let total: usize = planned.scopes.iter().map(ScopeRemoval::total).sum();
+    let (verb, end) = match planned.mode {
+        RemovalMode::Delete => ("Delete", ""),
+        RemovalMode::Forget => ("Forget", " for good"),
+    };
+    out.confirm(&format!("{verb} {}{end}?", pluralize(total, "memory", "memories")))
+}
+
+fn print_report(report: &RemovalReport, out: &mut Output) -> Result<Exit> {
+    let found = Exit::from_found(!report.scopes.is_empty());
+    if out.is_json() {
+        out.json(report)?;
+        return Ok(found);
+    }
+    if report.scopes.is_empty() {
+        out.note("there is nothing of that owner");
+    }
+    for scope in &report.scopes {
+        out.line(&scope_line(report, scope))?;
+        if let Some(run) = &scope.run {
+            let ScopeRemoval { agent, user, .. } = scope;
+            out.line(&format!(
+                "undo with: everlore --agent {agent} --user {user} memory undo --run {run}"
+            ))?;
+        }
+        scope.vaults.iter().filter_map(vault_note).for_each(|note| out.note(&note));
+    }
+    out.line(&format!("stays: {}", report.stays.join("; ")))?;
+    for name in &report.backups {
+        out.note(&format!(
+            "warning: the backup {name} still holds the texts; delete it when you no longer need it"
+        ));
+    }
+    Ok(found)
+}
+
+fn scope_line(report: &RemovalReport, scope: &ScopeRemoval) -> String {
+    let done = match (report.mode, report.dry_run) {
+        (RemovalMode::Delete, false) => "deleted",
+        (RemovalMode::Delete, true) => "would delete",
+        (RemovalMode::Forget, false) => "forgotten",
+        (RemovalMode::Forget, true) => "would forget",
+    };
+    let count = |kind: &KindCount| format!("{} {}", kind.count, kind.kind);
+    let mut parts: Vec<String> = scope.memories.iter().map(count).collect();
+    if scope.drafts > 0 {
+        parts.push(pluralize(scope.drafts, "draft", "drafts"));
+    }
+    if let Some(pending) = scope.pending.filter(|pending| *pending > 0) {
+        parts.push(pluralize(pending, "pending save", "pending saves"));
+    }
+    parts.extend(scope.files.iter().map(|file| format!("{file}/")));
+    let parts = if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") };
+    format!("{done} of agent {} and user {}: {parts}", scope.agent, scope.user)
+}
+
+/// Returns a note about a vault that lost files or could not be synced.
+pub(super) fn vault_note(vault: &VaultErasure) -> Option<String> {
+    match (&vault.failure, vault.removed.is_empty()) {
+        (Some(error), _) => Some(format!(
+            "the vault {} could not be synced and may still hold the text: {error}; run `everlore vault sync`",
+            vault.folder
+        )),
+        (None, true) => None,
+        (None, false) => {
+            Some(format!("removed from the vault {}: {}", vault.folder, vault.removed.join(", ")))
+        }
+    }
+}

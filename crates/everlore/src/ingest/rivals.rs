@@ -1,0 +1,163 @@
+//! Rivals of a new statement: stored statements that cannot hold beside it. No model is involved, and precision counts
+//! more than finding all: a memory that is superseded by mistake is missed, one that stands beside its rival is not.
+//!
+//! Two statements are rivals if one denies what the other says ("I'm vegetarian", "I'm no longer vegetarian"), or if
+//! both give another value to something that has one ("I live in Paris", "I live in Rome").
+
+mod single_value;
+mod words;
+
+use super::{
+    agent_notes::agent_note, documents::chunk_origin, extract::Draft, neighbours,
+    text_sketch::TextSketch,
+};
+use crate::{
+    error::Result,
+    store::Store,
+    text::sentences::sentences,
+    types::{Kind, Memory, MemoryId, Slot, Status, Trust},
+};
+use single_value::SingleValue;
+use words::{denies, normalized_words, says_also};
+
+/// Longest statement, in bytes, that is compared: a longer one says more than one thing.
+const MAX_BYTES: usize = 240;
+
+/// Metadata key of the nodes of a knowledge graph: its observations all stand until a client deletes them.
+const GRAPH_KEY: &str = "graph";
+
+/// Returns the active memories of the same scope that a new memory of this trust supersedes.
+pub(super) async fn find_rivals(
+    store: &dyn Store,
+    new: &Memory,
+    trust: Trust,
+) -> Result<Vec<Memory>> {
+    if !is_comparable(new) {
+        return Ok(Vec::new());
+    }
+    let text = format!("{} {}", new.content, single_value::related_words(&new.content));
+    let near = neighbours::neighbours_of_text(store, &new.scope, &text).await?;
+    let is_rival = |old: &Memory| {
+        old.id != new.id
+            && old.status == Status::Active
+            && old.at <= new.at
+            && is_comparable(old)
+            && may_replace(trust, old)
+            && contradict(&new.content, &old.content)
+    };
+    Ok(near.into_iter().filter(is_rival).collect())
+}
+
+/// Returns `true` if a draft supersedes a memory that has no slot to compare.
+pub(super) fn is_contradicted(draft: &Draft, memory: &Memory) -> bool {
+    let has_slots = draft.slot.is_some() && Slot::from_metadata(&memory.metadata).is_some();
+    !has_slots
+        && is_comparable(memory)
+        && may_replace(draft.trust, memory)
+        && contradict(&draft.content, &memory.content)
+}
+
+/// Returns `true` if `new` and `old` cannot both hold.
+fn contradict(new: &str, old: &str) -> bool {
+    let is_plain = |text: &str| text.len() <= MAX_BYTES && sentences(text.trim()).count() == 1;
+    if !is_plain(new) || !is_plain(old) {
+        return false;
+    }
+    let (new_words, old_words) = (normalized_words(new), normalized_words(old));
+    if says_also(&new_words) {
+        return false;
+    }
+    if denies(&new_words, &old_words) {
+        return true;
+    }
+    let (new, old) = (SingleValue::parse(&new_words), SingleValue::parse(&old_words));
+    new.zip(old).is_some_and(|(new, old)| new.differs_from(&old))
+}
+
+/// Returns the turns that a memory without evidence may have been drawn from: those that say all of it.
+pub(super) async fn turns_that_say(store: &dyn Store, memory: &Memory) -> Result<Vec<MemoryId>> {
+    let turns = neighbours::turns_near_text(store, &memory.scope, &memory.content).await?;
+    let words = normalized_words(&memory.content).join(" ");
+    let stated = TextSketch::of(&words);
+    let says_it = |turn: &&Memory| {
+        let turn_words = normalized_words(&turn.content).join(" ");
+        stated.is_covered_by(&TextSketch::of(&turn_words))
+    };
+    Ok(turns.iter().filter(says_it).map(|turn| turn.id).collect())
+}
+
+/// A less trusted statement must not change a more trusted one.
+fn may_replace(trust: Trust, old: &Memory) -> bool {
+    trust >= Trust::Inferred || trust >= old.trust()
+}
+
+/// Returns `true` for single statements; chunks of documents, the agent's files, solutions and summaries are none.
+fn is_comparable(memory: &Memory) -> bool {
+    !matches!(memory.kind, Kind::Turn | Kind::Session | Kind::Experience)
+        && memory.content.len() <= MAX_BYTES
+        && chunk_origin(memory).is_none()
+        && agent_note(memory).is_none()
+        && !memory.metadata.contains_key(GRAPH_KEY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_hold_together_is_told_from_what_can() {
+        let rivals = [
+            ("I live in Paris.", "I live in Rome."),
+            ("I live in Paris", "The user now lives in Rome"),
+            ("The user lives in Paris.", "I moved to Rome last month"),
+            ("I'm vegetarian", "I'm no longer vegetarian"),
+            ("The user is a vegetarian.", "User is not vegetarian anymore."),
+            ("I drink coffee", "I don't drink coffee any more"),
+            ("I no longer work at Nokia", "I work at Nokia again"),
+            ("I work at Nokia", "I work for Spotify now"),
+            ("My name is Novak", "My name is Nowak"),
+            ("My sister lives in Lyon", "My sister lives in Oslo"),
+            ("The staging server runs on port 8443.", "The staging server runs on port 9000."),
+            ("The grant proposal is due on March 20", "The grant proposal is due on March 27"),
+            ("My favourite colour is blue", "My favourite colour is green"),
+            ("我住在巴黎。", "我现在住在罗马"),
+            ("用户住在巴黎。", "我上个月搬到了罗马"),
+            ("我吃素", "我不再吃素了"),
+            ("我是素食者", "我已经不是素食者了。"),
+            ("我喝咖啡", "我不喝咖啡了"),
+            ("我在腾讯上班", "我现在在美团上班"),
+            ("我叫章伟", "我叫张伟"),
+            ("我妹妹住在里昂", "我妹妹住在奥斯陆"),
+            ("我的生日是5月14日", "我的生日是5月15日"),
+            ("项目的截止日期是3月20日", "项目的截止日期是3月27日"),
+        ];
+        for (old, new) in rivals {
+            assert!(contradict(new, old), "{old} then {new}");
+        }
+        let both_hold = [
+            ("I live in Paris.", "My sister lives in Rome."),
+            ("I live in Paris", "I live in Paris, France"),
+            ("I live in Paris", "I work in Rome"),
+            ("I like coffee", "I like tea"),
+            ("I work at Nokia", "I also work at Spotify"),
+            ("I work with Anna", "I work with Ben"),
+            ("My brother is tall", "My brother is a doctor"),
+            ("My brother is in Paris", "My brother is a doctor"),
+            ("I was in Paris", "I was in Rome"),
+            ("I have a meeting in Paris", "I have a meeting in Rome"),
+            ("I am allergic to nuts", "I am allergic to milk"),
+            ("I'm vegetarian", "My wife is not vegetarian"),
+            ("I live in Paris. I'm allergic to nuts.", "I live in Rome"),
+            ("我住在巴黎", "我妹妹住在罗马"),
+            ("我住在里斯本", "我住在葡萄牙里斯本"),
+            ("我在学日语", "我在学法语"),
+            ("我喜欢茶", "我喜欢咖啡"),
+            ("我对花生过敏", "我对牛奶过敏"),
+            ("我在腾讯上班", "我老婆在美团上班"),
+            ("我吃素", "我老婆不吃素"),
+        ];
+        for (old, new) in both_hold {
+            assert!(!contradict(new, old), "{old} then {new}");
+        }
+    }
+}
