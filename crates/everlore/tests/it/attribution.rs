@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use everlore::{
-    Config, Engine, Kind, Memory, Result, Status, Turn,
+    Config, Engine, Kind, Memory, RememberRequest, Result, Status, Turn,
     engine::ExtractRequest,
     llm::{ChatModel, ChatRequest, ChatStream},
     store::RamStore,
@@ -74,6 +74,30 @@ async fn a_later_statement_of_a_speaker_replaces_their_own_and_the_users_name_is
     let user = active.iter().find(|it| it.source.speaker.is_none()).unwrap();
     assert!(user.content.contains("Boston"), "the user of the scope is Sam: {user:?}");
     assert!(active.iter().any(|it| it.content.contains("Porto")), "{found:?}");
+}
+
+#[tokio::test]
+async fn what_is_remembered_of_another_person_replaces_nothing_of_the_user() {
+    for (own, other, later) in [
+        ("I live in Boston", "I live in Oslo", "I live in Bergen"),
+        ("我住在上海", "我住在北京", "我住在南京"),
+    ] {
+        let engine = engine_on(Arc::new(RamStore::default()));
+        let by = |speaker: &str, content: &str| RememberRequest {
+            speaker: Some(speaker.to_owned()).filter(|name| !name.is_empty()),
+            ..RememberRequest::new(content)
+        };
+        for request in [by("", own), by("Ben", other), by("Ben", later)] {
+            engine.remember(&scope("sam"), request).await.unwrap();
+        }
+        let found = memories(&engine).await;
+        let active = found.iter().filter(|memory| memory.status == Status::Active);
+        let mut active: Vec<_> = active.map(|memory| memory.content.as_str()).collect();
+        active.sort_unstable();
+        let mut expected = [own, later];
+        expected.sort_unstable();
+        assert_eq!(active, expected);
+    }
 }
 
 /// Messages with text that the user did not say, and what of them is.
