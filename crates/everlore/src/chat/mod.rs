@@ -21,12 +21,11 @@ use std::{pin::pin, sync::Arc};
 
 use jiff::{SignedDuration, Zoned};
 use serde::Serialize;
-use serde_json::Value;
 
 pub use compact::CompactionReport;
 pub use inject::InjectedContext;
 pub use offline::{MemoryQuote, OfflineAnswer, OfflineSession};
-pub use reply::{ChatReply, ReplyOutcome};
+pub use reply::{ChatEvent, ChatReply, ReplyOutcome};
 
 use self::{
     compact::KEEP_DIVISOR,
@@ -100,39 +99,6 @@ impl MonotonicClock {
         self.last = Some(now.clone());
         now
     }
-}
-
-/// Event while a model answers.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ChatEvent<'a> {
-    /// The older exchanges were summarized.
-    Compacted(&'a CompactionReport),
-    /// Context was added to the prompt for this message.
-    Injected(&'a InjectedContext),
-    /// The model cannot call tools, and is asked without them from now on.
-    WithoutTools {
-        /// Name of the model.
-        model: &'a str,
-    },
-    /// Next part of the answer.
-    Text(&'a str),
-    /// A tool call begins.
-    ToolStarted {
-        /// Name of the tool.
-        name: &'a str,
-        /// Arguments of the call.
-        arguments: &'a Value,
-    },
-    /// A tool call is done.
-    ToolFinished {
-        /// Name of the tool.
-        name: &'a str,
-        /// Text of the result.
-        text: &'a str,
-        /// Set when the call failed.
-        failed: bool,
-    },
 }
 
 /// Cost of a session so far.

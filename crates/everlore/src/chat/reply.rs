@@ -2,7 +2,9 @@
 
 use std::pin::Pin;
 
-use super::{ChatEvent, ChatSession};
+use serde_json::Value;
+
+use super::{ChatSession, CompactionReport, InjectedContext};
 use crate::{
     error::{Error, Result},
     llm::{
@@ -16,6 +18,39 @@ const MAX_TOOL_ROUNDS: usize = 8;
 
 /// Longest tool result in the history, which holds many of them.
 const MAX_RESULT_CHARS: usize = 20_000;
+
+/// Event while a model answers.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ChatEvent<'a> {
+    /// The older exchanges were summarized.
+    Compacted(&'a CompactionReport),
+    /// Context was added to the prompt for this message.
+    Injected(&'a InjectedContext),
+    /// The model cannot call tools, and is asked without them from now on.
+    WithoutTools {
+        /// Name of the model.
+        model: &'a str,
+    },
+    /// Next part of the answer.
+    Text(&'a str),
+    /// A tool call begins.
+    ToolStarted {
+        /// Name of the tool.
+        name: &'a str,
+        /// Arguments of the call.
+        arguments: &'a Value,
+    },
+    /// A tool call is done.
+    ToolFinished {
+        /// Name of the tool.
+        name: &'a str,
+        /// Text of the result.
+        text: &'a str,
+        /// Set when the call failed.
+        failed: bool,
+    },
+}
 
 /// Way in which a reply ended.
 #[derive(Debug)]

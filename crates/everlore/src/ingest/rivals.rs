@@ -14,7 +14,7 @@ use super::{
 use crate::{
     error::Result,
     store::Store,
-    text::sentences::sentences,
+    text::{attribution::is_same_name, sentences::sentences},
     types::{Kind, Memory, MemoryId, Slot, Status, Trust},
 };
 use single_value::SingleValue;
@@ -41,6 +41,7 @@ pub(super) async fn find_rivals(
         old.id != new.id
             && old.status == Status::Active
             && old.at <= new.at
+            && is_same_speaker(old, new)
             && is_comparable(old)
             && may_replace(trust, old)
             && contradict(&new.content, &old.content)
@@ -84,6 +85,12 @@ pub(super) async fn turns_that_say(store: &dyn Store, memory: &Memory) -> Result
         stated.is_covered_by(&TextSketch::of(&turn_words))
     };
     Ok(turns.iter().filter(says_it).map(|turn| turn.id).collect())
+}
+
+/// Returns `true` if the same person said both: "I" of two speakers are two people. Without a name it is the user.
+fn is_same_speaker(one: &Memory, other: &Memory) -> bool {
+    let name = |memory: &Memory| memory.source.speaker.clone().unwrap_or_default();
+    is_same_name(&name(one), &name(other))
 }
 
 /// A less trusted statement must not change a more trusted one.

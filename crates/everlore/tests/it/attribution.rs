@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use everlore::{
-    Config, Engine, Kind, Memory, Result, Status, Turn,
+    Config, Engine, Kind, Memory, RememberRequest, Result, Status, Turn,
     engine::ExtractRequest,
     llm::{ChatModel, ChatRequest, ChatStream},
     store::RamStore,
@@ -76,6 +76,30 @@ async fn a_later_statement_of_a_speaker_replaces_their_own_and_the_users_name_is
     assert!(active.iter().any(|it| it.content.contains("Porto")), "{found:?}");
 }
 
+#[tokio::test]
+async fn what_is_remembered_of_another_person_replaces_nothing_of_the_user() {
+    for (own, other, later) in [
+        ("I live in Boston", "I live in Oslo", "I live in Bergen"),
+        ("我住在上海", "我住在北京", "我住在南京"),
+    ] {
+        let engine = engine_on(Arc::new(RamStore::default()));
+        let by = |speaker: &str, content: &str| RememberRequest {
+            speaker: Some(speaker.to_owned()).filter(|name| !name.is_empty()),
+            ..RememberRequest::new(content)
+        };
+        for request in [by("", own), by("Ben", other), by("Ben", later)] {
+            engine.remember(&scope("sam"), request).await.unwrap();
+        }
+        let found = memories(&engine).await;
+        let active = found.iter().filter(|memory| memory.status == Status::Active);
+        let mut active: Vec<_> = active.map(|memory| memory.content.as_str()).collect();
+        active.sort_unstable();
+        let mut expected = [own, later];
+        expected.sort_unstable();
+        assert_eq!(active, expected);
+    }
+}
+
 /// Messages with text that the user did not say, and what of them is.
 const QUOTING: [(&str, Option<Role>, &str, Option<&str>); 8] = [
     (
@@ -129,13 +153,13 @@ async fn what_a_host_or_a_tool_put_into_a_message_is_no_statement_of_the_user() 
 
 /// Scripted model that keeps its requests.
 #[derive(Default)]
-struct RecordingModel {
+struct RequestLogModel {
     answers: ScenarioModel,
     requests: Mutex<Vec<ChatRequest>>,
 }
 
 #[async_trait]
-impl ChatModel for RecordingModel {
+impl ChatModel for RequestLogModel {
     fn name(&self) -> &str {
         "scripted"
     }
@@ -146,7 +170,7 @@ impl ChatModel for RecordingModel {
     }
 }
 
-fn with_model(model: &Arc<RecordingModel>) -> Engine {
+fn with_model(model: &Arc<RequestLogModel>) -> Engine {
     let mut config = Config::default();
     config.memory_agent.enabled = true;
     config.memory_agent.model = "scripted".into();
@@ -164,7 +188,7 @@ async fn a_model_is_told_who_speaks_and_its_statements_are_theirs() {
         ),
         ("我住在里斯本。", "我住在奥斯陆。", ["Ana 住在里斯本。", "用户住在奥斯陆。"]),
     ] {
-        let model = Arc::new(RecordingModel::default());
+        let model = Arc::new(RequestLogModel::default());
         let engine = with_model(&model);
         let memory = |number: usize, value: &str| {
             json!({
@@ -203,7 +227,7 @@ async fn a_model_that_copies_its_prompt_or_invents_teaches_nothing() {
             ["用户搬到了示例国的样板城。", "用户住在里斯本。", "用户会说占位语。"],
         ),
     ] {
-        let model = Arc::new(RecordingModel::default());
+        let model = Arc::new(RequestLogModel::default());
         let engine = with_model(&model);
         let one = |text: &str| json!({ "statement": text, "kind": "user", "confidence": 1.0, "turns": [1] });
         let answer = json!({ "memories": invented.map(one) });
