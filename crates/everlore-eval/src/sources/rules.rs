@@ -174,6 +174,10 @@ fn ids_below(path: &Path) -> Vec<String> {
         let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
         return entries.flat_map(|entry| ids_below(&entry)).collect();
     }
+    // Sentences that models are trained on name paper sizes and licence classes.
+    if path.extension().is_some_and(|extension| extension == "tsv") {
+        return Vec::new();
+    }
     let text = fs::read(path).map(String::from_utf8).unwrap().unwrap_or_default();
     let lines = text.lines().enumerate().filter(|(_, line)| has_requirement_id(line));
     lines.map(|(index, _)| format!("{}:{}: a requirement id", path.display(), index + 1)).collect()

@@ -70,7 +70,7 @@ settings! {
         pub token_budget: usize = 2_000, in 50..=1_000_000;
         /// Most long-term memories that are injected; three times as many if a message asks for the whole profile ("who am
         /// I?"). From 0 to 1000.
-        pub limit: usize = 4, in 0..=1_000;
+        pub limit: usize = 5, in 0..=1_000;
         /// Holdout: share of memories left out of prompts at random, a conversation at a time, to measure their use;
         /// `memory stats` compares. From 0, for none, to 0.5.
         pub holdout: f64 = 0.0, in 0.0..=0.5;

@@ -113,7 +113,7 @@ async fn limits_budgets_and_language_are_those_of_the_agent() {
 async fn an_edit_by_hand_holds_at_the_next_use_and_a_broken_one_does_not() {
     let (engine, home) = fresh();
     let limit = || engine.settings("助手").memory.inject.limit;
-    assert_eq!(limit(), 4);
+    assert_eq!(limit(), 5);
     by_hand(home.path(), "助手", "[memory.inject]\nlimit = 2\n");
     assert_eq!(limit(), 2);
     for broken in
@@ -132,7 +132,7 @@ async fn an_edit_by_hand_holds_at_the_next_use_and_a_broken_one_does_not() {
     assert_eq!(limit(), 3);
     assert_eq!(engine.agent_settings("助手").await.unwrap().warnings.len(), 1);
     fs::remove_file(AgentSettingsFile::for_agent(home.path(), "助手").path()).unwrap();
-    assert_eq!(limit(), 4);
+    assert_eq!(limit(), 5);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What all users of an agent share (SOUL.md and settings) is the owner's: no key changes it, by whatever way.
+//! Rights of the owner: no key changes what all users of an agent share (SOUL.md and settings), by whatever way.
 
 use std::fs;
 

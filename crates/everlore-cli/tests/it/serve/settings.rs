@@ -26,7 +26,7 @@ fn settings_are_read_replaced_patched_and_removed() {
     let before = server.request("GET", PATH, None);
     let response = before.json(200);
     assert_eq!((&response["agent"], &response["own"]), (&json!("助手"), &json!({})));
-    assert_eq!(response["settings"]["memory"]["inject"]["limit"], 4);
+    assert_eq!(response["settings"]["memory"]["inject"]["limit"], 5);
     for hidden in ["api_key", "provider", "port", "base_url", "domains"] {
         assert!(!before.text.contains(&format!("\"{hidden}\"")), "{hidden}");
     }
@@ -43,7 +43,7 @@ fn settings_are_read_replaced_patched_and_removed() {
     assert_eq!(again.headers["etag"], patched.headers["etag"]);
     assert_ne!(again.headers["etag"], before.headers["etag"]);
     let other = server.request("GET", "/v1/agents/other/settings", None).json(200);
-    assert_eq!(other["settings"]["memory"]["inject"]["limit"], 4);
+    assert_eq!(other["settings"]["memory"]["inject"]["limit"], 5);
     let removed = server.request("DELETE", PATH, None);
     assert_eq!(removed.json(200), before.json(200));
     assert_eq!(removed.headers["etag"], before.headers["etag"]);

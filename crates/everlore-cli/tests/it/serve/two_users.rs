@@ -24,7 +24,7 @@ const AGENT: [&str; 2] = ["助手", "%E5%8A%A9%E6%89%8B"];
 const SOUL: &str = "## Voice\n\nCalm. 平静。\n";
 
 /// User with an admin key. Every text of the user has one of the words, and nobody else writes them.
-struct AgentUser {
+struct KeyedUser {
     name: &'static str,
     key: String,
     words: [&'static str; 2],
@@ -32,7 +32,7 @@ struct AgentUser {
 
 struct SharedAgentWorld {
     server: TestServer,
-    users: [AgentUser; 2],
+    users: [KeyedUser; 2],
     routes: Vec<ApiRoute>,
     tools: Vec<Value>,
     /// Ids of memories of both users, which either may guess.
@@ -47,7 +47,7 @@ impl SharedAgentWorld {
         fs::write(folder.join("SOUL.md"), SOUL).unwrap();
         let server = TestServer::start(home, &["--rate", "1000000"]);
         let users = [("li", ["amaranth", "紫苋"]), ("wang", ["bergamot", "佛手柑"])];
-        let users = users.map(|(name, words)| AgentUser {
+        let users = users.map(|(name, words)| KeyedUser {
             name,
             key: key(home, name, "admin", [AGENT[0], name]),
             words,

@@ -45,9 +45,10 @@ pub struct HitSignals {
 }
 
 /// Cosines by the static table and by the reranking model below which a memory without a term of the query has nothing
-/// to do with it. Of the memories that messages in other words are about, one in two hundred is below both.
+/// to do with it. Of the memories that messages in other words are about, one in fifty is below both, far down the list; a
+/// single word has 0.17 with a text that it has nothing to do with.
 const UNRELATED_COSINE: f64 = 0.12;
-const UNRELATED_RERANK_COSINE: f64 = 0.15;
+const UNRELATED_RERANK_COSINE: f64 = 0.175;
 
 impl HitSignals {
     /// Returns `true` if anything relates the memory to the query: a term, a boost, or similarity by either model.
