@@ -122,7 +122,8 @@ fn mark_field(tells_text: bool, field: &mut Value) {
 
 /// Returns the part of a hit that is read.
 fn beginning(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MAX_HIT_BYTES)]
+    let end = (0..=MAX_HIT_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
 }
 
 /// Returns a text as a reader sees it: one width, case and script, look-alike letters as Latin ones, one blank between

@@ -49,7 +49,7 @@ pub(super) fn normalized_words(text: &str) -> Vec<String> {
             words.extend(expanded(word).split(' ').map(str::to_owned));
         }
     }
-    first_person(words)
+    first_person(&words)
 }
 
 /// Returns `true` if a statement adds to what is known instead of replacing it.
@@ -112,7 +112,7 @@ fn expanded(word: &str) -> String {
 }
 
 /// Calls the user "i" and gives verbs the form that follows it.
-fn first_person(words: Vec<String>) -> Vec<String> {
+fn first_person(words: &[String]) -> Vec<String> {
     let mut text = words.join(" ");
     for name in USER_NAMES {
         if let Some(rest) = text.strip_prefix(&format!("{name}'s ")) {
