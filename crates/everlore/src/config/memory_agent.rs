@@ -33,6 +33,7 @@ settings! {
         /// Longest silence of the model, before its answer and within it, such as "30s" or "2m". A model that
         /// is silent for longer is left out, and rules extract from those turns. From 1 second to 1 hour.
         #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
+        // A model on this machine reads a long conversation for most of a minute before its first word.
         pub timeout: Duration = Duration::from_secs(60);
         /// Extraction of memories from a conversation.
         pub extract: ExtractConfig = ExtractConfig::default();

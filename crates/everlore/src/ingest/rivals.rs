@@ -8,7 +8,7 @@ mod single_value;
 mod words;
 
 use super::{
-    agent_notes::agent_note, documents::chunk_origin, extract::Draft, neighbours,
+    agent_notes::agent_note, documents::chunk_origin, extract::Draft, neighbours, reconcile,
     text_sketch::TextSketch,
 };
 use crate::{
@@ -53,6 +53,7 @@ pub(super) async fn find_rivals(
 pub(super) fn is_contradicted(draft: &Draft, memory: &Memory) -> bool {
     let has_slots = draft.slot.is_some() && Slot::from_metadata(&memory.metadata).is_some();
     !has_slots
+        && reconcile::is_same_speaker(draft, memory)
         && is_comparable(memory)
         && may_replace(draft.trust, memory)
         && contradict(&draft.content, &memory.content)

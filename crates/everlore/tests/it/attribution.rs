@@ -90,8 +90,12 @@ async fn what_is_remembered_of_another_person_replaces_nothing_of_the_user() {
         for request in [by("", own), by("Ben", other), by("Ben", later)] {
             engine.remember(&scope("sam"), request).await.unwrap();
         }
-        let found = memories(&engine).await;
-        let active = found.iter().filter(|memory| memory.status == Status::Active);
+        let found = extract(&engine, vec![said(None, "Ana", other)]).await;
+        let by_ana = found.iter().filter(|it| it.source.speaker.as_deref() == Some("Ana"));
+        assert_eq!(by_ana.count(), 1, "{found:?}");
+        let active = found.iter().filter(|memory| {
+            memory.status == Status::Active && memory.source.speaker.as_deref() != Some("Ana")
+        });
         let mut active: Vec<_> = active.map(|memory| memory.content.as_str()).collect();
         active.sort_unstable();
         let mut expected = [own, later];
