@@ -48,12 +48,12 @@ const WAYS: [WayIn; 16] = [
     ("REST tool", |client, word| {
         client.post("/v1/tools/memory_save", json!({ "content": text(word) }))
     }),
-    ("MCP tool", |client, word| client.call_mcp("memory_save", json!({ "content": text(word) }))),
+    ("MCP tool", |client, word| client.call_mcp("memory_save", &json!({ "content": text(word) }))),
     ("memory folder", |client, word| {
         let path = format!("/memories/{word}.md");
         client.call_mcp(
             "memory",
-            json!({ "command": "create", "path": path, "file_text": text(word) }),
+            &json!({ "command": "create", "path": path, "file_text": text(word) }),
         )
     }),
     ("mem0 add", |client, word| {
@@ -92,7 +92,7 @@ impl WritingClient<'_> {
         self.send("POST", path, &[], body)
     }
 
-    fn call_mcp(&self, tool: &str, input: Value) -> bool {
+    fn call_mcp(&self, tool: &str, input: &Value) -> bool {
         let call = json!({
             "jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": { "name": tool, "arguments": input },

@@ -30,7 +30,7 @@ fn shared_agent(home: &TestHome) -> (TestServer, [String; 2], String) {
 }
 
 /// Calls a tool over MCP.
-pub(super) fn mcp_call(server: &TestServer, key: &str, tool: &str, input: Value) -> ApiResponse {
+pub(super) fn mcp_call(server: &TestServer, key: &str, tool: &str, input: &Value) -> ApiResponse {
     let call = json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": { "name": tool, "arguments": input },
@@ -80,7 +80,7 @@ fn a_persona_is_changed_by_the_owner_and_by_no_key() {
             let path = format!("/v1/tools/{tool}");
             let refused = server.request_as(li, "POST", &path, Some(input.clone())).json(200);
             assert_eq!(refused["is_error"], true, "{refused}");
-            let over_mcp = mcp_call(&server, li, tool, input.clone()).json(200);
+            let over_mcp = mcp_call(&server, li, tool, &input).json(200);
             assert_eq!(over_mcp["result"]["isError"], true, "{over_mcp}");
             for text in [refused.to_string(), over_mcp.to_string()] {
                 assert!(text.contains("Only the owner may change SOUL.md"), "{text}");
@@ -108,12 +108,12 @@ fn try_other_ways(server: &TestServer, li: &str) {
         for response in [write, viking, removed] {
             assert!((400..500).contains(&response.status), "{uri}: {response:?}");
         }
-        let tool = mcp_call(server, li, "fs_add", file).json(200);
+        let tool = mcp_call(server, li, "fs_add", &file).json(200);
         assert_eq!(tool["result"]["isError"], true, "{tool}");
     }
     for path in ["/memories/../SOUL.md", "/memories/../../SOUL.md", "/SOUL.md"] {
         let file = json!({ "command": "create", "path": path, "file_text": PRIVATE });
-        let tool = mcp_call(server, li, "memory", file).json(200);
+        let tool = mcp_call(server, li, "memory", &file).json(200);
         assert_eq!(tool["result"]["isError"], true, "{tool}");
     }
     let page = json!({ "kind": "user", "name": "x", "content": PRIVATE });
@@ -165,7 +165,7 @@ fn a_users_own_layers_stay_the_users_and_reach_no_one_else() {
             let refused = server.request_as(&li, "PATCH", &path, Some(add));
             assert_eq!(refused.problem_code(422), "invalid", "{refused:?}");
             let input = json!({ "file": layer, "section": "Notes", "content": text });
-            let tool = mcp_call(&server, &li, "memory_add", input).json(200);
+            let tool = mcp_call(&server, &li, "memory_add", &input).json(200);
             assert_eq!(tool["result"]["isError"], true, "{tool}");
         }
     }
@@ -197,9 +197,9 @@ fn a_query_that_is_a_document_is_refused_by_every_search() {
     for tool in tools {
         let path = format!("/v1/tools/{tool}");
         refused(server.request("POST", &path, Some(query.clone())), tool);
-        refused(mcp_call(&server, &server.token, tool, query.clone()), tool);
+        refused(mcp_call(&server, &server.token, tool, &query), tool);
     }
-    refused(mcp_call(&server, &server.token, "fs_grep", json!({ "pattern": long })), "fs_grep");
+    refused(mcp_call(&server, &server.token, "fs_grep", &json!({ "pattern": long })), "fs_grep");
     // A message for a prompt may be long: people paste.
     let context = server.request("POST", "/v1/context", Some(query));
     assert_eq!(context.status, 200);

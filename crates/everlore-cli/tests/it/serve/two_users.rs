@@ -113,7 +113,7 @@ impl SharedAgentWorld {
         let input = self.input_for(user, "", &tool["input_schema"]);
         let key = self.users[user].key.clone();
         let response = if self.random.below(2) == 0 {
-            mcp_call(&self.server, &key, name, input.clone())
+            mcp_call(&self.server, &key, name, &input)
         } else {
             let path = format!("/v1/tools/{name}?session=s");
             self.server.request_as(&key, "POST", &path, Some(input.clone()))
@@ -273,7 +273,7 @@ impl SharedAgentWorld {
             ("fs_grep", json!({ "pattern": "e" })),
             ("read_graph", json!({})),
         ] {
-            let response = mcp_call(&self.server, &key, tool, input);
+            let response = mcp_call(&self.server, &key, tool, &input);
             self.check(user, tool, &response);
         }
     }
