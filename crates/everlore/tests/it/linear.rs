@@ -121,6 +121,14 @@ async fn timed(operation: &str, pattern: &str, size: usize) -> Duration {
     began.elapsed()
 }
 
+/// Prints the times at a size that the caller chose: they are what such a run is for.
+#[expect(clippy::print_stdout, reason = "a run at a chosen size is a measurement")]
+fn report_times(operation: &str, pattern: &str, took: &[Duration]) {
+    if given_size().is_some() {
+        println!("{operation} {pattern:?}: {took:.2?}");
+    }
+}
+
 /// Returns the growth from the first size to the last. The best of three runs counts: other programs only add time.
 async fn growth(operation: &str, pattern: &str) -> f64 {
     let mut least = f64::INFINITY;
@@ -129,9 +137,7 @@ async fn growth(operation: &str, pattern: &str) -> f64 {
         for size in sizes() {
             took.push(timed(operation, pattern, size).await);
         }
-        if given_size().is_some() {
-            println!("{operation} {pattern:?}: {took:.2?}");
-        }
+        report_times(operation, pattern, &took);
         let last = took[took.len() - 1];
         if last < NEGLIGIBLE {
             return 0.0;

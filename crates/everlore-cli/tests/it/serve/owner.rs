@@ -80,7 +80,7 @@ fn a_persona_is_changed_by_the_owner_and_by_no_key() {
             let path = format!("/v1/tools/{tool}");
             let refused = server.request_as(li, "POST", &path, Some(input.clone())).json(200);
             assert_eq!(refused["is_error"], true, "{refused}");
-            let over_mcp = mcp_call(&server, li, tool, &input).json(200);
+            let over_mcp = mcp_call(&server, li, tool, input).json(200);
             assert_eq!(over_mcp["result"]["isError"], true, "{over_mcp}");
             for text in [refused.to_string(), over_mcp.to_string()] {
                 assert!(text.contains("Only the owner may change SOUL.md"), "{text}");
