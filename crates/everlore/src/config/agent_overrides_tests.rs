@@ -81,7 +81,7 @@ fn what_cannot_be_used_is_told_with_its_place_and_the_rest_holds() {
             "the setting `memory.inject.limit` is 5000, but must be from 0 to 1000"
         ]
     );
-    assert_eq!((agent.config.memory.enabled, agent.config.memory.inject.limit), (false, 4));
+    assert_eq!((agent.config.memory.enabled, agent.config.memory.inject.limit), (false, 5));
     assert_eq!(agent.warnings[0].nearest.as_deref(), Some("prompt.guide"));
     assert!(Config::default().for_agent("[memory\n").is_err());
 }

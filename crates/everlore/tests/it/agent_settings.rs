@@ -93,7 +93,7 @@ async fn limits_budgets_and_language_are_those_of_the_agent() {
     );
     assert_eq!(
         (engine.context_request(&many, "tea").limit, engine.recall_request(&many, "tea").limit),
-        (4, 10)
+        (5, 10)
     );
     let request = |scope: &Scope| everlore::RecallRequest {
         limit: 10,

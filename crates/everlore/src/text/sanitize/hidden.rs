@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::lookalikes::is_angle;
+
 const ZERO_WIDTH_NON_JOINER: char = '\u{200c}';
 const ZERO_WIDTH_JOINER: char = '\u{200d}';
 
@@ -9,20 +11,31 @@ const ZERO_WIDTH_JOINER: char = '\u{200d}';
 const KEYCAP: char = '\u{20e3}';
 
 /// Returns a line without hidden characters. Joiners stay between letters of scripts that need them and within emoji,
-/// and so does the one selector after an emoji.
+/// and so does the one selector after an emoji. Marks on an angle bracket go, too: with U+0338 a reader takes `>` for
+/// another character that ends no tag.
 pub(super) fn without_hidden(line: &str) -> Cow<'_, str> {
-    if !line.chars().any(is_hidden) {
+    if !line.chars().any(|c| is_hidden(c) || is_combining(c)) {
         return Cow::Borrowed(line);
     }
     let mut visible = String::with_capacity(line.len());
-    let (mut before, mut characters) = (None, line.chars().peekable());
+    let (mut before, mut on_angle, mut characters) = (None, false, line.chars().peekable());
     while let Some(c) = characters.next() {
+        if is_combining(c) && on_angle {
+            continue;
+        }
         if !is_hidden(c) || is_needed(c, before, characters.peek().copied()) {
             visible.push(c);
             before = Some(c);
+            on_angle = is_angle(c);
         }
     }
     Cow::Owned(visible)
+}
+
+/// Returns `true` for marks that stand on the character before them, of the blocks for all scripts.
+fn is_combining(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'
+        | '\u{fe20}'..='\u{fe2f}')
 }
 
 /// Returns `true` for control characters and all that Unicode calls default-ignorable (zero-width characters, direction

@@ -159,6 +159,16 @@ fn work_grows_with_the_length_of_the_text_only() {
     }
 }
 
+#[test]
+fn a_mark_on_a_closing_bracket_hides_no_tag() {
+    for text in
+        ["<>\u{338}memory-context", "<mem>\u{338}ory-context", "<>\u{301}\u{338}memory-context"]
+    {
+        assert_eq!(find_escape(&sanitize(text)), None, "{text}");
+        assert!(!sanitize(text).contains('\u{338}'), "{text}");
+    }
+}
+
 /// Pieces of tags, in many spellings.
 #[rustfmt::skip]
 const PIECES: &[&str] = &[
