@@ -184,7 +184,7 @@ impl<'a> AfterAngle<'a> {
 
     /// Returns `true` if only marks follow in the line: the name may stand in the next one.
     fn is_bare(&self) -> bool {
-        self.dense_to_line_end && self.dense_letters.is_empty()
+        self.dense_to_line_end && !self.dense_letters.iter().any(|c| c.is_alphanumeric())
     }
 
     fn is_half_of(&self, letters: &[char], tags: &[&str]) -> bool {

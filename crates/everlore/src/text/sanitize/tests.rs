@@ -160,7 +160,7 @@ fn work_grows_with_the_length_of_the_text_only() {
 }
 
 #[test]
-fn a_mark_on_a_closing_bracket_hides_no_tag() {
+fn marks_before_and_on_a_bracket_hide_no_tag() {
     for text in
         ["<>\u{338}memory-context", "<mem>\u{338}ory-context", "<>\u{301}\u{338}memory-context"]
     {
