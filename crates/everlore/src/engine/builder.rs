@@ -21,7 +21,7 @@ use crate::{
     config::Config,
     embed::{CircuitBreaker, EmbedOnWrite, EmbeddingBackfill, EmbeddingPath, TokenBackfill},
     error::Result,
-    llm::{BuiltinEmbedder, ChatModel, Embedder, Reranker},
+    llm::{BuiltinEmbedder, ChatModel, Embedder, NeedModel, Reranker},
     recall::{ConfidenceTuning, Domains},
     store::{self, Store},
     types::{ChangeAuthor, Clock, Scope, Timestamp, system_now},
@@ -47,7 +47,7 @@ pub struct EngineBuilder {
     store: Arc<dyn Store>,
     embedding: EmbeddingChoice,
     reranker: Option<Arc<dyn Reranker>>,
-    message_encoder: Option<Arc<dyn Embedder>>,
+    need_model: Option<Arc<dyn NeedModel>>,
     chat: Option<Arc<dyn ChatModel>>,
     config: Arc<Config>,
     domains: Arc<Domains>,
@@ -117,7 +117,7 @@ impl Engine {
             store,
             embedding: EmbeddingChoice::None,
             reranker: None,
-            message_encoder: None,
+            need_model: None,
             chat: None,
             config: Arc::default(),
             domains: Arc::default(),
@@ -169,7 +169,7 @@ impl EngineBuilder {
     pub fn builtin_encoder(self) -> Self {
         let encoder = Arc::new(BuiltinEncoder::new());
         let reranker = self.reranker.clone().unwrap_or_else(|| Arc::clone(&encoder) as _);
-        Self { reranker: Some(reranker), message_encoder: Some(encoder), ..self }
+        Self { reranker: Some(reranker), need_model: Some(encoder), ..self }
     }
 
     /// Sets the chat model that reads conversations, if the settings allow it.
@@ -232,7 +232,7 @@ impl EngineBuilder {
             query_embedder,
             breaker,
             reranker: self.reranker.clone(),
-            message_encoder: self.message_encoder.clone(),
+            need_model: self.need_model.clone(),
             config: Arc::clone(&self.config),
             settings_cache: Arc::default(),
             author: ChangeAuthor::PERSON,
