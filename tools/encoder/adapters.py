@@ -1,0 +1,314 @@
+"""Trains the adapters of the built-in encoder: is a sentence worth keeping, and does a message call for memory.
+
+    python adapters.py --model ENCODER --tokenizer tokenizer.json --han folds.bin --data DATA --topics topics.tsv --out ADAPTERS
+
+`DATA` is `crates/everlore-eval/data`. An adapter adds a low-rank matrix to every linear layer (LoRA); the encoder's own weights stay as
+they are. Prints how well sentences of authors outside the fit are judged, then trains on everything.
+"""
+
+import argparse
+import json
+import math
+import random
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+HERE = Path(__file__).resolve().parent
+sys.path += [str(HERE.parent / "embedder"), str(HERE.parent / "bilingual")]
+
+import vocabulary
+from chinese import Folds
+from reference import Reference
+
+KINDS = "identity family work health preference feedback plan project decision request none".split()
+MODES = "asserted correction retracted question hypothetical quoted acted joke translation pasted instruction smalltalk".split()
+# Pieces before a sentence, in it, and after it: with the frame they fill the positions of the encoder.
+BEFORE, TEXT, AFTER = 48, 60, 16
+# Characters of an earlier text that are read.
+EARLIER_CHARACTERS = 160
+IGNORED = -100
+LABEL = re.compile(r"(yes|maybe|no) (\w+) (.+?) (\w+) \| (.*)$")
+KEEP = {"yes": 1.0, "maybe": 0.5, "no": 0.0}
+GREETINGS = {
+    "en": ["Hi! How can I help you today?", "Got it. Anything else?", "Sure, go ahead."],
+    "zh": ["你好！有什么可以帮你的吗？", "好的，还有别的吗？", "收到。"],
+}
+PARTS = {
+    "query": "attention.self.query",
+    "key": "attention.self.key",
+    "value": "attention.self.value",
+    "attention_output": "attention.output.dense",
+    "up": "intermediate.dense",
+    "down": "output.dense",
+}
+# Log odds of messages outside the fit are too large by this factor.
+NEED_SCALE = 0.62
+
+
+def dialogues(path: Path):
+    """Yields (texts before, label match, next text) for each labelled sentence of a file of dialogues."""
+    before, message = [], []
+
+    def flush():
+        for at, label in enumerate(message):
+            yield list(before), label, message[at + 1][5] if at + 1 < len(message) else ""
+            before.append(label[5])
+        message.clear()
+
+    for line in path.read_text(encoding="utf-8").splitlines():
+        label = LABEL.match(line)
+        if label:
+            message.append(label)
+            continue
+        yield from flush()
+        if line.startswith(("## ", "--- ")):
+            before.clear()
+        elif line.startswith("assistant:"):
+            before.append(line[10:].strip())
+    yield from flush()
+
+
+class Framer:
+    """Turns texts into pieces as the engine does (`llm/local/sentence_judge.rs`)."""
+
+    def __init__(self, reference: Reference):
+        self.pieces = reference.pieces
+
+    def sentence(self, before, text, after):
+        context = []
+        for earlier in reversed(before):
+            pieces = self.pieces(earlier[-EARLIER_CHARACTERS:])[-BEFORE:]
+            if context and len(context) + len(pieces) > BEFORE:
+                break
+            context = pieces + context
+        frame = [vocabulary.FIRST, *context, *([vocabulary.LAST] if context else [])]
+        start = len(frame)
+        frame += [*self.pieces(text)[:TEXT], vocabulary.LAST]
+        end = len(frame)
+        if after:
+            frame += [*self.pieces(after)[:AFTER], vocabulary.LAST]
+        return frame, start, end
+
+    def message(self, text):
+        frame = [vocabulary.FIRST, *self.pieces(text), vocabulary.LAST]
+        return frame, 0, len(frame)
+
+
+def example(framed, keep, kind=IGNORED, mode=IGNORED, author="", weight=1.0):
+    return {"framed": framed, "keep": keep, "kind": kind, "mode": mode, "author": author, "weight": weight}
+
+
+def sentence_examples(data: Path, topics: Path, framer: Framer):
+    rng, examples = random.Random(7), []
+
+    def add(label, before, after, author):
+        keep, kind, _, mode, text = label.groups()
+        framed = framer.sentence(before, text, after)
+        examples.append(example(framed, KEEP[keep], KINDS.index(kind), MODES.index(mode), author))
+
+    for path in sorted((data / "dialogues").glob("train_*.txt")):
+        for before, label, after in dialogues(path):
+            add(label, before, after, path.stem[-1])
+    for language in GREETINGS:
+        labels = [LABEL.match(line) for line in (data / "dialogues" / f"plain_{language}.txt").read_text(encoding="utf-8").splitlines()]
+        labels = [label for label in labels if label]
+        for at, label in enumerate(labels):
+            # A plain statement may open a talk, follow a greeting or follow another statement.
+            before = rng.choice([[], [], [rng.choice(GREETINGS[language])], [labels[at - 1][5]]])
+            add(label, before, "", f"plain{at % 3}")
+    for line in topics.read_text(encoding="utf-8").splitlines():
+        columns = line.split("\t")
+        if line.startswith("#") or len(columns) < 3:
+            continue
+        for memory in columns[1].split("|"):
+            if "{" not in memory and len(memory) > 5:
+                examples.append(example(framer.sentence([], memory.strip(), ""), 1.0, mode=0, weight=0.5))
+    for message in rng.sample(messages(data), 900):
+        examples.append(example(framer.sentence([], message["text"], ""), 0.0, kind=KINDS.index("none"), weight=0.5))
+    return examples
+
+
+def messages(data: Path):
+    return [json.loads(line) for line in (data / "messages.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def message_examples(data: Path, framer: Framer):
+    return [
+        example(framer.message(message["text"]), float(message["needs_memory"]), author=str(at % 5))
+        for at, message in enumerate(messages(data))
+    ]
+
+
+class Adapted(nn.Module):
+    """Linear layer whose weights stay, with a low-rank change."""
+
+    def __init__(self, weight, bias, rank):
+        super().__init__()
+        self.register_buffer("weight", torch.tensor(weight))
+        self.register_buffer("bias", torch.tensor(bias))
+        self.narrow = nn.Parameter(torch.randn(rank, self.weight.shape[1]) / math.sqrt(self.weight.shape[1]))
+        self.tall = nn.Parameter(torch.zeros(rank, self.weight.shape[0]))
+
+    def forward(self, rows):
+        return F.linear(rows, self.weight, self.bias) + rows @ self.narrow.T @ self.tall
+
+
+class Net(nn.Module):
+    """Encoder with an adapter, and a head on the mean of the last hidden states of the part that is read."""
+
+    def __init__(self, reference: Reference, rank: int, outputs: int):
+        super().__init__()
+        self.config, tensors = reference.config, reference.tensors
+        dense = lambda name: tensors[f"{name}.weight"].astype(np.float32) * tensors[f"{name}.weight.scales"].reshape(-1, 1)
+        place = dense("embeddings.position_embeddings")
+        self.register_buffer("words", torch.tensor(reference.words.astype(np.float32) @ dense("embeddings.projection").T))
+        self.register_buffer("places", torch.tensor(place))
+        self.norms = nn.ParameterDict()
+        layers = []
+        for number in range(self.config["num_hidden_layers"]):
+            name = f"encoder.layer.{number}."
+            layers.append(nn.ModuleDict({
+                part: Adapted(dense(name + tensor), tensors[f"{name}{tensor}.bias"], rank) for part, tensor in PARTS.items()
+            }))
+        self.layers = nn.ModuleList(layers)
+        self.tensors = {name: torch.tensor(value) for name, value in tensors.items() if "LayerNorm" in name}
+        self.dropout = nn.Dropout(0.1)
+        self.head = nn.Linear(self.config["hidden_size"], outputs)
+        self.head.weight.data *= 0.1
+
+    def norm(self, rows, name):
+        gain, bias = (self.tensors[f"{name}.{part}"].to(rows.device) for part in ("weight", "bias"))
+        return F.layer_norm(rows, rows.shape[-1:], gain, bias, self.config["layer_norm_eps"])
+
+    def forward(self, pieces, present, read):
+        hidden = self.norm(self.words[pieces] + self.places[: pieces.shape[1]], "embeddings.LayerNorm")
+        heads = self.config["num_attention_heads"]
+        split = lambda rows: rows.unflatten(-1, (heads, -1)).transpose(1, 2)
+        for number, layer in enumerate(self.layers):
+            name = f"encoder.layer.{number}."
+            queries, keys, values = (split(layer[part](hidden)) for part in ("query", "key", "value"))
+            attended = F.scaled_dot_product_attention(queries, keys, values, attn_mask=present[:, None, None, :])
+            attended = layer["attention_output"](attended.transpose(1, 2).flatten(2))
+            hidden = self.norm(hidden + self.dropout(attended), name + "attention.output.LayerNorm")
+            inner = layer["down"](F.gelu(layer["up"](hidden)))
+            hidden = self.norm(hidden + self.dropout(inner), name + "output.LayerNorm")
+        mean = (hidden * read[..., None]).sum(1) / read.sum(1, keepdim=True)
+        return self.head(self.dropout(mean))
+
+
+def batch(examples, device):
+    width = max(len(it["framed"][0]) for it in examples)
+    pieces, present, read = (torch.zeros(len(examples), width, dtype=kind) for kind in (torch.long, torch.bool, torch.float))
+    for row, it in enumerate(examples):
+        frame, start, end = it["framed"]
+        pieces[row, : len(frame)] = torch.tensor(frame)
+        present[row, : len(frame)] = True
+        read[row, start:end] = 1.0
+    return pieces.to(device), present.to(device), read.to(device)
+
+
+def loss_of(outputs, examples):
+    column = lambda name, kind: torch.tensor([it[name] for it in examples], dtype=kind, device=outputs.device)
+    keep = column("keep", torch.float)
+    weight = column("weight", torch.float) * torch.where(keep == 0.5, 0.3, 1.0)
+    loss = (F.binary_cross_entropy_with_logits(outputs[:, 0], keep, reduction="none") * weight).mean()
+    if outputs.shape[1] > 1:
+        kinds, modes = outputs[:, 1:].split([len(KINDS), len(MODES)], 1)
+        for scores, name in ((kinds, "kind"), (modes, "mode")):
+            labels = column(name, torch.long)
+            if (labels != IGNORED).any():
+                loss = loss + 0.3 * F.cross_entropy(scores, labels, ignore_index=IGNORED)
+    return loss
+
+
+def train(reference, examples, rank, outputs, epochs, device, seed=0, size=64):
+    torch.manual_seed(seed)
+    rng = random.Random(seed)
+    net = Net(reference, rank, outputs).to(device)
+    optimizer = torch.optim.AdamW(
+        [
+            {"params": [p for n, p in net.named_parameters() if not n.startswith("head")], "lr": 1e-3},
+            {"params": net.head.parameters(), "lr": 2e-3},
+        ],
+        weight_decay=0.02,
+    )
+    steps = epochs * math.ceil(len(examples) / size)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda at: min(1, (at + 1) / (0.1 * steps)) * max(0, 1 - at / steps))
+    for _ in range(epochs):
+        order = rng.sample(examples, len(examples))
+        for at in range(0, len(order), size):
+            chosen = order[at : at + size]
+            loss = loss_of(net(*batch(chosen, device)), chosen)
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+    return net.eval()
+
+
+@torch.no_grad()
+def log_odds(net, examples, device):
+    parts = [net(*batch(examples[at : at + 256], device))[:, 0].cpu() for at in range(0, len(examples), 256)]
+    return torch.cat(parts).numpy()
+
+
+def area_under_curve(odds, labels):
+    ranks = odds.argsort().argsort() + 1.0
+    positive = labels.sum()
+    return (ranks[labels].sum() - positive * (positive + 1) / 2) / (positive * (len(labels) - positive))
+
+
+def cross_validate(name, reference, examples, rank, outputs, epochs, device):
+    for author in sorted({it["author"] for it in examples} - {""}):
+        held = [it for it in examples if it["author"] == author]
+        net = train(reference, [it for it in examples if it["author"] != author], rank, outputs, epochs, device)
+        odds, keep = log_odds(net, held, device), np.array([it["keep"] for it in held])
+        sure = keep != 0.5
+        area = area_under_curve(odds[sure], keep[sure] == 1)
+        found, right = (odds[keep == 1] > 1.5).mean(), (keep[odds > 1.5] > 0).mean()
+        print(f"{name}, held out {author}: auc {area:.3f}, above 1.5: found {found:.2f}, right {right:.3f}", flush=True)
+
+
+def export(net, path: Path, scale=1.0):
+    from safetensors.numpy import save_file
+
+    tensors = {"head.weight": net.head.weight * scale, "head.bias": net.head.bias * scale}
+    tensors = {name: value.detach().cpu().numpy() for name, value in tensors.items()}
+    for number, layer in enumerate(net.layers):
+        for part, linear in layer.items():
+            for matrix in ("narrow", "tall"):
+                value = getattr(linear, matrix).detach().cpu().numpy().astype(np.float16)
+                tensors[f"layer.{number}.{part}.{matrix}"] = np.ascontiguousarray(value)
+    save_file(tensors, path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name in ("model", "tokenizer", "han", "data", "topics", "out"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--quick", action="store_true", help="skip cross-validation")
+    arguments = parser.parse_args()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    reference = Reference(arguments.model, arguments.tokenizer, Folds(arguments.han))
+    framer = Framer(reference)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    outputs = 1 + len(KINDS) + len(MODES)
+    for name, examples, rank, width, epochs, scale in (
+        ("capture", sentence_examples(arguments.data, arguments.topics, framer), 16, outputs, 7, 1.0),
+        ("need", message_examples(arguments.data, framer), 8, 1, 5, NEED_SCALE),
+    ):
+        if not arguments.quick:
+            cross_validate(name, reference, examples, rank, width, epochs, device)
+        net = train(reference, examples, rank, width, epochs, device)
+        export(net, arguments.out / f"{name}.safetensors", scale)
+
+
+if __name__ == "__main__":
+    main()
