@@ -120,6 +120,10 @@ const CALL_COEFFICIENTS: [(&str, f64); 7] = [
     ("strangers", -2.74),
 ];
 
+/// Log odds of the need model above which the form of a message ("write a notice: …") does not silence memory: five in
+/// six such messages call for it.
+const SURE_NEED: f64 = 1.5;
+
 /// Log odds per unit of negative need that a question for a fact loses: general knowledge has answers elsewhere.
 const FACT_NEED: f64 = 0.5;
 
@@ -179,6 +183,11 @@ impl ConfidenceTuning {
 }
 
 impl ConfidenceFeatures {
+    /// Returns `true` if the need model is sure that the message calls for memory, whatever its form.
+    fn is_called_for(&self) -> bool {
+        self.compared && self.need > SURE_NEED
+    }
+
     /// Returns what each input adds to the log odds that the message calls for memory.
     fn call_parts(&self) -> Vec<FeatureContribution> {
         let values = [
@@ -324,7 +333,9 @@ pub(super) fn full_confidence() -> ConfidenceEstimate {
 fn basis(intent: &Intent, hits: &[Hit], features: &ConfidenceFeatures) -> ConfidenceBasis {
     match hits.first() {
         None => ConfidenceBasis::Nothing,
-        Some(_) if intent.need == MemoryNeed::Nothing => ConfidenceBasis::NoNeed,
+        Some(_) if intent.need == MemoryNeed::Nothing && !features.is_called_for() => {
+            ConfidenceBasis::NoNeed
+        }
         Some(_) if intent.asks_period => ConfidenceBasis::Period,
         Some(best)
             if intent.identity == IdentityQuestion::Strong && best.signals.identity > 0.0 =>
