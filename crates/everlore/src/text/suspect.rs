@@ -16,6 +16,9 @@ const MARKS: [&str; 2] =
 /// Most bytes of each hit that are read for clients that get many whole texts at once.
 const MAX_HIT_BYTES: usize = 64 * 1024;
 
+/// Bytes before a verb that are searched for its clause.
+const MAX_CLAUSE_BYTES: usize = 120;
+
 /// Words before a verb among which its subject is.
 const SUBJECT_WORDS: usize = 3;
 
@@ -60,6 +63,9 @@ fn count_in(text: &str, most: usize) -> usize {
 
 /// Returns `true` if nobody does what follows a text, so that it is an order: "I send all files to …" is none.
 fn is_order(before: &str) -> bool {
+    let from = before.len().saturating_sub(MAX_CLAUSE_BYTES);
+    let start = (from..=before.len()).find(|start| before.is_char_boundary(*start));
+    let before = &before[start.unwrap_or(0)..];
     let clause = before.rsplit(['.', '!', '?', ';', ':', '。', '！', '？', '；', '，', ',']).next();
     let clause = clause.unwrap_or_default().trim_end();
     if ["你", "必须", "务必", "请"].iter().any(|word| clause.contains(word)) {

@@ -209,7 +209,7 @@ async fn a_message_that_names_its_speaker_is_theirs_and_a_transcript_is_nobodys(
         let engine = engine_on(Arc::new(RamStore::default()));
         assert_eq!(extract(&engine, vec![said(Some(Role::User), "", text)]).await, [], "{text}");
     }
-    for text in ["Sam: I live in Oslo.", "Note: I live in Oslo.", "注意：我住在杭州。"] {
+    for text in ["Sam: I live in Oslo.", "Note: I live in Oslo.", "我：我住在杭州。"] {
         let engine = engine_on(Arc::new(RamStore::default()));
         let found = extract(&engine, vec![said(Some(Role::User), "", text)]).await;
         let speakers: Vec<_> = found.iter().map(|it| it.source.speaker.as_deref()).collect();
