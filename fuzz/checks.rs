@@ -171,8 +171,8 @@ pub(crate) fn find_way_out(text: &str) -> Option<String> {
     if let Some(c) = text.chars().find(odd) {
         return Some(format!("the character {c:?}"));
     }
-    let angles = "<＜﹤≮‹«〈《⟨⟪〈ᐸ˂❮❬❰≺≪⧼⦑⦉";
-    let closing = ">＞﹥›»〉》⟩⟫〉ᐳ˃❯❭❱≻≫⧽⦒⦊";
+    let angles = "<＜﹤≮‹«〈《⟨⟪\u{2329}ᐸ˂❮❬❰≺≪⧼⦑⦉";
+    let closing = ">＞﹥›»〉》⟩⟫\u{232a}ᐳ˃❯❭❱≻≫⧽⦒⦊";
     for (at, c) in text.char_indices().filter(|(_, c)| angles.contains(*c)) {
         let rest = &text[at + c.len_utf8()..];
         let shown = || Some(rest.chars().take(40).collect::<String>());

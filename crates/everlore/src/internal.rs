@@ -41,7 +41,9 @@ pub mod text {
         pub use crate::text::secrets::{describe_kinds, mask, mask_all};
     }
     pub mod suspect {
-        pub use crate::text::suspect::{is_unverified, mark_suspect_lines, marked_text};
+        pub use crate::text::suspect::{
+            is_unverified, mark_suspect_json, mark_suspect_lines, marked_text,
+        };
     }
     pub mod terms {
         pub use crate::text::terms::{TERMS_VERSION, terms};

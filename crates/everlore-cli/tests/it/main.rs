@@ -71,6 +71,8 @@ mod tool;
 mod fs;
 #[cfg(feature = "server")]
 mod identity;
+#[cfg(all(feature = "server", feature = "mem0", feature = "openviking"))]
+mod hostile;
 mod docs_examples;
 #[cfg(feature = "server")]
 mod clients;

@@ -1,5 +1,7 @@
 //! Memory as a virtual file tree of `agent://` uris.
 
+use std::borrow::Cow;
+
 use axum::{
     Router,
     routing::{get, post},
@@ -11,6 +13,7 @@ use everlore::{
         FsGrepRequest, FsInjectRequest, FsListRequest, FsListing, FsRemoveReport, FsRemoveRequest,
         FsStat, FsStatus, FsText, FsTree, FsTreeRequest, MAX_PAGE_SIZE,
     },
+    internal::text::suspect::mark_suspect_lines,
     types::Tier,
 };
 use serde::Deserialize;
@@ -76,7 +79,9 @@ pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> Api
         all: params.flag("all")?,
     };
     params.finish()?;
-    Ok(JsonResponse::ok(access.engine().fs_list(&access.scope, &request).await?))
+    let mut listing = access.engine().fs_list(&access.scope, &request).await?;
+    listing.items.iter_mut().for_each(|item| mark(&mut item.summary));
+    Ok(JsonResponse::ok(listing))
 }
 
 /// List a folder and its subfolders
@@ -99,7 +104,9 @@ pub(super) async fn tree(Reader(access): Reader, mut params: QueryParams) -> Api
         all: params.flag("all")?,
     };
     params.finish()?;
-    Ok(JsonResponse::ok(access.engine().fs_tree(&access.scope, &request).await?))
+    let mut tree = access.engine().fs_tree(&access.scope, &request).await?;
+    tree.items.iter_mut().for_each(|entry| mark(&mut entry.item.summary));
+    Ok(JsonResponse::ok(tree))
 }
 
 /// Read a file or a folder at a level of detail
@@ -114,7 +121,9 @@ pub(super) async fn tree(Reader(access): Reader, mut params: QueryParams) -> Api
 pub(super) async fn read(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsText> {
     let (uri, level) = (params.required::<String>("uri")?, level(&mut params)?);
     params.finish()?;
-    Ok(JsonResponse::ok(access.engine().fs_read(&access.scope, &uri, level).await?))
+    let mut read = access.engine().fs_read(&access.scope, &uri, level).await?;
+    mark(&mut read.text);
+    Ok(JsonResponse::ok(read))
 }
 
 /// Describe an entry without reading it
@@ -126,7 +135,9 @@ pub(super) async fn read(Reader(access): Reader, mut params: QueryParams) -> Api
 pub(super) async fn stat(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsStat> {
     let uri = uri(&mut params)?;
     params.finish()?;
-    Ok(JsonResponse::ok(access.engine().fs_stat(&access.scope, &uri).await?))
+    let mut stat = access.engine().fs_stat(&access.scope, &uri).await?;
+    mark(&mut stat.item.summary);
+    Ok(JsonResponse::ok(stat))
 }
 
 /// Search a folder by meaning
@@ -153,7 +164,9 @@ pub(super) async fn find(
         explain: params.flag("explain")?,
     };
     params.finish()?;
-    Ok(JsonResponse::ok(access.engine().fs_find(&access.scope, &request).await?))
+    let mut report = access.engine().fs_find(&access.scope, &request).await?;
+    report.found.iter_mut().for_each(|hit| mark(&mut hit.summary));
+    Ok(JsonResponse::ok(report))
 }
 
 /// Search a folder for lines of text
@@ -180,7 +193,9 @@ pub(super) async fn grep(
         limit: limit(&mut params, DEFAULT_PAGE_SIZE)?,
     };
     params.finish()?;
-    Ok(JsonResponse::ok(access.engine().fs_grep(&access.scope, &request).await?))
+    let mut report = access.engine().fs_grep(&access.scope, &request).await?;
+    report.matches.iter_mut().for_each(|line| mark(&mut line.text));
+    Ok(JsonResponse::ok(report))
 }
 
 /// Build the memory block for a system prompt from a folder; its text is empty if nothing is relevant
@@ -274,4 +289,11 @@ pub(super) async fn remove(
     };
     params.finish()?;
     Ok(JsonResponse::ok(access.engine().fs_remove(&access.scope, &request).await?))
+}
+
+/// Marks a text where it reads like an instruction: clients put it into prompts.
+fn mark(text: &mut String) {
+    if let Cow::Owned(marked) = mark_suspect_lines(text) {
+        *text = marked;
+    }
 }

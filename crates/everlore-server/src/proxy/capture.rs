@@ -8,7 +8,7 @@ use everlore::{
     Scope, Turn,
     internal::text::injected_blocks::strip_injected_blocks,
     store::JournalQuery,
-    types::{ChangeAuthor, Role, Timestamp},
+    types::{ChangeAuthor, MAX_CONTENT_BYTES, Role, Timestamp},
 };
 
 use super::{
@@ -41,7 +41,7 @@ impl Exchange {
         let question = self.question_link();
         let messages = [(MessageAuthor::Model, answer.as_str())];
         let after = chain_links(messages).concat() + &question;
-        self.store_turn(Role::User, &self.request.question, self.at, &question).await;
+        self.store_turn(Role::User, self.question_text(), self.at, &question).await;
         self.store_turn(Role::Assistant, &answer, ended_at.max(self.at), &after).await;
         if reply.is_done {
             let usage = access.engine().record_answer(&access.scope, session, &answer).await;
@@ -49,6 +49,12 @@ impl Exchange {
                 tracing::warn!(%error, "the usage of an answer was not recorded");
             }
         }
+    }
+
+    /// Returns the question with what it quotes, or alone where there is too much for one turn.
+    fn question_text(&self) -> &str {
+        let ProxiedRequest { question, question_with_quotes: all, .. } = &self.request;
+        if question.is_empty() || all.len() > MAX_CONTENT_BYTES { question } else { all }
     }
 
     /// Returns the digest that tells the question from the same words elsewhere: by all messages up to it, or within a

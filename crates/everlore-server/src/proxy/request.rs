@@ -23,6 +23,8 @@ pub(super) struct ProxiedRequest {
     pub(super) model: Option<(String, Range<usize>)>,
     /// Own words of the last user message; empty if there is none.
     pub(super) question: String,
+    /// Last user message with what it quotes; the store keeps own words and quotes apart.
+    pub(super) question_with_quotes: String,
     /// Name that the client gives the author of the question.
     pub(super) speaker: Option<String>,
     /// Digests of the messages of the user and the model up to the question, each with all before it.
@@ -185,6 +187,7 @@ impl ProxiedRequest {
         question: &str,
     ) {
         self.question = SpokenText::parse(question).own.into_owned();
+        self.question_with_quotes = strip_injected_blocks(question).into_owned();
         self.chain = chain_links([(MessageAuthor::User, self.question.as_str())]);
         self.message_count = 1;
         self.insertion = insertion_point(text, input);
@@ -215,6 +218,7 @@ impl ProxiedRequest {
         };
         self.transcript = spoken(&messages);
         self.question.clone_from(&messages[last].text);
+        self.question_with_quotes = strip_injected_blocks(&messages[last].raw_text).into_owned();
         self.speaker = items[last].name.and_then(json_string);
         self.preceding = spoken(&messages[last.saturating_sub(CONTEXT_MESSAGES)..last]);
         let up_to = messages[..=last].iter().filter(|message| message.author.is_spoken());

@@ -14,7 +14,7 @@ use crate::{
     },
     types::{
         Actor, CHECK_KEY, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, MemorySource,
-        NewCheck, Origin, Role, Scope, StoredCheck, Timestamp,
+        NewCheck, Origin, QUOTED_KEY, Role, Scope, StoredCheck, Timestamp,
     },
 };
 
@@ -26,9 +26,6 @@ const MAX_GIVEN_TAGS: usize = 16 * MAX_TAGS;
 
 /// Longest tag, session or speaker: more is a text, not a name.
 const MAX_LABEL_CHARS: usize = 200;
-
-/// Metadata key of a turn: text that its message quoted, such as the output of a tool.
-const QUOTED_KEY: &str = "quoted";
 
 /// Statement to remember. Only the content is required.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

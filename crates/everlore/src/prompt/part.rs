@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use crate::text::{sanitize::sanitize_unindented, tokens::estimate_tokens};
+use crate::text::{
+    sanitize::sanitize_unindented, suspect::mark_suspect_lines, tokens::estimate_tokens,
+};
 
 /// Tokens of the blank line between two parts.
 const SEPARATOR_TOKENS: usize = 1;
@@ -60,15 +62,27 @@ impl PromptPartName {
             Self::Base => None,
         }
     }
+
+    /// Returns `true` for parts that tell facts; identity and guide are instructions of the owner.
+    fn tells_facts(self) -> bool {
+        matches!(self, Self::User | Self::Notes | Self::Activity | Self::Index)
+    }
 }
 
 impl PromptPart {
-    /// Creates a part with sanitized content between its tags; `None` if the content is blank.
+    /// Creates a part with sanitized content between its tags, marked where it reads like an instruction although it
+    /// should tell facts; `None` if the content is blank.
     pub(super) fn fenced(name: PromptPartName, content: &str, cut_chars: usize) -> Option<Self> {
         let content = content.trim();
         let tag = name.tag()?;
-        let text = || format!("<{tag}>\n{}\n</{tag}>", sanitize_unindented(content));
-        (!content.is_empty()).then(|| Self::new(name, text(), cut_chars))
+        if content.is_empty() {
+            return None;
+        }
+        let mut safe = sanitize_unindented(content);
+        if name.tells_facts() {
+            safe = mark_suspect_lines(&safe).into_owned();
+        }
+        Some(Self::new(name, format!("<{tag}>\n{safe}\n</{tag}>"), cut_chars))
     }
 
     /// Creates a part without tags; `None` if the content is blank.

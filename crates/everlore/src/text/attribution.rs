@@ -29,16 +29,41 @@ const SOURCE_NAMES: [&str; 46] = [
     "文章", "终端", "控制台", "数据库",
 ];
 
+/// Endings of file names.
+#[rustfmt::skip]
+const FILE_ENDINGS: [&str; 40] = [
+    "md", "txt", "pdf", "doc", "docx", "rtf", "odt", "html", "htm", "xml", "json", "jsonl", "yaml", "yml", "toml", "ini",
+    "cfg", "conf", "csv", "tsv", "xls", "xlsx", "ppt", "pptx", "log", "eml", "msg", "srt", "vtt", "tex", "py", "rs", "js",
+    "ts", "go", "java", "c", "cpp", "h", "sh",
+];
+
 /// Returns the role that a turn counts as: a source that is no person quotes, whatever role the host gives it, and a
 /// name that is a role stands for it if the host gives none.
 pub(crate) fn speaker_role(role: Option<Role>, speaker: Option<&str>) -> Option<Role> {
     let name = speaker.map(name_key).unwrap_or_default();
+    let is_source = || SOURCE_NAMES.contains(&name.as_str()) || speaker.is_some_and(is_address);
     match role {
-        None | Some(Role::User) if SOURCE_NAMES.contains(&name.as_str()) => Some(Role::Tool),
+        None | Some(Role::User) if is_source() => Some(Role::Tool),
         None if ASSISTANT_NAMES.contains(&name.as_str()) => Some(Role::Assistant),
         None if name == "system" || name == "系统" => Some(Role::System),
         role => role,
     }
+}
+
+/// Returns `true` if a name is that of a file, a path or a page.
+fn is_address(name: &str) -> bool {
+    let lower = name.trim().to_lowercase();
+    let is_file = lower.rsplit_once('.').is_some_and(|(stem, end)| {
+        !stem.is_empty() && !stem.ends_with(' ') && FILE_ENDINGS.contains(&end)
+    });
+    is_file || lower.contains("://") || lower.starts_with("www.") || lower.starts_with(['/', '~'])
+}
+
+/// Returns `true` if a name is a word for a role: the user, the model, the system or a tool.
+pub(super) fn is_role_name(name: &str) -> bool {
+    let key = name_key(name);
+    let names = USER_NAMES.iter().chain(&ASSISTANT_NAMES).chain(&ROLE_WORDS);
+    !key.is_empty() && key != "i" && names.into_iter().any(|word| *word == key)
 }
 
 /// Returns `true` if a name stands for the user of the scope: a word for the user, or the user's own name.
@@ -178,6 +203,12 @@ mod tests {
             (None, "系统", Some(Role::System)),
             (None, "小明", None),
             (Some(Role::User), "Page Turner", Some(Role::User)),
+            (Some(Role::User), "README.md", Some(Role::Tool)),
+            (None, "笔记.txt", Some(Role::Tool)),
+            (None, "https://x.example", Some(Role::Tool)),
+            (None, "/tmp/cv.md", Some(Role::Tool)),
+            (Some(Role::User), "J. R. R. Tolkien", Some(Role::User)),
+            (Some(Role::User), "Sammy Davis Jr.", Some(Role::User)),
         ];
         for (role, speaker, expected) in cases {
             assert_eq!(speaker_role(role, Some(speaker)), expected, "{speaker}");

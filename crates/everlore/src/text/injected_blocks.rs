@@ -69,6 +69,9 @@ const ANGLES: [(&str, &str); 6] = [
     ("\\u003c", "\\u003e"),
 ];
 
+/// Most tags that are not closed; each takes a search of the whole text.
+const MAX_UNCLOSED: usize = 200;
+
 /// Returns the text without injected blocks, trimmed: recall and storage use only what was said. A block that is not
 /// closed is the speaker's own words. Takes time linear in the length of the text.
 pub fn strip_injected_blocks(text: &str) -> Cow<'_, str> {
@@ -99,7 +102,8 @@ pub(super) fn without_blocks<'t>(
                 (copied, from) = (end, end);
             }
             // A tag that is not closed here is not closed later either.
-            None => unclosed.push(tag),
+            None if unclosed.len() < MAX_UNCLOSED => unclosed.push(tag),
+            None => break,
         }
     }
     if copied == 0 {
@@ -127,7 +131,7 @@ impl OpeningTag<'_> {
 fn opening_tag(text: &str) -> Option<OpeningTag<'_>> {
     let (angles, rest) =
         ANGLES.into_iter().find_map(|angles| Some((angles, text.strip_prefix(angles.0)?)))?;
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     let (name, rest) = rest.split_at(rest.find(|c| !is_name(c))?);
     let is_whole = rest.starts_with(angles.1) || rest.starts_with([' ', '\n', '\t']);
     (is_whole && !name.is_empty()).then_some(OpeningTag { name, angles })

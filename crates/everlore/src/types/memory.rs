@@ -16,6 +16,9 @@ pub const MAX_NAME_CHARS: usize = 200;
 /// Most bytes of a memory: far above any message, low enough that one save never stalls the writer.
 pub const MAX_CONTENT_BYTES: usize = 4 * 1024 * 1024;
 
+/// Metadata key of a turn: text that its message only passed on, such as a file or the output of a tool.
+pub const QUOTED_KEY: &str = "quoted";
+
 /// Metadata key of the short forms of a memory's text: `line`, `text`, and `of`, the digest of the text they summarize.
 pub const OVERVIEW_KEY: &str = "overview";
 

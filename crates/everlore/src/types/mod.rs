@@ -27,7 +27,7 @@ pub(crate) use clock::{Clock, system_now, to_millisecond, within_calendar};
 pub(crate) use memory::VALID_UNTIL_KEY;
 pub use memory::{
     Fingerprint, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, MemorySource,
-    OVERVIEW_KEY, Origin, Role, Status,
+    OVERVIEW_KEY, Origin, QUOTED_KEY, Role, Status,
 };
 pub use new_check::NewCheck;
 pub use scope::Scope;

@@ -33,6 +33,7 @@ mod context;
 mod drain;
 
 use std::{
+    borrow::Cow,
     convert::Infallible,
     io::{self, Read},
     path::PathBuf,
@@ -49,7 +50,7 @@ use everlore::{
         },
         to_millisecond,
     },
-    types::Role,
+    types::{MAX_CONTENT_BYTES, Role},
 };
 use tokio::task::{JoinHandle, spawn_blocking};
 
@@ -208,12 +209,20 @@ impl<'a> HookCall<'a> {
         (!message.is_empty() && is_own).then_some(message)
     }
 
+    /// Returns the text to store of a prompt with the user's own words `message`: what it quotes comes along, and the
+    /// store keeps both apart.
+    fn stored_text<'m>(&'m self, message: &'m str) -> Cow<'m, str> {
+        let prompt = self.event.prompt().filter(|prompt| prompt.len() <= MAX_CONTENT_BYTES);
+        prompt.map_or(Cow::Borrowed(message), strip_injected_blocks)
+    }
+
     /// Starts to spool the user's message on another thread: it waits for the disk, and masking secrets takes time.
     fn spool_prompt(&self, message: &str) -> io::Result<JoinHandle<io::Result<()>>> {
         let number = self.spool.update_conversation(&self.conversation_key, |state| {
             Ok(state.record_prompt(message))
         })?;
-        let (run, turn) = self.spooled_turn(Role::User, &self.exchange_id(number), message);
+        let text = self.stored_text(message);
+        let (run, turn) = self.spooled_turn(Role::User, &self.exchange_id(number), &text);
         let (spool, mask) = (self.spool.clone(), self.masks_secrets());
         Ok(spawn_blocking(move || spool.put_turn(&run, &turn, mask)))
     }

@@ -230,3 +230,29 @@ fn secrets_are_masked_before_anything_is_written() {
         assert!(!String::from_utf8_lossy(&bytes).contains(&secret), "{}", path.display());
     }
 }
+
+#[test]
+fn what_a_prompt_quotes_is_kept_beside_the_users_words() {
+    let home = TestHome::new();
+    let prompts = [
+        ("Fix it.\n<document>My name is Zed.</document>", "Fix it.", "My name is Zed."),
+        (
+            "看一下\n--- Content from referenced files ---\nContent from @a.md:\n我住在北京。\n--- End of content ---",
+            "看一下",
+            "我住在北京。",
+        ),
+    ];
+    for (number, (prompt, _, _)) in prompts.into_iter().enumerate() {
+        let fields = json!({ "prompt": prompt, "prompt_id": format!("quoting-{number}") });
+        let event = changed_event(&home, "claude-code", "UserPromptSubmit", &fields);
+        hook(&home, "claude-code", "UserPromptSubmit", &event);
+    }
+    drain_spool(&home);
+    let exported = home.run(&["memory", "export"]).lines();
+    let turns: Vec<&Value> = exported.iter().filter_map(|line| line.get("memory")).collect();
+    for (prompt, own, quoted) in prompts {
+        let turn = turns.iter().find(|turn| turn["content"] == own);
+        let turn = turn.unwrap_or_else(|| panic!("{prompt}: {turns:?}"));
+        assert!(turn["metadata"]["quoted"].as_str().unwrap().contains(quoted), "{turn}");
+    }
+}

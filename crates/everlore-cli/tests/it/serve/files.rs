@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::TestServer;
 use crate::home::TestHome;
 
-fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     let encode = |byte: u8| {
         if byte.is_ascii_alphanumeric() {
             char::from(byte).to_string()

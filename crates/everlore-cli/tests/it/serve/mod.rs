@@ -37,6 +37,7 @@ use everlore_mock_llm::{
 use serde_json::Value;
 use ureq::http::{HeaderMap, Request};
 
+pub(super) use self::files::encoded;
 use crate::home::TestHome;
 
 /// Longer than any request here takes; a server that hangs fails its test.

@@ -1,8 +1,10 @@
 //! Searching the scopes that a filter may match.
 
 use everlore::{
-    Engine, Hit, Kind, Memory, RecallRequest, Scope, Status, internal::text::suspect::marked_text,
-    store::MemoryFilter as Stored, types::Timestamp,
+    Engine, Hit, Kind, Memory, RecallRequest, Scope, Status,
+    internal::text::{sanitize::sanitize_verbatim, suspect::marked_text},
+    store::MemoryFilter as Stored,
+    types::Timestamp,
 };
 use serde_json::{Map, Value, json};
 
@@ -107,7 +109,7 @@ fn run_search(
         let shown = |(memory, score): &(Memory, f64)| {
             let mut item = to_json(memory, access.default_scope());
             item["score"] = json!(score);
-            item["memory"] = json!(marked_text(memory, &memory.content));
+            item["memory"] = json!(marked_text(memory, &sanitize_verbatim(&memory.content)));
             select_fields(item, selected.as_deref())
         };
         Ok((hits.iter().map(shown).collect(), ignored))

@@ -7,6 +7,7 @@ use axum::{
 use everlore::{
     Error, MemoryEdit,
     engine::fs::{FsAddRequest, to_viking},
+    internal::text::{sanitize::sanitize_verbatim, suspect::mark_suspect_lines},
     types::Tier,
 };
 use serde::Deserialize;
@@ -37,6 +38,11 @@ async fn read_tier(access: &Access, uri: &str, tier: Tier) -> Result<String, Pro
     }
 }
 
+/// Returns a text that a client may put into a prompt: tags are inert, and what reads like an instruction is marked.
+fn marked(text: &str) -> VikingResult {
+    VikingResponse::ok(mark_suspect_lines(&sanitize_verbatim(text)).into())
+}
+
 /// Reads lines from `offset` on; all of them if `limit` is negative.
 pub(super) async fn read(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
     let uri = required_uri(&mut params)?;
@@ -44,21 +50,21 @@ pub(super) async fn read(Reader(access): Reader, mut params: QueryParams) -> Vik
     let limit: i64 = params.optional("limit")?.unwrap_or(-1);
     let text = read_tier(&access, &uri, Tier::L2).await?;
     if offset == 0 && limit < 0 {
-        return VikingResponse::ok(text.into());
+        return marked(&text);
     }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let lines: Vec<&str> = text.lines().skip(offset).take(limit).collect();
-    VikingResponse::ok(lines.join("\n").into())
+    marked(&lines.join("\n"))
 }
 
 pub(super) async fn summary(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
     let uri = required_uri(&mut params)?;
-    VikingResponse::ok(read_tier(&access, &uri, Tier::L0).await?.into())
+    marked(&read_tier(&access, &uri, Tier::L0).await?)
 }
 
 pub(super) async fn overview(Reader(access): Reader, mut params: QueryParams) -> VikingResult {
     let uri = required_uri(&mut params)?;
-    VikingResponse::ok(read_tier(&access, &uri, Tier::L1).await?.into())
+    marked(&read_tier(&access, &uri, Tier::L1).await?)
 }
 
 pub(super) async fn download(

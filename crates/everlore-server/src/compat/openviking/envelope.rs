@@ -10,6 +10,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
+use everlore::internal::text::suspect::mark_suspect_json;
 use serde_json::{Map, Value, json};
 
 use crate::{JsonResponse, Problem, trace::BodyWritten};
@@ -22,8 +23,9 @@ pub(super) type VikingResult = Result<VikingResponse, Problem>;
 pub(super) struct VikingResponse(Map<String, Value>);
 
 impl VikingResponse {
-    /// Returns a result.
-    pub(super) fn ok(result: Value) -> VikingResult {
+    /// Returns a result, with marks on texts that read like instructions: clients put them into prompts.
+    pub(super) fn ok(mut result: Value) -> VikingResult {
+        mark_suspect_json(&mut result);
         let fields = [("status".to_owned(), "ok".into()), ("result".to_owned(), result)];
         Ok(Self(Map::from_iter(fields)))
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use everlore::{
     engine::fs::{FsFindRequest, FsGrepRequest, FsHit, MAX_PAGE_SIZE, to_viking},
-    internal::text::suspect::mark_suspect_lines,
+    internal::text::sanitize::sanitize_verbatim,
     types::Tier,
 };
 use serde::Deserialize;
@@ -125,8 +125,8 @@ async fn hit_json(access: &Access, hit: &FsHit) -> Result<Value, Problem> {
         "uri": to_viking(uri, &access.scope),
         "context_type": if is_chunk { "resource" } else { "memory" },
         "level": 2,
-        "abstract": mark_suspect_lines(&hit.summary),
-        "overview": mark_suspect_lines(&overview),
+        "abstract": sanitize_verbatim(&hit.summary),
+        "overview": sanitize_verbatim(&overview),
         "category": hit.kind,
         "score": hit.score,
         "match_reason": "",
@@ -144,7 +144,7 @@ async fn context(access: &Access, query: &FindBody, hits: Vec<FsHit>) -> VikingR
         .iter()
         .map(|hit| {
             let uri = to_viking(hit.document.as_ref().unwrap_or(&hit.uri), &access.scope);
-            json!({ "uri": uri, "category": hit.kind, "score": hit.score, "detail": "abstract", "text": mark_suspect_lines(&hit.summary) })
+            json!({ "uri": uri, "category": hit.kind, "score": hit.score, "detail": "abstract", "text": sanitize_verbatim(&hit.summary) })
         })
         .collect();
     let stats = json!({ "tokens": block.tokens });
@@ -181,7 +181,7 @@ pub(super) async fn grep(
         .iter()
         .map(|line| {
             let uri = to_viking(&line.uri, &access.scope);
-            json!({ "uri": uri, "line": line.line, "content": line.text })
+            json!({ "uri": uri, "line": line.line, "content": sanitize_verbatim(&line.text) })
         })
         .collect();
     let count = matches.len();

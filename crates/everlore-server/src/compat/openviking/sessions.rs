@@ -6,7 +6,7 @@ use everlore::{
         ExtractRequest,
         fs::{FsListRequest, FsRemoveRequest, MAX_PAGE_SIZE, to_viking},
     },
-    internal::text::tokens::estimate_tokens,
+    internal::text::{sanitize::sanitize_verbatim, tokens::estimate_tokens},
     types::{Memory, Role, Tier, Timestamp},
 };
 use serde::Deserialize;
@@ -255,6 +255,7 @@ pub(super) async fn context(
     let budget: usize = params.optional("token_budget")?.unwrap_or(128_000);
     let (engine, scope) = (access.engine(), &access.scope);
     let overview = engine.fs_read(scope, &session_uri(&session), Tier::L1).await?.text;
+    let overview = sanitize_verbatim(&overview);
     let turns = last_turns(&access, &session).await?;
     let mut tokens = estimate_tokens(&overview);
     let mut messages: Vec<Value> = Vec::new();
@@ -288,7 +289,7 @@ fn turn_json(turn: &Memory) -> Value {
     json!({
         "id": turn.id,
         "role": turn.source.role.unwrap_or(Role::User),
-        "parts": [{ "type": "text", "text": turn.content }],
+        "parts": [{ "type": "text", "text": sanitize_verbatim(&turn.content) }],
         "created_at": turn.at,
         "peer_id": turn.source.speaker,
     })

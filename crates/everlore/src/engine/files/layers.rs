@@ -85,37 +85,20 @@ impl Engine {
         actor: Actor,
         is_expected: impl Fn(&str) -> bool + Send + 'static,
     ) -> Result<LayerChange> {
-        self.check_layer_edit(scope, layer, &edit, actor).await?;
+        self.check_layer_owner(scope, layer, actor).await?;
         let (layers, by) = (self.layers(scope)?, EditContext { actor, now: self.now() });
         run_blocking(move || layers.edit_if(layer, by.now.date(), &edit, &by, &is_expected)).await
     }
 
-    /// Fails if the edit needs the owner, or if an agent would write a text that reads like an instruction.
-    /// SOUL.md reaches every user's prompt, so an agent with several users leaves it to the owner.
-    async fn check_layer_edit(
-        &self,
-        scope: &Scope,
-        layer: Layer,
-        edit: &LayerEdit,
-        actor: Actor,
-    ) -> Result<()> {
-        let is_soul = layer == Layer::Soul;
-        if is_soul {
-            self.check_owner("SOUL.md")?;
-        }
-        if actor == Actor::Person {
+    /// Fails if the edit needs the owner. SOUL.md reaches every user's prompt, so an agent with several users leaves it
+    /// to the owner.
+    async fn check_layer_owner(&self, scope: &Scope, layer: Layer, actor: Actor) -> Result<()> {
+        if layer != Layer::Soul {
             return Ok(());
         }
-        if is_soul && self.has_other_users(scope).await? {
+        self.check_owner("SOUL.md")?;
+        if actor != Actor::Person && self.has_other_users(scope).await? {
             return Err(Error::OwnerOnly { what: "SOUL.md".to_owned() });
-        }
-        if edit.new_texts().into_iter().any(is_suspect) {
-            return Err(Error::invalid(
-                format!(
-                    "the text reads like an instruction to the model, so it is not written into {layer}"
-                ),
-                "write what is worth knowing in your own words, or ask the user to write it",
-            ));
         }
         Ok(())
     }

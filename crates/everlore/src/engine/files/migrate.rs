@@ -181,9 +181,11 @@ impl<'a> LayerFillPlan<'a> {
         let longer =
             if self.text.is_empty() { part.clone() } else { format!("{}\n\n{part}", self.text) };
         // The file ends with a line break.
-        let is_suspect = is_suspect(&part);
+        let has_room = self.unwritten && count_chars(&longer) < self.budget;
+        // Parts that are harmless alone may read like an instruction together; none of `self.text` does.
+        let is_suspect = is_suspect(&part) || has_room && is_suspect(&longer);
         self.suspect += usize::from(is_suspect);
-        let fits = self.unwritten && !is_suspect && count_chars(&longer) < self.budget;
+        let fits = has_room && !is_suspect;
         let is_present = !is_suspect && self.now.contains(part.trim());
         let outcome = if is_present {
             1

@@ -2,6 +2,8 @@
 //!
 //! A memory stores its tiers (`text/tiers.rs`). Those of other nodes are made on demand.
 
+use serde_json::Value;
+
 use super::{FsListing, resolve::FsNode};
 use crate::{
     engine::files::{is_chinese, summary_input},
@@ -9,7 +11,7 @@ use crate::{
         summary::{summarize, truncate_lines},
         tiers::{one_line, overview},
     },
-    types::{Memory, Role, Tier},
+    types::{Kind, Memory, QUOTED_KEY, Role, Tier},
 };
 
 /// Most children in the overview of a folder.
@@ -53,7 +55,17 @@ fn render_memory(memory: &Memory, level: Tier) -> String {
     match level {
         Tier::L0 => memory_line(memory),
         Tier::L1 => overview(memory),
-        Tier::L2 => memory.content.clone(),
+        Tier::L2 => full_text(memory),
+    }
+}
+
+/// Returns the text of a memory, for a turn with what its message quoted.
+fn full_text(memory: &Memory) -> String {
+    match memory.metadata.get(QUOTED_KEY).and_then(Value::as_str) {
+        Some(quoted) if memory.kind == Kind::Turn => {
+            format!("{}\n\n[quoted]\n{quoted}", memory.content)
+        }
+        _ => memory.content.clone(),
     }
 }
 

@@ -3,9 +3,11 @@
 use jiff::Zoned;
 use serde::Deserialize;
 
+use super::layer::Layer;
 use crate::{
     error::{Error, Result},
     files::sections::{EditedText, MarkdownSections},
+    text::suspect::{count_suspect, is_suspect},
     types::Actor,
 };
 
@@ -54,8 +56,32 @@ pub struct EditContext {
 }
 
 impl LayerEdit {
+    /// Fails if an agent would write a text that reads like an instruction: by itself, or with what stands around it in
+    /// the layer, since a text can be written in halves. What a person wrote there before does not count.
+    pub(super) fn check_suspect(
+        &self,
+        layer: Layer,
+        actor: Actor,
+        before: &str,
+        after: &str,
+    ) -> Result<()> {
+        let is_order = || {
+            self.new_texts().into_iter().any(is_suspect)
+                || count_suspect(after) > count_suspect(before)
+        };
+        if actor == Actor::Person || !is_order() {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            format!(
+                "the text reads like an instruction to the model, so it is not written into {layer}"
+            ),
+            "write what is worth knowing in your own words, or ask the user to write it",
+        ))
+    }
+
     /// Returns the texts that the edit brings in.
-    pub(crate) fn new_texts(&self) -> Vec<&str> {
+    fn new_texts(&self) -> Vec<&str> {
         match self {
             Self::Add { section, content } => vec![section, content],
             Self::Replace { new, .. } => vec![new],

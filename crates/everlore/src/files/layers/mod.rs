@@ -227,11 +227,12 @@ impl Layers {
         let mut edit = edit.clone();
         let masked = if self.keeps_secrets { Vec::new() } else { edit.mask_secrets() };
         let changed = self.edit_locked(layer, day, by, &edit.cause(), |text| {
-            if is_expected(text) {
-                edit.apply(text)
-            } else {
-                Err(Error::Conflict { what: format!("the layer {layer}") })
+            if !is_expected(text) {
+                return Err(Error::Conflict { what: format!("the layer {layer}") });
             }
+            let edited = edit.apply(text)?;
+            edit.check_suspect(layer, by.actor, text, &edited.text)?;
+            Ok(edited)
         })?;
         Ok(changed.with_masked_note(&masked))
     }

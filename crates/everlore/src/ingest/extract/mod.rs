@@ -13,6 +13,7 @@ use super::naming;
 use crate::{
     text::{
         attribution::{is_user_name, speaker_role},
+        dialogue::{Dialogue, Speakers},
         keywords::KeywordExtractor,
         language::Language,
         quoted_text::SpokenText,
@@ -46,19 +47,29 @@ pub struct TurnText {
 
 impl TurnText {
     /// Converts a stored turn; one without a role counts as the user's. What its message only quotes is left out, and
-    /// a message that is nothing but quotes counts as a tool's.
+    /// a message that is nothing but quotes or a transcript counts as a tool's. A message that names its speaker is
+    /// theirs.
     pub fn from_turn(turn: &Memory) -> Self {
         let speaker = turn.source.speaker.as_deref();
         let role = speaker_role(turn.source.role, speaker).unwrap_or(Role::User);
-        let speaker = speaker.filter(|name| !is_user_name(name, &turn.scope)).map(str::to_owned);
+        let other = |name: &str| Some(name.to_owned()).filter(|_| !is_user_name(name, &turn.scope));
+        let speaker = speaker.and_then(other);
         let turn_text =
             Self { id: turn.id, role, speaker, text: turn.content.clone(), at: turn.at };
         if role != Role::User {
             return turn_text;
         }
-        match SpokenText::parse(&turn.content).own {
-            own if own.is_empty() => Self { role: Role::Tool, ..turn_text },
-            own => Self { text: own.into_owned(), ..turn_text },
+        let own = SpokenText::parse(&turn.content).own;
+        let quoted = |turn_text| Self { role: Role::Tool, ..turn_text };
+        if own.is_empty() {
+            return quoted(turn_text);
+        }
+        match Dialogue::parse(&own).map(|dialogue| dialogue.speakers()) {
+            None => Self { text: own.into_owned(), ..turn_text },
+            Some(Speakers::One { name, text }) if speaker_role(None, Some(name)).is_none() => {
+                Self { speaker: other(name).or(turn_text.speaker), text, ..turn_text }
+            }
+            Some(Speakers::One { .. } | Speakers::Several) => quoted(turn_text),
         }
     }
 }

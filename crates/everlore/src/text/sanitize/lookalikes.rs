@@ -11,10 +11,11 @@ const OPENING_ANGLES: [char; 4] = ['<', '＜', '﹤', '≮'];
 const ANGLE_QUOTES: [char; 2] = ['‹', '«'];
 
 /// Other characters that look like an opening angle bracket (Unicode's confusables, and its brackets of that form).
-const ANGLE_LOOKALIKES: &str = "〈《⟨⟪〈ᐸ˂❮❬❰≺≪⋖⧼⦑⦉⪡⪻⩹⪦⪪⊰⊲⋐◁◃⟬⫷⋘ᚲ𝈶︿︽˱﹤";
+/// U+2329 is escaped: editors that normalize a source replace it by U+3008.
+const ANGLE_LOOKALIKES: &str = "〈《⟨⟪\u{2329}ᐸ˂❮❬❰≺≪⋖⧼⦑⦉⪡⪻⩹⪦⪪⊰⊲⋐◁◃⟬⫷⋘ᚲ𝈶︿︽˱﹤";
 
 /// Characters that look like a closing angle bracket.
-const CLOSING_ANGLES: &str = ">＞﹥≯›»〉》⟩⟫〉ᐳ˃❯❭❱≻≫⋗⧽⦒⦊⪢⪼⩺⪧⪫⊱⊳⋑▷▹⟭⫸⋙𝈷﹀︾˲";
+const CLOSING_ANGLES: &str = ">＞﹥≯›»〉》⟩⟫\u{232a}ᐳ˃❯❭❱≻≫⋗⧽⦒⦊⪢⪼⩺⪧⪫⊱⊳⋑▷▹⟭⫸⋙𝈷﹀︾˲";
 
 /// Characters that look like a slash in either direction.
 const SLASHES: &str = "/／\\＼∕⁄╱⧸⟋⫽⧶∖╲⧵⧹⟍﹨〳丿⼃ノﾉ᜵𝈺⫻";
@@ -161,4 +162,21 @@ pub(super) fn reads_as(read: char, letter: char) -> bool {
     let upper = read.to_uppercase().next().unwrap_or(read);
     let row = table.iter().find(|(latin, _)| *latin == letter);
     row.is_some_and(|(_, alike)| alike.contains(read) || alike.contains(upper))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_hold_every_character_once_so_normalizing_the_source_shows() {
+        for table in [ANGLE_LOOKALIKES, CLOSING_ANGLES, SLASHES, HYPHENS] {
+            let mut characters: Vec<char> = table.chars().collect();
+            characters.sort_unstable();
+            let repeated: Vec<_> = characters.windows(2).filter(|two| two[0] == two[1]).collect();
+            assert_eq!(repeated, Vec::<&[char]>::new(), "{table}");
+        }
+        assert_eq!(opening_angle('\u{2329}'), Some(OpeningAngle::LookAlike));
+        assert!(is_closing_angle('\u{232a}'));
+    }
 }
