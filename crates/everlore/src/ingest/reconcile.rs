@@ -426,14 +426,21 @@ mod tests {
         ] {
             assert_eq!(resolve(old, new).0, Resolution::Add, "{old} {new}");
         }
-        for (old, new) in [
-            ("I live in Paris.", "I live in Rome."),
-            ("I live in Paris.", "I moved to France."),
-            ("我住在北京。", "我搬到朝阳区了。"),
-            ("I live in Paris.", "我住在罗马。"),
-        ] {
+        for (old, new) in
+            [("I live in Paris.", "I live in Rome."), ("I live in Paris.", "我住在罗马。")]
+        {
             let (resolution, id) = resolve(old, new);
             assert_eq!(resolution, Resolution::Supersede(vec![id]), "{old} {new}");
+        }
+        // Models keep the verb; the statements of rules say where someone lives.
+        for (old, new, statement) in [
+            ("I live in Paris.", "I live in France.", "The user moved to France."),
+            ("我住在北京。", "我住在朝阳区。", "用户搬到了朝阳区。"),
+        ] {
+            let known = known_memory(old, 0);
+            let moved = Draft { content: statement.to_owned(), ..draft(new, 9) };
+            let resolution = reconcile(&moved, std::slice::from_ref(&known));
+            assert_eq!(resolution, Resolution::Supersede(vec![known.id]), "{statement}");
         }
     }
 
