@@ -1,13 +1,17 @@
 //! Audit log: caller, scope, route and outcome of every request, never its content.
 
 use std::{
+    borrow::Cow,
     fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
     sync::Mutex,
 };
 
-use everlore::{Error, Result, internal::files::atomic_file::private_open_options};
+use everlore::{
+    Error, Result,
+    internal::{files::atomic_file::private_open_options, text::secrets::secret_name},
+};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -53,7 +57,9 @@ impl AuditLog {
     }
 
     fn try_write(&self, record: &AuditRecord<'_>) -> io::Result<()> {
-        let mut line = serde_json::to_vec(record)?;
+        let (agent, user) = (record.agent.map(mask_name), record.user.map(mask_name));
+        let record = AuditRecord { agent: agent.as_deref(), user: user.as_deref(), ..*record };
+        let mut line = serde_json::to_vec(&record)?;
         line.push(b'\n');
         let mut file = lock(&self.file);
         if file.1 > MAX_BYTES {
@@ -66,8 +72,46 @@ impl AuditLog {
     }
 }
 
+/// Masks a secret that a caller gave as a name.
+fn mask_name(name: &str) -> Cow<'_, str> {
+    match secret_name(name) {
+        Some(kind) => Cow::Owned(format!("[secret: {kind}]")),
+        None => Cow::Borrowed(name),
+    }
+}
+
 fn open_log(path: &Path) -> io::Result<(File, u64)> {
     let file = private_open_options().append(true).create(true).open(path)?;
     let length = file.metadata()?.len();
     Ok((file, length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_given_as_a_name_is_not_logged() {
+        let home = std::env::temp_dir().join(format!("everlore-audit-{}", std::process::id()));
+        fs::create_dir_all(&home).unwrap();
+        let log = AuditLog::open(&home).unwrap();
+        let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+        for user in [token.as_str(), "王小明", "4111111111111111"] {
+            log.write(&AuditRecord {
+                at: Timestamp::UNIX_EPOCH,
+                request: "r",
+                caller: None,
+                agent: Some("default"),
+                user: Some(user),
+                method: "POST",
+                route: "/v1/memories",
+                status: 400,
+                code: None,
+            });
+        }
+        let text = fs::read_to_string(home.join("server-audit.jsonl")).unwrap();
+        assert!(!text.contains(&token) && text.contains(r#""user":"[secret: token]""#), "{text}");
+        assert!(text.contains("王小明") && text.contains("4111111111111111"), "{text}");
+        fs::remove_dir_all(&home).unwrap();
+    }
 }

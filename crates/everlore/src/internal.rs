@@ -38,7 +38,7 @@ pub mod text {
         pub use crate::text::side_requests::is_side_request;
     }
     pub mod secrets {
-        pub use crate::text::secrets::{describe_kinds, mask, mask_all};
+        pub use crate::text::secrets::{describe_kinds, mask, mask_all, secret_name};
     }
     pub mod suspect {
         pub use crate::text::suspect::{

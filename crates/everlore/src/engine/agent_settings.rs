@@ -15,6 +15,7 @@ use crate::{
     error::{Error, Result},
     files::agent_settings::{AgentSettingsFile, FileStamp},
     sync::run_blocking,
+    text::secrets::secret_name,
     types::Scope,
 };
 
@@ -81,6 +82,21 @@ impl Engine {
                 format!("fix them, or remove them with `everlore agent reset {agent}`"),
             )),
             None => check_memory_enabled(&known.config, Some(agent)),
+        }
+    }
+
+    /// Checks that memory is enabled and that no name of the scope is a secret: names stand in uris, paths and logs, where
+    /// nothing masks them.
+    pub(super) fn check_writable(&self, scope: &Scope) -> Result<()> {
+        self.check_enabled(scope)?;
+        let names = [("agent", scope.agent()), ("user", scope.user())];
+        let secret = names.into_iter().find_map(|(part, name)| Some((part, secret_name(name)?)));
+        match secret.filter(|_| self.masks_secrets(scope)) {
+            Some((part, kind)) => Err(Error::invalid(
+                format!("the {part} name looks like a secret ({kind})"),
+                format!("use a plain name, for example --{part} alice"),
+            )),
+            None => Ok(()),
         }
     }
 

@@ -207,7 +207,7 @@ impl Engine {
         scope: &Scope,
         mut request: RememberRequest,
     ) -> Result<SavedMemory> {
-        self.check_enabled(scope)?;
+        self.check_writable(scope)?;
         request.check_sizes()?;
         self.drop_claimed_approval(&mut request.metadata);
         let masked = if self.masks_secrets(scope) { request.mask_secrets() } else { Vec::new() };
@@ -223,7 +223,7 @@ impl Engine {
     ///
     /// Fails if memory is disabled for the agent, if a turn is invalid, or if the store fails.
     pub async fn observe(&self, scope: &Scope, mut turns: Vec<Turn>) -> Result<Vec<SavedMemory>> {
-        self.check_enabled(scope)?;
+        self.check_writable(scope)?;
         turns.iter().try_for_each(Turn::check_sizes)?;
         let masks = self.masks_secrets(scope);
         let masked: Vec<_> = turns

@@ -6,7 +6,7 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::{extract::Draft, naming, text_sketch::TextSketch};
+use super::{extract::Draft, naming, rivals, text_sketch::TextSketch};
 use crate::{
     error::Result,
     text::{attribution::is_same_name, tiers::refresh_overview},
@@ -156,7 +156,9 @@ fn relation_by_slots(
     } else if contains(&old, &new) {
         Some(MemoryRelation::Skip(DraftSkipReason::Less))
     } else {
-        slot.attribute.is_single_valued().then_some(MemoryRelation::Supersede)
+        let replaces = slot.attribute.is_single_valued()
+            && !rivals::hold_together(slot, stored, &draft.content);
+        replaces.then_some(MemoryRelation::Supersede)
     }
 }
 
@@ -408,6 +410,37 @@ mod tests {
             let mut told = draft(other, 9);
             told.slot.as_mut().unwrap().subject = "Ana".to_owned();
             assert_eq!(resolve(&told), Resolution::Supersede(vec![ana.id]), "the user about Ana");
+        }
+    }
+
+    #[test]
+    fn a_part_and_its_whole_hold_together_unless_someone_moved() {
+        let resolve = |old: &str, new: &str| {
+            let known = known_memory(old, 0);
+            (reconcile(&draft(new, 9), std::slice::from_ref(&known)), known.id)
+        };
+        for (old, new) in [
+            ("I live in Paris.", "I live in France."),
+            ("我住在北京。", "我住在朝阳区。"),
+            ("I live in Paris.", "我住在巴黎。"),
+        ] {
+            assert_eq!(resolve(old, new).0, Resolution::Add, "{old} {new}");
+        }
+        for (old, new) in
+            [("I live in Paris.", "I live in Rome."), ("I live in Paris.", "我住在罗马。")]
+        {
+            let (resolution, id) = resolve(old, new);
+            assert_eq!(resolution, Resolution::Supersede(vec![id]), "{old} {new}");
+        }
+        // Models keep the verb; the statements of rules say where someone lives.
+        for (old, new, statement) in [
+            ("I live in Paris.", "I live in France.", "The user moved to France."),
+            ("我住在北京。", "我住在朝阳区。", "用户搬到了朝阳区。"),
+        ] {
+            let known = known_memory(old, 0);
+            let moved = Draft { content: statement.to_owned(), ..draft(new, 9) };
+            let resolution = reconcile(&moved, std::slice::from_ref(&known));
+            assert_eq!(resolution, Resolution::Supersede(vec![known.id]), "{statement}");
         }
     }
 

@@ -445,3 +445,55 @@ async fn what_was_forgotten_comes_back_by_telling_it_but_not_by_import() {
         store_of(&engine).memories().find_one(&owner, MemoryKey::Uri(saved.uri)).await.unwrap();
     assert_ne!(known.unwrap().id, saved.id, "a new memory, not the old one");
 }
+
+#[tokio::test]
+async fn a_statement_finds_its_rival_in_either_language() {
+    let pairs = [
+        ("I live in Paris.", "我住在罗马"),
+        ("我住在巴黎", "I live in Rome"),
+        ("My favourite colour is blue", "My favorite color is green"),
+        ("My favourite colour is blue", "我最喜欢的颜色是绿色"),
+        ("I am 29", "I'm 30"),
+        ("我29岁", "我今年30岁了"),
+        ("I'm allergic to peanuts", "I'm not allergic to peanuts after all"),
+        ("我对花生过敏", "我其实不对花生过敏"),
+        ("我抽烟", "我戒烟了"),
+        ("我在腾讯上班", "我从腾讯跳槽到了美团"),
+        ("I'm single", "I got married"),
+        ("我单身", "我结婚了"),
+        ("I'm a teacher", "I'm a lawyer now"),
+        ("The deadline is March 20", "The deadline was moved to March 27"),
+        ("截止日期是3月20日", "截止日期改到3月27日了"),
+        ("My name is Novak", "Call me Nowak"),
+        ("我叫张伟", "我改名叫李雷了"),
+    ];
+    for (older, newer) in pairs {
+        let engine = engine().await;
+        let scope = scope("ann");
+        let first = engine.remember(&scope, RememberRequest::new(older)).await.unwrap();
+        for number in 0..40 {
+            let note = format!("Module {number} belongs to group {number}, 模块{number}由第{number}组维护");
+            engine.remember(&scope, RememberRequest::new(note)).await.unwrap();
+        }
+        let saved = engine.remember(&scope, RememberRequest::new(newer)).await.unwrap();
+        let superseded: Vec<_> = saved.superseded.iter().map(|it| it.id).collect();
+        assert_eq!(superseded, [first.id], "{older} then {newer}");
+    }
+}
+
+#[tokio::test]
+async fn a_part_and_its_whole_and_two_brothers_hold_beside_each_other() {
+    let pairs = [
+        ("I live in Paris", "I live in France"),
+        ("我住在北京", "我住在朝阳区"),
+        ("My brother is called Tom", "My brother is called Jack"),
+        ("我哥哥叫大明", "我哥哥叫小明"),
+    ];
+    for (older, newer) in pairs {
+        let engine = engine().await;
+        let scope = scope("ann");
+        engine.remember(&scope, RememberRequest::new(older)).await.unwrap();
+        let saved = engine.remember(&scope, RememberRequest::new(newer)).await.unwrap();
+        assert_eq!(saved.superseded, [], "{older} then {newer}");
+    }
+}

@@ -257,3 +257,27 @@ async fn fields_are_known_by_their_names() {
         })
     );
 }
+
+#[tokio::test]
+async fn a_secret_is_no_name_of_a_user_or_an_agent() {
+    let engine = crate::support::engine().await;
+    let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    for (agent, user) in
+        [("tester", token.as_str()), (token.as_str(), "ann"), ("tester", "密码是abc12345")]
+    {
+        let scope = Scope::new(agent, user).unwrap();
+        let error = engine.remember(&scope, RememberRequest::new("I like tea")).await.unwrap_err();
+        assert!(error.to_string().contains("looks like a secret"), "{error}");
+        assert!(!error.to_string().contains(&token), "{error}");
+        let turn = Turn { text: "good morning".into(), ..Turn::default() };
+        assert!(engine.observe(&scope, vec![turn]).await.is_err());
+        let edit = LayerEdit::Add { section: "Notes".into(), content: "tea".into() };
+        assert!(engine.edit_layer(&scope, Layer::Memory, edit, Actor::Person).await.is_err());
+        assert!(all(&engine, &scope).await.is_empty());
+    }
+    // Ids of other systems are numbers, with any checksum.
+    for user in ["4111111111111111", "1234567890123456789", "王小明", "ann@example.com"] {
+        let scope = Scope::new("tester", user).unwrap();
+        engine.remember(&scope, RememberRequest::new("I like tea")).await.unwrap();
+    }
+}

@@ -21,7 +21,7 @@ impl Engine {
         document: &Document,
         options: &IngestOptions,
     ) -> Result<IngestReport> {
-        self.check_enabled(scope)?;
+        self.check_writable(scope)?;
         let keep_secrets = options.keep_secrets || !self.masks_secrets(scope);
         let mut options = IngestOptions { keep_secrets, ..options.clone() };
         let mut document = Cow::Borrowed(document);

@@ -130,7 +130,7 @@ impl Engine {
         session: &str,
         summary: Option<&str>,
     ) -> Result<SessionEnd> {
-        self.check_enabled(scope)?;
+        self.check_writable(scope)?;
         let session = &*self.stored_session(scope, session);
         self.mark_session_ended(scope, session).await?;
         let turns = self.session_turns(scope, session).await?;

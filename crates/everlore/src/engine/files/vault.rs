@@ -14,7 +14,7 @@ impl Engine {
     /// leaves them in files that people wrote; the report names them. Fails if memory is disabled for the agent, or if
     /// a file or the store fails.
     pub async fn sync_vault(&self, request: &SyncRequest) -> Result<SyncReport> {
-        self.check_enabled(&request.scope)?;
+        self.check_writable(&request.scope)?;
         let request =
             &SyncRequest { mask_secrets: self.masks_secrets(&request.scope), ..request.clone() };
         let now = self.now().timestamp();

@@ -82,7 +82,7 @@ impl Engine {
     /// Saves a text as a memory, or a file as a document, and returns a report. Fails if memory is disabled for the
     /// agent, the URI is invalid or read-only, or a memory's text is not UTF-8.
     pub async fn fs_add(&self, scope: &Scope, request: FsAddRequest) -> Result<FsAddReport> {
-        self.check_enabled(scope)?;
+        self.check_writable(scope)?;
         let masks = self.masks_secrets(scope);
         let uri = if masks { mask(&request.uri).0 } else { Cow::Borrowed(&*request.uri) };
         match FsUri::parse(&uri, scope)? {

@@ -1,4 +1,5 @@
-//! Statements as comparable words: one subject for the user, no tense of the third person, and what a denial leaves.
+//! Statements as comparable words: one subject for the user, no tense of the third person, one spelling, and what a
+//! denial leaves.
 
 use crate::text::language::is_cjk;
 
@@ -8,6 +9,33 @@ const ALSO: &[&str] = &["also", "too", "another", "besides", "additionally", "�
 /// English words that deny a statement.
 const DENIALS: &[&str] =
     &["not", "no", "never", "longer", "anymore", "stopped", "quit", "used", "without"];
+
+/// Phrases that end a habit or say that something holds after all, and what stands for them in comparisons.
+const PHRASES: &[(&str, &str)] = &[
+    (" after all", ""),
+    (" as it turns out", ""),
+    ("it turns out ", ""),
+    ("turns out ", ""),
+    ("in fact ", ""),
+    (" gave up ", " quit "),
+    (" given up ", " quit "),
+    (" giving up ", " quit "),
+    (" cut out ", " quit "),
+];
+
+/// Verbs of habits, which "quit" leaves out: "I quit coffee" denies "I drink coffee".
+const HABIT_VERBS: &[&str] = &["drink", "eat", "smoke", "play", "use"];
+
+/// Words that say how often; whoever quits does it never.
+const OFTEN: &[&str] =
+    &["every", "day", "daily", "often", "usually", "sometimes", "regularly", "lot"];
+
+/// Chinese verbs of habits, which 戒 leaves out: 我戒烟了 denies 我抽烟.
+const CHINESE_HABIT_VERBS: &[char] = &['抽', '吸', '喝', '吃', '玩', '嚼'];
+
+/// Chinese words that say how often.
+const CHINESE_OFTEN: &[&str] =
+    &["每天", "每周", "经常", "常常", "平时", "一直", "都", "会", "把", "早就"];
 
 /// English words that say nothing about what is denied.
 #[rustfmt::skip]
@@ -20,8 +48,10 @@ const FILLERS: &[&str] = &[
 const CHINESE_DENIALS: &[&str] = &["再也不", "不再", "没有", "不", "没"];
 
 /// Chinese words that say nothing about what is denied.
-const CHINESE_FILLERS: &[&str] =
-    &["已经", "现在", "目前", "如今", "又", "重新", "开始", "是", "了", "一个", "个", "的"];
+#[rustfmt::skip]
+const CHINESE_FILLERS: &[&str] = &[
+    "已经", "现在", "目前", "如今", "其实", "事实上", "实际上", "原来", "后来", "最近", "终于", "并", "又", "重新", "开始", "是", "了", "一个", "个", "的",
+];
 
 /// Spellings that are split into two words.
 const CONTRACTIONS: &[(&str, &str)] = &[
@@ -59,8 +89,64 @@ pub(super) fn says_also(words: &[String]) -> bool {
 
 /// Returns `true` if one statement denies the other: all other words are the same.
 pub(super) fn denies(new: &[String], old: &[String]) -> bool {
-    let ((new, is_denied), (old, was_denied)) = (denied(new), denied(old));
-    is_denied != was_denied && !new.is_empty() && new == old
+    let ((rest, is_denied), (old_rest, was_denied)) = (denied(new), denied(old));
+    is_denied != was_denied && !rest.is_empty() && rest == old_rest || ends_habit(new, old)
+}
+
+/// Returns words by which the habit is found that a statement ends: 抽烟 for 戒烟.
+pub(super) fn habit_words(text: &str) -> String {
+    let words = normalized_words(text);
+    let Some(habit) = quit_habit(&words) else { return String::new() };
+    let verbs =
+        CHINESE_HABIT_VERBS.iter().map(|verb| format!("{verb}{}", habit.trim_start_matches('我')));
+    if habit.contains(is_cjk) { verbs.collect::<Vec<_>>().join(" ") } else { habit }
+}
+
+/// Returns `true` if one of both says that a habit is over which the other has.
+fn ends_habit(new: &[String], old: &[String]) -> bool {
+    let (ended, had) = match (quit_habit(new), quit_habit(old)) {
+        (Some(ended), None) => (ended, old),
+        (None, Some(ended)) => (ended, new),
+        _ => return false,
+    };
+    let (_, is_denied) = denied(had);
+    let has_object = !matches!(&*ended, "" | "i" | "我");
+    has_object && !is_denied && habit_of(had).is_some_and(|habit| habit == ended)
+}
+
+/// Returns the subject and object of a habit that a statement says is over.
+fn quit_habit(words: &[String]) -> Option<String> {
+    let text = words.concat();
+    if text.contains(is_cjk) {
+        let is_plain = !text.contains(['没', '不', '想', '要', '吗']) && !text.contains("戒指");
+        return (text.contains('戒') && is_plain)
+            .then(|| bare_chinese_habit(&text.replace('戒', "")));
+    }
+    let quits = words.iter().any(|word| matches!(&**word, "quit" | "stopped"));
+    quits.then(|| bare_habit(words))
+}
+
+/// Returns the subject and object of a statement with a verb of habits.
+fn habit_of(words: &[String]) -> Option<String> {
+    let text = words.concat();
+    if text.contains(is_cjk) {
+        return text.contains(CHINESE_HABIT_VERBS).then(|| bare_chinese_habit(&text));
+    }
+    let has_verb = words.iter().any(|word| HABIT_VERBS.contains(&word.as_str()));
+    has_verb.then(|| bare_habit(words))
+}
+
+fn bare_habit(words: &[String]) -> String {
+    let is_bare = |word: &&String| {
+        let dropped = [HABIT_VERBS, OFTEN, DENIALS, FILLERS];
+        !dropped.iter().any(|list| list.contains(&word.as_str()))
+    };
+    words.iter().filter(is_bare).cloned().collect::<Vec<_>>().join(" ")
+}
+
+fn bare_chinese_habit(text: &str) -> String {
+    let dropped = CHINESE_OFTEN.iter().chain(CHINESE_FILLERS);
+    dropped.fold(text.replace(CHINESE_HABIT_VERBS, ""), |rest, word| rest.replace(word, ""))
 }
 
 /// Returns a statement without its denial, and `true` if it has one.
@@ -121,6 +207,9 @@ fn first_person(words: &[String]) -> Vec<String> {
             text = format!("i {rest}");
         }
     }
+    for (phrase, plain) in PHRASES {
+        text = text.replace(phrase, plain);
+    }
     text.split(' ').filter(|word| !word.is_empty()).map(plain_verb).collect()
 }
 
@@ -149,6 +238,10 @@ fn plain_verb(word: &str) -> String {
         "plays" | "playing" => "play",
         "speaks" => "speak",
         "owns" => "own",
+        "goes" => "go",
+        "favorite" | "favorites" => "favourite",
+        "color" => "colour",
+        "film" => "movie",
         other => other,
     };
     plain.to_owned()

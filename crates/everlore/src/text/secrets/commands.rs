@@ -1,4 +1,4 @@
-//! Passwords on command lines that no label announces: `curl -u ann:…`, `mysql -p…`, `sshpass -p …`.
+//! Passwords on command lines that no label announces: `curl -u ann:…`, `mysql -p…`, `sshpass -p …`, `smbclient -U ann%…`.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -15,11 +15,17 @@ static NAMES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!(r"(?-u)\b(?:{names})\b")).expect("valid")
 });
 
-/// Statements with a password behind fixed words: SQL, and Oracle's form of a JDBC URL (trufflehog: `JDBC`).
+/// Statements with a password behind fixed words: SQL, Oracle's form of a JDBC URL (trufflehog: `JDBC`), Windows shares,
+/// what is piped into `sudo -S`, and Samba's `name%password`.
 static STATEMENTS: LazyLock<Regex> = LazyLock::new(|| {
     let patterns = [
         r#"identified by ["'](?P<a>[!#-&(-~]{4,128})"#,
         r"jdbc:oracle:[a-z]{1,10}:[a-z0-9_]{1,64}/(?P<b>[!-?A-~]{3,128})@",
+        r"\bnet use [ -{}~]{1,120}?/u(?:ser)?:[!-~]{1,64} {1,4}(?P<c>[!-.0-~][!-~]{3,127})",
+        r"\bnet use (?:[a-z*]:? {1,4})?\\\\[!-~]{1,120} {1,4}(?P<d>[!-.0-~][!-~]{3,127}) {1,4}/u",
+        r#"\b(?:echo|printf)(?: -n)? {1,4}["']?(?P<e>[!#-&(-{}~]{4,128})["']? {0,4}\| {0,4}sudo (?:-[a-z]{1,8} )?-(?-i:[a-z]{0,4}S)"#,
+        r#"\bsudo (?-i:-S) [ -;=-~]{0,80}<<< {0,4}["']?(?P<f>[!#-&(-~]{4,128})"#,
+        r#"\b(?:smbclient|rpcclient|smbget|smbmap|winexe)\b[ -{}~]{1,120}?(?:-U|--user)[ =]{0,4}["']?[!#-$&(-~]{1,64}%(?P<g>[!#-&(-~]{3,128})"#,
     ];
     Regex::new(&format!("(?i-u)(?:{})", patterns.join("|"))).expect("valid")
 });

@@ -56,8 +56,10 @@ const ABOUT_WORDS: [&str; 30] = [
 ];
 
 /// Parts of a Chinese name that make it a secret.
-const CHINESE_WORDS: [(&str, SecretKind); 10] = [
+const CHINESE_WORDS: [(&str, SecretKind); 16] = [
     ("密码", SecretKind::Password),
+    ("pin码", SecretKind::Password),
+    ("动态码", SecretKind::Password),
     ("密碼", SecretKind::Password),
     ("口令", SecretKind::Password),
     ("验证码", SecretKind::Password),
@@ -66,12 +68,49 @@ const CHINESE_WORDS: [(&str, SecretKind); 10] = [
     ("令牌", SecretKind::Token),
     ("私钥", SecretKind::PrivateKey),
     ("助记词", SecretKind::SeedPhrase),
+    ("身份证", SecretKind::IdNumber),
     ("身份证号", SecretKind::IdNumber),
+    ("身份证号码", SecretKind::IdNumber),
+    ("パスワード", SecretKind::Password),
+    ("비밀번호", SecretKind::Password),
+];
+
+/// Words before `code` that make it a secret: other codes name countries, errors and places.
+const CODE_OWNERS: [&str; 14] = [
+    "mfa",
+    "2fa",
+    "otp",
+    "totp",
+    "sms",
+    "verification",
+    "security",
+    "auth",
+    "recovery",
+    "backup",
+    "access",
+    "door",
+    "gate",
+    "pin",
+];
+
+/// Words that are joined to `pass` or `token` without a mark: `DBPASS`, `smtppass`; `compass` is none.
+const JOINED_OWNERS: [&str; 16] = [
+    "db", "smtp", "pg", "mysql", "sql", "redis", "ftp", "mail", "root", "admin", "user", "login",
+    "wifi", "auth", "access", "refresh",
+];
+
+/// Names whose values are secrets only if they look like it: a `key` sorts too, and a `signature` ends a letter.
+const DOUBTFUL_WORDS: [(&str, SecretKind); 4] = [
+    ("key", SecretKind::ApiKey),
+    ("sig", SecretKind::Token),
+    ("signature", SecretKind::Token),
+    ("webhook", SecretKind::Token),
 ];
 
 /// Returns the kind of secret that a field of this name holds.
 pub(crate) fn secret_field(name: &str) -> Option<SecretKind> {
-    let chinese = CHINESE_WORDS.iter().find(|(word, _)| name.ends_with(word));
+    let lower = name.trim().to_lowercase();
+    let chinese = CHINESE_WORDS.iter().find(|(word, _)| lower.ends_with(word));
     if let Some((_, kind)) = chinese {
         return Some(*kind);
     }
@@ -88,7 +127,36 @@ pub(crate) fn secret_field(name: &str) -> Option<SecretKind> {
     match named {
         _ if is_private => Some(SecretKind::PrivateKey),
         Some((_, kind)) => Some(*kind),
-        None => is_key.then_some(SecretKind::ApiKey),
+        None if is_key => Some(SecretKind::ApiKey),
+        None => joined_secret(&words),
+    }
+}
+
+/// Returns the kind of secret that a field of this name may hold, if its value looks like one.
+pub(super) fn doubtful_field(name: &str) -> Option<SecretKind> {
+    let words = words_of(name);
+    let last = words.last()?.as_str();
+    let is_webhook = words.iter().any(|word| word == "webhook");
+    let is_whole = words.len() == 1 || matches!(last, "sig" | "signature");
+    let sought = if is_webhook { "webhook" } else { last };
+    let found = DOUBTFUL_WORDS.iter().find(|(word, _)| *word == sought);
+    found.filter(|_| is_webhook || is_whole).map(|(_, kind)| *kind)
+}
+
+/// Finds secrets in names of two words: `mfa_code`, `connectionString`, `DBPASS`, `PGPASSWORD`.
+fn joined_secret(words: &[String]) -> Option<SecretKind> {
+    let last = words.last()?.as_str();
+    let before = words.len().checked_sub(2).map_or("", |at| words[at].as_str());
+    let is_code = matches!(last, "code" | "codes") && CODE_OWNERS.contains(&before);
+    let is_connection = matches!(last, "connectionstring" | "connstr" | "connstring")
+        || matches!(last, "string" | "str") && matches!(before, "connection" | "conn");
+    let owns =
+        |end: &str| last.strip_suffix(end).is_some_and(|owner| JOINED_OWNERS.contains(&owner));
+    let is_password = ["password", "passwd", "passphrase"].iter().any(|end| last.ends_with(end));
+    if is_code || is_connection || is_password || owns("pass") || owns("pwd") {
+        Some(SecretKind::Password)
+    } else {
+        owns("token").then_some(SecretKind::Token)
     }
 }
 

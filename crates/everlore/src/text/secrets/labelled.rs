@@ -6,12 +6,14 @@ use regex::Regex;
 
 use super::{
     SecretKind, SecretMatch, entropy, has_char, is_example_key, is_placeholder,
-    labelled_value::{LabelledValue, Separator, read_value, read_value_after_gap},
+    labelled_value::{
+        LabelledValue, Separator, read_next_line, read_remark, read_value, read_value_after_gap,
+    },
+    shapes::{is_algorithm, is_scrambled, is_short_key, mixes_character_classes},
 };
 
 /// Labels of a password.
-const PASSWORDS: &str =
-    "password|passwd|passphrase|passcode|passwort|passw|pwd|密码|密碼|口令|登录密|暗号|通行码";
+const PASSWORDS: &str = "password|passwd|passphrase|passcode|passwort|passw|pwd|contraseña|mot de passe|wachtwoord|пароль|密码|密碼|口令|登录密|暗号|通行码|パスワード|비밀번호";
 
 /// Short labels of a password, which are also ordinary words.
 const WEAK_PASSWORDS: &str = "pass|pw";
@@ -21,7 +23,7 @@ const WEAK_PASSWORDS: &str = "pass|pw";
 const KEYS: &str = r"(?:secret[ _-]?)?access[ _-]?(?:key|token)(?:[ _-]?secret)?|account[ _-]?key|shared[ _-]?access[ _-]?key|api[ _-]?(?:key|secret|token)|apikey|auth(?:entication)?[ _-]?token|client[ _-]?secret|app[ _-]?secret|secret[ _-]?key(?:[ _-]?base)?|signing[ _-]?key|encryption[ _-]?key|webhook[ _-]?secret|bot[ _-]?token|refresh[ _-]?token|private[ _-]?token|bearer|authorization:\s{0,4}basic|token|secret|密钥|秘钥|令牌|访问令牌";
 
 /// Labels of a short number that unlocks something.
-const PINS: &str = r"(?-u:\b)(?:pin(?: code| number)?|cvv2?|cvc2?|otp)(?-u:\b)|verification code|security code|one-time code|access code|door code|验证码|驗證碼|取款码|动态码|支付密码|银行卡密码|取款密码|校验码";
+const PINS: &str = r"(?-u:\b)pin ?码|(?-u:\b)(?:pin(?: code| number)?|cvv2?|cvc2?|otp)(?-u:\b)|verification code|security code|one-time code|access code|(?:door|gate|alarm|keypad|garage|unlock) code|门禁码|开门码|开锁码|解锁码|暗証番号|验证码|驗證碼|取款码|动态码|支付密码|银行卡密码|取款密码|校验码";
 
 /// Labels of a wallet's seed phrase.
 const SEED_PHRASES: &str = "seed phrase|recovery phrase|backup phrase|seed words|mnemonic(?: phrase)?|wallet phrase|助记词|助記詞";
@@ -65,7 +67,11 @@ const FORM_VALUES: &[&str] = &[
     "field", "input", "must", "should", "cannot", "the", "this", "see", "please", "enter", "expired", "protected", "manager",
     "policy", "strength", "empty", "blank", "default", "todo", "tbd", "n/a", "varchar", "bytes", "process", "getenv", "config",
     "stored", "rotated", "updated", "set", "a", "an", "in", "on", "ask", "use", "not", "str", "bool", "int", "user", "username",
+    "plaintext", "random", "bcrypt", "argon2id", "correct", "numeric", "number", "biometric",
 ];
+
+/// Runs of neighbouring keys, which people type as passwords and never as words.
+const KEYBOARD_RUNS: [&str; 4] = ["qwert", "asdfg", "zxcvb", "1qaz"];
 
 pub(super) fn find(text: &str, found: &mut Vec<SecretMatch>) {
     for captured in LABELS.captures_iter(text) {
@@ -105,8 +111,24 @@ fn match_phrase(text: &str, end: usize) -> Option<SecretMatch> {
 fn match_password(text: &str, start: usize, end: usize) -> Option<SecretMatch> {
     let direct = read_value(text, start, end).filter(|value| is_password(text, start, value));
     let value = direct
-        .or_else(|| read_value_after_gap(text, end).filter(|value| is_code_in_prose(value.text)))?;
+        .or_else(|| read_value_after_gap(text, end).filter(|value| is_code_in_prose(value.text)))
+        .or_else(|| read_remark(text, end).filter(|value| is_remarked_password(text, end, value)))
+        .or_else(|| read_next_line(text, end).filter(|value| is_typed(value.text)))?;
     Some(SecretMatch { kind: SecretKind::Password, span: value.span })
+}
+
+/// Returns `true` for a password in brackets behind its label. Behind an English one stands a format as often.
+fn is_remarked_password(text: &str, label_end: usize, value: &LabelledValue<'_>) -> bool {
+    let is_chinese = text[..label_end].ends_with(|c: char| !c.is_ascii());
+    is_typed(value.text) && (is_chinese || is_scrambled(value.text))
+}
+
+/// Returns `true` for a value that someone typed: classes of characters in one word, no format's name and no code.
+fn is_typed(value: &str) -> bool {
+    mixes_character_classes(value)
+        && !is_algorithm(value)
+        && !is_placeholder(value)
+        && !is_code(value)
 }
 
 fn is_password(text: &str, label: usize, value: &LabelledValue<'_>) -> bool {
@@ -114,15 +136,55 @@ fn is_password(text: &str, label: usize, value: &LabelledValue<'_>) -> bool {
         text[label..].get(..name.len()).is_some_and(|it| it.eq_ignore_ascii_case(name))
     };
     let is_phrase = named("passphrase");
+    let is_chinese = text[label..].starts_with(|c: char| !c.is_ascii());
     let is_secret = match value.separator {
         Separator::Mark if value.text.contains(' ') => {
             is_phrase && value.text.split(' ').count() <= 8
         }
         Separator::Mark => is_plausible_password(value.text),
-        Separator::Word | Separator::Blank => mixes_character_classes(value.text),
-        Separator::Adjacent => mixes_character_classes(value.text) && value.text.len() >= 6,
+        Separator::Word => {
+            mixes_character_classes(value.text)
+                || is_scrambled(value.text)
+                || is_chinese && is_word_at_clause_end(text, value)
+        }
+        Separator::Blank => {
+            mixes_character_classes(value.text)
+                || is_scrambled(value.text)
+                || is_keyboard_run(value.text)
+                || (is_chinese || named("passcode")) && is_door_code(text, value)
+        }
+        Separator::Adjacent => {
+            mixes_character_classes(value.text) && value.text.len() >= 6 || is_scrambled(value.text)
+        }
     };
-    is_secret && !is_placeholder(value.text) && !is_code(value.text)
+    // `echo $PASSWORD | sudo`: the mark is a pipe.
+    let is_variable = text[..label].ends_with(['$', '{']);
+    let is_piped = is_variable && text[label..value.span.start].contains('|');
+    let is_excepted =
+        is_placeholder(value.text) || is_code(value.text) || is_algorithm(value.text) || is_piped;
+    is_secret && !is_excepted
+}
+
+/// Returns `true` for letters that end their clause, as in 密码是Qwertyui: 密码是Base64编码的 goes on.
+fn is_word_at_clause_end(text: &str, value: &LabelledValue<'_>) -> bool {
+    let is_word = value.text.chars().all(|c| c.is_ascii_alphabetic());
+    let next = text[value.span.end..].trim_start_matches([' ', '\t']).chars().next();
+    let ends = next.is_none_or(|c| "。，！；、,.!;\n\r)）”\"」".contains(c));
+    is_word && value.text.len() >= 6 && ends && is_plausible_password(value.text)
+}
+
+fn is_keyboard_run(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    KEYBOARD_RUNS.iter().any(|run| lower.contains(run))
+}
+
+/// Returns `true` for the code of a door or a phone: four to ten digits that count nothing, perhaps with `#` or `*`.
+fn is_door_code(text: &str, value: &LabelledValue<'_>) -> bool {
+    let digits = value.text.trim_matches(['#', '*']);
+    let is_number = !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
+    let next = text[value.span.end..].trim_start_matches([' ', '\t']).chars().next();
+    let counts = next.is_some_and(|c| "位个年月日次字-".contains(c) || c.is_ascii_alphanumeric());
+    is_number && (4..=10).contains(&digits.len()) && !(counts && digits == value.text)
 }
 
 /// Accepts values of short labels where the label is the key of a setting or the value is no word.
@@ -163,28 +225,12 @@ pub(super) fn is_form_value(value: &str) -> bool {
     FORM_VALUES.contains(&value.to_ascii_lowercase().as_str())
 }
 
-/// Returns `true` if a value in prose is a password rather than a word: digits among letters, or marks within.
-fn mixes_character_classes(value: &str) -> bool {
-    let (letters, digits) =
-        (has_char(value, char::is_ascii_alphabetic), has_char(value, char::is_ascii_digit));
-    let marks = has_char(value, |c| "!@#$%^&*_+=~".contains(*c));
-    let is_number = digits && !letters && value.chars().all(|c| c.is_ascii_digit());
-    let is_long = value.len() >= 6;
-    is_long && (digits && letters && !is_number_and_word(value) || letters && marks)
-        || is_number && is_long
-}
-
 /// Returns `true` for a code that a sentence names some words after its label: digits, perhaps with letters and marks.
 fn is_code_in_prose(value: &str) -> bool {
     let digits = value.chars().filter(char::is_ascii_digit).count();
     let is_number = value.chars().all(|c| c.is_ascii_digit() || matches!(c, '#' | '*' | '-'));
-    is_number && (4..=10).contains(&digits) || digits > 0 && mixes_character_classes(value)
-}
-
-/// Returns `true` for a number and a word: `8-character`, `12-digit`, `2fa`, `1password`.
-fn is_number_and_word(value: &str) -> bool {
-    let letters = value.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-');
-    letters.len() < value.len() && letters.chars().all(|c| c.is_ascii_lowercase())
+    is_number && (4..=10).contains(&digits)
+        || digits > 0 && mixes_character_classes(value) && !is_algorithm(value)
 }
 
 fn match_key(text: &str, start: usize, end: usize, kind: SecretKind) -> Option<SecretMatch> {
@@ -194,13 +240,17 @@ fn match_key(text: &str, start: usize, end: usize, kind: SecretKind) -> Option<S
     let key = value.text[..len].trim_end_matches(['.', '/', '-']);
     let label = text[start..end].to_ascii_lowercase();
     let is_header = label == "bearer" || label.ends_with("basic");
-    (value.separator != Separator::Adjacent && is_random(key, is_header) && !is_example_key(key))
+    // "Token" and "secret" alone are ordinary words.
+    let is_sure = !matches!(&*label, "token" | "secret" | "bearer" | "令牌");
+    let is_short = value.separator == Separator::Mark && is_short_key(key, is_sure);
+    let is_key = is_short || is_random(key, is_header);
+    (value.separator != Separator::Adjacent && is_key && !is_example_key(key))
         .then(|| SecretMatch { kind, span: value.span.start..value.span.start + key.len() })
 }
 
 /// Returns `true` for a value made by a machine. Identifiers and paths have words in them; 3.2 bits a character is above
 /// English words joined by marks. A header may hold letters only.
-fn is_random(value: &str, is_header: bool) -> bool {
+pub(super) fn is_random(value: &str, is_header: bool) -> bool {
     let (letters, digits) =
         (has_char(value, char::is_ascii_alphabetic), has_char(value, char::is_ascii_digit));
     let upper = has_char(value, char::is_ascii_uppercase);

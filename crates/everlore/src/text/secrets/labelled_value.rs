@@ -28,7 +28,9 @@ const ABOUT_WORDS: [&str; 26] = [
 static VERB: LazyLock<Regex> = LazyLock::new(|| {
     let english = r"(?:is now|is set to|was set to|is|was|are|to|equals)\b";
     let chinese = "设置为|设为|设成|设定为|改为|改成了|改成|换成了|换成|应该是|还是|就是|是|为|叫";
-    Regex::new(&format!("^(?i:{english}|{chinese})")).expect("valid")
+    // Particles of Japanese and Korean.
+    let particles = "は|が|는|은|이|가";
+    Regex::new(&format!("^(?i:{english}|{chinese}|{particles})")).expect("valid")
 });
 
 /// Verb or mark within the sentence of a label.
@@ -72,6 +74,11 @@ pub(super) fn read_value(
     let rest = bounded(&text[label_end..], MAX_BYTES);
     let is_ascii_label = text[..label_end].ends_with(|c: char| c.is_ascii());
     let after_name = if is_ascii_label { skip_name_rest(rest)? } else { rest };
+    // "My password's …".
+    let short_is = ["'s ", "’s "].iter().find_map(|short| after_name.strip_prefix(short));
+    if let Some(value) = short_is.filter(|_| is_ascii_label) {
+        return value_at(text, value, Separator::Word);
+    }
     let after_quotes = after_name.trim_start_matches(['"', '\'', '`', '\\', '*', '”', '’', '」']);
     let after_blanks = after_quotes.trim_start_matches([' ', '\t', '\u{3000}']);
     let after_remark = skip_remark(after_blanks);
@@ -102,6 +109,26 @@ pub(super) fn read_value_after_gap(text: &str, label_end: usize) -> Option<Label
     let joins = before.is_empty() || before.starts_with([' ', '\t']) || !before.is_ascii();
     let value = rest[verb.end()..].trim_start_matches([' ', '\t', ':', '：']);
     (joins && !is_about).then(|| value_at(text, value, Separator::Word)).flatten()
+}
+
+/// Reads a value in brackets right behind its label, if it is one word: 密码（…）.
+pub(super) fn read_remark(text: &str, label_end: usize) -> Option<LabelledValue<'_>> {
+    let rest = bounded(&text[label_end..], MAX_REMARK_BYTES);
+    let rest = rest.trim_start_matches([' ', '\t']);
+    let inside = rest.strip_prefix(['(', '（', '【', '[', '「'])?;
+    let end = inside.find([')', '）', '】', ']', '」'])?;
+    let value = value_at(text, inside[..end].trim(), Separator::Word)?;
+    (value.text == inside[..end].trim()).then_some(value)
+}
+
+/// Reads a value that stands alone on the line after its label.
+pub(super) fn read_next_line(text: &str, label_end: usize) -> Option<LabelledValue<'_>> {
+    let rest = bounded(&text[label_end..], MAX_BYTES);
+    let (end_of_line, rest) = rest.split_once('\n')?;
+    let is_label = end_of_line.chars().all(|c| c.is_whitespace() || ":：=*`\"'".contains(c));
+    let line = rest.trim_start().lines().next()?.trim();
+    let value = value_at(text, line, Separator::Word)?;
+    (is_label && value.text.len() == line.trim_matches(['"', '\'', '`']).len()).then_some(value)
 }
 
 /// Skips the rest of a name such as `_PROD` or `2`; `None` if it makes the label another word.

@@ -12,6 +12,9 @@ mod private_keys;
 mod commands;
 mod labelled;
 mod labelled_value;
+mod cookies;
+mod shapes;
+mod narrow;
 mod checksummed;
 mod key_names;
 #[cfg(test)]
@@ -19,9 +22,8 @@ mod tests;
 
 use std::{borrow::Cow, ops::Range};
 
+use narrow::NarrowText;
 use serde::Serialize;
-
-pub(crate) use key_names::secret_field;
 
 /// Beginning of a mask; the kind and a bracket follow.
 const MASK_PREFIX: &str = "[secret: ";
@@ -69,13 +71,27 @@ pub(crate) struct SecretMatch {
     pub span: Range<usize>,
 }
 
-/// Returns the secrets of a text, in order, none within another.
+/// Returns the secrets of a text, in order, none within another. Full-width letters and digits count as plain ones.
 pub(crate) fn find_secrets(text: &str) -> Vec<SecretMatch> {
+    match NarrowText::of(text) {
+        Some(narrow) => {
+            let found = find_plain_secrets(narrow.as_str());
+            found
+                .into_iter()
+                .map(|it| SecretMatch { span: narrow.original(it.span), ..it })
+                .collect()
+        }
+        None => find_plain_secrets(text),
+    }
+}
+
+fn find_plain_secrets(text: &str) -> Vec<SecretMatch> {
     let mut found = Vec::new();
     known_formats::find(text, &mut found);
     private_keys::find(text, &mut found);
     commands::find(text, &mut found);
     labelled::find(text, &mut found);
+    cookies::find(text, &mut found);
     checksummed::find(text, &mut found);
     found.sort_by_key(|secret| (secret.span.start, std::cmp::Reverse(secret.span.end)));
     let mut end = 0;
@@ -107,6 +123,15 @@ pub(crate) fn mask_keeping_lines(text: &str) -> (String, usize) {
     (masked, secrets.len())
 }
 
+/// Returns the kind of a key, token or password in the name of a user or an agent. Numbers are names too, whatever their
+/// checksums say.
+pub fn secret_name(name: &str) -> Option<SecretKind> {
+    use SecretKind::{ApiKey, Password, PrivateKey, SeedPhrase, Token};
+    let is_sure =
+        |kind: &SecretKind| matches!(kind, ApiKey | Token | PrivateKey | Password | SeedPhrase);
+    find_secrets(name).into_iter().map(|secret| secret.kind).find(is_sure)
+}
+
 /// Masks only secrets that `before` does not have: those were their owner's choice.
 pub(crate) fn mask_new<'a>(text: &'a str, before: &str) -> (Cow<'a, str>, Vec<SecretKind>) {
     let mut secrets = find_secrets(text);
@@ -117,11 +142,18 @@ pub(crate) fn mask_new<'a>(text: &'a str, before: &str) -> (Cow<'a, str>, Vec<Se
 /// Masks the value of a field whose name says that it is a secret; `None` if the name does not, or if the value is a
 /// placeholder, a mask already, or blank.
 pub(crate) fn mask_named_value(name: &str, value: &str) -> Option<(String, SecretKind)> {
-    let kind = secret_field(name)?;
     let bare = value.trim();
+    let kind = key_names::secret_field(name).or_else(|| doubtful_secret(name, bare))?;
     let is_open = bare.len() < 3 || is_placeholder(bare) || labelled::is_form_value(bare);
     let is_masked = find_mask(bare).is_some();
     (!is_open && !is_masked).then(|| (format!("{MASK_PREFIX}{kind}]"), kind))
+}
+
+/// Returns the kind of a secret in a field whose name alone says too little.
+fn doubtful_secret(name: &str, value: &str) -> Option<SecretKind> {
+    let kind = key_names::doubtful_field(name)?;
+    let is_identifier = kind == SecretKind::ApiKey && shapes::is_digest(value);
+    (shapes::looks_generated(value) && !is_identifier).then_some(kind)
 }
 
 /// Returns the kind of the first mask of a text: a text with a mask had a secret.

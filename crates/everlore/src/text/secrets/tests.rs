@@ -62,6 +62,19 @@ const SECRETS: &[(&str, SecretKind)] = &[
     ("seed phrase: apple brave cider dance eager fancy giant happy input jolly karma lemon", SeedPhrase),
     ("助记词：apple brave cider dance eager fancy giant happy input jolly karma lemon", SeedPhrase),
     ("https://hooks.slack.com/services/T0{A8}/B0{A8}/{A24}", Token), ("pplx-{A48}", ApiKey),
+    ("\"api_key\": \"kX93hTq7Wz2m\"", ApiKey), ("X-Api-Key: kX93hTq7Wz2m", ApiKey), ("client_secret=kX93hTq7-Wz2mLp", ApiKey),
+    ("密钥：kX93hTq7Wz2m", ApiKey), ("'secret': 'kX93hTq7Wz2m'", ApiKey), ("令牌：kX93hTq7Wz2m", ApiKey), ("api_key: 3f9a1c20b7e4", ApiKey),
+    ("门禁密码 7719#", Password), ("门禁密码 7719", Password), ("passcode 7719#", Password), ("The gate code: 7719#", Password), ("PIN码 4821", Password),
+    ("我的PIN码是4821", Password), ("门禁码：7719#", Password), ("密码QweBLIZdeUo", Password), ("密码是Qwertyui", Password), ("密码是 swordfish。", Password),
+    ("密码 Qwertyuiop", Password), ("my password is QweBLIZdeUo", Password), ("密码（Tr0ub4dor3）", Password), ("password (Tr0ub4dor3)", Password),
+    ("密码【zhang1990】", Password), ("密码\nTr0ub4dor3", Password), ("Password:\nTr0ub4dor3\nthanks", Password), ("密码：\n`Tr0ub4dor&3`", Password),
+    ("ｐａｓｓｗｏｒｄ：Tr0ub4dor3", Password), ("密码是ａｂｃ１２３４５", Password), ("pass＝Tr0ub4dor3", Password), ("ＰＩＮ：４８２１", Password),
+    ("Cookie: JSESSIONID={H32}", Token), ("Set-Cookie: sid={H32}; Path=/; HttpOnly", Token), ("Cookie: theme=dark; session_id={A24}; lang=en", Token),
+    ("\"cookie\": \"auth={A20}\"", Token), ("My password's Tr0ub4dor&3", Password), ("the wifi password’s Tr0ub4dor3", Password),
+    ("パスワードは Tr0ub4dor3", Password), ("パスワードはTr0ub4dor3です", Password), ("비밀번호: Tr0ub4dor3", Password), ("비밀번호는 Tr0ub4dor3", Password),
+    ("contraseña: Secreta123", Password), ("net use Z: \\\\h\\s /user:bob Tr0ub4dor3", Password), ("net use \\\\h\\s Tr0ub4dor3 /user:bob", Password),
+    ("echo Tr0ub4dor3 | sudo -S ls", Password), ("echo 'Tr0ub4dor3' | sudo -kS apt update", Password), ("sudo -S ls <<< \"Tr0ub4dor3\"", Password),
+    ("smbclient //h/s -U bob%Tr0ub4dor3", Password), ("smbclient -U 'bob%Tr0ub4dor3' //h/s", Password),
 ];
 
 #[rustfmt::skip]
@@ -86,6 +99,9 @@ const HARMLESS: &[&str] = &[
     "0.1234567890123456", "π is 3.14159265358979323846", "[secret: password]", "password: [secret: password]",
     "-----BEGIN CERTIFICATE-----\n{A64}\n-----END CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----\n{A64}\n-----END PUBLIC KEY-----",
     "the seed phrase has twelve words", "助记词有十二个单词",
+    "密码\n登录", "用户名\n密码\n忘记密码？", "Password:\n  valueFrom:\n    secretKeyRef: x", "passcode lock", "密码：\nargon2id", "api_key: string", "密码PowerShell",
+    "密码是argon2id", "password (OAuth2)", "token: v2beta", "cookie: GoogleAnalytics", "echo $PASSWORD | sudo -S ls", "smbclient -U bob //h/s", "net use Z: \\\\h\\s",
+    "client_secret: none", "密码 8 位以上", "密码123位", "the gate code is printed on the door", "ｔｏｋｅｎ：ｅｘｐｉｒｅｄ",
 ];
 
 #[test]
@@ -117,6 +133,37 @@ fn what_only_looks_like_a_secret_stays() {
     };
     let wrong: Vec<_> = HARMLESS.iter().filter_map(masked).collect();
     assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn names_of_fields_tell_secrets_from_other_values() {
+    let value = "Tr0ub4dor48";
+    #[rustfmt::skip]
+    let secret = [
+        "DBPASS", "PGPASSWORD", "smtppass", "PIN码", "身份证", "connectionString", "conn_str", "mfa_code", "verification_code", "sig", "signature", "webhook_url",
+        "key", "パスワード", "accesstoken",
+    ];
+    for name in secret {
+        assert!(mask_named_value(name, value).is_some(), "{name}");
+    }
+    #[rustfmt::skip]
+    let open = [
+        ("key", "C major"), ("key", "PROJ-1234"), ("key", "user:42:profile"), ("key", "Chapter12"), ("key", "550e8400-e29b-41d4-a716-446655440000"),
+        ("signature", "Best wishes, Ann"), ("time_signature", "4/4"), ("webhook_url", "https://example.com/hooks/build"), ("compass", value),
+        ("bypass", value), ("country_code", value), ("status_code", value), ("code", value), ("string", value), ("sort_key", value),
+        ("身份证照片", value),
+    ];
+    for (name, value) in open {
+        assert_eq!(mask_named_value(name, value), None, "{name}");
+    }
+    let hook = fill_template("https://example.com/hooks/{A24}");
+    assert!(mask_named_value("webhook_url", &hook).is_some());
+}
+
+#[test]
+fn full_width_text_is_masked_at_its_own_place() {
+    let (masked, _) = mask("ｐａｓｓｗｏｒｄ：Ｔr0ub4dor3，谢谢");
+    assert_eq!(masked, "ｐａｓｓｗｏｒｄ：[secret: password]，谢谢");
 }
 
 #[test]
@@ -164,6 +211,13 @@ const HOSTILE_UNITS: &[&str] = &[
     "\"auth\":\"",
     "secret: \"",
     "PuTTY-User-Key-File-2:",
+    "cookie: a=",
+    "net use \\\\h /user:",
+    "echo a | sudo ",
+    "smbclient -U ",
+    "密码\n",
+    "密码（",
+    "Ａ",
 ];
 
 #[test]

@@ -1,0 +1,146 @@
+//! Chinese statements that give one value to one attribute of a subject: 我住在罗马, 我今年30岁, 项目的截止日期改到3月27日.
+
+use super::{
+    attributes::{
+        CHINESE_COPULAS, CHINESE_VERBS, FAVOURITES, MARITAL_STATUS, MOVES, NOUNS, OCCUPATIONS,
+    },
+    single_value::{MAX_VALUE_WORDS, SingleValue, USER, number},
+};
+
+/// Words around a value that are no part of it.
+#[rustfmt::skip]
+const FILLERS: &[&str] = &[
+    "现在", "目前", "如今", "已经", "刚刚", "刚", "最近", "一直", "上个月", "上周", "去年", "今年", "请", "以后", "了", "的",
+];
+
+/// Most characters of a subject.
+const MAX_SUBJECT_CHARS: usize = 8;
+
+/// Words of a subject that deny, wish or ask.
+const NO_SUBJECT: &[char] = &['不', '没', '想', '要', '会', '谁', '如', '若'];
+
+/// Endings of a request for a name: 叫我小王就好.
+const REQUEST_ENDINGS: &[&str] = &["就可以", "就好", "就行", "即可", "吧", "啦", "好"];
+
+/// Parses a clause without blanks and marks.
+pub(super) fn parse(text: &str) -> Option<SingleValue> {
+    by_favourite(text)
+        .or_else(|| by_noun(text))
+        .or_else(|| by_status(text))
+        .or_else(|| by_age(text))
+        .or_else(|| by_request(text))
+        .or_else(|| by_verb(text))
+        .or_else(|| by_occupation(text))
+}
+
+/// Parses 我最喜欢的颜色是蓝色.
+fn by_favourite(text: &str) -> Option<SingleValue> {
+    let (subject, rest) = text.split_once("最喜欢的").or_else(|| text.split_once("最爱的"))?;
+    let (thing, value) = rest.split_once('是')?;
+    let english = FAVOURITES.iter().find(|(_, chinese)| *chinese == thing);
+    let thing = english.map_or(thing, |(english, _)| english);
+    let fits = !thing.ends_with("之一") && !value.ends_with("之一") && is_plain(subject);
+    let value = value.trim_end_matches('了');
+    SingleValue::new(&without_fillers(subject), &format!("favourite {thing}"), value)
+        .filter(|it| fits && is_short(&it.value))
+}
+
+/// Parses 我的生日是5月15日 and 截止日期改到3月27日了.
+fn by_noun(text: &str) -> Option<SingleValue> {
+    let nouns =
+        NOUNS.iter().flat_map(|(name, _, chinese)| chinese.iter().map(move |it| (*name, *it)));
+    let places = nouns
+        .filter_map(|(name, noun)| Some((text.find(noun)?, usize::MAX - noun.len(), name, noun)));
+    let (at, _, name, noun) = places.min()?;
+    let (subject, rest) = (without_fillers(&text[..at]), &text[at + noun.len()..]);
+    let rest = rest.trim_start_matches(['现', '在', '已', '经', '又']);
+    let value = CHINESE_COPULAS.iter().find_map(|copula| rest.strip_prefix(copula))?;
+    let value = value.trim_start_matches('了').trim_end_matches('了');
+    let fits =
+        is_short(value) && !value.starts_with(['不', '没', '什', '哪']) && is_plain(&subject);
+    let subject = if subject.is_empty() && name == "deadline" { "it".to_owned() } else { subject };
+    SingleValue::new(&subject, name, value).filter(|_| fits)
+}
+
+/// Parses 我结婚了 and 我单身.
+fn by_status(text: &str) -> Option<SingleValue> {
+    let text = without_fillers(text);
+    MARITAL_STATUS.iter().find_map(|(status, _, phrases)| {
+        let phrase = phrases.iter().find(|phrase| text.contains(**phrase))?;
+        let (subject, rest) = text.split_once(phrase)?;
+        let subject = subject.trim_end_matches(['还', '是', '又', '和']);
+        let ends = rest.is_empty()
+            || rest.chars().count() <= 2 && !rest.contains(['吗', '纪', '戒', '礼']);
+        SingleValue::new(subject, "marital status", status)
+            .filter(|_| ends && is_plain(subject) && subject.chars().count() <= 4)
+    })
+}
+
+/// Parses 我29岁 and 我今年30岁了; 快30岁 is no age.
+fn by_age(text: &str) -> Option<SingleValue> {
+    let text = without_fillers(text).replace("满", "");
+    let before = text.strip_suffix('岁')?.trim_end_matches("周");
+    let digits = before.len() - before.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let (subject, age) = before.split_at(before.len() - digits);
+    let subject = subject.trim_end_matches('是');
+    let is_age = (1..=120).contains(&number(age)) && !subject.contains(['快', '近', '约', '岁']);
+    SingleValue::new(subject, "age", age).filter(|_| is_age && is_plain(subject))
+}
+
+/// Parses 叫我小王就好.
+fn by_request(text: &str) -> Option<SingleValue> {
+    let text = without_fillers(text);
+    let (before, name) = text.split_once("叫我").or_else(|| text.split_once("称呼我"))?;
+    let name = REQUEST_ENDINGS.iter().fold(name, |name, ending| name.trim_end_matches(ending));
+    let name = name.trim_start_matches("为");
+    let is_request =
+        ["", "你可以", "可以", "大家都", "大家", "朋友都", "你就", "就"].contains(&before);
+    let is_name =
+        (1..=6).contains(&name.chars().count()) && !name.contains(['起', '去', '来', '做', '吃']);
+    SingleValue::new(USER, "name", name).filter(|_| is_request && is_name)
+}
+
+/// Parses 我住在罗马 and 我从腾讯跳槽到美团.
+fn by_verb(text: &str) -> Option<SingleValue> {
+    let text = without_fillers(text);
+    CHINESE_VERBS.iter().find_map(|(attribute, before, after)| {
+        let (subject, rest) = text.split_once(before)?;
+        let value = rest.strip_suffix(after)?;
+        let subject = subject.split('从').next().unwrap_or_default();
+        // 现在在字节上班, as a clause after one about the user.
+        let subject = if subject.is_empty() && *attribute != "name" { "我" } else { subject };
+        let found = SingleValue::new(subject, attribute, value)?;
+        let fits = is_plain(subject) && is_short(value);
+        Some(found.moved(MOVES.iter().any(|verb| before.starts_with(verb)))).filter(|_| fits)
+    })
+}
+
+/// Parses 我是一名老师 and 我当律师.
+fn by_occupation(text: &str) -> Option<SingleValue> {
+    let text = without_fillers(text);
+    let (job, english) = OCCUPATIONS.iter().find_map(|(english, names)| {
+        let name =
+            names.split('/').filter(|name| text.ends_with(name)).max_by_key(|name| name.len())?;
+        Some((name, *english))
+    })?;
+    let before = text.strip_suffix(job)?;
+    let before = ["一名", "一位", "一个", "名", "个"]
+        .iter()
+        .find_map(|it| before.strip_suffix(it))
+        .unwrap_or(before);
+    let subject =
+        ["转行做", "改行做", "是", "当", "成"].iter().find_map(|verb| before.strip_suffix(verb))?;
+    SingleValue::new(subject, "occupation", english).filter(|_| is_plain(subject))
+}
+
+fn without_fillers(text: &str) -> String {
+    FILLERS.iter().fold(text.to_owned(), |text, word| text.replace(word, ""))
+}
+
+fn is_plain(subject: &str) -> bool {
+    !subject.contains(NO_SUBJECT) && subject.chars().count() <= MAX_SUBJECT_CHARS
+}
+
+fn is_short(value: &str) -> bool {
+    value.chars().count() <= 2 * MAX_VALUE_WORDS
+}
