@@ -60,8 +60,7 @@ impl Engine {
         progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<()> {
         let mut size = PageSize::default();
-        let mut pages =
-            MemoryPages::new(&*self.store, scope, MemoryFilter::default(), size.rows());
+        let mut pages = MemoryPages::new(&*self.store, scope, MemoryFilter::default(), size.rows());
         while let Some(memories) = pages.next().await? {
             for memory in memories {
                 size.count(write_line(to, &ExportLine::Memory(Box::new(memory)))?);
