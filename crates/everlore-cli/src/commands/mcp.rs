@@ -47,6 +47,7 @@ impl McpArgs {
             tools: Arc::new(ToolRegistry::all()),
             tool_sets: self.offer.tool_sets()?,
             may_write: !self.read_only,
+            may_erase: false,
             reach: check_args::check_reach(),
         };
         McpServer::new(context).serve_stdio().await?;

@@ -8,19 +8,24 @@ use axum::{
 };
 use everlore::{
     MemoryBlock,
-    engine::fs::{
-        DEFAULT_PAGE_SIZE, FsAddReport, FsAddRequest, FsFindReport, FsFindRequest, FsGrepReport,
-        FsGrepRequest, FsInjectRequest, FsListRequest, FsListing, FsRemoveReport, FsRemoveRequest,
-        FsStat, FsStatus, FsText, FsTree, FsTreeRequest, MAX_PAGE_SIZE,
+    engine::{
+        ForgetReceipt,
+        fs::{
+            DEFAULT_PAGE_SIZE, FsAddReport, FsAddRequest, FsFindReport, FsFindRequest,
+            FsGrepReport, FsGrepRequest, FsInjectRequest, FsListRequest, FsListing, FsRemoveReport,
+            FsRemoveRequest, FsStat, FsStatus, FsText, FsTree, FsTreeRequest, MAX_PAGE_SIZE,
+        },
     },
     internal::text::suspect::mark_suspect_lines,
     types::Tier,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::{ApiResult, App, JsonBody, JsonResponse, Problem, QueryParams, Reader, Writer};
+use crate::{
+    ApiResult, App, JsonBody, JsonResponse, KeyRole, Problem, QueryParams, Reader, Writer,
+};
 
 /// Folder levels of a tree by default.
 const DEFAULT_DEPTH: usize = 3;
@@ -275,20 +280,45 @@ pub(super) async fn add(
         ("uri" = String, Query, description = "Entry to remove"),
         ("recursive" = Option<bool>, Query, description = "Remove a folder with all its contents"),
         ("dry_run" = Option<bool>, Query, description = "Report what would be removed, and remove nothing"),
+        ("forget" = Option<bool>, Query, description = "Erase the texts for good; needs the role admin"),
     ),
-    responses((status = 200, description = "Number of removed memories, and the runs to undo", body = FsRemoveReport)),
+    responses((
+        status = 200, body = FsRemoveReport,
+        description = "Number of removed memories, and the runs to undo or the receipt of what was erased",
+    )),
 )]
 pub(super) async fn remove(
     Writer(access): Writer,
     mut params: QueryParams,
-) -> ApiResult<FsRemoveReport> {
+) -> ApiResult<RemovedEntry> {
+    let forget = params.flag("forget")?;
+    if forget {
+        access.require_role(KeyRole::Admin)?;
+    }
     let request = FsRemoveRequest {
         uri: params.required("uri")?,
         recursive: params.flag("recursive")?,
         dry_run: params.flag("dry_run")?,
     };
     params.finish()?;
-    Ok(JsonResponse::ok(access.engine().fs_remove(&access.scope, &request).await?))
+    let engine = access.engine();
+    let mut removed = engine.fs_remove(&access.scope, &request).await?;
+    let mut receipt = None;
+    if forget && !request.dry_run {
+        receipt = Some(engine.forget_runs(&access.scope, &removed.runs).await?);
+        // What was erased cannot be undone.
+        removed.runs.clear();
+    }
+    Ok(JsonResponse::ok(RemovedEntry { removed, receipt }))
+}
+
+/// Report of a removal, with the receipt of an erasure.
+#[derive(Serialize)]
+pub(super) struct RemovedEntry {
+    #[serde(flatten)]
+    removed: FsRemoveReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<ForgetReceipt>,
 }
 
 /// Marks a text where it reads like an instruction: clients put it into prompts.

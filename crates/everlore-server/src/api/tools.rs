@@ -72,6 +72,7 @@ pub(super) async fn call(
         session: session.as_deref(),
         folder: Some(&folder),
         check_permission: &access.allowed_checks(),
+        may_erase: access.require_role(KeyRole::Admin).is_ok(),
         ..ToolContext::new(&engine, &access.scope)
     };
     Ok(JsonResponse::ok(access.app.tools.call(&name, input, &context).await))

@@ -56,6 +56,7 @@ pub(super) fn routes() -> Router<App> {
             status = 200, description = "A header line, then one line per record", body = String,
             content_type = "application/x-ndjson",
         ),
+        (status = 503, description = "Too many exports are running; Retry-After says when to try again"),
     ),
 )]
 pub(super) async fn export(
@@ -64,8 +65,12 @@ pub(super) async fn export(
 ) -> Result<Response, Problem> {
     let journal = params.flag("journal")?;
     params.finish()?;
+    let slot = access.app.export_slots.take(&access.caller.name)?;
     let (sender, receiver) = mpsc::channel(MAX_QUEUED_CHUNKS);
-    tasks::spawn(Box::pin(write_export(access, journal, sender)));
+    tasks::spawn(Box::pin(async move {
+        write_export(access, journal, sender).await;
+        drop(slot);
+    }));
     let body = Body::new(ChannelBody(receiver));
     Ok(([(header::CONTENT_TYPE, NDJSON)], body).into_response())
 }
@@ -85,9 +90,11 @@ struct ChannelWriter(mpsc::Sender<io::Result<Bytes>>);
 
 impl Write for ChannelWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let chunk = Bytes::copy_from_slice(bytes);
+        // A line of megabytes goes in chunks too: the queue is bounded by their number.
+        let part = &bytes[..bytes.len().min(CHUNK_BYTES)];
+        let chunk = Bytes::copy_from_slice(part);
         let sent = tokio::task::block_in_place(|| self.0.blocking_send(Ok(chunk)));
-        sent.map(|()| bytes.len()).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        sent.map(|()| part.len()).map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -68,6 +68,7 @@ fn mcp_context(access: &Access, sets: Vec<ToolSet>) -> McpContext {
         tools: Arc::clone(&access.app.tools),
         tool_sets: sets,
         may_write: access.require_role(KeyRole::Write).is_ok(),
+        may_erase: access.require_role(KeyRole::Admin).is_ok(),
         reach: access.allowed_checks(),
     }
 }

@@ -57,6 +57,8 @@ pub struct McpContext {
     pub tool_sets: Vec<ToolSet>,
     /// Permission to write.
     pub may_write: bool,
+    /// Set if its tools may erase memories for good.
+    pub may_erase: bool,
     /// Kinds of checks that may be set.
     pub reach: CheckPermission,
 }
@@ -75,6 +77,7 @@ impl McpContext {
         let context = ToolContext {
             folder: Some(&folder),
             check_permission: &self.reach,
+            may_erase: self.may_erase,
             ..ToolContext::new(&self.engine, &self.scope)
         };
         self.tools.call(name, input, &context).await

@@ -41,8 +41,14 @@ impl Exchange {
         let question = self.question_link();
         let messages = [(MessageAuthor::Model, answer.as_str())];
         let after = chain_links(messages).concat() + &question;
-        self.store_turn(Role::User, self.question_text(), self.at, &question).await;
-        self.store_turn(Role::Assistant, &answer, ended_at.max(self.at), &after).await;
+        for message in &self.request.unanswered {
+            let link = self.link(Some(&message.link), &message.preceding, &message.text);
+            let speaker = Some(message.speaker.clone());
+            self.store_turn(Role::User, speaker, &message.text, self.at, &link).await;
+        }
+        let (asked, speaker) = (self.question_text(), self.request.speaker.clone());
+        self.store_turn(Role::User, speaker, asked, self.at, &question).await;
+        self.store_turn(Role::Assistant, None, &answer, ended_at.max(self.at), &after).await;
         if reply.is_done {
             let usage = access.engine().record_answer(&access.scope, session, &answer).await;
             if let Err(error) = usage {
@@ -61,17 +67,28 @@ impl Exchange {
     /// named session by those just before it, since clients shorten long histories.
     fn question_link(&self) -> String {
         let request = &self.request;
-        match request.chain.last() {
+        self.link(request.chain.last(), &request.preceding, &request.question)
+    }
+
+    fn link(&self, chain: Option<&String>, preceding: &[String], text: &String) -> String {
+        match chain {
             Some(link) if self.session.run_salt.is_empty() => link.clone(),
             _ => {
-                let before = request.preceding.iter().chain([&request.question]);
+                let before = preceding.iter().chain([text]);
                 short_digest(&before.map(String::as_str).collect::<Vec<_>>())
             }
         }
     }
 
     /// Stores a turn, unless the journal has one with the same messages up to it.
-    async fn store_turn(&self, role: Role, text: &str, at: Timestamp, link: &str) {
+    async fn store_turn(
+        &self,
+        role: Role,
+        speaker: Option<String>,
+        text: &str,
+        at: Timestamp,
+        link: &str,
+    ) {
         let ProxySession { access, session, run_salt, .. } = &self.session;
         if text.is_empty() {
             return;
@@ -81,7 +98,7 @@ impl Exchange {
         let turn = Turn {
             text: text.to_owned(),
             session: Some(session.clone()),
-            speaker: self.request.speaker.clone().filter(|_| role == Role::User),
+            speaker,
             role: Some(role),
             time: Some(at),
         };

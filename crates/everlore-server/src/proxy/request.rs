@@ -16,6 +16,20 @@ use super::{chat_api::ChatApi, conversation::chain_links};
 /// Messages before a question that distinguish it from the same words elsewhere in a conversation.
 const CONTEXT_MESSAGES: usize = 2;
 
+/// Messages of other people before a question that are stored with it; of more, the last.
+const MAX_UNANSWERED: usize = 20;
+
+/// Message of a named person that no answer followed: the question of somebody else came first.
+#[derive(Debug)]
+pub(super) struct UnansweredMessage {
+    pub(super) text: String,
+    pub(super) speaker: String,
+    /// Digest of the messages up to it.
+    pub(super) link: String,
+    /// Messages just before it.
+    pub(super) preceding: Vec<String>,
+}
+
 /// Chat request of a client.
 #[derive(Debug, Default)]
 pub(super) struct ProxiedRequest {
@@ -27,6 +41,8 @@ pub(super) struct ProxiedRequest {
     pub(super) question_with_quotes: String,
     /// Name that the client gives the author of the question.
     pub(super) speaker: Option<String>,
+    /// Messages of named people between the last answer and the question, in their order.
+    pub(super) unanswered: Vec<UnansweredMessage>,
     /// Digests of the messages of the user and the model up to the question, each with all before it.
     pub(super) chain: Vec<String>,
     /// All messages of the user and the model.
@@ -212,10 +228,6 @@ impl ProxiedRequest {
             self.in_tool_loop = author == Some(MessageAuthor::Tool);
             return Some(());
         };
-        let spoken = |messages: &[ProxiedMessage]| -> Vec<String> {
-            let spoken = messages.iter().filter(|message| message.author.is_spoken());
-            spoken.map(|message| message.text.clone()).collect()
-        };
         self.transcript = spoken(&messages);
         self.question.clone_from(&messages[last].text);
         self.question_with_quotes = strip_injected_blocks(&messages[last].raw_text).into_owned();
@@ -223,6 +235,7 @@ impl ProxiedRequest {
         self.preceding = spoken(&messages[last.saturating_sub(CONTEXT_MESSAGES)..last]);
         let up_to = messages[..=last].iter().filter(|message| message.author.is_spoken());
         self.chain = chain_links(up_to.map(|message| (message.author, message.text.as_str())));
+        self.unanswered = unanswered_before(last, &messages, &items, &self.chain);
         let after = &messages[last..];
         self.in_tool_loop = after.iter().any(|message| message.author == MessageAuthor::Tool);
         self.insertion = items[last].content.and_then(|content| insertion_point(text, content));
@@ -278,6 +291,39 @@ impl RawRequest<'_> {
         let max_tokens = limits.into_iter().flatten().find_map(number);
         is_side_request(&system, last_message, max_tokens)
     }
+}
+
+/// Returns what the user and the model say in some messages.
+fn spoken(messages: &[ProxiedMessage]) -> Vec<String> {
+    let spoken = messages.iter().filter(|message| message.author.is_spoken());
+    spoken.map(|message| message.text.clone()).collect()
+}
+
+/// Returns the messages of named people since the last answer before the message at `last`. What has no name may be the
+/// host's, in the user's name.
+fn unanswered_before(
+    last: usize,
+    messages: &[ProxiedMessage],
+    items: &[RawMessage<'_>],
+    chain: &[String],
+) -> Vec<UnansweredMessage> {
+    let is_answer = |message: &ProxiedMessage| message.author == MessageAuthor::Model;
+    let start = messages[..last].iter().rposition(is_answer).map_or(0, |at| at + 1);
+    let start = start.max(last.saturating_sub(MAX_UNANSWERED));
+    let unanswered = |at: usize| {
+        let message = &messages[at];
+        let spoken_before = messages[..at].iter().filter(|it| it.author.is_spoken()).count();
+        let speaker = items[at].name.and_then(json_string)?;
+        (message.author == MessageAuthor::User && !message.text.is_empty()).then(|| {
+            UnansweredMessage {
+                text: message.text.clone(),
+                speaker,
+                link: chain[spoken_before].clone(),
+                preceding: spoken(&messages[at.saturating_sub(CONTEXT_MESSAGES)..at]),
+            }
+        })
+    };
+    (start..last).filter_map(unanswered).collect()
 }
 
 /// Returns `true` for a cache key that names one conversation: Codex and opencode send its id, others a constant.
@@ -499,6 +545,22 @@ mod tests {
         );
         let named = r#"{"messages":[{"role":"user","name":"Ben","content":"hi"}]}"#;
         assert_eq!(read(ChatApi::Chat, named).speaker.as_deref(), Some("Ben"));
+    }
+
+    #[test]
+    fn people_who_speak_one_after_the_other_are_all_heard() {
+        let body = r#"{"messages":[{"role":"user","name":"Ana","content":"hi"},{"role":"assistant","content":"hello"},
+            {"role":"user","content":"host's own words"},{"role":"user","name":"Ana","content":"I live in Lisbon."},
+            {"role":"user","name":"小李","content":"我住在杭州。"},{"role":"user","name":"Ben","content":"I live in Oslo."}]}"#;
+        let request = read(ChatApi::Chat, body);
+        let said: Vec<_> =
+            request.unanswered.iter().map(|it| (it.speaker.as_str(), it.text.as_str())).collect();
+        assert_eq!(said, [("Ana", "I live in Lisbon."), ("小李", "我住在杭州。")]);
+        assert_eq!(request.unanswered[1].link, request.chain[4]);
+        assert_eq!(
+            (request.question.as_str(), request.speaker.as_deref()),
+            ("I live in Oslo.", Some("Ben"))
+        );
     }
 
     #[test]

@@ -182,7 +182,6 @@ mod tests {
             ("我在腾讯上班", "我从腾讯跳槽到了美团"),
             ("我在腾讯工作", "我跳槽了，现在在美团上班"),
             ("I work at Nokia", "我跳槽到字节了"),
-            ("I work at Nokia", "I joined Spotify last month"),
             ("I am a teacher", "I'm a lawyer now"),
             ("我是一名老师", "我现在是律师"),
             ("I'm a nurse", "我转行做程序员了"),

@@ -140,10 +140,22 @@ pub(crate) fn tools_unsupported(message: String) -> Error {
 /// Returns `true` if a server refuses a request because of its tools. Sources: Ollama (`does not support tools`), vLLM
 /// (`"auto" tool choice requires --enable-auto-tool-choice`), llama.cpp (`tools param requires --jinja flag`),
 /// OpenRouter (`No endpoints found that support tool use`), Gemini (`Function calling is not enabled`), Groq and OpenAI
-/// (`tool calling` or `tools` `is not supported with this model`).
+/// (`tool calling` or `tools` `is not supported with this model`), Chinese gateways (该模型不支持工具调用).
 pub(crate) fn refuses_tools(status: StatusCode, body: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(body).to_lowercase();
-    let subjects = ["tools", "tool use", "tool call", "tool choice", "function call"];
+    let text = readable_body(body).to_lowercase();
+    let subjects = [
+        "tools",
+        "tool use",
+        "tool call",
+        "tool_call",
+        "tool choice",
+        "tool_choice",
+        "function call",
+        "function_call",
+        "工具",
+        "函数调用",
+        "函數調用",
+    ];
     let complaints = [
         "not support",
         "unsupported",
@@ -151,10 +163,22 @@ pub(crate) fn refuses_tools(status: StatusCode, body: &[u8]) -> bool {
         "requires --",
         "no endpoints",
         "unrecognized",
+        "不支持",
+        "不支援",
+        "未启用",
+        "没有启用",
+        "未开启",
+        "无法使用",
     ];
     matches!(status.as_u16(), 400 | 404 | 422 | 500 | 501)
         && subjects.iter().any(|word| text.contains(word))
         && complaints.iter().any(|word| text.contains(word))
+}
+
+/// Returns a body as text, with the characters that JSON may escape.
+fn readable_body(body: &[u8]) -> String {
+    let json = serde_json::from_slice::<Value>(body).map(|json| json.to_string());
+    json.unwrap_or_else(|_| String::from_utf8_lossy(body).into_owned())
 }
 
 impl RequestInfo {

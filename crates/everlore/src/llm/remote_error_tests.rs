@@ -135,6 +135,10 @@ fn refusals_of_tools_are_known_by_their_words() {
     assert!(refuses(500, "tools param requires --jinja flag"));
     assert!(refuses(404, "No endpoints found that support tool use"));
     assert!(refuses(400, "Function calling is not enabled for models/gemma-3"));
+    assert!(refuses(400, r#"{"error":{"message":"该模型不支持工具调用"}}"#));
+    assert!(refuses(400, r#"{"message":"\u8be5\u6a21\u578b\u4e0d\u652f\u6301\u5de5\u5177"}"#));
+    assert!(refuses(422, "此模型不支援函數調用") && refuses(400, "tool_choice is not supported"));
+    assert!(!refuses(400, "该模型不支持图片") && !refuses(400, "工具数量超过上限"));
     assert!(!refuses(400, "temperature is not supported with this model"));
     assert!(!refuses(401, "does not support tools") && !refuses(400, "too many tools"));
 }

@@ -163,6 +163,11 @@ impl<'a> MemoryPages<'a> {
         Self { store, scope, query }
     }
 
+    /// Changes the most memories of the next page.
+    pub(crate) fn set_limit(&mut self, limit: usize) {
+        self.query.limit = limit;
+    }
+
     /// Returns the next page; `None` after the last.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<Memory>>> {
         let page = self.store.memories().list(self.scope, &self.query).await?;

@@ -23,6 +23,7 @@ pub(crate) mod side_requests;
 pub(crate) mod sanitize;
 pub(crate) mod suspect;
 pub(crate) mod age;
+pub(crate) mod assertions;
 pub(crate) mod attribution;
 pub(crate) mod check_note;
 pub(crate) mod secrets;

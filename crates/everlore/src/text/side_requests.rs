@@ -2,6 +2,10 @@
 //! suggestions, probes. They get no memories, and nobody said them: they are not
 //! stored.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 /// Place where a side request shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PromptPlace {
@@ -76,6 +80,29 @@ const SIDE_PROMPTS: [(PromptPlace, &str, &str); 48] = [
     (System, "总结给出的会话，将其总结为", "Cherry Studio: src/renderer/src/config/prompts.ts"),
 ];
 
+/// System prompts of hosts that are not listed: the model is to do nothing but name a conversation.
+static TITLE_SYSTEM: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?xi)^(?:you\ are|you're|act\ as)\ (?:an?|the)\ (?:[\w-]+\ ){0,4}?(?:title|headline)s?[\ -](?:generat|writ|creat|mak|suggest|summari)\w*
+        |^(?:your\ task\ is\ to\ |please\ )?(?:generate|create|write|provide)\ an?\ (?:[\w,-]+\ ){0,6}title\ (?:for|of|based\ on)\ (?:[\w'-]+\ ){0,4}
+            (?:conversation|chat|dialog(?:ue)?|session|thread|messages?)\b
+        |^你是(?:一个|一名|一位)?(?:专业的?|优秀的?|擅长)?(?:对话|会话|聊天|话题)?的?标题(?:生成|总结|提炼|撰写|命名)
+        |^请?(?:根据|为|给|将|把|基于|用).{0,20}(?:对话|会话|聊天|消息).{0,20}(?:生成|起|取|写|拟|总结|提炼|概括).{0,16}(?:标题|题目)",
+    )
+    .expect("valid")
+});
+
+/// Last messages of the same kind: they name the conversation that they bring along.
+static TITLE_MESSAGE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?xi)^(?:please\ )?(?:generate|create|write|provide|suggest)\ an?\ (?:[\w,-]+\ ){0,6}title\ (?:for|of|based\ on)\ the\ (?:following|above|below|preceding)
+            \ (?:[\w'-]+\ ){0,2}(?:conversation|chat|dialog(?:ue)?|session|thread|messages?)\b
+        |^请?你?(?:根据|为|给|将|把|基于|对)(?:以下|下面|下列|上述|以上|上面).{0,12}(?:对话|会话|聊天|消息).{0,20}
+            (?:生成|起|取|写|拟|总结|提炼|概括).{0,16}(?:标题|题目)",
+    )
+    .expect("valid")
+});
+
 /// Returns `true` if the host makes a request on its own account: by the blocks of its system prompt, by its last
 /// message, or because an answer of one token can say nothing.
 pub fn is_side_request(system: &[String], last_message: &str, max_tokens: Option<u64>) -> bool {
@@ -85,7 +112,10 @@ pub fn is_side_request(system: &[String], last_message: &str, max_tokens: Option
         User => last.starts_with(start),
         WholeUser => last.eq_ignore_ascii_case(start),
     };
-    max_tokens == Some(1) || SIDE_PROMPTS.iter().any(shows)
+    max_tokens == Some(1)
+        || SIDE_PROMPTS.iter().any(shows)
+        || system.iter().any(|block| TITLE_SYSTEM.is_match(block.trim_start()))
+        || TITLE_MESSAGE.is_match(last)
 }
 
 #[cfg(test)]
@@ -106,11 +136,34 @@ mod tests {
     }
 
     #[test]
+    fn titles_for_conversations_are_recognized_whoever_asks() {
+        for system in [
+            "You are a conversation title generator. Reply with the title only.",
+            "You are an expert chat title-generation assistant.",
+            "Generate a short title for the conversation below.",
+            "你是一个对话标题生成器。",
+            "请根据用户的对话内容生成一个标题，不超过十个字",
+        ] {
+            assert!(is_side_request(&[system.to_owned()], "hi 你好", None), "{system}");
+        }
+        for last in [
+            "请为以下对话生成一个简短的标题",
+            "根据下面的聊天记录，起一个标题：\n用户：你好",
+            "Please write a concise title for the following conversation:\n\nUser: hi",
+        ] {
+            assert!(is_side_request(&[], last, None), "{last}");
+        }
+    }
+
+    #[test]
     fn conversations_about_such_things_are_conversations() {
         let talks = [
             "Can you write a title for this conversation?",
             "What is our quota for the API?",
             "帮我总结一下对话内容",
+            "给我的博客文章起一个标题",
+            "Write a short title for my blog post about the following topic",
+            "请为以下产品写一个简短的介绍",
             "Explain what [SUGGESTION MODE: …] does",
             "hi",
         ];

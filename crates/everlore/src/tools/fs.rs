@@ -28,6 +28,6 @@ fn object_schema(required: &[&str], properties: &Value) -> Value {
     json!({ "type": "object", "additionalProperties": false, "required": required, "properties": properties })
 }
 
-fn to_json(value: &impl serde::Serialize) -> Result<Value> {
+pub(super) fn to_json(value: &impl serde::Serialize) -> Result<Value> {
     serde_json::to_value(value).map_err(crate::error::Error::store)
 }

@@ -25,6 +25,7 @@ mod timeline;
 mod get;
 mod save;
 mod update;
+mod forget;
 mod context;
 mod layers;
 mod memory;
@@ -79,6 +80,9 @@ pub struct ToolContext<'a> {
     pub folder: Option<&'a MemoryFolder>,
     /// Checks that the agent may set.
     pub check_permission: &'a CheckPermission,
+    /// Set if the caller may erase memories for good, and remove all of them: a person or an admin, never an agent, which
+    /// text that it reads could talk into it.
+    pub may_erase: bool,
 }
 
 impl<'a> ToolContext<'a> {
@@ -91,6 +95,7 @@ impl<'a> ToolContext<'a> {
             actor: Actor::Agent,
             folder: None,
             check_permission: &CheckPermission::Dates,
+            may_erase: false,
         }
     }
 
@@ -172,7 +177,7 @@ fn all_tools() -> Vec<Box<dyn Tool>> {
         Box::new(get::MemoryGetTool),
         Box::new(save::MemorySaveTool),
         Box::new(update::MemoryUpdateTool),
-        Box::new(update::MemoryForgetTool),
+        Box::new(forget::MemoryForgetTool),
         Box::new(context::MemoryContextTool),
         Box::new(layers::LayerReadTool),
         Box::new(layers::LayerAddTool),

@@ -1,4 +1,4 @@
-//! `memory_update` and `memory_forget`: correct or delete a memory.
+//! `memory_update`: correct a memory.
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use super::{
     Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
     check::check_schema,
     input::parse_input,
-    save::{change_output_schema, delete_memory, update_memory},
+    save::{change_output_schema, update_memory},
 };
 use crate::{
     error::Result,
@@ -18,8 +18,6 @@ use crate::{
 
 /// `memory_update`.
 pub(super) struct MemoryUpdateTool;
-/// `memory_forget`.
-pub(super) struct MemoryForgetTool;
 
 #[derive(Deserialize)]
 struct UpdateInput {
@@ -33,11 +31,6 @@ struct UpdateInput {
     no_check: Option<bool>,
 }
 
-#[derive(Deserialize)]
-struct ForgetInput {
-    id: String,
-}
-
 const UPDATE: &str = "\
 Change a memory that is saved: its text, its title, its type or the line that tells when it matters. What is left out stays.
 
@@ -47,16 +40,7 @@ memory_recall or memory_get, which give the id. Write the whole new text, clear 
 Do not use it for something new: memory_save does that. What was said in a conversation, word for word (type turn), cannot be \
 changed. Every change is kept in a journal, from which the user can bring the old text back.";
 
-const FORGET: &str = "\
-Take a memory away, so that it is never recalled again.
-
-Use it at once when the user asks you to forget something, and when a memory is wrong and nothing true is left to say. Find \
-the id with memory_recall; if there are several that say it, forget each. Tell the user what you forgot.
-
-Do not use it for a fact that changed: memory_update keeps the memory true. The user can undo it; to erase a memory with \
-every trace of it, for good, the user runs `everlore memory forget`.";
-
-fn id_schema() -> Value {
+pub(super) fn id_schema() -> Value {
     json!({ "type": "string", "description": "The memory: its id, a unique beginning of it, or its uri" })
 }
 
@@ -101,28 +85,5 @@ impl Tool for MemoryUpdateTool {
             ..MemoryEdit::default()
         };
         update_memory(&self.spec(), &id, &edit, "memory_update", cx).await
-    }
-}
-
-#[async_trait]
-impl Tool for MemoryForgetTool {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            description: FORGET,
-            input_schema: json!({
-                "type": "object",
-                "additionalProperties": false,
-                "required": ["id"],
-                "properties": { "id": id_schema() }
-            }),
-            output_schema: change_output_schema(),
-            annotations: ToolAnnotations::REMOVES,
-            ..ToolSpec::new(ToolSet::Core, "memory_forget", "Forget a memory")
-        }
-    }
-
-    async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
-        let ForgetInput { id } = parse_input(input)?;
-        delete_memory(&id, "memory_forget", cx).await
     }
 }

@@ -70,6 +70,35 @@ async fn weight(engine: &Engine, owner: &Scope, id: MemoryId) -> f64 {
 }
 
 #[tokio::test]
+async fn what_names_its_own_end_expires_in_a_small_home_without_a_confirmation() {
+    for engine in engines().await {
+        let owner = scope("small");
+        let texts = ["The offer ends on Sunday.", "优惠码周日到期。", "The user likes tea."];
+        let mut all: Vec<Memory> = Vec::new();
+        for saved in remember_all(&engine, &owner, &texts).await {
+            all.push(engine.get(&owner, saved.id).await.unwrap());
+        }
+        for memory in &all[..2] {
+            let mut ended = memory.clone();
+            ended.metadata.insert("valid_until".into(), "2020-01-01T00:00:00Z".into());
+            ended.version += 1;
+            let write = WriteBatch::new(
+                &owner,
+                Actor::Person,
+                "test",
+                noon(),
+                vec![Change::Update(Box::new(ended))],
+            );
+            store_of(&engine).apply(write).await.unwrap();
+        }
+        let report = upkeep(&engine, &owner).await;
+        assert_eq!(job(&report, UpkeepJob::Expire).done, 2, "{report:?}");
+        assert_eq!(report.stopped().count(), 0);
+        assert_eq!(engine.get(&owner, all[0].id).await.unwrap().status, Status::Archived);
+    }
+}
+
+#[tokio::test]
 async fn what_an_answer_used_is_worth_more_and_what_it_did_not_use_a_little_less() {
     let cases = [
         (

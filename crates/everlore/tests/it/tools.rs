@@ -31,6 +31,7 @@ impl ToolAgent {
         let cx = ToolContext {
             session: Some("monday"),
             folder: Some(&folder),
+            may_erase: true,
             ..ToolContext::new(&self.engine, &self.scope)
         };
         ToolRegistry::all().call(name, input, &cx).await

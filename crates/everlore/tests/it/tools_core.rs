@@ -152,6 +152,46 @@ async fn a_memory_is_put_right_and_taken_away_and_the_journal_knows_by_whom() {
 }
 
 #[tokio::test]
+async fn a_memory_is_erased_for_good_if_the_user_asks_for_it() {
+    let agent = ToolAgent::new().await;
+    for text in ["The user likes green tea.", "用户住在上海。"] {
+        let id = agent.save(text).await;
+        let erased = agent.ok("memory_forget", json!({"id": id, "for_good": true})).await;
+        assert_eq!(erased.structured["action"], "forgotten");
+        let history = agent.engine.history(&agent.scope, &Default::default()).await.unwrap();
+        assert!(!format!("{history:?}").contains(text), "{history:?}");
+    }
+    let missing = agent.err("memory_forget", json!({})).await;
+    assert!(missing.contains("`id` is missing"), "{missing}");
+}
+
+#[tokio::test]
+async fn everything_of_the_user_goes_after_a_preview() {
+    let agent = ToolAgent::new().await;
+    for for_good in [false, true] {
+        agent.save("The user likes green tea.").await;
+        agent.save("用户住在上海。").await;
+        let ask = json!({"everything": true, "for_good": for_good});
+        let preview = agent.ok("memory_forget", ask).await;
+        assert_eq!(preview.structured["action"], "preview");
+        assert!(preview.text.contains("all 2 memories"), "{}", preview.text);
+        let go = json!({"everything": true, "for_good": for_good, "confirm": true});
+        let removed = agent.ok("memory_forget", go).await;
+        let expected = if for_good { "forgotten" } else { "deleted" };
+        assert_eq!(removed.structured["action"], expected);
+        let recalled = agent.ok("memory_recall", json!({"query": "green tea 上海"})).await;
+        assert_eq!(recalled.structured["found"], false);
+    }
+    let both = agent.err("memory_forget", json!({"id": "x", "everything": true})).await;
+    assert!(both.contains("both given"), "{both}");
+    let key = everlore::ToolContext::new(&agent.engine, &agent.scope);
+    for input in [json!({"everything": true}), json!({"id": "x", "for_good": true})] {
+        let refused = everlore::ToolRegistry::all().call("memory_forget", input, &key).await;
+        assert!(refused.is_error && refused.text.contains("may not erase"), "{}", refused.text);
+    }
+}
+
+#[tokio::test]
 async fn a_conversation_begins_with_what_matters_for_its_first_message() {
     let agent = ToolAgent::new().await;
     let id = agent.save("The user's daughter Mei starts school in September 2026.").await;

@@ -1,4 +1,4 @@
-//! `everlore layer history` and `undo`: revisions of a layer file.
+//! `everlore layer history`, `undo` and `redo`: revisions of a layer file.
 
 use clap::Args;
 use serde_json::json;
@@ -21,13 +21,20 @@ pub(crate) struct LayerHistoryArgs {
     limit: usize,
 }
 
-/// Undo the last change of a file
+/// Undo the last change of a file; repeated, the one before it
 #[derive(Debug, Args)]
 pub(crate) struct LayerUndoArgs {
     #[command(flatten)]
     which: LayerTargetArgs,
     /// The number of the change; fails if it is not the last one
     number: Option<u64>,
+}
+
+/// Do the change of a file again that was undone last
+#[derive(Debug, Args)]
+pub(crate) struct LayerRedoArgs {
+    #[command(flatten)]
+    which: LayerTargetArgs,
 }
 
 impl LayerHistoryArgs {
@@ -75,5 +82,14 @@ impl LayerUndoArgs {
         let day = self.which.resolve_day(cx)?;
         let undone = cx.layers().undo(self.which.layer, day, self.number, &by_person(cx))?;
         edit::print_change(&undone, out)
+    }
+}
+
+impl LayerRedoArgs {
+    /// Does the change again.
+    pub(super) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let day = self.which.resolve_day(cx)?;
+        let redone = cx.layers().redo(self.which.layer, day, &by_person(cx))?;
+        edit::print_change(&redone, out)
     }
 }

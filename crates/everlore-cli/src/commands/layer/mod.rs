@@ -33,6 +33,7 @@ pub(crate) enum LayerCommand {
     Edit(edit::LayerEditArgs),
     History(history::LayerHistoryArgs),
     Undo(history::LayerUndoArgs),
+    Redo(history::LayerRedoArgs),
     Forget(forget::LayerForgetArgs),
 }
 
@@ -79,6 +80,7 @@ impl LayerCommand {
             Self::Edit(args) => args.run(cx, out),
             Self::History(args) => args.run(cx, out),
             Self::Undo(args) => args.run(cx, out),
+            Self::Redo(args) => args.run(cx, out),
             Self::Forget(args) => args.run(cx, out),
         }
     }

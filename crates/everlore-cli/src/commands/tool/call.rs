@@ -36,6 +36,7 @@ impl ToolCallArgs {
             session: self.session.as_deref(),
             folder: Some(&folder),
             check_permission: &check_args::check_reach(),
+            may_erase: true,
             ..ToolContext::new(engine, &cx.scope)
         };
         let answer = tools.call(&self.name, input, &context).await;

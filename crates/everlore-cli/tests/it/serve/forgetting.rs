@@ -195,3 +195,19 @@ fn clients_of_other_systems_supersede_and_forget_like_the_rest() {
     let holds = |bytes: &[u8]| bytes.windows(SECRET.len()).any(|it| it == SECRET.as_bytes());
     assert!(home.files().iter().all(|(_, bytes)| !holds(bytes)));
 }
+
+#[test]
+fn an_entry_of_the_tree_is_forgotten_for_good_by_an_admin() {
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
+    let text = format!("The word is {SECRET} 暗号.");
+    let saved = save(&server, &text);
+    let memory = server.request("GET", &format!("/v1/memories/{}", id(&saved)), None).json(200);
+    let uri = memory["uri"].as_str().unwrap().replace(':', "%3A").replace('/', "%2F");
+    let path = format!("/v1/fs?uri={uri}&forget=true");
+    let removed = server.request("DELETE", &path, None).json(200);
+    assert_eq!((&removed["memories"], &removed["runs"]), (&json!(1), &json!([])), "{removed}");
+    assert!(removed["receipt"]["forgotten"][0]["seq"].is_u64(), "{removed}");
+    let history = server.request("GET", "/v1/history", None);
+    assert!(!history.text.contains(SECRET), "{}", history.text);
+}

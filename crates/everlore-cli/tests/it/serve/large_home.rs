@@ -101,6 +101,8 @@ fn clients_that_do_not_read_delay_no_other_and_cost_little() {
         server.request("POST", "/v1/memories?user=li", Some(body)).json(201);
         page(&server, "limit=1000");
     }
+    let refused = server.request("GET", "/v1/export", None);
+    assert_eq!(refused.problem_code(503), "busy", "one more export than a caller may run");
     let growth = resident_kib(&server).saturating_sub(before);
     assert!(growth < MAX_GROWTH_KIB, "the server grew by {growth} KiB");
     drop(lazy);

@@ -4,6 +4,7 @@
 //! server does not use are ignored, because newer clients send more of them. See docs/fs.md.
 
 mod envelope;
+mod message;
 mod tree;
 mod content;
 mod search;

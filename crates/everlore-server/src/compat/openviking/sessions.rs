@@ -1,19 +1,21 @@
 //! `/api/v1/sessions`: messages are observed, and a commit extracts memories from them.
 
 use everlore::{
-    Turn,
     engine::{
         ExtractRequest,
         fs::{FsListRequest, FsRemoveRequest, MAX_PAGE_SIZE, to_viking},
     },
     internal::text::{sanitize::sanitize_verbatim, tokens::estimate_tokens},
-    types::{Memory, Role, Tier, Timestamp},
+    types::{Memory, Role, Tier},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::envelope::{VikingResponse, VikingResult};
+use super::{
+    envelope::{VikingResponse, VikingResult},
+    message::VikingMessage,
+};
 use crate::{Access, JsonBody, PathParam, Problem, QueryParams, Reader, Writer};
 
 /// Turns of a session returned at most.
@@ -103,64 +105,6 @@ pub(super) async fn remove(Writer(access): Writer, PathParam(session): PathParam
     VikingResponse::ok(json!({ "session_id": session }))
 }
 
-/// Message; newer clients send more fields.
-#[derive(Deserialize)]
-pub(super) struct VikingMessage {
-    role: Role,
-    content: Option<String>,
-    #[serde(default)]
-    parts: Vec<MessagePart>,
-    created_at: Option<String>,
-    peer_id: Option<String>,
-}
-
-/// Part of a message; one without text is left out.
-#[derive(Deserialize)]
-struct MessagePart {
-    #[serde(default)]
-    text: String,
-    #[serde(default)]
-    tool_name: String,
-    #[serde(default)]
-    tool_output: String,
-    #[serde(rename = "abstract", default)]
-    summary: String,
-}
-
-impl MessagePart {
-    fn text(&self) -> String {
-        if !self.tool_name.is_empty() {
-            return format!("[{}] Result: {}", self.tool_name, self.tool_output).trim().to_owned();
-        }
-        if self.text.is_empty() { self.summary.clone() } else { self.text.clone() }
-    }
-}
-
-impl VikingMessage {
-    fn into_turn(self, session: &str) -> Result<Turn, Problem> {
-        // Results of tools come last: they are quoted to the end of the message.
-        let (tools, said): (Vec<_>, Vec<_>) =
-            self.parts.iter().partition(|part| !part.tool_name.is_empty());
-        let parts: Vec<String> = said.into_iter().chain(tools).map(MessagePart::text).collect();
-        let parts = parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
-        let text = self.content.unwrap_or_else(|| parts.join("\n"));
-        let time: Option<Timestamp> =
-            self.created_at.map(|at| at.parse()).transpose().map_err(|_| {
-                Problem::invalid(
-                    "`created_at` is not a time",
-                    "use RFC 3339, such as 2026-03-02T12:00:00Z",
-                )
-            })?;
-        Ok(Turn {
-            text,
-            session: Some(session.to_owned()),
-            speaker: self.peer_id,
-            role: Some(self.role),
-            time,
-        })
-    }
-}
-
 pub(super) async fn add(
     Writer(access): Writer,
     PathParam(session): PathParam,
@@ -184,8 +128,9 @@ pub(super) async fn add_batch(
 }
 
 async fn observe(access: Access, session: String, messages: Vec<VikingMessage>) -> VikingResult {
-    let turns = messages.into_iter().map(|message| message.into_turn(&session));
-    let turns = turns.collect::<Result<Vec<_>, _>>()?;
+    let user = access.scope.user();
+    let turns = messages.into_iter().map(|message| message.into_turn(&session, user));
+    let turns = turns.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?;
     let saved = access.engine().observe(&access.scope, turns).await?;
     // The turns are stored, even if the name of the session is invalid in the tree.
     let stat = access.engine().fs_stat(&access.scope, &session_uri(&session)).await;

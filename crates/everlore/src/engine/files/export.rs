@@ -4,8 +4,9 @@ use std::io;
 
 use serde::Serialize;
 
+use super::page_size::PageSize;
 use crate::{
-    engine::{Engine, SCAN_PAGE},
+    engine::Engine,
     error::{Error, Result},
     ingest::{self, ExportHeader, ExportLine, ImportOptions, ImportReport},
     store::{JournalQuery, MemoryFilter, MemoryPages},
@@ -58,13 +59,15 @@ impl Engine {
         exported: &mut ExportReport,
         progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<()> {
-        let mut pages = MemoryPages::new(&*self.store, scope, MemoryFilter::default(), SCAN_PAGE);
+        let mut size = PageSize::default();
+        let mut pages = MemoryPages::new(&*self.store, scope, MemoryFilter::default(), size.rows());
         while let Some(memories) = pages.next().await? {
             for memory in memories {
-                write_line(to, &ExportLine::Memory(Box::new(memory)))?;
+                size.count(write_line(to, &ExportLine::Memory(Box::new(memory)))?);
                 exported.memories += 1;
             }
             progress(exported.memories);
+            pages.set_limit(size.next_rows());
         }
         Ok(())
     }
@@ -77,18 +80,20 @@ impl Engine {
         progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<()> {
         let (mut written, total) = (0, self.store.memories().count(scope).await?.changes as u64);
+        let mut size = PageSize::default();
         while written < total {
             // Journal numbers start at 1 without gaps; entries added meanwhile are left to the next export.
-            let end = total.min(written + SCAN_PAGE as u64);
+            let end = total.min(written + size.rows() as u64);
             let limit = Some((end - written) as usize);
             let page = JournalQuery { before: Some(end + 1), limit, ..JournalQuery::default() };
             let mut entries = self.store.journal().entries(scope, &page).await?;
             entries.reverse();
             for entry in entries {
-                write_line(to, &ExportLine::JournalEntry(Box::new(entry)))?;
+                size.count(write_line(to, &ExportLine::JournalEntry(Box::new(entry)))?);
                 exported.changes += 1;
             }
             progress(exported.changes);
+            size.next_rows();
             written = end;
         }
         Ok(())
@@ -111,6 +116,9 @@ impl Engine {
     }
 }
 
-fn write_line(to: &mut (impl io::Write + ?Sized), line: &ExportLine) -> Result<()> {
-    writeln!(to, "{}", line.to_json()?).map_err(|error| Error::io("writing the export", error))
+/// Writes a line and returns its length in bytes.
+fn write_line(to: &mut (impl io::Write + ?Sized), line: &ExportLine) -> Result<usize> {
+    let json = line.to_json()?;
+    writeln!(to, "{json}").map_err(|error| Error::io("writing the export", error))?;
+    Ok(json.len())
 }

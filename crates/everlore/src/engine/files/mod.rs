@@ -5,6 +5,7 @@ mod vault;
 mod documents;
 mod export;
 mod migrate;
+mod page_size;
 
 pub use export::ExportReport;
 pub use layers::{ArchivedDay, SessionEnd};

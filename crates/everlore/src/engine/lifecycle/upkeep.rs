@@ -94,6 +94,8 @@ impl Engine {
             let stopped = match job {
                 // Weights move within bounds, and only those of injected memories.
                 UpkeepJob::Weigh => None,
+                // Each of these names the day on which it ends: somebody has confirmed that already.
+                UpkeepJob::Expire => None,
                 _ if request.yes => None,
                 _ => self.needs_confirmation(scope, job, &plan.after).await?,
             };

@@ -22,6 +22,7 @@ mod paths;
 mod budget;
 mod layer_file;
 mod history;
+mod undo;
 mod daily;
 mod forget;
 mod quotes;
@@ -235,48 +236,6 @@ impl Layers {
             Ok(edited)
         })?;
         Ok(changed.with_masked_note(&masked))
-    }
-
-    /// Undoes a change, the last one if none is named; only if nothing was changed since.
-    pub fn undo(
-        &self,
-        layer: Layer,
-        day: Date,
-        number: Option<u64>,
-        by: &EditContext,
-    ) -> Result<LayerChange> {
-        let mut revisions = self.revisions(layer, day, by)?;
-        let Some(last) = revisions.pop() else {
-            return Err(Error::invalid(
-                "there is nothing to undo",
-                "`everlore layer history` lists changes",
-            ));
-        };
-        match number.filter(|number| *number != last.number) {
-            None => {}
-            Some(number) if revisions.iter().any(|revision| revision.number == number) => {
-                return Err(Error::invalid(
-                    format!("the file was changed again by change {}", last.number),
-                    format!(
-                        "undo the later one first: everlore layer undo {layer} {}",
-                        last.number
-                    ),
-                ));
-            }
-            Some(number) => return Err(Error::not_found("change", number)),
-        }
-        if revisions.is_empty() && last.number > 1 {
-            return Err(Error::invalid(
-                "the earlier text of the file is no longer kept",
-                "restore it from a backup",
-            ));
-        }
-        let before = revisions.pop().and_then(|before| before.text).unwrap_or_default();
-        let after = last.text.unwrap_or_default();
-        let edit = LayerEdit::Write { before: after, text: before };
-        self.edit_locked(layer, day, by, &format!("undo change {}", last.number), |text| {
-            edit.apply(text)
-        })
     }
 
     /// Returns all revisions, the oldest first; edits by hand are detected and recorded.

@@ -232,6 +232,29 @@ fn every_change_is_in_the_history_and_can_be_taken_back() {
 }
 
 #[test]
+fn undo_goes_back_step_by_step_and_redo_forward() {
+    let home = TempDir::new().unwrap();
+    let layers = layers(home.path());
+    let person = edit_context(Actor::Person);
+    let texts: Vec<String> = ["tea", "咖啡", "milk"]
+        .iter()
+        .map(|what| layers.edit(Layer::User, &add(what, what), &person).unwrap().layer.text)
+        .collect();
+    let undo = || layers.undo(Layer::User, today(), None, &person).map(|it| it.layer.text);
+    let redo = || layers.redo(Layer::User, today(), &person).map(|it| it.layer.text);
+    assert_eq!([undo().unwrap(), undo().unwrap(), undo().unwrap()], [&texts[1], &texts[0], ""]);
+    assert_eq!(undo().unwrap_err().to_string(), "there is nothing to undo");
+    assert_eq!([redo().unwrap(), redo().unwrap()], texts[..2]);
+    assert_eq!(undo().unwrap(), texts[0]);
+    assert_eq!([redo().unwrap(), redo().unwrap()], texts[1..]);
+    assert_eq!(redo().unwrap_err().to_string(), "there is nothing to redo");
+    undo().unwrap();
+    layers.edit(Layer::User, &add("水", "水"), &person).unwrap();
+    assert!(redo().is_err(), "a new change ends what can be done again");
+    assert_eq!([undo().unwrap(), undo().unwrap()], [&texts[1][..], &texts[0]]);
+}
+
+#[test]
 fn a_write_that_broke_off_is_noticed_and_no_line_of_the_history_is_torn() {
     let home = TempDir::new().unwrap();
     let layers = layers(home.path());

@@ -83,6 +83,88 @@ fn what_nobody_said_is_not() {
     }
 }
 
+/// Checks a statement against one turn of the user, with and without a quotation of all of it.
+fn follows(said: &str, statement: &str) -> [bool; 2] {
+    let turns = [turn(1, Role::User, None, said)];
+    let input = ExtractionInput { context_turns: &[], turns: &turns, known_statements: &[] };
+    [None, Some(said)].map(|quote| {
+        let claim = StatementClaim { kind: Kind::User, statement, value: "", quote };
+        is_supported(&claim, &[&turns[0]], &input)
+    })
+}
+
+#[test]
+fn what_differs_from_the_cited_words_is_not_supported_by_a_true_quotation_either() {
+    for (said, statement) in [
+        ("My rent is 1450 euros a month.", "The user's rent is 9999 euros a month."),
+        ("我房租每月1450元。", "用户房租每月9999元。"),
+        ("My brother lives in Oslo.", "The user lives in Oslo."),
+        ("我弟弟住在奥斯陆。", "用户住在奥斯陆。"),
+        ("I visited my brother. He lives in Oslo.", "The user lives in Oslo."),
+        ("I am not allergic to nuts.", "The user is allergic to nuts."),
+        ("I am allergic to nuts.", "The user is not allergic to nuts."),
+        ("我对花生不过敏。", "用户对花生过敏。"),
+        ("I didn't quit smoking.", "The user quit smoking."),
+        ("我没戒烟。", "用户戒烟了。"),
+        ("我住在上海。", "用户住在基多。"),
+        ("我住在上海。", "用戶住在基多。"),
+        ("I live in lisbon.", "The user lives in oslo."),
+        ("我的猫叫咪咪。", "用户的猫叫旺财。"),
+        ("The meeting is on Friday.", "The meeting is on Monday."),
+        ("会议在周五。", "会议在周一。"),
+        ("The launch is on May 5.", "The launch is on May 9."),
+        ("发布会在三月五日。", "发布会在六月五日。"),
+        ("What is the weather in Lisbon?", "The user moved to Lisbon in February 2026."),
+        ("Do you know if I could move to Oslo?", "The user could move to Oslo."),
+        ("我可以搬到奥斯陆吗？", "用户要搬到奥斯陆。"),
+    ] {
+        assert_eq!(follows(said, statement), [false; 2], "{said} -> {statement}");
+    }
+}
+
+#[test]
+fn paraphrases_of_good_models_are_supported() {
+    for (said, statement) in [
+        ("I'm allergic to nuts, can I eat this?", "The user is allergic to nuts."),
+        ("我对花生过敏，这个能吃吗？", "用户对花生过敏。"),
+        ("My brother lives in Oslo.", "The user's brother lives in Oslo."),
+        ("我弟弟住在奥斯陆。", "用户的弟弟住在奥斯陆。"),
+        ("My wife and I moved to Oslo last year.", "The user moved to Oslo in 2025."),
+        ("I have written Rust for ten years.", "The user has written Rust for 10 years."),
+        ("我写 Rust 十年了。", "用户写 Rust 已有10年。"),
+        (
+            "The dentist is tomorrow at 3 pm.",
+            "The user's dentist appointment is on 2026-09-22 at 15:00.",
+        ),
+        ("The meeting is on Friday.", "The meeting is on Friday, September 25, 2026."),
+        ("会议在周五下午三点。", "会议在2026年9月25日周五15点。"),
+        ("I can't stand olives.", "The user hates olives."),
+        ("I don't eat meat.", "The user is vegetarian and does not eat meat."),
+        ("我戒烟了。", "用户已经戒烟，不再抽烟。"),
+        ("我不是护士，是医生。", "用户是医生。"),
+        ("Don't forget that I live in Oslo.", "The user lives in Oslo."),
+        ("Moved to Lisbon last month, love it.", "The user moved to Lisbon."),
+        ("住在上海，做数据工程师。", "用户住在上海，是数据工程师。"),
+        ("我住在臺北。", "用户住在台北。"),
+        ("My rent is 1,450 euros.", "The user pays 1450 euros of rent."),
+    ] {
+        assert_eq!(follows(said, statement), [true; 2], "{said} -> {statement}");
+    }
+}
+
+#[test]
+fn a_denied_question_of_the_assistant_is_not_confirmed() {
+    for (asked, answer, statement) in [
+        ("So you work for Nokia?", "No, not at all.", "The user works for Nokia."),
+        ("你在腾讯上班吧？", "不是。", "用户在腾讯上班。"),
+    ] {
+        let turns = [turn(1, Role::Assistant, None, asked), turn(2, Role::User, None, answer)];
+        let input = ExtractionInput { context_turns: &[], turns: &turns, known_statements: &[] };
+        let claim = StatementClaim { kind: Kind::User, statement, value: "", quote: None };
+        assert!(!is_supported(&claim, &[&turns[0], &turns[1]], &input), "{statement}");
+    }
+}
+
 #[test]
 fn the_examples_of_our_prompts_are_words_that_are_checked() {
     for prompt in [

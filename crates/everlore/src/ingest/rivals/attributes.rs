@@ -5,7 +5,7 @@
 pub(super) const VERBS: &[(&str, &str)] = &[
     ("home", "live in"), ("home", "reside in"), ("home", "am based in"), ("home", "moved to"), ("home", "move to"), ("home", "relocated to"),
     ("home", "settled in"),
-    ("employer", "work at"), ("employer", "work for"), ("employer", "am employed by"), ("employer", "am employed at"), ("employer", "joined"),
+    ("employer", "work at"), ("employer", "work for"), ("employer", "am employed by"), ("employer", "am employed at"),
     ("employer", "switched jobs to"), ("employer", "changed jobs to"), ("employer", "started at"),
     ("occupation", "work as a"), ("occupation", "work as an"), ("occupation", "became a"), ("occupation", "became an"),
     ("port", "run on port"), ("port", "listen on port"), ("port", "am on port"), ("port", "use port"),
@@ -19,7 +19,7 @@ pub(super) const VERBS: &[(&str, &str)] = &[
 pub(super) const CHINESE_VERBS: &[(&str, &str, &str)] = &[
     ("home", "住在", ""), ("home", "搬到", ""), ("home", "搬去", ""), ("home", "搬家到", ""), ("home", "定居在", ""), ("home", "定居", ""), ("home", "常住", ""),
     ("home", "居住在", ""), ("home", "移居", ""),
-    ("employer", "跳槽到", ""), ("employer", "跳槽去", ""), ("employer", "入职", ""), ("employer", "加入", ""), ("employer", "在", "上班"), ("employer", "在", "工作"),
+    ("employer", "跳槽到", ""), ("employer", "跳槽去", ""), ("employer", "入职", ""), ("employer", "在", "上班"), ("employer", "在", "工作"),
     ("employer", "在", "任职"), ("employer", "就职于", ""), ("employer", "任职于", ""),
     ("name", "改名叫", ""), ("name", "改名为", ""), ("name", "改名", ""), ("name", "名叫", ""), ("name", "叫", ""),
 ];
