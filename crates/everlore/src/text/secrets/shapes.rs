@@ -56,7 +56,7 @@ pub(super) fn is_scrambled(value: &str) -> bool {
     };
     value.bytes().all(|byte| byte.is_ascii_alphabetic())
         && parts.len() >= 3
-        && !parts.iter().all(|part| is_camel(&part))
+        && !parts.iter().all(is_camel)
 }
 
 /// Splits where a capital follows a small letter.
