@@ -61,7 +61,7 @@ pub use crate::{
     ingest::{
         DayArchiveOutcome, Document, DraftFate, DraftOutcome, ExternalImportReport, ImportOptions,
         ImportReport, ImportedKindCount, IngestOptions, IngestReport, MemoryEdit, RejectedLine,
-        RememberRequest, SaveReceipt, SavedMemory, SupersededMemory, Turn, UndoRun, UndoTarget,
+        RememberRequest, SaveReceipt, SavedMemory, SentenceJudge, SupersededMemory, Turn, UndoRun, UndoTarget,
         UndoneStep,
     },
     prompt::{Prompt, PromptPart, PromptPartName, TurnPrompt},
@@ -127,6 +127,7 @@ pub struct Engine {
     token_backfill: Option<Arc<TokenBackfill>>,
     /// Encoder whose vector of a message tells whether it calls for memory.
     message_encoder: Option<Arc<dyn Embedder>>,
+    sentence_judge: Option<Arc<dyn SentenceJudge>>,
     config: Arc<Config>,
     settings_cache: Arc<agent_settings::AgentSettingsCache>,
     author: ChangeAuthor,

@@ -9,6 +9,7 @@ mod gate;
 mod reconcile;
 mod neighbours;
 mod rivals;
+mod corrected;
 mod arbiter;
 mod capture_plan;
 mod commit;
@@ -29,6 +30,7 @@ pub(crate) use capture_plan::{
     CaptureContext, CapturePlan, approved_memory, assign_free_uri, plan_capture,
 };
 pub use capture_plan::{DraftFate, DraftOutcome};
+pub(crate) use corrected::find_corrected;
 pub use commit::{SaveReceipt, SavedMemory, SupersededMemory, UndoRun};
 pub(crate) use commit::{observe, remember, supersede_rivals};
 pub use daily::DayArchiveOutcome;
@@ -42,7 +44,9 @@ pub use edit::MemoryEdit;
 pub(crate) use edit::{archive_all, edit_memory, set_status, set_weight, supersede};
 pub(crate) use external_import::{ExternalImportOptions, import_drafts, new_import_run};
 pub use external_import::{ExternalImportReport, ImportedKindCount};
-pub use extract::{Draft, TurnText, extract_by_rules};
+pub use extract::{
+    Correction, Draft, SentenceJudge, SessionTurns, TurnText, extract_statements,
+};
 pub(crate) use extract::{
     ExtractionInput, attribute_to_speakers, extract_prompt, extraction_request, parse_extraction,
 };

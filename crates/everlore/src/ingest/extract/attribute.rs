@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{Draft, TurnText};
-use crate::types::{Role, USER_SUBJECT};
+use crate::types::{Role, Trust, USER_SUBJECT};
 
 /// Words for the user at the beginning of a statement, as extractors write them.
 const USER_OPENINGS: [&str; 3] = ["The user", "the user", "用户"];
@@ -32,6 +32,10 @@ impl Draft {
         {
             slot.subject = slot.subject.replacen(USER_SUBJECT, name, 1);
             self.description = format!("{}: {}", slot.attribute, slot.subject);
+        }
+        // What a person said stays as it was said.
+        if self.trust == Trust::Said {
+            return;
         }
         for text in [&mut self.content, &mut self.name] {
             let rest = USER_OPENINGS.iter().find_map(|opening| text.strip_prefix(opening));
