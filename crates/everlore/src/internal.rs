@@ -112,8 +112,8 @@ pub mod ingest {
 
 pub mod recall {
     pub use crate::recall::{
-        BlockRequest, FEATURE_COUNT, FORM_COUNT, MessageForm, TrainingSample, VECTOR_COUNT,
-        analyze, fit_logistic, logistic, pack,
+        BlockRequest, FEATURE_COUNT, FORM_COUNT, MessageForm, TrainingSample, analyze,
+        fit_logistic, logistic, pack,
     };
 }
 

@@ -1,9 +1,8 @@
-//! `need`: fits the model that tells which messages call for memory.
+//! `need`: fits and scores the models that tell which messages call for memory.
 
 use std::{fs, path::PathBuf};
 
 use anyhow::{Context, Result};
-use everlore::internal::recall::FORM_COUNT;
 use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{
@@ -11,7 +10,7 @@ use crate::{
     table::render,
 };
 
-/// Fit the model that tells which messages call for memory, and score it on messages outside the fit
+/// Fit the form of messages that call for memory, and score it and the built-in model on messages outside the fit
 #[derive(clap::Args)]
 pub(crate) struct NeedArgs {
     /// Labelled messages, JSON Lines: text, lang, needs_memory
@@ -35,13 +34,14 @@ struct LabelledQuery {
 /// Runs the command.
 pub(crate) fn run(args: &NeedArgs) -> Result<()> {
     let messages: Vec<LabelledMessage> = read(&args.messages)?;
-    let mut report = need::fit(&messages)?;
+    let mut report = need::fit(&messages);
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     for path in &args.queries {
         let queries: Vec<LabelledQuery> = read(path)?;
         let labelled: Vec<_> = queries.into_iter().map(labelled).collect();
-        let fitted = &report.coefficients[FORM_COUNT..];
-        let quality = need::score(&path.display().to_string(), &labelled, fitted)?;
-        report.held_out.push(quality);
+        let name = path.display().to_string();
+        let scores = need::score(&name, &labelled, &report.coefficients);
+        report.held_out.extend(runtime.block_on(scores)?);
     }
     let rows: Vec<_> = report.held_out.iter().map(row).collect();
     println!("{}", render(&["messages", "n", "auc", "kept", "silent"], &rows));

@@ -1,11 +1,11 @@
-//! Fits the need model, which tells messages that call for memory from those that do not, and scores it on messages
-//! outside the fit.
+//! Fits the coefficients that tell from the form of a message whether it calls for memory, and scores them and the built-in
+//! need model on messages outside the fit.
 
 use anyhow::Result;
 use everlore::{
     Config,
-    internal::recall::{FORM_COUNT, TrainingSample, analyze, fit_logistic},
-    llm::BuiltinEncoder,
+    internal::recall::{TrainingSample, analyze, fit_logistic},
+    llm::{BuiltinEncoder, NeedModel},
 };
 use jiff::{Timestamp, tz::TimeZone};
 use serde::{Deserialize, Serialize};
@@ -15,8 +15,7 @@ use super::abstention::abstention_scores;
 /// Cross-validation folds.
 const FOLDS: usize = 10;
 
-/// L2 penalty of the coefficients, chosen by cross-validation among powers of two: there are hundreds of inputs for a
-/// few thousand messages.
+/// L2 penalty of the coefficients, chosen by cross-validation among powers of two.
 const REGULARIZATION: f64 = 4.0;
 
 /// Labelled message.
@@ -44,80 +43,59 @@ pub(crate) struct NeedQuality {
 /// Report of the fit.
 #[derive(Debug, Serialize)]
 pub(crate) struct NeedReport {
-    /// By inputs and language, each message judged by a fit on others.
+    /// By language, each message judged by a fit on others.
     pub(crate) held_out: Vec<NeedQuality>,
-    /// Coefficients for the form alone, then for form and vector.
+    /// Coefficients for the form of a message.
     pub(crate) coefficients: Vec<f64>,
 }
 
-/// Fits the model and scores it by cross-validation.
-pub(crate) fn fit(messages: &[LabelledMessage]) -> Result<NeedReport> {
-    let samples = samples(messages)?;
-    let alone: Vec<TrainingSample> = samples.iter().map(form_alone).collect();
-    let mut held_out = Vec::new();
-    for (name, samples) in [("form alone", &alone), ("form and vector", &samples)] {
-        let judged = cross_validate(samples);
-        held_out.extend(["en", "zh", "mixed"].map(|language| {
-            let of: Vec<(f64, bool)> = messages
-                .iter()
-                .zip(&judged)
-                .filter(|(message, _)| message.lang == language)
-                .map(|(message, odds)| (*odds, message.needs_memory))
-                .collect();
-            quality(format!("{name}, {language}"), &of)
-        }));
-    }
-    let coefficients = [fit_samples(&alone), fit_samples(&samples)].concat();
-    Ok(NeedReport { held_out, coefficients })
+/// Fits coefficients for the form of a message and scores them by cross-validation.
+pub(crate) fn fit(messages: &[LabelledMessage]) -> NeedReport {
+    let samples = samples(messages);
+    let judged = cross_validate(&samples);
+    let held_out = ["en", "zh", "mixed"].map(|language| {
+        let of: Vec<(f64, bool)> = messages
+            .iter()
+            .zip(&judged)
+            .filter(|(message, _)| message.lang == language)
+            .map(|(message, odds)| (*odds, message.needs_memory))
+            .collect();
+        quality(format!("form, {language}"), &of)
+    });
+    NeedReport { held_out: held_out.into(), coefficients: fit_samples(&samples) }
 }
 
-/// Scores coefficients of form and vector on messages outside the fit.
-pub(crate) fn score(
+/// Scores the coefficients of the form and the built-in need model on messages that neither was fitted on.
+pub(crate) async fn score(
     name: &str,
     messages: &[LabelledMessage],
     coefficients: &[f64],
-) -> Result<NeedQuality> {
-    let samples = samples(messages)?;
-    let judged = samples.iter().map(|sample| (log_odds(coefficients, sample), sample.answered));
-    Ok(quality(name.to_owned(), &judged.collect::<Vec<_>>()))
+) -> Result<[NeedQuality; 2]> {
+    let judged: Vec<_> = samples(messages)
+        .iter()
+        .map(|sample| (log_odds(coefficients, sample), sample.answered))
+        .collect();
+    let (model, mut by_model) = (BuiltinEncoder::new(), Vec::new());
+    for message in messages {
+        let odds = model.need_log_odds(&message.text).await?;
+        by_model.push((f64::from(odds), message.needs_memory));
+    }
+    Ok([quality(format!("form, {name}"), &judged), quality(format!("model, {name}"), &by_model)])
 }
 
-fn samples(messages: &[LabelledMessage]) -> Result<Vec<TrainingSample>> {
-    let (config, encoder) = (Config::default(), BuiltinEncoder::new());
+fn samples(messages: &[LabelledMessage]) -> Vec<TrainingSample> {
+    let config = Config::default();
     let now = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
-    let sample = |message: &LabelledMessage| {
-        let form = analyze(&message.text, &config.recall, &now).form;
-        let vector = encoder.message_vector(&message.text)?;
-        let numbers = vector.into_iter().map(f64::from);
-        Ok(TrainingSample {
-            features: form.features.into_iter().chain(numbers).collect(),
-            answered: message.needs_memory,
-            weight: 1.0,
-        })
+    let sample = |message: &LabelledMessage| TrainingSample {
+        features: analyze(&message.text, &config.recall, &now).form.features.to_vec(),
+        answered: message.needs_memory,
+        weight: 1.0,
     };
     messages.iter().map(sample).collect()
 }
 
-fn form_alone(sample: &TrainingSample) -> TrainingSample {
-    TrainingSample { features: sample.features[..FORM_COUNT].to_vec(), ..sample.clone() }
-}
-
 fn fit_samples(samples: &[TrainingSample]) -> Vec<f64> {
-    // Components of a unit vector are small, so that the penalty weighs more on them than on the form.
-    let scaled: Vec<TrainingSample> = samples.iter().map(scale_vector).collect();
-    let mut fitted = fit_logistic(&scaled, &vec![0.0; scaled[0].features.len()], REGULARIZATION);
-    fitted[FORM_COUNT..].iter_mut().for_each(|coefficient| *coefficient *= VECTOR_SCALE);
-    fitted
-}
-
-/// Factor on the components of a vector: with 384 of them it makes the largest ones about as large as a feature of the
-/// form.
-const VECTOR_SCALE: f64 = 8.0;
-
-fn scale_vector(sample: &TrainingSample) -> TrainingSample {
-    let mut scaled = sample.clone();
-    scaled.features[FORM_COUNT..].iter_mut().for_each(|number| *number *= VECTOR_SCALE);
-    scaled
+    fit_logistic(samples, &vec![0.0; samples[0].features.len()], REGULARIZATION)
 }
 
 /// Returns the log odds of each sample by a fit on the other folds.

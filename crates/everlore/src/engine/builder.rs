@@ -22,7 +22,7 @@ use crate::{
     embed::{CircuitBreaker, EmbedOnWrite, EmbeddingBackfill, EmbeddingPath, TokenBackfill},
     error::Result,
     ingest::SentenceJudge,
-    llm::{BuiltinEmbedder, ChatModel, Embedder, Reranker},
+    llm::{BuiltinEmbedder, ChatModel, Embedder, NeedModel, Reranker},
     recall::{ConfidenceTuning, Domains},
     store::{self, Store},
     types::{ChangeAuthor, Clock, Scope, Timestamp, system_now},
@@ -48,7 +48,7 @@ pub struct EngineBuilder {
     store: Arc<dyn Store>,
     embedding: EmbeddingChoice,
     reranker: Option<Arc<dyn Reranker>>,
-    message_encoder: Option<Arc<dyn Embedder>>,
+    need_model: Option<Arc<dyn NeedModel>>,
     sentence_judge: Option<Arc<dyn SentenceJudge>>,
     chat: Option<Arc<dyn ChatModel>>,
     config: Arc<Config>,
@@ -119,7 +119,7 @@ impl Engine {
             store,
             embedding: EmbeddingChoice::None,
             reranker: None,
-            message_encoder: None,
+            need_model: None,
             sentence_judge: None,
             chat: None,
             config: Arc::default(),
@@ -175,7 +175,7 @@ impl EngineBuilder {
         let judge = Arc::clone(&encoder) as Arc<dyn SentenceJudge>;
         Self {
             reranker: Some(reranker),
-            message_encoder: Some(encoder),
+            need_model: Some(encoder),
             sentence_judge: Some(judge),
             ..self
         }
@@ -246,7 +246,7 @@ impl EngineBuilder {
             query_embedder,
             breaker,
             reranker: self.reranker.clone(),
-            message_encoder: self.message_encoder.clone(),
+            need_model: self.need_model.clone(),
             sentence_judge: self.sentence_judge.clone(),
             config: Arc::clone(&self.config),
             settings_cache: Arc::default(),

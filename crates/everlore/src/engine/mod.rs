@@ -85,7 +85,7 @@ use crate::{
     embed::{CircuitBreaker, EmbeddingBackfill, TokenBackfill},
     error::{Error, Result},
     ingest,
-    llm::{ChatModel, Embedder, Reranker},
+    llm::{ChatModel, Embedder, NeedModel, Reranker},
     store::Store,
     text::secrets::mask,
     types::{
@@ -125,8 +125,9 @@ pub struct Engine {
     reranker: Option<Arc<dyn Reranker>>,
     /// Background encoding for the reranker.
     token_backfill: Option<Arc<TokenBackfill>>,
-    /// Encoder whose vector of a message tells whether it calls for memory.
-    message_encoder: Option<Arc<dyn Embedder>>,
+    /// Model that tells whether a message calls for memory.
+    need_model: Option<Arc<dyn NeedModel>>,
+    /// Classifier of sentences, which tells what is worth keeping where no chat model reads.
     sentence_judge: Option<Arc<dyn SentenceJudge>>,
     config: Arc<Config>,
     settings_cache: Arc<agent_settings::AgentSettingsCache>,

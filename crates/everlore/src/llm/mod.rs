@@ -12,6 +12,7 @@ mod remote_error;
 pub(crate) mod remote;
 mod late_interaction;
 mod chat;
+mod sentence;
 #[cfg(feature = "local-model")]
 mod local;
 
@@ -32,8 +33,16 @@ pub use local::{BuiltinEncoder, LocalModel};
 pub use remote::{
     EmbeddingEndpoint, RemoteChatModel, RemoteEmbedder, RetryPolicy, chat_model, list_models,
 };
+pub use sentence::{SentenceInput, SentenceKind, SentenceMode, SentenceScores};
 
 use crate::{error::Result, types::EmbeddingModelId};
+
+/// Model that tells from a message alone whether it calls for memory.
+#[async_trait]
+pub trait NeedModel: Send + Sync {
+    /// Returns the log odds that a message calls for memory.
+    async fn need_log_odds(&self, message: &str) -> Result<f32>;
+}
 
 /// Embedding model: maps texts to vectors whose cosine measures semantic similarity.
 #[async_trait]

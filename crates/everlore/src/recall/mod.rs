@@ -20,7 +20,7 @@ use serde::Serialize;
 pub use answer::{
     BlockRequest, ConfidenceBasis, ConfidenceCoefficients, ConfidenceEstimate, ConfidenceFeatures,
     ConfidenceTuning, FEATURE_COUNT, FeatureContribution, MemoryBlock, MemoryBlockEntry,
-    TrainingSample, VECTOR_COUNT, WhyNot, fit_logistic, logistic, pack,
+    TrainingSample, WhyNot, fit_logistic, logistic, pack,
 };
 pub(crate) use answer::{RenderedMemory, recall_named_memory, render_recall, why_not};
 use answer::{abstain, add_events, add_profile, events_of_period, read_profile};
@@ -37,7 +37,7 @@ use rank::{fuse, gather, load, score, source_turns};
 use crate::{
     config::RecallConfig,
     error::Result,
-    llm::{Embedder, Reranker},
+    llm::{Embedder, NeedModel, Reranker},
     store::{AddressQuery, DocAddress, MemoryFilter, Store},
     types::{CheckResult, Memory, MemoryId, Scope, Status, Timestamp},
 };
@@ -75,8 +75,8 @@ pub(crate) struct RecallDeps<'a> {
     pub embedder: Option<&'a dyn Embedder>,
     /// Late-interaction model that compares the best candidates with the query word by word; `None` skips reranking.
     pub reranker: Option<&'a dyn Reranker>,
-    /// Encoder whose vector of a message tells whether it calls for memory; `None` judges by its form alone.
-    pub message_encoder: Option<&'a dyn Embedder>,
+    /// Model that tells whether a message calls for memory; `None` judges by its form alone.
+    pub need_model: Option<&'a dyn NeedModel>,
     /// Constants of ranking.
     pub config: &'a RecallConfig,
     /// Vocabularies of special fields that the user supplied.

@@ -92,7 +92,7 @@ impl Engine {
             store: &*self.store,
             embedder: embedder.map(|embedder| embedder as &dyn Embedder),
             reranker: self.reranker.as_deref(),
-            message_encoder: self.message_encoder.as_deref(),
+            need_model: self.need_model.as_deref(),
             config: &settings.recall,
             domains: &self.domains,
             coefficients: self.confidence_coefficients(scope),

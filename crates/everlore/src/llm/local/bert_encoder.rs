@@ -1,12 +1,18 @@
 //! BERT encoder in memory: splits a text into pieces, runs the forward pass and pools the result.
 
-use std::{fs, ops::ControlFlow, path::Path, sync::Mutex};
+use std::{
+    fs,
+    ops::{ControlFlow, Range},
+    path::Path,
+    sync::Mutex,
+};
 
 use everlore_kernel::add_scaled;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
-    bert_config::BertConfig, forward, normalize, safetensors::TensorFile, weights::EncoderWeights,
+    adapter::EncoderAdapter, bert_config::BertConfig, forward, normalize, safetensors::TensorFile,
+    weights::EncoderWeights,
 };
 use crate::{
     error::{Error, Result},
@@ -148,7 +154,19 @@ impl BertEncoder {
     pub(super) fn run_forward(&self, pieces: &[u16]) -> Vec<f32> {
         let framed: Vec<u16> =
             [CLS_PIECE].into_iter().chain(pieces.iter().copied()).chain([SEP_PIECE]).collect();
-        forward::forward(&self.weights, &self.config, &framed)
+        forward::forward(&self.weights, &self.config, None, &framed)
+    }
+
+    /// Returns the outputs of an adapter for the part `read` of a framed text.
+    pub(super) fn adapted_outputs(
+        &self,
+        adapter: &EncoderAdapter,
+        framed: &[u16],
+        read: Range<usize>,
+    ) -> Vec<f32> {
+        let hidden = forward::forward(&self.weights, &self.config, Some(adapter), framed);
+        let width = self.config.hidden_size;
+        adapter.outputs(&hidden[read.start * width..read.end * width])
     }
 }
 

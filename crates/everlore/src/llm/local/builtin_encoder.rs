@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 use async_trait::async_trait;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::bert_encoder::BertEncoder;
+use super::{bert_encoder::BertEncoder, sentence_judge};
 use crate::{
     error::Result,
     llm::{
-        Embedder, PackedTokenVectors, QueryVectors, Reranker, late_interaction::split_words,
-        wordpiece,
+        Embedder, NeedModel, PackedTokenVectors, QueryVectors, Reranker, SentenceInput,
+        SentenceScores, late_interaction::split_words, wordpiece,
     },
     sync,
     types::EmbeddingModelId,
@@ -46,6 +46,11 @@ impl BuiltinEncoder {
     /// Returns the vector of a message: of length 1, or zero for a text without words.
     pub fn message_vector(&self, message: &str) -> Result<Vec<f32>> {
         Ok(encoder()?.encode(message).pooled)
+    }
+
+    /// Judges a sentence of a conversation.
+    pub fn judge_sentence(&self, input: &SentenceInput<'_>) -> Result<SentenceScores> {
+        sentence_judge::judge_sentence(encoder()?, input)
     }
 
     /// Unpacks the weights unless they are unpacked already.
@@ -90,6 +95,14 @@ fn encoder() -> Result<&'static BertEncoder> {
     }
     let encoder = BertEncoder::from_static(CONFIG, TENSORS, &wordpiece::ENCODER)?;
     Ok(ENCODER.get_or_init(|| encoder))
+}
+
+#[async_trait]
+impl NeedModel for BuiltinEncoder {
+    async fn need_log_odds(&self, message: &str) -> Result<f32> {
+        let message = message.to_owned();
+        sync::run_blocking(move || sentence_judge::need_log_odds(encoder()?, &message)).await
+    }
 }
 
 #[async_trait]

@@ -1,19 +1,27 @@
 //! Forward pass of the encoder: pieces in, one vector per piece out.
 //!
-//! Matrix products use 8-bit integers, with one scale per row of activations; everything else is in single precision.
+//! Matrix products use 8-bit integers, with one scale per row of activations; everything else is in single precision. An
+//! adapter adds its low-rank change to every product.
 
 use everlore_kernel as kernel;
 
 use super::{
+    adapter::{EncoderAdapter, LayerAdapter, LowRankDelta},
     bert_config::BertConfig,
     weights::{EncoderLayer, EncoderWeights, LayerNorm, LinearLayer, WordEmbeddings},
 };
 
 /// Runs the encoder and returns the hidden states of the last layer, concatenated.
-pub(super) fn forward(weights: &EncoderWeights, config: &BertConfig, pieces: &[u16]) -> Vec<f32> {
+pub(super) fn forward(
+    weights: &EncoderWeights,
+    config: &BertConfig,
+    adapter: Option<&EncoderAdapter>,
+    pieces: &[u16],
+) -> Vec<f32> {
     let mut hidden = embed_pieces(weights, config, pieces);
-    for layer in &weights.layers {
-        hidden = run_layer(layer, config, &hidden);
+    for (number, layer) in weights.layers.iter().enumerate() {
+        let adapter = adapter.map(|adapter| &adapter.layers[number]);
+        hidden = run_layer(layer, config, adapter, &hidden);
     }
     hidden
 }
@@ -53,19 +61,30 @@ fn word_rows(weights: &EncoderWeights, config: &BertConfig, pieces: &[u16]) -> V
     }
 }
 
-fn run_layer(layer: &EncoderLayer, config: &BertConfig, hidden: &[f32]) -> Vec<f32> {
+fn run_layer(
+    layer: &EncoderLayer,
+    config: &BertConfig,
+    adapter: Option<&LayerAdapter>,
+    hidden: &[f32],
+) -> Vec<f32> {
     let input = QuantizedRows::new(hidden, config.hidden_size);
-    let parts = [&layer.query, &layer.key, &layer.value].map(|linear| input.matmul(linear));
+    let parts = [
+        input.apply(&layer.query, adapter.map(|adapter| &adapter.query)),
+        input.apply(&layer.key, adapter.map(|adapter| &adapter.key)),
+        input.apply(&layer.value, adapter.map(|adapter| &adapter.value)),
+    ];
     let mut attended = vec![0.0; hidden.len()];
     let parts = parts.each_ref().map(Vec::as_slice);
     kernel::attention(parts, (config.hidden_size, config.head_width()), &mut attended);
-    let mut attended =
-        QuantizedRows::new(&attended, config.hidden_size).matmul(&layer.attention_output);
+    let mut attended = QuantizedRows::new(&attended, config.hidden_size)
+        .apply(&layer.attention_output, adapter.map(|adapter| &adapter.attention_output));
     kernel::add_scaled(&mut attended, hidden, 1.0);
     normalize(&mut attended, &layer.attention_norm, config);
-    let mut inner = QuantizedRows::new(&attended, config.hidden_size).matmul(&layer.up);
+    let mut inner = QuantizedRows::new(&attended, config.hidden_size)
+        .apply(&layer.up, adapter.map(|adapter| &adapter.up));
     kernel::gelu(&mut inner);
-    let mut output = QuantizedRows::new(&inner, config.intermediate_size).matmul(&layer.down);
+    let mut output = QuantizedRows::new(&inner, config.intermediate_size)
+        .apply(&layer.down, adapter.map(|adapter| &adapter.down));
     kernel::add_scaled(&mut output, &attended, 1.0);
     normalize(&mut output, &layer.output_norm, config);
     output
@@ -87,6 +106,20 @@ impl QuantizedRows {
         let (mut values, mut scales) = (vec![0; numbers.len()], vec![0.0; numbers.len() / width]);
         kernel::quantize_rows(numbers, width, &mut values, &mut scales);
         Self { width, values, scales }
+    }
+
+    /// Applies a linear layer to every row, with its change by an adapter.
+    fn apply(&self, linear: &LinearLayer, delta: Option<&LowRankDelta>) -> Vec<f32> {
+        let mut output = self.matmul(linear);
+        let Some(delta) = delta else { return output };
+        let (narrow, rank) = (self.matmul(&delta.narrow), delta.narrow.bias.len());
+        let width = delta.tall.len() / rank;
+        for (row, shares) in output.chunks_exact_mut(width).zip(narrow.chunks_exact(rank)) {
+            for (tall, share) in delta.tall.chunks_exact(width).zip(shares) {
+                kernel::add_scaled(row, tall, *share);
+            }
+        }
+        output
     }
 
     /// Multiplies every row by every row of a weight matrix.

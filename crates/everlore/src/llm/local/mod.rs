@@ -8,9 +8,11 @@ mod bert_config;
 mod projection;
 mod packed_rows;
 mod weights;
+mod adapter;
 mod forward;
 mod bert_encoder;
 mod builtin_encoder;
+mod sentence_judge;
 
 use std::{
     fs,

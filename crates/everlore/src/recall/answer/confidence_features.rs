@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{confidence::ConfidenceCoefficients, need_model::need_log_odds};
+use super::{confidence::ConfidenceCoefficients, need_form::need_log_odds};
 use crate::{
     recall::{
         FactQuestion, Hit, HitSignals, MemoryNeed, MessageForm, QueryKind, QueryTerm,
@@ -150,7 +150,7 @@ impl Fusion<'_> {
             general: self.intent.need == MemoryNeed::General,
             code: self.intent.kind == QueryKind::Code,
             compared: hits.iter().any(|hit| hit.signals.rerank_cosine.is_some()),
-            need: need_log_odds(&self.intent.form, self.gathered.message_vector.as_deref()),
+            need: need_log_odds(&self.intent.form, self.gathered.need_log_odds),
             asks_fact: needs_evidence(&self.intent.form, hits),
             cosine: highest(hits, |signals| signals.rerank_cosine, USUAL_COSINE),
             max_sim: highest(hits, |signals| signals.max_sim, USUAL_MAX_SIM),

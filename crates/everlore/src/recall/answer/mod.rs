@@ -9,7 +9,7 @@ mod confidence_features;
 mod confidence;
 mod abstain;
 mod logistic;
-mod need_model;
+mod need_form;
 mod hit_probability;
 mod synthetic_queries;
 mod heading;
@@ -27,7 +27,6 @@ pub use confidence::{
 };
 pub use confidence_features::ConfidenceFeatures;
 pub use logistic::{TrainingSample, fit_logistic, logistic};
-pub use need_model::VECTOR_COUNT;
 pub use pack::{BlockRequest, MemoryBlock, MemoryBlockEntry, pack};
 pub(super) use period_events::{add_events, events_of_period};
 pub(super) use profile::{add_profile, read_profile};

@@ -31,8 +31,8 @@ pub(crate) struct GatheredPostings {
     filter_terms: std::ops::Range<usize>,
     /// Embedding of the query, if the embedder understands it.
     pub(super) query_embedding: Option<QueryEmbedding>,
-    /// Vector of the message by the built-in encoder, for the need model.
-    pub(crate) message_vector: Option<Vec<f32>>,
+    /// Log odds that the message calls for memory, by the need model.
+    pub(crate) need_log_odds: Option<f32>,
     /// Error of the embedder, if it failed; words alone then decide.
     pub(crate) semantic_unavailable: Option<String>,
 }
@@ -77,10 +77,10 @@ async fn read_index(
     let (store, scope) = (deps.store, &request.scope);
     let read = store.index().postings(scope, &gathered.terms, embedder.map(Embedder::model));
     // This thread would otherwise only wait for the store.
-    let encode = encode_message(deps, request);
-    let (segments, message_vector, ()) =
-        tokio::join!(read, encode, async { repeated_questions::compile_patterns() });
-    (gathered.segments, gathered.message_vector) = (segments?, message_vector);
+    let judge = judge_need(deps, request);
+    let (segments, need, ()) =
+        tokio::join!(read, judge, async { repeated_questions::compile_patterns() });
+    (gathered.segments, gathered.need_log_odds) = (segments?, need);
     if let Some(within) = &request.within {
         gathered.allowed = Some(store.uris().addresses(scope, within).await?);
     }
@@ -91,11 +91,10 @@ async fn read_index(
     Ok(is_current.then_some(gathered))
 }
 
-/// Returns the vector of the message for the need model; `None` without an encoder or if it fails.
-async fn encode_message(deps: RecallDeps<'_>, request: &RecallRequest) -> Option<Vec<f32>> {
-    let vectors = deps.message_encoder?.embed(&[&request.query]).await;
-    let vectors = vectors.inspect_err(|error| tracing::warn!("cannot encode the message: {error}"));
-    vectors.ok()?.pop()
+/// Returns the log odds that the message calls for memory by the need model; `None` without one or if it fails.
+async fn judge_need(deps: RecallDeps<'_>, request: &RecallRequest) -> Option<f32> {
+    let odds = deps.need_model?.need_log_odds(&request.query).await;
+    odds.inspect_err(|error| tracing::warn!("cannot judge the message: {error}")).ok()
 }
 
 fn embedding_from(numbers: &[f32], embedder: &dyn Embedder) -> Option<QueryEmbedding> {
@@ -131,7 +130,7 @@ impl GatheredPostings {
             allowed: None,
             filter_terms,
             query_embedding: None,
-            message_vector: None,
+            need_log_odds: None,
             semantic_unavailable: None,
         }
     }

@@ -1,0 +1,106 @@
+//! Adapter: a low-rank change to every linear layer of the built-in encoder, with a head of linear outputs, so that one
+//! set of weights serves several questions about a text (`tools/encoder/adapters.py` trains them).
+
+use super::{
+    bert_config::BertConfig,
+    safetensors::TensorFile,
+    weights::{LinearLayer, QuantizedMatrix},
+};
+use crate::error::Result;
+
+/// Low-rank change of a linear layer: the product of a narrow matrix, which reads a row, and of a tall one.
+#[derive(Debug)]
+pub(super) struct LowRankDelta {
+    /// Reads a row into `rank` numbers.
+    pub(super) narrow: LinearLayer,
+    /// A row of outputs for each of these numbers, concatenated.
+    pub(super) tall: Vec<f32>,
+}
+
+/// Changes of one transformer layer.
+#[derive(Debug)]
+pub(super) struct LayerAdapter {
+    pub(super) query: LowRankDelta,
+    pub(super) key: LowRankDelta,
+    pub(super) value: LowRankDelta,
+    pub(super) attention_output: LowRankDelta,
+    pub(super) up: LowRankDelta,
+    pub(super) down: LowRankDelta,
+}
+
+/// Changes of all layers, and the outputs that are read from the mean of the last hidden states.
+#[derive(Debug)]
+pub(super) struct EncoderAdapter {
+    pub(super) layers: Vec<LayerAdapter>,
+    /// A row of coefficients for each output, concatenated.
+    head: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+impl EncoderAdapter {
+    /// Reads a compiled-in adapter of this rank with this many outputs.
+    pub(super) fn parse(
+        file: &'static [u8],
+        config: &BertConfig,
+        rank: usize,
+        outputs: usize,
+    ) -> Result<Self> {
+        let tensors = TensorFile::parse(file.into())?;
+        let reader = AdapterReader { tensors: &tensors, config, rank };
+        let layers = (0..config.num_hidden_layers).map(|number| reader.layer(number));
+        Ok(Self {
+            layers: layers.collect::<Result<_>>()?,
+            head: tensors.floats("head.weight", &[outputs, config.hidden_size])?,
+            bias: tensors.floats("head.bias", &[outputs])?,
+        })
+    }
+
+    /// Returns the outputs for the mean of the given hidden states.
+    pub(super) fn outputs(&self, hidden: &[f32]) -> Vec<f32> {
+        let width = self.head.len() / self.bias.len();
+        let mut mean = vec![0.0; width];
+        let share = width as f32 / hidden.len() as f32;
+        for row in hidden.chunks_exact(width) {
+            everlore_kernel::add_scaled(&mut mean, row, share);
+        }
+        let dot = |row: &[f32]| row.iter().zip(&mean).map(|(a, b)| a * b).sum::<f32>();
+        self.head.chunks_exact(width).zip(&self.bias).map(|(row, bias)| dot(row) + bias).collect()
+    }
+}
+
+struct AdapterReader<'a> {
+    tensors: &'a TensorFile,
+    config: &'a BertConfig,
+    rank: usize,
+}
+
+impl AdapterReader<'_> {
+    fn layer(&self, number: usize) -> Result<LayerAdapter> {
+        let (width, inner) = (self.config.hidden_size, self.config.intermediate_size);
+        let delta = |part: &str, input, output| self.delta(number, part, input, output);
+        Ok(LayerAdapter {
+            query: delta("query", width, width)?,
+            key: delta("key", width, width)?,
+            value: delta("value", width, width)?,
+            attention_output: delta("attention_output", width, width)?,
+            up: delta("up", width, inner)?,
+            down: delta("down", inner, width)?,
+        })
+    }
+
+    fn delta(
+        &self,
+        number: usize,
+        part: &str,
+        input: usize,
+        output: usize,
+    ) -> Result<LowRankDelta> {
+        let name = |matrix: &str| format!("layer.{number}.{part}.{matrix}");
+        let narrow = self.tensors.floats(&name("narrow"), &[self.rank, input])?;
+        let weight = QuantizedMatrix::quantize(&narrow, input);
+        Ok(LowRankDelta {
+            narrow: LinearLayer { weight, bias: vec![0.0; self.rank] },
+            tall: self.tensors.floats(&name("tall"), &[self.rank, output])?,
+        })
+    }
+}
