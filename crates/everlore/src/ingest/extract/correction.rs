@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     llm::{SentenceMode, SentenceScores},
-    text::terms::terms,
+    text::{language::is_cjk, terms::terms},
 };
 
 /// Log odds above which an earlier statement of the same session is the one that a correction means. Among the
@@ -27,7 +27,12 @@ const USUAL_COSINE: f64 = 0.25;
 const MAX_SHARED: usize = 3;
 
 /// Most words beside the cue of a correction that says nothing new, such as "no wait, scratch that".
-const MAX_BARE_WORDS: usize = 3;
+const MAX_BARE_WORDS: usize = 2;
+
+/// Words beside a cue that say nothing.
+static BARE_FILLERS: LazyLock<Regex> = LazyLock::new(|| {
+    compile(r"\b(?:oh|ok|okay|no|nah|sorry|please|pls|actually|hmm|um|and|so|just|lol|wait|you can|scratch that)\b|算了|刚才|刚刚|上面|这个|那个|这条|那条|我|吧|了|啊|哦|哈|呀|先|就|别记")
+});
 
 /// Correction that a draft makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -80,9 +85,16 @@ impl CorrectionCue {
         let rest = direct.map_or(sentence.to_owned(), |cue| {
             format!("{} {}", &sentence[..cue.start()], &sentence[cue.end()..])
         });
-        let is_bare = direct.is_some() && content_terms(&rest).len() <= MAX_BARE_WORDS;
+        let is_bare = direct.is_some() && count_words(&rest) <= MAX_BARE_WORDS;
         Some(Self { withdraws, is_direct, is_bare })
     }
+}
+
+/// Counts the words of a text, and its Chinese characters, without those that say nothing.
+fn count_words(text: &str) -> usize {
+    let rest = BARE_FILLERS.replace_all(text, " ");
+    let words = rest.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(|word| word.chars().filter(|c| is_cjk(*c)).count().max(1)).sum()
 }
 
 /// Traits of a statement by which a correction finds it.

@@ -92,10 +92,17 @@ fn own_lines(message: &str) -> String {
 fn sentence_spans(text: &str) -> Vec<Range<usize>> {
     let mut spans: Vec<Range<usize>> = Vec::new();
     for line in text.lines() {
+        let line_start = line.as_ptr() as usize - text.as_ptr() as usize;
         let mut open: Option<Range<usize>> = None;
         for sentence in sentences(line).flat_map(split_before_cjk) {
             let span = span_in(text, sentence);
-            let joined = open.take().map_or(span.clone(), |before| before.start..span.end);
+            // A quotation is followed by the rest of its sentence.
+            let is_rest = text[span.clone()].starts_with(|c: char| c.is_ascii_lowercase())
+                && spans.last().is_some_and(|last| {
+                    last.end > line_start && text[..last.end].ends_with(['"', '”', '」', '』'])
+                });
+            let before = open.take().or_else(|| if is_rest { spans.pop() } else { None });
+            let joined = before.map_or(span.clone(), |before| before.start..span.end);
             if joined.len() <= MAX_QUOTE_BYTES && has_open_quote(&text[joined.clone()]) {
                 open = Some(joined);
             } else {
