@@ -44,7 +44,8 @@ pub(crate) fn run(args: &DialoguesArgs) -> Result<()> {
         println!("{:#}", json!({ "classifier": own.languages, "patterns": rival.languages }));
         return Ok(());
     }
-    let rows: Vec<_> = rows("classifier", &own).into_iter().chain(rows("patterns", &rival)).collect();
+    let rows: Vec<_> =
+        rows("classifier", &own).into_iter().chain(rows("patterns", &rival)).collect();
     let head = [
         "way",
         "language",

@@ -61,8 +61,8 @@ pub use crate::{
     ingest::{
         DayArchiveOutcome, Document, DraftFate, DraftOutcome, ExternalImportReport, ImportOptions,
         ImportReport, ImportedKindCount, IngestOptions, IngestReport, MemoryEdit, RejectedLine,
-        RememberRequest, SaveReceipt, SavedMemory, SentenceJudge, SupersededMemory, Turn, UndoRun, UndoTarget,
-        UndoneStep,
+        RememberRequest, SaveReceipt, SavedMemory, SentenceJudge, SupersededMemory, Turn, UndoRun,
+        UndoTarget, UndoneStep,
     },
     prompt::{Prompt, PromptPart, PromptPartName, TurnPrompt},
     recall::{

@@ -30,9 +30,9 @@ pub(crate) use capture_plan::{
     CaptureContext, CapturePlan, approved_memory, assign_free_uri, plan_capture,
 };
 pub use capture_plan::{DraftFate, DraftOutcome};
-pub(crate) use corrected::find_corrected;
 pub use commit::{SaveReceipt, SavedMemory, SupersededMemory, UndoRun};
 pub(crate) use commit::{observe, remember, supersede_rivals};
+pub(crate) use corrected::find_corrected;
 pub use daily::DayArchiveOutcome;
 pub(crate) use daily::{archive_day, daily_log_date, redact_day};
 pub use documents::{Document, IngestOptions, IngestReport};
@@ -44,9 +44,7 @@ pub use edit::MemoryEdit;
 pub(crate) use edit::{archive_all, edit_memory, set_status, set_weight, supersede};
 pub(crate) use external_import::{ExternalImportOptions, import_drafts, new_import_run};
 pub use external_import::{ExternalImportReport, ImportedKindCount};
-pub use extract::{
-    Correction, Draft, SentenceJudge, SessionTurns, TurnText, extract_statements,
-};
+pub use extract::{Correction, Draft, SentenceJudge, SessionTurns, TurnText, extract_statements};
 pub(crate) use extract::{
     ExtractionInput, attribute_to_speakers, extract_prompt, extraction_request, parse_extraction,
 };

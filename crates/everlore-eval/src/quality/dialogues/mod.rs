@@ -74,12 +74,12 @@ pub(crate) fn measure(dialogues: &[Dialogue], way: &CaptureWay) -> Result<Captur
 async fn capture(dialogue: &Dialogue, way: &CaptureWay) -> Result<Vec<Memory>> {
     let now = Arc::new(Mutex::new(Timestamp::UNIX_EPOCH));
     let clock = Arc::clone(&now);
-    let builder =
-        Engine::builder(Arc::new(RamStore::default())).clock(move || *lock(&clock));
+    let builder = Engine::builder(Arc::new(RamStore::default())).clock(move || *lock(&clock));
     let engine = match way {
         CaptureWay::Classifier => builder.builtin_encoder(),
         CaptureWay::Recorded(scores) => {
-            let judge = RecordedJudge { encoder: BuiltinEncoder::new(), scores: Arc::clone(scores) };
+            let judge =
+                RecordedJudge { encoder: BuiltinEncoder::new(), scores: Arc::clone(scores) };
             builder.sentence_judge(Arc::new(judge))
         }
         CaptureWay::Patterns => builder,
@@ -149,6 +149,10 @@ impl CaptureQuality {
             if !is_right {
                 failures.push(format!("wrong: {}", memory.content));
             }
+        }
+        if !failures.is_empty() {
+            let shown = |it: &Memory| format!("{} memory: {}", it.status, it.content);
+            failures.extend(memories.iter().map(shown));
         }
         self.failures.extend(failures.iter().map(|what| format!("{} {what}", dialogue.id)));
     }

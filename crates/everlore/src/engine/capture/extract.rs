@@ -14,8 +14,7 @@ use crate::{
     ingest::{
         Arbiter, Draft, ExtractionInput, Resolution, SessionTurns, TurnText, arbiter_request,
         attribute_to_speakers, extract_prompt, extract_statements, extraction_request,
-        find_corrected,
-        neighbours_of_text, parse_decision, parse_extraction, reconcile_prompt,
+        find_corrected, neighbours_of_text, parse_decision, parse_extraction, reconcile_prompt,
     },
     llm::{ChatModel, ChatRequest, ChatResponse, complete},
     store::UnreadTurns,

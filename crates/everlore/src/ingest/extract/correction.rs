@@ -5,8 +5,9 @@ use std::{collections::HashSet, sync::LazyLock};
 use regex::Regex;
 use serde::Serialize;
 
+use super::judge::{MIN_CORRECTION, correction_probability};
 use crate::{
-    llm::{SentenceMode, SentenceScores},
+    llm::SentenceScores,
     text::{language::is_cjk, terms::terms},
 };
 
@@ -15,13 +16,16 @@ use crate::{
 pub(super) const SAME_SESSION_LOG_ODDS: f64 = -1.0;
 
 /// Log odds above which a stored statement is: there are more of them, and a memory that is ended by mistake is missed.
-pub(crate) const STORED_LOG_ODDS: f64 = 0.0;
+pub(crate) const STORED_LOG_ODDS: f64 = -0.5;
 
 /// Log odds above which the statement directly before "scratch that" is the one that is meant.
 pub(super) const DIRECT_LOG_ODDS: f64 = -4.0;
 
 /// Similarity that stands for an unknown one: the mean of two statements of one conversation.
 const USUAL_COSINE: f64 = 0.25;
+
+/// Weight of a value that is denied, as much as that of the same category.
+const DENIED_WEIGHT: f64 = 2.5;
 
 /// Most shared terms that count: a third one adds nothing.
 const MAX_SHARED: usize = 3;
@@ -31,7 +35,9 @@ const MAX_BARE_WORDS: usize = 2;
 
 /// Words beside a cue that say nothing.
 static BARE_FILLERS: LazyLock<Regex> = LazyLock::new(|| {
-    compile(r"\b(?:oh|ok|okay|no|nah|sorry|please|pls|actually|hmm|um|and|so|just|lol|wait|you can|scratch that)\b|算了|刚才|刚刚|上面|这个|那个|这条|那条|我|吧|了|啊|哦|哈|呀|先|就|别记")
+    compile(
+        r"\b(?:oh|ok|okay|no|nah|sorry|please|pls|actually|hmm|um|and|so|just|lol|wait|you can|scratch that)\b|算了|刚才|刚刚|上面|这个|那个|这条|那条|我|吧|了|啊|哦|哈|呀|先|就|别记",
+    )
 });
 
 /// Correction that a draft makes.
@@ -78,7 +84,7 @@ impl CorrectionCue {
         let withdraws = WITHDRAWS.is_match(sentence);
         let direct = DIRECT.find(sentence).or_else(|| WITHDRAWS.find(sentence));
         let is_direct = DIRECT.is_match(sentence);
-        let is_judged = scores.is_some_and(|scores| scores.mode == SentenceMode::Correction);
+        let is_judged = scores.is_some_and(|it| correction_probability(it) >= MIN_CORRECTION);
         if !withdraws && !is_direct && !is_judged && !CHANGES.is_match(sentence) {
             return None;
         }
@@ -97,9 +103,17 @@ fn count_words(text: &str) -> usize {
     words.map(|word| word.chars().filter(|c| is_cjk(*c)).count().max(1)).sum()
 }
 
+/// Value that a correction denies: "2340 now, not 2180", 三月十六不是六号.
+static DENIED: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"\b(?:not|instead of|rather than)(?: an?| the| on| at| in)? (?P<v>[\w.:/-]+)|(?:不是|而不是|不再是)(?P<zh>[一-鿿\w.]{2,6})",
+    )
+});
+
 /// Traits of a statement by which a correction finds it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StatementTraits {
+    text: String,
     terms: HashSet<String>,
     category: Option<String>,
     /// Vector by the encoder; empty if there is none.
@@ -108,7 +122,13 @@ pub(crate) struct StatementTraits {
 
 impl StatementTraits {
     pub(crate) fn new(text: &str, category: Option<&str>, vector: Vec<f32>) -> Self {
-        Self { terms: content_terms(text), category: category.map(str::to_owned), vector }
+        let plain = text.to_lowercase();
+        Self {
+            text: plain,
+            terms: content_terms(text),
+            category: category.map(str::to_owned),
+            vector,
+        }
     }
 
     /// Returns the log odds that a correction with these traits means a statement. The weights were fitted to the
@@ -121,7 +141,16 @@ impl StatementTraits {
             + shared as f64 / fewest as f64
             + 1.5 * shared.min(MAX_SHARED) as f64
             + 2.6 * f64::from(u8::from(is_same_category))
+            + DENIED_WEIGHT * f64::from(u8::from(self.denies_value_of(statement)))
             - 4.0
+    }
+
+    /// Returns `true` if a correction denies a value that a statement has.
+    fn denies_value_of(&self, statement: &Self) -> bool {
+        DENIED.captures_iter(&self.text).any(|found| {
+            let value = found.name("v").or_else(|| found.name("zh"));
+            value.is_some_and(|value| statement.text.contains(value.as_str()))
+        })
     }
 
     fn cosine(&self, other: &Self) -> f64 {
@@ -172,11 +201,13 @@ mod tests {
             let cue = cue(sentence).unwrap();
             assert!(cue.is_direct && !cue.withdraws && !cue.is_bare, "{sentence}");
         }
-        for sentence in ["we changed it to Thursday", "op got bumped!! now 11 feb", "时间改到周日了"]
+        for sentence in
+            ["we changed it to Thursday", "op got bumped!! now 11 feb", "时间改到周日了"]
         {
             assert!(cue(sentence).is_some(), "{sentence}");
         }
-        for sentence in ["Don't forget Bob hates olives", "别忘了带伞", "I live in Rome", "我住罗马"]
+        for sentence in
+            ["Don't forget Bob hates olives", "别忘了带伞", "I live in Rome", "我住罗马"]
         {
             assert_eq!(cue(sentence), None, "{sentence}");
         }

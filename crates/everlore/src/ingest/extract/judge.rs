@@ -21,6 +21,10 @@ pub(super) const CLEARLY_UNASSERTED: f32 = 2.0;
 /// Log odds of these modes above which a sentence is dropped though it sounds worth keeping.
 pub(super) const MAX_UNASSERTED: f32 = 0.0;
 
+/// Least probability of a sentence that may correct an earlier one: 87% of the corrections of the training dialogues
+/// reach it and 7% of other statements, most of which resemble nothing that was said before.
+pub(super) const MIN_CORRECTION: f32 = 0.1;
+
 /// Modes in which a sentence asserts nothing about its speaker.
 const UNASSERTED_MODES: [SentenceMode; 7] = [
     SentenceMode::Question,
@@ -60,6 +64,12 @@ pub(super) fn unasserted_log_odds(scores: &SentenceScores) -> f32 {
         chosen.map(|(_, score)| score.exp()).sum()
     };
     (sum(true) / sum(false).max(f32::MIN_POSITIVE)).ln()
+}
+
+/// Returns the probability that a sentence corrects an earlier one.
+pub(super) fn correction_probability(scores: &SentenceScores) -> f32 {
+    let sum: f32 = scores.mode_scores.iter().map(|score| score.exp()).sum();
+    scores.mode_scores[SentenceMode::Correction as usize].exp() / sum.max(f32::MIN_POSITIVE)
 }
 
 /// Returns the probability of log odds.

@@ -25,12 +25,12 @@ use crate::{
 };
 
 pub(crate) use attribute::attribute_to_speakers;
-pub(crate) use model_request::{ExtractionInput, extract_prompt, extraction_request};
-pub(super) use model_response::first_json_object;
-pub(crate) use model_response::parse_extraction;
 pub use correction::Correction;
 pub(super) use correction::{STORED_LOG_ODDS, StatementTraits};
 pub use judge::SentenceJudge;
+pub(crate) use model_request::{ExtractionInput, extract_prompt, extraction_request};
+pub(super) use model_response::first_json_object;
+pub(crate) use model_response::parse_extraction;
 pub use statements::{SessionTurns, extract_statements};
 
 /// Keywords of a draft: a statement is a sentence and has few.

@@ -123,8 +123,7 @@ fn outdated_memory<'a>(
     let shared = |memory: &&Memory| matched_terms(&memory.content, query_terms).len();
     let holds = of_turn().filter(|memory| memory.status == Status::Active);
     let holds = holds.map(|memory| shared(&memory)).max();
-    let is_outdated =
-        |it: &&Memory| it.superseded_by.is_some() || it.status == Status::Superseded;
+    let is_outdated = |it: &&Memory| it.superseded_by.is_some() || it.status == Status::Superseded;
     let outdated = of_turn().filter(is_outdated);
     let outdated = outdated.max_by_key(shared)?;
     holds.is_none_or(|holds| shared(&outdated) > holds).then_some(outdated)

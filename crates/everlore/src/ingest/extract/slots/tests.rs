@@ -38,7 +38,8 @@ fn what_ended_and_what_is_replaced_is_told() {
 
 #[test]
 fn questions_wishes_and_other_languages_have_no_slot() {
-    for sentence in ["Do I live in Rome?", "I wish I lived in Rome", "Я живу в Москве", "我要是住在罗马就好了"]
+    for sentence in
+        ["Do I live in Rome?", "I wish I lived in Rome", "Я живу в Москве", "我要是住在罗马就好了"]
     {
         assert!(find(sentence).is_empty(), "{sentence}");
     }

@@ -170,9 +170,9 @@ fn width(text: &str) -> usize {
 /// Returns `true` for a part that has words, was written by a person, and is more than a quotation.
 fn is_own_statement(part: &str) -> bool {
     let is_quotation = QUOTES.iter().any(|(open, close)| {
-        let inside = part.strip_prefix(*open).and_then(|rest| {
-            rest.trim_end_matches(['.', '。', ',', '，']).strip_suffix(*close)
-        });
+        let inside = part
+            .strip_prefix(*open)
+            .and_then(|rest| rest.trim_end_matches(['.', '。', ',', '，']).strip_suffix(*close));
         inside.is_some_and(|inside| !inside.contains([*open, *close]))
     });
     !is_quotation && part.chars().any(char::is_alphanumeric) && width(part) <= MAX_GROUP_WIDTH
@@ -190,7 +190,9 @@ mod tests {
     #[test]
     fn a_message_is_cut_into_the_sentences_that_a_person_said() {
         assert_eq!(
-            parts("Hi! I live in the U.S. now.\nno nuts please\n> I live in Rome\n```\nlet me = 1;\n```"),
+            parts(
+                "Hi! I live in the U.S. now.\nno nuts please\n> I live in Rome\n```\nlet me = 1;\n```"
+            ),
             ["Hi!", "I live in the U.S. now.", "no nuts please"]
         );
         assert_eq!(

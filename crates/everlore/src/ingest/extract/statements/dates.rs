@@ -33,9 +33,21 @@ static BARE_MONTH_DAY: LazyLock<Regex> = LazyLock::new(|| {
         .expect("valid")
 });
 
+/// Durations and rates, which name no day: 现在一天走八十碗.
+static DURATION: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(?:现在|目前|最近)?[一二两三四五六七八九十几半\d]*(?:天|周|个?星期|个?礼拜|年|个月|小时|分钟)$")
+        .expect("valid")
+});
+
+/// Text after a date that belongs to it, so that the date alone means something else: 三月十六, "the Saturday after".
+static CONTINUES: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:[一二三四五六七八九十\d初廿]|\s*(?:after|before|following|previous)\b|[之以]?[前后]|那|[-–—~～至到]\s*\d)")
+        .expect("valid")
+});
+
 /// Statements about what comes every year, week or day: a date in them has no year.
 static RECURRING: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:birthdays?|born|anniversar(?:y|ies)|every|each|always|usually|yearly|annually|weekly|daily|(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b|生日|出生|生于|纪念日|忌日|每(?:年|周|天|月|逢|个|隔)|平时|通常|一般都|农历|阴历")
+    Regex::new(r"(?i)\b(?:birthdays?|born|anniversar(?:y|ies)|every|each|always|usually|yearly|annually|weekly|daily|monthly|paid|payday|salary|rent|bins|(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b|生日|出生|生于|纪念日|忌日|每(?:年|周|天|月|逢|个|隔)|平时|通常|一般都|农历|阴历|腊月|正月|工资|发薪|房租")
         .expect("valid")
 });
 
@@ -58,6 +70,9 @@ pub(super) fn with_dates(text: &str, now: &Zoned, language: Language) -> String 
     let mut end = 0;
     for mention in find_times(text, now) {
         let words = text[mention.span.clone()].trim();
+        if DURATION.is_match(words) || CONTINUES.is_match(&text[mention.span.end..]) {
+            continue;
+        }
         let tense = tense_at(text, &mention, language);
         let resolver = DateResolver { now, language, tense, is_recurring };
         if let Some(date) = resolver.date_beside(words, &mention) {
@@ -70,15 +85,15 @@ pub(super) fn with_dates(text: &str, now: &Zoned, language: Language) -> String 
     dated
 }
 
-/// Returns the tense of the clause that names a time, or else of the whole statement.
+/// Returns the tense of the clause that names a time.
 fn tense_at(text: &str, mention: &TimeMention, language: Language) -> Tense {
-    let breaks = [',', ';', '，', '；', '。', '\n'];
+    let breaks: &[char] = match language {
+        Language::Chinese => &[',', ';', '，', '；', '。', '\n', ' '],
+        _ => &[',', ';', '\n'],
+    };
     let start = text[..mention.span.start].rfind(breaks).unwrap_or(0);
     let end = text[mention.span.end..].find(breaks).map_or(text.len(), |at| mention.span.end + at);
-    match tense_of(&text[start..end], language) {
-        Tense::Unclear => tense_of(text, language),
-        tense => tense,
-    }
+    tense_of(&text[start..end], language)
 }
 
 struct DateResolver<'a> {

@@ -25,7 +25,8 @@ static REFERS_BACK: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Beginnings of answers that say by themselves who or what they are about.
 static OWN_SUBJECT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:i|i['’]m|im|i['’]ve|my|we|we['’]re|our|call me)\b|我|咱|俺").expect("valid")
+    Regex::new(r"(?i)\b(?:i|i['’]m|im|i['’]ve|my|we|we['’]re|our|call me)\b|我|咱|俺")
+        .expect("valid")
 });
 
 /// Returns `true` if a sentence begins with a word that refers to what was said before.
@@ -38,8 +39,7 @@ pub(super) fn question_of(reply: &str, answer: &str) -> Option<String> {
     let question = last_question(reply)?;
     let cjk = answer.chars().filter(|c| is_cjk(*c)).count();
     let words = answer.split_whitespace().count();
-    let is_short =
-        if cjk > 0 { cjk <= MAX_ANSWER_CHARS } else { words <= MAX_ANSWER_WORDS };
+    let is_short = if cjk > 0 { cjk <= MAX_ANSWER_CHARS } else { words <= MAX_ANSWER_WORDS };
     (is_short && !OWN_SUBJECT.is_match(answer)).then(|| question.to_owned())
 }
 
@@ -67,10 +67,12 @@ mod tests {
 
     #[test]
     fn pronouns_refer_back() {
-        for sentence in ["She is a nurse.", "and it's in June", "他对虾过敏", "那个月底到期"] {
+        for sentence in ["She is a nurse.", "and it's in June", "他对虾过敏", "那个月底到期"]
+        {
             assert!(refers_back(sentence), "{sentence}");
         }
-        for sentence in ["Sheila is a nurse.", "my sister is one", "那下周二带她去", "我住上海"] {
+        for sentence in ["Sheila is a nurse.", "my sister is one", "那下周二带她去", "我住上海"]
+        {
             assert!(!refers_back(sentence), "{sentence}");
         }
     }

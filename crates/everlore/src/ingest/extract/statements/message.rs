@@ -152,7 +152,9 @@ impl MessageReader<'_> {
             }
         }
         drafts.extend(
-            spans.iter().flat_map(|span| self.statements(span).into_iter().map(|it| (span.last, it))),
+            spans
+                .iter()
+                .flat_map(|span| self.statements(span).into_iter().map(|it| (span.last, it))),
         );
         drafts.sort_by_key(|(part, _)| *part);
         drafts.into_iter().map(|(_, draft)| draft).collect()
@@ -210,15 +212,15 @@ impl MessageReader<'_> {
         }
         let dated = self.dated(without_filler(&words));
         let question = self.reply.filter(|_| span.first == 0);
-        let question = question
-            .and_then(|reply| Some((reply.id, front::question_of(&reply.text, &words)?)));
+        let question =
+            question.and_then(|reply| Some((reply.id, front::question_of(&reply.text, &words)?)));
         let (content, evidence) = match question {
             Some((id, question)) => (format!("{question} — {dated}"), vec![id, self.turn.id]),
             None => (dated, evidence),
         };
         let correction = (span.kept..=span.last).find_map(|part| self.cue(part));
-        let correction = correction
-            .map(|cue| Correction { is_withdrawal: false, is_direct: cue.is_direct });
+        let correction =
+            correction.map(|cue| Correction { is_withdrawal: false, is_direct: cue.is_direct });
         let draft = self.draft(content, span.reason, slots.first().cloned(), evidence);
         vec![Draft { correction, ..draft }]
     }
@@ -280,10 +282,7 @@ fn find_slots(
 }
 
 /// Splits a sentence into pieces with a slot each, where every one can stand on its own; `None` if there are not several.
-fn split_by_slots<'a>(
-    sentence: &'a str,
-    slots: &[FoundSlot],
-) -> Option<Vec<(&'a str, FoundSlot)>> {
+fn split_by_slots<'a>(sentence: &'a str, slots: &[FoundSlot]) -> Option<Vec<(&'a str, FoundSlot)>> {
     let starts: Option<Vec<usize>> = slots.iter().map(|found| found.clause_start).collect();
     let starts = starts.filter(|starts| starts.len() > 1 && starts.is_sorted())?;
     let is_distinct = |pair: &[FoundSlot]| !pair[0].slot.same_attribute(&pair[1].slot);

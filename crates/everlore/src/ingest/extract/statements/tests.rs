@@ -157,7 +157,9 @@ fn corrections_take_back_what_they_mean() {
 
 #[test]
 fn role_play_and_jokes_yield_nothing() {
-    assert!(judged(&["Let's role-play, you are the innkeeper.", "My sister is a witch."]).is_empty());
+    assert!(
+        judged(&["Let's role-play, you are the innkeeper.", "My sister is a witch."]).is_empty()
+    );
     assert_eq!(
         judged(&["Let's role-play.", "ok, out of character now", "My sister is a nurse."]),
         ["My sister is a nurse."]
