@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Draft, TurnText};
+use super::{Draft, TurnText, describe::describe};
 use crate::types::{Role, Trust, USER_SUBJECT};
 
 /// Words for the user at the beginning of a statement, as extractors write them.
@@ -31,7 +31,7 @@ impl Draft {
             && is_about_user(&slot.subject)
         {
             slot.subject = slot.subject.replacen(USER_SUBJECT, name, 1);
-            self.description = format!("{}: {}", slot.attribute, slot.subject);
+            self.description = describe(slot, self.language);
         }
         // What a person said stays as it was said.
         if self.trust == Trust::Said {

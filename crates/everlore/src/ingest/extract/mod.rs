@@ -2,6 +2,7 @@
 
 mod judge;
 mod slots;
+mod describe;
 mod correction;
 mod statements;
 mod attribute;
@@ -127,7 +128,7 @@ impl Draft {
             KeywordExtractor::from_parts([content.as_str()]).keywords(&content, MAX_KEYWORDS);
         let category = category.map(SentenceKind::as_str);
         let description = match &slot {
-            Some(slot) => format!("{}: {}", slot.attribute, slot.subject),
+            Some(slot) => describe::describe(slot, language),
             None => category.unwrap_or_default().to_owned(),
         };
         Self {

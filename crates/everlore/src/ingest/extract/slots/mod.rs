@@ -84,9 +84,11 @@ impl SlotPatterns {
         // Typographic apostrophes differ in length, and offsets are those of the sentence as said.
         let plain = sentence.replace(['’', '‘'], "'");
         let has_offsets = plain.len() == sentence.len();
-        let clauses = self.0.clauses(&plain);
+        let bare = self.0.strip_openers(&plain);
+        let opener = plain.trim_end().len().saturating_sub(bare.len());
+        let clauses = self.0.clauses(&bare);
         let found = clauses.iter().filter_map(|clause| {
-            let start = (has_offsets && clause.stands_alone).then_some(clause.start);
+            let start = (has_offsets && clause.stands_alone).then_some(opener + clause.start);
             found_slot(&self.0.match_clause(&clause.text)?, start, now)
         });
         found.collect()
