@@ -33,6 +33,7 @@ struct Cli {
 enum Command {
     Retrieval(commands::retrieval::RetrievalArgs),
     Extract(commands::extract::ExtractArgs),
+    Dialogues(commands::dialogues::DialoguesArgs),
     Gate(commands::gate::GateArgs),
     Need(commands::need::NeedArgs),
     Homes(commands::homes::HomesArgs),
@@ -54,6 +55,7 @@ fn main() -> Result<()> {
     match Cli::parse().command {
         Command::Retrieval(args) => commands::retrieval::run(&args),
         Command::Extract(args) => commands::extract::run(&args),
+        Command::Dialogues(args) => commands::dialogues::run(&args),
         Command::Gate(args) => commands::gate::run(&args),
         Command::Need(args) => commands::need::run(&args),
         Command::Homes(args) => commands::homes::run(&args),

@@ -107,8 +107,8 @@ pub mod files {
 
 pub mod ingest {
     pub use crate::ingest::{
-        AgentNote, Draft, ExportHeader, ExportLine, TextSketch, TurnText, agent_note, day_uri,
-        extract_by_rules,
+        AgentNote, Correction, Draft, ExportHeader, ExportLine, SessionTurns, TextSketch, TurnText,
+        agent_note, day_uri, extract_statements,
     };
 }
 

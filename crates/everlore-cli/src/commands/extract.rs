@@ -115,6 +115,7 @@ fn draft_line(outcome: &DraftOutcome) -> String {
         DraftFate::Added { .. } => ("added", None),
         DraftFate::Updated { .. } => ("updated", None),
         DraftFate::Superseded { .. } => ("superseded", None),
+        DraftFate::Withdrew { .. } => ("withdrew", None),
         DraftFate::Skipped { reason } => ("skipped", Some(reason)),
         DraftFate::Held { verdict, reason, .. } => (verdict.as_str(), Some(reason)),
     };

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<()> {
             .with_context(|| format!("cannot read {}", path.display()))?,
         None => STATEMENTS.to_owned(),
     };
-    let report = measure(&parse_statements(&text)?);
+    let report = measure(&parse_statements(&text)?)?;
     if args.json {
         println!("{:#}", serde_json::to_value(&report)?);
         return Ok(());

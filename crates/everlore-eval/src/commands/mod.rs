@@ -1,6 +1,7 @@
 //! Subcommands, one file each.
 
 pub(crate) mod bench;
+pub(crate) mod dialogues;
 pub(crate) mod extract;
 pub(crate) mod gate;
 pub(crate) mod homes;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 use everlore::{
     internal::{
         Attribute,
-        ingest::{Draft, TurnText, extract_by_rules},
+        ingest::{Draft, SessionTurns, TurnText, extract_statements},
     },
     types::{Kind, MemoryId, Role, Timestamp},
 };
@@ -72,10 +72,11 @@ pub(crate) struct ExtractionQuality {
 }
 
 /// Extracts from every statement and compares.
-pub(crate) fn measure(statements: &[LabeledStatement]) -> ExtractionQuality {
+pub(crate) fn measure(statements: &[LabeledStatement]) -> Result<ExtractionQuality> {
     let mut report = ExtractionQuality { groups: BTreeMap::new(), disagreements: Vec::new() };
     for statement in statements {
-        let drafts = extract_by_rules(&statement.turns, &TimeZone::UTC);
+        let session = SessionTurns { context: &[], turns: &statement.turns };
+        let drafts = extract_statements(session, &TimeZone::UTC, None)?;
         let right = count_matches(&drafts, &statement.expected);
         let language = &statement.language;
         for group in [statement.half.clone(), format!("{} {language}", statement.half)] {
@@ -89,7 +90,7 @@ pub(crate) fn measure(statements: &[LabeledStatement]) -> ExtractionQuality {
             });
         }
     }
-    report
+    Ok(report)
 }
 
 /// Counts the drafts that are expected; each expectation is met once.
@@ -187,7 +188,7 @@ mod tests {
     #[test]
     fn rules_reach_the_floors_on_statements_they_were_not_written_by() {
         let statements = parse_statements(STATEMENTS).unwrap();
-        let report = measure(&statements);
+        let report = measure(&statements).unwrap();
         for group in ["held en", "held zh"] {
             let agreement = report.groups[group];
             assert!(agreement.precision >= 0.9, "{group}: {agreement:?}");

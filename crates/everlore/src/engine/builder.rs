@@ -21,6 +21,7 @@ use crate::{
     config::Config,
     embed::{CircuitBreaker, EmbedOnWrite, EmbeddingBackfill, EmbeddingPath, TokenBackfill},
     error::Result,
+    ingest::SentenceJudge,
     llm::{BuiltinEmbedder, ChatModel, Embedder, NeedModel, Reranker},
     recall::{ConfidenceTuning, Domains},
     store::{self, Store},
@@ -48,6 +49,7 @@ pub struct EngineBuilder {
     embedding: EmbeddingChoice,
     reranker: Option<Arc<dyn Reranker>>,
     need_model: Option<Arc<dyn NeedModel>>,
+    sentence_judge: Option<Arc<dyn SentenceJudge>>,
     chat: Option<Arc<dyn ChatModel>>,
     config: Arc<Config>,
     domains: Arc<Domains>,
@@ -118,6 +120,7 @@ impl Engine {
             embedding: EmbeddingChoice::None,
             reranker: None,
             need_model: None,
+            sentence_judge: None,
             chat: None,
             config: Arc::default(),
             domains: Arc::default(),
@@ -163,13 +166,24 @@ impl EngineBuilder {
         Self { reranker: Some(reranker), ..self }
     }
 
-    /// Adds the built-in encoder: it tells which messages call for memory and, unless another reranker is set, compares
-    /// the best candidates with a query.
+    /// Adds the built-in encoder: it tells which messages call for memory, which sentences of a conversation are worth
+    /// keeping and, unless another reranker is set, compares the best candidates with a query.
     #[cfg(feature = "local-model")]
     pub fn builtin_encoder(self) -> Self {
         let encoder = Arc::new(BuiltinEncoder::new());
         let reranker = self.reranker.clone().unwrap_or_else(|| Arc::clone(&encoder) as _);
-        Self { reranker: Some(reranker), need_model: Some(encoder), ..self }
+        let judge = Arc::clone(&encoder) as Arc<dyn SentenceJudge>;
+        Self {
+            reranker: Some(reranker),
+            need_model: Some(encoder),
+            sentence_judge: Some(judge),
+            ..self
+        }
+    }
+
+    /// Sets the judge of sentences, which tells what of a conversation is worth keeping where no chat model reads it.
+    pub fn sentence_judge(self, judge: Arc<dyn SentenceJudge>) -> Self {
+        Self { sentence_judge: Some(judge), ..self }
     }
 
     /// Sets the chat model that reads conversations, if the settings allow it.
@@ -233,6 +247,7 @@ impl EngineBuilder {
             breaker,
             reranker: self.reranker.clone(),
             need_model: self.need_model.clone(),
+            sentence_judge: self.sentence_judge.clone(),
             config: Arc::clone(&self.config),
             settings_cache: Arc::default(),
             author: ChangeAuthor::PERSON,

@@ -61,8 +61,8 @@ pub use crate::{
     ingest::{
         DayArchiveOutcome, Document, DraftFate, DraftOutcome, ExternalImportReport, ImportOptions,
         ImportReport, ImportedKindCount, IngestOptions, IngestReport, MemoryEdit, RejectedLine,
-        RememberRequest, SaveReceipt, SavedMemory, SupersededMemory, Turn, UndoRun, UndoTarget,
-        UndoneStep,
+        RememberRequest, SaveReceipt, SavedMemory, SentenceJudge, SupersededMemory, Turn, UndoRun,
+        UndoTarget, UndoneStep,
     },
     prompt::{Prompt, PromptPart, PromptPartName, TurnPrompt},
     recall::{
@@ -127,6 +127,8 @@ pub struct Engine {
     token_backfill: Option<Arc<TokenBackfill>>,
     /// Model that tells whether a message calls for memory.
     need_model: Option<Arc<dyn NeedModel>>,
+    /// Classifier of sentences, which tells what is worth keeping where no chat model reads.
+    sentence_judge: Option<Arc<dyn SentenceJudge>>,
     config: Arc<Config>,
     settings_cache: Arc<agent_settings::AgentSettingsCache>,
     author: ChangeAuthor,

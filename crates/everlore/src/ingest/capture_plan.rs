@@ -58,7 +58,7 @@ pub(crate) struct CapturePlan {
 impl DraftFate {
     /// Returns `true` if the draft changed a memory.
     pub fn is_change(&self) -> bool {
-        matches!(self, Self::Added { .. } | Self::Updated { .. } | Self::Superseded { .. })
+        !matches!(self, Self::Skipped { .. } | Self::Held { .. })
     }
 }
 
@@ -96,6 +96,11 @@ pub enum DraftFate {
         /// Id of the memory.
         id: MemoryId,
         /// Superseded memories.
+        older: Vec<MemoryId>,
+    },
+    /// Ended earlier statements and became nothing itself.
+    Withdrew {
+        /// Memories that no longer hold.
         older: Vec<MemoryId>,
     },
     /// Dropped: it adds nothing to what is stored.
@@ -153,6 +158,10 @@ impl CapturePlan {
         context: &CaptureContext<'_>,
         arbiter: Option<&dyn Arbiter>,
     ) -> Result<DraftFate> {
+        if draft.is_withdrawal() {
+            let resolution = reconcile(draft, neighbours);
+            return self.accept(store, draft, resolution, neighbours, context).await;
+        }
         let gate =
             GateContext { known: comparable_sketches(draft, neighbours), ..context.gate.clone() };
         match judge(draft, &gate) {
@@ -206,6 +215,10 @@ impl CapturePlan {
         Ok(match (resolution, first) {
             (Resolution::Skip(_, why), _) => skipped_fate(why),
             (Resolution::Update(id), _) => DraftFate::Updated { id },
+            (Resolution::Withdraw(older), _) if older.is_empty() => {
+                DraftFate::Skipped { reason: "what it takes back is not stored".to_owned() }
+            }
+            (Resolution::Withdraw(older), _) => DraftFate::Withdrew { older },
             (Resolution::Supersede(older), Some(id)) => DraftFate::Superseded { id, older },
             (Resolution::Add | Resolution::Supersede(_), first) => {
                 DraftFate::Added { id: first.unwrap_or_else(|| MemoryId::new(context.now)) }
@@ -284,8 +297,8 @@ pub(crate) async fn assign_free_uri(
     memory: &mut Memory,
     planned: &BTreeSet<String>,
 ) -> Result<()> {
-    let slot = Slot::from_metadata(&memory.metadata);
-    let category = slot.as_ref().map(|slot| slot.attribute.as_str());
+    let category = reconcile::category_of(memory);
+    let category = category.as_deref();
     let print = memory.fingerprint();
     for attempt in 1.. {
         let key = MemoryKey::Uri(memory.uri.clone());

@@ -155,7 +155,7 @@ async fn plan_statement(
     let mut changes = vec![change];
     for rival in &older {
         let rival = with_evidence(store, rival.clone()).await?;
-        changes.push(supersede_change(&rival, statement.id, at, now));
+        changes.push(supersede_change(&rival, Some(statement.id), at, now));
     }
     Ok((changes, older))
 }
@@ -222,7 +222,7 @@ pub(crate) fn supersede_rivals<'a>(
             let mut changes = Vec::new();
             for rival in &older {
                 let rival = with_evidence(store, rival.clone()).await?;
-                changes.push(supersede_change(&rival, memory.id, memory.at, now));
+                changes.push(supersede_change(&rival, Some(memory.id), memory.at, now));
             }
             if !changes.is_empty() {
                 commit(store, scope, "supersede", changes, author, now).await?;

@@ -15,7 +15,7 @@ fn draft(content: &str) -> Draft {
         value: content.to_owned(),
         ended: false,
     };
-    Draft::new(slot, content.to_owned(), Language::English, Timestamp::UNIX_EPOCH)
+    Draft::said(content.to_owned(), None, Some(slot), Language::English, Timestamp::UNIX_EPOCH)
 }
 
 fn context() -> GateContext {

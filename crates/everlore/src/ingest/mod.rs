@@ -9,6 +9,7 @@ mod gate;
 mod reconcile;
 mod neighbours;
 mod rivals;
+mod corrected;
 mod arbiter;
 mod capture_plan;
 mod commit;
@@ -31,6 +32,7 @@ pub(crate) use capture_plan::{
 pub use capture_plan::{DraftFate, DraftOutcome};
 pub use commit::{SaveReceipt, SavedMemory, SupersededMemory, UndoRun};
 pub(crate) use commit::{observe, remember, supersede_rivals};
+pub(crate) use corrected::find_corrected;
 pub use daily::DayArchiveOutcome;
 pub(crate) use daily::{archive_day, daily_log_date, redact_day};
 pub use documents::{Document, IngestOptions, IngestReport};
@@ -42,7 +44,7 @@ pub use edit::MemoryEdit;
 pub(crate) use edit::{archive_all, edit_memory, set_status, set_weight, supersede};
 pub(crate) use external_import::{ExternalImportOptions, import_drafts, new_import_run};
 pub use external_import::{ExternalImportReport, ImportedKindCount};
-pub use extract::{Draft, TurnText, extract_by_rules};
+pub use extract::{Correction, Draft, SentenceJudge, SessionTurns, TurnText, extract_statements};
 pub(crate) use extract::{
     ExtractionInput, attribute_to_speakers, extract_prompt, extraction_request, parse_extraction,
 };

@@ -19,6 +19,9 @@ use crate::{
 /// Fewest terms of a memory that a draft can extend: shorter statements are too similar to tell an extension apart.
 const MIN_TERMS_TO_EXTEND: usize = 3;
 
+/// Metadata key: subject matter of a statement, such as `family`.
+pub(crate) const CATEGORY_KEY: &str = "category";
+
 /// Metadata key: start of a memory's validity.
 pub(super) const VALID_FROM_KEY: &str = "valid_from";
 
@@ -32,6 +35,8 @@ pub(crate) enum Resolution {
     Update(MemoryId),
     /// Replace these memories.
     Supersede(Vec<MemoryId>),
+    /// End these memories, with nothing in their place.
+    Withdraw(Vec<MemoryId>),
     /// Drop it, because it adds nothing to this memory.
     Skip(MemoryId, DraftSkipReason),
 }
@@ -69,6 +74,10 @@ enum MemoryRelation {
 
 /// Decides about a draft, given its neighbours in any order.
 pub(super) fn reconcile(draft: &Draft, neighbours: &[Memory]) -> Resolution {
+    if draft.is_withdrawal() {
+        let is_meant = |memory: &&Memory| memory.status == Status::Active && names(draft, memory);
+        return Resolution::Withdraw(neighbours.iter().filter(is_meant).map(|it| it.id).collect());
+    }
     let mut related: Vec<(MemoryRelation, MemoryId)> = neighbours
         .iter()
         .filter(|memory| memory.status == Status::Active && memory.kind != Kind::Turn)
@@ -96,6 +105,7 @@ fn relation_to(draft: &Draft, memory: &Memory) -> Option<MemoryRelation> {
     }
     let stored_slot = Slot::from_metadata(&memory.metadata);
     let relation = match (&draft.slot, &stored_slot) {
+        _ if names(draft, memory) => Some(MemoryRelation::Supersede),
         (Some(slot), Some(stored)) => relation_by_slots(draft, slot, stored, memory),
         _ => relation_by_terms(draft, memory),
     }?;
@@ -107,6 +117,12 @@ fn relation_to(draft: &Draft, memory: &Memory) -> Option<MemoryRelation> {
         _ if draft.at < memory.at => Some(MemoryRelation::Skip(DraftSkipReason::Older)),
         _ => Some(relation),
     }
+}
+
+/// Returns `true` if a draft names the whole text of a memory as what it replaces.
+fn names(draft: &Draft, memory: &Memory) -> bool {
+    let replaced = draft.replaces.as_ref();
+    replaced.is_some_and(|replaced| normalize(replaced) == normalize(&memory.content))
 }
 
 /// Returns `true` if the same person said both; without a name it is the user.
@@ -217,11 +233,15 @@ pub(super) fn resolution_changes(
         Resolution::Update(id) => {
             find(id).map(|memory| update_change(draft, memory, now)).into_iter().collect()
         }
+        Resolution::Withdraw(ids) => {
+            let ended = ids.iter().filter_map(find);
+            ended.map(|memory| supersede_change(memory, None, draft.at, now)).collect()
+        }
         Resolution::Supersede(ids) => {
             let memory = draft_to_memory(draft, scope, now);
             let older = ids.iter().filter_map(find);
             let older: Vec<_> =
-                older.map(|it| supersede_change(it, memory.id, draft.at, now)).collect();
+                older.map(|it| supersede_change(it, Some(memory.id), draft.at, now)).collect();
             std::iter::once(Change::Add(Box::new(memory))).chain(older).collect()
         }
     })
@@ -238,19 +258,37 @@ pub(super) fn draft_to_memory(draft: &Draft, scope: &Scope, now: Timestamp) -> M
     };
     let mut memory =
         Memory::with_content(scope, draft.kind, draft.content.clone(), source, draft.at, now);
-    let category = draft.slot.as_ref().map(|slot| slot.attribute.as_str());
-    memory.uri =
-        naming::memory_uri(scope, draft.kind, category, &draft.name, memory.fingerprint(), 0);
     copy_draft_fields(draft, &mut memory);
+    let category = category_of(&memory);
+    memory.uri = naming::memory_uri(
+        scope,
+        draft.kind,
+        category.as_deref(),
+        &draft.name,
+        memory.fingerprint(),
+        0,
+    );
     memory.metadata.insert(VALID_FROM_KEY.to_owned(), json!(draft.at));
     refresh_overview(&mut memory);
     memory
+}
+
+/// Returns the subject matter of a memory: its category, or else the attribute of its slot.
+pub(super) fn category_of(memory: &Memory) -> Option<String> {
+    let category = memory.metadata.get(CATEGORY_KEY).and_then(|it| it.as_str());
+    let attribute = || Slot::from_metadata(&memory.metadata).map(|slot| slot.attribute.to_string());
+    category.map(str::to_owned).or_else(attribute)
 }
 
 fn copy_draft_fields(draft: &Draft, memory: &mut Memory) {
     memory.name.clone_from(&draft.name);
     memory.description.clone_from(&draft.description);
     memory.tags.clone_from(&draft.keywords);
+    if let Some(category) = draft.category {
+        memory.tags.retain(|tag| tag != category);
+        memory.tags.insert(0, category.to_owned());
+        memory.metadata.insert(CATEGORY_KEY.to_owned(), json!(category));
+    }
     memory.confidence = draft.confidence;
     memory.metadata.insert(TRUST_KEY.to_owned(), json!(draft.trust));
     if let Some(slot) = &draft.slot {
@@ -275,13 +313,13 @@ fn update_change(draft: &Draft, memory: &Memory, now: Timestamp) -> Change {
 
 pub(super) fn supersede_change(
     memory: &Memory,
-    by: MemoryId,
+    by: Option<MemoryId>,
     until: Timestamp,
     now: Timestamp,
 ) -> Change {
     let mut memory = memory.clone();
     memory.status = Status::Superseded;
-    memory.superseded_by = Some(by);
+    memory.superseded_by = by;
     memory.metadata.insert(VALID_UNTIL_KEY.to_owned(), json!(until));
     memory.updated_at = now;
     memory.version += 1;
@@ -294,7 +332,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        ingest::extract::{TurnText, extract_by_rules},
+        ingest::extract::{SessionTurns, TurnText, extract_statements},
         types::Role,
     };
 
@@ -310,7 +348,8 @@ mod tests {
             text: text.to_owned(),
             at: day(at),
         };
-        let mut drafts = extract_by_rules(&[turn], &TimeZone::UTC);
+        let session = SessionTurns { context: &[], turns: &[turn] };
+        let mut drafts = extract_statements(session, &TimeZone::UTC, None).unwrap();
         assert_eq!(drafts.len(), 1, "{text}");
         drafts.remove(0)
     }
@@ -351,6 +390,7 @@ mod tests {
                 Resolution::Add => "add",
                 Resolution::Update(_) => "update",
                 Resolution::Supersede(_) => "supersede",
+                Resolution::Withdraw(_) => "withdraw",
                 Resolution::Skip(..) => "skip",
             };
             assert_eq!(resolution, expected, "{before} then {after}");

@@ -3,7 +3,7 @@
 /// Words that a name or a number follows; their full stop never ends a sentence.
 #[rustfmt::skip]
 const NEVER_END: &[&str] = &[
-    "dr", "mr", "mrs", "ms", "prof", "st", "mt", "gen", "col", "capt", "lt", "sgt", "rev", "hon", "gov", "sen", "rep", "fr", "e.g", "i.e", "eg", "ie", "vs", "cf", "fig", "figs", "approx", "ca", "no", "nos", "vol", "pp", "ed", "eds", "ch", "sec", "messrs", "mme", "viz",
+    "dr", "mr", "mrs", "ms", "prof", "st", "mt", "gen", "col", "capt", "lt", "sgt", "rev", "hon", "gov", "sen", "rep", "fr", "e.g", "i.e", "eg", "ie", "vs", "cf", "fig", "figs", "approx", "ca", "no", "nos", "vol", "pp", "ed", "eds", "ch", "sec", "messrs", "mme", "viz", "v",
 ];
 
 /// Abbreviations that may end a sentence; one ends there if the next word begins another.

@@ -197,7 +197,7 @@ async fn a_worker_reads_what_is_due_while_others_go_on() {
     }
     let read = timeout(PATIENCE, receiver.recv()).await.expect("the worker reads");
     assert_eq!(read, Some(10));
-    assert_eq!(memories(&engine).await[0].content, "用户住在上海。");
+    assert_eq!(memories(&engine).await[0].content, "我住在上海。");
     worker.stop(PATIENCE).await;
     assert_eq!(store_of(&engine).queue().pending(None).await.unwrap(), []);
 }

@@ -228,6 +228,7 @@ fn draft(outcome: &DraftOutcome) -> String {
         DraftFate::Superseded { older, .. } => {
             format!("supersede {} by {} {statement}", older.len(), outcome.kind)
         }
+        DraftFate::Withdrew { older } => format!("withdraw {} by {statement}", older.len()),
         DraftFate::Skipped { reason } => format!("skip {statement} | {reason}"),
         DraftFate::Held { verdict, reason, .. } => {
             format!("{} {statement} | {reason}", verdict.as_str())

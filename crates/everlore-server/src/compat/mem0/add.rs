@@ -261,7 +261,7 @@ fn stored_memory(outcome: &DraftOutcome) -> Option<(MemoryId, &'static str)> {
     match &outcome.fate {
         DraftFate::Added { id } | DraftFate::Superseded { id, .. } => Some((*id, "ADD")),
         DraftFate::Updated { id } => Some((*id, "UPDATE")),
-        DraftFate::Skipped { .. } | DraftFate::Held { .. } => None,
+        DraftFate::Withdrew { .. } | DraftFate::Skipped { .. } | DraftFate::Held { .. } => None,
     }
 }
 
@@ -311,7 +311,7 @@ async fn add_results(
             let memory = event.engine.get(&add.scope, id).await?;
             results.push(result_json(id, &memory.content, event_name));
         }
-        if let DraftFate::Superseded { older, .. } = &outcome.fate {
+        if let DraftFate::Superseded { older, .. } | DraftFate::Withdrew { older } = &outcome.fate {
             for memory in event.engine.get_many(&add.scope, older).await? {
                 results.push(result_json(memory.id, &memory.content, "DELETE"));
             }

@@ -12,12 +12,13 @@ use crate::{
     engine::Engine,
     error::{Error, Result},
     ingest::{
-        Arbiter, Draft, ExtractionInput, Resolution, TurnText, arbiter_request,
-        attribute_to_speakers, extract_by_rules, extract_prompt, extraction_request,
-        neighbours_of_text, parse_decision, parse_extraction, reconcile_prompt,
+        Arbiter, Draft, ExtractionInput, Resolution, SessionTurns, TurnText, arbiter_request,
+        attribute_to_speakers, extract_prompt, extract_statements, extraction_request,
+        find_corrected, neighbours_of_text, parse_decision, parse_extraction, reconcile_prompt,
     },
     llm::{ChatModel, ChatRequest, ChatResponse, complete},
     store::UnreadTurns,
+    sync::run_blocking,
     text::{language::Language, secrets::mask_all},
     types::{Memory, Scope},
 };
@@ -83,7 +84,7 @@ impl Engine {
         let (before, turns) =
             (self.turn_texts(scope, &unread.context), self.turn_texts(scope, &unread.turns));
         let Some(model) = self.capture_model(scope).filter(|_| !turns.is_empty()) else {
-            return Ok(self.extract_drafts_by_rules(&before, turns));
+            return Ok(self.extract_drafts_by_rules(scope, before, turns).await?);
         };
         let note = match self.model_bypass_reason(model, scope, invalid).await? {
             Some(reason) => reason,
@@ -97,7 +98,8 @@ impl Engine {
         };
         tracing::warn!("{note}");
         self.set_capture_note(Some(&note));
-        Ok(ExtractedDrafts { note: Some(note), ..self.extract_drafts_by_rules(&before, turns) })
+        let by_rules = self.extract_drafts_by_rules(scope, before, turns).await?;
+        Ok(ExtractedDrafts { note: Some(note), ..by_rules })
     }
 
     /// Returns the reason why rules must replace the model, if any: it gave no usable answers, or the day's budget is
@@ -117,20 +119,26 @@ impl Engine {
         Ok(self.may_spend(scope, EXTRACT_JOB).await?.reason)
     }
 
-    fn extract_drafts_by_rules(
+    /// Extracts statements as they were said, and finds what corrections mean.
+    async fn extract_drafts_by_rules(
         &self,
-        before: &[TurnText],
+        scope: &Scope,
+        before: Vec<TurnText>,
         turns: Vec<TurnText>,
-    ) -> ExtractedDrafts {
-        // The first new turn may answer an assistant's question that was already read.
-        let question = before.last().cloned().into_iter();
-        let input: Vec<TurnText> = question
-            .filter(|turn| turn.role == crate::types::Role::Assistant)
-            .chain(turns)
-            .collect();
-        let mut drafts = extract_by_rules(&input, &self.zone);
-        attribute_to_speakers(&mut drafts, &input.iter().collect::<Vec<_>>());
-        ExtractedDrafts { drafts, extractor: "rules".to_owned(), tokens: 0, note: None }
+    ) -> Result<ExtractedDrafts> {
+        let (judge, zone) = (self.sentence_judge.clone(), self.zone.clone());
+        let context = before.clone();
+        let extract = move || {
+            let session = SessionTurns { context: &before, turns: &turns };
+            let mut drafts = extract_statements(session, &zone, judge.as_deref())?;
+            let all: Vec<&TurnText> = before.iter().chain(&turns).collect();
+            attribute_to_speakers(&mut drafts, &all);
+            Ok(drafts)
+        };
+        let mut drafts = run_blocking(extract).await?;
+        let judge = self.sentence_judge.as_ref();
+        find_corrected(&*self.store, scope, &mut drafts, &context, judge).await?;
+        Ok(ExtractedDrafts { drafts, extractor: "rules".to_owned(), tokens: 0, note: None })
     }
 
     async fn extract_drafts_by_model(

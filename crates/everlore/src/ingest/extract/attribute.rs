@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Draft, TurnText};
-use crate::types::{Role, USER_SUBJECT};
+use super::{Draft, TurnText, describe::describe};
+use crate::types::{Role, Trust, USER_SUBJECT};
 
 /// Words for the user at the beginning of a statement, as extractors write them.
 const USER_OPENINGS: [&str; 3] = ["The user", "the user", "用户"];
@@ -31,7 +31,11 @@ impl Draft {
             && is_about_user(&slot.subject)
         {
             slot.subject = slot.subject.replacen(USER_SUBJECT, name, 1);
-            self.description = format!("{}: {}", slot.attribute, slot.subject);
+            self.description = describe(slot, self.language);
+        }
+        // What a person said stays as it was said.
+        if self.trust == Trust::Said {
+            return;
         }
         for text in [&mut self.content, &mut self.name] {
             let rest = USER_OPENINGS.iter().find_map(|opening| text.strip_prefix(opening));

@@ -1,6 +1,10 @@
 //! Extraction: turns become drafts, statements worth remembering with their evidence, for the gate to judge.
 
-mod rules;
+mod judge;
+mod slots;
+mod describe;
+mod correction;
+mod statements;
 mod attribute;
 mod evidence;
 mod model_request;
@@ -11,6 +15,7 @@ use serde::Serialize;
 
 use super::naming;
 use crate::{
+    llm::SentenceKind,
     text::{
         attribution::{is_user_name, speaker_role},
         dialogue::{Dialogue, Speakers},
@@ -18,14 +23,17 @@ use crate::{
         language::Language,
         quoted_text::SpokenText,
     },
-    types::{Kind, Memory, MemoryId, Role, Slot, Trust},
+    types::{Attribute, Kind, Memory, MemoryId, Role, Slot, Trust},
 };
 
 pub(crate) use attribute::attribute_to_speakers;
+pub use correction::Correction;
+pub(super) use correction::{STORED_LOG_ODDS, StatementTraits};
+pub use judge::SentenceJudge;
 pub(crate) use model_request::{ExtractionInput, extract_prompt, extraction_request};
 pub(super) use model_response::first_json_object;
 pub(crate) use model_response::parse_extraction;
-pub use rules::extract_by_rules;
+pub use statements::{SessionTurns, extract_statements};
 
 /// Keywords of a draft: a statement is a sentence and has few.
 const MAX_KEYWORDS: usize = 6;
@@ -91,6 +99,8 @@ pub struct Draft {
     pub keywords: Vec<String>,
     /// Subject, attribute and value; `None` if the extractor cannot tell.
     pub slot: Option<Slot>,
+    /// Subject matter, such as `family`; `None` if the extractor does not tell.
+    pub category: Option<&'static str>,
     /// Turns that it was extracted from.
     pub evidence: Vec<MemoryId>,
     /// Trust in the statement.
@@ -103,6 +113,8 @@ pub struct Draft {
     pub is_supported: bool,
     /// Older fact that it explicitly replaces.
     pub replaces: Option<String>,
+    /// Correction of an earlier statement that is still to be found among the stored ones.
+    pub correction: Option<Correction>,
     /// Language, which is that of the session.
     pub language: Language,
     /// Time when it was said.
@@ -110,26 +122,54 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Creates a draft of a statement about a slot, said at `at`, with everything that follows from these.
-    pub fn new(slot: Slot, content: String, language: Language, at: Timestamp) -> Self {
+    /// Returns `true` if it stores nothing and only ends what it means.
+    pub fn is_withdrawal(&self) -> bool {
+        self.correction.is_some_and(|correction| correction.is_withdrawal)
+    }
+
+    /// Creates a draft of a statement as it was said at `at`, with everything that follows from these.
+    pub(super) fn said(
+        content: String,
+        category: Option<SentenceKind>,
+        slot: Option<Slot>,
+        language: Language,
+        at: Timestamp,
+    ) -> Self {
         let keywords =
             KeywordExtractor::from_parts([content.as_str()]).keywords(&content, MAX_KEYWORDS);
+        let category = category.map(SentenceKind::as_str);
+        let description = match &slot {
+            Some(slot) => describe::describe(slot, language),
+            None => category.unwrap_or_default().to_owned(),
+        };
         Self {
-            kind: slot.attribute.kind(),
+            kind: said_kind(category, slot.as_ref()),
             name: naming::title_of(&content),
-            description: format!("{}: {}", slot.attribute, slot.subject),
+            description,
             content,
             confidence: 1.0,
             keywords,
-            slot: Some(slot),
+            slot,
+            category,
             evidence: Vec::new(),
             trust: Trust::Said,
             role: None,
             speaker: None,
             is_supported: true,
             replaces: None,
+            correction: None,
             language,
             at,
         }
+    }
+}
+
+/// Returns the kind of memory that a statement becomes.
+fn said_kind(category: Option<&str>, slot: Option<&Slot>) -> Kind {
+    match (category, slot) {
+        (_, Some(slot)) if slot.attribute == Attribute::Link => Kind::Reference,
+        (Some("feedback"), _) => Kind::Feedback,
+        (Some("project" | "decision"), _) => Kind::Project,
+        _ => Kind::User,
     }
 }

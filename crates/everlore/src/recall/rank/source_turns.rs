@@ -102,7 +102,7 @@ fn set_product(hit: &mut Hit, product: f64) {
 
 fn mark(hit: &mut Hit, superseded: &Memory) {
     hit.newer = superseded.superseded_by;
-    hit.held_until = superseded.superseded_by.map(|_| held_until(superseded));
+    hit.held_until = Some(held_until(superseded));
 }
 
 /// Returns the time until which a superseded memory held: as extraction noted it, or when it was replaced.
@@ -123,7 +123,8 @@ fn outdated_memory<'a>(
     let shared = |memory: &&Memory| matched_terms(&memory.content, query_terms).len();
     let holds = of_turn().filter(|memory| memory.status == Status::Active);
     let holds = holds.map(|memory| shared(&memory)).max();
-    let outdated = of_turn().filter(|memory| memory.superseded_by.is_some());
+    let is_outdated = |it: &&Memory| it.superseded_by.is_some() || it.status == Status::Superseded;
+    let outdated = of_turn().filter(is_outdated);
     let outdated = outdated.max_by_key(shared)?;
     holds.is_none_or(|holds| shared(&outdated) > holds).then_some(outdated)
 }

@@ -5,10 +5,13 @@ use std::sync::LazyLock;
 use jiff::Zoned;
 use regex::{Captures, Regex};
 
-use super::{chinese, date_resolver, english, language_with_rules};
+use super::{chinese, english, language_with_patterns, without_dates};
 use crate::{
-    text::language::Language,
-    types::{Attribute, USER_SUBJECT},
+    text::{
+        dates::{find_times, mentions_time},
+        language::Language,
+    },
+    types::{Attribute, Slot, USER_SUBJECT},
 };
 
 /// Longest value: a longer one is not what the pattern was made for.
@@ -34,6 +37,8 @@ pub(super) struct GrammarTable {
     /// Clause without a subject, which inherits that of the clause before it.
     pub(super) subjectless: &'static str,
     pub(super) first_person: &'static str,
+    /// Subjects with which a clause can stand on its own.
+    pub(super) own_subject: &'static str,
     /// Words after a value that are no part of it.
     pub(super) tails: &'static str,
     /// Values that mean nothing without their context.
@@ -42,53 +47,45 @@ pub(super) struct GrammarTable {
     pub(super) confirmations: &'static str,
     /// Rewrite steps that turn a question to the user into the user's statement; the first must match.
     pub(super) question_rewrites: &'static [(&'static str, &'static str)],
-    /// Subjects of statements: the user, and a person related to the user.
-    pub(super) subjects: (&'static str, &'static str),
-    /// Rewrite from the first into the third person.
-    pub(super) rewrite: fn(&str) -> String,
     pub(super) rules: &'static [GrammarRule],
 }
 
-/// Pattern and the template of its statement. Captures: `v` is the value, `o` a second one, `old` the replaced value,
-/// `rel` a person related to the user, `what` another subject.
+/// Pattern of a slot. Captures: `v` is the value, `old` the replaced value, `rel` a person related to the user, `what`
+/// another subject.
 pub(super) struct GrammarRule {
     attribute: Attribute,
     pattern: &'static str,
-    template: &'static str,
     is_sentence_rule: bool,
     has_ended: bool,
 }
 
 /// Creates a rule for one clause.
-pub(super) const fn clause(
-    attribute: Attribute,
-    pattern: &'static str,
-    template: &'static str,
-) -> GrammarRule {
-    GrammarRule { attribute, pattern, template, is_sentence_rule: false, has_ended: false }
+pub(super) const fn clause(attribute: Attribute, pattern: &'static str) -> GrammarRule {
+    GrammarRule { attribute, pattern, is_sentence_rule: false, has_ended: false }
 }
 
 /// Creates a rule for one clause that says that something has ended.
-pub(super) const fn ended(
-    attribute: Attribute,
-    pattern: &'static str,
-    template: &'static str,
-) -> GrammarRule {
-    GrammarRule { attribute, pattern, template, is_sentence_rule: false, has_ended: true }
+pub(super) const fn ended(attribute: Attribute, pattern: &'static str) -> GrammarRule {
+    GrammarRule { attribute, pattern, is_sentence_rule: false, has_ended: true }
 }
 
 /// Creates a rule for a whole sentence, tried before clauses.
-pub(super) const fn sentence(
-    attribute: Attribute,
-    pattern: &'static str,
-    template: &'static str,
-) -> GrammarRule {
-    GrammarRule { attribute, pattern, template, is_sentence_rule: true, has_ended: false }
+pub(super) const fn sentence(attribute: Attribute, pattern: &'static str) -> GrammarRule {
+    GrammarRule { attribute, pattern, is_sentence_rule: true, has_ended: false }
+}
+
+/// Clause of a sentence.
+pub(super) struct Clause {
+    /// Offset of its first byte in the sentence.
+    pub(super) start: usize,
+    /// Words that patterns are matched with; a subject is added where the clause before it has one.
+    pub(super) text: String,
+    /// Set if it begins with a subject of its own.
+    pub(super) stands_alone: bool,
 }
 
 pub(super) struct Grammar {
     pub(super) language: Language,
-    table: &'static GrammarTable,
     not_about_the_user: Regex,
     questions: Regex,
     unasserted: Regex,
@@ -97,6 +94,7 @@ pub(super) struct Grammar {
     continuations: Regex,
     subjectless: Regex,
     first_person: Regex,
+    own_subject: Regex,
     tails: Regex,
     vague: Regex,
     confirmations: Regex,
@@ -110,7 +108,7 @@ static CHINESE: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(&chinese::TABL
 impl Grammar {
     /// Returns the grammar for a message; `None` if its language has no rules.
     pub(super) fn for_text(text: &str) -> Option<&'static Self> {
-        match language_with_rules(text)? {
+        match language_with_patterns(text)? {
             Language::Chinese => Some(&CHINESE),
             _ => Some(&ENGLISH),
         }
@@ -124,7 +122,6 @@ impl Grammar {
         };
         Self {
             language: table.language,
-            table,
             not_about_the_user: compile(table.not_about_the_user),
             questions: compile(table.questions),
             unasserted: compile(table.unasserted),
@@ -133,6 +130,7 @@ impl Grammar {
             continuations: compile(table.continuations),
             subjectless: compile(table.subjectless),
             first_person: compile(table.first_person),
+            own_subject: compile(table.own_subject),
             tails: compile(table.tails),
             vague: compile(table.vague),
             confirmations: compile(table.confirmations),
@@ -171,50 +169,56 @@ impl Grammar {
     }
 
     /// Returns the clauses of a sentence that state something, up to the first that asks.
-    pub(super) fn clauses(&self, sentence: &str) -> Vec<String> {
+    pub(super) fn clauses(&self, sentence: &str) -> Vec<Clause> {
         if self.unasserted.is_match(sentence) {
             return Vec::new();
         }
         let body = sentence.trim_end_matches(['.', '!', '?', '。', '！', '？', '~', ' ']);
         let is_question = sentence[body.len()..].contains(['?', '？']);
-        let mut clauses: Vec<String> = Vec::new();
+        let mut clauses: Vec<Clause> = Vec::new();
         let mut has_question_clause = false;
-        for part in self.split_clauses(body) {
+        for (start, part) in self.split_clauses(body) {
             if self.questions.is_match(part) {
                 has_question_clause = true;
                 break;
             }
             if self.is_subjectless(part, &clauses) {
-                clauses.push(format!("我{part}"));
+                clauses.push(Clause { start, text: format!("我{part}"), stands_alone: false });
                 continue;
             }
             match clauses.last_mut() {
                 Some(last) if self.continuations.is_match(part) => {
-                    *last = format!("{last}, {part}")
+                    last.text = format!("{}, {part}", last.text);
                 }
-                _ => clauses.push(self.strip_openers(part)),
+                _ => {
+                    let text = self.strip_openers(part);
+                    let stands_alone = self.own_subject.is_match(&text);
+                    clauses.push(Clause { start, text, stands_alone });
+                }
             }
         }
         // A question without a question clause asks from its first word on.
         if is_question && !has_question_clause { Vec::new() } else { clauses }
     }
 
-    /// Splits a sentence at its breaks; the part of a break named `keep` belongs to the clause after it.
-    fn split_clauses<'a>(&self, sentence: &'a str) -> Vec<&'a str> {
+    /// Splits a sentence at its breaks, with the offset of each part; the part of a break named `keep` belongs to the
+    /// clause after it.
+    fn split_clauses<'a>(&self, sentence: &'a str) -> Vec<(usize, &'a str)> {
         let mut parts = Vec::new();
         let mut start = 0;
         for found in self.clause_breaks.captures_iter(sentence) {
             let Some(whole) = found.get(0) else { continue };
-            parts.push(sentence[start..whole.start()].trim());
+            parts.push((start, sentence[start..whole.start()].trim()));
             start = found.name("keep").map_or(whole.end(), |keep| keep.start());
         }
-        parts.push(sentence[start..].trim());
-        parts.retain(|part| !part.is_empty());
+        parts.push((start, sentence[start..].trim()));
+        parts.retain(|(_, part)| !part.is_empty());
         parts
     }
 
-    fn is_subjectless(&self, part: &str, before: &[String]) -> bool {
-        self.subjectless.is_match(part) && before.iter().any(|it| self.first_person.is_match(it))
+    fn is_subjectless(&self, part: &str, before: &[Clause]) -> bool {
+        self.subjectless.is_match(part)
+            && before.iter().any(|it| self.first_person.is_match(&it.text))
     }
 
     pub(super) fn match_sentence<'a>(&'a self, sentence: &'a str) -> Option<RuleMatch<'a>> {
@@ -235,7 +239,7 @@ impl Grammar {
         let text = text.trim_end_matches(['.', '!', '。', '！', '~', ' ']);
         let mut rules = self.rules.iter().filter(|(rule, _)| rule.is_sentence_rule == of_sentence);
         rules.find_map(|(rule, pattern)| {
-            let found = RuleMatch { grammar: self, rule, text, captures: pattern.captures(text)? };
+            let found = RuleMatch { grammar: self, rule, captures: pattern.captures(text)? };
             (!self.vague.is_match(found.value())).then_some(found)
         })
     }
@@ -245,16 +249,7 @@ impl Grammar {
 pub(super) struct RuleMatch<'a> {
     grammar: &'a Grammar,
     rule: &'static GrammarRule,
-    text: &'a str,
     captures: Captures<'a>,
-}
-
-/// Statement rendered from a match.
-pub(super) struct RenderedStatement {
-    pub(super) subject: Option<String>,
-    pub(super) value: String,
-    pub(super) content: String,
-    pub(super) replaces: Option<String>,
 }
 
 impl RuleMatch<'_> {
@@ -262,77 +257,37 @@ impl RuleMatch<'_> {
         self.rule.attribute
     }
 
-    pub(super) fn has_ended(&self) -> bool {
-        self.rule.has_ended
-    }
-
     pub(super) fn value(&self) -> &str {
         self.capture("v").unwrap_or_default()
+    }
+
+    /// Returns the value that the statement replaces, if it names one.
+    pub(super) fn replaced(&self) -> Option<&str> {
+        self.capture("old")
     }
 
     fn capture(&self, name: &str) -> Option<&str> {
         self.captures.name(name).map(|part| part.as_str().trim())
     }
 
-    /// Renders the statement as of `now`; `None` if the match is no valid value.
-    pub(super) fn render(&self, now: &Zoned) -> Option<RenderedStatement> {
-        let dates = date_resolver::DateResolver { now, language: self.grammar.language };
+    /// Returns the slot as of `now`; `None` if the match is no valid value.
+    pub(super) fn slot(&self, now: &Zoned) -> Option<Slot> {
         let attribute = self.rule.attribute;
         let mut value = self.trim_value(self.value());
-        let mut since = None;
-        if attribute == Attribute::Deadline && dates.has_no_date(&value) {
+        if attribute == Attribute::Deadline && has_no_date(&value, now) {
             return None;
         }
         if has_start_date(attribute) {
-            since = dates.first_date_suffix(self.text);
-            value = self.trim_value(&dates.strip_dates(&value));
+            value = self.trim_value(&without_dates(&value, now));
         }
         if value.is_empty() || value.chars().count() > MAX_VALUE_CHARS {
             return None;
         }
-        let fill = |name: &str| self.fill_placeholder(name, &value, &dates);
-        let mut content = ["{s}", "{v}", "{o}", "{old}", "{rel}", "{what}", "{today}"]
-            .into_iter()
-            .fold(self.rule.template.to_owned(), |text, name| text.replace(name, &fill(name)));
-        if let Some(since) = since {
-            let end = content.trim_end_matches(['.', '。']).len();
-            content.insert_str(end, &since);
-        }
         let of = |rel: &str| format!("{USER_SUBJECT}'s {rel}");
         let subject =
             self.capture("rel").map(of).or_else(|| self.capture("what").map(str::to_lowercase));
-        let replaces = self.capture("old").map(str::to_owned);
-        Some(RenderedStatement { subject, value, content: sentence_case(&content), replaces })
-    }
-
-    fn fill_placeholder(
-        &self,
-        name: &str,
-        value: &str,
-        dates: &date_resolver::DateResolver<'_>,
-    ) -> String {
-        let (user, of_user) = self.grammar.table.subjects;
-        match name {
-            "{s}" => self.capture("rel").map_or(user.to_owned(), |rel| of_user.replace("{}", rel)),
-            "{v}" => self.to_third_person(value, dates),
-            "{today}" => dates.current_month(),
-            name => {
-                let part = self.capture(name.trim_matches(['{', '}'])).unwrap_or_default();
-                self.to_third_person(part, dates)
-            }
-        }
-    }
-
-    /// Rewrites a part of the user's words into the third person, with absolute dates.
-    fn to_third_person(&self, part: &str, dates: &date_resolver::DateResolver<'_>) -> String {
-        let dated = match self.rule.attribute {
-            Attribute::Note | Attribute::Rule | Attribute::Decision | Attribute::Fact => {
-                dates.resolve_dates(part, false)
-            }
-            Attribute::Deadline => dates.resolve_dates(part, true),
-            _ => part.to_owned(),
-        };
-        (self.grammar.table.rewrite)(&dated)
+        let subject = subject.unwrap_or_else(|| USER_SUBJECT.to_owned());
+        Some(Slot { subject, attribute, value, ended: self.rule.has_ended })
     }
 
     fn trim_value(&self, value: &str) -> String {
@@ -354,14 +309,12 @@ impl RuleMatch<'_> {
     }
 }
 
+fn has_no_date(text: &str, now: &Zoned) -> bool {
+    !mentions_time(text) && find_times(text, now).is_empty()
+}
+
 /// Returns `true` if statements of this attribute give a start date, rather than a time as part of the value.
 fn has_start_date(attribute: Attribute) -> bool {
     use Attribute::{Education, Employer, Family, Home, Learning, Occupation, Pet, Uses};
     matches!(attribute, Employer | Home | Uses | Occupation | Family | Learning | Education | Pet)
-}
-
-/// Capitalizes the first letter.
-fn sentence_case(text: &str) -> String {
-    let mut chars = text.trim().chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }

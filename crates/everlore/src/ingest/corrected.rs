@@ -1,0 +1,131 @@
+//! Stored statements that corrections mean: "forget what I said about Berlin", "the demo got moved to Thursday".
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{
+    extract::{Correction, Draft, STORED_LOG_ODDS, SentenceJudge, StatementTraits, TurnText},
+    neighbours::neighbours_of_text,
+    reconcile::{CATEGORY_KEY, is_same_speaker},
+};
+use crate::{
+    error::Result,
+    store::{DocAddress, ListOrder, ListQuery, MemoryFilter, Store, source_turn_term},
+    sync::run_blocking,
+    types::{Kind, Memory, MemoryId, Role, Scope, Status, Trust},
+};
+
+/// Newest memories that a correction may mean though it shares no word with them.
+const MAX_RECENT: usize = 40;
+
+/// Finds the stored statement that each correction means and makes the draft replace it. A withdrawal that means none is
+/// dropped. `context` are the turns before those of the drafts.
+pub(crate) async fn find_corrected(
+    store: &dyn Store,
+    scope: &Scope,
+    drafts: &mut Vec<Draft>,
+    context: &[TurnText],
+    judge: Option<&Arc<dyn SentenceJudge>>,
+) -> Result<()> {
+    for draft in drafts.iter_mut() {
+        let Some(correction) = draft.correction else { continue };
+        let target = match directly_before(store, scope, draft, correction, context).await? {
+            Some(target) => Some(target),
+            None => likeliest(store, scope, draft, judge).await?,
+        };
+        if let Some(target) = target {
+            draft.replaces = Some(target.content);
+        }
+    }
+    let is_empty = |draft: &Draft| draft.is_withdrawal() && draft.replaces.is_none();
+    drafts.retain(|draft| !is_empty(draft));
+    Ok(())
+}
+
+/// Returns the last statement of the message directly before, which "scratch that" takes back.
+async fn directly_before(
+    store: &dyn Store,
+    scope: &Scope,
+    draft: &Draft,
+    correction: Correction,
+    context: &[TurnText],
+) -> Result<Option<Memory>> {
+    let previous = context.iter().rev().find(|turn| turn.role == Role::User);
+    let Some(previous) = previous.filter(|_| correction.is_direct) else { return Ok(None) };
+    let drawn = memories_drawn_from(store, scope, previous.id).await?;
+    let meant = drawn.into_iter().filter(|memory| may_correct(draft, memory));
+    Ok(meant.max_by_key(|memory| (memory.at, memory.id)))
+}
+
+/// Returns the stored statement that a correction most probably means; `None` if none is probable.
+async fn likeliest(
+    store: &dyn Store,
+    scope: &Scope,
+    draft: &Draft,
+    judge: Option<&Arc<dyn SentenceJudge>>,
+) -> Result<Option<Memory>> {
+    let near = neighbours_of_text(store, scope, &draft.content).await?;
+    let recent = store.memories().list(scope, &recent_statements()).await?;
+    let candidates: BTreeMap<MemoryId, Memory> = near
+        .into_iter()
+        .chain(recent)
+        .filter(|memory| may_correct(draft, memory))
+        .map(|memory| (memory.id, memory))
+        .collect();
+    let candidates: Vec<Memory> = candidates.into_values().collect();
+    let texts = candidates.iter().map(|memory| memory.content.clone());
+    let texts = std::iter::once(draft.content.clone()).chain(texts).collect();
+    let mut vectors = text_vectors(judge, texts).await?.into_iter();
+    let own = vectors.next().unwrap_or_default();
+    let own = StatementTraits::new(&draft.content, draft.category, own);
+    let odds = |(memory, vector): (Memory, Vec<f32>)| {
+        let category = memory.metadata.get(CATEGORY_KEY).and_then(|it| it.as_str());
+        let traits = StatementTraits::new(&memory.content, category, vector);
+        (own.means_log_odds(&traits), memory)
+    };
+    let best = candidates.into_iter().zip(vectors).map(odds);
+    let best = best.max_by(|one, other| one.0.total_cmp(&other.0));
+    Ok(best.filter(|(odds, _)| *odds > STORED_LOG_ODDS).map(|(_, memory)| memory))
+}
+
+/// Returns the vectors of texts; empty ones without an encoder.
+async fn text_vectors(
+    judge: Option<&Arc<dyn SentenceJudge>>,
+    texts: Vec<String>,
+) -> Result<Vec<Vec<f32>>> {
+    let Some(judge) = judge.map(Arc::clone) else { return Ok(vec![Vec::new(); texts.len()]) };
+    run_blocking(move || texts.iter().map(|text| judge.text_vector(text)).collect()).await
+}
+
+/// Returns `true` if a draft may take back a memory: an earlier statement of the same person.
+fn may_correct(draft: &Draft, memory: &Memory) -> bool {
+    memory.status == Status::Active
+        && matches!(memory.kind, Kind::User | Kind::Feedback | Kind::Project | Kind::Reference)
+        && memory.at <= draft.at
+        && memory.trust() <= Trust::Said
+        && !draft.evidence.iter().any(|turn| memory.source.turns.contains(turn))
+        && is_same_speaker(draft, memory)
+}
+
+fn recent_statements() -> ListQuery {
+    let filter = MemoryFilter {
+        kinds: vec![Kind::User, Kind::Feedback, Kind::Project],
+        statuses: vec![Status::Active],
+        ..MemoryFilter::default()
+    };
+    ListQuery { filter, after: None, order: ListOrder::NewestFirst, limit: MAX_RECENT }
+}
+
+async fn memories_drawn_from(
+    store: &dyn Store,
+    scope: &Scope,
+    turn: MemoryId,
+) -> Result<Vec<Memory>> {
+    let segments = store.index().postings(scope, &[source_turn_term(turn)], None).await?;
+    let addresses: Vec<DocAddress> = segments
+        .iter()
+        .flat_map(|segment| segment.postings.iter().flatten().map(move |it| (segment, it.doc)))
+        .map(|(segment, doc)| segment.docs.address(doc as usize))
+        .collect();
+    let rows = store.memories().by_address(scope, &addresses).await?;
+    Ok(rows.into_iter().map(|(_, memory)| memory).collect())
+}

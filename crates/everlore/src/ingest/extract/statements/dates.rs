@@ -1,0 +1,273 @@
+//! Dates beside relative ones: "next Friday" becomes "next Friday (6 March 2026)", so that a statement can be read weeks
+//! later. The words that were said stay.
+
+use std::sync::LazyLock;
+
+use jiff::{Timestamp, ToSpan, Zoned};
+use regex::Regex;
+
+use super::tense::{Tense, tense_of};
+use crate::text::{
+    dates::{TimeMention, find_times},
+    language::Language,
+};
+
+/// Dates that lack only their year.
+static YEARLESS: LazyLock<Regex> = LazyLock::new(|| {
+    let months = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec";
+    Regex::new(&format!(
+        r"(?i)^(?:in |on |by |until |before |early |mid |late )*(?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?)?(?:{months})|^[\d一二三四五六七八九十]+月"
+    ))
+    .expect("valid")
+});
+
+/// Bare weekdays, which may mean every such day.
+static BARE_WEEKDAY: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:on |by )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?: (?:morning|afternoon|evening|night))?$|^(?:周|星期|礼拜|週|禮拜)[一二三四五六日天](?:早上|上午|中午|下午|晚上)?$")
+        .expect("valid")
+});
+
+/// Bare days of a month: 七号 may also be a house number.
+static BARE_MONTH_DAY: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:on |by )?the \d{1,2}(?:st|nd|rd|th)$|^[\d一二三四五六七八九十]+[号號日]$")
+        .expect("valid")
+});
+
+/// Durations and rates, which name no day: 现在一天走八十碗.
+static DURATION: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(?:现在|目前|最近)?[一二两三四五六七八九十几半\d]*(?:天|周|个?星期|个?礼拜|年|个月|小时|分钟)$")
+        .expect("valid")
+});
+
+/// Text after a date that belongs to it, so that the date alone means something else: 三月十六, "the Saturday after".
+static CONTINUES: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:[一二三四五六七八九十\d初廿]|\s*(?:after|before|following|previous)\b|[之以]?[前后]|那|[-–—~～至到]\s*\d)")
+        .expect("valid")
+});
+
+/// Statements about what comes every year, week or day: a date in them has no year.
+static RECURRING: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:birthdays?|born|anniversar(?:y|ies)|every|each|always|usually|yearly|annually|weekly|daily|monthly|paid|payday|salary|rent|bins|(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b|生日|出生|生于|纪念日|忌日|每(?:年|周|天|月|逢|个|隔)|平时|通常|一般都|农历|阴历|腊月|正月|工资|发薪|房租")
+        .expect("valid")
+});
+
+/// Longest duration in hours of a day, a week, a month and a year, with one for a clock change, and the format of each.
+const DATE_FORMATS: [(i64, &str, &str); 4] = [
+    (25, "%-d %B %Y", "%Y年%-m月%-d日"),
+    (7 * 24 + 1, "the week of %-d %B %Y", "%Y年%-m月%-d日那周"),
+    (31 * 24 + 1, "%B %Y", "%Y年%-m月"),
+    (366 * 24 + 1, "%Y", "%Y年"),
+];
+
+/// Most days back of a date without a year that a statement of unclear tense may mean: of a date just past, only the
+/// tense tells whether it is over or comes again.
+const MAX_DAYS_BACK: i32 = 45;
+
+/// Writes the dates that a statement means beside those that depend on the day on which it was said.
+pub(super) fn with_dates(text: &str, now: &Zoned, language: Language) -> String {
+    let is_recurring = RECURRING.is_match(text);
+    let mut dated = String::new();
+    let mut end = 0;
+    for mention in find_times(text, now) {
+        let words = text[mention.span.clone()].trim();
+        if DURATION.is_match(words) || CONTINUES.is_match(&text[mention.span.end..]) {
+            continue;
+        }
+        let tense = tense_at(text, &mention, language);
+        let resolver = DateResolver { now, language, tense, is_recurring };
+        if let Some(date) = resolver.date_beside(words, &mention) {
+            dated.push_str(&text[end..mention.span.end]);
+            dated.push_str(&resolver.in_brackets(&date));
+            end = mention.span.end;
+        }
+    }
+    dated.push_str(&text[end..]);
+    dated
+}
+
+/// Returns the tense of the clause that names a time.
+fn tense_at(text: &str, mention: &TimeMention, language: Language) -> Tense {
+    let breaks: &[char] = match language {
+        Language::Chinese => &[',', ';', '，', '；', '。', '\n', ' '],
+        _ => &[',', ';', '\n'],
+    };
+    let start = text[..mention.span.start].rfind(breaks).unwrap_or(0);
+    let end = text[mention.span.end..].find(breaks).map_or(text.len(), |at| mention.span.end + at);
+    tense_of(&text[start..end], language)
+}
+
+struct DateResolver<'a> {
+    now: &'a Zoned,
+    language: Language,
+    tense: Tense,
+    is_recurring: bool,
+}
+
+impl DateResolver<'_> {
+    fn in_brackets(&self, date: &str) -> String {
+        match self.language {
+            Language::Chinese => format!("({date})"),
+            _ => format!(" ({date})"),
+        }
+    }
+
+    /// Returns the date that the words mean; `None` if they say it themselves, or nobody can tell.
+    fn date_beside(&self, words: &str, mention: &TimeMention) -> Option<String> {
+        let has_year = words.chars().filter(char::is_ascii_digit).count() >= 4;
+        if has_year || mention.end == Timestamp::MAX {
+            return None;
+        }
+        let step = DateCycle::of(words);
+        if step != DateCycle::None && self.is_recurring {
+            return None;
+        }
+        if mention.start == Timestamp::MIN {
+            return self.end_beside(mention, step);
+        }
+        let (start, end) = self.occurrence(mention, step)?;
+        let hours = end.timestamp().duration_since(start.timestamp()).as_hours();
+        let (_, english, chinese) = DATE_FORMATS.iter().find(|(most, ..)| hours <= *most)?;
+        let is_whole_year = start.month() == 1 && start.day() == 1;
+        let is_year = *english == "%Y";
+        (!is_year || is_whole_year).then(|| self.format_date(&start, english, chinese))
+    }
+
+    /// Returns the date of an open range: "by Friday".
+    fn end_beside(&self, mention: &TimeMention, step: DateCycle) -> Option<String> {
+        if self.tense == Tense::Past {
+            return None;
+        }
+        let end = self.zoned(mention.end);
+        let end = if end > *self.now { end } else { step.next(&end)? };
+        Some(self.format_date(&end, "before %-d %B %Y", "%Y年%-m月%-d日之前"))
+    }
+
+    /// Returns the occurrence of a date that comes again: the last for the past, the next otherwise.
+    fn occurrence(&self, mention: &TimeMention, step: DateCycle) -> Option<(Zoned, Zoned)> {
+        let (start, end) = (self.zoned(mention.start), self.zoned(mention.end));
+        if step == DateCycle::None || end > *self.now {
+            return Some((start, end));
+        }
+        let is_bare = matches!(step, DateCycle::Week | DateCycle::Month);
+        match self.tense {
+            Tense::Past => Some((start, end)),
+            Tense::Future => Some((step.next(&start)?, step.next(&end)?)),
+            // A weekday without a tense may be every such day.
+            Tense::Unclear if is_bare => None,
+            Tense::Unclear if end > self.now.checked_sub(MAX_DAYS_BACK.days()).ok()? => None,
+            Tense::Unclear => Some((step.next(&start)?, step.next(&end)?)),
+        }
+    }
+
+    fn zoned(&self, at: Timestamp) -> Zoned {
+        at.to_zoned(self.now.time_zone().clone())
+    }
+
+    fn format_date(&self, at: &Zoned, english: &str, chinese: &str) -> String {
+        let format = if self.language == Language::Chinese { chinese } else { english };
+        at.strftime(format).to_string()
+    }
+}
+
+/// Time after which a date comes again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DateCycle {
+    None,
+    Week,
+    Month,
+    Year,
+}
+
+impl DateCycle {
+    fn of(words: &str) -> Self {
+        if YEARLESS.is_match(words) {
+            Self::Year
+        } else if BARE_WEEKDAY.is_match(words) {
+            Self::Week
+        } else if BARE_MONTH_DAY.is_match(words) {
+            Self::Month
+        } else {
+            Self::None
+        }
+    }
+
+    fn next(self, at: &Zoned) -> Option<Zoned> {
+        match self {
+            Self::None => None,
+            Self::Week => at.checked_add(7.days()).ok(),
+            Self::Month => at.checked_add(1.month()).ok(),
+            Self::Year => at.checked_add(1.year()).ok(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dated(text: &str, now: &str) -> String {
+        let now = now.parse::<Timestamp>().unwrap().to_zoned(jiff::tz::TimeZone::UTC);
+        let language = crate::text::language::detect_language(text);
+        with_dates(text, &now, language)
+    }
+
+    const MONDAY: &str = "2026-03-02T10:00:00Z";
+    const NOVEMBER: &str = "2026-11-17T10:00:00Z";
+
+    #[test]
+    fn the_date_stands_beside_the_words_that_were_said() {
+        for (text, expected) in [
+            ("the demo is next Friday", "the demo is next Friday (6 March 2026)"),
+            ("We moved to Utrecht last month.", "We moved to Utrecht last month (February 2026)."),
+            ("she arrives tomorrow at 9", "she arrives tomorrow (3 March 2026) at 9"),
+            ("下周五交稿", "下周五(2026年3月13日)交稿"),
+            ("我们上个月搬到苏州了。", "我们上个月(2026年2月)搬到苏州了。"),
+            ("论文下周五之前要交。", "论文下周五之前(2026年3月13日之前)要交。"),
+            ("截止日期是下周五", "截止日期是下周五(2026年3月13日)"),
+        ] {
+            assert_eq!(dated(text, MONDAY), expected);
+        }
+    }
+
+    #[test]
+    fn a_year_that_lies_ahead_lies_ahead() {
+        for (text, expected) in [
+            ("We launch on March 5", "We launch on March 5 (5 March 2027)"),
+            ("We decided to launch on March 5.", "We decided to launch on March 5 (5 March 2027)."),
+            ("we're having a baby in March", "we're having a baby in March (March 2027)"),
+            ("going to Japan in April", "going to Japan in April (April 2027)"),
+            ("3月5号上线", "3月5号(2027年3月5日)上线"),
+            ("我们四月去日本", "我们四月(2027年4月)去日本"),
+        ] {
+            assert_eq!(dated(text, NOVEMBER), expected);
+        }
+    }
+
+    #[test]
+    fn the_past_lies_behind() {
+        for (text, expected) in [
+            ("We launched on March 5", "We launched on March 5 (5 March 2026)"),
+            ("I had the knee done in January", "I had the knee done in January (January 2026)"),
+            ("3月5号上线了", "3月5号(2026年3月5日)上线了"),
+            ("昨天查出来血糖高", "昨天(2026年11月16日)查出来血糖高"),
+        ] {
+            assert_eq!(dated(text, NOVEMBER), expected);
+        }
+    }
+
+    #[test]
+    fn what_comes_again_or_has_its_year_stays_as_it_is() {
+        for text in [
+            "My birthday is on May 14.",
+            "I was born on March 5",
+            "I play chess on Mondays",
+            "every Friday we eat fish",
+            "the contract ends on 5 March 2028",
+            "我的生日是5月14日",
+            "每周五发版",
+            "合同到2028年3月5日",
+        ] {
+            assert_eq!(dated(text, NOVEMBER), text);
+        }
+    }
+}

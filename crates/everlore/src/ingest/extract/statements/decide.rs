@@ -1,0 +1,103 @@
+//! Decision about a sentence: kept or not, with its category and the confidence in it.
+
+use super::super::{
+    judge::{
+        CLEARLY_UNASSERTED, FRAMED_RULE_LOG_ODDS, KEEP_LOG_ODDS, MAX_UNASSERTED, SURE_LOG_ODDS,
+        probability, unasserted_log_odds,
+    },
+    slots::FoundSlot,
+};
+use crate::{
+    llm::{SentenceKind, SentenceScores},
+    types::Attribute,
+};
+
+/// Confidence of a statement that the user asked to remember: the highest that rules give.
+const REQUESTED_CONFIDENCE: f64 = 0.95;
+
+/// Confidence of a pattern match: patterns are narrow, but they do not understand.
+const PATTERN_CONFIDENCE: f64 = 0.8;
+
+/// Sentence with all that decides about it.
+pub(super) struct JudgedSentence {
+    /// Judgement of the classifier; `None` without one.
+    pub(super) scores: Option<SentenceScores>,
+    pub(super) slots: Vec<FoundSlot>,
+    /// Set if it asks to be remembered.
+    pub(super) is_requested: bool,
+    /// Set within a role play, a translation, a story or pasted text.
+    pub(super) is_framed: bool,
+}
+
+/// Reason to keep a sentence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct KeepReason {
+    pub(super) category: SentenceKind,
+    pub(super) confidence: f64,
+}
+
+impl JudgedSentence {
+    /// Returns the reason to keep the sentence; `None` if there is none.
+    pub(super) fn keep_reason(&self) -> Option<KeepReason> {
+        match &self.scores {
+            Some(scores) => self.by_scores(scores),
+            None => self.by_patterns(),
+        }
+    }
+
+    fn by_scores(&self, scores: &SentenceScores) -> Option<KeepReason> {
+        let unasserted = unasserted_log_odds(scores);
+        if self.is_exact() {
+            let least = if self.is_framed { FRAMED_RULE_LOG_ODDS } else { f32::NEG_INFINITY };
+            let is_kept = scores.keep >= least && unasserted <= CLEARLY_UNASSERTED;
+            let confidence = REQUESTED_CONFIDENCE;
+            return is_kept.then_some(KeepReason { category: scores.kind, confidence });
+        }
+        let least = if self.is_framed { SURE_LOG_ODDS } else { KEEP_LOG_ODDS };
+        let is_kept = scores.keep >= least && unasserted <= MAX_UNASSERTED;
+        is_kept.then(|| KeepReason { category: scores.kind, confidence: probability(scores.keep) })
+    }
+
+    fn by_patterns(&self) -> Option<KeepReason> {
+        let category = match self.slots.first() {
+            Some(found) => category_of(found.slot.attribute),
+            None if self.is_requested => SentenceKind::Request,
+            None => return None,
+        };
+        let confidence = if self.is_requested { REQUESTED_CONFIDENCE } else { PATTERN_CONFIDENCE };
+        (!self.is_framed).then_some(KeepReason { category, confidence })
+    }
+
+    /// Returns `true` if a rule tells that the sentence is to be kept.
+    fn is_exact(&self) -> bool {
+        self.is_requested || self.slots.iter().any(|found| found.slot.attribute == Attribute::Name)
+    }
+}
+
+/// Returns the category of statements about an attribute.
+pub(super) fn category_of(attribute: Attribute) -> SentenceKind {
+    match attribute {
+        Attribute::Name
+        | Attribute::Age
+        | Attribute::Birthday
+        | Attribute::Home
+        | Attribute::Origin
+        | Attribute::Pet
+        | Attribute::Language
+        | Attribute::Owns => SentenceKind::Identity,
+        Attribute::Family => SentenceKind::Family,
+        Attribute::Occupation | Attribute::Employer | Attribute::Education => SentenceKind::Work,
+        Attribute::Health | Attribute::Diet => SentenceKind::Health,
+        Attribute::Likes
+        | Attribute::Dislikes
+        | Attribute::Prefers
+        | Attribute::Habit
+        | Attribute::Hobby
+        | Attribute::Learning
+        | Attribute::Uses => SentenceKind::Preference,
+        Attribute::Rule => SentenceKind::Feedback,
+        Attribute::Decision => SentenceKind::Decision,
+        Attribute::Deadline | Attribute::Fact | Attribute::Link => SentenceKind::Project,
+        Attribute::Note => SentenceKind::Request,
+    }
+}

@@ -1,0 +1,61 @@
+//! Tense of a statement, as far as it decides whether "March 5" lies ahead.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::text::language::Language;
+
+/// Time that a statement speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tense {
+    /// What is over.
+    Past,
+    /// What is to come.
+    Future,
+    /// No sign of either.
+    Unclear,
+}
+
+static FUTURE: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"\b(?:will|won't|shall|going to|gonna|i'll|we'll|he'll|she'll|they'll|it'll|due|deadline|upcoming|until|by|next|tomorrow|have to|has to|need to|needs to|must|supposed to|about to|hope to|plan(?:s|ning)? to|want to|expecting|(?:is|are|'re|'m|am) (?:\w+ing)|(?:decided|agreed|planned|meant|hoped|promised|wanted|chose|scheduled|booked|planned|pencilled in|set|moved|pushed|postponed|bumped|delayed|rescheduled|brought forward|invited) (?:to|for|on|back to|until|till|in)|starts|begins|ends|closes|opens|expires|leaves|arrives|launch(?:es)?|ships?|goes live|flying|takes place)\b",
+    )
+});
+
+static PAST: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"\b(?:was|were|had|did|didn't|wasn't|weren't|went|came|got|took|made|said|told|saw|met|left|gave|bought|began|became|flew|drove|ran|broke|fell|lost|found|paid|sold|sent|spent|held|kept|felt|quit|won|wrote|read|ago|last|yesterday|since|been|[a-z]{2,}ed)\b",
+    )
+});
+
+static CHINESE_FUTURE: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"要|(?:就|才|都|我|他|她|们|应该)会|将|准备|打算|计划|得去|得交|得走|定在|改到|挪到|推到|推迟|延期|提前到|安排|预约|约了|约好|订了|定了|定下|报名|报到|截止|到期|上线$|之前|以前交|交稿|去|飞|出发|开始|开学|开庭|考试|入职|复诊|手术|搬|交|发布|婚礼|举行",
+    )
+});
+
+static CHINESE_PAST: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"(?:上线|搬|去|来|做|买|卖|生|考|结婚|离婚|毕业|入职|离职|辞职|出院|住院|开始|查出|换|装|签|交|发布|手术|出生|到|回)(?:到|完|好|成|掉|过)?了|过了|刚|已经|当时|那时|之前就|曾经|早就|昨天|前天|上周|上个?月|去年|前年",
+    )
+});
+
+/// Returns the tense of a statement.
+pub(super) fn tense_of(text: &str, language: Language) -> Tense {
+    let (past, future) = match language {
+        Language::Chinese => (&CHINESE_PAST, &CHINESE_FUTURE),
+        _ => (&PAST, &FUTURE),
+    };
+    // In Chinese the sign of what is done is clearer; in English "decided to launch" has both.
+    match (past.is_match(text), future.is_match(text)) {
+        (true, true) if language == Language::Chinese => Tense::Past,
+        (_, true) => Tense::Future,
+        (true, false) => Tense::Past,
+        (false, false) => Tense::Unclear,
+    }
+}
+
+fn compile(pattern: &str) -> Regex {
+    Regex::new(&format!("(?i){pattern}")).expect("valid")
+}

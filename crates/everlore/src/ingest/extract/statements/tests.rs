@@ -1,0 +1,194 @@
+//! Tests of extraction, message by message: with patterns alone, and with a judge of fixed scores.
+
+use jiff::tz::TimeZone;
+
+use super::*;
+use crate::{
+    llm::{SentenceInput, SentenceKind, SentenceMode, SentenceScores},
+    types::{Attribute, Kind, MemoryId, Trust},
+};
+
+/// Judge that keeps the sentences with a word, and gives others the mode that another word calls for.
+struct WordJudge;
+
+impl SentenceJudge for WordJudge {
+    fn judge_sentence(&self, input: &SentenceInput<'_>) -> Result<SentenceScores> {
+        let has = |word: &str| input.text.contains(word);
+        let mode = match () {
+            () if has("actually") || has("改到") => SentenceMode::Correction,
+            () if has("dragon") => SentenceMode::Acted,
+            () if has("lol") => SentenceMode::Joke,
+            () => SentenceMode::Asserted,
+        };
+        let mut mode_scores = [0.0; SentenceMode::ALL.len()];
+        mode_scores[mode as usize] = 8.0;
+        let is_kept = ["sister", "is", "demo", "size", "43", "我", "演示", "交稿"];
+        let keep = if is_kept.iter().any(|word| has(word)) { 4.0 } else { -4.0 };
+        Ok(SentenceScores { keep, kind: SentenceKind::Family, mode, mode_scores })
+    }
+
+    fn text_vector(&self, _: &str) -> Result<Vec<f32>> {
+        Ok(Vec::new())
+    }
+}
+
+fn turn_text(role: Role, text: &str) -> TurnText {
+    let at = "2026-03-02T10:00:00Z".parse().unwrap();
+    TurnText { id: MemoryId::new(at), role, speaker: None, text: text.to_owned(), at }
+}
+
+fn conversation(texts: &[&str]) -> Vec<TurnText> {
+    let turn = |text: &&str| match text.strip_prefix("assistant: ") {
+        Some(reply) => turn_text(Role::Assistant, reply),
+        None => turn_text(Role::User, text),
+    };
+    texts.iter().map(turn).collect()
+}
+
+fn drafts(texts: &[&str], judge: Option<&dyn SentenceJudge>) -> Vec<Draft> {
+    let turns = conversation(texts);
+    let session = SessionTurns { context: &[], turns: &turns };
+    extract_statements(session, &TimeZone::UTC, judge).unwrap()
+}
+
+fn by_patterns(text: &str) -> Vec<Draft> {
+    drafts(&[text], None)
+}
+
+fn contents(drafts: Vec<Draft>) -> Vec<String> {
+    drafts.into_iter().map(|draft| draft.content).collect()
+}
+
+fn judged(texts: &[&str]) -> Vec<String> {
+    contents(drafts(texts, Some(&WordJudge)))
+}
+
+#[test]
+fn statements_are_kept_word_for_word() {
+    for (text, content) in [
+        ("I live in Lisbon", "I live in Lisbon"),
+        ("btw, my sister lives in Rome.", "my sister lives in Rome."),
+        ("I always take the train to work.", "I always take the train to work."),
+        ("We moved to Utrecht last month.", "We moved to Utrecht last month (February 2026)."),
+        ("The release is due next Friday.", "The release is due next Friday (6 March 2026)."),
+        ("我住在里斯本", "我住在里斯本"),
+        ("对了，我姐姐住在罗马。", "我姐姐住在罗马。"),
+        ("论文下周五之前要交。", "论文下周五之前(2026年3月13日之前)要交。"),
+    ] {
+        assert_eq!(contents(by_patterns(text)), [content], "{text}");
+    }
+}
+
+#[test]
+fn what_a_person_asks_to_remember_is_kept_whatever_the_classifier_says() {
+    for text in [
+        "Remember that Anna's birthday is on May 3.",
+        "Don't forget Bob hates olives",
+        "Keep in mind Sarah will be late",
+        "Please remember: no meetings on Fridays",
+        "记住，车停在七号位。",
+        "别忘了鲍勃讨厌橄榄",
+        "帮我记一下：周五不开会",
+        "备忘：安娜的生日快到了",
+    ] {
+        assert_eq!(contents(by_patterns(text)), [text]);
+        assert_eq!(judged(&[text]), [text]);
+    }
+    assert!(judged(&["Remember that the dragon sleeps at noon"]).is_empty(), "but not if acted");
+    let kept = by_patterns("Remember that I park my car in row 7.").remove(0);
+    assert_eq!(kept.slot.unwrap().attribute, Attribute::Note);
+}
+
+#[test]
+fn clauses_with_a_slot_each_become_drafts_of_their_own() {
+    let text = "Hi! My name is Sam and I live in Boston.";
+    assert_eq!(contents(by_patterns(text)), ["My name is Sam", "I live in Boston."]);
+    assert_eq!(contents(by_patterns("我叫张伟，我住在上海。")), ["我叫张伟", "我住在上海。"]);
+    let one = "I live in Boston, near the sea.";
+    assert_eq!(contents(by_patterns(one)), [one]);
+}
+
+#[test]
+fn a_sentence_that_refers_to_the_one_before_takes_it_along() {
+    assert_eq!(
+        judged(&["My sister came over. She is a nurse."]),
+        ["My sister came over. She is a nurse."]
+    );
+    assert_eq!(judged(&["Ana came over. She is a nurse."]), ["Ana came over. She is a nurse."]);
+    assert_eq!(judged(&["Ana fell lol. She is a nurse."]), ["She is a nurse."]);
+    assert_eq!(judged(&["assistant: Sure. Which size?", "43"]), ["Which size? — 43"]);
+}
+
+#[test]
+fn what_the_assistant_says_counts_only_when_the_user_confirms_it() {
+    let after = |answer| drafts(&["assistant: So you live in Ghent, right?", answer], None);
+    let confirmed = after("Yes, exactly.");
+    assert_eq!(confirmed[0].content, "So you live in Ghent, right? — Yes, exactly.");
+    assert_eq!(confirmed[0].slot.as_ref().unwrap().value, "Ghent");
+    assert_eq!(confirmed[0].evidence.len(), 2);
+    assert!(after("No.").is_empty() && after("Yes, but what is it to you?").is_empty());
+    let chinese = drafts(&["assistant: 你住在根特，对吗？", "对的"], None);
+    assert_eq!(contents(chinese), ["你住在根特，对吗？ — 对的"]);
+    let session = [turn_text(Role::Tool, "I live in Rome.")];
+    let session = SessionTurns { context: &[], turns: &session };
+    assert!(extract_statements(session, &TimeZone::UTC, None).unwrap().is_empty());
+}
+
+#[test]
+fn corrections_take_back_what_they_mean() {
+    let later = |texts: &[&str]| judged(texts);
+    assert_eq!(
+        later(&["The demo is on May 8.", "assistant: Noted.", "actually the demo is on May 12"]),
+        ["actually the demo is on May 12 (12 May 2026)"]
+    );
+    assert!(later(&["My sister is in Oslo.", "Scratch that."]).is_empty());
+    assert_eq!(
+        later(&["My sister is in Oslo. Scratch that, she is in Rome."]),
+        ["Scratch that, she is in Rome."]
+    );
+    assert!(later(&["我在学西班牙语。", "assistant: 好的。", "算了别记了"]).is_empty());
+    assert_eq!(
+        later(&["演示是5月8号。", "说错了，演示改到5月12号了"]),
+        ["说错了，演示改到5月12号(2026年5月12日)了"]
+    );
+    let open = drafts(&["forget what I said about Berlin"], Some(&WordJudge)).remove(0);
+    assert!(open.is_withdrawal(), "what it means may be stored");
+}
+
+#[test]
+fn role_play_and_jokes_yield_nothing() {
+    assert!(
+        judged(&["Let's role-play, you are the innkeeper.", "My sister is a witch."]).is_empty()
+    );
+    assert_eq!(
+        judged(&["Let's role-play.", "ok, out of character now", "My sister is a nurse."]),
+        ["My sister is a nurse."]
+    );
+    assert!(judged(&["My sister is a nurse lol"]).is_empty());
+    let quoted = "> I live in Rome\n```\nMy name is Rex\n```\n\"I am a pilot.\"";
+    assert!(by_patterns(quoted).is_empty() && judged(&[quoted]).is_empty());
+}
+
+#[test]
+fn kind_category_and_source_of_a_draft_are_told() {
+    let draft = drafts(&["My sister sings a lot."], Some(&WordJudge)).remove(0);
+    assert_eq!((draft.kind, draft.category), (Kind::User, Some("family")));
+    assert_eq!((&*draft.description, draft.trust), ("family", Trust::Said));
+    let order = by_patterns("Always answer in English.").remove(0);
+    assert_eq!((order.kind, order.category), (Kind::Feedback, Some("feedback")));
+    let link = by_patterns("The wiki is at https://wiki.example.com/start").remove(0);
+    assert_eq!(link.kind, Kind::Reference);
+}
+
+#[test]
+fn the_same_statement_is_proposed_once() {
+    assert_eq!(drafts(&["I live in Lisbon.", "i live in Lisbon!"], None).len(), 1);
+}
+
+#[test]
+fn other_languages_and_hostile_text_yield_nothing_and_take_no_time() {
+    assert!(by_patterns("Я живу в Москве").is_empty() && by_patterns("").is_empty());
+    assert!(by_patterns(&"I live in ".repeat(20_000)).is_empty());
+    assert!(by_patterns(&format!("我{}", "，。？".repeat(20_000))).is_empty());
+    assert!(by_patterns(&"\"I live. ".repeat(20_000)).len() <= 40);
+}
