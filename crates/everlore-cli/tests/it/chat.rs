@@ -261,7 +261,7 @@ fn from_memory_alone_it_says_that_nothing_is_stored_and_keeps_what_is_said() {
     let answer = ran.json();
     let quotes: Vec<_> =
         answer["quotes"].as_array().unwrap().iter().map(|quote| &quote["text"]).collect();
-    assert_eq!(quotes, ["The user has a cat called Momo."], "the turn says the same: {answer}");
+    assert_eq!(quotes, ["My cat is called Momo."], "the turn says the same: {answer}");
     assert_eq!(turns(&home).len(), 3);
 }
 

@@ -154,7 +154,7 @@ fn above_the_cap_of_a_day_rules_read_and_say_so() {
     observe(&home, "monday", &["The weather is fine today."]);
     assert_eq!(home.json(&["extract"])["extractions"][0]["by"], MODEL);
     for (text, expected) in
-        [("I live in Boston.", "The user lives in Boston."), ("我对花生过敏。", "用户对花生过敏。")]
+        [("I live in Boston.", "I live in Boston."), ("我对花生过敏。", "我对花生过敏。")]
     {
         observe(&home, text, &[text]);
         let done = home.json(&["extract"])["extractions"][0].clone();

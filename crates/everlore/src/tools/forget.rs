@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
-    fs::to_json,
     input::{invalid_input, parse_input},
     save::delete_memory,
     update::id_schema,
@@ -49,6 +48,7 @@ impl Tool for MemoryForgetTool {
             input_schema: json!({
                 "type": "object",
                 "additionalProperties": false,
+                "required": [],
                 "properties": {
                     "id": id_schema(),
                     "for_good": { "type": "boolean", "default": false, "description": "Erase the text everywhere, which cannot be undone" },
@@ -95,7 +95,8 @@ fn output_schema() -> Value {
             "uri": { "type": "string", "description": "Its uri" },
             "type": { "type": "string", "description": "Its type" },
             "name": { "type": "string", "description": "Its title" },
-            "receipt": { "type": "object", "description": "What was erased or would be, by place, and what may be left" }
+            "count": { "type": "integer", "description": "Number of memories, if everything was asked for" },
+            "remains": { "type": "array", "items": { "type": "string" }, "description": "What stays or may be left, and advice" }
         }
     })
 }
@@ -105,7 +106,7 @@ async fn erase(id: &str, cx: &ToolContext<'_>) -> Result<ToolResult> {
     let id = cx.engine.resolve(cx.scope, id).await?;
     let receipt = cx.engine_for("memory_forget").forget(cx.scope, id).await?;
     let warnings: String = receipt.warnings.iter().map(|warning| format!("\n{warning}")).collect();
-    let structured = json!({ "action": "forgotten", "id": id, "receipt": to_json(&receipt)? });
+    let structured = json!({ "action": "forgotten", "id": id, "remains": receipt.warnings });
     Ok(ToolResult::new(format!("Forgotten for good (id {id}).{warnings}"), structured))
 }
 
@@ -127,8 +128,9 @@ async fn remove_everything(
         (true, true) => "forgotten",
         (true, false) => "deleted",
     };
-    let structured = json!({ "action": action, "receipt": to_json(&report)? });
-    Ok(ToolResult::new(removal_text(&report, for_good), structured))
+    let count: usize = report.scopes.iter().map(ScopeRemoval::total).sum();
+    let text = removal_text(&report, for_good);
+    Ok(ToolResult::new(text, json!({ "action": action, "count": count, "remains": report.stays })))
 }
 
 fn removal_text(report: &RemovalReport, for_good: bool) -> String {

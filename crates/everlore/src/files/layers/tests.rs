@@ -315,13 +315,13 @@ fn what_is_forgotten_is_gone_from_the_file_and_from_all_it_said_before() {
     layers.edit(Layer::User, &add("Health", "allergic to peanuts"), &agent).unwrap();
     layers.edit(Layer::User, &add("Likes", "喜欢茶"), &agent).unwrap();
     layers.edit(Layer::User, &LayerEdit::Remove { section: "Health".into() }, &agent).unwrap();
-    layers.edit(Layer::User, &add("Likes", "password 密码 1234"), &agent).unwrap();
+    layers.edit(Layer::User, &add("Likes", "locker 柜子 1234"), &agent).unwrap();
     let forget = |target: ForgetTarget| {
         layers.forget(Layer::User, today(), &target, &edit_context(Actor::Person)).unwrap()
     };
     let receipt = forget(ForgetTarget::Section("health".into()));
     assert_eq!((receipt.file, receipt.images), (false, 2));
-    let receipt = forget(ForgetTarget::Text("password 密码 1234".into()));
+    let receipt = forget(ForgetTarget::Text("locker 柜子 1234".into()));
     assert_eq!((receipt.file, receipt.images), (true, 2));
     for entry in fs::read_dir(home.path().join("memories/.history")).unwrap() {
         let bytes = fs::read_to_string(entry.unwrap().path()).unwrap();

@@ -9,6 +9,10 @@ use crate::{
 /// are worth keeping, and three quarters of those worth keeping are above it.
 pub(super) const KEEP_LOG_ODDS: f32 = 2.0;
 
+/// Least log odds of a sentence that a pattern knows, judged without the text around it: the shortest statements ("I like
+/// tea.") look like small talk.
+pub(super) const PATTERN_LOG_ODDS: f32 = -2.0;
+
 /// Least log odds within a role play, a translation, a story or pasted text, where most that sounds like a fact is none.
 pub(super) const SURE_LOG_ODDS: f32 = 6.0;
 

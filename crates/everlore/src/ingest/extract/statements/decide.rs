@@ -2,8 +2,8 @@
 
 use super::super::{
     judge::{
-        CLEARLY_UNASSERTED, FRAMED_RULE_LOG_ODDS, KEEP_LOG_ODDS, MAX_UNASSERTED, SURE_LOG_ODDS,
-        probability, unasserted_log_odds,
+        CLEARLY_UNASSERTED, FRAMED_RULE_LOG_ODDS, KEEP_LOG_ODDS, MAX_UNASSERTED, PATTERN_LOG_ODDS,
+        SURE_LOG_ODDS, probability, unasserted_log_odds,
     },
     slots::FoundSlot,
 };
@@ -22,6 +22,9 @@ const PATTERN_CONFIDENCE: f64 = 0.8;
 pub(super) struct JudgedSentence {
     /// Judgement of the classifier; `None` without one.
     pub(super) scores: Option<SentenceScores>,
+    /// Judgement of a sentence in which a pattern finds a slot, without the text around it: a greeting before a plain
+    /// statement says nothing about it.
+    pub(super) alone: Option<SentenceScores>,
     pub(super) slots: Vec<FoundSlot>,
     /// Set if it asks to be remembered.
     pub(super) is_requested: bool,
@@ -54,8 +57,22 @@ impl JudgedSentence {
             return is_kept.then_some(KeepReason { category: scores.kind, confidence });
         }
         let least = if self.is_framed { SURE_LOG_ODDS } else { KEEP_LOG_ODDS };
-        let is_kept = scores.keep >= least && unasserted <= MAX_UNASSERTED;
-        is_kept.then(|| KeepReason { category: scores.kind, confidence: probability(scores.keep) })
+        if unasserted > MAX_UNASSERTED {
+            return None;
+        }
+        if scores.keep >= least {
+            let confidence = probability(scores.keep);
+            return Some(KeepReason { category: scores.kind, confidence });
+        }
+        self.by_pattern_alone()
+    }
+
+    /// Returns the reason to keep a plain statement that a pattern knows, if the classifier has little against it.
+    fn by_pattern_alone(&self) -> Option<KeepReason> {
+        let alone = self.alone.filter(|_| !self.is_framed)?;
+        let is_kept = alone.keep >= PATTERN_LOG_ODDS && unasserted_log_odds(&alone) <= MAX_UNASSERTED;
+        let confidence = PATTERN_CONFIDENCE;
+        is_kept.then_some(KeepReason { category: alone.kind, confidence })
     }
 
     fn by_patterns(&self) -> Option<KeepReason> {

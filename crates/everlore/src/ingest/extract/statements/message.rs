@@ -16,6 +16,7 @@ use crate::{
     ingest::extract::{
         Draft, TurnText,
         correction::{Correction, CorrectionCue},
+        judge::KEEP_LOG_ODDS,
         slots::{FoundSlot, SlotPatterns},
     },
     llm::{SentenceInput, SentenceMode, SentenceScores},
@@ -85,7 +86,8 @@ impl StatementExtractor<'_> {
             let requested = requests::requested(words);
             let is_requested = requested.is_some() || requests::refers_back(cut.words(part + 1));
             let slots = find_slots(words, requested, patterns, now);
-            sentences.push(JudgedSentence { scores, slots, is_requested, is_framed });
+            let alone = self.judge_alone(words, &slots, scores.as_ref())?;
+            sentences.push(JudgedSentence { scores, alone, slots, is_requested, is_framed });
             self.history.push(words.to_owned());
         }
         let scores: Vec<SentenceScores> = sentences.iter().filter_map(|it| it.scores).collect();
@@ -102,6 +104,22 @@ impl StatementExtractor<'_> {
         let from = self.history.len().saturating_sub(MAX_TEXTS_BEFORE);
         let before: Vec<&str> = self.history[from..].iter().map(String::as_str).collect();
         judge.judge_sentence(&SentenceInput { before: &before, text, after }).map(Some)
+    }
+
+    /// Judges a sentence with a slot that is not kept in its context, without this context.
+    fn judge_alone(
+        &self,
+        text: &str,
+        slots: &[FoundSlot],
+        scores: Option<&SentenceScores>,
+    ) -> Result<Option<SentenceScores>> {
+        let is_unsure = scores.is_some_and(|scores| scores.keep < KEEP_LOG_ODDS);
+        match self.judge.filter(|_| is_unsure && !slots.is_empty()) {
+            Some(judge) => {
+                judge.judge_sentence(&SentenceInput { before: &[], text, after: "" }).map(Some)
+            }
+            None => Ok(None),
+        }
     }
 
     /// Returns the statement that a person makes by confirming the question of a reply.
@@ -124,7 +142,7 @@ impl StatementExtractor<'_> {
             }
             None => None,
         };
-        let judged = JudgedSentence { scores, slots, is_requested, is_framed };
+        let judged = JudgedSentence { scores, alone: scores, slots, is_requested, is_framed };
         Ok(judged.keep_reason().map(|reason| {
             let content = format!("{question} — {answer}");
             let evidence = vec![reply.id, message.turn.id];
