@@ -77,10 +77,7 @@ fn what_is_not_remembered_can_be_looked_at_remembered_all_the_same_and_dropped()
     observe(&home, "monday", false, "I live in Boston. I like tea.\n我对花生过敏。\n");
     let output = home.command(&["extract"]).envs(strict).output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        printed.contains("quarantined: I like tea. (its confidence is 0."),
-        "{printed}"
-    );
+    assert!(printed.contains("quarantined: I like tea. (its confidence is 0."), "{printed}");
     assert_eq!(kept_contents(&home), Vec::<String>::new());
     let listed = home.json(&["quarantine", "list"]);
     let drafts = listed["drafts"].as_array().unwrap();
@@ -89,7 +86,9 @@ fn what_is_not_remembered_can_be_looked_at_remembered_all_the_same_and_dropped()
         drafts.iter().find(of).unwrap()["memory"]["id"].as_str().unwrap().to_owned()
     };
     let shown = home.run(&["quarantine", "show", &id("tea")]);
-    assert!(shown.out.contains("reason    its confidence is 0.") && shown.out.contains("at least 1.00"));
+    assert!(
+        shown.out.contains("reason    its confidence is 0.") && shown.out.contains("at least 1.00")
+    );
     let restored = home.json(&["quarantine", "restore", &id("tea")]);
     assert_eq!(restored["memories"][0]["metadata"]["trust"], "approved");
     assert_eq!(kept_contents(&home), ["I like tea."]);

@@ -70,7 +70,8 @@ impl JudgedSentence {
     /// Returns the reason to keep a plain statement that a pattern knows, if the classifier has little against it.
     fn by_pattern_alone(&self) -> Option<KeepReason> {
         let alone = self.alone.filter(|_| !self.is_framed)?;
-        let is_kept = alone.keep >= PATTERN_LOG_ODDS && unasserted_log_odds(&alone) <= MAX_UNASSERTED;
+        let is_kept =
+            alone.keep >= PATTERN_LOG_ODDS && unasserted_log_odds(&alone) <= MAX_UNASSERTED;
         let confidence = PATTERN_CONFIDENCE;
         is_kept.then_some(KeepReason { category: alone.kind, confidence })
     }
