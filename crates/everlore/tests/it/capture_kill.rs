@@ -161,7 +161,10 @@ fn assert_each_once(memories: &[Memory]) {
     }
     let users = memories.iter().filter(|it| it.source.role == Some(Role::User));
     for turn in users {
-        assert_eq!(extracted.get(&turn.id), Some(&vec![turn.content.as_str()]));
+        // The model of this test says "The user likes", the built-in extractor keeps the words.
+        let word = turn.content.trim_start_matches("I like ").trim_end_matches('.');
+        let contents = extracted.get(&turn.id).map_or(&[][..], Vec::as_slice);
+        assert!(matches!(contents, [content] if content.contains(word)), "{turn:?}: {contents:?}");
     }
 }
 
