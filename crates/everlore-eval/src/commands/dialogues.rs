@@ -18,7 +18,7 @@ pub(crate) struct DialoguesArgs {
     /// Read the dialogues from these files instead of the training set
     #[arg(long, value_name = "FILE")]
     file: Vec<PathBuf>,
-    /// Take the log odds of sentences from this file (text, tab, number) instead of the classifier's
+    /// Take the log odds of sentences from this file (text, tab, number), and all as asserted, instead of the classifier's
     #[arg(long, value_name = "FILE")]
     scores: Option<PathBuf>,
     /// List every miss, wrong memory, trap and statement that is still held

@@ -14,7 +14,7 @@ use everlore::{
     Engine, Kind, Memory, Scope, Status, Turn,
     engine::{ExtractRequest, SentenceJudge},
     internal::lock,
-    llm::{BuiltinEncoder, SentenceInput, SentenceScores},
+    llm::{BuiltinEncoder, SentenceInput, SentenceMode, SentenceScores},
     store::{ListOrder, ListQuery, MemoryFilter, RamStore},
     types::Timestamp,
 };
@@ -158,7 +158,11 @@ impl CaptureQuality {
     }
 }
 
-/// Judge with the log odds of another classifier for the sentences that it knows.
+/// Score that makes a mode certain.
+const ASSERTED_SCORE: f32 = 8.0;
+
+/// Judge with the log odds of another classifier for the sentences that it knows. They count as asserted: the built-in
+/// classifier has learned the modes of these very sentences, so its modes would flatter the figures.
 struct RecordedJudge {
     encoder: BuiltinEncoder,
     scores: Arc<HashMap<String, f32>>,
@@ -167,8 +171,10 @@ struct RecordedJudge {
 impl SentenceJudge for RecordedJudge {
     fn judge_sentence(&self, input: &SentenceInput<'_>) -> everlore::Result<SentenceScores> {
         let scores = self.encoder.judge_sentence(input)?;
-        let keep = self.scores.get(input.text).copied().unwrap_or(scores.keep);
-        Ok(SentenceScores { keep, ..scores })
+        let Some(keep) = self.scores.get(input.text) else { return Ok(scores) };
+        let mut mode_scores = [0.0; SentenceMode::ALL.len()];
+        mode_scores[SentenceMode::Asserted as usize] = ASSERTED_SCORE;
+        Ok(SentenceScores { keep: *keep, mode: SentenceMode::Asserted, mode_scores, ..scores })
     }
 
     fn text_vector(&self, text: &str) -> everlore::Result<Vec<f32>> {

@@ -2,8 +2,8 @@
 //!
 //! 1. A stored turn counts as unread in the same transaction (`store/capture_queue.rs`). The worker (`worker.rs`), the
 //!    end of a session or a person leases a session: `CaptureQueue::claim`, one lease per scope.
-//! 2. `extract_drafts` (`extract.rs`) extracts drafts from at most 40 unread turns: by rules (`ingest/extract/rules/`),
-//!    or by one call of a model, whose answer `ingest/extract/model_response.rs` takes whole or not at all.
+//! 2. `extract_drafts` (`extract.rs`) extracts drafts from at most 40 unread turns: as they were said
+//!    (`ingest/extract/statements/`, with the classifier of `llm/sentence.rs` where the engine has one), or by one call of a model, whose answer `ingest/extract/model_response.rs` takes whole or not at all.
 //! 3. `ingest::plan_capture` decides the fate of each draft; later ones see the changes of earlier ones. The gate
 //!    (`ingest/gate.rs`) gives a verdict with a reason, `ingest/neighbours.rs` finds memories near the draft by slot
 //!    and by words, and `ingest/reconcile.rs` resolves it to add, update, supersede or skip.

@@ -11,12 +11,13 @@ use crate::{
     text::{language::is_cjk, terms::terms},
 };
 
-/// Log odds above which an earlier statement of the same session is the one that a correction means. Among the
-/// corrections of the training dialogues 86% of those chosen are right.
-pub(super) const SAME_SESSION_LOG_ODDS: f64 = -1.0;
+/// Log odds above which an earlier statement of the same session is the one that a correction means. On the training
+/// dialogues, this and the next threshold honour ten corrections more than half a point higher ones, and end seven
+/// facts by mistake that those keep.
+pub(super) const SAME_SESSION_LOG_ODDS: f64 = -1.5;
 
-/// Log odds above which a stored statement is: there are more of them, and a memory that is ended by mistake is missed.
-pub(crate) const STORED_LOG_ODDS: f64 = -0.5;
+/// Log odds above which a stored statement is: there are more of them, so that one is like it by chance.
+pub(crate) const STORED_LOG_ODDS: f64 = -1.25;
 
 /// Log odds above which the statement directly before "scratch that" is the one that is meant.
 pub(super) const DIRECT_LOG_ODDS: f64 = -4.0;

@@ -168,7 +168,7 @@ impl<'a> StatementExtractor<'a> {
             .max_by(|one, other| one.0.total_cmp(&other.0))
             .filter(|(odds, _)| *odds > SAME_SESSION_LOG_ODDS);
         let directly_before = || {
-            let (index, last) = candidates().last()?;
+            let (index, last) = candidates().next_back()?;
             let is_near = statement.message - last.message <= MAX_MESSAGES_BACK;
             let is_meant = odds(last) > DIRECT_LOG_ODDS || correction.is_withdrawal;
             (correction.is_direct && is_near && is_meant).then_some(index)
