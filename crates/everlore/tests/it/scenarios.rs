@@ -311,6 +311,8 @@ macro_rules! scenarios {
 }
 
 scenarios!(
+    corrections_en,
+    corrections_zh,
     forgotten_en,
     forgotten_zh,
     model_en,

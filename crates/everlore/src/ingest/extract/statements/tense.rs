@@ -9,9 +9,9 @@ use crate::text::language::Language;
 /// Time that a statement speaks of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tense {
-    /// What is over.
+    /// Time that is over.
     Past,
-    /// What is to come.
+    /// Time to come.
     Future,
     /// No sign of either.
     Unclear,
