@@ -130,6 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "it is a table")]
     fn what_cannot_hold_together_is_told_from_what_can() {
         let rivals = [
             ("I live in Paris.", "I live in Rome."),

@@ -112,7 +112,7 @@ fn is_latin_name(name: &str) -> bool {
     };
     let capitals = words.iter().filter(|word| !is_lower_case(word)).count();
     words.len() <= MAX_NAME_WORDS
-        && words.iter().all(|word| is_word(&word))
+        && words.iter().all(is_word)
         // "Fun fact" is none.
         && (capitals == words.len() || words.len() == 1)
 }

@@ -94,7 +94,7 @@ impl Layers {
             None if target > 1 => return Err(no_longer_kept()),
             None => String::new(),
         };
-        self.replace_text(layer, day, by, format!("{UNDO}{target}"), before, &revisions)
+        self.replace_text(layer, day, by, &format!("{UNDO}{target}"), before, &revisions)
     }
 
     /// Does the change again that was undone last. Fails if nothing was undone since the last new change.
@@ -108,7 +108,7 @@ impl Layers {
         };
         let revision = revisions.iter().find(|revision| revision.number == target);
         let text = revision.ok_or_else(no_longer_kept)?.text.clone().unwrap_or_default();
-        self.replace_text(layer, day, by, format!("{REDO}{target}"), text, &revisions)
+        self.replace_text(layer, day, by, &format!("{REDO}{target}"), text, &revisions)
     }
 
     /// Replaces the text of the last revision, if the file still has it.
@@ -117,13 +117,13 @@ impl Layers {
         layer: Layer,
         day: Date,
         by: &EditContext,
-        cause: String,
+        cause: &str,
         text: String,
         revisions: &[LayerRevision],
     ) -> Result<LayerChange> {
         let before = revisions.last().and_then(|last| last.text.clone()).unwrap_or_default();
         let edit = LayerEdit::Write { before, text };
-        self.edit_locked(layer, day, by, &cause, |text| edit.apply(text))
+        self.edit_locked(layer, day, by, cause, |text| edit.apply(text))
     }
 }
 

@@ -150,10 +150,21 @@ impl Fusion<'_> {
             general: self.intent.need == MemoryNeed::General,
             code: self.intent.kind == QueryKind::Code,
             compared: hits.iter().any(|hit| hit.signals.rerank_cosine.is_some()),
-            need: need_log_odds(&self.intent.form, self.gathered.need_log_odds),
+            need: self.need(),
             asks_fact: needs_evidence(&self.intent.form, hits),
             cosine: highest(hits, |signals| signals.rerank_cosine, USUAL_COSINE),
             max_sim: highest(hits, |signals| signals.max_sim, USUAL_MAX_SIM),
+        }
+    }
+
+    /// Returns the log odds that the message calls for memory. An error or code may be a failure that was cured before,
+    /// which the model, who knows what people write, cannot tell.
+    fn need(&self) -> f64 {
+        let form = &self.intent.form;
+        let by_model = need_log_odds(form, self.gathered.need_log_odds);
+        match self.intent.kind {
+            QueryKind::Code => by_model.max(need_log_odds(form, None)),
+            _ => by_model,
         }
     }
 
