@@ -113,7 +113,7 @@ mod tests {
         message.into_turn("s", "ana").ok().unwrap()
     }
 
-    fn own_words(parts: Value) -> String {
+    fn own_words(parts: &Value) -> String {
         let turn = turn(json!({ "role": "user", "parts": parts })).unwrap();
         SpokenText::parse(&turn.text).own.into_owned()
     }
@@ -136,13 +136,13 @@ mod tests {
         for name in ["", "read_file", "读文件", "a] b\nc", "7zip"] {
             let part = json!({ "type": "tool", "tool_name": name, "tool_output": "I live in Quito. 我住在基多" });
             assert_eq!(
-                own_words(json!([part, { "type": "text", "text": "看看这个" }])),
+                own_words(&json!([part, { "type": "text", "text": "看看这个" }])),
                 "看看这个",
                 "{name}"
             );
         }
         assert_eq!(
-            own_words(json!([{ "text": "Hi." }, { "type": "file", "text": "I am Zed." }])),
+            own_words(&json!([{ "text": "Hi." }, { "type": "file", "text": "I am Zed." }])),
             "Hi."
         );
         let only = turn(
