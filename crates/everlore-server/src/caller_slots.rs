@@ -20,7 +20,7 @@ const MAX_EXPORTS_PER_CALLER: usize = 4;
 pub(crate) struct CallerSlots {
     per_caller: usize,
     total: usize,
-    /// What a caller without a slot is told.
+    /// Answer for a caller without a slot.
     refusal: &'static str,
     in_flight: Mutex<HashMap<String, usize>>,
 }

@@ -105,7 +105,7 @@ pub(super) fn is_supported(
         && some_clause_agrees(claim, &statement, quoted.as_ref(), &evidence)
 }
 
-/// What the cited turns say.
+/// Words of the cited turns.
 struct CitedEvidence<'a> {
     /// Words of the turns that count.
     text: String,

@@ -1,4 +1,4 @@
-//! What a text asserts, as far as words can tell: its clauses without questions, what they deny, whom they are about, and
+//! Assertions of a text, as far as words can tell: its clauses without questions, what they deny, whom they are about, and
 //! the figures, days and places they name. A model's statement is compared with its evidence by these.
 
 pub(crate) mod clauses;
