@@ -26,7 +26,7 @@ fn save(server: &TestServer, content: &str) -> Value {
 fn a_save_supersedes_and_undo_walks_back_and_forth() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);
-    for (older, newer) in [("I live in Paris", "I live in Rome"), ("我住在巴黎", "我住在罗马")]
+    for (older, newer) in [("I live in Paris", "I live in Rome"), ("我在腾讯上班", "我在美团上班")]
     {
         save(&server, older);
         let before = active(&server);
