@@ -17,6 +17,7 @@
 //!    run in the journal. `Engine::record_answer` records which memories a finished answer used.
 
 mod chat_api;
+mod raw_content;
 mod request;
 mod response;
 mod conversation;

@@ -11,7 +11,11 @@ use everlore::internal::text::{
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use super::{chat_api::ChatApi, conversation::chain_links};
+use super::{
+    chat_api::ChatApi,
+    conversation::chain_links,
+    raw_content::{byte_range, content_parts, insertion_point, json_string, text_parts},
+};
 
 /// Messages before a question that distinguish it from the same words elsewhere in a conversation.
 const CONTEXT_MESSAGES: usize = 2;
@@ -386,44 +390,6 @@ impl RawMessage<'_> {
         parts
             .iter()
             .any(|part| part["type"].as_str().is_some_and(|kind| kind.ends_with("tool_result")))
-    }
-}
-
-/// Returns the texts of a content: a string, or a list of parts without images.
-fn text_parts(content: &RawValue) -> Vec<String> {
-    match json_string(content) {
-        Some(text) => vec![text],
-        None => {
-            let text = |part: &Value| part["text"].as_str().map(str::to_owned);
-            content_parts(content).iter().filter_map(text).collect()
-        }
-    }
-}
-
-fn content_parts(content: &RawValue) -> Vec<Value> {
-    let list = Some(content).filter(|raw| raw.get().starts_with('['));
-    list.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
-}
-
-fn json_string(raw: &RawValue) -> Option<String> {
-    serde_json::from_str(raw.get()).ok()
-}
-
-/// Returns the byte range of a part in the text that it borrows from.
-fn byte_range(whole: &str, part: &RawValue) -> Range<usize> {
-    let start = part.get().as_ptr() as usize - whole.as_ptr() as usize;
-    start..start + part.get().len()
-}
-
-fn insertion_point(whole: &str, content: &RawValue) -> Option<InsertionPoint> {
-    let (text, end) = (content.get(), byte_range(whole, content).end);
-    match text.as_bytes().first()? {
-        b'"' => Some(InsertionPoint::Text(end - 1)),
-        b'[' => {
-            let is_first = text[1..text.len() - 1].trim().is_empty();
-            Some(InsertionPoint::Part { at: end - 1, is_first })
-        }
-        _ => None,
     }
 }
 
