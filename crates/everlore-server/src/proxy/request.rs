@@ -70,7 +70,7 @@ pub(super) struct ProxiedRequest {
 
 /// Position where text can be added to the last user message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum InsertionPoint {
+pub(super) enum InsertionPoint {
     /// Inside a string, before its closing quote.
     Text(usize),
     /// In an array of parts, before its end.
