@@ -198,3 +198,26 @@ fn the_name_of_a_speaker_travels_and_results_of_tools_in_messages_do_not() {
     assert_eq!(header(&response, "x-everlore-memory"), "tool-loop");
     assert_eq!(serving.turns("", 4)[2..], ["Fix it.", "OK."]);
 }
+
+#[test]
+fn what_a_question_quotes_is_kept_beside_the_users_words() {
+    let server = MockServer::start(chats().otherwise(|_| ModelResponse::text("好的。")));
+    let home = home_with_provider("openai", &server.url());
+    let serving = TestServer::start(&home, &[]);
+    for (number, (text, own, quoted)) in [
+        ("Reply to it. <email>My name is Zed.</email>", "Reply to it.", "My name is Zed."),
+        ("总结一下\n文件内容如下：\n我住在北京。", "总结一下", "我住在北京。"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        serving
+            .chat("/v1/chat/completions", &[("x-memory-session", own)], question(text))
+            .json(200);
+        serving.turns("", 2 * (number + 1));
+        let listed = serving.request("GET", "/v1/memories?kind=turn&limit=100", None).json(200);
+        let turns = listed["memories"].as_array().unwrap();
+        let turn = turns.iter().find(|turn| turn["content"] == own).unwrap();
+        assert!(turn["metadata"]["quoted"].as_str().unwrap().contains(quoted), "{turn}");
+    }
+}

@@ -382,26 +382,3 @@ fn ten_turns_with_saves_between_keep_the_prefix_and_a_changed_one_is_reported() 
     let lost: usize = header(&response, "x-everlore-prefix-changed-bytes").parse().unwrap();
     assert!(lost > 1_000 && changed() == lost, "{lost}");
 }
-
-#[test]
-fn what_a_question_quotes_is_kept_beside_the_users_words() {
-    let server = MockServer::start(chats().otherwise(|_| ModelResponse::text("好的。")));
-    let home = home_with_provider("openai", &server.url());
-    let serving = TestServer::start(&home, &[]);
-    for (number, (text, own, quoted)) in [
-        ("Reply to it. <email>My name is Zed.</email>", "Reply to it.", "My name is Zed."),
-        ("总结一下\n文件内容如下：\n我住在北京。", "总结一下", "我住在北京。"),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        serving
-            .chat("/v1/chat/completions", &[("x-memory-session", own)], question(text))
-            .json(200);
-        serving.turns("", 2 * (number + 1));
-        let listed = serving.request("GET", "/v1/memories?kind=turn&limit=100", None).json(200);
-        let turns = listed["memories"].as_array().unwrap();
-        let turn = turns.iter().find(|turn| turn["content"] == own).unwrap();
-        assert!(turn["metadata"]["quoted"].as_str().unwrap().contains(quoted), "{turn}");
-    }
-}
