@@ -106,7 +106,7 @@ fn response_error(response: &Value) -> Option<String> {
         return exit_code(&text).is_some_and(|code| code != 0).then_some(text);
     };
     if let Some(error) = fields.get("error").filter(|error| !error.is_null() && **error != false) {
-        return Some(collect_text(error));
+        return Some(error.get("message").map_or_else(|| collect_text(error), collect_text));
     }
     let flag = |name: &str| fields.get(name).and_then(Value::as_bool);
     let code =

@@ -157,15 +157,11 @@ impl Fusion<'_> {
         }
     }
 
-    /// Returns the log odds that the message calls for memory. An error or code may be a failure that was cured before,
-    /// which the model, who knows what people write, cannot tell.
+    /// Returns the log odds that the message calls for memory. What a failed program printed may have been cured before,
+    /// which the model, who knows what people write, cannot tell; so it is even.
     fn need(&self) -> f64 {
-        let form = &self.intent.form;
-        let by_model = need_log_odds(form, self.gathered.need_log_odds);
-        match self.intent.kind {
-            QueryKind::Code => by_model.max(need_log_odds(form, None)),
-            _ => by_model,
-        }
+        let by_model = need_log_odds(&self.intent.form, self.gathered.need_log_odds);
+        if self.intent.reports_failure { by_model.max(0.0) } else { by_model }
     }
 
     /// Adds up the terms of the query that count.

@@ -13,7 +13,7 @@ use super::{
     period::{asks_events, is_content_free},
     personal_constraints,
     phrases::is_question,
-    query_kind::{QueryKind, classify_query},
+    query_kind::{QueryKind, classify_query, reports_failure},
     small_talk::is_small_talk,
     synonyms::synonyms_of,
 };
@@ -70,6 +70,9 @@ pub struct Intent {
     /// Form of the message, for the need model.
     #[serde(skip)]
     pub form: MessageForm,
+    /// `true` if the message holds what a failed program printed.
+    #[serde(skip)]
+    pub reports_failure: bool,
     /// Terms of each word that looks like a name, without names of times.
     #[serde(skip)]
     pub names: Vec<Vec<String>>,
@@ -155,6 +158,7 @@ pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
         terms: if asks_period { Vec::new() } else { query_terms(query, config) },
         domain_terms: Vec::new(),
         kind: classify_query(query),
+        reports_failure: reports_failure(query),
         identity,
         small_talk,
         names: name_terms(query, &times),

@@ -3,6 +3,9 @@
 //! Experience: earlier attempts and their outcomes. Preference: likes and wishes of the user. Code: names that must
 //! match to the letter. Knowledge: facts and documents. General: everything else, ranked without preference.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde::Serialize;
 
 use super::phrases::{PhraseMatcher, is_han, normalize};
@@ -73,6 +76,15 @@ pub(super) fn classify_query(query: &str) -> QueryKind {
     } else {
         QueryKind::General
     }
+}
+
+/// Returns `true` if a line is the message of a program that failed: `error[E0425]: …`, `ValueError: …`, `致命错误：…`.
+pub(super) fn reports_failure(query: &str) -> bool {
+    static FAILURE_LINE: LazyLock<Regex> = LazyLock::new(|| {
+        let pattern = r"(?im)^\s*[\w.:/\\-]*(?:error|exception|fatal|traceback|panicked at|错误|異常|异常|錯誤)[^\s:：]*\s*(?:[:：]|\(most recent)";
+        Regex::new(pattern).expect("a pattern of this file")
+    });
+    FAILURE_LINE.is_match(query)
 }
 
 /// Returns `true` for "What is photosynthesis": one bare word without a possessive.
@@ -165,6 +177,27 @@ const KNOWLEDGE: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_of_failed_programs_are_told_from_talk_about_them() {
+        for text in [
+            "cargo build\nerror[E0425]: cannot find value `x`",
+            "Traceback (most recent call last):\n  File \"a.py\", line 1\nValueError: no",
+            "fatal: not a git repository",
+            "错误：使用 `cc` 链接失败",
+            "java.lang.NullPointerException: x is null",
+        ] {
+            assert!(reports_failure(text), "{text}");
+        }
+        for text in [
+            "I get an error when I build: why?",
+            "怎么处理错误？",
+            "No exception: everyone pays",
+            "hi",
+        ] {
+            assert!(!reports_failure(text), "{text}");
+        }
+    }
 
     #[test]
     fn queries_are_told_apart_by_what_they_are_after() {

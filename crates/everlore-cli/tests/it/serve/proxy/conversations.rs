@@ -4,7 +4,7 @@
 use everlore_mock_llm::{MockServer, ModelResponse};
 use serde_json::{Value, json};
 
-use super::{chats, header, home_with_provider, last_request};
+use super::{chats, header, home_with_provider, last_request, question};
 use crate::serve::TestServer;
 
 const PATH: &str = "/v1/chat/completions";
