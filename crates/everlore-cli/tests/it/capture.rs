@@ -126,7 +126,7 @@ fn a_secret_that_was_said_is_nowhere_in_the_home() {
         true,
         &format!("My token is {secret}.\nRemember that my token is {secret}\n"),
     );
-    observe(&home, "t", true, &format!("我的令牌是 {secret}。我住在上海。\n"));
+    observe(&home, "t", true, &format!("我的令牌是 {secret}，我住在上海。\n"));
     home.json(&["extract"]);
     for (path, bytes) in home.files() {
         let holds = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    extract::{Correction, Draft, STORED_LOG_ODDS, SentenceJudge, StatementTraits, TurnText},
+    extract::{Correction, Draft, SentenceJudge, StatementTraits, TurnText},
     neighbours::neighbours_of_text,
     reconcile::{CATEGORY_KEY, is_same_speaker},
 };
@@ -17,8 +17,8 @@ use crate::{
 /// Newest memories that a correction may mean though it shares no word with them.
 const MAX_RECENT: usize = 40;
 
-/// Finds the stored statement that each correction means and makes the draft replace it. A withdrawal that means none is
-/// dropped. `context` are the turns before those of the drafts.
+/// Finds the stored statement that each correction means and makes the draft replace it. A withdrawal or tentative
+/// correction that means none is dropped. `context` are the turns before those of the drafts.
 pub(crate) async fn find_corrected(
     store: &dyn Store,
     scope: &Scope,
@@ -30,13 +30,15 @@ pub(crate) async fn find_corrected(
         let Some(correction) = draft.correction else { continue };
         let target = match directly_before(store, scope, draft, correction, context).await? {
             Some(target) => Some(target),
-            None => likeliest(store, scope, draft, judge).await?,
+            None => likeliest(store, scope, draft, &correction, judge).await?,
         };
         if let Some(target) = target {
             draft.replaces = Some(target.content);
         }
     }
-    let is_empty = |draft: &Draft| draft.is_withdrawal() && draft.replaces.is_none();
+    let needs_target = |it: Correction| it.is_withdrawal || it.is_tentative;
+    let is_empty =
+        |draft: &Draft| draft.correction.is_some_and(needs_target) && draft.replaces.is_none();
     drafts.retain(|draft| !is_empty(draft));
     Ok(())
 }
@@ -61,6 +63,7 @@ async fn likeliest(
     store: &dyn Store,
     scope: &Scope,
     draft: &Draft,
+    correction: &Correction,
     judge: Option<&Arc<dyn SentenceJudge>>,
 ) -> Result<Option<Memory>> {
     let near = neighbours_of_text(store, scope, &draft.content).await?;
@@ -77,14 +80,12 @@ async fn likeliest(
     let mut vectors = text_vectors(judge, texts).await?.into_iter();
     let own = vectors.next().unwrap_or_default();
     let own = StatementTraits::new(&draft.content, draft.category, own);
-    let odds = |(memory, vector): (Memory, Vec<f32>)| {
+    let traits = |(memory, vector): (&Memory, Vec<f32>)| {
         let category = memory.metadata.get(CATEGORY_KEY).and_then(|it| it.as_str());
-        let traits = StatementTraits::new(&memory.content, category, vector);
-        (own.means_log_odds(&traits), memory)
+        StatementTraits::new(&memory.content, category, vector)
     };
-    let best = candidates.into_iter().zip(vectors).map(odds);
-    let best = best.max_by(|one, other| one.0.total_cmp(&other.0));
-    Ok(best.filter(|(odds, _)| *odds > STORED_LOG_ODDS).map(|(_, memory)| memory))
+    let statements: Vec<StatementTraits> = candidates.iter().zip(vectors).map(traits).collect();
+    Ok(own.likeliest(correction, candidates.into_iter().zip(&statements).collect()))
 }
 
 /// Returns the vectors of texts; empty ones without an encoder.

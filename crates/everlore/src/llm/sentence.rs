@@ -18,6 +18,8 @@ pub struct SentenceScores {
     pub keep: f32,
     /// Most probable kind of a sentence that is kept.
     pub kind: SentenceKind,
+    /// Log odds of each kind but for a constant, in the order of [`SentenceKind::ALL`].
+    pub kind_scores: [f32; SentenceKind::ALL.len()],
     /// Most probable mode.
     pub mode: SentenceMode,
     /// Log odds of each mode but for a constant, in the order of [`SentenceMode::ALL`].

@@ -28,7 +28,7 @@ use crate::{
 
 pub(crate) use attribute::attribute_to_speakers;
 pub use correction::Correction;
-pub(super) use correction::{STORED_LOG_ODDS, StatementTraits};
+pub(super) use correction::StatementTraits;
 pub use judge::SentenceJudge;
 pub(crate) use model_request::{ExtractionInput, extract_prompt, extraction_request};
 pub(super) use model_response::first_json_object;

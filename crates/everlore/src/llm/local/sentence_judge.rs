@@ -46,11 +46,14 @@ pub(super) fn judge_sentence(
     let (framed, read) = frame(encoder, input);
     let outputs = encoder.adapted_outputs(adapter, &framed, read);
     let (kinds, modes) = outputs[1..].split_at(KIND_OUTPUTS);
+    let mut kind_scores = [0.0; SentenceKind::ALL.len()];
+    kind_scores.copy_from_slice(&kinds[..SentenceKind::ALL.len()]);
     let mut mode_scores = [0.0; SentenceMode::ALL.len()];
     mode_scores.copy_from_slice(modes);
     Ok(SentenceScores {
         keep: outputs[0],
-        kind: SentenceKind::ALL[highest(&kinds[..SentenceKind::ALL.len()])],
+        kind: SentenceKind::ALL[highest(&kind_scores)],
+        kind_scores,
         mode: SentenceMode::ALL[highest(modes)],
         mode_scores,
     })

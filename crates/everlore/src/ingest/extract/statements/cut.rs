@@ -4,7 +4,7 @@ use std::{ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-use crate::text::{language::is_cjk, sentences::sentences};
+use crate::text::{language::is_cjk, secrets::find_mask, sentences::sentences};
 
 /// Most sentences of a message that are judged, half of them at its beginning and half at its end: each costs some
 /// milliseconds, and a longer message is a text that was pasted.
@@ -50,9 +50,16 @@ impl CutMessage {
     pub(super) fn new(message: &str) -> Self {
         let text = own_lines(message);
         let mut parts = Vec::new();
-        for (sentence, span) in sentence_spans(&text).into_iter().enumerate() {
-            let groups = clause_groups(&text, span).into_iter();
-            parts.extend(groups.map(|span| CutPart { span, sentence }));
+        let mut sentence = 0;
+        for span in sentence_spans(&text) {
+            // What stands beside a masked secret is worth keeping without it.
+            let is_masked = find_mask(&text[span.clone()]).is_some();
+            let longest = if is_masked { 0 } else { MAX_SENTENCE_WIDTH };
+            for span in clause_groups(&text, span, longest) {
+                sentence += usize::from(is_masked);
+                parts.push(CutPart { span, sentence });
+            }
+            sentence += 1;
         }
         parts.retain(|part| is_own_statement(&text[part.span.clone()]));
         if parts.len() > MAX_SENTENCES {
@@ -144,16 +151,16 @@ fn has_open_quote(text: &str) -> bool {
     })
 }
 
-/// Cuts a long sentence into groups of clauses.
-fn clause_groups(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
+/// Cuts a sentence that is wider than `longest` into groups of clauses.
+fn clause_groups(text: &str, span: Range<usize>, longest: usize) -> Vec<Range<usize>> {
     let sentence = &text[span.clone()];
-    if width(sentence) <= MAX_SENTENCE_WIDTH {
+    if width(sentence) <= longest {
         return vec![span];
     }
     let mut groups = Vec::new();
     let mut start = 0;
     for found in CLAUSE_BREAKS.find_iter(sentence) {
-        if width(&sentence[start..found.start()]) >= MIN_GROUP_WIDTH {
+        if width(&sentence[start..found.start()]) >= MIN_GROUP_WIDTH.min(longest) {
             groups.push(span_in(text, &sentence[start..found.end()]));
             start = found.end();
         }

@@ -2,8 +2,9 @@
 
 use super::super::{
     judge::{
-        CLEARLY_UNASSERTED, FRAMED_RULE_LOG_ODDS, KEEP_LOG_ODDS, MAX_UNASSERTED, PATTERN_LOG_ODDS,
-        SURE_LOG_ODDS, probability, unasserted_log_odds,
+        CLEARLY_UNASSERTED, CORRECTION_LOG_ODDS, FRAMED_RULE_LOG_ODDS, KEEP_LOG_ODDS,
+        MAX_UNASSERTED, MIN_CORRECTION, PATTERN_LOG_ODDS, SURE_LOG_ODDS, correction_probability,
+        probability, unasserted_log_odds,
     },
     slots::FoundSlot,
 };
@@ -37,6 +38,14 @@ pub(super) struct JudgedSentence {
 pub(super) struct KeepReason {
     pub(super) category: SentenceKind,
     pub(super) confidence: f64,
+    /// Set if it is to be kept only where it corrects an earlier statement.
+    pub(super) is_tentative: bool,
+}
+
+impl KeepReason {
+    fn new(category: SentenceKind, confidence: f64) -> Self {
+        Self { category, confidence, is_tentative: false }
+    }
 }
 
 impl JudgedSentence {
@@ -53,18 +62,24 @@ impl JudgedSentence {
         if self.is_exact() {
             let least = if self.is_framed { FRAMED_RULE_LOG_ODDS } else { f32::NEG_INFINITY };
             let is_kept = scores.keep >= least && unasserted <= CLEARLY_UNASSERTED;
-            let confidence = REQUESTED_CONFIDENCE;
-            return is_kept.then_some(KeepReason { category: scores.kind, confidence });
+            return is_kept.then_some(KeepReason::new(scores.kind, REQUESTED_CONFIDENCE));
         }
         let least = if self.is_framed { SURE_LOG_ODDS } else { KEEP_LOG_ODDS };
         if unasserted > MAX_UNASSERTED {
             return None;
         }
         if scores.keep >= least {
-            let confidence = probability(scores.keep);
-            return Some(KeepReason { category: scores.kind, confidence });
+            return Some(KeepReason::new(scores.kind, probability(scores.keep)));
         }
-        self.by_pattern_alone()
+        self.by_pattern_alone().or_else(|| self.by_correction(scores))
+    }
+
+    fn by_correction(&self, scores: &SentenceScores) -> Option<KeepReason> {
+        let is_kept = !self.is_framed
+            && scores.keep >= CORRECTION_LOG_ODDS
+            && correction_probability(scores) >= MIN_CORRECTION;
+        let reason = KeepReason::new(scores.kind, PATTERN_CONFIDENCE);
+        is_kept.then_some(KeepReason { is_tentative: true, ..reason })
     }
 
     /// Returns the reason to keep a plain statement that a pattern knows, if the classifier has little against it.
@@ -72,8 +87,7 @@ impl JudgedSentence {
         let alone = self.alone.filter(|_| !self.is_framed)?;
         let is_kept =
             alone.keep >= PATTERN_LOG_ODDS && unasserted_log_odds(&alone) <= MAX_UNASSERTED;
-        let confidence = PATTERN_CONFIDENCE;
-        is_kept.then_some(KeepReason { category: alone.kind, confidence })
+        is_kept.then_some(KeepReason::new(alone.kind, PATTERN_CONFIDENCE))
     }
 
     fn by_patterns(&self) -> Option<KeepReason> {
@@ -83,7 +97,7 @@ impl JudgedSentence {
             None => return None,
         };
         let confidence = if self.is_requested { REQUESTED_CONFIDENCE } else { PATTERN_CONFIDENCE };
-        (!self.is_framed).then_some(KeepReason { category, confidence })
+        (!self.is_framed).then_some(KeepReason::new(category, confidence))
     }
 
     /// Returns `true` if a rule tells that the sentence is to be kept.

@@ -6,7 +6,7 @@ use super::{
     StatementExtractor,
     cut::CutMessage,
     dates::with_dates,
-    decide::{JudgedSentence, KeepReason},
+    decide::{JudgedSentence, KeepReason, category_of},
     filler::without_filler,
     frame::is_foreign_text,
     front, requests,
@@ -182,6 +182,11 @@ impl MessageReader<'_> {
         CorrectionCue::of(self.cut.words(part), self.sentences[part].scores.as_ref())
     }
 
+    fn correction(&self, part: usize) -> Option<Correction> {
+        let scores = self.sentences[part].scores.as_ref();
+        self.cue(part).map(|cue| Correction::new(cue, scores))
+    }
+
     /// Adds a kept part: to the statement before it, if it is a clause of the same sentence or refers to it.
     fn add_span(&self, spans: &mut Vec<StatementSpan>, part: usize, reason: KeepReason) {
         let refers_back = part > 0 && front::refers_back(self.cut.words(part));
@@ -223,8 +228,10 @@ impl MessageReader<'_> {
         if span.first == span.last
             && let Some(pieces) = split_by_slots(&words, slots)
         {
-            let drafts = pieces.into_iter().map(|(piece, slot)| {
-                self.draft(self.dated(piece), span.reason, Some(slot), evidence.clone())
+            let drafts = pieces.into_iter().map(|(piece, found)| {
+                let category = category_of(found.slot.attribute);
+                let reason = KeepReason { category, ..span.reason };
+                self.draft(self.dated(piece), reason, Some(found), evidence.clone())
             });
             return drafts.collect();
         }
@@ -236,9 +243,9 @@ impl MessageReader<'_> {
             Some((id, question)) => (format!("{question} — {dated}"), vec![id, self.turn.id]),
             None => (dated, evidence),
         };
-        let correction = (span.kept..=span.last).find_map(|part| self.cue(part));
-        let correction =
-            correction.map(|cue| Correction { is_withdrawal: false, is_direct: cue.is_direct });
+        let correction = (span.kept..=span.last).find_map(|part| self.correction(part));
+        let is_tentative = span.reason.is_tentative;
+        let correction = correction.map(|it| Correction { is_tentative, ..it });
         let draft = self.draft(content, span.reason, slots.first().cloned(), evidence);
         vec![Draft { correction, ..draft }]
     }
@@ -249,8 +256,10 @@ impl MessageReader<'_> {
 
     /// Returns a draft that stores nothing and ends what it means.
     fn withdrawal(&self, part: usize) -> Draft {
-        let is_direct = self.cue(part).is_some_and(|cue| cue.is_direct || cue.is_bare);
-        let correction = Some(Correction { is_withdrawal: true, is_direct });
+        let is_bare = self.cue(part).is_some_and(|cue| cue.is_bare);
+        let correction = self.correction(part).map(Correction::into_withdrawal);
+        let correction =
+            correction.map(|it| Correction { is_direct: it.is_direct || is_bare, ..it });
         let words = self.cut.words(part).to_owned();
         let language = self.patterns.language();
         Draft {

@@ -27,7 +27,7 @@ use jiff::tz::TimeZone;
 
 use super::{
     Draft, TurnText,
-    correction::{DIRECT_LOG_ODDS, SAME_SESSION_LOG_ODDS, StatementTraits},
+    correction::{Correction, DIRECT_LOG_ODDS, StatementTraits},
     judge::SentenceJudge,
 };
 use crate::{error::Result, text::attribution::is_same_name, types::Role};
@@ -138,8 +138,9 @@ impl<'a> StatementExtractor<'a> {
             if statement.draft.correction.is_some_and(|it| it.is_withdrawal) {
                 return Ok(());
             }
-            // What the taken draft would have corrected is still to be found.
-            statement.draft.correction = taken.draft.correction;
+            // What the taken draft would have corrected is still to be found, and now there is something to keep.
+            let earlier = taken.draft.correction;
+            statement.draft.correction = earlier.map(|it| Correction { is_tentative: false, ..it });
         }
         self.statements.push(statement);
         Ok(())
@@ -161,19 +162,18 @@ impl<'a> StatementExtractor<'a> {
             is_same_name(&speaker(&earlier.draft), &speaker(&statement.draft))
                 && !earlier.draft.correction.is_some_and(|it| it.is_withdrawal)
         };
-        let odds = |earlier: &PendingStatement| statement.traits.means_log_odds(&earlier.traits);
+        let traits = &statement.traits;
         let candidates = || self.statements.iter().enumerate().filter(own);
-        let likeliest = candidates()
-            .map(|(index, earlier)| (odds(earlier), index))
-            .max_by(|one, other| one.0.total_cmp(&other.0))
-            .filter(|(odds, _)| *odds > SAME_SESSION_LOG_ODDS);
+        let all = candidates().map(|(index, earlier)| (index, &earlier.traits)).collect();
+        let likeliest = traits.likeliest(&correction, all);
         let directly_before = || {
             let (index, last) = candidates().next_back()?;
             let is_near = statement.message - last.message <= MAX_MESSAGES_BACK;
-            let is_meant = odds(last) > DIRECT_LOG_ODDS || correction.is_withdrawal;
+            let odds = traits.means_log_odds(&correction, &last.traits, true);
+            let is_meant = odds > DIRECT_LOG_ODDS || correction.is_withdrawal;
             (correction.is_direct && is_near && is_meant).then_some(index)
         };
-        likeliest.map(|(_, index)| index).or_else(directly_before)
+        likeliest.or_else(directly_before)
     }
 
     fn into_drafts(self) -> Vec<Draft> {

@@ -24,7 +24,9 @@ impl SentenceJudge for WordJudge {
         mode_scores[mode as usize] = 8.0;
         let is_kept = ["sister", "is", "demo", "size", "43", "我", "演示", "交稿"];
         let keep = if is_kept.iter().any(|word| has(word)) { 4.0 } else { -4.0 };
-        Ok(SentenceScores { keep, kind: SentenceKind::Family, mode, mode_scores })
+        let mut kind_scores = [0.0; SentenceKind::ALL.len()];
+        kind_scores[SentenceKind::Family as usize] = 8.0;
+        Ok(SentenceScores { keep, kind: SentenceKind::Family, kind_scores, mode, mode_scores })
     }
 
     fn text_vector(&self, _: &str) -> Result<Vec<f32>> {
