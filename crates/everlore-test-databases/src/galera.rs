@@ -70,10 +70,22 @@ impl GaleraCluster {
 
     /// Waits until the running nodes form a cluster and all of them take writes.
     pub async fn wait_for_view(&mut self) {
-        let size = self.nodes.iter().filter(|node| node.runs()).count();
-        for node in self.nodes.iter_mut().filter(|node| node.runs()) {
-            node.wait_until_synced(size).await;
+        let wait = Wait::new();
+        while !self.has_view().await {
+            self.nodes.iter_mut().for_each(|node| node.server.assert_running());
+            wait.pause("the view of the cluster").await;
         }
+    }
+
+    /// Returns `true` if all running nodes take writes and know each other.
+    async fn has_view(&self) -> bool {
+        let running: Vec<&GaleraNode> = self.nodes.iter().filter(|node| node.runs()).collect();
+        for node in &running {
+            if !node.is_synced(running.len()).await {
+                return false;
+            }
+        }
+        true
     }
 
     /// Returns the URL of a node for a user who may do everything, with the password.
@@ -129,15 +141,7 @@ impl GaleraNode {
         self.server.process_id().is_some()
     }
 
-    /// Waits until the node takes writes in a cluster of this size.
-    async fn wait_until_synced(&mut self, size: usize) {
-        let wait = Wait::new();
-        while !self.is_synced(size).await {
-            self.server.assert_running();
-            wait.pause("the view of the cluster").await;
-        }
-    }
-
+    /// Returns `true` if the node takes writes in a cluster of this size.
     async fn is_synced(&self, size: usize) -> bool {
         let status = "SELECT GROUP_CONCAT(VARIABLE_VALUE ORDER BY VARIABLE_NAME SEPARATOR ' ') \
              FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME IN \

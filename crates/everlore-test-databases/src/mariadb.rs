@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, process::Command};
 
-use mysql_async::{Conn, Opts, prelude::Queryable};
+use mysql_async::{Conn, Opts, OptsBuilder, prelude::Queryable};
 use rustix::process::Signal;
 
 use crate::{
@@ -109,7 +109,8 @@ impl MariaDbServer {
     }
 
     pub(crate) async fn try_query(&self, statement: &str) -> mysql_async::Result<Option<String>> {
-        let opts = Opts::from_url(&self.url())?;
+        // The client would change to the socket of the server, which lets only its own account in.
+        let opts = OptsBuilder::from_opts(Opts::from_url(&self.url())?).prefer_socket(false);
         let look = async {
             let mut connection = Conn::new(opts).await?;
             let value = connection.query_first(statement).await?;

@@ -60,9 +60,8 @@ impl ServerFolder {
         // The server must reach its own folder, and needs no right to list this one.
         fs::set_permissions(outer.path(), Permissions::from_mode(0o711)).expect("it is ours");
         let folder = Self { outer, _lock: lock };
-        // It holds the password.
-        DirBuilder::new().mode(0o700).create(folder.path()).expect("the name is free");
-        own(&folder.path());
+        create_private(&folder.path());
+        create_private(&folder.data());
         folder
     }
 
@@ -88,6 +87,12 @@ impl ServerFolder {
         own(&path);
         path
     }
+}
+
+/// Creates a folder that nobody but the server can read: it holds the password, or the data.
+fn create_private(path: &Path) {
+    DirBuilder::new().mode(0o700).create(path).expect("the name is free");
+    own(path);
 }
 
 fn own(path: &Path) {

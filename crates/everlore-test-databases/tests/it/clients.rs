@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU32, Ordering},
 };
 
-use mysql_async::{Conn, Opts, prelude::Queryable};
+use mysql_async::{Conn, Opts, OptsBuilder, prelude::Queryable};
 use tokio::task::JoinHandle;
 use tokio_postgres::{Client, Error, NoTls};
 
@@ -70,7 +70,9 @@ pub(crate) fn write_to_mariadb(url: String, client: usize) -> (AcknowledgedRows,
     let rows = AcknowledgedRows::default();
     let written = rows.clone();
     let task = tokio::spawn(async move {
-        let mut connection = Conn::new(Opts::from_url(&url).unwrap()).await.unwrap();
+        // Over TCP: the socket lets only the account of the server in.
+        let opts = OptsBuilder::from_opts(Opts::from_url(&url).unwrap()).prefer_socket(false);
+        let mut connection = Conn::new(opts).await.unwrap();
         while let Some(row) = written.next() {
             // A row of an attempt without an answer may be there.
             let insert = format!("INSERT IGNORE INTO everlore.written VALUES ({client}, {row})");

@@ -2,7 +2,9 @@
 
 use std::{
     env,
+    fs::{self, Permissions},
     io::{BufRead, BufReader},
+    os::unix::fs::PermissionsExt,
     path::Path,
     process::{Command, Stdio},
     time::{Duration, Instant},
@@ -26,7 +28,11 @@ async fn servers_end_with_a_process_that_is_killed() {
     }
     let mut victim = Command::new(env::current_exe().unwrap());
     let test = "orphans::servers_end_with_a_process_that_is_killed";
-    victim.args([test, "--exact", "--nocapture"]).env(VICTIM_VAR, "yes").stdout(Stdio::piped());
+    // The folders of its servers stay, so they are put where this process deletes them; servers must reach them.
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o711)).unwrap();
+    victim.args([test, "--exact", "--nocapture"]).stdout(Stdio::piped());
+    victim.env(VICTIM_VAR, "yes").env("TMPDIR", folder.path());
     let mut victim = victim.spawn().unwrap();
     let lines = BufReader::new(victim.stdout.take().unwrap()).lines().map(Result::unwrap);
     let report = lines.into_iter().find_map(|line| Some(line.split_once(REPORT)?.1.to_owned()));
