@@ -2,6 +2,7 @@
 
 // The packages are for this system only.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
 
 mod clients;
 mod failover;

@@ -47,6 +47,7 @@ async fn servers_end_with_a_process_that_is_killed() {
     }
 }
 
+#[expect(clippy::print_stdout, reason = "the test that started this process reads it")]
 async fn start_servers_and_wait() {
     // The thread that starts a server may end: the server stays.
     let postgres = tokio::spawn(PostgresServer::start(PostgresOptions::default())).await.unwrap();
