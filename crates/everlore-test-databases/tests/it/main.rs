@@ -10,3 +10,4 @@ mod faults;
 mod galera;
 mod orphans;
 mod restart;
+mod runner;
