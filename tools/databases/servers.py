@@ -86,7 +86,7 @@ class Server:
             self.as_server_user(signal.SIGKILL, self.creation()), env=self.environment(), cwd=self.folder, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=unblock_signals)
         if done.returncode:
-            raise StartError(f"{self.scheme}: {done.stdout.strip()}{hint(done.stdout)}")
+            raise StartError(f"{self.scheme}: {done.stdout.strip()}{self.access_hint()}")
 
     def launch(self):
         """Starts the server process without waiting for it."""
@@ -132,6 +132,13 @@ class Server:
 
     def url(self):
         return f"{self.scheme}://{USER}:{self.password}@127.0.0.1:{self.port}/{self.database}"
+
+    def access_hint(self):
+        folder = self.installation.folder
+        look = self.as_server_user(signal.SIGKILL, ["test", "-r", folder / "packages.lock"])
+        if subprocess.run(look).returncode == 0:
+            return ""
+        return f"\nroot runs the servers as {server_user().pw_name}, who must be able to read {folder}"
 
     def environment(self):
         return self.installation.environment(self.folder)
@@ -209,12 +216,6 @@ class MariaDb(Server):
 def server_user():
     """Returns the account that servers run as: both refuse root."""
     return pwd.getpwnam("nobody") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
-
-
-def hint(message):
-    if os.geteuid() != 0 or "ermission denied" not in message:
-        return ""
-    return f"\nroot runs the servers as {server_user().pw_name}, who must be able to read the folder of the programs"
 
 
 def own_by_server_user(folder):
