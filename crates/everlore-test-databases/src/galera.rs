@@ -1,7 +1,7 @@
 //! Galera clusters: MariaDB servers that all take writes and all hold every write.
 
 use crate::{
-    DatabaseInstallation, MariaDbServer, mariadb::random_password, ports::ReservedPort,
+    DatabaseInstallation, MariaDbServer, ports::ReservedPort, random::random_password,
     readiness::Wait,
 };
 

@@ -12,6 +12,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 mod installation;
+mod random;
 mod ports;
 mod server_folder;
 mod process;

@@ -7,8 +7,9 @@ use rustix::process::Signal;
 
 use crate::{
     DatabaseInstallation,
-    ports::{ReservedPort, random_number},
+    ports::ReservedPort,
     process::{ServerProcess, run_to_end, server_command},
+    random::random_password,
     readiness::{LOOK_TIMEOUT, Wait},
     server_folder::ServerFolder,
 };
@@ -201,9 +202,4 @@ impl Drop for MariaDbServer {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-/// Returns a password that no other server has.
-pub(crate) fn random_password() -> String {
-    format!("{:016x}{:016x}", random_number(), random_number())
 }

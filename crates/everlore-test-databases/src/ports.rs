@@ -3,12 +3,13 @@
 use std::{
     env,
     fs::{self, File},
-    hash::{BuildHasher, RandomState},
     net::{Ipv4Addr, SocketAddr, TcpListener},
     ops::Range,
 };
 
 use rustix::process::geteuid;
+
+use crate::random::random_number;
 
 /// Range below the ports that systems give to outgoing connections, which could take one before its server starts.
 const PORTS: Range<u16> = 10_240..32_768;
@@ -52,9 +53,4 @@ impl ReservedPort {
 fn random_port() -> u16 {
     let span = u64::from(PORTS.end - PORTS.start);
     PORTS.start + u16::try_from(random_number() % span).expect("the span is below 65,536")
-}
-
-/// Returns a number that differs in every call and every process.
-pub(crate) fn random_number() -> u64 {
-    RandomState::new().hash_one(())
 }

@@ -7,8 +7,9 @@ use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
 use crate::{
     DatabaseInstallation,
-    ports::{ReservedPort, random_number},
+    ports::ReservedPort,
     process::{ServerProcess, run_to_end, server_command},
+    random::random_password,
     readiness::{LOOK_TIMEOUT, Wait},
     server_folder::ServerFolder,
 };
@@ -63,8 +64,7 @@ pub struct PostgresServer {
 impl PostgresServer {
     /// Creates a database and starts a server, which waits for the disk at every commit.
     pub async fn start(options: PostgresOptions) -> Self {
-        let password = format!("{:016x}{:016x}", random_number(), random_number());
-        let mut server = Self::stopped(options, password);
+        let mut server = Self::stopped(options, random_password());
         let password_file = server.folder.write("password", &server.password);
         let mut initdb = server.command("initdb");
         initdb.arg("-D").arg(server.folder.data()).args(["-U", USER, "-A", "scram-sha-256"]);
