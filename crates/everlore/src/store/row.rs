@@ -10,7 +10,8 @@ use crate::{
 
 /// Actors and operations by their numbers in a database.
 pub(crate) const ACTORS: [Actor; 3] = [Actor::Person, Actor::Agent, Actor::Engine];
-pub(crate) const OPS: [ChangeOp; 4] = [ChangeOp::Add, ChangeOp::Update, ChangeOp::Delete, ChangeOp::Erase];
+pub(crate) const OPS: [ChangeOp; 4] =
+    [ChangeOp::Add, ChangeOp::Update, ChangeOp::Delete, ChangeOp::Erase];
 
 /// A memory with its index address and its newest journal line.
 #[derive(Debug, Clone, PartialEq)]

@@ -85,7 +85,9 @@ impl ServerOptions {
             "sslmode" | "ssl-mode" => {
                 self.is_tls = match value.to_ascii_lowercase().replace('_', "-").as_str() {
                     "disable" | "disabled" => false,
-                    "require" | "required" | "verify-ca" | "verify-full" | "verify-identity" => true,
+                    "require" | "required" | "verify-ca" | "verify-full" | "verify-identity" => {
+                        true
+                    }
                     _ => return None,
                 }
             }

@@ -1,5 +1,5 @@
 //! One write: it locks the scope and loads the rows it touches, plans, loads what its index changes need, and sends all
-//! statements with the commit. That are two or three round trips, whatever the size of the batch.
+//! statements with the commit. These are two or three round trips, whatever the size of the batch.
 //!
 //! Every write has an id, which the transaction stores. When a connection breaks during a commit, the next attempt locks
 //! the scope, which waits for the end of the lost transaction, and looks for the id before it writes again.
@@ -11,17 +11,14 @@ use std::{
 
 use super::{
     ServerStore,
-    block_tables::{self, read_joined, read_tail, read_whole, select_rows, select_tail},
     driver::{SqlErrorKind, StatementResult, failure_kind},
-    index_edit::{IndexEdit, IndexLoaded, IndexNeeds, IndexState},
+    index_edit::{IndexEdit, IndexNeeds},
     load::{CaptureState, LoadedWrite, WriteKeys},
     models::{self, ModelRegistry, ModelUse},
-    quarantine, rows,
-    rows::TurnRange,
+    quarantine,
     scope_row::{self, LockedScope, ScopeKey},
-    sql::{SqlRow, Statement, sql},
-    tables::BLOCK_DOCS,
-    transaction::{RetryPolicy, Transaction, retried},
+    sql::{Statement, list, sql},
+    transaction::{RetryRule, Transaction, retried},
     write_script::{PassedTurns, WriteScript},
 };
 use crate::{
@@ -29,25 +26,24 @@ use crate::{
     store::{
         DocAddress,
         capture_queue::{lease_lost, starts_exchange},
-        index::{
-            Docs, IndexEntry,
-            assemble::{BlockSnapshot, valid_docs},
-            block_cache::{CachedBlock, CachedVectors},
-        },
+        index::IndexEntry,
         plan::{Effects, SessionCounter, analyze_entries, plan},
         row::MemoryRow,
         uri_conflict,
     },
     sync::{lock, run_blocking},
-    types::{AppliedChange, CaptureCheckpoint, Kind, Memory, MemoryId, QuarantinedDraft, WriteBatch},
+    types::{
+        AppliedChange, CaptureCheckpoint, Change, Kind, Memory, MemoryId, QuarantinedDraft,
+        WriteBatch,
+    },
 };
 
 /// Writes with more changes than this are analysed away from the async threads.
 const MAX_INLINE: usize = 8;
 
 /// Write whose texts were analysed.
-struct PreparedWrite {
-    write: WriteBatch,
+pub(super) struct AnalyzedWrite {
+    pub(super) write: WriteBatch,
     /// The index entry of each change that stores a memory, without its address.
     entries: Vec<Option<IndexEntry>>,
     /// Id that no other write has.
@@ -63,7 +59,7 @@ struct UncertainWrite {
     applied: Vec<AppliedChange>,
 }
 
-impl PreparedWrite {
+impl AnalyzedWrite {
     fn new(write: WriteBatch) -> Result<Self> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(|error| Error::store(error.to_string()))?;
@@ -87,11 +83,11 @@ impl ServerStore {
     /// Applies all changes or none; returns when they are durable.
     pub(super) async fn apply_write(&self, write: WriteBatch) -> Result<Vec<AppliedChange>> {
         let prepared = if write.changes.len() <= MAX_INLINE {
-            PreparedWrite::new(write)?
+            AnalyzedWrite::new(write)?
         } else {
-            run_blocking(move || PreparedWrite::new(write)).await?
+            run_blocking(move || AnalyzedWrite::new(write)).await?
         };
-        let outcome = retried(RetryPolicy::Idempotent, || self.try_apply(&prepared)).await;
+        let outcome = retried(RetryRule::Idempotent, || self.try_apply(&prepared)).await;
         match outcome {
             Err(error) if failure_kind(&error) == Some(SqlErrorKind::Unique) => {
                 Err(self.name_conflict(&prepared.write).await?.unwrap_or(error))
@@ -100,7 +96,7 @@ impl ServerStore {
         }
     }
 
-    async fn try_apply(&self, prepared: &PreparedWrite) -> Result<Vec<AppliedChange>> {
+    async fn try_apply(&self, prepared: &AnalyzedWrite) -> Result<Vec<AppliedChange>> {
         let write = &prepared.write;
         let (key, keys) = (ScopeKey::of(&write.scope), WriteKeys::of(write));
         let (mut tx, scope, results) = self.lock_scope(key, prepared, &keys).await?;
@@ -116,7 +112,7 @@ impl ServerStore {
     async fn lock_scope(
         &self,
         key: ScopeKey,
-        prepared: &PreparedWrite,
+        prepared: &AnalyzedWrite,
         keys: &WriteKeys,
     ) -> Result<(Transaction, LockedScope, Vec<StatementResult>)> {
         let mut tx = self.db.begin().await?;
@@ -126,7 +122,7 @@ impl ServerStore {
         drop(tx);
         // On its own: a transaction that inserts the row and then locks it would deadlock with another one.
         let created = vec![scope_row::create(&prepared.write.scope)];
-        self.db.write(RetryPolicy::Idempotent, created).await?;
+        self.db.write(RetryRule::Idempotent, created).await?;
         let mut tx = self.db.begin().await?;
         let locked = scope_row::lock(&mut tx, key, keys.statements()).await?;
         let (scope, results) = locked.ok_or_else(|| Error::damaged("a scope was not stored"))?;
@@ -137,12 +133,12 @@ impl ServerStore {
     async fn name_conflict(&self, write: &WriteBatch) -> Result<Option<Error>> {
         let key = ScopeKey::of(&write.scope);
         let added = write.changes.iter().filter_map(|change| match change {
-            crate::types::Change::Add(memory) => Some(&**memory),
+            Change::Add(memory) => Some(&**memory),
             _ => None,
         });
         let added: Vec<&Memory> = added.collect();
-        let ids = super::sql::list(added.iter().map(|memory| memory.id));
-        let uris = super::sql::list(added.iter().map(|memory| memory.uri.as_str()));
+        let ids = list(added.iter().map(|memory| memory.id));
+        let uris = list(added.iter().map(|memory| memory.uri.as_str()));
         let text = "SELECT id, uri FROM memories WHERE scope = ? AND (id IN ? OR listed_uri IN ?)";
         let mut taken: Vec<(MemoryId, String)> = Vec::new();
         for mut row in self.db.read_one(sql!(text, key, ids, uris)).await? {
@@ -163,7 +159,7 @@ async fn stored_before(
     tx: &mut Transaction,
     key: ScopeKey,
     scope: &LockedScope,
-    prepared: &PreparedWrite,
+    prepared: &AnalyzedWrite,
 ) -> Result<Option<Vec<AppliedChange>>> {
     let Some(uncertain) = lock(&prepared.uncertain).clone() else { return Ok(None) };
     if scope.write_id.as_deref() == Some(&prepared.id[..]) {
@@ -175,24 +171,19 @@ async fn stored_before(
 }
 
 /// Attempt at a write, with its scope locked.
-struct WriteAttempt<'a> {
-    store: &'a ServerStore,
-    prepared: &'a PreparedWrite,
-    key: ScopeKey,
+pub(super) struct WriteAttempt<'a> {
+    pub(super) store: &'a ServerStore,
+    pub(super) prepared: &'a AnalyzedWrite,
+    pub(super) key: ScopeKey,
     scope: LockedScope,
 }
 
-/// What the second round trip of a write loads, if there is one.
-#[derive(Default)]
-struct SecondLoad {
-    index: IndexLoaded,
-    drafts: Vec<QuarantinedDraft>,
-    /// Stored turns that the checkpoint passes.
-    passed: Vec<MemoryRow>,
-}
-
 impl WriteAttempt<'_> {
-    async fn execute(mut self, mut tx: Transaction, mut found: LoadedWrite) -> Result<Vec<AppliedChange>> {
+    async fn execute(
+        mut self,
+        mut tx: Transaction,
+        mut found: LoadedWrite,
+    ) -> Result<Vec<AppliedChange>> {
         let write = &self.prepared.write;
         let mut script = WriteScript::new(self.key);
         let model = self.model_number(&mut tx, &mut found, &mut script).await?;
@@ -253,7 +244,8 @@ impl WriteAttempt<'_> {
         let number = match session {
             None => 0,
             Some(name) => {
-                let SessionCounter { number, .. } = found.loaded.sessions.get(name).ok_or_else(lost)?;
+                let SessionCounter { number, .. } =
+                    found.loaded.sessions.get(name).ok_or_else(lost)?;
                 *number
             }
         };
@@ -262,98 +254,6 @@ impl WriteAttempt<'_> {
         };
         found.captures.get(&number).filter(is_held).ok_or_else(lost)?;
         Ok(Some(number))
-    }
-
-    /// Loads what the index changes, the erasures and the checkpoint need, in one round trip, if they need anything.
-    async fn second_load(
-        &self,
-        tx: &mut Transaction,
-        state: &IndexState,
-        needs: &IndexNeeds,
-        effects: &Effects,
-        captured: Option<u32>,
-    ) -> Result<SecondLoad> {
-        let mut second = SecondLoad::default();
-        let uncached = self.cached_docs(state, needs, &mut second.index.docs);
-        let statements = self.second_statements(needs, &uncached, effects, captured);
-        if statements.is_empty() {
-            return Ok(second);
-        }
-        let results = tx.run(statements).await?;
-        let mut results = results.into_iter().map(|result| result.rows);
-        let mut next = |is_there: bool| if is_there { results.next().unwrap_or_default() } else { Vec::new() };
-        let docs = next(!uncached.is_empty());
-        self.read_docs(docs, state, &uncached, &mut second.index.docs)?;
-        let is_whole = !needs.whole.is_empty();
-        let whole = [next(is_whole), next(is_whole), next(is_whole)];
-        second.index.whole = read_whole_blocks(whole, state, &needs.whole)?;
-        second.index.tail = read_tail(next(needs.seals))?;
-        second.drafts = quarantine::read(next(!effects.erasures.is_empty()))?;
-        second.passed = rows::read_all(next(captured.is_some()), &self.prepared.write.scope)?;
-        Ok(second)
-    }
-
-    fn second_statements(
-        &self,
-        needs: &IndexNeeds,
-        uncached: &[i64],
-        effects: &Effects,
-        captured: Option<u32>,
-    ) -> Vec<Statement> {
-        let key = self.key;
-        let mut statements = Vec::new();
-        if !uncached.is_empty() {
-            statements.push(select_rows(&BLOCK_DOCS, key, uncached));
-        }
-        if !needs.whole.is_empty() {
-            statements.extend(block_tables::select_whole(key, &needs.whole));
-        }
-        statements.extend(needs.seals.then(|| select_tail(key)));
-        statements.extend((!effects.erasures.is_empty()).then(|| quarantine::select(key)));
-        let checkpoint = self.prepared.write.checkpoint.as_ref();
-        statements.extend(captured.zip(checkpoint).map(|(session, checkpoint)| {
-            let address = |position| DocAddress::new(session, position);
-            let (from, to) = (address(checkpoint.from), address(checkpoint.to));
-            rows::turns(key, TurnRange { from, to, last: false, limit: usize::MAX })
-        }));
-        statements
-    }
-
-    /// Takes records from the cache; returns the blocks that it lacks.
-    fn cached_docs(
-        &self,
-        state: &IndexState,
-        needs: &IndexNeeds,
-        docs: &mut HashMap<i64, Docs>,
-    ) -> Vec<i64> {
-        let cache = self.store.block_cache.of_scope(self.key.to_bits());
-        let mut uncached = Vec::new();
-        for block in &needs.docs {
-            match cache.get(*block) {
-                Some(known) => drop(docs.insert(*block, Docs::shared(known.docs, Vec::new()))),
-                None => uncached.push(*block),
-            }
-        }
-        debug_assert!(needs.docs.iter().all(|id| state.blocks.iter().any(|it| it.id() == *id)));
-        uncached
-    }
-
-    fn read_docs(
-        &self,
-        rows: Vec<SqlRow>,
-        state: &IndexState,
-        wanted: &[i64],
-        docs: &mut HashMap<i64, Docs>,
-    ) -> Result<()> {
-        let cache = self.store.block_cache.of_scope(self.key.to_bits());
-        let mut loaded = read_joined(rows)?;
-        for block in state.blocks.iter().filter(|block| wanted.contains(&block.id())) {
-            let packed = loaded.remove(&block.id()).unwrap_or_default();
-            let packed = std::sync::Arc::new(valid_docs(&block.snapshot.header, packed)?);
-            docs.insert(block.id(), Docs::shared(packed.clone(), Vec::new()));
-            cache.put(block.id(), CachedBlock { docs: packed, vectors: CachedVectors::NotRequested });
-        }
-        Ok(())
     }
 
     /// Adds all effects in their order, but for the checkpoint.
@@ -407,17 +307,6 @@ impl WriteAttempt<'_> {
     }
 }
 
-fn read_whole_blocks(
-    rows: [Vec<SqlRow>; 3],
-    state: &IndexState,
-    wanted: &[i64],
-) -> Result<HashMap<i64, crate::store::index::IndexBlock>> {
-    let wanted = state.blocks.iter().filter(|block| wanted.contains(&block.id()));
-    let snapshots: Vec<&BlockSnapshot> = wanted.map(|block| &block.snapshot).collect();
-    let blocks = read_whole(rows, &snapshots)?;
-    Ok(snapshots.iter().map(|block| block.header.id).zip(blocks).collect())
-}
-
 /// Counts the turns that a checkpoint passes, as they are after the changes of the write.
 fn count_passed(
     session: u32,
@@ -429,7 +318,8 @@ fn count_passed(
     let range = DocAddress::new(session, from)..DocAddress::new(session, to);
     let stored = stored.iter().filter(|row| !effects.removed.contains(&row.address));
     let changed = effects.updated.iter().chain(&effects.inserted);
-    let changed = changed.filter(|row| row.memory.kind == Kind::Turn && range.contains(&row.address));
+    let changed =
+        changed.filter(|row| row.memory.kind == Kind::Turn && range.contains(&row.address));
     let turns: BTreeMap<DocAddress, &Memory> =
         stored.chain(changed).map(|row| (row.address, &row.memory)).collect();
     let exchanges = turns.values().filter(|turn| starts_exchange(turn)).count();

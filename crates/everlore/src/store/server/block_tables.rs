@@ -8,9 +8,7 @@ use std::{collections::HashMap, sync::Arc};
 use super::{
     scope_row::ScopeKey,
     sql::{OnConflict, SqlRow, Statement, insert, list, sql, sql_row},
-    tables::{
-        BLOCK_DELETIONS, BLOCK_DOCS, BLOCK_PARTS, BLOCK_VECTORS, BLOCKS, TAIL, Table,
-    },
+    tables::{BLOCK_DELETIONS, BLOCK_DOCS, BLOCK_PARTS, BLOCK_VECTORS, BLOCKS, TAIL, Table},
 };
 use crate::{
     error::{Error, Result},
@@ -140,11 +138,11 @@ fn verified(mut bytes: Vec<u8>, block: i64) -> Result<Vec<u8>> {
 
 /// Creates the query for the parts of a block that hold some terms.
 pub(super) fn select_parts(key: ScopeKey, header: &BlockHeader, terms: &[TermHash]) -> Statement {
-    let mut parts: Vec<usize> =
-        terms.iter().map(|term| part_of(*term, header.part_bits)).collect();
+    let mut parts: Vec<usize> = terms.iter().map(|term| part_of(*term, header.part_bits)).collect();
     parts.sort_unstable();
     parts.dedup();
-    let text = "SELECT number, bytes FROM block_parts WHERE scope = ? AND block = ? AND number IN ?";
+    let text =
+        "SELECT number, bytes FROM block_parts WHERE scope = ? AND block = ? AND number IN ?";
     sql!(text, key, header.id, list(parts))
 }
 
@@ -297,4 +295,3 @@ pub(super) fn select_model() -> Statement {
          JOIN models ON models.number = meta.value WHERE meta.name = 'model'"
     )
 }
-

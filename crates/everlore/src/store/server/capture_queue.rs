@@ -6,10 +6,10 @@ use super::{
     ServerStore,
     database::{Database, rows as result_rows},
     quarantine, rows,
-    rows::TurnRange,
+    rows::TurnQuery,
     scope_row::{self, ScopeKey},
     sql::{SqlRow, SqlValue, Statement, list, sql},
-    transaction::{RetryPolicy, retried},
+    transaction::{RetryRule, retried},
 };
 use crate::{
     error::Result,
@@ -30,7 +30,7 @@ impl CaptureQueue for ServerStore {
             let scope = pending.swap_remove(due).scope;
             let claim = ClaimRequest { scope: Some(scope.clone()), ..claim.clone() };
             let lease =
-                retried(RetryPolicy::Unchanged, || claim_in_scope(&self.db, &claim, &scope)).await?;
+                retried(RetryRule::Unchanged, || claim_in_scope(&self.db, &claim, &scope)).await?;
             // Another server leased a session of the scope meanwhile, so it is no longer due.
             if lease.is_some() {
                 return Ok(lease);
@@ -52,9 +52,10 @@ impl CaptureQueue for ServerStore {
         params.push(key.into());
         params.extend(session);
         params.push((&lease.owner).into());
-        let text = format!("UPDATE captures SET {set} WHERE scope = ? AND {condition} AND owner = ?");
+        let text =
+            format!("UPDATE captures SET {set} WHERE scope = ? AND {condition} AND owner = ?");
         let release = Statement::Plain { text: text.into(), params };
-        self.db.write(RetryPolicy::Idempotent, vec![release]).await.map(drop)
+        self.db.write(RetryRule::Idempotent, vec![release]).await.map(drop)
     }
 
     async fn unread_turns(
@@ -63,7 +64,7 @@ impl CaptureQueue for ServerStore {
         session: Option<&str>,
         limit: usize,
     ) -> Result<UnreadTurns> {
-        retried(RetryPolicy::Idempotent, || unread_turns(&self.db, scope, session, limit)).await
+        retried(RetryRule::Idempotent, || unread_turns(&self.db, scope, session, limit)).await
     }
 
     async fn mark_ended(&self, scope: &Scope, session: &str, now: Timestamp) -> Result<bool> {
@@ -72,7 +73,7 @@ impl CaptureQueue for ServerStore {
         let text = format!("UPDATE captures SET ended_at = ? WHERE scope = ? AND {condition}");
         let params = [vec![now.into(), key.into()], session].concat();
         let marked = vec![Statement::Plain { text: text.into(), params }];
-        Ok(self.db.write(RetryPolicy::Idempotent, marked).await? != [0])
+        Ok(self.db.write(RetryRule::Idempotent, marked).await? != [0])
     }
 
     async fn pending(&self, scope: Option<&Scope>) -> Result<Vec<PendingSession>> {
@@ -86,7 +87,7 @@ impl CaptureQueue for ServerStore {
     async fn drop_quarantined(&self, scope: &Scope, ids: &[MemoryId]) -> Result<usize> {
         let text = "DELETE FROM drafts WHERE scope = ? AND id IN ?";
         let drop = vec![sql!(text, ScopeKey::of(scope), list(ids.iter().copied()))];
-        let dropped = self.db.write(RetryPolicy::Unchanged, drop).await?;
+        let dropped = self.db.write(RetryRule::Unchanged, drop).await?;
         Ok(dropped.iter().sum::<u64>() as usize)
     }
 }
@@ -142,9 +143,9 @@ async fn unread_turns(
     };
     let (number, from) = (found.int(0)?, found.opt_int(1)?.unwrap_or(0));
     let address = |position| DocAddress::new(number, position);
-    let unread = TurnRange { from: address(from), to: address(u32::MAX), last: false, limit };
+    let unread = TurnQuery { from: address(from), to: address(u32::MAX), last: false, limit };
     let context =
-        TurnRange { from: address(0), to: address(from), last: true, limit: CONTEXT_TURNS };
+        TurnQuery { from: address(0), to: address(from), last: true, limit: CONTEXT_TURNS };
     let read = vec![rows::turns(key, unread), rows::turns(key, context)];
     let [unread, context] = result_rows(tx.commit(read).await?)?;
     let unread = rows::read_all(unread, scope)?;
@@ -158,10 +159,9 @@ async fn unread_turns(
 /// Creates the query for the number and the checkpoint of a session.
 fn select_checkpoint(key: ScopeKey, session: Option<&str>) -> Statement {
     match session {
-        None => sql!(
-            "SELECT 0, (SELECT checkpoint FROM captures WHERE scope = ? AND session = 0)",
-            key
-        ),
+        None => {
+            sql!("SELECT 0, (SELECT checkpoint FROM captures WHERE scope = ? AND session = 0)", key)
+        }
         Some(name) => sql!(
             "SELECT n.number, c.checkpoint FROM sessions n \
              LEFT JOIN captures c ON c.scope = n.scope AND c.session = n.number \
@@ -193,7 +193,8 @@ fn read_all_pending(rows: Vec<SqlRow>) -> Result<Vec<PendingSession>> {
 fn read_pending(mut row: SqlRow) -> Result<PendingSession> {
     let scope = Scope::new(&row.text(0)?, &row.text(1)?)?;
     let mut time = |column: usize| row.opt_int(column)?.map(timestamp).transpose();
-    let (ended_at, leased_until, retry_at, last_run_at) = (time(6)?, time(7)?, time(10)?, time(12)?);
+    let (ended_at, leased_until, retry_at, last_run_at) =
+        (time(6)?, time(7)?, time(10)?, time(12)?);
     Ok(PendingSession {
         scope,
         session: row.opt_text(2)?,

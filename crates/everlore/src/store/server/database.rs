@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::{
     driver::{SqlDriver, StatementResult},
     sql::{Dialect, SqlRow, Statement, sql},
-    transaction::{RetryPolicy, Transaction, retried},
+    transaction::{RetryRule, Transaction, retried},
 };
 use crate::error::{Error, Result};
 
@@ -48,7 +48,7 @@ impl Database {
         statements: [Statement; N],
     ) -> Result<[Vec<SqlRow>; N]> {
         let statements = Vec::from(statements);
-        retried(RetryPolicy::Idempotent, || async {
+        retried(RetryRule::Idempotent, || async {
             rows(self.snapshot().await?.commit(statements.clone()).await?)
         })
         .await
@@ -56,7 +56,7 @@ impl Database {
 
     /// Reads by one statement.
     pub(super) async fn read_one(&self, statement: Statement) -> Result<Vec<SqlRow>> {
-        retried(RetryPolicy::Idempotent, || async {
+        retried(RetryRule::Idempotent, || async {
             self.check_open()?;
             let mut connection = self.driver.acquire().await?;
             let results = connection.run(vec![statement.clone()]).await?;
@@ -68,7 +68,7 @@ impl Database {
     /// Runs statements that change data in one transaction and one round trip; returns how many rows each touched.
     pub(super) async fn write(
         &self,
-        policy: RetryPolicy,
+        policy: RetryRule,
         statements: Vec<Statement>,
     ) -> Result<Vec<u64>> {
         retried(policy, || async {
@@ -86,6 +86,7 @@ impl Database {
     /// Closes the pool; later calls fail.
     pub(super) async fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
+        tracing::debug!("closed after {} round trips", self.driver.round_trips());
         self.driver.close().await;
     }
 

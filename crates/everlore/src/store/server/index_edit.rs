@@ -104,7 +104,12 @@ impl IndexEdit {
     }
 
     /// Removes the live entry at an address. Its postings in a block stay until the block is merged.
-    fn remove(&mut self, state: &IndexState, address: DocAddress, loaded: &IndexLoaded) -> Result<()> {
+    fn remove(
+        &mut self,
+        state: &IndexState,
+        address: DocAddress,
+        loaded: &IndexLoaded,
+    ) -> Result<()> {
         if state.tail.contains_key(&address) {
             self.tail_removed.push(address);
             return Ok(());

@@ -52,7 +52,9 @@ impl ServerStore {
         let sealed = self.find_sealed(tx, key, &blocks, &sealed).await?;
         let is_found = |row: &MemoryRow| {
             let entry = tail.iter().find(|entry| entry.record.address == row.address);
-            entry.map_or(sealed.contains(&row.address), |entry| entry.encode() == expected(row).encode())
+            entry.map_or(sealed.contains(&row.address), |entry| {
+                entry.encode() == expected(row).encode()
+            })
         };
         let found: BTreeSet<MemoryId> =
             stored.iter().filter(|row| is_found(row)).map(|row| row.memory.id).collect();
@@ -68,7 +70,8 @@ impl ServerStore {
         entries: &[IndexEntry],
     ) -> Result<BTreeSet<DocAddress>> {
         let mut found = BTreeSet::new();
-        let holds = |block: &&ScopeBlock| entries.iter().any(|it| block.may_hold(it.record.address));
+        let holds =
+            |block: &&ScopeBlock| entries.iter().any(|it| block.may_hold(it.record.address));
         let holding: Vec<&ScopeBlock> = blocks.iter().filter(holds).collect();
         if holding.is_empty() {
             tx.finish();
@@ -124,13 +127,16 @@ pub(super) async fn inconsistencies(db: &Database, scope: &Scope) -> Result<Vec<
         sql!(unjournaled, key),
         sql!(orphans, key),
     ];
-    let [blocks, deletions, tail, stored, unjournaled, orphans] = database::rows(tx.run(read).await?)?;
+    let [blocks, deletions, tail, stored, unjournaled, orphans] =
+        database::rows(tx.run(read).await?)?;
     let blocks = read_blocks(blocks, deletions)?;
     let snapshots: Vec<&BlockSnapshot> = blocks.iter().map(|block| &block.snapshot).collect();
     let ids: Vec<i64> = blocks.iter().map(ScopeBlock::id).collect();
     let whole = tx.commit(block_tables::select_whole(key, &ids).into()).await?;
     let mut entries = read_tail(tail)?;
-    entries.extend(read_whole(database::rows(whole)?, &snapshots)?.iter().flat_map(IndexBlock::entries));
+    entries.extend(
+        read_whole(database::rows(whole)?, &snapshots)?.iter().flat_map(IndexBlock::entries),
+    );
     let mut problems = index_problems(entries, &rows::read_all(stored, scope)?);
     for mut row in unjournaled {
         let (id, seq) = (row.memory_id(0)?, row.int::<i64>(1)?);
@@ -170,7 +176,8 @@ fn index_problems(entries: Vec<IndexEntry>, stored: &[MemoryRow]) -> Vec<String>
 
 /// Returns the scopes whose index was built by an older text analysis.
 pub(super) async fn stale_scopes(db: &Database) -> Result<Vec<Scope>> {
-    let text = "SELECT agent, user_name FROM scopes WHERE index_version < ? ORDER BY agent, user_name";
+    let text =
+        "SELECT agent, user_name FROM scopes WHERE index_version < ? ORDER BY agent, user_name";
     read_scopes(db.read_one(sql!(text, TERMS_VERSION)).await?)
 }
 

@@ -11,7 +11,7 @@ use super::{
     rows,
     scope_row::ScopeKey,
     sql::{SqlRow, SqlValue, Statement, list, sql},
-    transaction::{RetryPolicy, retried},
+    transaction::{RetryRule, retried},
 };
 use crate::{
     error::Result,
@@ -28,7 +28,7 @@ const SELECT: &str =
 #[async_trait]
 impl Journal for ServerStore {
     async fn entries(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<JournalEntry>> {
-        retried(RetryPolicy::Idempotent, || async {
+        retried(RetryRule::Idempotent, || async {
             let key = ScopeKey::of(scope);
             let mut tx = self.db.snapshot().await?;
             let [lines] = result_rows(tx.run(vec![select_lines(key, query)]).await?)?;
@@ -94,10 +94,7 @@ fn select_lines(key: ScopeKey, query: &JournalQuery) -> Statement {
 fn select_after(key: ScopeKey, lines: &[JournalEntry], oldest: u64) -> Vec<Statement> {
     let ids: BTreeSet<MemoryId> = lines.iter().map(|line| line.id).collect();
     let later = "SELECT id, seq, image FROM journal WHERE scope = ? AND id IN ? AND seq > ?";
-    vec![
-        sql!(later, key, list(ids.iter().copied()), oldest),
-        rows::by_ids(key, ids),
-    ]
+    vec![sql!(later, key, list(ids.iter().copied()), oldest), rows::by_ids(key, ids)]
 }
 
 /// Memories before each of their lines, and as they are now.

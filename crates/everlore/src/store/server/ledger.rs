@@ -10,7 +10,7 @@ use super::{
     scope_row::ScopeKey,
     sql::{OnConflict, SqlRow, insert, sql, sql_row},
     tables::{JOBS, LEDGER},
-    transaction::RetryPolicy,
+    transaction::RetryRule,
 };
 use crate::{
     error::Result,
@@ -37,7 +37,7 @@ impl Ledger for ServerStore {
             spent.cost,
         ];
         let add = vec![insert(&LEDGER, vec![row], OnConflict::Add)];
-        self.db.write(RetryPolicy::Unchanged, add).await.map(drop)
+        self.db.write(RetryRule::Unchanged, add).await.map(drop)
     }
 
     async fn entries(&self, scope: &Scope, since: Date) -> Result<Vec<LedgerEntry>> {
@@ -54,17 +54,15 @@ impl Ledger for ServerStore {
     async fn total_on(&self, day: Date) -> Result<ModelSpend> {
         let sums = ["calls", "tokens_read", "tokens_cached", "tokens_written", "millis"]
             .map(|column| format!("CAST(COALESCE(sum({column}), 0) AS BIGINT)"));
-        let text = format!(
-            "SELECT {}, COALESCE(sum(cost), 0) FROM ledger WHERE day = ?",
-            sums.join(", ")
-        );
+        let text =
+            format!("SELECT {}, COALESCE(sum(cost), 0) FROM ledger WHERE day = ?", sums.join(", "));
         let found = self.db.read_one(sql!(text, day_number(day))).await?;
         found.into_iter().next().map_or_else(|| Ok(ModelSpend::default()), read_spend)
     }
 
     async fn prune(&self, before: Date) -> Result<usize> {
         let prune = vec![sql!("DELETE FROM ledger WHERE day < ?", day_number(before))];
-        let removed = self.db.write(RetryPolicy::Unchanged, prune).await?;
+        let removed = self.db.write(RetryRule::Unchanged, prune).await?;
         Ok(removed.iter().sum::<u64>() as usize)
     }
 
@@ -82,7 +80,7 @@ impl Ledger for ServerStore {
             insert(&JOBS, vec![sql_row![key, job, now]], OnConflict::Keep),
             sql!(text, now, key, job, latest),
         ];
-        let changed = self.db.write(RetryPolicy::Unchanged, begin).await?;
+        let changed = self.db.write(RetryRule::Unchanged, begin).await?;
         Ok(changed.iter().sum::<u64>() > 0)
     }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::{
     ServerStore,
-    block_tables::{self, LAYOUT, ScopeBlock, read_blocks, read_whole, select_blocks, select_model},
+    block_tables::{
+        self, LAYOUT, ScopeBlock, read_blocks, read_whole, select_blocks, select_model,
+    },
     database::{Database, rows},
     models,
     scope_row::{self, ScopeKey},
@@ -73,8 +75,11 @@ async fn merge_one(db: &Database, key: ScopeKey) -> Result<MergeOutcome> {
     let mut sizes: Vec<BlockSize> = blocks.iter().map(ScopeBlock::size).collect();
     sizes.sort_by_key(|size| (size.level, size.id));
     let Some(due) = next_merge(&sizes, MergeLimit::Any) else { return Ok(MergeOutcome::Idle) };
-    let sources: Vec<&BlockSnapshot> =
-        blocks.iter().map(|block| &block.snapshot).filter(|it| due.contains(&it.header.id)).collect();
+    let sources: Vec<&BlockSnapshot> = blocks
+        .iter()
+        .map(|block| &block.snapshot)
+        .filter(|it| due.contains(&it.header.id))
+        .collect();
     let bytes = db.read(block_tables::select_whole(key, &due)).await?;
     let Ok(whole) = read_whole(bytes, &sources) else { return Ok(MergeOutcome::Overtaken) };
     let merged = IndexBlock::merge(&whole, model, &LAYOUT);

@@ -3,7 +3,7 @@
 use super::{
     database::{Database, number, rows},
     sql::{Dialect, Statement, sql},
-    transaction::{RetryPolicy, retried},
+    transaction::{RetryRule, retried},
 };
 use crate::error::{Error, Result};
 
@@ -21,7 +21,7 @@ const VERSION: &str = "SELECT value FROM meta WHERE name = 'schema'";
 
 /// Makes the schema ready for this program; refuses one of a newer program.
 pub(super) async fn migrate(db: &Database) -> Result<()> {
-    retried(RetryPolicy::Idempotent, || async {
+    retried(RetryRule::Idempotent, || async {
         let found = version(db).await?;
         if found > SCHEMA_VERSION {
             return Err(Error::SchemaTooNew { found, known: SCHEMA_VERSION });
@@ -60,9 +60,8 @@ async fn upgrade(db: &Database) -> Result<()> {
 
 /// Splits a step into its statements, each of which ends a line.
 fn statements(step: &'static str) -> impl Iterator<Item = Statement> {
-    let is_statement = |text: &&str| {
-        text.lines().any(|line| !line.trim().is_empty() && !line.starts_with("--"))
-    };
+    let is_statement =
+        |text: &&str| text.lines().any(|line| !line.trim().is_empty() && !line.starts_with("--"));
     step.split(";\n").filter(is_statement).map(|text| sql!(text))
 }
 
@@ -109,16 +108,16 @@ impl Dialect {
         }
     }
 
-    /// Creates the statement that begins a transaction that sees one unchanging state.
-    pub(super) fn begin_snapshot(self) -> Statement {
+    /// Creates the statements that begin a transaction that sees one unchanging state.
+    pub(super) fn begin_snapshot(self) -> Vec<Statement> {
         match self {
             #[cfg(feature = "postgres")]
-            Self::Postgres => sql!("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"),
-            // `WITH CONSISTENT SNAPSHOT` works at this level only.
+            Self::Postgres => vec![sql!("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")],
             #[cfg(feature = "mysql")]
-            Self::MySql => sql!(
-                "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"
-            ),
+            Self::MySql => vec![
+                sql!("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"),
+                sql!("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"),
+            ],
         }
     }
 }

@@ -25,6 +25,7 @@ mod rows;
 mod models;
 mod load;
 mod apply;
+mod second_load;
 mod write_script;
 mod index_edit;
 mod block_tables;
@@ -44,6 +45,12 @@ mod vector_cache;
 mod shared_documents;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod server_cases_tests;
+#[cfg(all(test, feature = "postgres"))]
+mod postgres_tests;
+#[cfg(all(test, feature = "mysql"))]
+mod mysql_tests;
 
 use std::{
     collections::BTreeSet,

@@ -1,6 +1,7 @@
 //! The PostgreSQL client: statements are prepared once for each connection, and those of a round trip are pipelined.
 
 use std::{
+    borrow::Cow,
     pin::{Pin, pin},
     str::FromStr,
     sync::{
@@ -12,7 +13,9 @@ use std::{
 };
 
 use async_trait::async_trait;
-use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, Runtime};
+use deadpool_postgres::{
+    Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, QueueMode, Runtime,
+};
 use tokio_postgres::{
     Client, Config, NoTls, SimpleQueryMessage,
     config::SslMode,
@@ -61,6 +64,8 @@ impl PostgresDriver {
             .max_size(options.max_connections)
             .wait_timeout(Some(options.acquire_timeout))
             .create_timeout(Some(options.connect_timeout))
+            // The connection used last has the most statements prepared.
+            .queue_mode(QueueMode::Lifo)
             .runtime(Runtime::Tokio1)
             .post_create(session_settings(options.statement_timeout))
             .build()
@@ -102,11 +107,9 @@ impl SqlDriver for PostgresDriver {
 
     async fn acquire(&self) -> Result<Box<dyn SqlConnection>, SqlError> {
         let client = self.pool.get().await.map_err(|error| match error {
-            deadpool_postgres::PoolError::Backend(error) => connect_error(&error),
-            deadpool_postgres::PoolError::PostCreateHook(HookError::Backend(error)) => {
-                connect_error(&error)
-            }
-            deadpool_postgres::PoolError::Timeout(_) => SqlError::new(
+            PoolError::Backend(error) => connect_error(&error),
+            PoolError::PostCreateHook(HookError::Backend(error)) => connect_error(&error),
+            PoolError::Timeout(_) => SqlError::new(
                 SqlErrorKind::Lost,
                 "the database did not accept a connection in time",
             ),
@@ -313,6 +316,26 @@ fn is_io(error: &tokio_postgres::Error) -> bool {
     error.is_closed() || source.is_some_and(|source| source.is::<std::io::Error>())
 }
 
+/// Character that escapes NUL, which PostgreSQL does not store in texts: private use, at the end of Unicode.
+const ESCAPE: char = '\u{10fffd}';
+
+/// Replaces NUL by an escape that [`unescape_nul`] reverses.
+fn escape_nul(text: &str) -> Cow<'_, str> {
+    if !text.contains(['\0', ESCAPE]) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = text.replace(ESCAPE, &format!("{ESCAPE}1"));
+    Cow::Owned(escaped.replace('\0', &format!("{ESCAPE}0")))
+}
+
+fn unescape_nul(text: &str) -> String {
+    if !text.contains(ESCAPE) {
+        return text.to_owned();
+    }
+    let nul_back = text.replace(&format!("{ESCAPE}0"), "\0");
+    nul_back.replace(&format!("{ESCAPE}1"), &ESCAPE.to_string())
+}
+
 impl ToSql for SqlValue {
     fn to_sql(
         &self,
@@ -325,7 +348,7 @@ impl ToSql for SqlValue {
             Self::Int(value) if *kind == Type::INT4 => i32::try_from(*value)?.to_sql(kind, out),
             Self::Int(value) => value.to_sql(kind, out),
             Self::Real(value) => value.to_sql(kind, out),
-            Self::Text(value) => value.to_sql(kind, out),
+            Self::Text(value) => escape_nul(value).as_ref().to_sql(kind, out),
             // A uuid is sent as its sixteen bytes.
             Self::Bytes(value) => value.as_slice().to_sql(&Type::BYTEA, out),
             Self::List(values) => values.as_slice().to_sql(kind, out),
@@ -358,7 +381,7 @@ impl<'a> FromSql<'a> for SqlValue {
             Type::INT8 => Self::Int(i64::from_sql(kind, raw)?),
             Type::FLOAT8 => Self::Real(f64::from_sql(kind, raw)?),
             Type::BYTEA | Type::UUID => Self::Bytes(raw.to_vec()),
-            _ => Self::Text(<&str>::from_sql(kind, raw)?.to_owned()),
+            _ => Self::Text(unescape_nul(<&str>::from_sql(kind, raw)?)),
         })
     }
 
@@ -368,5 +391,20 @@ impl<'a> FromSql<'a> for SqlValue {
 
     fn accepts(kind: &Type) -> bool {
         *kind == Type::BOOL || <Self as ToSql>::accepts(kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_with_nul_comes_back_as_it_was() {
+        for text in ["茶", "a\0b", "\0\0", "\u{10fffd}0", "\u{10fffd}\0\u{10fffd}1", "\0\u{10fffd}"]
+        {
+            let escaped = escape_nul(text);
+            assert!(!escaped.contains('\0'));
+            assert_eq!(unescape_nul(&escaped), text);
+        }
     }
 }

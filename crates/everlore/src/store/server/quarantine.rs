@@ -25,7 +25,10 @@ pub(super) fn read(rows: Vec<SqlRow>) -> Result<Vec<QuarantinedDraft>> {
 }
 
 /// Takes out the drafts that derive from an erased memory or have one of its texts, and returns their ids.
-pub(super) fn take_derived(drafts: &mut Vec<&QuarantinedDraft>, erasure: &Erasure) -> Vec<MemoryId> {
+pub(super) fn take_derived(
+    drafts: &mut Vec<&QuarantinedDraft>,
+    erasure: &Erasure,
+) -> Vec<MemoryId> {
     let derives = |draft: &&QuarantinedDraft| {
         draft.derives_from(erasure.id) || erasure.texts.contains(&draft.memory.fingerprint())
     };

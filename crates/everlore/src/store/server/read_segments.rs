@@ -17,7 +17,7 @@ use super::{
     scope_row::ScopeKey,
     sql::{Statement, list, sql},
     tables::{BLOCK_DOCS, BLOCK_VECTORS},
-    transaction::{RetryPolicy, Transaction, retried},
+    transaction::{RetryRule, Transaction, retried},
 };
 use crate::{
     error::{Error, Result},
@@ -70,11 +70,11 @@ impl SearchIndex for ServerStore {
     }
 
     async fn inconsistencies(&self, scope: &Scope) -> Result<Vec<String>> {
-        retried(RetryPolicy::Idempotent, || integrity::inconsistencies(&self.db, scope)).await
+        retried(RetryRule::Idempotent, || integrity::inconsistencies(&self.db, scope)).await
     }
 
     async fn reindex(&self, scope: &Scope) -> Result<usize> {
-        retried(RetryPolicy::Idempotent, || integrity::reindex(&self.db, scope)).await
+        retried(RetryRule::Idempotent, || integrity::reindex(&self.db, scope)).await
     }
 
     async fn stale_scopes(&self) -> Result<Vec<Scope>> {
@@ -91,7 +91,7 @@ impl ServerStore {
     ) -> Result<Vec<Segment>> {
         let key = ScopeKey::of(scope);
         let cache = self.block_cache.of_scope(key.to_bits());
-        retried(RetryPolicy::Idempotent, || async {
+        retried(RetryRule::Idempotent, || async {
             let mut tx = self.db.snapshot().await?;
             let snapshot = index_snapshot(&mut tx, key, request.model.as_ref()).await?;
             read_snapshot(tx, key, snapshot, request, &cache).await

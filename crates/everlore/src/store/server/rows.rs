@@ -20,7 +20,7 @@ const SELECT: &str = "SELECT address, id, seq, uri, kind, status, at, created_at
     importance, confidence, weight, detail, name, description, content FROM memories WHERE scope = ?";
 
 /// Turns of a session to read.
-pub(super) struct TurnRange {
+pub(super) struct TurnQuery {
     /// The first address.
     pub(super) from: DocAddress,
     /// The address after the last.
@@ -86,9 +86,10 @@ pub(super) fn by_addresses(key: ScopeKey, addresses: &[DocAddress]) -> Statement
 }
 
 /// Creates the query for turns of a session.
-pub(super) fn turns(key: ScopeKey, TurnRange { from, to, last, limit }: TurnRange) -> Statement {
+pub(super) fn turns(key: ScopeKey, TurnQuery { from, to, last, limit }: TurnQuery) -> Statement {
     let order = if last { "DESC" } else { "ASC" };
-    let rest = format!("AND address >= ? AND address < ? AND kind = 7 ORDER BY address {order} LIMIT ?");
+    let rest =
+        format!("AND address >= ? AND address < ? AND kind = 7 ORDER BY address {order} LIMIT ?");
     select(key, &rest, vec![from.into(), to.into(), limit_value(limit)])
 }
 

@@ -6,7 +6,7 @@ use super::{
     ServerStore,
     sql::{OnConflict, SqlRow, insert, sql, sql_row},
     tables::DOCUMENTS,
-    transaction::RetryPolicy,
+    transaction::RetryRule,
 };
 use crate::{
     error::Result,
@@ -18,9 +18,8 @@ impl SharedDocuments for ServerStore {
     async fn get(&self, name: &str) -> Result<Option<SharedDocument>> {
         let text = "SELECT body, version FROM documents WHERE name = ?";
         let found = self.db.read_one(sql!(text, name)).await?.into_iter().next();
-        let read = |mut row: SqlRow| {
-            Ok(SharedDocument { text: row.text(0)?, version: row.int(1)? })
-        };
+        let read =
+            |mut row: SqlRow| Ok(SharedDocument { text: row.text(0)?, version: row.int(1)? });
         found.map(read).transpose()
     }
 
@@ -31,13 +30,13 @@ impl SharedDocuments for ServerStore {
             let replace = "UPDATE documents SET version = version + 1, body = ? WHERE name = ? AND version = ?";
             sql!(replace, text, name, expected)
         };
-        let changed = self.db.write(RetryPolicy::Unchanged, vec![put]).await?;
+        let changed = self.db.write(RetryRule::Unchanged, vec![put]).await?;
         Ok((changed.iter().sum::<u64>() > 0).then_some(expected + 1))
     }
 
     async fn remove(&self, name: &str) -> Result<bool> {
         let remove = vec![sql!("DELETE FROM documents WHERE name = ?", name)];
-        Ok(self.db.write(RetryPolicy::Unchanged, remove).await?.iter().sum::<u64>() > 0)
+        Ok(self.db.write(RetryRule::Unchanged, remove).await?.iter().sum::<u64>() > 0)
     }
 
     async fn names(&self, prefix: &str) -> Result<Vec<String>> {

@@ -206,6 +206,10 @@ impl SqlRow {
         match self.take(column) {
             SqlValue::Null => Ok(None),
             SqlValue::Text(text) => Ok(Some(text)),
+            // Texts that are keys are bytes in MySQL.
+            SqlValue::Bytes(bytes) => {
+                String::from_utf8(bytes).map(Some).map_err(|_| unexpected(column))
+            }
             _ => Err(unexpected(column)),
         }
     }

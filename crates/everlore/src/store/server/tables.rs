@@ -98,8 +98,11 @@ pub(super) static JOURNAL: Table = Table {
     ],
 };
 
-pub(super) static TOMBSTONES: Table =
-    Table { name: "tombstones", key: &["scope", "digest"], columns: &[("scope", Id), ("digest", Id)] };
+pub(super) static TOMBSTONES: Table = Table {
+    name: "tombstones",
+    key: &["scope", "digest"],
+    columns: &[("scope", Id), ("digest", Id)],
+};
 
 pub(super) static TAIL: Table = Table {
     name: "tail",

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use rustls::{
-    ClientConfig, RootCertStore, crypto::ring,
+    ClientConfig, RootCertStore,
+    crypto::ring,
     pki_types::{CertificateDer, pem::PemObject},
 };
 

@@ -21,26 +21,26 @@ const FIRST_WAIT: Duration = Duration::from_millis(10);
 pub(super) struct Transaction {
     /// `None` once it ended.
     connection: Option<Box<dyn SqlConnection>>,
-    /// Statement that begins it, until it was sent.
-    begin: Option<Statement>,
+    /// Statements that begin it, until they were sent.
+    begin: Vec<Statement>,
 }
 
 impl Transaction {
     /// Prepares a transaction that changes data; nothing is sent yet.
     pub(super) fn write(connection: Box<dyn SqlConnection>) -> Self {
-        Self { connection: Some(connection), begin: Some(sql!("BEGIN")) }
+        Self { connection: Some(connection), begin: vec![sql!("BEGIN")] }
     }
 
     /// Prepares a transaction that sees one unchanging state; nothing is sent yet.
     pub(super) fn snapshot(connection: Box<dyn SqlConnection>, dialect: Dialect) -> Self {
-        Self { connection: Some(connection), begin: Some(dialect.begin_snapshot()) }
+        Self { connection: Some(connection), begin: dialect.begin_snapshot() }
     }
 
     /// Runs statements in one round trip.
     pub(super) async fn run(&mut self, statements: Vec<Statement>) -> Result<Vec<StatementResult>> {
-        let begin = self.begin.take();
-        let skipped = usize::from(begin.is_some());
-        let all: Vec<Statement> = begin.into_iter().chain(statements).collect();
+        let mut all = std::mem::take(&mut self.begin);
+        let skipped = all.len();
+        all.extend(statements);
         let Some(connection) = &mut self.connection else {
             return Err(Error::store("the transaction has ended"));
         };
@@ -74,7 +74,7 @@ impl Transaction {
 
     fn end(&mut self, statement: &'static str) {
         if let Some(connection) = self.connection.take()
-            && self.begin.is_none()
+            && self.begin.is_empty()
         {
             connection.end_transaction(statement);
         }
@@ -98,7 +98,7 @@ fn commit_error(error: Error) -> Error {
 
 /// Repetition that is safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RetryPolicy {
+pub(super) enum RetryRule {
     /// After failures that changed nothing.
     Unchanged,
     /// After any failure of the database: doing it twice is the same as once, or the attempt itself looks whether the
@@ -107,7 +107,7 @@ pub(super) enum RetryPolicy {
 }
 
 /// Runs an attempt until it succeeds, fails for good, or was tried often enough.
-pub(super) async fn retried<T, F>(policy: RetryPolicy, attempt: impl Fn() -> F) -> Result<T>
+pub(super) async fn retried<T, F>(policy: RetryRule, attempt: impl Fn() -> F) -> Result<T>
 where
     F: Future<Output = Result<T>>,
 {
@@ -124,10 +124,10 @@ where
     }
 }
 
-fn may_retry(policy: RetryPolicy, error: &Error) -> bool {
+fn may_retry(policy: RetryRule, error: &Error) -> bool {
     match failure_kind(error) {
         Some(SqlErrorKind::TryAgain | SqlErrorKind::Lost) => true,
-        Some(SqlErrorKind::CommitUnknown) => policy == RetryPolicy::Idempotent,
+        Some(SqlErrorKind::CommitUnknown) => policy == RetryRule::Idempotent,
         Some(SqlErrorKind::Unique | SqlErrorKind::Other) | None => false,
     }
 }
@@ -146,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    async fn attempts(policy: RetryPolicy, kind: SqlErrorKind, failing: u32) -> (bool, u32) {
+    async fn attempts(policy: RetryRule, kind: SqlErrorKind, failing: u32) -> (bool, u32) {
         let tried = AtomicU32::new(0);
         let attempt = || async {
             if tried.fetch_add(1, Ordering::Relaxed) < failing {
@@ -160,7 +160,7 @@ mod tests {
 
     #[tokio::test]
     async fn only_failures_that_changed_nothing_are_tried_again() {
-        use RetryPolicy::{Idempotent, Unchanged};
+        use RetryRule::{Idempotent, Unchanged};
         assert_eq!(attempts(Unchanged, SqlErrorKind::TryAgain, 2).await, (true, 3));
         assert_eq!(attempts(Unchanged, SqlErrorKind::Lost, 1).await, (true, 2));
         assert_eq!(attempts(Unchanged, SqlErrorKind::CommitUnknown, 1).await, (false, 1));

@@ -8,10 +8,10 @@ use super::{
     ServerStore,
     database::rows as result_rows,
     rows,
-    rows::TurnRange,
+    rows::TurnQuery,
     scope_row::ScopeKey,
     sql::{SqlRow, SqlValue, Statement, list, sql},
-    transaction::{RetryPolicy, retried},
+    transaction::{RetryRule, retried},
 };
 use crate::{
     error::Result,
@@ -106,7 +106,7 @@ impl UriIndex for ServerStore {
         after: Option<MemoryId>,
         limit: usize,
     ) -> Result<Vec<Memory>> {
-        retried(RetryPolicy::Idempotent, || self.read_turns(scope, session, after, limit)).await
+        retried(RetryRule::Idempotent, || self.read_turns(scope, session, after, limit)).await
     }
 }
 
@@ -168,13 +168,13 @@ impl ServerStore {
 }
 
 /// Returns the range of a session after one of its turns; `None` if that turn is not there.
-fn turns_after(mut row: SqlRow, is_after: bool, limit: usize) -> Result<Option<TurnRange>> {
+fn turns_after(mut row: SqlRow, is_after: bool, limit: usize) -> Result<Option<TurnQuery>> {
     let (mut from, to) = session_range(row.int(0)?);
     if is_after {
         let Some(last) = row.opt_int::<i64>(1)? else { return Ok(None) };
         from = DocAddress::from_bits(last as u64 + 1).max(from);
     }
-    Ok(Some(TurnRange { from, to, last: false, limit }))
+    Ok(Some(TurnQuery { from, to, last: false, limit }))
 }
 
 /// Returns the key of the child of a folder that leads to a uri.

@@ -10,7 +10,7 @@ use super::{
     scope_row::{self, ScopeKey},
     sql::{OnConflict, SqlRow, SqlValue, Statement, insert, list, sql, sql_row},
     tables::USAGE,
-    transaction::{RetryPolicy, retried},
+    transaction::{RetryRule, retried},
 };
 use crate::{
     error::Result,
@@ -27,7 +27,7 @@ const HELD_OUT: u8 = InjectedTier::HeldOut as u8;
 #[async_trait]
 impl UsageLog for ServerStore {
     async fn record(&self, scope: &Scope, prompt: Injection) -> Result<()> {
-        retried(RetryPolicy::Unchanged, || record(&self.db, scope, &prompt)).await
+        retried(RetryRule::Unchanged, || record(&self.db, scope, &prompt)).await
     }
 
     async fn injected(&self, scope: &Scope, session: &str) -> Result<Vec<(MemoryId, Vec<u8>)>> {
@@ -50,7 +50,7 @@ impl UsageLog for ServerStore {
             let lines = verdicts.iter().filter(|(_, it)| *it == used).map(|(seq, _)| *seq);
             sql!(text, used, ScopeKey::of(scope), list(lines))
         };
-        self.db.write(RetryPolicy::Idempotent, vec![set(true), set(false)]).await.map(drop)
+        self.db.write(RetryRule::Idempotent, vec![set(true), set(false)]).await.map(drop)
     }
 
     async fn awaiting_weight_update(&self, scope: &Scope) -> Result<Vec<UsageRecord>> {
@@ -61,7 +61,7 @@ impl UsageLog for ServerStore {
     async fn mark_weights_updated(&self, scope: &Scope, lines: Vec<u64>) -> Result<()> {
         let text = "UPDATE usage_log SET is_weighed = 1 WHERE scope = ? AND seq IN ?";
         let mark = vec![sql!(text, ScopeKey::of(scope), list(lines))];
-        self.db.write(RetryPolicy::Idempotent, mark).await.map(drop)
+        self.db.write(RetryRule::Idempotent, mark).await.map(drop)
     }
 
     async fn counts(&self, scope: &Scope) -> Result<UsageCounts> {
@@ -81,7 +81,7 @@ impl UsageLog for ServerStore {
     async fn prune(&self, scope: &Scope, before: Timestamp) -> Result<usize> {
         let text = "DELETE FROM usage_log WHERE scope = ? AND at < ?";
         let prune = vec![sql!(text, ScopeKey::of(scope), before)];
-        let removed = self.db.write(RetryPolicy::Unchanged, prune).await?;
+        let removed = self.db.write(RetryRule::Unchanged, prune).await?;
         Ok(removed.iter().sum::<u64>() as usize)
     }
 }
@@ -172,7 +172,8 @@ fn select_erased(key: ScopeKey, prompt: &Injection) -> Statement {
 
 fn select_counts(key: ScopeKey) -> Statement {
     let count = |condition: &str| format!("count(CASE WHEN {condition} THEN 1 END)");
-    let distinct = |condition: &str| format!("count(DISTINCT CASE WHEN {condition} THEN memory END)");
+    let distinct =
+        |condition: &str| format!("count(DISTINCT CASE WHEN {condition} THEN memory END)");
     let (told, held) = (format!("shown <> {HELD_OUT}"), format!("shown = {HELD_OUT}"));
     let columns = [
         count(&told),

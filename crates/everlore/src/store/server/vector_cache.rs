@@ -15,7 +15,7 @@ use super::{
     scope_row::{self, ScopeKey},
     sql::{OnConflict, SqlRow, Statement, insert, list, sql, sql_row},
     tables::CACHED_VECTORS,
-    transaction::{RetryPolicy, retried},
+    transaction::{RetryRule, retried},
 };
 use crate::{
     error::{Error, Result},
@@ -74,14 +74,14 @@ impl VectorCache for ServerStore {
         let found: Vec<_> = request.texts.iter().map(|text| vectors.get(text).cloned()).collect();
         self.tally.count(&found);
         if !stale.is_empty() {
-            self.db.write(RetryPolicy::Idempotent, vec![touch(key, request, stale)]).await?;
+            self.db.write(RetryRule::Idempotent, vec![touch(key, request, stale)]).await?;
         }
         Ok(found)
     }
 
     async fn insert(&self, scope: &Scope, batch: VectorInsert) -> Result<()> {
         let model = models::register(&self.db, &batch.model, None).await?;
-        retried(RetryPolicy::Idempotent, || insert_new(&self.db, scope, &batch, model)).await?;
+        retried(RetryRule::Idempotent, || insert_new(&self.db, scope, &batch, model)).await?;
         self.flush_tally().await?;
         if self.eviction.is_due(batch.vectors.len(), batch.max_entries) {
             evict(&self.db, batch.max_entries).await?;
@@ -92,8 +92,7 @@ impl VectorCache for ServerStore {
     async fn status(&self) -> Result<VectorCacheStatus> {
         self.flush_tally().await?;
         let meta = |name: &str| sql!("SELECT value FROM meta WHERE name = ?", name);
-        let [entries, hits, misses] =
-            self.db.read([sql!(COUNT), meta(HITS), meta(MISSES)]).await?;
+        let [entries, hits, misses] = self.db.read([sql!(COUNT), meta(HITS), meta(MISSES)]).await?;
         let figure = |rows: Vec<SqlRow>| Ok::<_, Error>(number(rows)?.max(0) as u64);
         Ok(VectorCacheStatus {
             entries: figure(entries)?,
@@ -114,7 +113,7 @@ impl ServerStore {
             sql!("UPDATE meta SET value = value + ? WHERE name = ?", count, name)
         };
         let add = vec![add(HITS, hits), add(MISSES, misses)];
-        self.db.write(RetryPolicy::Unchanged, add).await.map(drop)
+        self.db.write(RetryRule::Unchanged, add).await.map(drop)
     }
 }
 
@@ -167,5 +166,5 @@ async fn evict(db: &Database, max_entries: usize) -> Result<()> {
     let text = "DELETE FROM cached_vectors WHERE (scope, model, is_query, digest) IN \
                 (SELECT scope, model, is_query, digest FROM \
                  (SELECT scope, model, is_query, digest FROM cached_vectors ORDER BY used_day LIMIT ?) oldest)";
-    db.write(RetryPolicy::Idempotent, vec![sql!(text, surplus)]).await.map(drop)
+    db.write(RetryRule::Idempotent, vec![sql!(text, surplus)]).await.map(drop)
 }

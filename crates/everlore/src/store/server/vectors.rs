@@ -16,7 +16,7 @@ use super::{
     scope_row::{self, ScopeKey},
     sql::{SqlRow, Statement, list, sql},
     tables::{BLOCK_DOCS, BLOCK_VECTORS},
-    transaction::{RetryPolicy, Transaction, retried},
+    transaction::{RetryRule, Transaction, retried},
 };
 use crate::{
     error::{Error, Result},
@@ -63,7 +63,7 @@ impl Embeddings for ServerStore {
         model: &EmbeddingModelId,
         embeddings: Vec<NewEmbedding>,
     ) -> Result<()> {
-        retried(RetryPolicy::Idempotent, || put(&self.db, scope, model, &embeddings)).await
+        retried(RetryRule::Idempotent, || put(&self.db, scope, model, &embeddings)).await
     }
 }
 
@@ -114,7 +114,7 @@ async fn scopes_without_vectors(db: &Database, model: u32) -> Result<Vec<Scope>>
 /// Returns memories without a vector of a model, a batch or a little more.
 async fn missing_of_scope(db: &Database, scope: &Scope, model: u32) -> Result<Vec<Memory>> {
     let key = ScopeKey::of(scope);
-    retried(RetryPolicy::Idempotent, || async {
+    retried(RetryRule::Idempotent, || async {
         let mut tx = db.snapshot().await?;
         let [blocks, deletions] = select_blocks(key);
         let read = vec![select_bare_tail(key, model), blocks, deletions];
@@ -180,7 +180,8 @@ async fn put(
     let mut statements = put_in_tail(key, number, &vectors);
     let blocks = read_blocks(blocks, deletions)?;
     let lacking = blocks.iter().filter(|block| block.snapshot.header.lacks_vectors(number));
-    let lacking: Vec<&BlockSnapshot> = lacking.map(|ScopeBlock { snapshot, .. }| snapshot).collect();
+    let lacking: Vec<&BlockSnapshot> =
+        lacking.map(|ScopeBlock { snapshot, .. }| snapshot).collect();
     let replaced = replaced_blocks(&mut tx, key, &lacking, number, &vectors).await?;
     let mut last = locked.blocks;
     for (old, block) in replaced {
@@ -220,7 +221,8 @@ fn put_in_tail(
     model: u32,
     vectors: &HashMap<DocAddress, Vec<u8>>,
 ) -> Vec<Statement> {
-    let text = "UPDATE tail SET model = ?, vector = ? WHERE scope = ? AND address = ? AND model <> ?";
+    let text =
+        "UPDATE tail SET model = ?, vector = ? WHERE scope = ? AND address = ? AND model <> ?";
     let put = |(address, vector): (&DocAddress, &Vec<u8>)| {
         sql!(text, model, vector.clone(), key, *address, model)
     };

@@ -283,11 +283,7 @@ impl WriteScript {
     }
 
     /// Adds to the erasure receipts what the statements removed.
-    pub(super) fn fill_receipts(
-        &self,
-        results: &[StatementResult],
-        applied: &mut [AppliedChange],
-    ) {
+    pub(super) fn fill_receipts(&self, results: &[StatementResult], applied: &mut [AppliedChange]) {
         for CountedStatement { position, change, what } in &self.counted {
             let removed = results.get(*position).map_or(0, |result| result.affected as usize);
             let Some(receipt) = applied.get_mut(*change).and_then(|it| it.erasure.as_mut()) else {

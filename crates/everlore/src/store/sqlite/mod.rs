@@ -55,8 +55,7 @@ use rusqlite::Connection;
 use self::{pool::ReaderPool, statements::Statements, writer::SqliteWriter};
 use super::{
     DocAddress, ListQuery, Memories, MemoryKey, ScopeCounts, Store, StoreAdmin, StoreInfo,
-    index::block_cache::BlockCache,
-    vector_cache::CacheTally,
+    index::block_cache::BlockCache, vector_cache::CacheTally,
 };
 use crate::{
     error::Result,

@@ -6,7 +6,8 @@ use super::{ScopeDb, statements::Statements};
 use crate::{
     error::Result,
     store::{
-        DocAddress, ListOrder, ListQuery, MemoryFilter, MemoryKey, ScopeCounts, memories::id_range,
+        DocAddress, ListOrder, ListQuery, MemoryFilter, MemoryKey, ScopeCounts,
+        memories::id_range,
         row::{MemoryColumns, MemoryRow, by_number, encode_detail},
         uri_conflict,
     },
