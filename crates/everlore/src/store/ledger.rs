@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use jiff::civil::Date;
+use jiff::{ToSpan, civil::Date};
 use serde::Serialize;
 
 use crate::{
@@ -86,4 +86,17 @@ pub struct LedgerEntry {
     /// Spend of the job.
     #[serde(flatten)]
     pub spend: ModelSpend,
+}
+
+/// Day 0 in a database.
+const EPOCH_DAY: Date = jiff::civil::date(1970, 1, 1);
+
+/// Returns the number of a day in a database.
+pub(super) fn day_number(day: Date) -> i32 {
+    day.since(EPOCH_DAY).map_or(0, |span| span.get_days())
+}
+
+/// Returns the day with a number.
+pub(super) fn day_from_number(number: i32) -> Date {
+    EPOCH_DAY.checked_add(number.days()).unwrap_or(EPOCH_DAY)
 }

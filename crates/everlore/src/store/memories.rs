@@ -65,6 +65,16 @@ pub enum MemoryKey {
     Text(Fingerprint),
 }
 
+/// Returns the lowest and highest id that start with these hexadecimal digits.
+pub(super) fn id_range(prefix: &str) -> Option<(Vec<u8>, Vec<u8>)> {
+    let bytes = |fill: char| {
+        // 32 digits are a whole id.
+        let digits: String = prefix.chars().chain(std::iter::repeat(fill)).take(32).collect();
+        u128::from_str_radix(&digits, 16).ok().map(|id| id.to_be_bytes().to_vec())
+    };
+    (prefix.len() <= 32).then(|| Some((bytes('0')?, bytes('f')?)))?
+}
+
 /// Filter on memories. An empty list matches any.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -142,6 +152,16 @@ pub struct ListQuery {
     pub order: ListOrder,
     /// The most memories to return.
     pub limit: usize,
+}
+
+impl ListQuery {
+    /// Returns `true` if a memory comes after the page before.
+    pub(super) fn is_after_cursor(&self, id: MemoryId) -> bool {
+        self.after.is_none_or(|after| match self.order {
+            ListOrder::NewestFirst => id < after,
+            ListOrder::OldestFirst => id > after,
+        })
+    }
 }
 
 /// Cursor over all memories that pass a filter, a page at a time.

@@ -30,6 +30,8 @@ mod open;
 mod ram;
 pub(crate) mod sqlite;
 pub(crate) mod directory;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod server;
 #[cfg(test)]
 mod conformance;
 
@@ -55,6 +57,8 @@ pub use memories::{ListOrder, ListQuery, Memories, MemoryFilter, MemoryKey, Scop
 pub use open::open;
 pub use ram::RamStore;
 pub use search_index::SearchIndex;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub use server::ServerStore;
 pub use shared_documents::{SharedDocument, SharedDocuments};
 pub use sqlite::SqliteStore;
 pub use uri_index::{AddressQuery, SessionSummary, UriChild, UriIndex};

@@ -5,14 +5,25 @@ use std::{ffi::OsStr, sync::Arc};
 use super::{SqliteStore, Store};
 use crate::error::{Error, Result};
 
-/// Opens the store at an address: `sqlite:PATH` (a file, created where needed). A path alone is a SQLite file too.
+/// Opens the store at an address: `sqlite:PATH` (a file, created where needed), and with the features of those names
+/// `postgres://USER:PASSWORD@HOST/DATABASE` and `mysql://…`. A path alone is a SQLite file too.
 ///
-/// An address is an [`OsStr`], because a path need not be UTF-8. Fails if the scheme is unknown, or if the file cannot
-/// be opened or migrated.
+/// An address is an [`OsStr`], because a path need not be UTF-8. Fails if the scheme is unknown, or if the file or
+/// database cannot be opened or migrated. Errors show no password.
 pub async fn open(url: impl AsRef<OsStr> + Send) -> Result<Arc<dyn Store>> {
     let url = url.as_ref();
     match split_scheme(url) {
         Some(("sqlite", path)) => Ok(Arc::new(SqliteStore::open(path).await?)),
+        #[cfg(any(feature = "postgres", feature = "mysql"))]
+        Some(("postgres" | "postgresql" | "mysql" | "mariadb", _)) => {
+            let url = url.to_str().ok_or_else(|| {
+                Error::invalid(
+                    "the address of a database is not UTF-8",
+                    "escape other bytes as %XX",
+                )
+            })?;
+            Ok(Arc::new(super::ServerStore::open(url).await?))
+        }
         Some((scheme, _)) => Err(Error::invalid(
             format!("this program was built without the store `{scheme}:`"),
             "use sqlite:PATH",

@@ -5,8 +5,13 @@ use serde::{Deserialize, Serialize};
 use super::DocAddress;
 use crate::{
     error::{Error, Result},
-    types::{Kind, Memory, MemoryId, MemorySource, Scope, Status, Timestamp},
+    types::{Actor, ChangeOp, Kind, Memory, MemoryId, MemorySource, Scope, Status, Timestamp},
 };
+
+/// Actors and operations by their numbers in a database.
+pub(crate) const ACTORS: [Actor; 3] = [Actor::Person, Actor::Agent, Actor::Engine];
+pub(crate) const OPS: [ChangeOp; 4] =
+    [ChangeOp::Add, ChangeOp::Update, ChangeOp::Delete, ChangeOp::Erase];
 
 /// A memory with its index address and its newest journal line.
 #[derive(Debug, Clone, PartialEq)]

@@ -116,3 +116,11 @@ pub(super) fn seek_after(folder: &str, after: Option<&str>) -> (String, bool) {
         },
     }
 }
+
+/// A character above all that uris have.
+pub(super) const MAX_CHAR: char = char::MAX;
+
+/// Returns the first address of a session and the first after it.
+pub(super) fn session_range(session: u32) -> (DocAddress, DocAddress) {
+    (DocAddress::new(session, 0), DocAddress::new(session.saturating_add(1), 0))
+}

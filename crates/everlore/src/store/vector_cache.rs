@@ -1,5 +1,7 @@
 //! The vector cache facet: vectors of remote models, so that no text is sent to a model twice.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use async_trait::async_trait;
 use serde::Serialize;
 
@@ -59,4 +61,36 @@ pub struct VectorCacheStatus {
     pub hits: u64,
     /// Lookups that found none, so that the model was called.
     pub misses: u64,
+}
+
+/// A full cache evicts one entry in so many beyond the surplus, so that not every insert evicts.
+pub(super) const EVICTED_SHARE: usize = 16;
+
+/// Hits and misses of this process that are not in the database yet: a lookup writes nothing.
+#[derive(Debug, Default)]
+pub(super) struct CacheTally {
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+impl CacheTally {
+    pub(super) fn count<T>(&self, found: &[Option<T>]) {
+        let hits = found.iter().flatten().count();
+        self.hits.fetch_add(hits as u64, Ordering::Relaxed);
+        self.misses.fetch_add((found.len() - hits) as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.hits.load(Ordering::Relaxed) + self.misses.load(Ordering::Relaxed) == 0
+    }
+
+    /// Takes hits and misses out.
+    pub(super) fn take(&self) -> (u64, u64) {
+        (self.hits.swap(0, Ordering::Relaxed), self.misses.swap(0, Ordering::Relaxed))
+    }
+}
+
+/// Returns the day of a time, counted from 1970.
+pub(super) fn day(at: Timestamp) -> i64 {
+    at.as_second() / 86_400
 }

@@ -42,7 +42,7 @@ pub(crate) fn mirror(fresh: impl Fn() -> std::pin::Pin<Box<dyn Future<Output = T
         1 => (1..90u8).prop_map(|count| MirrorStep::Bulk { count }),
     ];
     let steps = proptest::collection::vec((0..2u8, 0..8u8, step), 1..60);
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     // Each case opens a store of its own; two dozen find what hundreds would.
     let mut runner = TestRunner::new(ProptestConfig {
         cases: 24,

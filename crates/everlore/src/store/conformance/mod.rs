@@ -10,9 +10,7 @@ pub(crate) mod usage_ledger;
 pub(crate) mod many_servers;
 pub(crate) mod mirror;
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
-
-use tempfile::TempDir;
+use std::{any::Any, collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use super::*;
 use crate::{
@@ -112,12 +110,12 @@ macro_rules! suite {
 }
 pub(crate) use suite;
 
-/// Store under test, with the folder it lives in and a way to open it a second time, as another server would.
+/// Store under test, with the folder or database it lives in and a way to open it a second time, as another server would.
 #[derive(Clone)]
 pub(crate) struct TestStore {
     store: Arc<dyn Store>,
     open: Arc<dyn Fn() -> BoxFuture<'static, Arc<dyn Store>> + Send + Sync>,
-    _folder: Arc<Option<TempDir>>,
+    _home: Arc<dyn Any + Send + Sync>,
 }
 
 impl TestStore {
@@ -128,7 +126,7 @@ impl TestStore {
             let shared = Arc::clone(&shared);
             Box::pin(async move { shared })
         };
-        Self { store, open: Arc::new(open), _folder: Arc::new(None) }
+        Self { store, open: Arc::new(open), _home: Arc::new(()) }
     }
 
     /// Opens a store in a temporary folder, which is removed with it.
@@ -139,7 +137,20 @@ impl TestStore {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().to_owned();
         let open = move || -> BoxFuture<'static, Arc<dyn Store>> { Box::pin(open(path.clone())) };
-        Self { store: open().await, open: Arc::new(open), _folder: Arc::new(Some(folder)) }
+        Self { store: open().await, open: Arc::new(open), _home: Arc::new(folder) }
+    }
+
+    /// Opens a store in a database, which is dropped with `home`.
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
+    pub(crate) async fn in_database<F>(
+        open: impl Fn() -> F + Send + Sync + 'static,
+        home: impl Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Arc<dyn Store>> + Send + 'static,
+    {
+        let open = move || -> BoxFuture<'static, Arc<dyn Store>> { Box::pin(open()) };
+        Self { store: open().await, open: Arc::new(open), _home: Arc::new(home) }
     }
 
     /// Opens the same database again.

@@ -164,11 +164,74 @@ pub(crate) fn block_segments(
     model: Option<VectorRequest>,
     cache: &BlockCache,
 ) -> Result<Vec<Segment>> {
+    let fetch = BlockFetch::new(blocks, model, cache);
+    let docs = load(fetch.docs(), |ids| reader.packed_docs(ids))?;
+    let vectors = load(fetch.vectors(), |ids| reader.vectors(ids))?;
     let headers: Vec<&BlockHeader> = blocks.iter().map(|block| &block.header).collect();
-    let cached = cached_blocks(reader, &headers, model, cache)?;
     let postings = reader.postings(&headers, &request.terms)?;
-    let blocks = blocks.iter().zip(cached).zip(postings);
-    Ok(blocks.map(|((block, cached), found)| block_segment(block, cached, found, model)).collect())
+    fetch.segments(FetchedBlocks { docs, vectors, postings }, cache)
+}
+
+/// Blocks of a query with what the cache has of them, so that a backend can load the rest in one round trip.
+pub(crate) struct BlockFetch<'a> {
+    blocks: &'a [BlockSnapshot],
+    plans: Vec<BlockPlan>,
+    model: Option<VectorRequest>,
+}
+
+/// Bytes that a backend loaded for a [`BlockFetch`].
+#[derive(Default)]
+pub(crate) struct FetchedBlocks {
+    /// Packed records by block.
+    pub(crate) docs: HashMap<i64, Vec<u8>>,
+    /// Packed vectors by block.
+    pub(crate) vectors: HashMap<i64, Vec<u8>>,
+    /// Postings of each term, for each block in the order of the request.
+    pub(crate) postings: Vec<Vec<Vec<Posting>>>,
+}
+
+impl<'a> BlockFetch<'a> {
+    /// Looks the blocks up in the cache.
+    pub(crate) fn new(
+        blocks: &'a [BlockSnapshot],
+        model: Option<VectorRequest>,
+        cache: &BlockCache,
+    ) -> Self {
+        let plan = |block: &BlockSnapshot| BlockPlan::new(&block.header, model, cache);
+        Self { blocks, plans: blocks.iter().map(plan).collect(), model }
+    }
+
+    /// Returns the blocks whose records are to be loaded.
+    pub(crate) fn docs(&self) -> Vec<i64> {
+        self.lacking(|plan| plan.known.is_none())
+    }
+
+    /// Returns the blocks whose vectors are to be loaded.
+    pub(crate) fn vectors(&self) -> Vec<i64> {
+        self.lacking(|plan| plan.vectors == VectorPlan::Load)
+    }
+
+    /// Joins what was cached with what was loaded, and caches that.
+    pub(crate) fn segments(
+        self,
+        mut fetched: FetchedBlocks,
+        cache: &BlockCache,
+    ) -> Result<Vec<Segment>> {
+        let Self { blocks, plans, model } = self;
+        let mut segments = Vec::with_capacity(blocks.len());
+        for ((block, plan), postings) in blocks.iter().zip(plans).zip(fetched.postings) {
+            let id = block.header.id;
+            let (docs, vectors) = (fetched.docs.remove(&id), fetched.vectors.remove(&id));
+            let cached = plan.complete(&block.header, docs, vectors, cache)?;
+            segments.push(block_segment(block, cached, postings, model));
+        }
+        Ok(segments)
+    }
+
+    fn lacking(&self, lacks: fn(&BlockPlan) -> bool) -> Vec<i64> {
+        let lacking = self.blocks.iter().zip(&self.plans).filter(|(_, plan)| lacks(plan));
+        lacking.map(|(block, _)| block.header.id).collect()
+    }
 }
 
 fn block_segment(
@@ -193,34 +256,13 @@ fn block_segment(
     Segment { docs, postings, vectors }
 }
 
-/// Returns the immutable parts of blocks and loads those that the cache lacks.
-fn cached_blocks(
-    reader: &dyn BlockReader,
-    headers: &[&BlockHeader],
-    model: Option<VectorRequest>,
-    cache: &BlockCache,
-) -> Result<Vec<CachedBlock>> {
-    let plans: Vec<_> = headers.iter().map(|header| BlockPlan::new(header, model, cache)).collect();
-    let lacking = |lacks: fn(&BlockPlan) -> bool| -> Vec<i64> {
-        let lacking = headers.iter().zip(&plans).filter(|(_, plan)| lacks(plan));
-        lacking.map(|(header, _)| header.id).collect()
-    };
-    let mut docs = load(&lacking(|plan| plan.known.is_none()), |ids| reader.packed_docs(ids))?;
-    let mut vectors =
-        load(&lacking(|plan| plan.vectors == VectorPlan::Load), |ids| reader.vectors(ids))?;
-    let complete = |(header, plan): (&&BlockHeader, BlockPlan)| {
-        plan.complete(header, docs.remove(&header.id), vectors.remove(&header.id), cache)
-    };
-    headers.iter().zip(plans).map(complete).collect()
-}
-
 /// Loads bytes by block id; none are asked for where none are lacking.
 fn load(
-    blocks: &[i64],
+    blocks: Vec<i64>,
     read: impl FnOnce(&[i64]) -> Result<Vec<Vec<u8>>>,
 ) -> Result<HashMap<i64, Vec<u8>>> {
-    let loaded = if blocks.is_empty() { Vec::new() } else { read(blocks)? };
-    Ok(blocks.iter().copied().zip(loaded).collect())
+    let loaded = if blocks.is_empty() { Vec::new() } else { read(&blocks)? };
+    Ok(blocks.into_iter().zip(loaded).collect())
 }
 
 /// Cached part of a block, and the treatment of its vectors.

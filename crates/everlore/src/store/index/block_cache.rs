@@ -13,13 +13,17 @@ use super::segment::PackedDocs;
 /// Size limit in bytes: the whole of a scope of three hundred thousand memories, or the active ones of a busy server.
 pub(crate) const MAX_BYTES: usize = 96 * 1024 * 1024;
 
-/// Cached blocks of one file.
-#[derive(Default)]
-pub(crate) struct BlockCache(Mutex<BlockLru>);
+/// Cached blocks of one database, seen from one scope if block ids are unique only within theirs.
+#[derive(Clone, Default)]
+pub(crate) struct BlockCache {
+    lru: Arc<Mutex<BlockLru>>,
+    /// Key of the scope; 0 where ids are unique in the database.
+    scope: u128,
+}
 
 #[derive(Default)]
 struct BlockLru {
-    blocks: HashMap<i64, LruEntry>,
+    blocks: HashMap<(u128, i64), LruEntry>,
     bytes: usize,
     /// Number of queries so far, which orders blocks by last use.
     clock: u64,
@@ -48,12 +52,18 @@ pub(crate) enum CachedVectors {
 }
 
 impl BlockCache {
+    /// Returns the same cache, seen from a scope: it finds no block of another one.
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
+    pub(crate) fn of_scope(&self, scope: u128) -> Self {
+        Self { lru: Arc::clone(&self.lru), scope }
+    }
+
     /// Returns a cached block.
     pub(crate) fn get(&self, block: i64) -> Option<CachedBlock> {
         let mut lru = self.lock();
         lru.clock += 1;
         let now = lru.clock;
-        let used = lru.blocks.get_mut(&block)?;
+        let used = lru.blocks.get_mut(&(self.scope, block))?;
         used.last_used = now;
         Some(used.block.clone())
     }
@@ -64,7 +74,8 @@ impl BlockCache {
         lru.clock += 1;
         let at = lru.clock;
         lru.bytes += cached.bytes();
-        if let Some(before) = lru.blocks.insert(block, LruEntry { block: cached, last_used: at }) {
+        let entry = LruEntry { block: cached, last_used: at };
+        if let Some(before) = lru.blocks.insert((self.scope, block), entry) {
             lru.bytes -= before.block.bytes();
         }
         while lru.bytes > MAX_BYTES {
@@ -85,7 +96,7 @@ impl BlockCache {
     }
 
     fn lock(&self) -> MutexGuard<'_, BlockLru> {
-        lock(&self.0)
+        lock(&self.lru)
     }
 }
 
@@ -130,5 +141,14 @@ mod tests {
         assert_eq!(cached, [true, false, true, true]);
         cache.clear();
         assert!(cache.get(0).is_none());
+    }
+
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
+    #[test]
+    fn a_scope_finds_no_block_of_another() {
+        let cache = BlockCache::default();
+        cache.of_scope(1).put(7, block(1));
+        assert!(cache.of_scope(1).get(7).is_some());
+        assert!(cache.of_scope(2).get(7).is_none() && cache.get(7).is_none());
     }
 }

@@ -16,3 +16,9 @@ pub(crate) use block::{BlockLayout, IndexBlock};
 pub(crate) use entry::IndexEntry;
 pub(crate) use entry::{slot_term, source_turn_term};
 pub use segment::{Docs, FIELD_COUNT, IndexField, Posting, Segment, SegmentVectors};
+
+/// Terms looked up to read back a sealed memory: its postings were written together, so a few are enough.
+pub(crate) const READ_BACK_TERMS: usize = 4;
+
+/// Memories indexed at a time when an index is rebuilt: enough for a large block, little enough for RAM.
+pub(crate) const REINDEX_BATCH: usize = 4_096;

@@ -236,6 +236,14 @@ impl Docs {
         &self.deleted
     }
 
+    /// Returns the same records with more deleted documents.
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
+    pub(crate) fn with_deleted(&self, more: impl IntoIterator<Item = u32>) -> Self {
+        let deleted: std::collections::BTreeSet<u32> =
+            self.deleted.iter().copied().chain(more).collect();
+        Self { records: Arc::clone(&self.records), deleted: deleted.into_iter().collect() }
+    }
+
     /// Returns the value in the memo slot, or fills the slot with `make` if it is empty or its value no longer `holds`.
     ///
     /// The slot belongs to the reader of the records: a value computed from them lives as long as they do, so that the next

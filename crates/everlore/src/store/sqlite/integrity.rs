@@ -13,16 +13,13 @@ use super::{
 };
 use crate::{
     error::Result,
-    store::{DocAddress, index::IndexEntry},
+    store::{
+        DocAddress,
+        index::{IndexEntry, READ_BACK_TERMS, REINDEX_BATCH},
+    },
     text::terms::TERMS_VERSION,
     types::{Memory, MemoryId, Scope},
 };
-
-/// Terms looked up to read back a sealed memory: its postings were written together, so a few are enough.
-const READ_BACK_TERMS: usize = 4;
-
-/// Memories indexed at a time when an index is rebuilt: enough for a large block, little enough for RAM.
-const REINDEX_BATCH: usize = 4_096;
 
 /// Asks SQLite itself if the file is sound.
 pub(super) fn file_problems(db: &Connection) -> Result<Vec<String>> {

@@ -11,16 +11,12 @@ use crate::{
     error::Result,
     store::{
         Journal, JournalQuery,
-        row::{by_number, decode_image, timestamp},
+        row::{ACTORS, OPS, by_number, decode_image, timestamp},
     },
-    types::{Actor, ChangeOp, JournalEntry, Memory, MemoryId, Scope, Timestamp},
+    types::{JournalEntry, Memory, MemoryId, Scope, Timestamp},
 };
 
 const COLUMNS: &str = "seq, id, op, at, actor, cause, run, cost, prev, before";
-
-/// Actors and operations by their numbers in the file.
-const ACTORS: [Actor; 3] = [Actor::Person, Actor::Agent, Actor::Engine];
-const OPS: [ChangeOp; 4] = [ChangeOp::Add, ChangeOp::Update, ChangeOp::Delete, ChangeOp::Erase];
 
 #[async_trait]
 impl Journal for SqliteStore {

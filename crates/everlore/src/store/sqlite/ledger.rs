@@ -5,18 +5,18 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use jiff::{ToSpan, civil::Date};
+use jiff::civil::Date;
 use rusqlite::{Row, params};
 
 use super::{SqliteStore, statements::Statements};
 use crate::{
     error::Result,
-    store::{Ledger, LedgerEntry, ModelSpend},
+    store::{
+        Ledger, LedgerEntry, ModelSpend,
+        ledger::{day_from_number, day_number},
+    },
     types::{Scope, Timestamp},
 };
-
-/// Day 0 of the column `day`.
-const EPOCH_DAY: Date = jiff::civil::date(1970, 1, 1);
 
 #[async_trait]
 impl Ledger for SqliteStore {
@@ -115,12 +115,4 @@ fn read_spend(row: &Row<'_>, first: usize) -> rusqlite::Result<ModelSpend> {
         millis: figure(4)?,
         cost: row.get::<_, Option<f64>>(first + 5)?.unwrap_or(0.0),
     })
-}
-
-fn day_number(day: Date) -> i32 {
-    day.since(EPOCH_DAY).map_or(0, |span| span.get_days())
-}
-
-fn day_from_number(number: i32) -> Date {
-    EPOCH_DAY.checked_add(number.days()).unwrap_or(EPOCH_DAY)
 }

@@ -16,7 +16,7 @@ use crate::{
         index::{IndexEntry, assemble::BlockHeader},
     },
     text::terms::TermHash,
-    types::{Memory, MemoryId},
+    types::Memory,
 };
 
 /// Returns one page of the memories that match a filter; `None` if the filter has no terms, or if so many memories have
@@ -32,7 +32,7 @@ pub(super) fn list(db: ScopeDb<'_>, page: &ListQuery) -> Result<Option<Vec<Memor
     let found = rows::by_address(db, &addresses)?.into_iter();
     let mut found: Vec<Memory> = found
         .map(|(_, memory)| memory)
-        .filter(|memory| is_after_cursor(page, memory.id) && page.filter.matches(memory))
+        .filter(|memory| page.is_after_cursor(memory.id) && page.filter.matches(memory))
         .collect();
     found.sort_by_key(|memory| memory.id);
     if page.order == ListOrder::NewestFirst {
@@ -40,14 +40,6 @@ pub(super) fn list(db: ScopeDb<'_>, page: &ListQuery) -> Result<Option<Vec<Memor
     }
     found.truncate(page.limit);
     Ok(Some(found))
-}
-
-/// Returns `true` if a memory comes after the page before.
-fn is_after_cursor(page: &ListQuery, id: MemoryId) -> bool {
-    page.after.is_none_or(|after| match page.order {
-        ListOrder::NewestFirst => id < after,
-        ListOrder::OldestFirst => id > after,
-    })
 }
 
 /// Returns the addresses of the memories that have all terms; `None` if there are too many.

@@ -55,7 +55,7 @@ use rusqlite::Connection;
 use self::{pool::ReaderPool, statements::Statements, writer::SqliteWriter};
 use super::{
     DocAddress, ListQuery, Memories, MemoryKey, ScopeCounts, Store, StoreAdmin, StoreInfo,
-    index::block_cache::BlockCache,
+    index::block_cache::BlockCache, vector_cache::CacheTally,
 };
 use crate::{
     error::Result,
@@ -73,7 +73,7 @@ pub struct SqliteStore {
     /// Index blocks in RAM.
     block_cache: Arc<BlockCache>,
     /// Hits and misses of the vector cache that are not in the database yet.
-    tally: Arc<vector_cache::CacheTally>,
+    tally: Arc<CacheTally>,
 }
 
 impl SqliteStore {

@@ -7,6 +7,7 @@ use crate::{
     error::Result,
     store::{
         DocAddress, ListOrder, ListQuery, MemoryFilter, MemoryKey, ScopeCounts,
+        memories::id_range,
         row::{MemoryColumns, MemoryRow, by_number, encode_detail},
         uri_conflict,
     },
@@ -152,16 +153,6 @@ pub(super) fn find(db: ScopeDb<'_>, key: &MemoryKey, limit: usize) -> Result<Vec
     );
     let values = std::iter::once(Value::Integer(db.id)).chain(values);
     select(db, &sql, values, |_| true, limit)
-}
-
-/// Returns the lowest and highest id that start with these hexadecimal digits.
-fn id_range(prefix: &str) -> Option<(Vec<u8>, Vec<u8>)> {
-    let bytes = |fill: char| {
-        // 32 digits are a whole id.
-        let digits: String = prefix.chars().chain(std::iter::repeat(fill)).take(32).collect();
-        u128::from_str_radix(&digits, 16).ok().map(|id| id.to_be_bytes().to_vec())
-    };
-    (prefix.len() <= 32).then(|| Some((bytes('0')?, bytes('f')?)))?
 }
 
 /// Returns a page of the memories that match a filter.

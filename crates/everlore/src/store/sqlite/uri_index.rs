@@ -15,13 +15,10 @@ use crate::{
     store::{
         AddressQuery, DocAddress, SessionSummary, UriChild, UriIndex,
         row::timestamp,
-        uri_index::{child_of, seek_after},
+        uri_index::{MAX_CHAR, child_of, seek_after, session_range},
     },
     types::{Memory, MemoryId, Scope},
 };
-
-/// A character above all that uris have.
-const MAX_CHAR: char = char::MAX;
 
 #[async_trait]
 impl UriIndex for SqliteStore {
@@ -195,9 +192,4 @@ fn turns(
     }
     let turns = rows::turns(db, TurnRange { from, to, last: false, limit })?;
     Ok(turns.into_iter().map(|turn| turn.memory).collect())
-}
-
-/// Returns the first address of a session and the first after it.
-fn session_range(session: u32) -> (DocAddress, DocAddress) {
-    (DocAddress::new(session, 0), DocAddress::new(session.saturating_add(1), 0))
 }

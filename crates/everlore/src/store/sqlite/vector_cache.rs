@@ -1,48 +1,22 @@
 //! The vector cache in SQLite: vectors of remote models by scope, model and digest of the text.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use async_trait::async_trait;
 use rusqlite::{Connection, params};
 
 use super::{ScopeDb, SqliteStore, erase, statements::Statements, vectors};
 use crate::{
     error::Result,
-    store::{VectorCache, VectorCacheStatus, VectorInsert, VectorLookup},
-    types::{EmbeddingModelId, Fingerprint, Scope, Timestamp, Vector},
+    store::{
+        VectorCache, VectorCacheStatus, VectorInsert, VectorLookup,
+        vector_cache::{EVICTED_SHARE, day},
+    },
+    types::{EmbeddingModelId, Fingerprint, Scope, Vector},
 };
-
-/// A full cache evicts one entry in so many beyond the surplus, so that not every insert evicts.
-const EVICTED_SHARE: usize = 16;
 
 /// Keys of `meta`.
 const HITS: &str = "cache_hits";
 const MISSES: &str = "cache_misses";
 const COUNT: &str = "cached";
-
-/// Hits and misses of this process that are not in the file yet: a lookup writes nothing.
-#[derive(Debug, Default)]
-pub(super) struct CacheTally {
-    hits: AtomicU64,
-    misses: AtomicU64,
-}
-
-impl CacheTally {
-    fn count<T>(&self, found: &[Option<T>]) {
-        let hits = found.iter().flatten().count();
-        self.hits.fetch_add(hits as u64, Ordering::Relaxed);
-        self.misses.fetch_add((found.len() - hits) as u64, Ordering::Relaxed);
-    }
-
-    fn is_empty(&self) -> bool {
-        self.hits.load(Ordering::Relaxed) + self.misses.load(Ordering::Relaxed) == 0
-    }
-
-    /// Takes hits and misses out, for [`add_tally`].
-    fn take(&self) -> (u64, u64) {
-        (self.hits.swap(0, Ordering::Relaxed), self.misses.swap(0, Ordering::Relaxed))
-    }
-}
 
 #[async_trait]
 impl VectorCache for SqliteStore {
@@ -188,9 +162,4 @@ fn add_to_meta(db: &Connection, key: &str, number: i64) -> Result<()> {
 
 fn model_number(db: &Connection, model: &EmbeddingModelId) -> Result<Option<u32>> {
     db.one("SELECT id FROM models WHERE name = ?1", [&model.name], |row| row.get(0))
-}
-
-/// Returns the day of a time, counted from 1970.
-fn day(at: Timestamp) -> i64 {
-    at.as_second() / 86_400
 }

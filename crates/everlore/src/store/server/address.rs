@@ -1,0 +1,151 @@
+//! Address of a server database: options of ours, which the client does not know, and an address without the password.
+
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+
+/// Address of a server database.
+#[derive(Clone)]
+pub(super) struct ServerAddress {
+    /// Address for the client, without our options.
+    pub(super) url: String,
+    /// Address that may be shown.
+    pub(super) shown: String,
+    pub(super) options: ServerOptions,
+}
+
+/// Options of the connections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ServerOptions {
+    /// Most time to open a connection.
+    pub(super) connect_timeout: Duration,
+    /// Most time to wait for a connection of the pool.
+    pub(super) acquire_timeout: Duration,
+    /// Most time for a statement; the database ends it then.
+    pub(super) statement_timeout: Duration,
+    /// Most connections of the pool.
+    pub(super) max_connections: usize,
+    /// Set when connections must be encrypted.
+    pub(super) is_tls: bool,
+    /// File with the certificates to trust; the system's if there is none.
+    pub(super) root_certificates: Option<String>,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            // A database in the same network answers in milliseconds; a failover takes seconds.
+            connect_timeout: Duration::from_secs(5),
+            acquire_timeout: Duration::from_secs(30),
+            // The largest merge takes a few seconds.
+            statement_timeout: Duration::from_secs(30),
+            // A database accepts about 100 by default, and several servers share them.
+            max_connections: 16,
+            is_tls: false,
+            root_certificates: None,
+        }
+    }
+}
+
+impl ServerAddress {
+    /// Splits our options off an address. Errors show no password.
+    pub(super) fn parse(url: &str) -> Result<Self> {
+        let shown = redact(url);
+        let (base, query) = url.split_once('?').unwrap_or((url, ""));
+        let mut options = ServerOptions::default();
+        let mut others = Vec::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            match options.set(key, value) {
+                Some(true) => {}
+                Some(false) => others.push(pair),
+                None => {
+                    return Err(Error::invalid(
+                        format!("`{key}={value}` in {shown} is not valid"),
+                        "give time-outs in seconds and sslmode=disable or sslmode=require",
+                    ));
+                }
+            }
+        }
+        let separator = if others.is_empty() { "" } else { "?" };
+        let url = format!("{base}{separator}{}", others.join("&"));
+        Ok(Self { url, shown, options })
+    }
+}
+
+impl ServerOptions {
+    /// Sets an option; `Some(false)` if it is none of ours, `None` if the value is not valid.
+    fn set(&mut self, key: &str, value: &str) -> Option<bool> {
+        let seconds = || value.parse().ok().filter(|s| *s > 0).map(Duration::from_secs);
+        match key {
+            "connect_timeout" => self.connect_timeout = seconds()?,
+            "acquire_timeout" => self.acquire_timeout = seconds()?,
+            "statement_timeout" => self.statement_timeout = seconds()?,
+            "max_connections" => self.max_connections = value.parse().ok().filter(|n| *n > 0)?,
+            "sslmode" | "ssl-mode" => {
+                self.is_tls = match value.to_ascii_lowercase().replace('_', "-").as_str() {
+                    "disable" | "disabled" => false,
+                    "require" | "required" | "verify-ca" | "verify-full" | "verify-identity" => {
+                        true
+                    }
+                    _ => return None,
+                }
+            }
+            "sslrootcert" | "ssl-ca" => self.root_certificates = Some(value.to_owned()),
+            _ => return Some(false),
+        }
+        Some(true)
+    }
+}
+
+/// Returns an address without its password. A password that should have been escaped may contain anything but ends at
+/// the last `@`.
+pub(super) fn redact(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let (login, place) = rest.rsplit_once('@').unwrap_or(("", rest));
+    let login = match login.split_once(':') {
+        Some((user, _)) => format!("{user}:***@"),
+        None if login.is_empty() => String::new(),
+        None => format!("{login}@"),
+    };
+    let (base, query) = place.split_once('?').unwrap_or((place, ""));
+    let shown = |pair: &str| match pair.split_once('=') {
+        Some((key, _)) if key.to_ascii_lowercase().contains("pass") => format!("{key}=***"),
+        _ => pair.to_owned(),
+    };
+    let pairs: Vec<String> = query.split('&').map(shown).collect();
+    let separator = if query.is_empty() { "" } else { "?" };
+    format!("{scheme}://{login}{base}{separator}{}", pairs.join("&"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let shown = [
+            ("postgres://ann:se%40cret@host:5432/db", "postgres://ann:***@host:5432/db"),
+            ("postgres://ann:s/ec@re?t@host/db", "postgres://ann:***@host/db"),
+            ("postgres://ann@host/db", "postgres://ann@host/db"),
+            ("mysql://host/db?password=secret&x=1", "mysql://host/db?password=***&x=1"),
+        ];
+        for (url, expected) in shown {
+            assert_eq!(redact(url), expected);
+        }
+    }
+
+    #[test]
+    fn options_of_ours_are_not_passed_on() {
+        let url = "postgres://h/db?statement_timeout=7&application_name=x&sslmode=require";
+        let address = ServerAddress::parse(url).unwrap();
+        assert_eq!(address.url, "postgres://h/db?application_name=x");
+        assert_eq!(address.options.statement_timeout, Duration::from_secs(7));
+        assert!(address.options.is_tls);
+        for bad in ["sslmode=perhaps", "connect_timeout=soon", "max_connections=0"] {
+            let error = ServerAddress::parse(&format!("postgres://a:secret@h/db?{bad}"));
+            let error = error.map(drop).unwrap_err().to_string();
+            assert!(error.contains(bad) && !error.contains("secret"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! One write: it locks the scope and loads the rows it touches, plans, loads what its index changes need, and sends all
+//! statements with the commit. These are two or three round trips, whatever the size of the batch.
+//!
+//! Every write has an id, which the transaction stores. When a connection breaks during a commit, the next attempt locks
+//! the scope, which waits for the end of the lost transaction, and looks for the id before it writes again.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Mutex,
+};
+
+use super::{
+    ServerStore,
+    driver::{SqlErrorKind, StatementResult, failure_kind},
+    index_edit::{IndexEdit, IndexNeeds},
+    load::{CaptureState, LoadedWrite, WriteKeys},
+    models::{self, ModelRegistry, ModelUse},
+    quarantine,
+    scope_row::{self, LockedScope, ScopeKey},
+    sql::{Statement, list, sql},
+    transaction::{RetryRule, Transaction, retried},
+    write_script::{PassedTurns, WriteScript},
+};
+use crate::{
+    error::{Error, Result},
+    store::{
+        DocAddress,
+        capture_queue::{lease_lost, starts_exchange},
+        index::IndexEntry,
+        plan::{Effects, SessionCounter, analyze_entries, plan},
+        row::MemoryRow,
+        uri_conflict,
+    },
+    sync::{lock, run_blocking},
+    types::{
+        AppliedChange, CaptureCheckpoint, Change, Kind, Memory, MemoryId, QuarantinedDraft,
+        WriteBatch,
+    },
+};
+
+/// Writes with more changes than this are analysed away from the async threads.
+const MAX_INLINE: usize = 8;
+
+/// Write whose texts were analysed.
+pub(super) struct AnalyzedWrite {
+    pub(super) write: WriteBatch,
+    /// The index entry of each change that stores a memory, without its address.
+    entries: Vec<Option<IndexEntry>>,
+    /// Id that no other write has.
+    id: [u8; 16],
+    /// What the last attempt may have stored.
+    uncertain: Mutex<Option<UncertainWrite>>,
+}
+
+/// Attempt whose commit has an unknown outcome.
+#[derive(Clone)]
+struct UncertainWrite {
+    first_seq: i64,
+    applied: Vec<AppliedChange>,
+}
+
+impl AnalyzedWrite {
+    fn new(write: WriteBatch) -> Result<Self> {
+        let mut id = [0; 16];
+        getrandom::fill(&mut id).map_err(|error| Error::store(error.to_string()))?;
+        Ok(Self { entries: analyze_entries(&write)?, write, id, uncertain: Mutex::default() })
+    }
+
+    /// Returns the entries with the vectors of the write, if the model with this number made them.
+    fn entries(&self, model: Option<u32>) -> Vec<Option<IndexEntry>> {
+        let mut entries = self.entries.clone();
+        let (Some(model), Some(vectors)) = (model, &self.write.vectors) else { return entries };
+        for (entry, vector) in entries.iter_mut().zip(&vectors.vectors) {
+            if let Some(entry) = entry {
+                entry.vector = vector.as_ref().map(|vector| (model, vector.to_bytes()));
+            }
+        }
+        entries
+    }
+}
+
+impl ServerStore {
+    /// Applies all changes or none; returns when they are durable.
+    pub(super) async fn apply_write(&self, write: WriteBatch) -> Result<Vec<AppliedChange>> {
+        let prepared = if write.changes.len() <= MAX_INLINE {
+            AnalyzedWrite::new(write)?
+        } else {
+            run_blocking(move || AnalyzedWrite::new(write)).await?
+        };
+        let outcome = retried(RetryRule::Idempotent, || self.try_apply(&prepared)).await;
+        match outcome {
+            Err(error) if failure_kind(&error) == Some(SqlErrorKind::Unique) => {
+                Err(self.name_conflict(&prepared.write).await?.unwrap_or(error))
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn try_apply(&self, prepared: &AnalyzedWrite) -> Result<Vec<AppliedChange>> {
+        let write = &prepared.write;
+        let (key, keys) = (ScopeKey::of(&write.scope), WriteKeys::of(write));
+        let (mut tx, scope, results) = self.lock_scope(key, prepared, &keys).await?;
+        if let Some(applied) = stored_before(&mut tx, key, &scope, prepared).await? {
+            return Ok(applied);
+        }
+        let loaded = keys.read(write, &scope, results)?;
+        let attempt = WriteAttempt { store: self, prepared, key, scope };
+        attempt.execute(tx, loaded).await
+    }
+
+    /// Locks the scope and loads; creates the row of a scope that has none.
+    async fn lock_scope(
+        &self,
+        key: ScopeKey,
+        prepared: &AnalyzedWrite,
+        keys: &WriteKeys,
+    ) -> Result<(Transaction, LockedScope, Vec<StatementResult>)> {
+        let mut tx = self.db.begin().await?;
+        if let Some((scope, results)) = scope_row::lock(&mut tx, key, keys.statements()).await? {
+            return Ok((tx, scope, results));
+        }
+        drop(tx);
+        // On its own: a transaction that inserts the row and then locks it would deadlock with another one.
+        let created = vec![scope_row::create(&prepared.write.scope)];
+        self.db.write(RetryRule::Idempotent, created).await?;
+        let mut tx = self.db.begin().await?;
+        let locked = scope_row::lock(&mut tx, key, keys.statements()).await?;
+        let (scope, results) = locked.ok_or_else(|| Error::damaged("a scope was not stored"))?;
+        Ok((tx, scope, results))
+    }
+
+    /// Returns the conflict of a write whose id or uri is taken.
+    async fn name_conflict(&self, write: &WriteBatch) -> Result<Option<Error>> {
+        let key = ScopeKey::of(&write.scope);
+        let added = write.changes.iter().filter_map(|change| match change {
+            Change::Add(memory) => Some(&**memory),
+            _ => None,
+        });
+        let added: Vec<&Memory> = added.collect();
+        let ids = list(added.iter().map(|memory| memory.id));
+        let uris = list(added.iter().map(|memory| memory.uri.as_str()));
+        let text = "SELECT id, uri FROM memories WHERE scope = ? AND (id IN ? OR listed_uri IN ?)";
+        let mut taken: Vec<(MemoryId, String)> = Vec::new();
+        for mut row in self.db.read_one(sql!(text, key, ids, uris)).await? {
+            taken.push((row.memory_id(0)?, row.text(1)?));
+        }
+        let is_taken = |memory: &&&Memory| {
+            taken.iter().any(|(id, uri)| {
+                *id == memory.id || memory.kind != Kind::Turn && *uri == memory.uri
+            })
+        };
+        let conflict = added.iter().find(is_taken).or(added.first());
+        Ok(conflict.map(|memory| uri_conflict(memory)))
+    }
+}
+
+/// Returns the outcome of an attempt before this one if it was stored after all.
+async fn stored_before(
+    tx: &mut Transaction,
+    key: ScopeKey,
+    scope: &LockedScope,
+    prepared: &AnalyzedWrite,
+) -> Result<Option<Vec<AppliedChange>>> {
+    let Some(uncertain) = lock(&prepared.uncertain).clone() else { return Ok(None) };
+    if scope.write_id.as_deref() == Some(&prepared.id[..]) {
+        return Ok(Some(uncertain.applied));
+    }
+    let text = "SELECT 1 FROM journal WHERE scope = ? AND seq = ? AND write_id = ?";
+    let found = tx.run(vec![sql!(text, key, uncertain.first_seq, prepared.id)]).await?;
+    Ok(found.first().filter(|it| !it.rows.is_empty()).map(|_| uncertain.applied))
+}
+
+/// Attempt at a write, with its scope locked.
+pub(super) struct WriteAttempt<'a> {
+    pub(super) store: &'a ServerStore,
+    pub(super) prepared: &'a AnalyzedWrite,
+    pub(super) key: ScopeKey,
+    scope: LockedScope,
+}
+
+impl WriteAttempt<'_> {
+    async fn execute(
+        mut self,
+        mut tx: Transaction,
+        mut found: LoadedWrite,
+    ) -> Result<Vec<AppliedChange>> {
+        let write = &self.prepared.write;
+        let mut script = WriteScript::new(self.key);
+        let model = self.model_number(&mut tx, &mut found, &mut script).await?;
+        let captured = self.check_lease(&found)?;
+        let mut effects = plan(write, self.prepared.entries(model), found.loaded)?;
+        let needs = IndexNeeds::of(&found.index, &effects);
+        let second = self.second_load(&mut tx, &found.index, &needs, &effects, captured).await?;
+        let passed = captured.map(|session| count_passed(session, write, &effects, &second.passed));
+        let edit = IndexEdit::new(&found.index, &mut effects, needs.seals, second.index)?;
+        for (erasure, vectors) in effects.erasures.iter().zip(&edit.erased_vectors) {
+            if let Some(receipt) = &mut effects.applied[erasure.change].erasure {
+                receipt.vectors += vectors;
+            }
+        }
+        let may_merge = edit.changes_blocks();
+        let index = edit.into_statements(self.key, &mut self.scope.blocks);
+        self.write_script(&mut script, &mut effects, index, &found.captures, &second.drafts)?;
+        if let (Some(checkpoint), Some(passed)) = (&write.checkpoint, passed) {
+            script.pass_turns(checkpoint, passed, write.at)?;
+        }
+        let applied = self.commit(tx, script, effects.applied).await?;
+        if may_merge {
+            self.store.merge_later(&write.scope);
+        }
+        Ok(applied)
+    }
+
+    /// Returns the number of the model of the write's vectors if it is in use. The first model that writes is taken
+    /// into use.
+    async fn model_number(
+        &self,
+        tx: &mut Transaction,
+        found: &mut LoadedWrite,
+        script: &mut WriteScript,
+    ) -> Result<Option<u32>> {
+        let Some(vectors) = &self.prepared.write.vectors else { return Ok(None) };
+        if let Some(in_use) = &found.model {
+            return Ok((*in_use == vectors.model).then_some(found.index.model));
+        }
+        let select = ModelRegistry::select(&vectors.model, ModelUse::Embedder);
+        let registry = ModelRegistry::read(tx.run(select).await?)?;
+        let (number, statements) = registry.register(&vectors.model)?;
+        if registry.in_use != 0 {
+            found.index.model = registry.in_use;
+            return Ok((registry.in_use == number).then_some(number));
+        }
+        script.extend(statements);
+        script.push(models::take_into_use(number, ModelUse::Embedder));
+        found.index.model = number;
+        Ok(Some(number))
+    }
+
+    /// Returns the number of the session that was captured, if one was; an error if its lease was lost.
+    fn check_lease(&self, found: &LoadedWrite) -> Result<Option<u32>> {
+        let Some(checkpoint) = &self.prepared.write.checkpoint else { return Ok(None) };
+        let CaptureCheckpoint { session, owner, from, .. } = checkpoint;
+        let lost = || lease_lost(session.as_deref());
+        let number = match session {
+            None => 0,
+            Some(name) => {
+                let SessionCounter { number, .. } =
+                    found.loaded.sessions.get(name).ok_or_else(lost)?;
+                *number
+            }
+        };
+        let is_held = |state: &&CaptureState| {
+            state.checkpoint == *from && state.owner.as_ref() == Some(owner)
+        };
+        found.captures.get(&number).filter(is_held).ok_or_else(lost)?;
+        Ok(Some(number))
+    }
+
+    /// Adds all effects in their order, but for the checkpoint.
+    fn write_script(
+        &self,
+        script: &mut WriteScript,
+        effects: &mut Effects,
+        index: Vec<Statement>,
+        captures: &HashMap<u32, CaptureState>,
+        drafts: &[QuarantinedDraft],
+    ) -> Result<()> {
+        script.put_counters(&self.scope, effects, self.prepared.id);
+        script.put_rows(&self.prepared.write, effects, self.prepared.id)?;
+        script.put_captures(&effects.captures, captures);
+        script.delete_token_vectors(&effects.stale_token_vectors);
+        script.delete_ids("drafts", &effects.accepted_drafts);
+        script.extend(index);
+        let mut left: Vec<&QuarantinedDraft> = drafts.iter().collect();
+        for erasure in &effects.erasures {
+            script.erase(erasure);
+            let derived = quarantine::take_derived(&mut left, erasure);
+            script.delete_ids("drafts", &derived);
+            if let Some(receipt) = &mut effects.applied[erasure.change].erasure {
+                receipt.drafts = derived.len();
+            }
+        }
+        let forgotten = script.bury(&effects.erased_texts);
+        script.extend(forgotten);
+        Ok(())
+    }
+
+    async fn commit(
+        &self,
+        tx: Transaction,
+        mut script: WriteScript,
+        mut applied: Vec<AppliedChange>,
+    ) -> Result<Vec<AppliedChange>> {
+        match tx.commit(script.take_statements()).await {
+            Ok(results) => {
+                script.fill_receipts(&results, &mut applied);
+                Ok(applied)
+            }
+            Err(error) => {
+                if failure_kind(&error) == Some(SqlErrorKind::CommitUnknown) {
+                    let first_seq = self.scope.counters.changes + 1;
+                    *lock(&self.prepared.uncertain) = Some(UncertainWrite { first_seq, applied });
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Counts the turns that a checkpoint passes, as they are after the changes of the write.
+fn count_passed(
+    session: u32,
+    write: &WriteBatch,
+    effects: &Effects,
+    stored: &[MemoryRow],
+) -> PassedTurns {
+    let (from, to) = write.checkpoint.as_ref().map_or((0, 0), |it| (it.from, it.to));
+    let range = DocAddress::new(session, from)..DocAddress::new(session, to);
+    let stored = stored.iter().filter(|row| !effects.removed.contains(&row.address));
+    let changed = effects.updated.iter().chain(&effects.inserted);
+    let changed =
+        changed.filter(|row| row.memory.kind == Kind::Turn && range.contains(&row.address));
+    let turns: BTreeMap<DocAddress, &Memory> =
+        stored.chain(changed).map(|row| (row.address, &row.memory)).collect();
+    let exchanges = turns.values().filter(|turn| starts_exchange(turn)).count();
+    PassedTurns { session, turns: turns.len(), exchanges }
+}

@@ -1,0 +1,11 @@
+//! The conformance suite and the cases of server databases on PostgreSQL.
+
+use crate::store::conformance::TestStore;
+
+async fn fresh() -> TestStore {
+    super::tests::fresh("EVERLORE_TEST_POSTGRES").await
+}
+
+crate::store::conformance::suite!(fresh);
+
+super::server_cases_tests::server_cases!("EVERLORE_TEST_POSTGRES");

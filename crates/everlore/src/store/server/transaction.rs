@@ -1,0 +1,171 @@
+//! Transactions, and the one place that retries them.
+//!
+//! `BEGIN` and `COMMIT` travel in the round trips of the statements beside them. A transaction that is dropped sends a
+//! rollback behind whatever is under way and gives its connection back, so that a caller may go away at any moment.
+
+use std::time::Duration;
+
+use super::{
+    driver::{SqlConnection, SqlError, SqlErrorKind, StatementResult, failure_kind},
+    sql::{Dialect, Statement, sql},
+};
+use crate::error::{Error, Result};
+
+/// Attempts at one transaction: enough for a burst of deadlocks or a restart of the database, few enough to end soon.
+const MAX_ATTEMPTS: u32 = 8;
+
+/// Wait before the second attempt; it doubles with each.
+const FIRST_WAIT: Duration = Duration::from_millis(10);
+
+/// Open transaction on a connection of the pool.
+pub(super) struct Transaction {
+    /// `None` once it ended.
+    connection: Option<Box<dyn SqlConnection>>,
+    /// Statements that begin it, until they were sent.
+    begin: Vec<Statement>,
+}
+
+impl Transaction {
+    /// Prepares a transaction that changes data; nothing is sent yet.
+    pub(super) fn write(connection: Box<dyn SqlConnection>) -> Self {
+        Self { connection: Some(connection), begin: vec![sql!("BEGIN")] }
+    }
+
+    /// Prepares a transaction that sees one unchanging state; nothing is sent yet.
+    pub(super) fn snapshot(connection: Box<dyn SqlConnection>, dialect: Dialect) -> Self {
+        Self { connection: Some(connection), begin: dialect.begin_snapshot() }
+    }
+
+    /// Runs statements in one round trip.
+    pub(super) async fn run(&mut self, statements: Vec<Statement>) -> Result<Vec<StatementResult>> {
+        let mut all = std::mem::take(&mut self.begin);
+        let skipped = all.len();
+        all.extend(statements);
+        let Some(connection) = &mut self.connection else {
+            return Err(Error::store("the transaction has ended"));
+        };
+        let mut results = connection.run(all).await?;
+        results.drain(..skipped);
+        Ok(results)
+    }
+
+    /// Runs statements and commits, in one round trip. Statements with nothing to insert are left out, and so are their
+    /// results.
+    pub(super) async fn commit(
+        mut self,
+        mut statements: Vec<Statement>,
+    ) -> Result<Vec<StatementResult>> {
+        statements.retain(|statement| !statement.is_empty());
+        statements.push(sql!("COMMIT"));
+        match self.run(statements).await {
+            Ok(mut results) => {
+                results.pop();
+                self.connection = None;
+                Ok(results)
+            }
+            Err(error) => Err(commit_error(error)),
+        }
+    }
+
+    /// Ends a transaction that changed nothing, without waiting.
+    pub(super) fn finish(mut self) {
+        self.end("COMMIT");
+    }
+
+    fn end(&mut self, statement: &'static str) {
+        if let Some(connection) = self.connection.take()
+            && self.begin.is_empty()
+        {
+            connection.end_transaction(statement);
+        }
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        self.end("ROLLBACK");
+    }
+}
+
+/// Tells a commit whose outcome is unknown from one that failed.
+fn commit_error(error: Error) -> Error {
+    if failure_kind(&error) != Some(SqlErrorKind::Lost) {
+        return error;
+    }
+    let message = "the connection broke while a write was committed; it may have been stored";
+    SqlError::new(SqlErrorKind::CommitUnknown, message).into()
+}
+
+/// Repetition that is safe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RetryRule {
+    /// After failures that changed nothing.
+    Unchanged,
+    /// After any failure of the database: doing it twice is the same as once, or the attempt itself looks whether the
+    /// one before was stored.
+    Idempotent,
+}
+
+/// Runs an attempt until it succeeds, fails for good, or was tried often enough.
+pub(super) async fn retried<T, F>(policy: RetryRule, attempt: impl Fn() -> F) -> Result<T>
+where
+    F: Future<Output = Result<T>>,
+{
+    let mut tried = 0;
+    loop {
+        match attempt().await {
+            Err(error) if tried + 1 < MAX_ATTEMPTS && may_retry(policy, &error) => {
+                tracing::debug!("{error}: trying again");
+                tokio::time::sleep(backoff(tried)).await;
+                tried += 1;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+fn may_retry(policy: RetryRule, error: &Error) -> bool {
+    match failure_kind(error) {
+        Some(SqlErrorKind::TryAgain | SqlErrorKind::Lost) => true,
+        Some(SqlErrorKind::CommitUnknown) => policy == RetryRule::Idempotent,
+        Some(SqlErrorKind::Unique | SqlErrorKind::Other) | None => false,
+    }
+}
+
+/// Returns the wait after an attempt: twice that before, and up to as much again at random, so that two transactions
+/// that met do not meet again.
+fn backoff(tried: u32) -> Duration {
+    let wait = FIRST_WAIT * 2u32.pow(tried);
+    let random = getrandom::u32().unwrap_or(0) % 1_024;
+    wait + wait * random / 1_024
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    async fn attempts(policy: RetryRule, kind: SqlErrorKind, failing: u32) -> (bool, u32) {
+        let tried = AtomicU32::new(0);
+        let attempt = || async {
+            if tried.fetch_add(1, Ordering::Relaxed) < failing {
+                return Err(SqlError::new(kind, "failed").into());
+            }
+            Ok(())
+        };
+        let outcome = retried(policy, attempt).await;
+        (outcome.is_ok(), tried.into_inner())
+    }
+
+    #[tokio::test]
+    async fn only_failures_that_changed_nothing_are_tried_again() {
+        use RetryRule::{Idempotent, Unchanged};
+        assert_eq!(attempts(Unchanged, SqlErrorKind::TryAgain, 2).await, (true, 3));
+        assert_eq!(attempts(Unchanged, SqlErrorKind::Lost, 1).await, (true, 2));
+        assert_eq!(attempts(Unchanged, SqlErrorKind::CommitUnknown, 1).await, (false, 1));
+        assert_eq!(attempts(Idempotent, SqlErrorKind::CommitUnknown, 1).await, (true, 2));
+        assert_eq!(attempts(Idempotent, SqlErrorKind::Unique, 1).await, (false, 1));
+        assert_eq!(attempts(Idempotent, SqlErrorKind::TryAgain, 99).await, (false, MAX_ATTEMPTS));
+    }
+}
