@@ -236,6 +236,7 @@ mod tests {
             ("We decided to launch on March 5.", "We decided to launch on March 5 (5 March 2027)."),
             ("we're having a baby in March", "we're having a baby in March (March 2027)"),
             ("going to Japan in April", "going to Japan in April (April 2027)"),
+            ("the demo moved to March 5", "the demo moved to March 5 (5 March 2027)"),
             ("3月5号上线", "3月5号(2027年3月5日)上线"),
             ("我们四月去日本", "我们四月(2027年4月)去日本"),
         ] {
@@ -248,6 +249,9 @@ mod tests {
         for (text, expected) in [
             ("We launched on March 5", "We launched on March 5 (5 March 2026)"),
             ("I had the knee done in January", "I had the knee done in January (January 2026)"),
+            ("We moved to Porto in September", "We moved to Porto in September (September 2026)"),
+            ("We moved to Marseille in March", "We moved to Marseille in March (March 2026)"),
+            ("I was hired by Acme in March", "I was hired by Acme in March (March 2026)"),
             ("3月5号上线了", "3月5号(2026年3月5日)上线了"),
             ("昨天查出来血糖高", "昨天(2026年11月16日)查出来血糖高"),
         ] {
