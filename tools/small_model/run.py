@@ -17,8 +17,8 @@ import tempfile
 import urllib.request
 import venv
 
-from stored import read_layers, stored_items
-from support import date_problems, own_words, problems
+from stored import LAYERS, read_layers, stored_items
+from support import all_user_words, date_problems, own_words, problems
 
 HERE = pathlib.Path(__file__).resolve().parent
 WAYS = ("chat", "proxy", "extract")
@@ -146,11 +146,19 @@ def try_conversation(options, base_url, way, conversation):
 
 
 def judge(item, conversation):
-    """Returns why the item is not supported. Lines of the daily log that name the assistant are compared with its words."""
-    said = item["assistant_said"] if item["is_assistant"] else own_words(conversation)
+    """Returns why the item is not supported."""
+    said = words_to_compare(item, conversation)
     past = own_words(conversation, only_past=True)
     reasons = [reason for text in item["texts"] for reason in problems(text, said) + date_problems(text, past)]
     return list(dict.fromkeys(reasons))
+
+
+def words_to_compare(item, conversation):
+    """Returns what must support an item: the daily log may tell what the user asked or quoted, and, if it names the
+    assistant, what the assistant said."""
+    if item["is_assistant"]:
+        return item["assistant_said"]
+    return all_user_words(conversation) if item["where"] == "daily" else own_words(conversation)
 
 
 def print_result(result):
@@ -165,7 +173,10 @@ def print_result(result):
 
 
 def print_table(results):
-    heads = ("way", "language", "conversations", "stored", "supported", "not supported", "quarantined", "rejected", "by model")
+    heads = (
+        "way", "language", "conversations", "model extracted", "memories", "supported", "not supported",
+        "layer lines", "supported", "not supported", "quarantined", "rejected",
+    )
     print("| " + " | ".join(heads) + " |")
     print("|" + "---|" * len(heads))
     for way in WAYS:
@@ -177,11 +188,17 @@ def print_table(results):
 
 def counts(results):
     items = [item for result in results for item in result["items"]]
-    drafts = [draft for result in results for draft in result["drafts"]]
-    unsupported = sum(bool(item["problems"]) for item in items)
-    rejected = sum(draft["verdict"] == "rejected" for draft in drafts)
+    verdicts = [draft["verdict"] for result in results for draft in result["drafts"]]
     by_model = sum(any(it != "rules" for it in result["extractors"]) for result in results)
-    return len(results), len(items), len(items) - unsupported, unsupported, len(drafts) - rejected, rejected, by_model
+    memories = support_counts([item for item in items if item["where"] not in LAYERS])
+    lines = support_counts([item for item in items if item["where"] in LAYERS])
+    rejected = verdicts.count("rejected")
+    return len(results), by_model, *memories, *lines, len(verdicts) - rejected, rejected
+
+
+def support_counts(items):
+    unsupported = sum(bool(item["problems"]) for item in items)
+    return len(items), len(items) - unsupported, unsupported
 
 
 def prepare_environment(folder):

@@ -3,7 +3,7 @@
 import re
 
 LAYERS = ("soul", "user", "memory", "daily")
-SPEAKER = re.compile(r"^(?:- )?(user|assistant|用户|助手)\s*[:：]\s*")
+SPEAKER = re.compile(r"^(?:- )?(user|assistant|用户|助手)\s*[:：]\s*", re.IGNORECASE)
 
 
 def read_layers(everlore):
@@ -34,5 +34,5 @@ def memory_item(memory):
 
 def layer_item(layer, line):
     speaker = SPEAKER.match(line)
-    is_assistant = bool(speaker) and speaker[1] in ("assistant", "助手")
+    is_assistant = bool(speaker) and speaker[1].lower() in ("assistant", "助手")
     return {"where": layer, "texts": [SPEAKER.sub("", line)], "is_assistant": is_assistant}

@@ -38,6 +38,10 @@ def own_words(conversation, only_past=False):
     return "\n".join(own_text(turn) for turn in turns if turn.get("is_past") or not only_past)
 
 
+def all_user_words(conversation):
+    return "\n".join(turn["text"] for turn in conversation["turns"] if turn["role"] == "user")
+
+
 def own_text(turn):
     text = turn["text"]
     for passage in turn.get("not_said", []):
