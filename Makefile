@@ -15,6 +15,12 @@ DATABASES := $(TOOLS)/databases
 # Starts them beside a command, and stops them.
 WITH_DATABASES := EVERLORE_TEST_DATABASES="$(DATABASES)" $(PYTHON) tools/databases/run
 
+# Where `make small-model` keeps the model, its log and the report; which program it tries, built first if none is named; and
+# further options of tools/small_model/run.py.
+SMALL_MODEL := $(TOOLS)/small-model
+EVERLORE ?=
+SMALL_MODEL_OPTIONS ?=
+
 # What `make bench` measures; see `cargo run -p everlore-eval -- help`.
 BENCH ?= scale
 # Which fuzz targets run, and for how long each.
@@ -24,10 +30,10 @@ FUZZ_SECONDS ?= 60
 MIN_COVERAGE ?= 85
 
 .DEFAULT_GOAL := help
-.PHONY: help run dist install test requirements fetch lint unit doctest model clients databases bench fuzz coverage docs deny clean
+.PHONY: help run dist install test requirements fetch lint unit doctest model clients databases bench fuzz coverage docs deny small-model clean
 
 help: ## list what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## build the release binary and run the demo
 	@sh tools/requirements.sh run
@@ -121,6 +127,11 @@ docs: databases ## bring generated documents up to date and build the API refere
 
 deny: $(TOOLS)/bin/cargo-deny ## check dependencies for known vulnerabilities too; builds cargo-deny
 	$(WITH_TOOLS) $(CARGO) deny --locked check
+
+small-model: ## try Everlore with a real small chat model: EVERLORE=PROGRAM SMALL_MODEL_OPTIONS="--ways chat"
+	@[ -n "$(EVERLORE)" ] || $(CARGO) build --locked --release -p everlore-cli
+	$(PYTHON) -B -m unittest discover --quiet --start-directory tools/small_model
+	$(PYTHON) -B tools/small_model/run.py --everlore $(or $(EVERLORE),target/release/everlore) --folder $(SMALL_MODEL) $(SMALL_MODEL_OPTIONS)
 
 clean: ## delete what was built, tools included
 	$(CARGO) clean

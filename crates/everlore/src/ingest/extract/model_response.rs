@@ -33,6 +33,9 @@ pub(super) const PROFILE_ASPECTS: [(&str, Attribute); 9] = [
     ("active_hours", Attribute::Habit),
 ];
 
+/// Lists of a response, of which each may be left out.
+const RESPONSE_LISTS: [&str; 3] = ["memories", "experiences", "profile"];
+
 #[derive(Deserialize)]
 struct ExtractionResponse {
     #[serde(default)]
@@ -103,6 +106,9 @@ pub(crate) fn parse_extraction(answer: &str, input: &ExtractionInput<'_>) -> Res
         .ok_or_else(|| unusable_response("there is no JSON object in it"))?;
     let response: ExtractionResponse = serde_json::from_str(&object)
         .map_err(|error| unusable_response(&describe_json_error(&error)))?;
+    if is_something_else(&object) {
+        return Err(unusable_response("it has none of the lists memories, experiences, profile"));
+    }
     let mut drafts = Vec::new();
     for (index, item) in response.memories.into_iter().enumerate() {
         let checked = statement_draft(item, input);
@@ -121,6 +127,14 @@ pub(crate) fn parse_extraction(answer: &str, input: &ExtractionInput<'_>) -> Res
     }
     attribute_to_speakers(&mut drafts, &input.all_turns());
     Ok(drafts)
+}
+
+/// Returns `true` if an object has fields and none of the lists: small models copy a turn instead of extracting, which
+/// does not mean that there is nothing to remember.
+fn is_something_else(object: &str) -> bool {
+    let fields: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(object).unwrap_or_default();
+    !fields.is_empty() && !RESPONSE_LISTS.iter().any(|list| fields.contains_key(*list))
 }
 
 /// Describes where the answer is invalid, without quoting it: reasons are stored, and a quote could be long.

@@ -59,6 +59,7 @@ fn anything_that_does_not_fit_makes_the_whole_answer_unusable() {
         ("I cannot help with that.".to_owned(), "no JSON object"),
         ("{\"memories\": [".to_owned(), "no JSON object"),
         (r#"{"memories": {}}"#.to_owned(), "wrong type, at line 1"),
+        (r#"{"role": "user", "text": "Hi!", "turn": 6}"#.to_owned(), "none of the lists"),
         (response_with_memory(&serde_json::json!({ "statement": " " })), "statement is empty"),
         (response_with_memory(&serde_json::json!({ "kind": "colour" })), "use one of user, feedback"),
         (response_with_memory(&serde_json::json!({ "kind": "turn" })), "of the kind `turn`"),

@@ -33,9 +33,9 @@ static BARE_MONTH_DAY: LazyLock<Regex> = LazyLock::new(|| {
         .expect("valid")
 });
 
-/// Durations and rates, which name no day: 现在一天走八十碗.
+/// Durations and rates, which name no day: 现在一天走八十碗, "ran it in 2 hours".
 static DURATION: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(?:现在|目前|最近)?[一二两三四五六七八九十几半\d]*(?:天|周|个?星期|个?礼拜|年|个月|小时|分钟)$")
+    Regex::new(r"(?i)^in (?:\w+ )?(?:hours?|minutes?|seconds?)$|^(?:现在|目前|最近)?[一二两三四五六七八九十几半\d]*(?:天|周|个?星期|个?礼拜|年|个月|小时|分钟)$")
         .expect("valid")
 });
 
@@ -236,6 +236,7 @@ mod tests {
             ("We decided to launch on March 5.", "We decided to launch on March 5 (5 March 2027)."),
             ("we're having a baby in March", "we're having a baby in March (March 2027)"),
             ("going to Japan in April", "going to Japan in April (April 2027)"),
+            ("the demo moved to March 5", "the demo moved to March 5 (5 March 2027)"),
             ("3月5号上线", "3月5号(2027年3月5日)上线"),
             ("我们四月去日本", "我们四月(2027年4月)去日本"),
         ] {
@@ -248,6 +249,10 @@ mod tests {
         for (text, expected) in [
             ("We launched on March 5", "We launched on March 5 (5 March 2026)"),
             ("I had the knee done in January", "I had the knee done in January (January 2026)"),
+            ("We moved to Porto in September", "We moved to Porto in September (September 2026)"),
+            ("We moved to Marseille in March", "We moved to Marseille in March (March 2026)"),
+            ("I was hired by Acme in March", "I was hired by Acme in March (March 2026)"),
+            ("I ran it yesterday, in 2 hours", "I ran it yesterday (16 November 2026), in 2 hours"),
             ("3月5号上线了", "3月5号(2026年3月5日)上线了"),
             ("昨天查出来血糖高", "昨天(2026年11月16日)查出来血糖高"),
         ] {

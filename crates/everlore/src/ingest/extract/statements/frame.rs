@@ -10,14 +10,14 @@ use crate::llm::{SentenceMode, SentenceScores};
 /// Messages that begin a role play or a story, which lasts until somebody ends it.
 static BEGINS: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"\brole-?play\b|\bpretend (?:to be|you|that you|i|we)\b|\bact as (?:an?|my|the)\b|\bplay(?:ing)? (?:the (?:role|part)|a game where)\b|\byou(?:'re| are) (?:now )?(?:an? |the |my )?(?:innkeeper|wizard|pirate|detective|interviewer|judge|shopkeeper|dungeon master|dm|gm|narrator|king|queen|captain)\b|\bin character\b|\b(?:d&d|dnd|dungeons? (?:and|&) dragons)\b|角色扮演|扮演|来演|演一段|演一下|咱们演|我演|你演|假装你|跑团|剧本杀|我来当[^，。]{0,8}你来?当",
+        r"\brole-?play\b|\bpretend (?:to be|you|that you|i|we)\b|\bact as (?:an?|my|the)\b|\bplay(?:ing)? (?:the (?:role|part)|a game where)\b|\byou(?:'re| are) (?:now )?(?:an? |the |my )?(?:innkeeper|wizard|pirate|detective|interviewer|judge|shopkeeper|dungeon master|dm|gm|narrator|king|queen|captain)\b|\blet['’]?s play(?: a game)?\s*[:,–—-]+\s*(?:i|you|we)(?: am| are|['’]m|['’]re)\b|\bin character\b|\b(?:d&d|dnd|dungeons? (?:and|&) dragons)\b|角色扮演|扮演|来演|演一段|演一下|咱们演|我演|你演|假装你|跑团|剧本杀|我来当[^，。]{0,8}你来?当",
     )
 });
 
 /// Messages that end it.
 static ENDS: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"\b(?:out of character|ooc|end (?:of )?(?:scene|role-?play|game|story)|stop (?:the )?(?:role-?play|pretending|acting)|back to (?:reality|real life|normal)|in reality|for real now|game over|enough (?:of )?(?:that|playing|pretending))\b|出戏|不演了|演完了|到此为止|说正经的|说真的|回到现实|现实中|现实里|不玩了|戏演完",
+        r"\b(?:out of character|ooc|end (?:of )?(?:the )?(?:scene|role-?play|game|story)|stop (?:the )?(?:role-?play|pretending|acting)|back to (?:reality|real life|normal)|in reality|for real now|game over|enough (?:of )?(?:that|playing|pretending))\b|出戏|不演了|演完了|到此为止|说正经的|说真的|回到现实|现实中|现实里|不玩了|戏演完",
     )
 });
 

@@ -19,7 +19,15 @@ pub(super) enum Tense {
 
 static FUTURE: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"\b(?:will|won't|shall|going to|gonna|i'll|we'll|he'll|she'll|they'll|it'll|due|deadline|upcoming|until|by|next|tomorrow|have to|has to|need to|needs to|must|supposed to|about to|hope to|plan(?:s|ning)? to|want to|expecting|(?:is|are|'re|'m|am) (?:\w+ing)|(?:decided|agreed|planned|meant|hoped|promised|wanted|chose|scheduled|booked|planned|pencilled in|set|moved|pushed|postponed|bumped|delayed|rescheduled|brought forward|invited) (?:to|for|on|back to|until|till|in)|starts|begins|ends|closes|opens|expires|leaves|arrives|launch(?:es)?|ships?|goes live|flying|takes place)\b",
+        r"\b(?:will|won't|shall|going to|gonna|i'll|we'll|he'll|she'll|they'll|it'll|due|deadline|upcoming|until|next|tomorrow|have to|has to|need to|needs to|must|supposed to|about to|hope to|plan(?:s|ning)? to|want to|expecting|(?:is|are|'re|'m|am) (?:\w+ing)|(?:decided|agreed|planned|meant|hoped|promised|wanted|chose|scheduled|booked|planned|pencilled in|set|pushed|postponed|bumped|delayed|rescheduled|brought forward|invited) (?:to|for|on|back to|until|till|in)|starts|begins|ends|closes|opens|expires|leaves|arrives|launch(?:es)?|ships?|goes live|flying|takes place)\b",
+    )
+});
+
+/// Signs of time to come only before a day or a month: "moved to Friday" and "by March", but not "moved to Porto in
+/// September" and "hired by Acme in March".
+static FUTURE_BEFORE_DAY: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"\b(?:by|moved (?:back |up |forward )?(?:to|until|till)) (?:the )?(?:(?:end|start|beginning|middle) of |early |mid |late |this )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|day|week|month|year|spring|summer|autumn|winter|noon|tonight|\d{1,4}(?:st|nd|rd|th)?)\b",
     )
 });
 
@@ -43,12 +51,12 @@ static CHINESE_PAST: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Returns the tense of a statement.
 pub(super) fn tense_of(text: &str, language: Language) -> Tense {
-    let (past, future) = match language {
-        Language::Chinese => (&CHINESE_PAST, &CHINESE_FUTURE),
-        _ => (&PAST, &FUTURE),
+    let (is_past, is_future) = match language {
+        Language::Chinese => (CHINESE_PAST.is_match(text), CHINESE_FUTURE.is_match(text)),
+        _ => (PAST.is_match(text), FUTURE.is_match(text) || FUTURE_BEFORE_DAY.is_match(text)),
     };
     // In Chinese the sign of what is done is clearer; in English "decided to launch" has both.
-    match (past.is_match(text), future.is_match(text)) {
+    match (is_past, is_future) {
         (true, true) if language == Language::Chinese => Tense::Past,
         (_, true) => Tense::Future,
         (true, false) => Tense::Past,

@@ -166,6 +166,12 @@ fn role_play_and_jokes_yield_nothing() {
         judged(&["Let's role-play.", "ok, out of character now", "My sister is a nurse."]),
         ["My sister is a nurse."]
     );
+    let play = "Let's play: I am Captain Redbeard and you are my cook.";
+    assert!(judged(&[play, "My sister is a witch."]).is_empty());
+    assert_eq!(
+        judged(&[play, "Okay, end of the game.", "My sister is a nurse."]),
+        ["My sister is a nurse."]
+    );
     assert!(judged(&["My sister is a nurse lol"]).is_empty());
     let quoted = "> I live in Rome\n```\nMy name is Rex\n```\n\"I am a pilot.\"";
     assert!(by_patterns(quoted).is_empty() && judged(&[quoted]).is_empty());
