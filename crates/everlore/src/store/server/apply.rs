@@ -41,6 +41,10 @@ use crate::{
 /// Writes with more changes than this are analysed away from the async threads.
 const MAX_INLINE: usize = 8;
 
+/// Most bytes of a uri, a session or a run: PostgreSQL keeps keys of 2,704 bytes, the scope included, MySQL of 3,072, and
+/// columns of sessions and runs have 2,048.
+const MAX_KEY_BYTES: usize = 2_048;
+
 /// Write whose texts were analysed.
 pub(super) struct AnalyzedWrite {
     pub(super) write: WriteBatch,
@@ -48,7 +52,7 @@ pub(super) struct AnalyzedWrite {
     entries: Vec<Option<IndexEntry>>,
     /// Id that no other write has.
     id: [u8; 16],
-    /// What the last attempt may have stored.
+    /// Last attempt, if it may have been stored.
     uncertain: Mutex<Option<UncertainWrite>>,
 }
 
@@ -61,6 +65,7 @@ struct UncertainWrite {
 
 impl AnalyzedWrite {
     fn new(write: WriteBatch) -> Result<Self> {
+        check_keys(&write)?;
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(|error| Error::store(error.to_string()))?;
         Ok(Self { entries: analyze_entries(&write)?, write, id, uncertain: Mutex::default() })
@@ -149,9 +154,27 @@ impl ServerStore {
                 *id == memory.id || memory.kind != Kind::Turn && *uri == memory.uri
             })
         };
-        let conflict = added.iter().find(is_taken).or(added.first());
-        Ok(conflict.map(|memory| uri_conflict(memory)))
+        Ok(added.iter().find(is_taken).map(|memory| uri_conflict(memory)))
     }
+}
+
+/// Refuses texts that are too long for a key.
+fn check_keys(write: &WriteBatch) -> Result<()> {
+    let memories = write.changes.iter().filter_map(|change| match change {
+        Change::Add(memory) => Some(memory),
+        _ => None,
+    });
+    let keys = memories.flat_map(|memory| [Some(&memory.uri), memory.source.session.as_ref()]);
+    let too_long = keys.chain([write.run.as_ref()]).flatten().find(|it| it.len() > MAX_KEY_BYTES);
+    let Some(key) = too_long else { return Ok(()) };
+    let start: String = key.chars().take(40).collect();
+    Err(Error::invalid(
+        format!(
+            "`{start}…` has {} bytes, and this database keeps names of {MAX_KEY_BYTES}",
+            key.len()
+        ),
+        "use a shorter name",
+    ))
 }
 
 /// Returns the outcome of an attempt before this one if it was stored after all.

@@ -26,7 +26,7 @@ pub(super) struct IndexState {
     pub(super) model: u32,
 }
 
-/// What a write must load before its index changes can be computed.
+/// Parts of an index that a write loads before its changes can be computed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct IndexNeeds {
     /// Blocks whose records are searched for documents.
@@ -37,7 +37,7 @@ pub(super) struct IndexNeeds {
     pub(super) seals: bool,
 }
 
-/// What was loaded for [`IndexNeeds`].
+/// Parts that were loaded for [`IndexNeeds`].
 #[derive(Default)]
 pub(super) struct IndexLoaded {
     pub(super) docs: HashMap<i64, Docs>,

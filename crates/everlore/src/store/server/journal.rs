@@ -39,7 +39,8 @@ impl Journal for ServerStore {
             };
             let [later, stored] = result_rows(tx.commit(select_after(key, &lines, oldest)).await?)?;
             let stored = rows::read_memories(stored, scope)?;
-            add_images(lines, Images::new(later, stored)?)
+            let images = JournalImages::new(later, stored)?;
+            Ok(lines.into_iter().map(|line| images.complete(line)).collect())
         })
         .await
     }
@@ -98,12 +99,12 @@ fn select_after(key: ScopeKey, lines: &[JournalEntry], oldest: u64) -> Vec<State
 }
 
 /// Memories before each of their lines, and as they are now.
-struct Images {
+struct JournalImages {
     before: HashMap<MemoryId, BTreeMap<u64, Option<Memory>>>,
     now: HashMap<MemoryId, Memory>,
 }
 
-impl Images {
+impl JournalImages {
     fn new(later: Vec<SqlRow>, stored: Vec<Memory>) -> Result<Self> {
         let mut before: HashMap<MemoryId, BTreeMap<u64, Option<Memory>>> = HashMap::new();
         for mut row in later {
@@ -114,7 +115,12 @@ impl Images {
         Ok(Self { before, now })
     }
 
-    /// Returns the memory after a line.
+    /// Returns a line with the memory after it.
+    fn complete(&self, line: JournalEntry) -> JournalEntry {
+        let after = self.after(&line).cloned().map(Box::new);
+        JournalEntry { after, ..line }
+    }
+
     fn after(&self, line: &JournalEntry) -> Option<&Memory> {
         let next = self.before.get(&line.id).and_then(|it| it.range(line.seq + 1..).next());
         match next {
@@ -122,13 +128,6 @@ impl Images {
             None => self.now.get(&line.id),
         }
     }
-}
-
-fn add_images(mut lines: Vec<JournalEntry>, images: Images) -> Result<Vec<JournalEntry>> {
-    for line in &mut lines {
-        line.after = images.after(line).cloned().map(Box::new);
-    }
-    Ok(lines)
 }
 
 /// Decodes a line, still without the memory after it.

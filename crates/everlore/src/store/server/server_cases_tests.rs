@@ -49,6 +49,7 @@ macro_rules! server_cases {
             a_newer_schema_is_refused,
             a_password_is_never_shown,
             texts_of_any_characters_come_back,
+            a_name_that_is_too_long_for_a_key_is_refused,
             blocks_are_merged_and_nothing_is_lost,
             ranking_is_that_of_sqlite,
         );
@@ -303,7 +304,7 @@ pub(super) async fn many_servers_may_start_at_once(database: &TestDatabase) {
     let opened: Vec<_> = (0..8)
         .map(|_| {
             let url = database.url("");
-            tokio::spawn(async move { ServerStore::open(&url).await.map(drop) })
+            tokio::spawn(async move { crate::store::open(url).await.map(drop) })
         })
         .collect();
     for open in opened {
@@ -349,6 +350,24 @@ pub(super) async fn texts_of_any_characters_come_back(database: &TestDatabase) {
         assert_eq!(store.memories().find_one(&scope, by_uri).await.unwrap(), Some(said));
     }
     assert_eq!(store.index().inconsistencies(&scope).await.unwrap(), Vec::<String>::new());
+}
+
+pub(super) async fn a_name_that_is_too_long_for_a_key_is_refused(database: &TestDatabase) {
+    let (store, scope) = (database.open().await, test_scope("ann"));
+    // Digits of a random number do not compress, as a name may not.
+    let name = |bytes: usize| -> String {
+        (0..)
+            .flat_map(|n: u64| TermHash::of(&n.to_string()).0.to_string().into_bytes())
+            .map(char::from)
+            .take(bytes)
+            .collect()
+    };
+    let named = |number: u16, bytes: usize| {
+        add(&Memory { uri: name(bytes), ..numbered(&scope, number, "tea") })
+    };
+    store.apply(write(&scope, 1, vec![named(1, 2_048)])).await.unwrap();
+    let refused = store.apply(write(&scope, 2, vec![named(2, 2_049)])).await;
+    assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
 }
 
 pub(super) async fn blocks_are_merged_and_nothing_is_lost(database: &TestDatabase) {
