@@ -10,6 +10,7 @@ pub(crate) mod keywords;
 pub(crate) mod sentences;
 pub(crate) mod filler;
 pub(crate) mod summary;
+pub(crate) mod summary_evidence;
 pub(crate) mod tokens;
 pub(crate) mod tiers;
 pub(crate) mod excerpt;

@@ -16,6 +16,7 @@ use crate::{
         language::{Language, detect_language},
         secrets::mask_all,
         summary::{Utterance, summarize, truncate_lines},
+        summary_evidence::supported_lines,
         suspect::is_suspect,
     },
     types::{Actor, Kind, Memory, Role, Scope},
@@ -122,8 +123,8 @@ impl Engine {
         self.end_session_with_summary(scope, session, None).await
     }
 
-    /// Ends a session like [`Engine::end_session`] with a summary that a model wrote: as many of its lines as the day
-    /// has room for, or sentences of the session if the first line does not fit.
+    /// Ends a session like [`Engine::end_session`] with a summary that a model wrote: as many of the lines that the turns
+    /// support as the day has room for, or sentences of the session if there are none or the first does not fit.
     pub async fn end_session_with_summary(
         &self,
         scope: &Scope,
@@ -159,9 +160,11 @@ impl Engine {
             }
             let chinese = is_chinese(&turns);
             let day = SessionDay { date, session: &session, turns: count, chinese };
+            let said = summary_input(&turns, chinese);
+            let summary = supported_lines(&summary, &said);
             layers.log_session(&day, Self::MAX_SUMMARY_CHARS, &by, |room| {
                 match truncate_lines(&summary, room) {
-                    lines if lines.is_empty() => summarize(&summary_input(&turns, chinese), room),
+                    lines if lines.is_empty() => summarize(&said, room),
                     lines => lines,
                 }
             })
