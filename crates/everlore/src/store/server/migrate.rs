@@ -143,6 +143,10 @@ impl Dialect {
 
     /// Creates the statement that fails, and so keeps the commit behind it from running, unless the row of a scope has
     /// this write id; `None` where a transaction cannot end unnoticed.
+    #[cfg_attr(
+        not(feature = "mysql"),
+        expect(unused_variables, reason = "only MySQL has such transactions")
+    )]
     pub(super) fn guard_write(self, key: ScopeKey, write_id: [u8; 16]) -> Option<Statement> {
         match self {
             #[cfg(feature = "postgres")]

@@ -14,6 +14,7 @@ mod tables;
 mod driver;
 mod transaction;
 mod database;
+#[cfg(feature = "postgres")]
 mod tls;
 #[cfg(feature = "postgres")]
 mod postgres;
