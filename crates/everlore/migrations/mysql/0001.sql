@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS meta (
 INSERT IGNORE INTO meta VALUES ('schema', 0), ('models', 0), ('model', 0), ('reranker', 0), ('cache_hits', 0), ('cache_misses', 0);
 
 -- A row a scope, which is the lock of its writes. Counters tell how many journal lines, sessions, addresses outside
--- sessions, index blocks and usage lines it has given out. `write_id` names the last write; NULL until there was one.
+-- sessions, index blocks and usage lines it has given out. `write_id` names the last write; zero until there was one.
 CREATE TABLE IF NOT EXISTS scopes (
     scope BINARY(16) NOT NULL PRIMARY KEY,
     agent VARBINARY(400) NOT NULL,
@@ -22,7 +22,7 @@ CREATE TABLE IF NOT EXISTS scopes (
     usage_lines BIGINT NOT NULL DEFAULT 0,
     captured_at BIGINT,
     index_version BIGINT NOT NULL,
-    write_id BINARY(16),
+    write_id BINARY(16) NOT NULL,
     KEY scopes_index_version (index_version)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 

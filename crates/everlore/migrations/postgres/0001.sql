@@ -9,7 +9,7 @@ CREATE TABLE meta (
 INSERT INTO meta VALUES ('schema', 0), ('models', 0), ('model', 0), ('reranker', 0), ('cache_hits', 0), ('cache_misses', 0);
 
 -- A row a scope, which is the lock of its writes. Counters tell how many journal lines, sessions, addresses outside
--- sessions, index blocks and usage lines it has given out. `write_id` names the last write; NULL until there was one.
+-- sessions, index blocks and usage lines it has given out. `write_id` names the last write; zero until there was one.
 CREATE TABLE scopes (
     scope UUID NOT NULL PRIMARY KEY,
     agent TEXT COLLATE "C" NOT NULL,
@@ -21,7 +21,7 @@ CREATE TABLE scopes (
     usage_lines BIGINT NOT NULL DEFAULT 0,
     captured_at BIGINT,
     index_version BIGINT NOT NULL,
-    write_id UUID
+    write_id UUID NOT NULL
 ) WITH (fillfactor = 50);
 CREATE INDEX scopes_index_version ON scopes (index_version);
 

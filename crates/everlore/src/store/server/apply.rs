@@ -11,12 +11,12 @@ use std::{
 
 use super::{
     ServerStore,
-    driver::{SqlErrorKind, StatementResult, failure_kind},
+    driver::{SqlError, SqlErrorKind, StatementResult, failure_kind},
     index_edit::{IndexEdit, IndexNeeds},
     load::{CaptureState, LoadedWrite, WriteKeys},
     models::{self, ModelRegistry, ModelUse},
     quarantine,
-    scope_row::{self, LockedScope, ScopeKey},
+    scope_row::{self, LockedScope, ScopeKey, WriteIds, new_write_id},
     sql::{Statement, list, sql},
     transaction::{RetryRule, Transaction, retried},
     write_script::{PassedTurns, WriteScript},
@@ -66,9 +66,8 @@ struct UncertainWrite {
 impl AnalyzedWrite {
     fn new(write: WriteBatch) -> Result<Self> {
         check_keys(&write)?;
-        let mut id = [0; 16];
-        getrandom::fill(&mut id).map_err(|error| Error::store(error.to_string()))?;
-        Ok(Self { entries: analyze_entries(&write)?, write, id, uncertain: Mutex::default() })
+        let (entries, id) = (analyze_entries(&write)?, new_write_id()?);
+        Ok(Self { entries, write, id, uncertain: Mutex::default() })
     }
 
     /// Returns the entries with the vectors of the write, if the model with this number made them.
@@ -92,13 +91,22 @@ impl ServerStore {
         } else {
             run_blocking(move || AnalyzedWrite::new(write)).await?
         };
-        let outcome = retried(RetryRule::Idempotent, || self.try_apply(&prepared)).await;
-        match outcome {
-            Err(error) if failure_kind(&error) == Some(SqlErrorKind::Unique) => {
-                Err(self.name_conflict(&prepared.write).await?.unwrap_or(error))
+        retried(RetryRule::Idempotent, || async {
+            match self.try_apply(&prepared).await {
+                Err(error) if failure_kind(&error) == Some(SqlErrorKind::Unique) => {
+                    Err(self.explain_unique(&prepared.write, error).await?)
+                }
+                outcome => outcome,
             }
-            outcome => outcome,
-        }
+        })
+        .await
+    }
+
+    /// Returns the conflict behind a taken key. If no id and no uri is taken, another node of a cluster wrote the scope
+    /// at the same time, and the same may succeed when tried again.
+    async fn explain_unique(&self, write: &WriteBatch, error: Error) -> Result<Error> {
+        let conflict = self.name_conflict(write).await?;
+        Ok(conflict.unwrap_or_else(|| SqlError::new(SqlErrorKind::TryAgain, error).into()))
     }
 
     async fn try_apply(&self, prepared: &AnalyzedWrite) -> Result<Vec<AppliedChange>> {
@@ -185,12 +193,18 @@ async fn stored_before(
     prepared: &AnalyzedWrite,
 ) -> Result<Option<Vec<AppliedChange>>> {
     let Some(uncertain) = lock(&prepared.uncertain).clone() else { return Ok(None) };
-    if scope.write_id.as_deref() == Some(&prepared.id[..]) {
+    if scope.write_id == prepared.id {
         return Ok(Some(uncertain.applied));
     }
-    let text = "SELECT 1 FROM journal WHERE scope = ? AND seq = ? AND write_id = ?";
-    let found = tx.run(vec![sql!(text, key, uncertain.first_seq, prepared.id)]).await?;
+    let line = select_first_line(key, uncertain.first_seq, prepared.id);
+    let found = tx.run(vec![line]).await?;
     Ok(found.first().filter(|it| !it.rows.is_empty()).map(|_| uncertain.applied))
+}
+
+/// Creates the query for the first journal line of a write.
+fn select_first_line(key: ScopeKey, seq: i64, write_id: [u8; 16]) -> Statement {
+    let text = "SELECT 1 FROM journal WHERE scope = ? AND seq = ? AND write_id = ?";
+    sql!(text, key, seq, write_id)
 }
 
 /// Attempt at a write, with its scope locked.
@@ -288,7 +302,7 @@ impl WriteAttempt<'_> {
         captures: &HashMap<u32, CaptureState>,
         drafts: &[QuarantinedDraft],
     ) -> Result<()> {
-        script.put_counters(&self.scope, effects, self.prepared.id);
+        script.put_counters(&self.scope, effects);
         script.put_rows(&self.prepared.write, effects, self.prepared.id)?;
         script.put_captures(&effects.captures, captures);
         script.delete_token_vectors(&effects.stale_token_vectors);
@@ -314,14 +328,18 @@ impl WriteAttempt<'_> {
         mut script: WriteScript,
         mut applied: Vec<AppliedChange>,
     ) -> Result<Vec<AppliedChange>> {
-        match tx.commit(script.take_statements()).await {
+        let first_seq = self.scope.counters.changes + 1;
+        let verify =
+            applied.first().map(|_| select_first_line(self.key, first_seq, self.prepared.id));
+        let ids = WriteIds { old: self.scope.write_id, new: self.prepared.id, verify };
+        let dialect = self.store.db.dialect();
+        match scope_row::commit(tx, dialect, self.key, ids, script.take_statements()).await {
             Ok(results) => {
                 script.fill_receipts(&results, &mut applied);
                 Ok(applied)
             }
             Err(error) => {
                 if failure_kind(&error) == Some(SqlErrorKind::CommitUnknown) {
-                    let first_seq = self.scope.counters.changes + 1;
                     *lock(&self.prepared.uncertain) = Some(UncertainWrite { first_seq, applied });
                 }
                 Err(error)

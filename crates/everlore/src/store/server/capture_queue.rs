@@ -112,7 +112,9 @@ async fn claim_in_scope(
     let key = ScopeKey::of(scope);
     let mut tx = db.begin().await?;
     let read = vec![select_pending(Some(scope))];
-    let Some((_, results)) = scope_row::lock(&mut tx, key, read).await? else { return Ok(None) };
+    let Some((locked, results)) = scope_row::lock(&mut tx, key, read).await? else {
+        return Ok(None);
+    };
     let [pending] = result_rows(results)?;
     let mut pending = read_all_pending(pending)?;
     let Some(due) = claim.pick_due(&pending) else { return Ok(None) };
@@ -123,7 +125,8 @@ async fn claim_in_scope(
     let text =
         format!("UPDATE captures SET owner = ?, leased_until = ? WHERE scope = ? AND {condition}");
     let params = [vec![(&lease.owner).into(), until.into(), key.into()], session].concat();
-    tx.commit(vec![Statement::Plain { text: text.into(), params }]).await?;
+    let leased = vec![Statement::Plain { text: text.into(), params }];
+    locked.commit(tx, db.dialect(), key, leased).await?;
     Ok(Some(lease))
 }
 

@@ -33,7 +33,7 @@ impl Database {
     /// Begins a transaction that changes data.
     pub(super) async fn begin(&self) -> Result<Transaction> {
         self.check_open()?;
-        Ok(Transaction::write(self.driver.acquire().await?))
+        Ok(Transaction::write(self.driver.acquire().await?, self.dialect()))
     }
 
     /// Begins a transaction that sees one unchanging state.

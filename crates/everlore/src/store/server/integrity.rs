@@ -206,7 +206,8 @@ pub(super) async fn reindex(db: &Database, scope: &Scope) -> Result<usize> {
         batch = rows::read_all(next.rows, scope)?;
     }
     let text = "UPDATE scopes SET index_version = ?, blocks = ? WHERE scope = ?";
-    tx.commit(vec![sql!(text, TERMS_VERSION, blocks, key)]).await?;
+    let done = vec![sql!(text, TERMS_VERSION, blocks, key)];
+    locked.commit(tx, db.dialect(), key, done).await?;
     Ok(count)
 }
 

@@ -12,7 +12,6 @@ use super::{
     models,
     scope_row::{self, ScopeKey},
     sql::{Statement, sql},
-    transaction::Transaction,
 };
 use crate::{
     error::Result,
@@ -83,7 +82,7 @@ async fn merge_one(db: &Database, key: ScopeKey) -> Result<MergeOutcome> {
     let bytes = db.read(block_tables::select_whole(key, &due)).await?;
     let Ok(whole) = read_whole(bytes, &sources) else { return Ok(MergeOutcome::Overtaken) };
     let merged = IndexBlock::merge(&whole, model, &LAYOUT);
-    replace(db.begin().await?, key, &sources, model, &merged).await
+    replace(db, key, &sources, model, &merged).await
 }
 
 fn select_state(key: ScopeKey) -> [Statement; 3] {
@@ -93,12 +92,13 @@ fn select_state(key: ScopeKey) -> [Statement; 3] {
 
 /// Replaces blocks by their merger, if they are still what was merged.
 async fn replace(
-    mut tx: Transaction,
+    db: &Database,
     key: ScopeKey,
     sources: &[&BlockSnapshot],
     model: u32,
     merged: &IndexBlock,
 ) -> Result<MergeOutcome> {
+    let mut tx = db.begin().await?;
     let locked = scope_row::lock(&mut tx, key, select_state(key).into()).await?;
     let Some((scope, results)) = locked else { return Ok(MergeOutcome::Idle) };
     let [blocks, deletions, in_use] = rows(results)?;
@@ -116,6 +116,6 @@ async fn replace(
     let mut statements = block_tables::drop_blocks(key, &ids);
     statements.extend(block_tables::store(key, id, merged));
     statements.push(sql!("UPDATE scopes SET blocks = ? WHERE scope = ?", id, key));
-    tx.commit(statements).await?;
+    scope.commit(tx, db.dialect(), key, statements).await?;
     Ok(MergeOutcome::Merged)
 }

@@ -2,6 +2,7 @@
 
 use super::{
     database::{Database, number, rows},
+    scope_row::ScopeKey,
     sql::{Dialect, Statement, sql},
     transaction::{RetryRule, retried},
 };
@@ -105,6 +106,58 @@ impl Dialect {
             Self::Postgres => None,
             #[cfg(feature = "mysql")]
             Self::MySql => Some(sql!("SELECT RELEASE_LOCK('everlore_schema')")),
+        }
+    }
+
+    /// Creates the statement that begins a transaction that changes data. A node of a Galera cluster may end a
+    /// transaction between two statements of one text; without autocommit, the rest of the text is then not stored
+    /// statement by statement.
+    pub(super) fn begin_write(self) -> Statement {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres => sql!("BEGIN"),
+            #[cfg(feature = "mysql")]
+            Self::MySql => sql!("SET autocommit = 0"),
+        }
+    }
+
+    /// Creates the statements that commit a transaction that changes data.
+    pub(super) fn commit_write(self) -> Vec<Statement> {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres => vec![sql!("COMMIT")],
+            #[cfg(feature = "mysql")]
+            Self::MySql => vec![sql!("COMMIT"), sql!("SET autocommit = 1")],
+        }
+    }
+
+    /// Returns the statement that ends a transaction and its changes.
+    pub(super) fn rollback_write(self) -> &'static str {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres => "ROLLBACK",
+            #[cfg(feature = "mysql")]
+            Self::MySql => "ROLLBACK; SET autocommit = 1",
+        }
+    }
+
+    /// Creates the statement that fails, and so keeps the commit behind it from running, unless the row of a scope has
+    /// this write id; `None` where a transaction cannot end unnoticed.
+    #[cfg_attr(
+        not(feature = "mysql"),
+        expect(unused_variables, reason = "only MySQL has such transactions")
+    )]
+    pub(super) fn guard_write(self, key: ScopeKey, write_id: [u8; 16]) -> Option<Statement> {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres => None,
+            // A value that is two rows is an error.
+            #[cfg(feature = "mysql")]
+            Self::MySql => Some(sql!(
+                "SELECT (SELECT 1 UNION ALL SELECT 2 FROM scopes WHERE scope = ? AND write_id <> ?)",
+                key,
+                write_id
+            )),
         }
     }
 

@@ -14,6 +14,7 @@ mod tables;
 mod driver;
 mod transaction;
 mod database;
+#[cfg(feature = "postgres")]
 mod tls;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -60,7 +61,11 @@ use std::{
 use async_trait::async_trait;
 
 use self::{
-    address::ServerAddress, database::Database, driver::SqlDriver, scope_row::ScopeKey, sql::sql,
+    address::ServerAddress,
+    database::Database,
+    driver::SqlDriver,
+    scope_row::{NO_WRITE, ScopeKey},
+    sql::sql,
     vector_cache::EvictionClock,
 };
 use super::{
@@ -168,8 +173,9 @@ impl StoreAdmin for ServerStore {
     }
 
     async fn scopes(&self) -> Result<Vec<Scope>> {
-        let text = "SELECT agent, user_name FROM scopes WHERE write_id IS NOT NULL ORDER BY agent, user_name";
-        integrity::read_scopes(self.db.read_one(sql!(text)).await?)
+        let text =
+            "SELECT agent, user_name FROM scopes WHERE write_id <> ? ORDER BY agent, user_name";
+        integrity::read_scopes(self.db.read_one(sql!(text, NO_WRITE)).await?)
     }
 
     /// The database's own tools check its files; this asks if it answers.

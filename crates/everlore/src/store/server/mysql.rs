@@ -276,8 +276,9 @@ fn sql_error(error: &mysql_async::Error) -> SqlError {
         return SqlError::new(SqlErrorKind::Lost, error);
     };
     let kind = match failure.code {
-        // Deadlock or certification failure, lock wait timeout, record changed since it was read.
-        1213 | 1205 | 1020 => SqlErrorKind::TryAgain,
+        // Deadlock or certification failure, lock wait timeout, record changed since it was read, and the guard of a
+        // write (`Dialect::guard_write`).
+        1213 | 1205 | 1020 | 1242 => SqlErrorKind::TryAgain,
         1062 => SqlErrorKind::Unique,
         // A node of a cluster that is not ready, too many connections, shutdown, killed connection.
         1047 | 1040 | 1053 | 1927 => SqlErrorKind::Lost,

@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     driver::StatementResult,
-    sql::{OnConflict, SqlRow, SqlValue, Statement, insert, sql, sql_row},
+    sql::{Dialect, OnConflict, SqlRow, SqlValue, Statement, insert, sql, sql_row},
     tables::SCOPES,
     transaction::Transaction,
 };
@@ -53,7 +53,17 @@ pub(super) struct LockedScope {
     /// Usage lines so far.
     pub(super) usage_lines: i64,
     /// Id of the last write.
-    pub(super) write_id: Option<Vec<u8>>,
+    pub(super) write_id: [u8; 16],
+}
+
+/// Id of a scope whose row was created and never written.
+pub(super) const NO_WRITE: [u8; 16] = [0; 16];
+
+/// Creates an id that no other write has.
+pub(super) fn new_write_id() -> Result<[u8; 16]> {
+    let mut id = NO_WRITE;
+    getrandom::fill(&mut id).map_err(|error| Error::store(error.to_string()))?;
+    Ok(id)
 }
 
 const LOCK: &str = "SELECT changes, sessions, positions, blocks, usage_lines, index_version, write_id \
@@ -71,9 +81,55 @@ pub(super) async fn lock(
     found.map(|row| Ok((read(row)?, results))).transpose()
 }
 
+/// Commits statements of a transaction that locked a scope, under a new write id. A lock holds within one node of a
+/// Galera cluster; that the row is changed only if it is still what was locked, and that it has the id at the end and
+/// after the commit, holds for all of them.
+pub(super) async fn commit(
+    tx: Transaction,
+    dialect: Dialect,
+    key: ScopeKey,
+    ids: WriteIds,
+    statements: Vec<Statement>,
+) -> Result<Vec<StatementResult>> {
+    let WriteIds { old, new, verify } = ids;
+    let text = "UPDATE scopes SET write_id = ? WHERE scope = ? AND write_id = ?";
+    let guard = dialect.guard_write(key, new);
+    let find = guard.is_some().then(|| {
+        verify.unwrap_or_else(|| {
+            sql!("SELECT 1 FROM scopes WHERE scope = ? AND write_id = ?", key, new)
+        })
+    });
+    let all = std::iter::once(sql!(text, new, key, old)).chain(statements).chain(guard).collect();
+    let mut results = tx.commit_verified(all, find).await?;
+    results.remove(0);
+    Ok(results)
+}
+
+/// Ids of the write before and of this one, and the query that finds what it stored.
+pub(super) struct WriteIds {
+    pub(super) old: [u8; 16],
+    pub(super) new: [u8; 16],
+    /// The row of the scope tells if this is `None`.
+    pub(super) verify: Option<Statement>,
+}
+
+impl LockedScope {
+    /// Commits statements under a fresh write id.
+    pub(super) async fn commit(
+        &self,
+        tx: Transaction,
+        dialect: Dialect,
+        key: ScopeKey,
+        statements: Vec<Statement>,
+    ) -> Result<Vec<StatementResult>> {
+        let ids = WriteIds { old: self.write_id, new: new_write_id()?, verify: None };
+        commit(tx, dialect, key, ids, statements).await
+    }
+}
+
 /// Returns the statement that creates the row of a scope. It counts as used from its first write on.
 pub(super) fn create(scope: &Scope) -> Statement {
-    let row = sql_row![ScopeKey::of(scope), scope.agent(), scope.user(), TERMS_VERSION];
+    let row = sql_row![ScopeKey::of(scope), scope.agent(), scope.user(), TERMS_VERSION, NO_WRITE];
     insert(&SCOPES, vec![row], OnConflict::Keep)
 }
 
@@ -91,6 +147,6 @@ fn read(mut row: SqlRow) -> Result<LockedScope> {
         },
         blocks: row.int(3)?,
         usage_lines: row.int(4)?,
-        write_id: row.opt_bytes(6)?,
+        write_id: row.id(6)?,
     })
 }

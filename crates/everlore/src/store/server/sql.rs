@@ -3,9 +3,13 @@
 //! A [`Dialect`] renders the few differences. Rows are inserted many at a time by [`insert`]; the text of a statement
 //! never depends on the number of its rows in PostgreSQL, so that it is prepared once.
 
-use std::{borrow::Cow, fmt::Write as _};
+use std::borrow::Cow;
+#[cfg(feature = "postgres")]
+use std::fmt::Write as _;
 
-use super::tables::{SqlType, Table};
+#[cfg(feature = "postgres")]
+use super::tables::SqlType;
+use super::tables::Table;
 use crate::{
     error::{Error, Result},
     store::DocAddress,

@@ -38,7 +38,13 @@ use SqlType::{Bytes, Id, Int, Real, Text};
 pub(super) static SCOPES: Table = Table {
     name: "scopes",
     key: &["scope"],
-    columns: &[("scope", Id), ("agent", Text), ("user_name", Text), ("index_version", Int)],
+    columns: &[
+        ("scope", Id),
+        ("agent", Text),
+        ("user_name", Text),
+        ("index_version", Int),
+        ("write_id", Id),
+    ],
 };
 
 pub(super) static SESSIONS: Table = Table {

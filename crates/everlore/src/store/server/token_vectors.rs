@@ -96,7 +96,7 @@ async fn put(
     let mut tx = db.begin().await?;
     let versions = select_versions(key, encoded.iter().map(|it| it.id));
     let read = vec![select_is_stored(model), versions];
-    let Some((_, results)) = scope_row::lock(&mut tx, key, read).await? else { return Ok(()) };
+    let Some((locked, results)) = scope_row::lock(&mut tx, key, read).await? else { return Ok(()) };
     let [is_stored, versions] = result_rows(results)?;
     let mut statements = Vec::new();
     if is_stored.is_empty() {
@@ -113,5 +113,5 @@ async fn put(
     };
     let vectors = encoded.iter().filter_map(row).collect();
     statements.push(insert(&TOKEN_VECTORS, vectors, OnConflict::Replace));
-    tx.commit(statements).await.map(drop)
+    locked.commit(tx, db.dialect(), key, statements).await.map(drop)
 }

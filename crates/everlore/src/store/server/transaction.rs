@@ -12,10 +12,13 @@ use super::{
 use crate::error::{Error, Result};
 
 /// Attempts at one transaction: enough for a burst of deadlocks or a restart of the database, few enough to end soon.
-const MAX_ATTEMPTS: u32 = 8;
+const MAX_ATTEMPTS: u32 = 12;
 
 /// Wait before the second attempt; it doubles with each.
 const FIRST_WAIT: Duration = Duration::from_millis(10);
+
+/// Longest wait: a caller would rather have an answer.
+const MAX_WAIT: Duration = Duration::from_millis(320);
 
 /// Open transaction on a connection of the pool.
 pub(super) struct Transaction {
@@ -23,17 +26,31 @@ pub(super) struct Transaction {
     connection: Option<Box<dyn SqlConnection>>,
     /// Statements that begin it, until they were sent.
     begin: Vec<Statement>,
+    /// Statements that commit it.
+    commit: Vec<Statement>,
+    /// Statement that ends it without a commit.
+    rollback: &'static str,
 }
 
 impl Transaction {
     /// Prepares a transaction that changes data; nothing is sent yet.
-    pub(super) fn write(connection: Box<dyn SqlConnection>) -> Self {
-        Self { connection: Some(connection), begin: vec![sql!("BEGIN")] }
+    pub(super) fn write(connection: Box<dyn SqlConnection>, dialect: Dialect) -> Self {
+        Self {
+            connection: Some(connection),
+            begin: vec![dialect.begin_write()],
+            commit: dialect.commit_write(),
+            rollback: dialect.rollback_write(),
+        }
     }
 
     /// Prepares a transaction that sees one unchanging state; nothing is sent yet.
     pub(super) fn snapshot(connection: Box<dyn SqlConnection>, dialect: Dialect) -> Self {
-        Self { connection: Some(connection), begin: dialect.begin_snapshot() }
+        Self {
+            connection: Some(connection),
+            begin: dialect.begin_snapshot(),
+            commit: vec![sql!("COMMIT")],
+            rollback: "ROLLBACK",
+        }
     }
 
     /// Runs statements in one round trip.
@@ -56,15 +73,36 @@ impl Transaction {
         mut statements: Vec<Statement>,
     ) -> Result<Vec<StatementResult>> {
         statements.retain(|statement| !statement.is_empty());
-        statements.push(sql!("COMMIT"));
-        match self.run(statements).await {
-            Ok(mut results) => {
-                results.pop();
-                self.connection = None;
-                Ok(results)
-            }
-            Err(error) => Err(commit_error(error)),
+        let count = statements.len();
+        statements.append(&mut self.commit);
+        let mut results = self.run(statements).await.map_err(commit_error)?;
+        results.truncate(count);
+        self.connection = None;
+        Ok(results)
+    }
+
+    /// Commits like [`Transaction::commit`] and runs a query behind the commit, in the same round trip. Fails with an
+    /// unknown outcome if it finds nothing.
+    pub(super) async fn commit_verified(
+        mut self,
+        statements: Vec<Statement>,
+        verify: Option<Statement>,
+    ) -> Result<Vec<StatementResult>> {
+        let Some(verify) = verify else { return self.commit(statements).await };
+        self.commit.push(verify);
+        let mut statements: Vec<Statement> =
+            statements.into_iter().filter(|statement| !statement.is_empty()).collect();
+        let count = statements.len();
+        statements.append(&mut self.commit);
+        let mut results = self.run(statements).await.map_err(commit_error)?;
+        let is_there = results.last().is_some_and(|result| !result.rows.is_empty());
+        results.truncate(count);
+        self.connection = None;
+        if is_there {
+            return Ok(results);
         }
+        let message = "the database ended a transaction while it was committed";
+        Err(SqlError::new(SqlErrorKind::CommitUnknown, message).into())
     }
 
     /// Ends a transaction that changed nothing, without waiting.
@@ -83,7 +121,7 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        self.end("ROLLBACK");
+        self.end(self.rollback);
     }
 }
 
@@ -135,7 +173,7 @@ fn may_retry(policy: RetryRule, error: &Error) -> bool {
 /// Returns the wait after an attempt: twice that before, and up to as much again at random, so that two transactions
 /// that met do not meet again.
 fn backoff(tried: u32) -> Duration {
-    let wait = FIRST_WAIT * 2u32.pow(tried);
+    let wait = (FIRST_WAIT * 2u32.pow(tried)).min(MAX_WAIT);
     let random = getrandom::u32().unwrap_or(0) % 1_024;
     wait + wait * random / 1_024
 }

@@ -159,7 +159,7 @@ async fn record(db: &Database, scope: &Scope, prompt: &Injection) -> Result<()> 
         sql!("DELETE FROM usage_log WHERE scope = ? AND seq <= ?", key, kept_after),
         sql!("UPDATE scopes SET usage_lines = ? WHERE scope = ?", last, key),
     ];
-    tx.commit(statements).await.map(drop)
+    locked.commit(tx, db.dialect(), key, statements).await.map(drop)
 }
 
 /// Creates the query for the memories of a prompt that were erased while it was built: they leave no line.

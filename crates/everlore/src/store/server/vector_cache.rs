@@ -136,7 +136,7 @@ async fn insert_new(db: &Database, scope: &Scope, new: &VectorInsert, model: u32
     let mut tx = db.begin().await?;
     let text = "SELECT digest FROM tombstones WHERE scope = ? AND digest IN ?";
     let erased = sql!(text, key, list(new.vectors.iter().map(|(text, _)| *text)));
-    let Some((_, results)) = scope_row::lock(&mut tx, key, vec![erased]).await? else {
+    let Some((locked, results)) = scope_row::lock(&mut tx, key, vec![erased]).await? else {
         return Ok(());
     };
     let [erased] = result_rows(results)?;
@@ -152,7 +152,8 @@ async fn insert_new(db: &Database, scope: &Scope, new: &VectorInsert, model: u32
         sql_row![key, model, new.is_query, text, today, vector.to_bytes()]
     };
     let rows = left.into_iter().map(row).collect();
-    tx.commit(vec![insert(&CACHED_VECTORS, rows, OnConflict::Keep)]).await.map(drop)
+    let insert = vec![insert(&CACHED_VECTORS, rows, OnConflict::Keep)];
+    locked.commit(tx, db.dialect(), key, insert).await.map(drop)
 }
 
 /// Removes the vectors that were unused for longest if there are more than `max_entries`.

@@ -190,7 +190,7 @@ async fn put(
         statements.extend(block_tables::store(key, last, &block));
     }
     statements.push(sql!("UPDATE scopes SET blocks = ? WHERE scope = ?", last, key));
-    tx.commit(statements).await.map(drop)
+    locked.commit(tx, db.dialect(), key, statements).await.map(drop)
 }
 
 /// Creates the query for the versions and addresses of memories.

@@ -75,16 +75,15 @@ impl WriteScript {
         self.statements.push(statement);
     }
 
-    /// Adds the counters of the scope and the id of the write.
-    pub(super) fn put_counters(&mut self, scope: &LockedScope, effects: &Effects, id: [u8; 16]) {
+    /// Adds the counters of the scope.
+    pub(super) fn put_counters(&mut self, scope: &LockedScope, effects: &Effects) {
         let counters = effects.counters;
         self.push(sql!(
-            "UPDATE scopes SET changes = ?, sessions = ?, positions = ?, blocks = ?, write_id = ? WHERE scope = ?",
+            "UPDATE scopes SET changes = ?, sessions = ?, positions = ?, blocks = ? WHERE scope = ?",
             counters.changes,
             counters.sessions,
             counters.positions,
             scope.blocks,
-            id,
             self.key
         ));
         let row = |(name, counter): &(String, SessionCounter)| {
