@@ -10,6 +10,10 @@ MODEL := $(TOOLS)/model
 PYTHON ?= python3
 # Where the clients that the tests talk with are kept: MCP, OpenAI, Anthropic, mem0 …
 CLIENTS := $(TOOLS)/clients
+# Where the database servers that the tests start are kept.
+DATABASES := $(TOOLS)/databases
+# Starts them beside a command, and stops them.
+WITH_DATABASES := EVERLORE_TEST_DATABASES="$(DATABASES)" $(PYTHON) tools/databases/run
 
 # What `make bench` measures; see `cargo run -p everlore-eval -- help`.
 BENCH ?= scale
@@ -20,7 +24,7 @@ FUZZ_SECONDS ?= 60
 MIN_COVERAGE ?= 85
 
 .DEFAULT_GOAL := help
-.PHONY: help run dist install test requirements fetch lint unit doctest model clients bench fuzz coverage docs deny clean
+.PHONY: help run dist install test requirements fetch lint unit doctest model clients databases bench fuzz coverage docs deny clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,7 +46,8 @@ test: requirements fetch lint unit doctest ## check format, lints and dependenci
 
 # One message names everything that is missing, before anything is built.
 requirements:
-	@CARGO="$(CARGO)" PYTHON="$(PYTHON)" MODEL="$(MODEL)" CLIENTS="$(CLIENTS)" sh tools/requirements.sh test
+	@CARGO="$(CARGO)" PYTHON="$(PYTHON)" MODEL="$(MODEL)" CLIENTS="$(CLIENTS)" DATABASES="$(DATABASES)" \
+		sh tools/requirements.sh test
 
 # A test checks licences and sources of all dependencies without a network; for those of other systems it needs their crates.
 fetch:
@@ -53,12 +58,12 @@ lint: ## check format and lints
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
 # nextest reports better; plain `cargo test` runs the same tests, so a fresh machine builds nothing extra.
-unit: $(MODEL)/model.safetensors $(CLIENTS)/python/ready $(CLIENTS)/node/ready
+unit: $(MODEL)/model.safetensors $(CLIENTS)/python/ready $(CLIENTS)/node/ready databases
 	@export EVERLORE_TEST_MODEL="$(MODEL)" EVERLORE_TEST_CLIENTS="$(CLIENTS)"; \
 	if $(WITH_TOOLS) $(CARGO) nextest --version >/dev/null 2>&1; then \
-		$(WITH_TOOLS) $(CARGO) nextest run --locked --workspace; \
+		$(WITH_TOOLS) $(WITH_DATABASES) $(CARGO) nextest run --locked --workspace; \
 	else \
-		$(CARGO) test --locked --workspace --all-targets; \
+		$(WITH_DATABASES) $(CARGO) test --locked --workspace --all-targets; \
 	fi
 
 doctest:
@@ -89,6 +94,10 @@ $(CLIENTS)/node/ready: tools/clients/package.json tools/clients/package-lock.jso
 	cd $(CLIENTS)/node && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
 	touch $@
 
+# It does nothing if everything in tools/databases/packages.lock is there.
+databases: ## fetch PostgreSQL and MariaDB, which the tests start
+	@$(PYTHON) tools/databases/fetch "$(DATABASES)"
+
 bench: ## measure speed and quality: BENCH=scale, BENCH=retrieval …
 	$(CARGO) run --locked --release -p everlore-eval -- $(BENCH)
 
@@ -106,8 +115,8 @@ coverage: $(TOOLS)/bin/cargo-tarpaulin ## print which lines of the engine the te
 	$(WITH_TOOLS) $(CARGO) tarpaulin --locked -p everlore --features remote --engine llvm --skip-clean --target-dir target/coverage \
 		--include-files 'crates/everlore/src/*' --out Stdout --fail-under $(MIN_COVERAGE)
 
-docs: ## bring generated documents up to date and build the API reference
-	UPDATE_DOCS=1 $(CARGO) test --locked --workspace --quiet
+docs: databases ## bring generated documents up to date and build the API reference
+	UPDATE_DOCS=1 $(WITH_DATABASES) $(CARGO) test --locked --workspace --quiet
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps
 
 deny: $(TOOLS)/bin/cargo-deny ## check dependencies for known vulnerabilities too; builds cargo-deny

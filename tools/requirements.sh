@@ -1,12 +1,13 @@
 #!/bin/sh
 # Checks at once that everything a make target needs is installed, and says in one message what is missing and how to get it.
-# Usage: requirements.sh run|test. Python and npm are needed only until their downloads are in the folders MODEL and CLIENTS.
+# Usage: requirements.sh run|test. npm, pip and apt-get are needed only until their downloads are in the folders MODEL,
+# CLIENTS and DATABASES.
 set -u
 
 target=$1
 cc=${CC:-cc}
 python=${PYTHON:-python3}
-missing= apt= brew= rust= xcode=
+missing= apt= brew= rust= xcode= databases=
 
 # lack NAME APT_PACKAGES BREW_PACKAGES
 lack() {
@@ -43,20 +44,40 @@ if ! printf '#include <stdio.h>\nint main(void) { return 0; }\n' | works "$cc" -
 fi
 
 if [ "$target" = test ]; then
-	if [ ! -f "${MODEL:-}/model.safetensors" ] || [ ! -f "${CLIENTS:-}/python/ready" ]; then
+	# Without `uname` it is checked as on Linux.
+	system=$(uname -sm 2>/dev/null)
+	servers=
+	case ${system:-Linux x86_64} in "Linux x86_64") servers=yes ;; esac
+	[ -n "${EVERLORE_TEST_POSTGRES:-}" ] && [ -n "${EVERLORE_TEST_MYSQL:-}" ] && servers=
+	fetch_servers=$servers
+	[ -f "${DATABASES:-}/packages.lock" ] && fetch_servers=
+
+	if [ ! -f "${MODEL:-}/model.safetensors" ] || [ ! -f "${CLIENTS:-}/python/ready" ] || [ -n "$fetch_servers" ]; then
 		if ! works "$python" --version; then
 			lack "Python 3 with venv and pip ($python)" "python3 python3-venv python3-pip" python
 		else
 			works "$python" -c 'import venv, ensurepip' || lack "venv of $python" python3-venv python
 			works "$python" -m pip --version || lack "pip of $python" python3-pip python
 		fi
+	elif ! works "$python" --version; then
+		lack "Python 3 ($python)" python3 python
 	fi
-	if [ ! -f "${CLIENTS:-}/node/ready" ] && ! works npm --version; then
+	if { [ ! -f "${CLIENTS:-}/node/ready" ] || [ -n "$fetch_servers" ]; } && ! works npm --version; then
 		lack npm npm node
 	fi
 	# Tests run the shell commands of docs/http-api.md, and keep a vault in git.
 	works curl --version || lack curl curl curl
 	works git --version || lack git git git
+	# The database servers come from packages of npm, PyPI and Debian; setpriv ends them with the tests, ipcrm frees the
+	# shared memory of those that tests kill, and a node that joins a Galera cluster calls lsof.
+	if [ -n "$servers" ]; then
+		works lsof -v || lack lsof lsof ""
+		works setpriv --version && works ipcrm --version || lack "setpriv and ipcrm" util-linux ""
+	fi
+	if [ -n "$fetch_servers" ] && ! { works apt-get --version && works dpkg --version; }; then
+		lack "apt-get and dpkg" "" ""
+		databases=yes
+	fi
 fi
 
 [ -z "$missing" ] && exit 0
@@ -66,6 +87,7 @@ fi
 	[ -n "$apt" ] && echo "  Debian, Ubuntu:  sudo apt install$apt"
 	[ -n "$xcode" ] && echo "  macOS:           xcode-select --install"
 	[ -n "$brew" ] && echo "  macOS:           brew install$brew"
+	[ -n "$databases" ] && echo "  Databases:       use Debian 12, or set EVERLORE_TEST_POSTGRES and EVERLORE_TEST_MYSQL to the URLs of servers of your own"
 	[ -n "$rust" ] && echo "  Rust:            install rustup (https://rustup.rs) and open a new shell; it takes the version in rust-toolchain.toml"
 } >&2
 exit 1

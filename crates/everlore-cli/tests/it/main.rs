@@ -77,5 +77,7 @@ mod docs_examples;
 #[cfg(feature = "server")]
 mod clients;
 mod dependencies;
+#[cfg(feature = "server")]
+mod compose;
 #[cfg(unix)]
 mod requirements;

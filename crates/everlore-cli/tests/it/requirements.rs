@@ -11,6 +11,12 @@ use crate::readme::read_page;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools/requirements.sh");
 
+/// Programs that tests run, of which the script asks no more than that they work.
+const TEST_PROGRAMS: [&str; 5] = ["curl", "git", "lsof", "setpriv", "ipcrm"];
+
+/// Programs that fetch packages.
+const FETCH_PROGRAMS: [&str; 3] = ["npm", "apt-get", "dpkg"];
+
 /// Runs the script with only these programs on the path, each a shell script.
 fn check(target: &str, programs: &[(&str, &str)], downloads: &Path) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().unwrap();
@@ -21,10 +27,15 @@ fn check(target: &str, programs: &[(&str, &str)], downloads: &Path) -> (Option<i
     }
     let mut command = Command::new("/bin/sh");
     command.args([SCRIPT, target]).env_clear().env("PATH", folder.path());
-    command.env("MODEL", downloads).env("CLIENTS", downloads);
+    command.env("MODEL", downloads).env("CLIENTS", downloads).env("DATABASES", downloads);
     let Output { status, stdout, stderr } = command.output().unwrap();
     assert!(stdout.is_empty(), "{stdout:?}");
     (status.code(), String::from_utf8(stderr).unwrap())
+}
+
+/// Returns a program that does nothing, with success.
+fn works(name: &'static str) -> (&'static str, &'static str) {
+    (name, "exit 0")
 }
 
 #[test]
@@ -33,10 +44,12 @@ fn everything_that_is_missing_is_named_at_once() {
     let (code, message) = check("test", &[], empty.path());
     assert_eq!(code, Some(1), "{message}");
     let parts = ["Rust (cargo)", "C compiler", "Python 3 with venv and pip", "npm", "curl", "git"];
-    for part in parts.into_iter().chain(["rustup", "xcode-select"]) {
+    let others =
+        ["lsof", "setpriv and ipcrm", "apt-get and dpkg", "rustup", "xcode-select", "Debian 12"];
+    for part in parts.into_iter().chain(others) {
         assert!(message.contains(part), "{part} in {message}");
     }
-    let apt = "sudo apt install build-essential python3 python3-venv python3-pip npm curl git\n";
+    let apt = "sudo apt install build-essential python3 python3-venv python3-pip npm curl git lsof util-linux\n";
     assert!(message.contains(apt), "{message}");
     assert!(message.contains("brew install python node curl git\n"), "{message}");
     let (code, message) = check("run", &[], empty.path());
@@ -49,18 +62,21 @@ fn everything_that_is_missing_is_named_at_once() {
 #[test]
 fn nothing_is_printed_if_everything_works() {
     let cargo = ("cargo", "echo cargo 1.95.0");
-    let python = ("python3", "exit 0");
     let empty = tempfile::tempdir().unwrap();
-    let (curl, git) = (("curl", "exit 0"), ("git", "exit 0"));
-    let programs = [cargo, ("cc", "exit 0"), curl, git, python, ("npm", "exit 0")];
-    assert_eq!(check("test", &programs, empty.path()), (Some(0), String::new()));
-    assert_eq!(check("run", &programs[..2], empty.path()), (Some(0), String::new()));
-    // With everything downloaded, neither Python nor npm is needed.
-    for name in ["model.safetensors", "python/ready", "node/ready"] {
+    let build = [cargo, works("cc")];
+    let fetch = [&FETCH_PROGRAMS.map(works)[..], &[works("python3")]].concat();
+    let all = [&build[..], &fetch, &TEST_PROGRAMS.map(works)].concat();
+    assert_eq!(check("run", &build, empty.path()), (Some(0), String::new()));
+    assert_eq!(check("test", &all, empty.path()), (Some(0), String::new()));
+    // With everything downloaded, neither pip nor npm nor apt-get is needed.
+    let no_pip = ("python3", "case $* in *pip*) exit 1;; esac");
+    let test = [&build[..], &[no_pip], &TEST_PROGRAMS.map(works)].concat();
+    assert_eq!(check("test", &test, empty.path()).0, Some(1));
+    for name in ["model.safetensors", "python/ready", "node/ready", "packages.lock"] {
         fs::create_dir_all(empty.path().join(name).parent().unwrap()).unwrap();
         fs::write(empty.path().join(name), "").unwrap();
     }
-    assert_eq!(check("test", &programs[..4], empty.path()), (Some(0), String::new()));
+    assert_eq!(check("test", &test, empty.path()), (Some(0), String::new()));
 }
 
 #[test]
@@ -92,9 +108,8 @@ fn tools_that_do_not_work_count_as_missing() {
     );
     let no_clippy = "case $1 in clippy) exit 1;; *) echo cargo 1.95.0;; esac";
     let no_venv = "case $* in *venv*) exit 1;; esac";
-    let programs =
-        [("cargo", no_clippy), ("cc", "exit 0"), ("python3", no_venv), ("npm", "exit 0")];
-    let programs = [&programs[..], &[("curl", "exit 0"), ("git", "exit 0")]].concat();
+    let programs = [("cargo", no_clippy), ("cc", "exit 0"), ("python3", no_venv)];
+    let programs = [&programs[..], &TEST_PROGRAMS.map(works), &FETCH_PROGRAMS.map(works)].concat();
     let (_, message) = check("test", &programs, empty.path());
     assert!(message.contains("rustfmt and clippy, venv of python3\n"), "{message}");
     assert!(message.contains("sudo apt install python3-venv\n"), "{message}");
