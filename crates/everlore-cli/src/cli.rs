@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use everlore::config::StoreUrl;
 
 use crate::{
     commands::{self, embed::EmbedCommand, memory::MemoryCommand},
@@ -49,6 +50,9 @@ pub(crate) struct GlobalArgs {
         hide_env_values = true
     )]
     pub(crate) config: Option<PathBuf>,
+    /// Database: sqlite:PATH or postgres://… [default: from the settings, everlore.db in the home]
+    #[arg(long, global = true, value_name = "URL", env = "EVERLORE_STORE", hide_env_values = true)]
+    pub(crate) store: Option<StoreArg>,
     /// Print JSON, errors included
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -65,6 +69,16 @@ pub(crate) struct GlobalArgs {
         hide_possible_values = true
     )]
     pub(crate) color: ColorChoice,
+}
+
+/// Address of a database on the command line; its password is in no `Debug`.
+#[derive(Debug, Clone)]
+pub(crate) struct StoreArg(pub(crate) StoreUrl);
+
+impl From<String> for StoreArg {
+    fn from(url: String) -> Self {
+        Self(StoreUrl::new(url))
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -31,6 +31,7 @@ use crate::{
     commands::hook,
     embedder,
     error::{CliError, Result},
+    home_store::{DATABASE_FILE, HomeStore},
     local_models::LocalModels,
     rescue_log, secret_files,
     settings::Settings,
@@ -40,15 +41,14 @@ use crate::{
 /// Environment variables that check commands get.
 const CHECK_COMMAND_VARIABLES: [&str; 3] = ["PATH", "HOME", "LANG"];
 
-/// Name of the database file in a home.
-const DATABASE_FILE: &str = "everlore.db";
-
 /// Context of a command.
 pub(crate) struct CliContext {
     /// Home folder, which holds all data.
     pub(crate) home: PathBuf,
     /// Settings with their problems.
     pub(crate) settings: Settings,
+    /// Database of the home.
+    pub(crate) store: HomeStore,
     /// Agent and user whose memory is used.
     pub(crate) scope: Scope,
     read_only: bool,
@@ -82,6 +82,7 @@ impl CliContext {
             scope => scope?,
         };
         Ok(Self {
+            store: HomeStore::chosen(&home, &settings.config.store.url),
             home,
             settings,
             scope,
@@ -90,11 +91,6 @@ impl CliContext {
             replays_failed_saves: !command.prints_own_notes(),
             open_engine: OnceCell::new(),
         })
-    }
-
-    /// Returns the path of the database file.
-    pub(crate) fn database_path(&self) -> PathBuf {
-        self.home.join(DATABASE_FILE)
     }
 
     /// Returns the folder of the tool `memory`: the vault of the scope.
@@ -157,10 +153,11 @@ impl CliContext {
     /// Returns the note that usage is not recorded, if the opened store is read-only.
     pub(crate) fn read_only_note(&self) -> Option<String> {
         let is_read_only = self.open_engine.get()?.engine.admin().store_info().is_read_only;
-        let path = self.database_path();
-        is_read_only.then(|| {
-            format!("note: {} is read-only here, so usage is not recorded", path.display())
-        })
+        let name = match &self.store {
+            HomeStore::File(path) => path.display().to_string(),
+            HomeStore::Server(url) => url.to_string(),
+        };
+        is_read_only.then(|| format!("note: {name} is read-only here, so usage is not recorded"))
     }
 
     /// Returns the notes to print after the answer: about saves that failed earlier and are stored now.
@@ -180,7 +177,7 @@ impl CliContext {
             return Vec::new();
         }
         let warnings = self.settings.warnings.iter().map(|warning| format!("warning: {warning}"));
-        let empty_home = (self.read_only && self.has_no_database())
+        let empty_home = (self.read_only && self.store.is_missing())
             .then(|| format!("note: nothing is stored in {} yet", self.home.display()));
         warnings
             .chain(agent_settings::agent_notes(self))
@@ -197,17 +194,23 @@ impl CliContext {
 
     async fn open(&self) -> Result<OpenEngine> {
         let failed = |error| CliError::io(self.home.display().to_string(), error);
-        let is_empty = self.has_no_database() && rescue_log::rescue_files(&self.home).is_empty();
+        let is_empty = self.store.is_missing() && rescue_log::rescue_files(&self.home).is_empty();
         let temporary_home = if is_empty && self.read_only {
             Some(tempfile::tempdir().map_err(failed)?)
         } else {
             None
         };
         let home = temporary_home.as_ref().map_or(self.home.as_path(), TempDir::path);
-        let database = home.join(DATABASE_FILE);
-        prepare_database(home, &database).map_err(failed)?;
-        tracing::info!(database = %database.display(), scope = %self.scope, "opening");
-        let store = store::open(store_url(&database)).await?;
+        let chosen = match &temporary_home {
+            Some(_) => HomeStore::File(home.join(DATABASE_FILE)),
+            None => self.store.clone(),
+        };
+        create_private_folder(home).map_err(failed)?;
+        if let Some(database) = chosen.file() {
+            prepare_database(database).map_err(failed)?;
+        }
+        tracing::info!(store = %chosen, scope = %self.scope, "opening");
+        let store = store::open(chosen.address()).await?;
         let engine = Engine::builder(Arc::clone(&store))
             .config(self.settings.config.clone())
             .domains(self.settings.domains.clone())
@@ -275,18 +278,6 @@ impl CliContext {
         }
         embedder::attach_embedder(engine, store, &config.embedding, self.may_probe_embedder).await
     }
-
-    /// Returns `true` if nothing was ever stored in this home.
-    fn has_no_database(&self) -> bool {
-        !self.database_path().exists()
-    }
-}
-
-/// Returns the address of the store in a database file.
-fn store_url(database: &Path) -> OsString {
-    let mut url = OsString::from("sqlite:");
-    url.push(database);
-    url
 }
 
 /// Returns the environment of check commands.
@@ -320,9 +311,8 @@ pub(crate) fn make_home(home: &Path) -> Result<()> {
         .map_err(|error| CliError::io(home.display().to_string(), error))
 }
 
-/// Creates the folder and the file, readable by the user only; existing ones stay as they are.
-fn prepare_database(home: &Path, database: &Path) -> io::Result<()> {
-    create_private_folder(home)?;
+/// Creates the file, readable by the user only; an existing one stays as it is.
+fn prepare_database(database: &Path) -> io::Result<()> {
     match private_file().create_new(true).open(database) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !database.exists() => {
             Err(error)

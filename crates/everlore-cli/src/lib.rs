@@ -6,6 +6,7 @@
 mod cli;
 mod cli_context;
 mod settings;
+mod home_store;
 mod embedder;
 mod chat_model;
 mod keys;
@@ -96,6 +97,7 @@ async fn run_command(cli: Cli, out: &mut Output) -> Result<Exit> {
         out.note(&note);
     }
     let outcome = commands::run(cli.command, &cx, out).await;
+    let outcome = outcome.map_err(|error| cx.store.explain(error));
     // The caller has the answer before the store is closed.
     let flushed = out.flush();
     if let Some(note) = cx.read_only_note().filter(|_| outcome.is_ok()) {

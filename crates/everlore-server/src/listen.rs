@@ -32,7 +32,7 @@ use tokio::{
 };
 
 use crate::{
-    App, BoxFuture,
+    BoxFuture,
     client_stream::{ByteStream, ClientStream},
     connections::{AnswerGuard, Connection, ConnectionGuard, ConnectionTable, ReservedConnection},
     tasks,
@@ -69,19 +69,26 @@ struct ConnectionContext {
     timeouts: Timeouts,
 }
 
-/// Answers until `shutdown` completes, then finishes running requests.
+/// Parts of a server that its connections need.
+pub(crate) struct ListenContext {
+    /// Set to `true` when the connections should end.
+    pub(crate) shutting_down: watch::Sender<bool>,
+    pub(crate) timeouts: Timeouts,
+}
+
+/// Answers until `shutdown` completes, then finishes running requests. The ports stay open.
 pub(crate) async fn serve(
-    listeners: Listeners,
+    listeners: &Listeners,
     router: Router,
-    app: &App,
+    listen: ListenContext,
     mut shutdown: BoxFuture<'static, ()>,
 ) {
     let context = ConnectionContext {
         router,
         table: Arc::default(),
         graceful: GracefulShutdown::new(),
-        shutting_down: app.shutting_down.clone(),
-        timeouts: app.options.timeouts.clone(),
+        shutting_down: listen.shutting_down,
+        timeouts: listen.timeouts,
     };
     let reload = listeners.tls.clone().map(|tls| spawn_reload(tls, &context.timeouts));
     loop {
@@ -95,7 +102,6 @@ pub(crate) async fn serve(
             }
         }
     }
-    drop(listeners);
     reload.inspect(JoinHandle::abort);
     context.finish().await;
 }

@@ -114,7 +114,7 @@ async fn build_block(
     budget: usize,
 ) -> Result<(String, Option<InjectionRecord>)> {
     let cx = call.cx;
-    if !cx.database_path().exists() {
+    if cx.store.is_missing() {
         return Ok((String::new(), None));
     }
     // On a read-only disk, all turns of the session count as visible.
