@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use everlore::config::StoreUrl;
 
 use crate::{
-    commands::{self, embed::EmbedCommand, memory::MemoryCommand},
+    commands::{self, embed::EmbedCommand, layer::LayerCommand, memory::MemoryCommand},
     output::ColorChoice,
 };
 
@@ -112,6 +112,8 @@ pub(crate) enum CliCommand {
     Vault(commands::vault::VaultCommand),
     Scopes(commands::scopes::ScopesArgs),
     #[command(subcommand)]
+    Store(commands::store::StoreCommand),
+    #[command(subcommand)]
     Agent(commands::agent::AgentCommand),
     #[command(subcommand)]
     Embed(commands::embed::EmbedCommand),
@@ -166,6 +168,23 @@ impl CliCommand {
             Self::Vault(command) => command.is_read_only(),
             Self::Quarantine(command) => command.is_read_only(),
             Self::Extract(args) => args.is_read_only(),
+            _ => false,
+        }
+    }
+
+    /// Returns `true` for commands that wait for a person while they change layers.
+    pub(crate) fn is_interactive(&self) -> bool {
+        matches!(self, Self::Onboard(_) | Self::Layer(LayerCommand::Edit(_)))
+    }
+
+    /// Returns `true` for commands that change layers, agent settings, keys or calibration as files.
+    pub(crate) fn changes_shared_files(&self) -> bool {
+        match self {
+            Self::Layer(_) | Self::Onboard(_) => true,
+            Self::Agent(command) => !command.is_read_only(),
+            Self::Recall(args) => args.is_calibrate(),
+            #[cfg(feature = "server")]
+            Self::Serve(args) => args.changes_keys(),
             _ => false,
         }
     }

@@ -12,7 +12,7 @@ use everlore::llm::LocalModel;
 use everlore::{
     Engine, EngineBuilder, Scope,
     config::LanguageChoice,
-    engine::Language,
+    engine::{Language, Layer, SharedFiles},
     internal::files::{
         atomic_file::{create_private_folder, private_open_options},
         home::vault_folder,
@@ -28,9 +28,9 @@ use tokio::sync::OnceCell;
 use crate::{
     agent_settings, calibration, chat_model,
     cli::{CliCommand, GlobalArgs},
-    commands::hook,
+    commands::{CommandFuture, hook},
     embedder,
-    error::{CliError, Result},
+    error::{CliError, Exit, Result},
     home_store::{DATABASE_FILE, HomeStore},
     local_models::LocalModels,
     rescue_log, secret_files,
@@ -60,6 +60,8 @@ pub(crate) struct CliContext {
 
 struct OpenEngine {
     engine: Engine,
+    /// Files that other servers share; `None` for a local home.
+    shared_files: Option<Arc<SharedFiles>>,
     /// Notes about saves that failed earlier.
     replay_notes: Vec<String>,
     /// Folder of an empty database that stands in for a missing one.
@@ -103,6 +105,20 @@ impl CliContext {
         Ok(&self.open_once().await?.engine)
     }
 
+    /// Runs a command that changes layers, agent settings, keys or calibration of a server database, so that other servers
+    /// get the changes.
+    pub(crate) async fn write_files(
+        &self,
+        command: CommandFuture<'_>,
+        is_interactive: bool,
+    ) -> Result<Exit> {
+        match &self.open_once().await?.shared_files {
+            Some(shared) if is_interactive => shared.write_after(command).await,
+            Some(shared) => shared.write(command).await,
+            None => command.await,
+        }
+    }
+
     /// Returns the engine with the model that extracts memories, if the settings name one.
     pub(crate) async fn capture_engine(&self) -> Result<Engine> {
         let engine = self.engine().await?.clone();
@@ -140,6 +156,25 @@ impl CliContext {
     /// Returns the current time in the local zone.
     pub(crate) fn now(&self) -> Zoned {
         everlore::internal::system_now().to_zoned(times::local_zone())
+    }
+
+    /// Opens another database with the models of the settings, without files of a home; creates it where needed.
+    pub(crate) async fn open_store(&self, chosen: &HomeStore) -> Result<Engine> {
+        if let Some(database) = chosen.file() {
+            prepare_database(database)
+                .map_err(|error| CliError::io(database.display().to_string(), error))?;
+        }
+        let store = store::open(chosen.address()).await?;
+        let engine = Engine::builder(Arc::clone(&store))
+            .config(self.settings.config.clone())
+            .domains(self.settings.domains.clone())
+            .zone(times::local_zone());
+        let engine = self.attach_models(engine, &*store).await?;
+        #[cfg(feature = "local-model")]
+        let engine = if self.uses_encoder() { engine.builtin_encoder() } else { engine };
+        let engine = engine.build();
+        engine.admin().renew_embeddings().await;
+        Ok(engine)
     }
 
     /// Closes the store once all is written. Embeddings in flight get a little time (`embedding.linger`).
@@ -217,7 +252,11 @@ impl CliContext {
             .zone(times::local_zone())
             .check_environment(check_command_environment())
             .home(home);
-        self.create_first_layers(home);
+        let shared_files = self.share_files(&chosen, &store, home).await?;
+        let engine = match &shared_files {
+            Some(shared) => engine.shared_files(Arc::clone(shared)),
+            None => engine,
+        };
         let engine = self.attach_models(engine, &*store).await?;
         #[cfg(feature = "local-model")]
         let engine = if self.uses_encoder() { engine.builtin_encoder() } else { engine };
@@ -230,7 +269,30 @@ impl CliContext {
         } else {
             Vec::new()
         };
-        Ok(OpenEngine { engine, replay_notes, _temporary_home: temporary_home })
+        Ok(OpenEngine { engine, shared_files, replay_notes, _temporary_home: temporary_home })
+    }
+
+    /// Makes the copies of shared files current, if the database is on a server; creates the default SOUL.md.
+    async fn share_files(
+        &self,
+        chosen: &HomeStore,
+        store: &Arc<dyn Store>,
+        home: &Path,
+    ) -> Result<Option<Arc<SharedFiles>>> {
+        if !chosen.is_server() {
+            self.create_first_layers(home);
+            return Ok(None);
+        }
+        let shared = Arc::new(SharedFiles::open(Arc::clone(store), home).await?);
+        shared.spawn_refresh();
+        if !self.layers().path(Layer::Soul, self.now().date()).exists() {
+            let created = async {
+                self.create_first_layers(home);
+                Ok::<_, CliError>(())
+            };
+            shared.write(created).await?;
+        }
+        Ok(Some(shared))
     }
 
     /// Returns `true` if the settings allow the built-in encoder.

@@ -120,6 +120,14 @@ impl ServeArgs {
         self.command.is_none()
     }
 
+    /// Returns `true` if it adds or removes a key.
+    pub(crate) fn changes_keys(&self) -> bool {
+        matches!(
+            &self.command,
+            Some(ServeCommand::Key(ServeKeyCommand::Add(_) | ServeKeyCommand::Remove(_)))
+        )
+    }
+
     /// Runs the server, prints its status, or manages keys.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self.command {

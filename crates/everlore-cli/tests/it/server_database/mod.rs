@@ -1,7 +1,9 @@
 //! Homes whose memories are in PostgreSQL, as people and programs use them.
 
 mod choosing;
+mod copying;
 mod outage;
+mod sharing;
 
 use std::{
     fs,
