@@ -164,8 +164,10 @@ impl Server {
             shutting_down: self.app.shutting_down.clone(),
             timeouts: self.app.options.timeouts.clone(),
         };
-        listen::serve(&self.listeners, router, context, shutdown).await;
+        let connections = listen::serve(&self.listeners, router, context, shutdown).await;
+        // Clients that come now look for another server.
         drop(self.listeners);
+        connections.finish().await;
         #[cfg(feature = "remote")]
         self.app.proxy.flush().await;
         worker.stop(self.app.options.timeouts.worker_stop).await;

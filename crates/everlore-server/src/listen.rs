@@ -61,7 +61,7 @@ pub(crate) struct Listeners {
 }
 
 /// State that all connections share.
-struct ConnectionContext {
+pub(crate) struct ConnectionContext {
     router: Router,
     table: Arc<ConnectionTable>,
     graceful: GracefulShutdown,
@@ -76,13 +76,14 @@ pub(crate) struct ListenContext {
     pub(crate) timeouts: Timeouts,
 }
 
-/// Answers until `shutdown` completes, then finishes running requests. The ports stay open.
+/// Answers until `shutdown` completes and returns the open connections. The caller may close the ports before it finishes
+/// them.
 pub(crate) async fn serve(
     listeners: &Listeners,
     router: Router,
     listen: ListenContext,
     mut shutdown: BoxFuture<'static, ()>,
-) {
+) -> ConnectionContext {
     let context = ConnectionContext {
         router,
         table: Arc::default(),
@@ -103,7 +104,7 @@ pub(crate) async fn serve(
         }
     }
     reload.inspect(JoinHandle::abort);
-    context.finish().await;
+    context
 }
 
 fn spawn_reload(tls: Arc<TlsContext>, timeouts: &Timeouts) -> JoinHandle<()> {
@@ -160,7 +161,7 @@ impl ConnectionContext {
     }
 
     /// Asks open connections to end and waits for their running requests.
-    async fn finish(self) {
+    pub(crate) async fn finish(self) {
         // No subscriber is no failure.
         self.shutting_down.send_replace(true);
         tracing::info!(connections = self.graceful.count(), "closing");

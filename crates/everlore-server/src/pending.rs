@@ -67,7 +67,10 @@ impl PendingServer {
             // The sender is dropped when the engine is open.
             let _ = is_done.await;
         });
-        let refusing = listen::serve(&self.listeners, refusing_router(), context, until_done);
+        let refusing = async {
+            let serving = listen::serve(&self.listeners, refusing_router(), context, until_done);
+            serving.await.finish().await;
+        };
         let opening = async {
             let opened = opening.await;
             drop(done);

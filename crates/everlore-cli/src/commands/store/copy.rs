@@ -10,7 +10,10 @@ use everlore::{Engine, Scope, engine::ImportOptions};
 use serde::Serialize;
 use serde_json::json;
 
-use super::verify::{CopyProblem, verify};
+use super::{
+    copy_queue::copy_queue,
+    verify::{CopyProblem, verify},
+};
 use crate::{
     CliContext, CliError, Exit, Output, Result,
     cli::StoreArg,
@@ -29,7 +32,7 @@ pub(crate) struct StoreCopyArgs {
     /// Database to copy [default: that of the home]
     #[arg(long, value_name = "URL")]
     from: Option<StoreArg>,
-    /// Database to copy to; it is created where needed
+    /// Database to copy to; its tables are created where needed
     #[arg(long, value_name = "URL")]
     to: StoreArg,
     /// Only the memories of this agent, of all its users
@@ -100,6 +103,7 @@ async fn copy_scopes(
     scopes.retain(|scope| only.is_none_or(|agent| scope.agent() == agent));
     for scope in scopes {
         copy_scope(from, to, &scope).await?;
+        copy_queue(from, to, &scope).await?;
         let counts = to.count(&scope).await?;
         let problems = verify(from, to, &scope).await?;
         let memories = counts.memories.iter().map(|(_, _, count)| count).sum();

@@ -1,6 +1,7 @@
 //! `everlore store`: databases as a whole.
 
 mod copy;
+mod copy_queue;
 mod verify;
 
 use clap::Subcommand;

@@ -47,7 +47,9 @@ fn filled_home() -> TestHome {
     eve(&["memory", "forget", secret["id"].as_str().unwrap(), "--yes"]);
     home.json(&["--agent", "anna", "--user", "bob", "remember", "Bob drinks oolong."]);
     let turn = br#"{"role":"user","text":"I bought a red bicycle."}"#;
-    assert_eq!(home.run_with_input(&["observe", "--session", "s1"], turn).code, 0);
+    assert_eq!(home.run_with_input(&["observe", "--session", "read"], turn).code, 0);
+    home.json(&["extract"]);
+    assert_eq!(home.run_with_input(&["observe", "--session", "unread"], turn).code, 0);
     home
 }
 
@@ -66,9 +68,20 @@ fn a_database_is_the_same_after_sqlite_to_postgresql_to_sqlite() {
     let one = format!("sqlite:{}", home.sibling("anna.db").display());
     let copied = home.json(&["store", "copy", "--to", &one, "--only", "anna"]);
     assert_eq!(copied["scopes"].as_array().unwrap().len(), 1, "{copied}");
+    // Turns that were read are not read again; those that were not, are.
+    let extracted = |store: &str| {
+        let report = home.json(&["--store", store, "extract"]);
+        let sessions = report["extractions"].as_array().unwrap().iter();
+        let session = |one: &Value| one["session"].as_str().unwrap().to_owned();
+        sessions.map(session).collect::<Vec<_>>()
+    };
+    assert_eq!(extracted(&postgres.url()), ["unread"]);
+    assert_eq!(extracted(&last), ["unread"]);
+    let again = format!("sqlite:{}", home.sibling("again.db").display());
+    copy(&home, &first, &again);
     home.remember("The user has a dog.");
-    copy(&home, &first, &postgres.url());
-    assert_eq!(exports(&home, &first), exports(&home, &postgres.url()));
+    copy(&home, &first, &again);
+    assert_eq!(exports(&home, &first), exports(&home, &again));
 }
 
 #[test]
