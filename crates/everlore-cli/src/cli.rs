@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use everlore::config::StoreUrl;
 
 use crate::{
-    commands::{self, embed::EmbedCommand, memory::MemoryCommand},
+    commands::{self, embed::EmbedCommand, layer::LayerCommand, memory::MemoryCommand},
     output::ColorChoice,
 };
 
@@ -49,6 +50,9 @@ pub(crate) struct GlobalArgs {
         hide_env_values = true
     )]
     pub(crate) config: Option<PathBuf>,
+    /// Database: sqlite:PATH or postgres://… [default: from the settings, everlore.db in the home]
+    #[arg(long, global = true, value_name = "URL", env = "EVERLORE_STORE", hide_env_values = true)]
+    pub(crate) store: Option<StoreArg>,
     /// Print JSON, errors included
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -65,6 +69,16 @@ pub(crate) struct GlobalArgs {
         hide_possible_values = true
     )]
     pub(crate) color: ColorChoice,
+}
+
+/// Address of a database on the command line; its password is in no `Debug`.
+#[derive(Debug, Clone)]
+pub(crate) struct StoreArg(pub(crate) StoreUrl);
+
+impl From<String> for StoreArg {
+    fn from(url: String) -> Self {
+        Self(StoreUrl::new(url))
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -97,6 +111,8 @@ pub(crate) enum CliCommand {
     #[command(subcommand)]
     Vault(commands::vault::VaultCommand),
     Scopes(commands::scopes::ScopesArgs),
+    #[command(subcommand)]
+    Store(commands::store::StoreCommand),
     #[command(subcommand)]
     Agent(commands::agent::AgentCommand),
     #[command(subcommand)]
@@ -152,6 +168,23 @@ impl CliCommand {
             Self::Vault(command) => command.is_read_only(),
             Self::Quarantine(command) => command.is_read_only(),
             Self::Extract(args) => args.is_read_only(),
+            _ => false,
+        }
+    }
+
+    /// Returns `true` for commands that wait for a person while they change layers.
+    pub(crate) fn is_interactive(&self) -> bool {
+        matches!(self, Self::Onboard(_) | Self::Layer(LayerCommand::Edit(_)))
+    }
+
+    /// Returns `true` for commands that change layers, agent settings, keys or calibration as files.
+    pub(crate) fn changes_shared_files(&self) -> bool {
+        match self {
+            Self::Layer(_) | Self::Onboard(_) => true,
+            Self::Agent(command) => !command.is_read_only(),
+            Self::Recall(args) => args.is_calibrate(),
+            #[cfg(feature = "server")]
+            Self::Serve(args) => args.changes_keys(),
             _ => false,
         }
     }

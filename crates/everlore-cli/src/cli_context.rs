@@ -12,7 +12,7 @@ use everlore::llm::LocalModel;
 use everlore::{
     Engine, EngineBuilder, Scope,
     config::LanguageChoice,
-    engine::Language,
+    engine::{Language, Layer, SharedFiles},
     internal::files::{
         atomic_file::{create_private_folder, private_open_options},
         home::vault_folder,
@@ -28,9 +28,10 @@ use tokio::sync::OnceCell;
 use crate::{
     agent_settings, calibration, chat_model,
     cli::{CliCommand, GlobalArgs},
-    commands::hook,
+    commands::{CommandFuture, hook},
     embedder,
-    error::{CliError, Result},
+    error::{CliError, Exit, Result},
+    home_store::{DATABASE_FILE, HomeStore},
     local_models::LocalModels,
     rescue_log, secret_files,
     settings::Settings,
@@ -40,15 +41,14 @@ use crate::{
 /// Environment variables that check commands get.
 const CHECK_COMMAND_VARIABLES: [&str; 3] = ["PATH", "HOME", "LANG"];
 
-/// Name of the database file in a home.
-const DATABASE_FILE: &str = "everlore.db";
-
 /// Context of a command.
 pub(crate) struct CliContext {
     /// Home folder, which holds all data.
     pub(crate) home: PathBuf,
     /// Settings with their problems.
     pub(crate) settings: Settings,
+    /// Database of the home.
+    pub(crate) store: HomeStore,
     /// Agent and user whose memory is used.
     pub(crate) scope: Scope,
     read_only: bool,
@@ -60,6 +60,8 @@ pub(crate) struct CliContext {
 
 struct OpenEngine {
     engine: Engine,
+    /// Files that other servers share; `None` for a local home.
+    shared_files: Option<Arc<SharedFiles>>,
     /// Notes about saves that failed earlier.
     replay_notes: Vec<String>,
     /// Folder of an empty database that stands in for a missing one.
@@ -82,6 +84,7 @@ impl CliContext {
             scope => scope?,
         };
         Ok(Self {
+            store: HomeStore::chosen(&home, &settings.config.store.url),
             home,
             settings,
             scope,
@@ -92,11 +95,6 @@ impl CliContext {
         })
     }
 
-    /// Returns the path of the database file.
-    pub(crate) fn database_path(&self) -> PathBuf {
-        self.home.join(DATABASE_FILE)
-    }
-
     /// Returns the folder of the tool `memory`: the vault of the scope.
     pub(crate) fn memory_folder(&self) -> MemoryFolder {
         MemoryFolder::new(vault_folder(&self.home, &self.scope), MemoryFolderLimits::default())
@@ -105,6 +103,20 @@ impl CliContext {
     /// Returns the engine; opens it on first use.
     pub(crate) async fn engine(&self) -> Result<&Engine> {
         Ok(&self.open_once().await?.engine)
+    }
+
+    /// Runs a command that changes layers, agent settings, keys or calibration of a server database, so that other servers
+    /// get the changes.
+    pub(crate) async fn write_files(
+        &self,
+        command: CommandFuture<'_>,
+        is_interactive: bool,
+    ) -> Result<Exit> {
+        match &self.open_once().await?.shared_files {
+            Some(shared) if is_interactive => shared.write_after(command).await,
+            Some(shared) => shared.write(command).await,
+            None => command.await,
+        }
     }
 
     /// Returns the engine with the model that extracts memories, if the settings name one.
@@ -146,6 +158,25 @@ impl CliContext {
         everlore::internal::system_now().to_zoned(times::local_zone())
     }
 
+    /// Opens another database with the models of the settings, without files of a home; creates it where needed.
+    pub(crate) async fn open_store(&self, chosen: &HomeStore) -> Result<Engine> {
+        if let Some(database) = chosen.file() {
+            prepare_database(database)
+                .map_err(|error| CliError::io(database.display().to_string(), error))?;
+        }
+        let store = store::open(chosen.address()).await?;
+        let engine = Engine::builder(Arc::clone(&store))
+            .config(self.settings.config.clone())
+            .domains(self.settings.domains.clone())
+            .zone(times::local_zone());
+        let engine = self.attach_models(engine, &*store).await?;
+        #[cfg(feature = "local-model")]
+        let engine = if self.uses_encoder() { engine.builtin_encoder() } else { engine };
+        let engine = engine.build();
+        engine.admin().renew_embeddings().await;
+        Ok(engine)
+    }
+
     /// Closes the store once all is written. Embeddings in flight get a little time (`embedding.linger`).
     pub(crate) async fn close(&self) {
         if let Some(opened) = self.open_engine.get() {
@@ -157,10 +188,11 @@ impl CliContext {
     /// Returns the note that usage is not recorded, if the opened store is read-only.
     pub(crate) fn read_only_note(&self) -> Option<String> {
         let is_read_only = self.open_engine.get()?.engine.admin().store_info().is_read_only;
-        let path = self.database_path();
-        is_read_only.then(|| {
-            format!("note: {} is read-only here, so usage is not recorded", path.display())
-        })
+        let name = match &self.store {
+            HomeStore::File(path) => path.display().to_string(),
+            HomeStore::Server(url) => url.to_string(),
+        };
+        is_read_only.then(|| format!("note: {name} is read-only here, so usage is not recorded"))
     }
 
     /// Returns the notes to print after the answer: about saves that failed earlier and are stored now.
@@ -180,7 +212,7 @@ impl CliContext {
             return Vec::new();
         }
         let warnings = self.settings.warnings.iter().map(|warning| format!("warning: {warning}"));
-        let empty_home = (self.read_only && self.has_no_database())
+        let empty_home = (self.read_only && self.store.is_missing())
             .then(|| format!("note: nothing is stored in {} yet", self.home.display()));
         warnings
             .chain(agent_settings::agent_notes(self))
@@ -197,24 +229,34 @@ impl CliContext {
 
     async fn open(&self) -> Result<OpenEngine> {
         let failed = |error| CliError::io(self.home.display().to_string(), error);
-        let is_empty = self.has_no_database() && rescue_log::rescue_files(&self.home).is_empty();
+        let is_empty = self.store.is_missing() && rescue_log::rescue_files(&self.home).is_empty();
         let temporary_home = if is_empty && self.read_only {
             Some(tempfile::tempdir().map_err(failed)?)
         } else {
             None
         };
         let home = temporary_home.as_ref().map_or(self.home.as_path(), TempDir::path);
-        let database = home.join(DATABASE_FILE);
-        prepare_database(home, &database).map_err(failed)?;
-        tracing::info!(database = %database.display(), scope = %self.scope, "opening");
-        let store = store::open(store_url(&database)).await?;
+        let chosen = match &temporary_home {
+            Some(_) => HomeStore::File(home.join(DATABASE_FILE)),
+            None => self.store.clone(),
+        };
+        create_private_folder(home).map_err(failed)?;
+        if let Some(database) = chosen.file() {
+            prepare_database(database).map_err(failed)?;
+        }
+        tracing::info!(store = %chosen, scope = %self.scope, "opening");
+        let store = store::open(chosen.address()).await?;
         let engine = Engine::builder(Arc::clone(&store))
             .config(self.settings.config.clone())
             .domains(self.settings.domains.clone())
             .zone(times::local_zone())
             .check_environment(check_command_environment())
             .home(home);
-        self.create_first_layers(home);
+        let shared_files = self.share_files(&chosen, &store, home).await?;
+        let engine = match &shared_files {
+            Some(shared) => engine.shared_files(Arc::clone(shared)),
+            None => engine,
+        };
         let engine = self.attach_models(engine, &*store).await?;
         #[cfg(feature = "local-model")]
         let engine = if self.uses_encoder() { engine.builtin_encoder() } else { engine };
@@ -227,7 +269,30 @@ impl CliContext {
         } else {
             Vec::new()
         };
-        Ok(OpenEngine { engine, replay_notes, _temporary_home: temporary_home })
+        Ok(OpenEngine { engine, shared_files, replay_notes, _temporary_home: temporary_home })
+    }
+
+    /// Makes the copies of shared files current, if the database is on a server; creates the default SOUL.md.
+    async fn share_files(
+        &self,
+        chosen: &HomeStore,
+        store: &Arc<dyn Store>,
+        home: &Path,
+    ) -> Result<Option<Arc<SharedFiles>>> {
+        if !chosen.is_server() {
+            self.create_first_layers(home);
+            return Ok(None);
+        }
+        let shared = Arc::new(SharedFiles::open(Arc::clone(store), home).await?);
+        shared.spawn_refresh();
+        if !self.layers().path(Layer::Soul, self.now().date()).exists() {
+            let created = async {
+                self.create_first_layers(home);
+                Ok::<_, CliError>(())
+            };
+            shared.write(created).await?;
+        }
+        Ok(Some(shared))
     }
 
     /// Returns `true` if the settings allow the built-in encoder.
@@ -275,18 +340,6 @@ impl CliContext {
         }
         embedder::attach_embedder(engine, store, &config.embedding, self.may_probe_embedder).await
     }
-
-    /// Returns `true` if nothing was ever stored in this home.
-    fn has_no_database(&self) -> bool {
-        !self.database_path().exists()
-    }
-}
-
-/// Returns the address of the store in a database file.
-fn store_url(database: &Path) -> OsString {
-    let mut url = OsString::from("sqlite:");
-    url.push(database);
-    url
 }
 
 /// Returns the environment of check commands.
@@ -320,9 +373,8 @@ pub(crate) fn make_home(home: &Path) -> Result<()> {
         .map_err(|error| CliError::io(home.display().to_string(), error))
 }
 
-/// Creates the folder and the file, readable by the user only; existing ones stay as they are.
-fn prepare_database(home: &Path, database: &Path) -> io::Result<()> {
-    create_private_folder(home)?;
+/// Creates the file, readable by the user only; an existing one stays as it is.
+fn prepare_database(database: &Path) -> io::Result<()> {
     match private_file().create_new(true).open(database) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !database.exists() => {
             Err(error)

@@ -110,6 +110,11 @@ impl CliError {
         self.code().is_some_and(|code| ["store", "io", "damaged", "read_only"].contains(&code))
     }
 
+    /// Returns `true` if the database failed.
+    pub(crate) fn is_of_store(&self) -> bool {
+        self.code() == Some("store")
+    }
+
     /// Returns `true` if the named thing does not exist.
     pub(crate) fn is_not_found(&self) -> bool {
         self.code() == Some("not_found")

@@ -6,6 +6,7 @@
 mod cli;
 mod cli_context;
 mod settings;
+mod home_store;
 mod embedder;
 mod chat_model;
 mod keys;
@@ -95,7 +96,16 @@ async fn run_command(cli: Cli, out: &mut Output) -> Result<Exit> {
     for note in cx.startup_notes(&cli.command) {
         out.note(&note);
     }
-    let outcome = commands::run(cli.command, &cx, out).await;
+    let command = &cli.command;
+    let (changes_files, is_interactive) =
+        (command.changes_shared_files(), command.is_interactive());
+    let running = commands::run(cli.command, &cx, out);
+    let outcome = if changes_files && cx.store.is_server() {
+        cx.write_files(running, is_interactive).await
+    } else {
+        running.await
+    };
+    let outcome = outcome.map_err(|error| cx.store.explain(error));
     // The caller has the answer before the store is closed.
     let flushed = out.flush();
     if let Some(note) = cx.read_only_note().filter(|_| outcome.is_ok()) {

@@ -10,7 +10,7 @@ use everlore::{
     engine::{Domain, Domains},
 };
 
-use crate::{Result, cli::GlobalArgs};
+use crate::{Result, cli::GlobalArgs, home_store};
 use everlore::internal::files::regular_file::{self, MAX_SETTINGS_BYTES};
 
 /// Loaded settings.
@@ -21,6 +21,8 @@ pub(crate) struct Settings {
     pub(crate) config: Config,
     /// Domain vocabularies that the settings name.
     pub(crate) domains: Domains,
+    /// Set if an option or a variable chose the database, which programs that agents start do not get.
+    pub(crate) has_named_store: bool,
     /// Warnings, such as about unknown settings.
     pub(crate) warnings: Vec<String>,
     /// Values that cannot be used, each with a hint.
@@ -43,11 +45,13 @@ impl Settings {
             path,
             config: Config::default(),
             domains: Domains::default(),
+            has_named_store: false,
             warnings: Vec::new(),
             problems: Vec::new(),
         };
         settings.apply_file(named.is_some());
         settings.apply_environment();
+        settings.apply_store(global);
         settings.read_domains();
         let checked = settings.config.validate();
         settings.problems.extend(checked.iter().map(|problem| {
@@ -74,6 +78,24 @@ impl Settings {
         };
         let parsed = self.config.with_env(std::env::vars_os().filter_map(text));
         self.apply_parsed(parsed, "");
+    }
+
+    /// Takes the database of the options, else that of the settings; a path in the settings is relative to their file.
+    fn apply_store(&mut self, global: &GlobalArgs) {
+        let named = global.store.as_ref().map(|named| &named.0).filter(|url| !url.is_empty());
+        let folder = match named {
+            Some(_) => Path::new(""),
+            None => self.path.parent().unwrap_or(Path::new("")),
+        };
+        self.has_named_store = named.is_some();
+        let url = named.unwrap_or(&self.config.store.url).clone();
+        match home_store::absolute(url, folder) {
+            Ok(url) => self.config.store.url = url,
+            Err(error) => self.problems.push((
+                format!("the path of the database cannot be used: {error}"),
+                "give another one with --store, EVERLORE_STORE or store.url".to_owned(),
+            )),
+        }
     }
 
     /// Reads the domain lists that the settings name, relative to the settings file.

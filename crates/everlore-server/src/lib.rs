@@ -52,6 +52,7 @@ mod instance_lock;
 mod connections;
 mod client_stream;
 mod listen;
+mod pending;
 mod tls;
 mod docs_page;
 mod api;
@@ -74,6 +75,7 @@ pub use auth::KeyRole;
 pub use instance_lock::ServerInfo;
 pub use keys::{ApiKey, ApiKeys};
 pub use mcp::{McpContext, McpServer};
+pub use pending::PendingServer;
 #[cfg(feature = "remote")]
 pub use proxy::Providers;
 pub use timeouts::Timeouts;
@@ -136,14 +138,7 @@ pub struct Server {
 impl Server {
     /// Locks the home, opens the port, and creates the owner's token if there is none.
     pub async fn bind(engine: Engine, options: ServerOptions) -> Result<Self> {
-        check_exposure(&options)?;
-        let tls = options.tls.clone().map(tls::TlsContext::open).transpose()?.map(Arc::new);
-        let lock = instance_lock::InstanceLock::acquire(&options.home)?;
-        let listeners = bind_listeners(options.address, tls)?;
-        let info = server_info(&listeners, &options)?;
-        let app = app::App::new(engine, options, info.address, listeners.tls.clone())?;
-        lock.write_info(&info)?;
-        Ok(Self { app, listeners, info, lock })
+        PendingServer::bind(options).await?.start(engine)
     }
 
     /// Returns the address, process and version of the server.
@@ -165,7 +160,14 @@ impl Server {
     async fn run_until(self, shutdown: response::BoxFuture<'static, ()>) {
         let router = api::router(self.app.clone());
         let worker = self.app.engine.spawn_worker();
-        listen::serve(self.listeners, router, &self.app, shutdown).await;
+        let context = listen::ListenContext {
+            shutting_down: self.app.shutting_down.clone(),
+            timeouts: self.app.options.timeouts.clone(),
+        };
+        let connections = listen::serve(&self.listeners, router, context, shutdown).await;
+        // Clients that come now look for another server.
+        drop(self.listeners);
+        connections.finish().await;
         #[cfg(feature = "remote")]
         self.app.proxy.flush().await;
         worker.stop(self.app.options.timeouts.worker_stop).await;

@@ -32,7 +32,7 @@ use tokio::{
 };
 
 use crate::{
-    App, BoxFuture,
+    BoxFuture,
     client_stream::{ByteStream, ClientStream},
     connections::{AnswerGuard, Connection, ConnectionGuard, ConnectionTable, ReservedConnection},
     tasks,
@@ -61,7 +61,7 @@ pub(crate) struct Listeners {
 }
 
 /// State that all connections share.
-struct ConnectionContext {
+pub(crate) struct ConnectionContext {
     router: Router,
     table: Arc<ConnectionTable>,
     graceful: GracefulShutdown,
@@ -69,19 +69,27 @@ struct ConnectionContext {
     timeouts: Timeouts,
 }
 
-/// Answers until `shutdown` completes, then finishes running requests.
+/// Parts of a server that its connections need.
+pub(crate) struct ListenContext {
+    /// Set to `true` when the connections should end.
+    pub(crate) shutting_down: watch::Sender<bool>,
+    pub(crate) timeouts: Timeouts,
+}
+
+/// Answers until `shutdown` completes and returns the open connections. The caller may close the ports before it finishes
+/// them.
 pub(crate) async fn serve(
-    listeners: Listeners,
+    listeners: &Listeners,
     router: Router,
-    app: &App,
+    listen: ListenContext,
     mut shutdown: BoxFuture<'static, ()>,
-) {
+) -> ConnectionContext {
     let context = ConnectionContext {
         router,
         table: Arc::default(),
         graceful: GracefulShutdown::new(),
-        shutting_down: app.shutting_down.clone(),
-        timeouts: app.options.timeouts.clone(),
+        shutting_down: listen.shutting_down,
+        timeouts: listen.timeouts,
     };
     let reload = listeners.tls.clone().map(|tls| spawn_reload(tls, &context.timeouts));
     loop {
@@ -95,9 +103,8 @@ pub(crate) async fn serve(
             }
         }
     }
-    drop(listeners);
     reload.inspect(JoinHandle::abort);
-    context.finish().await;
+    context
 }
 
 fn spawn_reload(tls: Arc<TlsContext>, timeouts: &Timeouts) -> JoinHandle<()> {
@@ -154,7 +161,7 @@ impl ConnectionContext {
     }
 
     /// Asks open connections to end and waits for their running requests.
-    async fn finish(self) {
+    pub(crate) async fn finish(self) {
         // No subscriber is no failure.
         self.shutting_down.send_replace(true);
         tracing::info!(connections = self.graceful.count(), "closing");

@@ -230,6 +230,8 @@ impl From<Error> for Problem {
         };
         Self {
             details,
+            // A database that fails over is back within seconds.
+            retry_after: matches!(error, Error::Store(_)).then_some(1),
             ..Self::new(status, error.code(), public_title(&error), public_advice(&error))
         }
     }
@@ -272,6 +274,10 @@ fn public_advice(error: &Error) -> String {
     match error {
         Error::NotFound { .. } => {
             "a request reaches only memories of its agent and user; GET /v1/memories lists them"
+                .to_owned()
+        }
+        Error::Store(_) => {
+            "try again in a moment, a write with the same Idempotency-Key; the server's log has the cause"
                 .to_owned()
         }
         Error::InvalidConfig { problems } => match problems.first() {

@@ -27,6 +27,7 @@ pub(crate) mod upkeep;
 pub(crate) mod ledger;
 pub(crate) mod vault;
 pub(crate) mod scopes;
+pub(crate) mod store;
 pub(crate) mod agent;
 pub(crate) mod embed;
 pub(crate) mod model;
@@ -66,7 +67,9 @@ pub(crate) fn run<'a>(
         CliCommand::Tool(command) => command.run(cx, out),
         CliCommand::Fs(command) => command.run(cx, out),
         CliCommand::Vault(command) => command.run(cx, out),
-        CliCommand::Layer(command) => Box::pin(ready(command.run(cx, out))),
+        CliCommand::Store(command) => command.run(cx, out),
+        // Not before it is awaited: layers that other servers changed are copied first.
+        CliCommand::Layer(command) => Box::pin(async move { command.run(cx, out) }),
         CliCommand::Connect(args) => Box::pin(ready(args.run(cx, out))),
         CliCommand::Disconnect(args) => Box::pin(ready(args.run(cx, out))),
         CliCommand::Config(command) => Box::pin(ready(command.run(cx, out))),

@@ -151,7 +151,7 @@ impl RecallArgs {
     }
 
     /// Returns `true` if the query is the single word `calibrate`.
-    fn is_calibrate(&self) -> bool {
+    pub(crate) fn is_calibrate(&self) -> bool {
         self.query == ["calibrate"] && self.literal.is_empty()
     }
 

@@ -7,8 +7,8 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use everlore::Engine;
-use everlore_server::{ApiKeys, KeyRole, Server, ServerOptions, Timeouts, TlsFiles};
+use everlore::{Engine, internal::files::atomic_file::create_private_folder};
+use everlore_server::{ApiKeys, KeyRole, PendingServer, ServerOptions, Timeouts, TlsFiles};
 use serde_json::json;
 
 use crate::{
@@ -30,6 +30,9 @@ const TEST_TIMEOUTS_VAR: &str = "EVERLORE_TEST_TIMEOUTS";
 
 /// Interval at which a server stores what other processes could not: the cause is rarely gone sooner.
 const REPLAY_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Interval at which a server tries to reach its database: a failover takes seconds.
+const REOPEN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Run the HTTP server, for agents and programs of this machine
 ///
@@ -117,6 +120,14 @@ impl ServeArgs {
         self.command.is_none()
     }
 
+    /// Returns `true` if it adds or removes a key.
+    pub(crate) fn changes_keys(&self) -> bool {
+        matches!(
+            &self.command,
+            Some(ServeCommand::Key(ServeKeyCommand::Add(_) | ServeKeyCommand::Remove(_)))
+        )
+    }
+
     /// Runs the server, prints its status, or manages keys.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self.command {
@@ -132,7 +143,8 @@ fn print_status(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     let url = running.as_ref().map(everlore_server::ServerInfo::url);
     match (&running, &url) {
         _ if out.is_json() => {
-            out.json(&json!({ "url": url, "pid": running.as_ref().map(|running| running.pid) }))?
+            let (pid, store) = (running.as_ref().map(|running| running.pid), cx.store.to_string());
+            out.json(&json!({ "url": url, "pid": pid, "store": store }))?
         }
         (Some(running), Some(url)) => out.line(&format!("{url} (process {})", running.pid))?,
         _ => out.note("no server runs on this home; start one with `everlore serve`"),
@@ -143,17 +155,25 @@ fn print_status(cx: &CliContext, out: &mut Output) -> Result<Exit> {
 impl ListenArgs {
     /// Prints the address, then serves until a signal ends it.
     async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let shutdown = shutdown_signal()?;
-        let engine = cx.capture_engine().await?;
-        let server = Server::bind(engine, self.server_options(cx)?).await?;
-        let (url, token) = (server.info().url(), server.token_file());
-        if out.is_json() {
-            out.json(&json!({ "url": url, "pid": std::process::id(), "token_file": token }))?;
-        } else {
-            out.line(&format!("everlore answers at {}", out.bold(&url)))?;
-            out.line(&format!("token: {}, API: {url}/docs", token.display()))?;
-        }
-        out.flush()?;
+        let mut shutdown = Box::pin(shutdown_signal()?);
+        create_private_folder(&cx.home)
+            .map_err(|error| CliError::io(cx.home.display().to_string(), error))?;
+        let pending = PendingServer::bind(self.server_options(cx)?).await?;
+        let opened = {
+            let opening = async {
+                tokio::select! {
+                    opened = open_engine(cx, &pending, out) => Some(opened),
+                    () = &mut shutdown => None,
+                }
+            };
+            // A file opens at once or never.
+            if cx.store.is_server() { pending.refuse_until(opening).await? } else { opening.await }
+        };
+        let Some(engine) = opened.transpose()? else {
+            pending.release();
+            return Ok(Exit::Done);
+        };
+        let server = pending.start(engine)?;
         let replay = tokio::spawn(replay_regularly(cx.engine().await?.clone(), cx.home.clone()));
         server.run(shutdown).await;
         replay.abort();
@@ -194,6 +214,41 @@ impl ListenArgs {
             )),
         }
     }
+}
+
+/// Opens the engine and prints the address. A server database that cannot be reached is waited for: the server runs, and
+/// is not ready.
+async fn open_engine(cx: &CliContext, pending: &PendingServer, out: &mut Output) -> Result<Engine> {
+    let mut is_printed = false;
+    loop {
+        let opened = cx.capture_engine().await;
+        let is_unreachable =
+            matches!(&opened, Err(error) if error.is_of_store() && cx.store.is_server());
+        if !is_printed && (opened.is_ok() || is_unreachable) {
+            print_address(pending, cx, out)?;
+            is_printed = true;
+        }
+        if !is_unreachable {
+            return opened;
+        }
+        tracing::warn!(store = %cx.store, "the database cannot be reached; the server is not ready");
+        tokio::time::sleep(REOPEN_INTERVAL).await;
+    }
+}
+
+fn print_address(pending: &PendingServer, cx: &CliContext, out: &mut Output) -> Result<()> {
+    let (url, token) = (pending.info().url(), pending.token_file());
+    if out.is_json() {
+        let (pid, store) = (std::process::id(), cx.store.to_string());
+        out.json(&json!({ "url": url, "pid": pid, "token_file": token, "store": store }))?;
+    } else {
+        out.line(&format!("everlore answers at {}", out.bold(&url)))?;
+        out.line(&format!("token: {}, API: {url}/docs", token.display()))?;
+        if cx.store.is_server() {
+            out.line(&format!("database: {}", cx.store))?;
+        }
+    }
+    out.flush()
 }
 
 /// Stores what other processes could not, as long as the server runs.

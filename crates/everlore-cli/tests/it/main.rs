@@ -79,5 +79,7 @@ mod clients;
 mod dependencies;
 #[cfg(feature = "server")]
 mod compose;
+#[cfg(all(feature = "postgres", feature = "server", target_os = "linux", target_arch = "x86_64"))]
+mod server_database;
 #[cfg(unix)]
 mod requirements;

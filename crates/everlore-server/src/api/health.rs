@@ -31,7 +31,7 @@ pub(super) fn metrics_routes() -> Router<App> {
     get, path = "/health", tag = "server", security(()),
     responses((status = 200, description = "The server is alive", body = Object)),
 )]
-pub(super) async fn health() -> JsonResponse<Value> {
+pub(crate) async fn health() -> JsonResponse<Value> {
     JsonResponse::ok(json!({ "status": "ok" }))
 }
 
@@ -54,14 +54,11 @@ pub(super) async fn ready(State(app): State<App>) -> ApiResult<Value> {
             let title = if shutting_down {
                 "the server is shutting down"
             } else {
-                "the store does not answer"
+                "the database cannot be reached"
             };
-            Err(Problem::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "not_ready",
-                title,
-                "try again in a moment",
-            ))
+            let advice = "try again in a moment";
+            let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not_ready", title, advice);
+            Err(Problem { retry_after: Some(1), ..problem })
         }
     }
 }

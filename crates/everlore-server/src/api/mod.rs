@@ -4,7 +4,7 @@
 //! The routes of other protocols (MCP, the proxy, compatible systems) are merged into [`router`] beside these.
 
 mod openapi_constraints;
-mod health;
+pub(crate) mod health;
 mod memories;
 mod everything;
 mod checks;

@@ -16,6 +16,7 @@ mod prompt;
 mod upkeep;
 mod checks;
 mod server;
+mod store;
 mod validate;
 mod overlay;
 mod agent_overrides;
@@ -47,6 +48,7 @@ pub use prompt::PromptConfig;
 pub use providers::{CHAT_PROVIDERS, ChatProtocol, ChatProvider, chat_provider};
 pub use recall::RecallConfig;
 pub use server::ServerConfig;
+pub use store::{StoreConfig, StoreUrl};
 pub use upkeep::UpkeepConfig;
 pub use validate::InvalidSetting;
 
@@ -58,6 +60,8 @@ use overlay::ConfigOverlay;
 pub struct Config {
     /// Default agent and user, and the language.
     pub general: GeneralConfig,
+    /// Database that holds the memories.
+    pub store: StoreConfig,
     /// Storage of memories, and how much of them reaches the prompt.
     pub memory: MemoryConfig,
     /// Layered files SOUL, USER, MEMORY and DAILY.
@@ -132,6 +136,7 @@ impl Config {
     pub fn validate(&self) -> Vec<InvalidSetting> {
         let sections = [
             self.general.validate(),
+            self.store.validate(),
             self.memory.validate(),
             self.layers.out_of_range(),
             self.prompt.out_of_range(),

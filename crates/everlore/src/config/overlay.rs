@@ -6,18 +6,19 @@ use serde::Deserialize;
 use toml::de::DeTable;
 use toml::{Table, Value};
 
-use super::{Config, SecretString};
+use super::Config;
 use crate::error::{Error, Result};
 
 /// Prefix of all our variables.
 const ENV_PREFIX: &str = "EVERLORE_";
 
 /// Variables that the command line reads itself.
-const CLI_VARIABLES: [&str; 6] = [
+const CLI_VARIABLES: [&str; 7] = [
     "EVERLORE_HOME",
     "EVERLORE_AGENT",
     "EVERLORE_USER",
     "EVERLORE_CONFIG",
+    "EVERLORE_STORE",
     "EVERLORE_HOOKS",
     "EVERLORE_TOKEN",
 ];
@@ -128,9 +129,10 @@ impl ConfigOverlay {
             errors,
             overridden,
         };
-        overlay.restore_secret("memory_agent.api_key", &base.memory_agent.api_key);
-        overlay.restore_secret("embedding.api_key", &base.embedding.api_key);
-        overlay.restore_secret("chat.api_key", &base.chat.api_key);
+        overlay.restore_secret("memory_agent.api_key", base.memory_agent.api_key.reveal());
+        overlay.restore_secret("embedding.api_key", base.embedding.api_key.reveal());
+        overlay.restore_secret("chat.api_key", base.chat.api_key.reveal());
+        overlay.restore_secret("store.url", base.store.url.reveal());
         Ok(overlay)
     }
 
@@ -175,10 +177,10 @@ impl ConfigOverlay {
         })
     }
 
-    /// Puts a key back that serialization has hidden.
-    fn restore_secret(&mut self, path: &str, secret: &SecretString) {
+    /// Puts a text back that serialization has hidden.
+    fn restore_secret(&mut self, path: &str, secret: &str) {
         if let Some(key) = value_at(&mut self.settings, path) {
-            *key = Value::String(secret.reveal().to_owned());
+            *key = Value::String(secret.to_owned());
         }
     }
 

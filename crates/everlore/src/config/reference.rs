@@ -9,7 +9,7 @@ use toml::Value;
 use super::{Config, SecretString};
 
 /// Sources of the settings structs.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     include_str!("mod.rs"),
     include_str!("embedding.rs"),
     include_str!("memory.rs"),
@@ -21,6 +21,7 @@ const SOURCES: [&str; 11] = [
     include_str!("upkeep.rs"),
     include_str!("checks.rs"),
     include_str!("server.rs"),
+    include_str!("store.rs"),
 ];
 
 const EXAMPLE_HEAD: &str = "\
@@ -38,8 +39,8 @@ Every setting has a default, so the file may be empty or absent. Flags beat envi
 
 A variable sets any value: its name is `EVERLORE_`, then the sections and the setting in capitals with two underscores
 between them. `EVERLORE_MEMORY__INJECT__TOKEN_BUDGET=1000` sets `token_budget` in `[memory.inject]`. An empty
-variable counts as not set. `EVERLORE_HOME`, `EVERLORE_CONFIG`, `EVERLORE_AGENT` and `EVERLORE_USER` are read by the
-command line itself.
+variable counts as not set. `EVERLORE_HOME`, `EVERLORE_CONFIG`, `EVERLORE_AGENT`, `EVERLORE_USER` and `EVERLORE_STORE` are
+read by the command line itself.
 
 A setting that does not exist is reported, with its line and the name that was probably meant, and ignored. A value of
 the wrong type or out of range is an error that names the line or the setting.

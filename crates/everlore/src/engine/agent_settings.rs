@@ -142,7 +142,7 @@ impl Engine {
     ) -> Result<AgentSettings> {
         self.check_owner(format!("the settings of {agent}"))?;
         let (engine, agent) = (self.clone(), agent.to_owned());
-        run_blocking(move || {
+        let written = run_blocking(move || {
             let file = engine.settings_file(&agent)?;
             file.update(|before| {
                 let current = engine.describe_settings(&agent, Ok(before.map(str::to_owned)))?;
@@ -154,8 +154,8 @@ impl Engine {
             })?;
             engine.settings_cache.forget(&agent);
             engine.describe_settings(&agent, file.read())
-        })
-        .await
+        });
+        self.write_files(written).await
     }
 
     fn settings_file(&self, agent: &str) -> Result<AgentSettingsFile> {

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use tokio::sync::Notify;
 
 use super::{
-    Engine,
+    Engine, SharedFiles,
     checks::CheckVerifier,
     lifecycle::{SeenSessions, UsageTasks},
 };
@@ -56,6 +56,7 @@ pub struct EngineBuilder {
     clock: Clock,
     zone: TimeZone,
     home: Option<PathBuf>,
+    shared_files: Option<Arc<SharedFiles>>,
     tunings: HashMap<Scope, ConfidenceTuning>,
     check_environment: Vec<(OsString, OsString)>,
     background: BackgroundState,
@@ -127,6 +128,7 @@ impl Engine {
             clock: Arc::new(system_now),
             zone: TimeZone::UTC,
             home: None,
+            shared_files: None,
             tunings: HashMap::new(),
             check_environment: Vec::new(),
             background: BackgroundState::default(),
@@ -216,6 +218,11 @@ impl EngineBuilder {
         Self { home: Some(home.as_ref().to_owned()), ..self }
     }
 
+    /// Shares layers and agent settings of the home with other servers of its database.
+    pub fn shared_files(self, shared: Arc<SharedFiles>) -> Self {
+        Self { shared_files: Some(shared), ..self }
+    }
+
     /// Sets the calibration of a scope, as [`Engine::calibrate`] found it.
     pub fn tuning(mut self, scope: Scope, tuning: ConfidenceTuning) -> Self {
         self.tunings.insert(scope, tuning);
@@ -256,6 +263,7 @@ impl EngineBuilder {
             clock: Arc::clone(&self.clock),
             zone: self.zone.clone(),
             home: self.home.clone(),
+            shared_files: self.shared_files.clone(),
             tunings: self.tunings.clone(),
             usage_tasks,
             seen_sessions,

@@ -12,6 +12,7 @@ mod prompt;
 mod lifecycle;
 mod embedding;
 mod files;
+mod shared_files;
 mod forget;
 mod checks;
 pub mod fs;
@@ -47,6 +48,7 @@ pub use lifecycle::{
 };
 pub use prompt::PromptRequest;
 pub use recall::{Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES, TimelineRequest};
+pub use shared_files::SharedFiles;
 
 // Requests and responses of the methods that other modules define.
 pub use crate::{
@@ -138,6 +140,8 @@ pub struct Engine {
     clock: Clock,
     zone: TimeZone,
     home: Option<PathBuf>,
+    /// Copies of documents in the home; `None` for a local home, whose files are the only ones.
+    shared_files: Option<Arc<SharedFiles>>,
     /// Confidence tunings of calibrated scopes.
     tunings: HashMap<Scope, ConfidenceTuning>,
     usage_tasks: Arc<lifecycle::UsageTasks>,
@@ -165,6 +169,17 @@ impl Engine {
     #[must_use]
     pub fn without_owner_rights(&self) -> Self {
         Self { has_owner_rights: false, ..self.clone() }
+    }
+
+    /// Runs an operation that may change layers or agent settings; on a server database other servers get the changes.
+    pub(crate) async fn write_files<T>(
+        &self,
+        operation: impl Future<Output = Result<T>> + Send,
+    ) -> Result<T> {
+        match &self.shared_files {
+            Some(shared) => shared.write(operation).await,
+            None => operation.await,
+        }
     }
 
     /// Fails if the caller acts for one user; `what` is shared by all users of the agent.

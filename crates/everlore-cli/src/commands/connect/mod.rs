@@ -115,6 +115,11 @@ impl ConnectArgs {
             return print_pastes(&outcomes, out);
         }
         print_outcomes(&outcomes, "connected", out)?;
+        if cx.settings.has_named_store && !self.http {
+            out.note(
+                "agents start everlore without --store and EVERLORE_STORE: set store.url in config.toml to the database too",
+            );
+        }
         if self.http {
             let token = shell_quote(&cx.home.join("server.token").display().to_string());
             out.note(&format!("agents need the token: export {TOKEN_VARIABLE}=\"$(cat {token})\""));

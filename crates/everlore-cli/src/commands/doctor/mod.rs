@@ -17,6 +17,7 @@ use self::environment::{check_hooks, check_language_models, check_leftover_files
 use super::layer::{LayerFinding, layer_findings};
 use crate::{
     CliContext, CliError, Exit, Output, Result, agent_settings,
+    home_store::{DATABASE_FILE, HomeStore},
     render::{format_bytes, pluralize, sanitize},
 };
 
@@ -57,7 +58,7 @@ impl DoctorArgs {
         checks.extend(check_permissions(cx, self.repair));
         checks.extend(check_settings(cx));
         checks.extend(check_agent_settings(cx));
-        if cx.database_path().exists() {
+        if !cx.store.is_missing() {
             checks.extend(self.check_database(cx).await);
         }
         checks.extend(check_layers(cx));
@@ -80,13 +81,16 @@ impl DoctorArgs {
     async fn check_database(&self, cx: &CliContext) -> Vec<DoctorCheck> {
         let engine = match cx.engine().await {
             Ok(engine) => engine,
-            Err(error) => return vec![DoctorCheck::from_error("database", error)],
+            Err(error) => {
+                return vec![DoctorCheck::from_error("database", cx.store.explain(error))];
+            }
         };
-        let bytes = fs::metadata(cx.database_path()).map_or(0, |data| data.len());
         let schema = engine.admin().store_info().schema;
+        let size = cx.store.bytes().map_or_else(|| cx.store.to_string(), format_bytes);
+        let faults = engine.admin().integrity().await;
         let mut checks = vec![
-            DoctorCheck::ok("database", format!("schema {schema}, {}", format_bytes(bytes))),
-            check_integrity(engine.admin().integrity().await),
+            DoctorCheck::ok("database", format!("schema {schema}, {size}")),
+            check_integrity(faults, &cx.store),
         ];
         match engine.admin().scopes().await {
             Ok(scopes) => {
@@ -182,18 +186,22 @@ impl DoctorCheck {
     }
 }
 
-/// Reports SQLite's own integrity check.
-fn check_integrity(faults: everlore::Result<Vec<String>>) -> DoctorCheck {
+/// Reports the integrity check of SQLite itself, or that a server database answers.
+fn check_integrity(faults: everlore::Result<Vec<String>>, store: &HomeStore) -> DoctorCheck {
     let advice = "stop every everlore process, copy the home folder, export what can be read with `everlore memory \
         export`, and import it into a new home";
     match faults {
         Ok(faults) => match faults.first() {
+            None if store.is_server() => DoctorCheck::ok("integrity", "the database answers"),
             None => DoctorCheck::ok("integrity", "SQLite finds no faults"),
             Some(first) => {
                 let count = pluralize(faults.len(), "fault", "faults");
                 DoctorCheck::problem("integrity", format!("{count}: {first}"), advice)
             }
         },
+        Err(error) if store.is_server() => {
+            DoctorCheck::from_error("integrity", store.explain(error.into()))
+        }
         Err(error) => DoctorCheck::problem("integrity", error.to_string(), advice),
     }
 }
@@ -234,7 +242,7 @@ fn check_permissions(cx: &CliContext, repair: bool) -> Option<DoctorCheck> {
     let is_open =
         |path: &Path| fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);
     let close = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
-    let (home, database) = (cx.home.as_path(), cx.database_path());
+    let (home, database) = (cx.home.as_path(), cx.home.join(DATABASE_FILE));
     if !home.is_dir() {
         return None;
     }

@@ -1,5 +1,7 @@
 //! Context that a hook injects: the layers at the start of a session, relevant memories for a prompt or a failed tool.
 
+use std::time::Duration;
+
 use everlore::{
     RecallRequest,
     engine::{PromptPart, PromptPartName, PromptRequest, VisibleContext},
@@ -21,6 +23,9 @@ use crate::{
 /// Characters of a message that are recalled for: its question is at the beginning or at the end.
 const MAX_QUERY_CHARS: usize = 800;
 
+/// Time for the database to tell which layers changed: a hook must answer within two seconds.
+const MAX_REFRESH_TIME: Duration = Duration::from_millis(800);
+
 /// Separator between two parts of a prompt.
 const PART_SEPARATOR: &str = "\n\n";
 
@@ -41,7 +46,11 @@ pub(super) async fn for_session_start(call: &HookCall<'_>) -> Result<Option<Stri
         // A process that was killed left entries behind.
         super::drain::spawn_drain(cx, call.event.host, &[])?;
     }
-    // Layers are files, so no database is opened.
+    if cx.store.is_server() {
+        // It copies layers that changed. Without the database the copies of an earlier time are better than nothing.
+        let _ = tokio::time::timeout(MAX_REFRESH_TIME, cx.engine()).await;
+    }
+    // Layers are files, so a local database is not opened.
     let engine = cx.files_only_engine();
     let prompt = engine.preview_prompt(&cx.scope, &PromptRequest::default()).await?;
     let head = fit_parts(&prompt.parts, call.event.host.max_context_tokens());
@@ -114,7 +123,7 @@ async fn build_block(
     budget: usize,
 ) -> Result<(String, Option<InjectionRecord>)> {
     let cx = call.cx;
-    if !cx.database_path().exists() {
+    if cx.store.is_missing() {
         return Ok((String::new(), None));
     }
     // On a read-only disk, all turns of the session count as visible.

@@ -21,6 +21,7 @@ use crate::{
     cli_context::CliContext,
     commands::{extract::extract_due, session},
     error::{CliError, Exit, Result},
+    home_store::STORE_VARIABLE,
     output::Output,
 };
 
@@ -32,6 +33,10 @@ pub(super) fn spawn_drain(cx: &CliContext, host: HookHost, options: &[&str]) -> 
     command.args(["--agent", cx.scope.agent(), "--user", cx.scope.user()]);
     if cx.settings.path != cx.home.join("config.toml") {
         command.arg("--config").arg(&cx.settings.path);
+    }
+    if !cx.settings.config.store.url.is_empty() {
+        // Arguments can be seen by other users of the machine.
+        command.env(STORE_VARIABLE, cx.store.address());
     }
     command.args(["hook", host.as_str(), DRAIN_EVENT]).args(options);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -58,7 +63,7 @@ pub(super) async fn run(
         drain_spool(cx.engine().await?, &spool).await?;
     }
     spool.remove_stale();
-    if !cx.database_path().exists() {
+    if cx.store.is_missing() {
         return Ok(Exit::Done);
     }
     match (extract, end) {

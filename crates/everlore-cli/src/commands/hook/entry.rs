@@ -11,8 +11,17 @@ pub(super) const DRAIN_EVENT: &str = "drain";
 const OLD_DRAIN_EVENT: &str = "store";
 
 /// Options of hooks that take a value.
-const VALUE_OPTIONS: [&str; 8] =
-    ["--home", "--agent", "--user", "--config", "--color", "--extract", "--read", "--end"];
+const VALUE_OPTIONS: [&str; 9] = [
+    "--home",
+    "--agent",
+    "--user",
+    "--config",
+    "--store",
+    "--color",
+    "--extract",
+    "--read",
+    "--end",
+];
 
 /// Runs a hook and exits with 0 whatever happens: for some hosts any other code blocks the agent.
 pub(crate) fn always_succeed(args: &[OsString], work: impl FnOnce() -> ExitCode) -> ExitCode {

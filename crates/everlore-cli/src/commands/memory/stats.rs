@@ -1,7 +1,5 @@
 //! `everlore memory stats`: counts of memories, changes and usage.
 
-use std::fs;
-
 use clap::Args;
 use everlore::{
     engine::{HoldoutFinding, UsageStats},
@@ -26,7 +24,7 @@ impl MemoryStatsArgs {
         let counts = engine.count(&cx.scope).await?;
         let usage = engine.usage_stats(&cx.scope).await?;
         let last_upkeep = engine.last_upkeep(&cx.scope).await?;
-        let bytes = fs::metadata(cx.database_path()).map_or(0, |data| data.len());
+        let bytes = cx.store.bytes();
         let total: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
         if out.is_json() {
             let memories = counts.memories.iter().map(
@@ -39,6 +37,7 @@ impl MemoryStatsArgs {
                 "total": total,
                 "changes": counts.changes,
                 "tombstones": counts.tombstones,
+                "store": cx.store.to_string(),
                 "database_bytes": bytes,
                 "usage": usage,
                 "last_upkeep": last_upkeep,
@@ -47,7 +46,8 @@ impl MemoryStatsArgs {
             out.text(&render_counts(&counts, total))?;
             out.line(&format!("journal     {}", pluralize(counts.changes, "change", "changes")))?;
             out.line(&format!("erased      {}", pluralize(counts.tombstones, "text", "texts")))?;
-            out.line(&format!("database    {} for all agents and users", format_bytes(bytes)))?;
+            let database = bytes.map_or_else(|| cx.store.to_string(), format_bytes);
+            out.line(&format!("database    {database} for all agents and users"))?;
             out.text(&render_usage(&usage))?;
             let age = last_upkeep.map_or("never".to_owned(), |at| format_age(at, &cx.now()));
             out.line(&format!("upkeep      {age}"))?;

@@ -88,7 +88,9 @@ impl Engine {
     ) -> Result<LayerChange> {
         self.check_layer_owner(scope, layer, actor).await?;
         let (layers, by) = (self.layers(scope)?, EditContext { actor, now: self.now() });
-        run_blocking(move || layers.edit_if(layer, by.now.date(), &edit, &by, &is_expected)).await
+        let edited =
+            run_blocking(move || layers.edit_if(layer, by.now.date(), &edit, &by, &is_expected));
+        self.write_files(edited).await
     }
 
     /// Fails if the edit needs the owner. SOUL.md reaches every user's prompt, so an agent with several users leaves it
@@ -169,7 +171,7 @@ impl Engine {
                 }
             })
         });
-        Ok(SessionEnd { day: date, turns: count, log: log.await? })
+        Ok(SessionEnd { day: date, turns: count, log: self.write_files(log).await? })
     }
 
     /// Archives the days of the log that no longer reach the prompt and returns them; they stay searchable as
@@ -187,7 +189,7 @@ impl Engine {
                 ingest::archive_day(&*self.store, scope, &masked, &self.zone, now.timestamp())
                     .await?;
             // A day that changed meanwhile is left for the next time.
-            if layers.archive_day(&day)? {
+            if self.write_files(async { layers.archive_day(&day) }).await? {
                 archived.push(ArchivedDay { day: day.date, memory });
             }
         }

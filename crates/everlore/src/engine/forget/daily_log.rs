@@ -56,7 +56,8 @@ impl Engine {
         let (layers, by) =
             (self.layers(scope)?, EditContext { actor: Actor::Person, now: self.now() });
         let sought = quotes.clone();
-        let found = run_blocking(move || layers.forget_quotes(&sought, &by)).await?;
+        let found = run_blocking(move || layers.forget_quotes(&sought, &by));
+        let found = self.write_files(found).await?;
         let as_day = |ForgottenDay { day, removed }| RedactedDay { day, removed, memory: false };
         let mut days: Vec<RedactedDay> = found.into_iter().map(as_day).collect();
         let stored = self.day_memories(scope).await?;

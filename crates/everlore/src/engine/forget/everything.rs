@@ -292,7 +292,7 @@ impl Engine {
     ) -> Result<usize> {
         let Some(home) = self.home.clone() else { return Ok(0) };
         let (folders, scope) = (self.scope_folders(scope), scope.clone());
-        run_blocking(move || {
+        let removed = run_blocking(move || {
             let failed = |error| Error::io("a file of the home", error);
             let spooled = erase_spooled(&home, &scope, &|_| true).map_err(failed)?;
             let unsaved = erase_unsaved(&home, &scope, &|_| true).map_err(failed)?;
@@ -300,23 +300,23 @@ impl Engine {
             erase_typed(&home, &is_erased).map_err(failed)?;
             folders.iter().try_for_each(|folder| remove_folder(folder)).map_err(failed)?;
             Ok(spooled + unsaved)
-        })
-        .await
+        });
+        self.write_files(removed).await
     }
 
     /// Removes the identity of an agent, with its history.
     async fn remove_soul(&self, target: &RemovalTarget) -> Result<()> {
         let (Some(home), Some(agent)) = (&self.home, &target.agent) else { return Ok(()) };
         let folder = agent_folder(home, agent);
-        run_blocking(move || {
+        let removed = run_blocking(move || {
             let history = fs::read_dir(folder.join(".history")).into_iter().flatten().flatten();
             let history = history.map(|entry| entry.path()).filter(|path| is_soul(path));
             let removed = history
                 .chain([folder.join("SOUL.md")])
                 .try_for_each(|path| crate::files::atomic_file::remove_if_exists(&path));
             removed.map_err(|error| Error::io("SOUL.md", error))
-        })
-        .await
+        });
+        self.write_files(removed).await
     }
 
     /// Returns the folders of a scope's layers, daily log and own vault.

@@ -77,7 +77,7 @@ impl Engine {
         let (layers, by) =
             (self.layers(scope)?, EditContext { actor: Actor::Person, now: self.now() });
         let (scope, texts) = (scope.clone(), texts.clone());
-        run_blocking(move || {
+        let erased = run_blocking(move || {
             let failed = |error| Error::io("a file of the home", error);
             let is_erased = |text: &str| texts.is_in(text);
             let spooled = erase_spooled(&home, &scope, &is_erased).map_err(failed)?;
@@ -87,8 +87,8 @@ impl Engine {
             let layers =
                 redacted.map(|(layer, removed)| RedactedLayer { layer, removed }).collect();
             Ok(Leftovers { pending: spooled + unsaved, typed, layers })
-        })
-        .await
+        });
+        self.write_files(erased).await
     }
 
     /// Removes the file of a memory that the tool `memory` wrote; returns the memories of its earlier paths.

@@ -91,7 +91,8 @@ impl Engine {
         let write = self.forget_write(scope, vec![Change::Erase(id)]);
         let applied = self.store.apply(write).await?.remove(0);
         if let Some(day) = day {
-            self.layers(scope)?.forget_day(day)?;
+            let layers = self.layers(scope)?;
+            self.write_files(async { layers.forget_day(day) }).await?;
         }
         let summaries = self.days_mentioning_session(scope, states).await?;
         let removed = applied.erasure.unwrap_or_default();
