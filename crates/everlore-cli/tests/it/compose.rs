@@ -13,9 +13,6 @@ use crate::{
 /// Name of the image that compose builds.
 const IMAGE: &str = "everlore:local";
 
-/// Variables of options that come with the stores on servers. Without such an option the command line ignores them.
-const COMING_VARIABLES: [&str; 1] = ["EVERLORE_STORE"];
-
 #[test]
 fn the_command_line_has_every_option_and_variable_of_compose() {
     let compose = read_yaml("compose.yaml");
@@ -26,7 +23,7 @@ fn the_command_line_has_every_option_and_variable_of_compose() {
         help_of_command(&strings(&server["command"]));
         for variable in server["environment"].as_object().unwrap().keys() {
             let is_known = help.contains(&format!("[env: {variable}]"));
-            assert!(is_known || COMING_VARIABLES.contains(&variable.as_str()), "{variable}");
+            assert!(is_known, "{variable}");
         }
     }
 }
