@@ -225,6 +225,7 @@ async fn open_engine(cx: &CliContext, pending: &PendingServer, out: &mut Output)
         let is_unreachable =
             matches!(&opened, Err(error) if error.is_of_store() && cx.store.is_server());
         if !is_printed && (opened.is_ok() || is_unreachable) {
+            pending.publish()?;
             print_address(pending, cx, out)?;
             is_printed = true;
         }
