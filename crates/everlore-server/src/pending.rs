@@ -55,11 +55,6 @@ impl PendingServer {
         token::token_path(&self.options.home)
     }
 
-    /// Writes the address of the server for other processes.
-    pub fn publish(&self) -> Result<()> {
-        self.lock.write_info(&self.info)
-    }
-
     /// Answers every request with 503 until `opening` completes, and returns its result.
     pub async fn refuse_until<T>(&self, opening: impl Future<Output = T>) -> Result<T> {
         self.lock.write_info(&self.info)?;
