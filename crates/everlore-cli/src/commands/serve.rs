@@ -169,11 +169,14 @@ impl ListenArgs {
             // A file opens at once or never.
             if cx.store.is_server() { pending.refuse_until(opening).await? } else { opening.await }
         };
-        let Some(engine) = opened.transpose()? else {
+        let Some((engine, is_printed)) = opened.transpose()? else {
             pending.release();
             return Ok(Exit::Done);
         };
         let server = pending.start(engine)?;
+        if !is_printed {
+            print_address((server.info().url(), server.token_file()), cx, out)?;
+        }
         let replay = tokio::spawn(replay_regularly(cx.engine().await?.clone(), cx.home.clone()));
         server.run(shutdown).await;
         replay.abort();
@@ -216,28 +219,32 @@ impl ListenArgs {
     }
 }
 
-/// Opens the engine and prints the address. A server database that cannot be reached is waited for: the server runs, and
-/// is not ready.
-async fn open_engine(cx: &CliContext, pending: &PendingServer, out: &mut Output) -> Result<Engine> {
+/// Opens the engine. A server database that cannot be reached is waited for: the server runs, and is not ready. Returns
+/// `true` beside the engine if the address was printed meanwhile.
+async fn open_engine(
+    cx: &CliContext,
+    pending: &PendingServer,
+    out: &mut Output,
+) -> Result<(Engine, bool)> {
     let mut is_printed = false;
     loop {
         let opened = cx.capture_engine().await;
         let is_unreachable =
             matches!(&opened, Err(error) if error.is_of_store() && cx.store.is_server());
-        if !is_printed && (opened.is_ok() || is_unreachable) {
-            print_address(pending, cx, out)?;
-            is_printed = true;
-        }
         if !is_unreachable {
-            return opened;
+            return opened.map(|engine| (engine, is_printed));
+        }
+        if !is_printed {
+            print_address((pending.info().url(), pending.token_file()), cx, out)?;
+            is_printed = true;
         }
         tracing::warn!(store = %cx.store, "the database cannot be reached; the server is not ready");
         tokio::time::sleep(REOPEN_INTERVAL).await;
     }
 }
 
-fn print_address(pending: &PendingServer, cx: &CliContext, out: &mut Output) -> Result<()> {
-    let (url, token) = (pending.info().url(), pending.token_file());
+fn print_address(server: (String, PathBuf), cx: &CliContext, out: &mut Output) -> Result<()> {
+    let (url, token) = server;
     if out.is_json() {
         let (pid, store) = (std::process::id(), cx.store.to_string());
         out.json(&json!({ "url": url, "pid": pid, "token_file": token, "store": store }))?;
