@@ -40,6 +40,8 @@ pub(crate) mod demo;
 #[cfg(feature = "server")]
 pub(crate) mod serve;
 #[cfg(feature = "server")]
+mod serve_keys;
+#[cfg(feature = "server")]
 pub(crate) mod mcp;
 
 use std::{future::ready, pin::Pin};
