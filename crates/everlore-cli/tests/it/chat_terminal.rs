@@ -265,7 +265,7 @@ fn the_commands_tell_what_is_remembered_recalled_and_spent() {
 fn ctrl_c_ends_a_conversation_of_lines_for_programs() {
     let (_server, home) = chat_home(MockChat::new().otherwise(|_| ModelResponse::text("ok")));
     let terminal = TestTerminal::start(&home, &["--json", "chat", "--session", "monday"], &[]);
-    terminal.type_keys("hello\r");
+    terminal.type_keys("the kitchen in Lisbon is ready\r");
     terminal.wait_for_text("\"text\":\"ok\"");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_exit(), 0);

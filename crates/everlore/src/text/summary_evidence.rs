@@ -24,19 +24,24 @@ const MIN_CHINESE_SHARE: f64 = 0.4;
 static ABOUT_ASSISTANT: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)\b(?:assistant|agent)\b|助手|助理").expect("valid"));
 
+/// A line that tells something of the user, or lets the user say it.
+static ABOUT_USER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:users?|i|i['’]m|my|me|we|our)\b|用户|我").expect("valid")
+});
+
 /// Words of a summary for those who talk.
 static PARTIES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:the )?(?:users?|assistant|agent)\b|用户|助手|助理").expect("valid")
 });
 
 /// Returns the lines of a summary that the conversation supports: every figure was named, and enough of the terms were
-/// said, by the user unless the line tells of the assistant.
+/// said; those of a line about the user by the user.
 pub(crate) fn supported_lines(summary: &str, utterances: &[Utterance<'_>]) -> String {
     let said = SaidWords::of(utterances.iter().map(|it| it.text));
     let said_by_user = SaidWords::of(utterances.iter().filter(|it| it.is_user).map(|it| it.text));
     let is_kept = |line: &&str| {
-        let by = if ABOUT_ASSISTANT.is_match(line) { &said } else { &said_by_user };
-        by.support(line)
+        let is_users = ABOUT_USER.is_match(line) && !ABOUT_ASSISTANT.is_match(line);
+        if is_users { said_by_user.support(line) } else { said.support(line) }
     };
     summary.lines().filter(is_kept).collect::<Vec<_>>().join("\n")
 }
@@ -106,7 +111,7 @@ mod tests {
     #[test]
     fn the_same_holds_in_chinese() {
         let said = [
-            ("我下个月搬到杭州，房租每月四千五，想找个离地铁近的健身房。", true),
+            ("我下个月搬到杭州，房租每月四千五百，想找个离地铁近的健身房。", true),
             ("可以先看看地铁口附近的小馆子，月卡比年卡划算。", false),
         ];
         let (told, advice) = ("- 用户下个月搬到杭州，房租4500", "- 助手建议月卡比年卡划算");

@@ -10,10 +10,7 @@ use everlore::{Engine, Scope, engine::ImportOptions};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{
-    copy_queue::copy_queue,
-    verify::{CopyProblem, verify},
-};
+use super::verify::{CopyProblem, verify};
 use crate::{
     CliContext, CliError, Exit, Output, Result,
     cli::StoreArg,
@@ -103,7 +100,7 @@ async fn copy_scopes(
     scopes.retain(|scope| only.is_none_or(|agent| scope.agent() == agent));
     for scope in scopes {
         copy_scope(from, to, &scope).await?;
-        copy_queue(from, to, &scope).await?;
+        from.copy_queue(to, &scope).await?;
         let counts = to.count(&scope).await?;
         let problems = verify(from, to, &scope).await?;
         let memories = counts.memories.iter().map(|(_, _, count)| count).sum();

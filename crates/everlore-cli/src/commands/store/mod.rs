@@ -1,7 +1,6 @@
 //! `everlore store`: databases as a whole.
 
 mod copy;
-mod copy_queue;
 mod verify;
 
 use clap::Subcommand;

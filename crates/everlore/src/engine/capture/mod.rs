@@ -11,6 +11,7 @@
 //!    fails if another process holds the lease or moved the checkpoint. After a failure the session returns to the
 //!    queue with the reason and the time of the retry.
 
+mod copy_queue;
 mod extract;
 mod note;
 mod commit;

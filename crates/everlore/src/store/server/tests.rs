@@ -79,6 +79,10 @@ impl TestDatabase {
 
 impl Drop for TestDatabase {
     fn drop(&mut self) {
+        // Servers that were started for the tests go with all their databases.
+        if std::env::var_os("EVERLORE_TEST_DATABASES").is_some() {
+            return;
+        }
         // A thread of its own: the runtime of the test may be blocked here.
         std::thread::scope(|threads| {
             threads.spawn(|| {

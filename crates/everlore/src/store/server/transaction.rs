@@ -3,7 +3,7 @@
 //! `BEGIN` and `COMMIT` travel in the round trips of the statements beside them. A transaction that is dropped sends a
 //! rollback behind whatever is under way and gives its connection back, so that a caller may go away at any moment.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{
     driver::{SqlConnection, SqlError, SqlErrorKind, StatementResult, failure_kind},
@@ -12,10 +12,16 @@ use super::{
 use crate::error::{Error, Result};
 
 /// Attempts at one transaction: enough for a burst of deadlocks or a restart of the database, few enough to end soon.
-const MAX_ATTEMPTS: u32 = 12;
+const MAX_ATTEMPTS: u32 = 20;
 
 /// Wait before the second attempt; it doubles with each.
 const FIRST_WAIT: Duration = Duration::from_millis(10);
+
+/// Longest wait between two attempts, but for what is added at random: a caller waits for all of them.
+const MAX_WAIT: Duration = Duration::from_millis(250);
+
+/// Time after which nothing is tried again: a database that swallows every packet is not asked many times over.
+const MAX_RETRY_TIME: Duration = Duration::from_secs(5);
 
 /// Longest wait: a caller would rather have an answer.
 const MAX_WAIT: Duration = Duration::from_millis(320);
@@ -149,10 +155,14 @@ pub(super) async fn retried<T, F>(policy: RetryRule, attempt: impl Fn() -> F) ->
 where
     F: Future<Output = Result<T>>,
 {
-    let mut tried = 0;
+    let (mut tried, began) = (0, Instant::now());
     loop {
         match attempt().await {
-            Err(error) if tried + 1 < MAX_ATTEMPTS && may_retry(policy, &error) => {
+            Err(error)
+                if tried + 1 < MAX_ATTEMPTS
+                    && began.elapsed() < MAX_RETRY_TIME
+                    && may_retry(policy, &error) =>
+            {
                 tracing::debug!("{error}: trying again");
                 tokio::time::sleep(backoff(tried)).await;
                 tried += 1;

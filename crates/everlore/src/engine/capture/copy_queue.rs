@@ -3,14 +3,12 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use everlore::{
-    Engine, Scope,
-    internal::{store_of, system_now},
+use crate::{
+    engine::Engine,
+    error::Result,
     store::{ClaimRequest, PendingSession, Store},
-    types::{Actor, CaptureCheckpoint, MemoryId, QuarantineLimits, Timestamp, WriteBatch},
+    types::{Actor, CaptureCheckpoint, MemoryId, QuarantineLimits, Scope, Timestamp, WriteBatch},
 };
-
-use crate::Result;
 
 /// Time to mark the turns of one session.
 const LEASE: Duration = Duration::from_secs(60);
@@ -22,19 +20,21 @@ const OWNER: &str = "store copy";
 const ALL_DRAFTS: QuarantineLimits =
     QuarantineLimits { max_drafts: usize::MAX >> 1, keep_since: Timestamp::UNIX_EPOCH };
 
-/// Marks turns of the copy as read.
-pub(super) async fn copy_queue(from: &Engine, to: &Engine, scope: &Scope) -> Result<()> {
-    let (from, to) = (&**store_of(from), &**store_of(to));
-    let source = from.queue().pending(Some(scope)).await?;
-    for copied in to.queue().pending(Some(scope)).await? {
-        let pending = source.iter().find(|session| session.session == copied.session);
-        let unread = unread_ids(from, scope, pending).await?;
-        mark_read(from, to, &copied, &unread).await?;
-        if let (Some(name), Some(_)) = (&copied.session, pending.and_then(|it| it.ended_at)) {
-            to.queue().mark_ended(scope, name, system_now()).await?;
+impl Engine {
+    /// Marks the turns of a copied scope as read in `to` where they are read here, with their quarantined drafts.
+    pub async fn copy_queue(&self, to: &Self, scope: &Scope) -> Result<()> {
+        let (from, to, now) = (&*self.store, &*to.store, to.now().timestamp());
+        let source = from.queue().pending(Some(scope)).await?;
+        for copied in to.queue().pending(Some(scope)).await? {
+            let pending = source.iter().find(|session| session.session == copied.session);
+            let unread = unread_ids(from, scope, pending).await?;
+            mark_read(from, to, &copied, &unread, now).await?;
+            if let (Some(name), Some(_)) = (&copied.session, pending.and_then(|it| it.ended_at)) {
+                to.queue().mark_ended(scope, name, now).await?;
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Returns the turns that the source has not read.
@@ -55,6 +55,7 @@ async fn mark_read(
     to: &dyn Store,
     copied: &PendingSession,
     unread: &HashSet<MemoryId>,
+    now: Timestamp,
 ) -> Result<()> {
     let (scope, session) = (&copied.scope, copied.session.as_deref());
     let turns = to.queue().unread_turns(scope, session, usize::MAX >> 1).await?.turns;
@@ -66,7 +67,7 @@ async fn mark_read(
         scope: Some(scope.clone()),
         session: Some(copied.session.clone()),
         owner: OWNER.to_owned(),
-        now: system_now(),
+        now,
         lease_duration: LEASE,
         due: None,
     };
@@ -85,7 +86,7 @@ async fn mark_read(
     };
     let write = WriteBatch {
         checkpoint: Some(checkpoint),
-        ..WriteBatch::new(scope, Actor::Engine, "store copy", system_now(), Vec::new())
+        ..WriteBatch::new(scope, Actor::Engine, OWNER, now, Vec::new())
     };
     let written = to.apply(write).await;
     to.queue().release(&lease, None).await?;
