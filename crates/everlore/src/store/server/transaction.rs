@@ -23,9 +23,6 @@ const MAX_WAIT: Duration = Duration::from_millis(250);
 /// Time after which nothing is tried again: a database that swallows every packet is not asked many times over.
 const MAX_RETRY_TIME: Duration = Duration::from_secs(5);
 
-/// Longest wait: a caller would rather have an answer.
-const MAX_WAIT: Duration = Duration::from_millis(320);
-
 /// Open transaction on a connection of the pool.
 pub(super) struct Transaction {
     /// `None` once it ended.
