@@ -16,6 +16,7 @@ mod prompt;
 mod upkeep;
 mod checks;
 mod server;
+pub(crate) mod redact_url;
 mod store;
 mod validate;
 mod overlay;

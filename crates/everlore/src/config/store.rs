@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::validate::{InvalidSetting, settings};
-
-/// Stand-in of a password.
-const HIDDEN_PASSWORD: &str = "***";
+use super::{
+    redact_url::{HIDDEN_PASSWORD, redact_url},
+    validate::{InvalidSetting, settings},
+};
 
 /// Schemes of databases that many servers share.
 const SERVER_SCHEMES: [&str; 4] = ["postgres", "postgresql", "mysql", "mariadb"];
@@ -15,7 +15,8 @@ const SERVER_SCHEMES: [&str; 4] = ["postgres", "postgresql", "mysql", "mariadb"]
 settings! {
     /// Database that holds the memories (docs/databases.md).
     pub struct StoreConfig in "store" {
-        /// Address: `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST/DATABASE` for a database that several servers share.
+        /// Address: `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST/DATABASE` or `mysql://…` for a database that several
+        /// servers share.
         /// Empty for the file everlore.db in the home. The password is never shown; `EVERLORE_STORE` keeps it out of this
         /// file.
         pub url: StoreUrl = StoreUrl::default();
@@ -58,7 +59,7 @@ impl StoreUrl {
         let is_known = self.is_empty() || self.is_server() || self.sqlite_path().is_some();
         if !is_known {
             return Err(
-                "is not the address of a database: use sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE",
+                "is not the address of a database: use sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE or mysql://…",
             );
         }
         if self.sqlite_path() == Some("") {
@@ -69,45 +70,23 @@ impl StoreUrl {
         }
         Ok(())
     }
-
-    /// Returns the address without its password. A password that should have been escaped may contain anything but ends
-    /// at the last `@`.
-    fn redacted(&self) -> String {
-        let Some((scheme, rest)) = self.0.split_once("://") else { return self.0.clone() };
-        let (login, place) = rest.rsplit_once('@').unwrap_or(("", rest));
-        let login = match login.split_once(':') {
-            Some((user, _)) => format!("{user}:{HIDDEN_PASSWORD}@"),
-            None if login.is_empty() => String::new(),
-            None => format!("{login}@"),
-        };
-        let (base, query) = place.split_once('?').unwrap_or((place, ""));
-        let shown = |pair: &str| match pair.split_once('=') {
-            Some((key, _)) if key.to_ascii_lowercase().contains("pass") => {
-                format!("{key}={HIDDEN_PASSWORD}")
-            }
-            _ => pair.to_owned(),
-        };
-        let pairs: Vec<String> = query.split('&').map(shown).collect();
-        let separator = if query.is_empty() { "" } else { "?" };
-        format!("{scheme}://{login}{base}{separator}{}", pairs.join("&"))
-    }
 }
 
 impl fmt::Display for StoreUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.redacted())
+        f.write_str(&redact_url(&self.0))
     }
 }
 
 impl fmt::Debug for StoreUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.redacted())
+        write!(f, "{:?}", redact_url(&self.0))
     }
 }
 
 impl Serialize for StoreUrl {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.redacted())
+        serializer.serialize_str(&redact_url(&self.0))
     }
 }
 

@@ -101,7 +101,7 @@ async fn copy_scopes(
     for scope in scopes {
         copy_scope(from, to, &scope).await?;
         from.copy_queue(to, &scope).await?;
-        let counts = to.count(&scope).await?;
+        let counts = from.count(&scope).await?;
         let problems = verify(from, to, &scope).await?;
         let memories = counts.memories.iter().map(|(_, _, count)| count).sum();
         let (agent, user) = (scope.agent().to_owned(), scope.user().to_owned());
@@ -146,8 +146,10 @@ fn print_copy(
     let memories = pluralize(memories, "memory", "memories");
     let outcome = if is_equal { "both are equal" } else { "both differ" };
     out.line(&format!("copied: {memories} from {source} to {target}; {outcome}"))?;
-    if is_equal {
-        out.note("use it with --store, EVERLORE_STORE or store.url; the source is as it was");
-    }
+    out.note(if is_equal {
+        "use it with --store, EVERLORE_STORE or store.url; the source is as it was"
+    } else {
+        "a target that held other memories keeps them; copy into an empty database"
+    });
     Ok(Exit::from_success(is_equal))
 }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::{
+    config::redact_url::redact_url,
+    error::{Error, Result},
+};
 
 /// Address of a server database.
 #[derive(Clone)]
@@ -50,8 +53,12 @@ impl Default for ServerOptions {
 impl ServerAddress {
     /// Splits our options off an address. Errors show no password.
     pub(super) fn parse(url: &str) -> Result<Self> {
-        let shown = redact(url);
+        let shown = redact_url(url);
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
+        if !has_host(base) && !query.contains("host=") {
+            let hint = "use postgres://USER:PASSWORD@HOST/DATABASE or mysql://…";
+            return Err(Error::invalid(format!("the address {shown} names no host"), hint));
+        }
         let mut options = ServerOptions::default();
         let mut others = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -71,6 +78,13 @@ impl ServerAddress {
         let url = format!("{base}{separator}{}", others.join("&"));
         Ok(Self { url, shown, options })
     }
+}
+
+/// Returns `true` if an address without its options names a host.
+fn has_host(base: &str) -> bool {
+    let place = base.rsplit(['@']).next().unwrap_or(base);
+    let place = place.split_once("://").map_or(place, |(_, place)| place);
+    !place.is_empty() && !place.starts_with(['/', ':'])
 }
 
 impl ServerOptions {
@@ -98,41 +112,17 @@ impl ServerOptions {
     }
 }
 
-/// Returns an address without its password. A password that should have been escaped may contain anything but ends at
-/// the last `@`.
-pub(super) fn redact(url: &str) -> String {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
-    let (login, place) = rest.rsplit_once('@').unwrap_or(("", rest));
-    let login = match login.split_once(':') {
-        Some((user, _)) => format!("{user}:***@"),
-        None if login.is_empty() => String::new(),
-        None => format!("{login}@"),
-    };
-    let (base, query) = place.split_once('?').unwrap_or((place, ""));
-    let shown = |pair: &str| match pair.split_once('=') {
-        Some((key, _)) if key.to_ascii_lowercase().contains("pass") => format!("{key}=***"),
-        _ => pair.to_owned(),
-    };
-    let pairs: Vec<String> = query.split('&').map(shown).collect();
-    let separator = if query.is_empty() { "" } else { "?" };
-    format!("{scheme}://{login}{base}{separator}{}", pairs.join("&"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_password_is_never_shown() {
-        let shown = [
-            ("postgres://ann:se%40cret@host:5432/db", "postgres://ann:***@host:5432/db"),
-            ("postgres://ann:s/ec@re?t@host/db", "postgres://ann:***@host/db"),
-            ("postgres://ann@host/db", "postgres://ann@host/db"),
-            ("mysql://host/db?password=secret&x=1", "mysql://host/db?password=***&x=1"),
-        ];
-        for (url, expected) in shown {
-            assert_eq!(redact(url), expected);
+    fn an_address_names_a_host() {
+        for url in ["postgres://", "postgres://ann:secret@/db", "mysql:///db"] {
+            let error = ServerAddress::parse(url).map(drop).unwrap_err().to_string();
+            assert!(error.contains("names no host") && !error.contains("secret"), "{error}");
         }
+        assert!(ServerAddress::parse("postgres:///db?host=h").is_ok());
     }
 
     #[test]

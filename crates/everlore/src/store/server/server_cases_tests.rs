@@ -333,7 +333,7 @@ pub(super) async fn a_password_is_never_shown(database: &TestDatabase) {
     }
     let shown = super::address::ServerAddress::parse(&format!("{scheme}://a:hunter2@{place}"));
     assert!(!shown.unwrap().shown.contains("hunter2"));
-    assert_eq!(database.open().await.info().url, super::address::redact(&url));
+    assert_eq!(database.open().await.info().url, crate::config::redact_url::redact_url(&url));
 }
 
 pub(super) async fn texts_of_any_characters_come_back(database: &TestDatabase) {
