@@ -6,6 +6,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod vnni;
 
 /// Returns the dot product of a query's bytes and a stored vector, which the store keeps as plain bytes.
 ///
@@ -58,10 +60,68 @@ fn run_avx2(work: impl SimdTask) {
     work.run();
 }
 
+/// Weights of a matrix product, a row for each column of the product, laid out for this processor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WeightMatrix {
+    width: usize,
+    layout: WeightLayout,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum WeightLayout {
+    Rows(Vec<i8>),
+    #[cfg(target_arch = "x86_64")]
+    Blocked(vnni::BlockedWeights),
+}
+
+impl WeightMatrix {
+    /// Lays out rows of this width.
+    pub fn new(values: Vec<i8>, width: usize) -> Self {
+        Self { width, layout: WeightLayout::new(values, width) }
+    }
+
+    /// Returns the rows as they came, concatenated.
+    pub fn to_rows(&self) -> Vec<i8> {
+        match &self.layout {
+            WeightLayout::Rows(values) => values.clone(),
+            #[cfg(target_arch = "x86_64")]
+            WeightLayout::Blocked(weights) => weights.to_rows(),
+        }
+    }
+
+    /// Multiplies rows of integers up to 127: `out` gets a row for each.
+    ///
+    /// Measured for 22 rows by 1,536 of 384 bytes, in products a second: 14 billion by the plain loop, 65 with AVX2, 210
+    /// with AVX-512 VNNI.
+    pub fn multiply(&self, a: &[i16], out: &mut [i32]) {
+        match &self.layout {
+            WeightLayout::Rows(b) => matmul(a, b, self.width, out),
+            #[cfg(target_arch = "x86_64")]
+            WeightLayout::Blocked(weights) => {
+                #[expect(unsafe_code, reason = "four times as fast as AVX2")]
+                // SAFETY: weights are laid out this way only if the processor has reported these instructions.
+                unsafe {
+                    weights.matmul(a, out);
+                }
+            }
+        }
+    }
+}
+
+impl WeightLayout {
+    fn new(values: Vec<i8>, width: usize) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if vnni::is_supported()
+            && let Some(weights) = vnni::BlockedWeights::new(&values, width)
+        {
+            return Self::Blocked(weights);
+        }
+        Self::Rows(values)
+    }
+}
+
 /// Multiplies `a` with the transpose of `b`: `out` gets a row for each row of `a`. All rows have this width.
-///
-/// Measured for 22 rows by 1,536 of 384 bytes: 65 billion products a second with AVX2, 14 by the plain loop.
-pub fn matmul(a: &[i16], b: &[i8], width: usize, out: &mut [i32]) {
+fn matmul(a: &[i16], b: &[i8], width: usize, out: &mut [i32]) {
     #[cfg(target_arch = "x86_64")]
     if width.is_multiple_of(avx2::LANES) && std::arch::is_x86_feature_detected!("avx2") {
         #[expect(unsafe_code, reason = "five times as fast with AVX2")]
@@ -303,7 +363,7 @@ mod tests {
     proptest! {
         #[test]
         fn tables_are_multiplied_the_same_in_every_way(
-            (rows, columns, width) in (1..7usize, 1..6usize, prop::sample::select(vec![16usize, 20, 48])),
+            (rows, columns, width) in (1..11usize, 1..90usize, prop::sample::select(vec![16usize, 20, 48, 18])),
             seed in vec(any::<i8>(), 700),
         ) {
             let number = |index: usize| seed[index % seed.len()];
@@ -312,7 +372,12 @@ mod tests {
             let (mut fast, mut plain) = (vec![0; rows * columns], vec![0; rows * columns]);
             matmul(&a, &b, width, &mut fast);
             matmul_portable(&a, &b, width, &mut plain);
+            prop_assert_eq!(&fast, &plain);
+            fast.fill(0);
+            let weights = WeightMatrix::new(b.clone(), width);
+            weights.multiply(&a, &mut fast);
             prop_assert_eq!(fast, plain);
+            prop_assert_eq!(weights.to_rows(), b);
         }
     }
 

@@ -7,6 +7,7 @@ pub(crate) mod gate;
 pub(crate) mod homes;
 pub(crate) mod injection;
 pub(crate) mod hooks;
+pub(crate) mod latency;
 pub(crate) mod life;
 pub(crate) mod load;
 pub(crate) mod mcp;

@@ -99,7 +99,7 @@ impl AdapterReader<'_> {
         let narrow = self.tensors.floats(&name("narrow"), &[self.rank, input])?;
         let weight = QuantizedMatrix::quantize(&narrow, input);
         Ok(LowRankDelta {
-            narrow: LinearLayer { weight, bias: vec![0.0; self.rank] },
+            narrow: LinearLayer::new(weight, vec![0.0; self.rank]),
             tall: self.tensors.floats(&name("tall"), &[self.rank, output])?,
         })
     }

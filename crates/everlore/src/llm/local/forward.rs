@@ -96,7 +96,6 @@ fn normalize(rows: &mut [f32], norm: &LayerNorm, config: &BertConfig) {
 
 /// Rows quantized to eight bits, widened to 16 as the kernel expects.
 struct QuantizedRows {
-    width: usize,
     values: Vec<i16>,
     scales: Vec<f32>,
 }
@@ -105,7 +104,7 @@ impl QuantizedRows {
     fn new(numbers: &[f32], width: usize) -> Self {
         let (mut values, mut scales) = (vec![0; numbers.len()], vec![0.0; numbers.len() / width]);
         kernel::quantize_rows(numbers, width, &mut values, &mut scales);
-        Self { width, values, scales }
+        Self { values, scales }
     }
 
     /// Applies a linear layer to every row, with its change by an adapter.
@@ -125,7 +124,7 @@ impl QuantizedRows {
     /// Multiplies every row by every row of a weight matrix.
     fn matmul(&self, linear: &LinearLayer) -> Vec<f32> {
         let mut sums = vec![0; self.scales.len() * linear.bias.len()];
-        kernel::matmul(&self.values, &linear.weight.values, self.width, &mut sums);
-        kernel::dequantize(&sums, &self.scales, &linear.weight.scales, &linear.bias)
+        linear.weight.multiply(&self.values, &mut sums);
+        kernel::dequantize(&sums, &self.scales, &linear.scales, &linear.bias)
     }
 }

@@ -1,5 +1,7 @@
 //! Encoder weights quantized to eight bits, with one scale per row.
 
+use everlore_kernel::WeightMatrix;
+
 use super::{
     bert_config::BertConfig,
     packed_rows::PackedRows,
@@ -16,10 +18,11 @@ pub(super) struct QuantizedMatrix {
     pub(super) scales: Vec<f32>,
 }
 
-/// Linear layer: weight matrix and bias.
+/// Linear layer: weight matrix, with one scale per row, and bias.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LinearLayer {
-    pub(super) weight: QuantizedMatrix,
+    pub(super) weight: WeightMatrix,
+    pub(super) scales: Vec<f32>,
     pub(super) bias: Vec<f32>,
 }
 
@@ -83,6 +86,13 @@ impl QuantizedMatrix {
     }
 }
 
+impl LinearLayer {
+    pub(super) fn new(weight: QuantizedMatrix, bias: Vec<f32>) -> Self {
+        let QuantizedMatrix { width, values, scales } = weight;
+        Self { weight: WeightMatrix::new(values, width), scales, bias }
+    }
+}
+
 /// Reader of named tensors, with the prefix that full BERT models put before each name.
 struct WeightReader<'a> {
     tensors: &'a TensorFile,
@@ -113,13 +123,13 @@ impl WeightReader<'_> {
         let name = format!("{}{NAME}.weight", self.prefix);
         let rows = self.tensors.packed(&name, &[count, PackedRows::row_bytes(narrow)])?;
         let weight = self.matrix("embeddings.projection", config.hidden_size, narrow)?;
-        let projection = LinearLayer { weight, bias: vec![0.0; config.hidden_size] };
+        let projection = LinearLayer::new(weight, vec![0.0; config.hidden_size]);
         Ok(WordEmbeddings::Packed { rows: PackedRows::new(rows, narrow), projection })
     }
 
     fn linear(&self, name: &str, rows: usize, width: usize) -> Result<LinearLayer> {
         let bias = self.tensors.floats(&format!("{}{name}.bias", self.prefix), &[rows])?;
-        Ok(LinearLayer { weight: self.matrix(name, rows, width)?, bias })
+        Ok(LinearLayer::new(self.matrix(name, rows, width)?, bias))
     }
 
     fn norm(&self, name: &str, width: usize) -> Result<LayerNorm> {
@@ -215,7 +225,7 @@ fn write_layer(writer: &mut TensorWriter, number: usize, layer: &EncoderLayer) {
         ("output.dense", &layer.down),
     ];
     for (part, linear) in linears {
-        write_matrix(writer, &name(part), &linear.weight);
+        write_rows(writer, &name(part), &linear.weight.to_rows(), &linear.scales);
         writer.floats(&format!("{}.bias", name(part)), &[linear.bias.len()], &linear.bias);
     }
     write_norm(writer, &name("attention.output.LayerNorm"), &layer.attention_norm);
@@ -223,9 +233,13 @@ fn write_layer(writer: &mut TensorWriter, number: usize, layer: &EncoderLayer) {
 }
 
 fn write_matrix(writer: &mut TensorWriter, name: &str, matrix: &QuantizedMatrix) {
+    write_rows(writer, name, &matrix.values, &matrix.scales);
+}
+
+fn write_rows(writer: &mut TensorWriter, name: &str, values: &[i8], scales: &[f32]) {
     let name = format!("{name}.weight");
-    writer.bytes(&name, &[matrix.scales.len(), matrix.width], &matrix.values);
-    writer.floats(&scales_name(&name), &[matrix.scales.len()], &matrix.scales);
+    writer.bytes(&name, &[scales.len(), values.len() / scales.len()], values);
+    writer.floats(&scales_name(&name), &[scales.len()], scales);
 }
 
 fn write_norm(writer: &mut TensorWriter, name: &str, norm: &LayerNorm) {

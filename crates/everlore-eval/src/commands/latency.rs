@@ -1,0 +1,125 @@
+//! `latency`: time of a whole recall and of a durable save in one scope, by words, with vectors, and with the encoder.
+
+use std::{sync::Arc, time::Instant};
+
+use anyhow::{Context, Result};
+use everlore::{
+    Engine, RememberRequest, Scope,
+    llm::BuiltinEmbedder,
+    store::{self, Store},
+};
+
+use crate::{
+    corpus::{Corpus, ScopeClass},
+    table::{number, render},
+    timing::SampleStats,
+};
+
+/// Total of the corpus per memory of the scope: its largest scope has a tenth.
+const CORPUS_SHARE: u32 = 10;
+
+/// Questions as people ask them, in both languages: generated words would be cut into many more pieces.
+const QUESTIONS: &str = include_str!("../../data/everyday/bilingual/queries.jsonl");
+
+/// Recalls before the first that counts: caches fill and the encoder is unpacked.
+const WARM_UP: u32 = 5;
+
+/// Time recalls and saves in one scope: by words alone, with vectors, and with the built-in encoder
+#[derive(clap::Args)]
+pub(crate) struct LatencyArgs {
+    /// Memories of the scope; several sizes are measured one after the other
+    #[arg(long, value_name = "COUNT", value_delimiter = ',', default_values_t = [1_000, 10_000, 100_000])]
+    memories: Vec<u32>,
+    /// Recalls and saves measured in each way
+    #[arg(long, value_name = "COUNT", default_value_t = 200)]
+    rounds: u32,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &LatencyArgs) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build()?;
+    let mut rows = Vec::new();
+    for &memories in &args.memories {
+        rows.extend(runtime.block_on(measure_size(memories, args.rounds))?);
+    }
+    let head = ["memories", "models", "recall p50 ms", "p95 ms", "save p50 ms", "p95 ms"];
+    println!("{}", render(&head, &rows));
+    Ok(())
+}
+
+/// Measures all ways on one database that has been encoded completely.
+async fn measure_size(memories: u32, rounds: u32) -> Result<Vec<Vec<String>>> {
+    let folder = tempfile::tempdir()?;
+    let store = store::open(folder.path().join("latency.db")).await?;
+    let corpus = Corpus::new(memories.saturating_mul(CORPUS_SHARE), 1);
+    let owner = corpus.scopes_of(ScopeClass::Large)[0];
+    let ways = ways(&store);
+    if let Some((_, engine)) = ways.last() {
+        corpus.observe(engine, owner, memories).await?;
+        engine.admin().backfill_token_vectors(&mut |_| {}).await?;
+    }
+    let (mut recalls, questions) = (Vec::new(), questions()?);
+    for (_, engine) in &ways {
+        recalls.push(time_recalls(engine, &questions, rounds).await?);
+    }
+    let mut rows = Vec::new();
+    for ((name, engine), recalls) in ways.iter().zip(recalls) {
+        let saves = time_saves(engine, &corpus, owner, rounds).await?;
+        let figures = [recalls.p50, recalls.p95, saves.p50, saves.p95].map(number);
+        rows.push([memories.to_string(), (*name).to_owned()].into_iter().chain(figures).collect());
+    }
+    if let Some((_, engine)) = ways.last() {
+        engine.admin().close().await;
+    }
+    Ok(rows)
+}
+
+/// Engines on one store, from the plainest to the one that the program runs.
+fn ways(store: &Arc<dyn Store>) -> Vec<(&'static str, Engine)> {
+    let builder = || Engine::builder(Arc::clone(store));
+    let vectors = || builder().embedder(Arc::new(BuiltinEmbedder::new()));
+    vec![
+        ("words", builder().build()),
+        ("and vectors", vectors().build()),
+        #[cfg(feature = "local-model")]
+        ("and encoder", vectors().builtin_encoder().build()),
+    ]
+}
+
+/// Returns the texts of the questions.
+fn questions() -> Result<Vec<String>> {
+    let texts = QUESTIONS.lines().map(|line| {
+        let question: serde_json::Value = serde_json::from_str(line)?;
+        Ok(question["text"].as_str().context("a question has a text")?.to_owned())
+    });
+    texts.collect()
+}
+
+/// Times recalls.
+async fn time_recalls(engine: &Engine, questions: &[String], rounds: u32) -> Result<SampleStats> {
+    let mut samples = Vec::new();
+    for question in questions.iter().cycle().take((WARM_UP + rounds) as usize) {
+        let request = engine.recall_request(&Scope::default(), question);
+        let start = Instant::now();
+        std::hint::black_box(engine.recall(&request).await?);
+        samples.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(SampleStats::from_samples(samples.split_off(WARM_UP as usize)))
+}
+
+/// Times durable saves, while the models read what was saved before.
+async fn time_saves(
+    engine: &Engine,
+    corpus: &Corpus,
+    owner: u32,
+    rounds: u32,
+) -> Result<SampleStats> {
+    let mut samples = Vec::new();
+    for round in 0..rounds {
+        let request = RememberRequest::new(corpus.query(owner, WARM_UP + rounds + round));
+        let start = Instant::now();
+        engine.remember(&Scope::default(), request).await?;
+        samples.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(SampleStats::from_samples(samples))
+}
