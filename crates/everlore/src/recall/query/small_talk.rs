@@ -1,4 +1,4 @@
-//! Small talk: greetings, thanks, nods, farewells and laughter, which give nothing to look up.
+//! Small talk: greetings, thanks, nods, farewells, laughter, and trying if it works, which give nothing to look up.
 
 use super::phrases::{is_han, normalize};
 
@@ -102,6 +102,11 @@ const ENGLISH: &[&str] = &[
     // go on
     "continue", "go on", "go ahead", "keep going", "carry on", "proceed", "next", "more", "please continue", "please go on", "continue please",
     "go for it", "do it", "tell me more", "and then", "start", "ready", "i am ready",
+    "where you stopped", "from where you stopped", "where you left off", "from where you left off",
+    // trying if it works
+    "test", "testing", "just testing", "just a test", "this is a test", "testing testing", "just checking", "only checking", "can you hear me", "can you read this",
+    "can you see this", "can you read me", "does this work", "does it work", "is this working", "is this on", "are you working", "it works", "checking it works",
+    "ping", "pong", "ignore that", "ignore this", "wrong window", "wrong chat", "typo", "i figured it out", "i got it working", "i solved it",
     // farewells
     "bye", "bye bye", "goodbye", "good bye", "good night", "night", "see you", "see you later", "see you soon", "see you tomorrow", "see ya", "cya",
     "later", "talk to you later", "talk later", "ttyl", "take care", "have a nice day", "have a good day", "have a great day", "have a good one",
@@ -130,6 +135,9 @@ const CHINESE: &[&str] = &[
     // go on
     "继续", "请继续", "继续吧", "继续说", "接着说", "接着", "往下说", "然后呢", "还有呢", "还有吗", "下一个", "下一步", "开始", "开始吧", "来吧", "走起", "说吧", "你说", "请说", "展开说说",
     "再来", "再说", "准备好了",
+    // trying if it works
+    "测试", "测试一下", "测一下", "测试下", "试试", "试一下", "试一试", "能收到吗", "收到了吗", "收得到吗", "能看到吗", "看得到吗", "能听到吗", "听得到吗", "听得见吗", "能用吗", "好使吗", "还在吗", "你还在吗",
+    "手滑了", "手滑", "按错了", "发错了", "打错了", "打错字了", "点错了", "没事了", "搞定了", "我搞定了", "我自己搞定了", "解决了", "已经解决了", "忽略这条", "当我没说",
     // farewells
     "再见", "拜拜", "拜", "回见", "回头见", "明天见", "下次见", "一会见", "晚安", "好梦", "先这样", "就这样", "就这样吧", "我先走了", "我走了", "下了", "下线了", "回聊", "改天聊", "下次聊", "保重", "慢走",
     // laughter
