@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::fleet::ServerAccess;
 
 /// Longest wait for an answer; a request that takes longer counts as hung.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(120);
+pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Answer of a server.
 #[derive(Debug)]
@@ -35,13 +35,15 @@ pub(super) struct ClusterClient {
     /// Number of the server in use.
     current: usize,
     stream: Option<BufReader<TcpStream>>,
+    /// Longest wait for an answer.
+    patience: Duration,
 }
 
 impl ClusterClient {
-    /// Creates a client that begins with a server.
-    pub(super) fn new(servers: Vec<ServerAccess>, first: usize) -> Self {
+    /// Creates a client that begins with a server and waits so long for each answer.
+    pub(super) fn new(servers: Vec<ServerAccess>, first: usize, patience: Duration) -> Self {
         let current = first % servers.len();
-        Self { servers, current, stream: None }
+        Self { servers, current, stream: None, patience }
     }
 
     /// Goes on to the next server.
@@ -89,7 +91,7 @@ impl ClusterClient {
         if self.stream.is_none() {
             let stream = TcpStream::connect(&self.servers[self.current].address)?;
             stream.set_nodelay(true)?;
-            stream.set_read_timeout(Some(REQUEST_TIMEOUT))?;
+            stream.set_read_timeout(Some(self.patience))?;
             self.stream = Some(BufReader::new(stream));
         }
         let stream = self.stream.as_mut().context("just connected")?;

@@ -33,8 +33,8 @@ const MAX_RECOVERY_S: f64 = 10.0;
 /// Time after which a client that cannot write counts as stuck.
 const STUCK_AFTER: Duration = Duration::from_secs(60);
 
-/// Time that a killed server stays away, longer than a few retries.
-const OUTAGE: Duration = Duration::from_secs(2);
+/// Time that a killed server stays away: longer than Everlore tries a request again, so that clients see the outage.
+const OUTAGE: Duration = Duration::from_secs(7);
 
 /// Interval of looks at what clients did.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
@@ -133,8 +133,10 @@ fn measure_failure(
     fleet: &ServerFleet,
     fail_and_recover: impl FnOnce(),
 ) -> Result<ClusterReport> {
-    let (began, load) =
-        (Instant::now(), WriteLoad { clients: CLIENTS, recalls: false, number: run as u64 });
+    let (began, load) = (
+        Instant::now(),
+        WriteLoad { clients: CLIENTS, recalls: false, has_impatient: false, number: run as u64 },
+    );
     let (recovered, log) = write_while(&fleet.access(), load, |log| {
         wait_for(log, |log| log.acknowledged.len() >= CLIENTS * WRITES_BEFORE);
         fail_and_recover();

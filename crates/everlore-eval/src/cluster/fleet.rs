@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context as _, Result, ensure};
 use tempfile::TempDir;
 
-use super::client::ClusterClient;
+use super::client::{ClusterClient, PATIENCE};
 use crate::load::ServerProcess;
 
 /// Longest wait for all servers to be ready.
@@ -58,7 +58,7 @@ impl ServerFleet {
 
     /// Returns a client that begins with a server.
     pub(super) fn client(&self, first: usize) -> ClusterClient {
-        ClusterClient::new(self.access(), first)
+        ClusterClient::new(self.access(), first, PATIENCE)
     }
 
     /// Waits until every server can reach its database.

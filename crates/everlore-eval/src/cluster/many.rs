@@ -59,7 +59,7 @@ pub(super) fn on_galera(options: &ClusterOptions) -> Result<Vec<ClusterReport>> 
 
 fn load(options: &ClusterOptions, name: String, urls: Vec<String>) -> Result<ClusterReport> {
     let fleet = ServerFleet::start(&options.binary, urls)?;
-    let load = WriteLoad { clients: CLIENTS, recalls: true, number: 0 };
+    let load = WriteLoad { clients: CLIENTS, recalls: true, has_impatient: false, number: 0 };
     let began = Instant::now();
     let (seen, log) = write_while(&fleet.access(), load, |_| probe(&fleet, options.length));
     let mut report = ClusterReport::new(name, &log, began.elapsed().as_secs_f64());

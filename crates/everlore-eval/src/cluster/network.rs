@@ -53,7 +53,7 @@ fn disturb(
     url: String,
 ) -> Result<ClusterReport> {
     let fleet = ServerFleet::start(&options.binary, vec![format!("{url}?{LIMITS}"); 2])?;
-    let load = WriteLoad { clients: CLIENTS, recalls: true, number: 0 };
+    let load = WriteLoad { clients: CLIENTS, recalls: true, has_impatient: true, number: 0 };
     let began = Instant::now();
     let ((), log) = write_while(&fleet.access(), load, |_| {
         change_faults(options, proxy);

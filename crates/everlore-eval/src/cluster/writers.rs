@@ -15,7 +15,7 @@ use everlore::internal::lock;
 use serde_json::json;
 
 use super::{
-    client::{ClusterClient, HttpAnswer},
+    client::{ClusterClient, HttpAnswer, PATIENCE},
     fleet::ServerAccess,
 };
 use crate::random::SplitMix64;
@@ -25,6 +25,9 @@ pub(super) const USERS: usize = 4;
 
 /// Wait before a write is sent again: short, because the time until a success is measured.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
+
+/// Time after which an impatient client gives up: shorter than a silence of the network.
+const SHORT_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Time for which writes under way are repeated after the end of the load.
 const DRAIN_LIMIT: Duration = Duration::from_secs(60);
@@ -74,6 +77,9 @@ pub(super) struct WriteLoad {
     pub(super) clients: usize,
     /// Set to recall after every write.
     pub(super) recalls: bool,
+    /// Set to let every fourth client give up early and send the same write to another server, while the first may be
+    /// making it.
+    pub(super) has_impatient: bool,
     /// Number that makes the texts of this load different from those of others.
     pub(super) number: u64,
 }
@@ -123,7 +129,9 @@ impl<'a> Writer<'a> {
         log: &'a Mutex<WriteLog>,
         over: &'a AtomicBool,
     ) -> Self {
-        let client = ClusterClient::new(servers.to_vec(), number);
+        let is_impatient = load.has_impatient && number % 4 == 3;
+        let patience = if is_impatient { SHORT_PATIENCE } else { PATIENCE };
+        let client = ClusterClient::new(servers.to_vec(), number, patience);
         let random = SplitMix64::from_keys(&[load.number, number as u64]);
         Self { number, load, client, random, log, over, ended: None }
     }

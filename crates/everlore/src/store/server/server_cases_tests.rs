@@ -270,21 +270,15 @@ async fn is_scope_locked(store: &ServerStore, scope: &Scope) -> bool {
 pub(super) async fn a_lost_connection_is_replaced(database: &TestDatabase) {
     let (store, scope) = (database.open().await, test_scope("ann"));
     store.apply(write(&scope, 1, adds(&scope, 0..1))).await.unwrap();
-    let end = match store.db.dialect() {
+    match store.db.dialect() {
         #[cfg(feature = "postgres")]
         Dialect::Postgres => {
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-             WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                 WHERE datname = current_database() AND pid <> pg_backend_pid()";
+            database.run(sql!(end)).await;
         }
         #[cfg(feature = "mysql")]
-        Dialect::MySql => {
-            "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()"
-        }
-    };
-    for mut row in database.run(sql!(end)).await.rows {
-        if database.url("").starts_with("mysql") {
-            database.run(sql!(format!("KILL {}", row.int::<i64>(0).unwrap()))).await;
-        }
+        Dialect::MySql => database.disconnect_all().await,
     }
     store.apply(write(&scope, 2, adds(&scope, 1..2))).await.unwrap();
     assert_eq!(store.journal().newest_seq(&scope).await.unwrap(), 2);
