@@ -1,7 +1,6 @@
 //! A network before the database that delays, cuts, truncates, refuses and swallows, as a seed decides.
 
 use std::{
-    net::SocketAddr,
     thread,
     time::{Duration, Instant},
 };
@@ -34,8 +33,7 @@ const MAX_REQUEST_S: f64 = 20.0;
 pub(super) fn before_postgres(options: &ClusterOptions) -> Result<ClusterReport> {
     let server = options.runtime.block_on(PostgresServer::start(PostgresOptions::default()));
     let proxy = options.runtime.block_on(FaultProxy::start(server.address()));
-    let url = |address: SocketAddr| server.url_at(address);
-    disturb(options, "bad network, PostgreSQL", &proxy, url(proxy.address()))
+    disturb(options, "bad network, PostgreSQL", &proxy, &server.url_at(proxy.address()))
 }
 
 /// Writes through a bad network to MariaDB.
@@ -43,14 +41,14 @@ pub(super) fn before_mariadb(options: &ClusterOptions) -> Result<ClusterReport> 
     let server = options.runtime.block_on(MariaDbServer::start(MariaDbOptions::default()));
     create_database(options, &server);
     let proxy = options.runtime.block_on(FaultProxy::start(server.address()));
-    disturb(options, "bad network, MariaDB", &proxy, in_database(&server.url_at(proxy.address())))
+    disturb(options, "bad network, MariaDB", &proxy, &in_database(&server.url_at(proxy.address())))
 }
 
 fn disturb(
     options: &ClusterOptions,
     name: &str,
     proxy: &FaultProxy,
-    url: String,
+    url: &str,
 ) -> Result<ClusterReport> {
     let fleet = ServerFleet::start(&options.binary, vec![format!("{url}?{LIMITS}"); 2])?;
     let load = WriteLoad { clients: CLIENTS, recalls: true, has_impatient: true, number: 0 };

@@ -4,6 +4,7 @@ mod backup;
 mod choosing;
 mod copying;
 mod erasure;
+mod failures;
 mod outage;
 mod sharing;
 
