@@ -23,6 +23,8 @@ SMALL_MODEL_OPTIONS ?=
 
 # What `make bench` measures; see `cargo run -p everlore-eval -- help`.
 BENCH ?= scale
+# Options of `make cluster`; see `cargo run -p everlore-eval -- cluster --help`.
+CLUSTER_OPTIONS ?=
 # Which fuzz targets run, and for how long each.
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 FUZZ_SECONDS ?= 60
@@ -30,7 +32,7 @@ FUZZ_SECONDS ?= 60
 MIN_COVERAGE ?= 85
 
 .DEFAULT_GOAL := help
-.PHONY: help run dist install test requirements fetch lint unit doctest model clients databases bench fuzz coverage docs deny small-model clean
+.PHONY: help run dist install test requirements fetch lint unit doctest model clients databases bench cluster fuzz coverage docs deny small-model clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -106,6 +108,10 @@ databases: ## fetch PostgreSQL and MariaDB, which the tests start
 
 bench: ## measure speed and quality: BENCH=scale, BENCH=retrieval …
 	$(CARGO) run --locked --release -p everlore-eval -- $(BENCH)
+
+cluster: databases ## kill databases under servers and look for every write: CLUSTER_OPTIONS="--runs 1 --seconds 10"
+	$(CARGO) build --locked --release -p everlore-cli -p everlore-eval
+	EVERLORE_TEST_DATABASES="$(DATABASES)" target/release/everlore-eval cluster $(CLUSTER_OPTIONS)
 
 fuzz: $(TOOLS)/bin/cargo-fuzz ## fuzz each parser: FUZZ_SECONDS=60 FUZZ_TARGETS="terms analyze"
 	@rustc +nightly --version >/dev/null 2>&1 || \

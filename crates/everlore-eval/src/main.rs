@@ -16,6 +16,9 @@ mod scale;
 mod retrieval;
 mod quality;
 mod load;
+// The packages of the databases are for this system only.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod cluster;
 mod sources;
 mod commands;
 
@@ -43,6 +46,8 @@ enum Command {
     Latency(commands::latency::LatencyArgs),
     Life(commands::life::LifeArgs),
     Load(commands::load::LoadArgs),
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    Cluster(commands::cluster::ClusterArgs),
     Mcp(commands::mcp::McpArgs),
     Hooks(commands::hooks::HooksArgs),
     Replay(commands::replay::ReplayArgs),
@@ -67,6 +72,8 @@ fn main() -> Result<()> {
         Command::Mcp(args) => commands::mcp::run(&args),
         Command::Life(args) => commands::life::run(&args),
         Command::Load(args) => commands::load::run_load(&args),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        Command::Cluster(args) => commands::cluster::run(&args),
         Command::Hooks(args) => commands::hooks::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Proxy(args) => commands::proxy::run(&args),

@@ -13,7 +13,7 @@ use everlore::{
     Engine, Error, Memory, MemoryId, Status,
     engine::{SaveReceipt, SavedMemory, SupersededMemory, UndoRun},
     store::JournalQuery,
-    types::{ChangeAuthor, ChangeOp, JournalEntry},
+    types::{ChangeAuthor, ChangeOp, JournalEntry, SINGLE_WRITE_RUN},
 };
 use sha2::{Digest, Sha256};
 
@@ -74,7 +74,7 @@ impl IdempotentWrite {
         let scope = &access.scope;
         let scoped_key =
             digest(&[scope.agent().as_bytes(), scope.user().as_bytes(), key.as_bytes()]);
-        let run = format!("http-{scoped_key}");
+        let run = format!("{SINGLE_WRITE_RUN}{scoped_key}");
         let mut in_flight = lock(&access.app.in_flight_keys.0);
         if !in_flight.insert(run.clone()) {
             return Err(in_progress());
@@ -84,14 +84,31 @@ impl IdempotentWrite {
         Ok(Some(Self { access: access.clone(), run, reason }))
     }
 
+    /// Makes the write, unless an earlier request with this key did; a server beside this one may be making it right now.
+    pub(crate) async fn make<F>(
+        &self,
+        write: impl FnOnce(Engine) -> F,
+    ) -> Result<Vec<SavedMemory>, Problem>
+    where
+        F: Future<Output = everlore::Result<Vec<SavedMemory>>>,
+    {
+        if let Some(saved) = self.earlier_result().await? {
+            return Ok(saved);
+        }
+        match write(self.engine()).await {
+            Err(Error::Repeated { .. }) => self.earlier_result().await?.ok_or_else(in_progress),
+            outcome => Ok(outcome?),
+        }
+    }
+
     /// Returns the engine that journals its changes under the key.
-    pub(crate) fn engine(&self) -> Engine {
+    fn engine(&self) -> Engine {
         let (reason, run) = (Some(self.reason.clone()), Some(self.run.clone()));
         self.access.engine_for(ChangeAuthor { reason, run, ..self.access.author() })
     }
 
     /// Returns the result of an earlier request with this key; `None` if there was none.
-    pub(crate) async fn earlier_result(&self) -> Result<Option<Vec<SavedMemory>>, Problem> {
+    async fn earlier_result(&self) -> Result<Option<Vec<SavedMemory>>, Problem> {
         let query = JournalQuery { run: Some(self.run.clone()), ..JournalQuery::default() };
         let mut entries = self.access.app.engine.history(&self.access.scope, &query).await?;
         // The journal also has the undo of the run, which is not the result of the request.

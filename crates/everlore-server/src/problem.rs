@@ -221,7 +221,9 @@ impl From<Error> for Problem {
             Error::ContextTooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Error::Remote { .. } | Error::ToolsUnsupported { .. } => StatusCode::BAD_GATEWAY,
             Error::ModelSilent { .. } => StatusCode::GATEWAY_TIMEOUT,
-            Error::Store(_) | Error::ReadOnly { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            Error::Store(_) | Error::ReadOnly { .. } | Error::SchemaTooNew { .. } => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         let details = match &error {

@@ -1,6 +1,6 @@
 //! MariaDB servers: crash and restart. A cluster of them is in `galera.rs`.
 
-use std::{net::SocketAddr, process::Command};
+use std::{net::SocketAddr, path::PathBuf, process::Command};
 
 use mysql_async::{Conn, Opts, OptsBuilder, prelude::Queryable};
 use rustix::process::Signal;
@@ -88,6 +88,11 @@ impl MariaDbServer {
     /// Returns the URL of this server behind another address, such as that of a proxy.
     pub fn url_at(&self, address: SocketAddr) -> String {
         format!("mysql://{USER}:{}@{address}/{DATABASE}", self.password)
+    }
+
+    /// Returns the folder of the database's files.
+    pub fn data_folder(&self) -> PathBuf {
+        self.folder.data()
     }
 
     /// Returns the address that the server listens on.

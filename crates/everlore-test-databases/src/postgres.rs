@@ -1,6 +1,6 @@
 //! PostgreSQL servers: crash, restart, synchronous standby, failover.
 
-use std::{fs, net::SocketAddr, process::Command};
+use std::{fs, net::SocketAddr, path::PathBuf, process::Command};
 
 use rustix::process::Signal;
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
@@ -133,6 +133,11 @@ impl PostgresServer {
     /// Returns the URL of this server behind another address, such as that of a proxy.
     pub fn url_at(&self, address: SocketAddr) -> String {
         format!("postgres://{USER}:{}@{address}/{DATABASE}", self.password)
+    }
+
+    /// Returns the folder of the database's files.
+    pub fn data_folder(&self) -> PathBuf {
+        self.folder.data()
     }
 
     /// Returns the address that the server listens on.

@@ -54,6 +54,12 @@ pub enum Error {
         /// Memory or file that could not be changed.
         what: String,
     },
+    /// The write was made before, by a request that was sent twice. Read its result in the journal.
+    #[error("the write `{run}` was made before")]
+    Repeated {
+        /// Run of the write.
+        run: String,
+    },
     /// The caller acts for one user, and this concerns every user of the agent.
     #[error("only the owner may change {what}")]
     OwnerOnly {
@@ -157,7 +163,7 @@ impl Error {
             Self::NotFound { .. } | Self::NoSuchUri { .. } => "not_found",
             Self::AmbiguousId { .. } => "ambiguous",
             Self::Invalid { .. } | Self::InvalidConfig { .. } => "invalid",
-            Self::Conflict { .. } => "conflict",
+            Self::Conflict { .. } | Self::Repeated { .. } => "conflict",
             Self::OwnerOnly { .. } => "role",
             Self::SchemaTooNew { .. } => "too_new",
             Self::ReadOnly { .. } => "read_only",
@@ -188,6 +194,7 @@ impl Error {
             | Self::ToolsUnsupported { hint, .. }
             | Self::ContextTooLong { hint, .. } => hint,
             Self::Conflict { .. } => "read it again and repeat the change",
+            Self::Repeated { .. } => "nothing is to be done; the journal has its result",
             Self::OwnerOnly { .. } => {
                 "all users of the agent share it: the owner changes it with the token from server.token, or on the machine with `everlore layer` and `everlore agent`"
             }

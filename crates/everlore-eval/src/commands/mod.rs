@@ -1,6 +1,8 @@
 //! Subcommands, one file each.
 
 pub(crate) mod bench;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) mod cluster;
 pub(crate) mod dialogues;
 pub(crate) mod extract;
 pub(crate) mod gate;

@@ -18,6 +18,8 @@ const RATE: &str = "1000000";
 pub(crate) struct ServerProcess {
     binary: PathBuf,
     home: PathBuf,
+    /// Address of the database; `None` for that of the home.
+    store: Option<String>,
     child: Child,
     pub(super) address: String,
     pub(super) token: String,
@@ -26,14 +28,27 @@ pub(crate) struct ServerProcess {
 impl ServerProcess {
     /// Starts a server on a free port and waits for its address.
     pub(crate) fn start(binary: &Path, home: &Path) -> Result<Self> {
-        let (child, address, token) = spawn_server(binary, home)?;
-        Ok(Self { binary: binary.to_owned(), home: home.to_owned(), child, address, token })
+        Self::start_on(binary, home, None)
+    }
+
+    /// Starts a server on a database, and waits for its address.
+    pub(crate) fn start_on(binary: &Path, home: &Path, store: Option<&str>) -> Result<Self> {
+        let (child, address, token) = spawn_server(binary, home, store)?;
+        let (binary, home) = (binary.to_owned(), home.to_owned());
+        Ok(Self { binary, home, store: store.map(str::to_owned), child, address, token })
+    }
+
+    /// Returns the address and the token.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    pub(crate) fn access(&self) -> (String, String) {
+        (self.address.clone(), self.token.clone())
     }
 
     /// Starts the server again after it has ended.
     pub(crate) fn restart(&mut self) -> Result<()> {
         self.child.wait()?;
-        (self.child, self.address, self.token) = spawn_server(&self.binary, &self.home)?;
+        (self.child, self.address, self.token) =
+            spawn_server(&self.binary, &self.home, self.store.as_deref())?;
         Ok(())
     }
 
@@ -73,8 +88,15 @@ impl Drop for ServerProcess {
     }
 }
 
-fn spawn_server(binary: &Path, home: &Path) -> Result<(Child, String, String)> {
+fn spawn_server(
+    binary: &Path,
+    home: &Path,
+    store: Option<&str>,
+) -> Result<(Child, String, String)> {
     let mut command = Command::new(binary);
+    if let Some(store) = store {
+        command.env("EVERLORE_STORE", store);
+    }
     command.args(["--json", "--home"]).arg(home);
     command.args(["serve", "--port", "0", "--rate", RATE]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;

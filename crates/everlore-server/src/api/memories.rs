@@ -136,10 +136,12 @@ pub(super) async fn save(
     let Some(once) = IdempotentWrite::begin(&access, key, "remember", &bytes)? else {
         return Ok(saved_response(access.engine().remember(&access.scope, request).await?));
     };
-    match once.earlier_result().await?.and_then(|mut saved| saved.pop()) {
-        Some(saved) => Ok(saved_response(saved)),
-        None => Ok(saved_response(once.engine().remember(&access.scope, request).await?)),
-    }
+    let scope = &access.scope;
+    let save = async |engine: everlore::Engine| Ok(vec![engine.remember(scope, request).await?]);
+    let saved = once.make(save).await?.pop();
+    saved
+        .map(saved_response)
+        .ok_or_else(|| Problem::internal(&"a memory was saved without a receipt"))
 }
 
 fn saved_response(saved: SavedMemory) -> JsonResponse<SavedMemory> {

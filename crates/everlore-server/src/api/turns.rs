@@ -115,8 +115,5 @@ async fn observe_once(
     let Some(once) = IdempotentWrite::begin(access, key, "observe", bytes)? else {
         return Ok(access.engine().observe(&access.scope, turns).await?);
     };
-    match once.earlier_result().await? {
-        Some(saved) => Ok(saved),
-        None => Ok(once.engine().observe(&access.scope, turns).await?),
-    }
+    once.make(async |engine| engine.observe(&access.scope, turns).await).await
 }

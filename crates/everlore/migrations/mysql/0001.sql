@@ -2,12 +2,12 @@
 -- Numbers of kinds, statuses, operations and actors are their positions in `types/`. Texts that are keys are bytes: no
 -- collation takes two of them for one. MySQL commits each statement, so each may run again.
 
--- Schema version, numbers of the models in use, counters of the vector cache.
+-- Schema version, oldest schema whose programs may write, numbers of the models in use, counters of the vector cache.
 CREATE TABLE IF NOT EXISTS meta (
     name VARBINARY(64) NOT NULL PRIMARY KEY,
     value BIGINT NOT NULL
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
-INSERT IGNORE INTO meta VALUES ('schema', 0), ('models', 0), ('model', 0), ('reranker', 0), ('cache_hits', 0), ('cache_misses', 0);
+INSERT IGNORE INTO meta VALUES ('schema', 0), ('min_writer', 0), ('models', 0), ('model', 0), ('reranker', 0), ('cache_hits', 0), ('cache_misses', 0);
 
 -- A row a scope, which is the lock of its writes. Counters tell how many journal lines, sessions, addresses outside
 -- sessions, index blocks and usage lines it has given out. `write_id` names the last write; zero until there was one.

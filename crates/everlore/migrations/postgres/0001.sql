@@ -1,12 +1,12 @@
 -- Every key begins with the scope, a digest of agent and user: a database that distributes tables can do so by it.
 -- Numbers of kinds, statuses, operations and actors are their positions in `types/`. Texts that are keys compare by bytes.
 
--- Schema version, numbers of the models in use, counters of the vector cache.
+-- Schema version, oldest schema whose programs may write, numbers of the models in use, counters of the vector cache.
 CREATE TABLE meta (
     name TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     value BIGINT NOT NULL
 );
-INSERT INTO meta VALUES ('schema', 0), ('models', 0), ('model', 0), ('reranker', 0), ('cache_hits', 0), ('cache_misses', 0);
+INSERT INTO meta VALUES ('schema', 0), ('min_writer', 0), ('models', 0), ('model', 0), ('reranker', 0), ('cache_hits', 0), ('cache_misses', 0);
 
 -- A row a scope, which is the lock of its writes. Counters tell how many journal lines, sessions, addresses outside
 -- sessions, index blocks and usage lines it has given out. `write_id` names the last write; zero until there was one.

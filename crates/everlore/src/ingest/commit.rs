@@ -15,8 +15,8 @@ use crate::{
     sync::BoxFuture,
     text::secrets::SecretKind,
     types::{
-        CHECK_KEY, Change, ChangeAuthor, Kind, Memory, MemoryId, Scope, Status, Timestamp, Trust,
-        VALID_UNTIL_KEY, WriteBatch,
+        CHECK_KEY, Change, ChangeAuthor, Kind, Memory, MemoryId, SINGLE_WRITE_RUN, Scope, Status,
+        Timestamp, Trust, VALID_UNTIL_KEY, WriteBatch,
     },
 };
 
@@ -308,8 +308,8 @@ async fn commit(
         .collect();
     let run = author.run.clone().or_else(|| new_run(what, changes.len() - 1, now));
     let write = WriteBatch::new(scope, author.actor, author.reason_for(what), now, changes);
-    let write = WriteBatch { run, ..write };
-    let applied = store.apply(write).await?;
+    let is_single = run.as_ref().is_some_and(|run| run.starts_with(SINGLE_WRITE_RUN));
+    let applied = store.apply(WriteBatch { run, is_single, ..write }).await?;
     let ids: Vec<_> = applied.iter().map(|applied| applied.id).collect();
     let verified = store.memories().read_back(scope, &ids).await?;
     if let Some((_, id)) = verified.iter().zip(&ids).find(|(verified, _)| !**verified) {

@@ -39,6 +39,10 @@ impl ChangeAuthor {
     }
 }
 
+/// Beginning of the names of runs that are one write each, made for a request that may be sent again, and to another
+/// server.
+pub const SINGLE_WRITE_RUN: &str = "http-";
+
 /// Change to one memory.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
@@ -63,6 +67,9 @@ pub struct WriteBatch {
     pub reason: String,
     /// Run that this batch belongs to, so that a whole run can be undone.
     pub run: Option<String>,
+    /// Set when the batch is all of its run: it is refused with [`Error::Repeated`](crate::Error::Repeated) if the journal
+    /// has a line with this run and this reason. An undo of the run has another reason.
+    pub is_single: bool,
     /// Time of the changes.
     pub at: Timestamp,
     /// Model tokens spent on it; 0 if no model was asked.
@@ -92,6 +99,7 @@ impl WriteBatch {
             actor,
             reason,
             run: None,
+            is_single: false,
             at,
             cost: 0,
             changes,
@@ -99,6 +107,11 @@ impl WriteBatch {
             vectors: None,
             checkpoint: None,
         }
+    }
+
+    /// Returns the run of a batch that must not be written twice.
+    pub(crate) fn single_run(&self) -> Option<&str> {
+        self.run.as_deref().filter(|_| self.is_single)
     }
 }
 

@@ -7,6 +7,9 @@ use serde_json::json;
 use super::{TestPostgres, wait_for};
 use crate::serve::{TestServer, contents};
 
+/// Longest time until a command tells that a database refuses or does not listen, on a busy machine.
+const SOON: Duration = Duration::from_secs(4);
+
 /// Status of a route without authentication.
 fn status(server: &TestServer, path: &str) -> u16 {
     server.request_with_headers(&[], "GET", path, None).status
@@ -64,11 +67,33 @@ fn a_command_says_which_database_does_not_answer() {
     let home = postgres.home();
     postgres.stop();
     for args in [&["recall", "tea"] as &[&str], &["--json", "recall", "tea"], &["doctor"]] {
+        let began = Instant::now();
         let ran = home.run(args);
         assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
         postgres.assert_hidden(&ran);
         let told = ran.out + &ran.err;
         assert!(told.contains(&postgres.shown()) && told.contains("runs"), "{told}");
+    }
+}
+
+#[test]
+fn a_refusal_is_told_at_once_and_a_server_does_not_wait_for_it() {
+    let postgres = TestPostgres::start();
+    let home = postgres.home();
+    let wrong = [
+        postgres.url().replace(&postgres.password(), "hunter2"),
+        postgres.url().replace("/postgres", "/no-such-database"),
+    ];
+    for url in wrong {
+        super::write_config(&home, &format!("[store]\nurl = \"{url}\"\n"));
+        for args in [&["recall", "tea"] as &[&str], &["serve", "--port", "0"]] {
+            let began = Instant::now();
+            let ran = home.run(args);
+            assert!(ran.code == 2 && began.elapsed() < SOON, "{:?}: {ran:?}", began.elapsed());
+            assert!(ran.err.contains("refuses") && ran.err.contains("check user"), "{ran:?}");
+            assert!(!ran.err.contains("hunter2"), "{ran:?}");
+        }
     }
 }
 

@@ -111,3 +111,30 @@ fn a_home_that_joins_brings_its_files_and_a_local_home_has_no_copies() {
     assert!(ran.out.contains("oolong"), "{ran:?}");
     assert!(postgres.home().run(&["layer", "show", "user"]).out.contains("oolong"));
 }
+
+/// Sends a turn under an idempotency key and returns its id.
+fn send_turn(server: &TestServer, key: &str) -> String {
+    let secret = format!("Bearer {}", server.token);
+    let headers = [("authorization", secret.as_str()), ("idempotency-key", key)];
+    let turn = json!({ "text": format!("Where is box {key}?"), "session": "talk" });
+    let saved = server.request_with_headers(&headers, "POST", "/v1/turns", Some(turn)).json(201);
+    saved["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_turn_that_is_sent_to_two_servers_at_once_is_stored_once() {
+    let postgres = TestPostgres::start();
+    let (home, other_home) = (postgres.home(), postgres.home());
+    let (server, other) = (TestServer::start(&home, &[]), TestServer::start(&other_home, &[]));
+    for number in 0..20 {
+        let key = format!("key-{number}");
+        let (first, second) = std::thread::scope(|scope| {
+            let first = scope.spawn(|| send_turn(&server, &key));
+            let second = scope.spawn(|| send_turn(&other, &key));
+            (first.join().unwrap(), second.join().unwrap())
+        });
+        assert_eq!(first, second);
+    }
+    let listed = server.request("GET", "/v1/memories?kind=turn", None).json(200);
+    assert_eq!(listed["memories"].as_array().unwrap().len(), 20);
+}

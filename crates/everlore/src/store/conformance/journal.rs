@@ -49,6 +49,28 @@ pub(crate) async fn the_journal_tells_before_and_after(store: TestStore) {
     );
 }
 
+pub(crate) async fn a_single_write_is_made_once(store: TestStore) {
+    let scope = test_scope("ann");
+    let single = |number: u8| WriteBatch {
+        run: Some("http-7".into()),
+        is_single: true,
+        ..write(
+            &scope,
+            1,
+            vec![add(&memory(&scope, number, "one")), add(&memory(&scope, number + 1, "two"))],
+        )
+    };
+    store.apply(single(1)).await.unwrap();
+    let repeated = store.apply(single(3)).await;
+    assert!(matches!(repeated, Err(Error::Repeated { .. })), "{repeated:?}");
+    assert_eq!(store.journal().newest_seq(&scope).await.unwrap(), 2);
+    // Others of the run may follow: an undo has another reason, and a copy repeats line by line.
+    let undo = WriteBatch { reason: "undo".into(), ..single(5) };
+    store.apply(undo).await.unwrap();
+    store.apply(WriteBatch { is_single: false, ..single(7) }).await.unwrap();
+    assert_eq!(store.journal().newest_seq(&scope).await.unwrap(), 6);
+}
+
 pub(crate) async fn the_past_can_be_read(store: TestStore) {
     let scope = test_scope("ann");
     let (one, two) = (memory(&scope, 1, "one"), memory(&scope, 2, "two"));

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use self::planner::Planner;
 use super::{DocAddress, check_scope, index::IndexEntry, row::MemoryRow};
 use crate::{
-    error::Result,
+    error::{Error, Result},
     types::{
         AppliedChange, CaptureCheckpoint, Change, ChangeOp, Fingerprint, Memory, MemoryId,
         Timestamp, WriteBatch,
@@ -61,6 +61,9 @@ pub(crate) struct Loaded {
     pub(crate) sessions: HashMap<String, SessionCounter>,
     /// Checkpoint of each session: the first position that capture has not read yet; 0 where there is no row.
     pub(crate) capture_checkpoints: HashMap<u32, u32>,
+    /// Set when the journal has a line with the run and the reason of a batch that must be written once
+    /// ([`WriteBatch::single_run`]).
+    pub(crate) is_repeated: bool,
     /// Journal lines of the memories to erase, in any order.
     pub(crate) journal: HashMap<MemoryId, Vec<JournalImage>>,
 }
@@ -176,6 +179,9 @@ pub(crate) fn plan(
     entries: Vec<Option<IndexEntry>>,
     loaded: Loaded,
 ) -> Result<Effects> {
+    if loaded.is_repeated {
+        return Err(Error::Repeated { run: write.run.clone().unwrap_or_default() });
+    }
     let mut planner = Planner::new(write, loaded);
     for (index, (change, entry)) in write.changes.iter().zip(entries).enumerate() {
         planner.change(index, change, entry)?;

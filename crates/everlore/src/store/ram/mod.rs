@@ -80,6 +80,7 @@ impl Store for RamStore {
     async fn apply(&self, write: WriteBatch) -> Result<Vec<AppliedChange>> {
         let mut scopes = self.lock_scopes();
         let mut data = scopes.get(&write.scope).cloned().unwrap_or_default();
+        data.check_repeated(&write)?;
         let mut applied = Vec::with_capacity(write.changes.len());
         let vectors = self.usable_vectors(write.vectors.as_ref());
         for (index, change) in write.changes.iter().enumerate() {

@@ -100,6 +100,17 @@ impl ScopeData {
         }
     }
 
+    /// Refuses a batch that must be written once and was.
+    pub(super) fn check_repeated(&self, write: &WriteBatch) -> Result<()> {
+        let Some(run) = write.single_run() else { return Ok(()) };
+        let is_same =
+            |line: &JournalEntry| line.run.as_deref() == Some(run) && line.cause == write.reason;
+        if self.journal.iter().any(is_same) {
+            return Err(Error::Repeated { run: run.to_owned() });
+        }
+        Ok(())
+    }
+
     pub(super) fn apply(
         &mut self,
         write: &WriteBatch,

@@ -10,8 +10,8 @@ use crate::{
 /// Address of a server database.
 #[derive(Clone)]
 pub(super) struct ServerAddress {
-    /// Address for the client, without our options.
-    pub(super) url: String,
+    /// Address of each host for the client, without our options.
+    pub(super) urls: Vec<String>,
     /// Address that may be shown.
     pub(super) shown: String,
     pub(super) options: ServerOptions,
@@ -50,6 +50,21 @@ impl Default for ServerOptions {
     }
 }
 
+/// Time that the network may add to a statement before the connection counts as lost.
+const NETWORK_GRACE: Duration = Duration::from_secs(5);
+
+impl ServerOptions {
+    /// Returns the time after which a round trip counts as lost.
+    pub(super) fn answer_limit(&self) -> Duration {
+        self.statement_timeout + NETWORK_GRACE
+    }
+
+    /// Returns the most time of a call with all its attempts.
+    pub(super) fn call_limit(&self) -> Duration {
+        self.acquire_timeout + self.answer_limit()
+    }
+}
+
 impl ServerAddress {
     /// Splits our options off an address. Errors show no password.
     pub(super) fn parse(url: &str) -> Result<Self> {
@@ -75,9 +90,24 @@ impl ServerAddress {
             }
         }
         let separator = if others.is_empty() { "" } else { "?" };
-        let url = format!("{base}{separator}{}", others.join("&"));
-        Ok(Self { url, shown, options })
+        let query = format!("{separator}{}", others.join("&"));
+        let urls = split_hosts(base).iter().map(|base| format!("{base}{query}")).collect();
+        Ok(Self { urls, shown, options })
     }
+
+    /// Returns the scheme.
+    pub(super) fn scheme(&self) -> &str {
+        self.shown.split_once(':').map_or("", |(scheme, _)| scheme)
+    }
+}
+
+/// Returns an address for each host of one that names several: `postgres://USER@HOST1:PORT1,HOST2/DATABASE`.
+fn split_hosts(base: &str) -> Vec<String> {
+    let (scheme, rest) = base.split_once("://").unwrap_or(("", base));
+    let (login, place) = rest.rsplit_once('@').map_or(("", rest), |(login, place)| (login, place));
+    let at = if login.is_empty() { "" } else { "@" };
+    let (hosts, database) = place.split_once('/').unwrap_or((place, ""));
+    hosts.split(',').map(|host| format!("{scheme}://{login}{at}{host}/{database}")).collect()
 }
 
 /// Returns `true` if an address without its options names a host.
@@ -126,10 +156,18 @@ mod tests {
     }
 
     #[test]
+    fn every_host_of_an_address_has_one_of_its_own() {
+        let address = ServerAddress::parse("mysql://ann:a,b@h1:1,[::1]:2,h3/db?x=1").unwrap();
+        let hosts = ["h1:1", "[::1]:2", "h3"].map(|host| format!("mysql://ann:a,b@{host}/db?x=1"));
+        assert_eq!((address.urls, address.shown.contains("a,b")), (hosts.into(), false));
+        assert_eq!(ServerAddress::parse("postgres://h").unwrap().urls, ["postgres://h/"]);
+    }
+
+    #[test]
     fn options_of_ours_are_not_passed_on() {
         let url = "postgres://h/db?statement_timeout=7&application_name=x&sslmode=require";
         let address = ServerAddress::parse(url).unwrap();
-        assert_eq!(address.url, "postgres://h/db?application_name=x");
+        assert_eq!(address.urls, ["postgres://h/db?application_name=x"]);
         assert_eq!(address.options.statement_timeout, Duration::from_secs(7));
         assert!(address.options.is_tls);
         for bad in ["sslmode=perhaps", "connect_timeout=soon", "max_connections=0"] {

@@ -18,7 +18,7 @@ use super::{
     quarantine,
     scope_row::{self, LockedScope, ScopeKey, WriteIds, new_write_id},
     sql::{Statement, list, sql},
-    transaction::{RetryRule, Transaction, retried},
+    transaction::{RetryRule, Transaction},
     write_script::{PassedTurns, WriteScript},
 };
 use crate::{
@@ -91,15 +91,16 @@ impl ServerStore {
         } else {
             run_blocking(move || AnalyzedWrite::new(write)).await?
         };
-        retried(RetryRule::Idempotent, || async {
-            match self.try_apply(&prepared).await {
-                Err(error) if failure_kind(&error) == Some(SqlErrorKind::Unique) => {
-                    Err(self.explain_unique(&prepared.write, error).await?)
+        self.db
+            .retried(RetryRule::Idempotent, || async {
+                match self.try_apply(&prepared).await {
+                    Err(error) if failure_kind(&error) == Some(SqlErrorKind::Unique) => {
+                        Err(self.explain_unique(&prepared.write, error).await?)
+                    }
+                    outcome => outcome,
                 }
-                outcome => outcome,
-            }
-        })
-        .await
+            })
+            .await
     }
 
     /// Returns the conflict behind a taken key. If no id and no uri is taken, another node of a cluster wrote the scope

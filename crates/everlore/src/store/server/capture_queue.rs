@@ -9,7 +9,7 @@ use super::{
     rows::TurnQuery,
     scope_row::{self, ScopeKey},
     sql::{SqlRow, SqlValue, Statement, list, sql},
-    transaction::{RetryRule, retried},
+    transaction::RetryRule,
 };
 use crate::{
     error::Result,
@@ -29,8 +29,10 @@ impl CaptureQueue for ServerStore {
             let Some(due) = claim.pick_due(&pending) else { return Ok(None) };
             let scope = pending.swap_remove(due).scope;
             let claim = ClaimRequest { scope: Some(scope.clone()), ..claim.clone() };
-            let lease =
-                retried(RetryRule::Unchanged, || claim_in_scope(&self.db, &claim, &scope)).await?;
+            let lease = self
+                .db
+                .retried(RetryRule::Unchanged, || claim_in_scope(&self.db, &claim, &scope))
+                .await?;
             // Another server leased a session of the scope meanwhile, so it is no longer due.
             if lease.is_some() {
                 return Ok(lease);
@@ -64,7 +66,9 @@ impl CaptureQueue for ServerStore {
         session: Option<&str>,
         limit: usize,
     ) -> Result<UnreadTurns> {
-        retried(RetryRule::Idempotent, || unread_turns(&self.db, scope, session, limit)).await
+        self.db
+            .retried(RetryRule::Idempotent, || unread_turns(&self.db, scope, session, limit))
+            .await
     }
 
     async fn mark_ended(&self, scope: &Scope, session: &str, now: Timestamp) -> Result<bool> {

@@ -1,13 +1,20 @@
 //! The database as facets see it: reads, snapshots and writes, each retried in one place.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use super::{
-    driver::{SqlDriver, StatementResult},
-    sql::{Dialect, SqlRow, Statement, sql},
-    transaction::{RetryRule, Transaction, retried},
+    driver::{SqlDriver, SqlError, SqlErrorKind, StatementResult},
+    sql::{Dialect, SqlRow, Statement},
+    transaction::{RetryRule, Transaction, retried, retried_for},
 };
 use crate::error::{Error, Result};
+
+/// Time for which a first connection is tried again: a person waits for the answer, and a server that starts tries for
+/// as long as it takes.
+const CONNECT_RETRY_TIME: Duration = Duration::from_secs(1);
 
 /// Pool of connections to one database.
 pub(super) struct Database {
@@ -30,6 +37,30 @@ impl Database {
         self.driver.round_trips()
     }
 
+    /// Opens a connection; fails soon if the database cannot be reached, and at once if it refuses.
+    pub(super) async fn connect(&self) -> Result<()> {
+        retried_for(CONNECT_RETRY_TIME, RetryRule::Idempotent, || async {
+            self.driver.acquire().await.map(drop).map_err(Error::from)
+        })
+        .await
+    }
+
+    /// Runs attempts like [`retried`], and ends them when the call took too long.
+    pub(super) async fn retried<T, F>(
+        &self,
+        policy: RetryRule,
+        attempt: impl Fn() -> F,
+    ) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        let in_time = tokio::time::timeout(self.driver.call_limit(), retried(policy, attempt));
+        in_time.await.unwrap_or_else(|_| {
+            let message = "the database did not answer in time; a write may have been stored";
+            Err(SqlError::new(SqlErrorKind::Lost, message).into())
+        })
+    }
+
     /// Begins a transaction that changes data.
     pub(super) async fn begin(&self) -> Result<Transaction> {
         self.check_open()?;
@@ -48,7 +79,7 @@ impl Database {
         statements: [Statement; N],
     ) -> Result<[Vec<SqlRow>; N]> {
         let statements = Vec::from(statements);
-        retried(RetryRule::Idempotent, || async {
+        self.retried(RetryRule::Idempotent, || async {
             rows(self.snapshot().await?.commit(statements.clone()).await?)
         })
         .await
@@ -56,7 +87,7 @@ impl Database {
 
     /// Reads by one statement.
     pub(super) async fn read_one(&self, statement: Statement) -> Result<Vec<SqlRow>> {
-        retried(RetryRule::Idempotent, || async {
+        self.retried(RetryRule::Idempotent, || async {
             self.check_open()?;
             let mut connection = self.driver.acquire().await?;
             let results = connection.run(vec![statement.clone()]).await?;
@@ -71,16 +102,11 @@ impl Database {
         policy: RetryRule,
         statements: Vec<Statement>,
     ) -> Result<Vec<u64>> {
-        retried(policy, || async {
+        self.retried(policy, || async {
             let results = self.begin().await?.commit(statements.clone()).await?;
             Ok(results.into_iter().map(|result| result.affected).collect())
         })
         .await
-    }
-
-    /// Asks the database for an answer.
-    pub(super) async fn ping(&self) -> Result<()> {
-        self.read_one(sql!("SELECT 1")).await.map(drop)
     }
 
     /// Closes the pool; later calls fail.

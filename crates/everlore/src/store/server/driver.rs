@@ -1,5 +1,7 @@
 //! The seam between the store and a database client: a connection runs many statements in one round trip.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 
 use super::sql::{Dialect, SqlRow, Statement};
@@ -13,6 +15,9 @@ pub(super) trait SqlDriver: Send + Sync {
 
     /// Takes a connection from the pool, or opens one.
     async fn acquire(&self) -> Result<Box<dyn SqlConnection>, SqlError>;
+
+    /// Returns the most time of a call with all its attempts.
+    fn call_limit(&self) -> Duration;
 
     /// Counts the round trips of all connections so far, those that prepare statements included.
     fn round_trips(&self) -> u64;
@@ -60,6 +65,9 @@ pub(super) enum SqlErrorKind {
     Unique,
     /// The connection broke or answered too late. A commit that was under way may have happened.
     Lost,
+    /// The database answers and does not let this user in, or not to this: a wrong password, an unknown database, a
+    /// right that is missing.
+    Refused,
     /// A commit was under way when the connection broke.
     CommitUnknown,
     /// Anything else.

@@ -11,7 +11,7 @@ use super::{
     rows,
     scope_row::ScopeKey,
     sql::{SqlRow, SqlValue, Statement, list, sql},
-    transaction::{RetryRule, retried},
+    transaction::RetryRule,
 };
 use crate::{
     error::Result,
@@ -28,21 +28,23 @@ const SELECT: &str =
 #[async_trait]
 impl Journal for ServerStore {
     async fn entries(&self, scope: &Scope, query: &JournalQuery) -> Result<Vec<JournalEntry>> {
-        retried(RetryRule::Idempotent, || async {
-            let key = ScopeKey::of(scope);
-            let mut tx = self.db.snapshot().await?;
-            let [lines] = result_rows(tx.run(vec![select_lines(key, query)]).await?)?;
-            let lines = lines.into_iter().map(read_line).collect::<Result<Vec<_>>>()?;
-            let Some(oldest) = lines.iter().map(|line| line.seq).min() else {
-                tx.finish();
-                return Ok(lines);
-            };
-            let [later, stored] = result_rows(tx.commit(select_after(key, &lines, oldest)).await?)?;
-            let stored = rows::read_memories(stored, scope)?;
-            let images = JournalImages::new(later, stored)?;
-            Ok(lines.into_iter().map(|line| images.complete(line)).collect())
-        })
-        .await
+        self.db
+            .retried(RetryRule::Idempotent, || async {
+                let key = ScopeKey::of(scope);
+                let mut tx = self.db.snapshot().await?;
+                let [lines] = result_rows(tx.run(vec![select_lines(key, query)]).await?)?;
+                let lines = lines.into_iter().map(read_line).collect::<Result<Vec<_>>>()?;
+                let Some(oldest) = lines.iter().map(|line| line.seq).min() else {
+                    tx.finish();
+                    return Ok(lines);
+                };
+                let [later, stored] =
+                    result_rows(tx.commit(select_after(key, &lines, oldest)).await?)?;
+                let stored = rows::read_memories(stored, scope)?;
+                let images = JournalImages::new(later, stored)?;
+                Ok(lines.into_iter().map(|line| images.complete(line)).collect())
+            })
+            .await
     }
 
     async fn newest_seq(&self, scope: &Scope) -> Result<u64> {

@@ -41,6 +41,8 @@ pub(super) struct WriteKeys {
     needs: WriteNeeds,
     /// Names of sessions: those of new memories, and the one that was captured.
     sessions: BTreeSet<String>,
+    /// Query for a journal line of a batch that must be written once.
+    repeated: Option<Statement>,
 }
 
 impl WriteKeys {
@@ -48,7 +50,10 @@ impl WriteKeys {
         let needs = WriteNeeds::of(write);
         let captured = write.checkpoint.iter().filter_map(|checkpoint| checkpoint.session.clone());
         let sessions = needs.sessions.iter().cloned().chain(captured).collect();
-        Self { key: ScopeKey::of(&write.scope), needs, sessions }
+        let key = ScopeKey::of(&write.scope);
+        let text = "SELECT seq FROM journal WHERE scope = ? AND run = ? AND reason = ? LIMIT 1";
+        let repeated = write.single_run().map(|run| sql!(text, key, run, &write.reason));
+        Self { key, needs, sessions, repeated }
     }
 
     /// Creates the queries; those for blocks only if the write changes stored memories.
@@ -66,7 +71,7 @@ impl WriteKeys {
             statements.push(self.select_images());
             statements.extend(select_blocks(*key));
         }
-        statements
+        self.repeated.iter().cloned().chain(statements).collect()
     }
 
     fn touched(&self) -> BTreeSet<MemoryId> {
@@ -118,6 +123,7 @@ impl WriteKeys {
     ) -> Result<LoadedWrite> {
         let mut results = results.into_iter().map(|result| result.rows);
         let mut next = || results.next().unwrap_or_default();
+        let is_repeated = self.repeated.is_some() && !next().is_empty();
         let (tail, in_use, sessions) = (read_tail_addresses(next())?, next(), next());
         let captures = read_captures(next())?;
         let deletions = read_deletions(next())?;
@@ -132,6 +138,7 @@ impl WriteKeys {
             deletions,
             sessions: read_sessions(sessions)?,
             capture_checkpoints: captures.iter().map(checkpoint).collect(),
+            is_repeated,
             journal,
         };
         let model = in_use.as_ref().map_or(0, |(number, _)| *number);

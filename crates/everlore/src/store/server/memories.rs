@@ -10,7 +10,7 @@ use super::{
     rows,
     scope_row::ScopeKey,
     sql::{SqlRow, list, sql},
-    transaction::{RetryRule, retried},
+    transaction::RetryRule,
 };
 use crate::{
     error::Result,
@@ -43,7 +43,7 @@ impl Memories for ServerStore {
         let key = ScopeKey::of(scope);
         let queries: Vec<_> = keys.iter().map(|wanted| rows::find(key, wanted, limit)).collect();
         let statements: Vec<_> = queries.iter().flatten().cloned().collect();
-        let results = retried(RetryRule::Idempotent, || async {
+        let results = self.db.retried(RetryRule::Idempotent, || async {
             self.db.snapshot().await?.commit(statements.clone()).await
         });
         let mut results = results.await?.into_iter();
@@ -75,7 +75,7 @@ impl Memories for ServerStore {
     }
 
     async fn read_back(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<bool>> {
-        retried(RetryRule::Idempotent, || self.find_again(scope, ids)).await
+        self.db.retried(RetryRule::Idempotent, || self.find_again(scope, ids)).await
     }
 
     async fn count(&self, scope: &Scope) -> Result<ScopeCounts> {

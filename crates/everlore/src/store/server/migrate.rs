@@ -1,9 +1,12 @@
 //! The schema: created and migrated at open, under a lock, so that servers that start together do it once.
+//!
+//! Servers of two versions may run on one database: a newer one migrates it, and the older ones go on reading and writing
+//! as long as `min_writer` allows it. Every write looks at it in the round trip that locks its scope (`scope_row.rs`).
 
 use super::{
     database::{Database, number, rows},
     scope_row::ScopeKey,
-    sql::{Dialect, Statement, sql},
+    sql::{Dialect, SqlRow, Statement, sql},
     transaction::{RetryRule, retried},
 };
 use crate::error::{Error, Result};
@@ -18,45 +21,99 @@ const MYSQL: [&str; SCHEMA_VERSION as usize] = [include_str!("../../../migration
 /// The newest schema this program knows.
 pub(super) const SCHEMA_VERSION: u32 = 1;
 
-const VERSION: &str = "SELECT value FROM meta WHERE name = 'schema'";
+/// Oldest schema whose programs may write a database of this one, while servers are upgraded one by one. A step that only
+/// adds what older programs can ignore leaves it; a step that they would contradict raises it to its own number.
+const MIN_WRITER: u32 = 1;
 
-/// Makes the schema ready for this program; refuses one of a newer program.
+const VERSIONS: &str = "SELECT name, value FROM meta WHERE name IN ('schema', 'min_writer')";
+
+/// Schema that a program brings.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ProgramSchema {
+    pub(super) version: u32,
+    pub(super) min_writer: u32,
+    pub(super) steps: &'static [&'static str],
+}
+
+/// Schema that a database has.
+#[derive(Debug, Clone, Copy, Default)]
+struct StoredSchema {
+    /// 0 if there is none.
+    version: u32,
+    min_writer: u32,
+}
+
+/// Makes the schema ready for this program; refuses one that only newer programs may write.
 pub(super) async fn migrate(db: &Database) -> Result<()> {
+    let steps = db.dialect().migrations();
+    migrate_to(db, ProgramSchema { version: SCHEMA_VERSION, min_writer: MIN_WRITER, steps }).await
+}
+
+/// Makes the schema ready for a program.
+pub(super) async fn migrate_to(db: &Database, program: ProgramSchema) -> Result<()> {
     retried(RetryRule::Idempotent, || async {
-        let found = version(db).await?;
-        if found > SCHEMA_VERSION {
-            return Err(Error::SchemaTooNew { found, known: SCHEMA_VERSION });
+        let found = stored_schema(db).await?;
+        if found.version > program.version {
+            return check_writer(&found, program.version);
         }
-        if found < SCHEMA_VERSION { upgrade(db).await } else { Ok(()) }
+        if found.version < program.version { upgrade(db, program).await } else { Ok(()) }
     })
     .await
 }
 
-/// Returns the version of the schema; 0 if there is none.
-async fn version(db: &Database) -> Result<u32> {
-    if number(db.read_one(db.dialect().count_meta_tables()).await?)? == 0 {
-        return Ok(0);
+/// Fails if the database may be written by newer programs only. A server that runs asks again and again: another one may
+/// have migrated the database.
+pub(super) async fn check_schema(db: &Database) -> Result<()> {
+    let found = StoredSchema::read(db.read_one(sql!(VERSIONS)).await?)?;
+    check_writer(&found, SCHEMA_VERSION)
+}
+
+fn check_writer(found: &StoredSchema, known: u32) -> Result<()> {
+    if found.min_writer > known {
+        return Err(Error::SchemaTooNew { found: found.version, known });
     }
-    u32::try_from(number(db.read_one(sql!(VERSION)).await?)?).map_err(Error::store)
+    Ok(())
+}
+
+impl StoredSchema {
+    /// Decodes the result of [`VERSIONS`]. A database that does not say who may write it is for its own version.
+    fn read(rows: Vec<SqlRow>) -> Result<Self> {
+        let (mut version, mut min_writer) = (0, None);
+        for mut row in rows {
+            match row.text(0)?.as_str() {
+                "schema" => version = row.int(1)?,
+                _ => min_writer = Some(row.int(1)?),
+            }
+        }
+        Ok(Self { version, min_writer: min_writer.unwrap_or(version) })
+    }
+}
+
+async fn stored_schema(db: &Database) -> Result<StoredSchema> {
+    if number(db.read_one(db.dialect().count_meta_tables()).await?)? == 0 {
+        return Ok(StoredSchema::default());
+    }
+    StoredSchema::read(db.read_one(sql!(VERSIONS)).await?)
 }
 
 /// Runs the steps that are missing. Another server may have run them while this one waited for the lock.
-async fn upgrade(db: &Database) -> Result<()> {
+async fn upgrade(db: &Database, program: ProgramSchema) -> Result<()> {
     let dialect = db.dialect();
     let mut tx = db.begin().await?;
     tx.run(vec![dialect.lock_schema()]).await?;
     let [tables] = rows(tx.run(vec![dialect.count_meta_tables()]).await?)?;
     let found = if number(tables)? == 0 {
-        0
+        StoredSchema::default()
     } else {
-        let [found] = rows(tx.run(vec![sql!(VERSION)]).await?)?;
-        number(found)? as usize
+        let [found] = rows(tx.run(vec![sql!(VERSIONS)]).await?)?;
+        StoredSchema::read(found)?
     };
-    let steps = dialect.migrations().iter().skip(found);
+    let steps = program.steps.iter().skip(found.version as usize);
     tx.run(steps.flat_map(|step| statements(step)).collect()).await?;
-    let version = sql!("UPDATE meta SET value = ? WHERE name = 'schema'", SCHEMA_VERSION);
-    let last = std::iter::once(version).chain(dialect.unlock_schema());
-    tx.commit(last.collect()).await.map(drop)
+    let raise = "UPDATE meta SET value = ? WHERE name = ? AND value < ?";
+    let raise = |name: &str, value: u32| sql!(raise, value, name, value);
+    let last = [raise("schema", program.version), raise("min_writer", program.min_writer)];
+    tx.commit(last.into_iter().chain(dialect.unlock_schema()).collect()).await.map(drop)
 }
 
 /// Splits a step into its statements, each of which ends a line.

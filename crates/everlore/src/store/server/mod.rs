@@ -18,8 +18,16 @@ mod database;
 mod tls;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "postgres")]
+mod postgres_hosts;
+#[cfg(feature = "postgres")]
+mod postgres_values;
 #[cfg(feature = "mysql")]
 mod mysql;
+#[cfg(feature = "mysql")]
+mod mysql_hosts;
+#[cfg(feature = "mysql")]
+mod mysql_text;
 mod migrate;
 mod scope_row;
 mod rows;
@@ -48,6 +56,8 @@ mod shared_documents;
 mod tests;
 #[cfg(test)]
 mod server_cases_tests;
+#[cfg(test)]
+mod operation_cases_tests;
 #[cfg(all(test, feature = "postgres"))]
 mod postgres_tests;
 #[cfg(all(test, feature = "mysql"))]
@@ -63,7 +73,7 @@ use async_trait::async_trait;
 use self::{
     address::ServerAddress,
     database::Database,
-    driver::SqlDriver,
+    driver::{SqlDriver, SqlErrorKind, failure_kind},
     scope_row::{NO_WRITE, ScopeKey},
     sql::sql,
     vector_cache::EvictionClock,
@@ -96,11 +106,13 @@ impl ServerStore {
     /// Indexes that an older text analysis built are rebuilt in the background, a scope at a time.
     pub async fn open(url: &str) -> Result<Self> {
         let address = ServerAddress::parse(url)?;
-        Self::with_driver(open_driver(&address)?, address.shown).await
+        let opened = Self::with_driver(open_driver(&address)?, address.shown.clone()).await;
+        opened.map_err(|error| explain_refusal(error, &address.shown))
     }
 
     async fn with_driver(driver: Box<dyn SqlDriver>, shown_url: String) -> Result<Self> {
         let db = Arc::new(Database::new(driver));
+        db.connect().await?;
         migrate::migrate(&db).await?;
         let store = Self {
             db,
@@ -130,9 +142,20 @@ impl ServerStore {
     }
 }
 
+/// Tells a database that refuses its user from one that cannot be reached: waiting does not help.
+fn explain_refusal(error: Error, shown: &str) -> Error {
+    if failure_kind(&error) != Some(SqlErrorKind::Refused) {
+        return error;
+    }
+    Error::invalid(
+        format!("the database {shown} refuses: {error}"),
+        "check user, password and name of the database in its address, and the rights of the user there",
+    )
+}
+
 /// Opens the client for the scheme of an address.
 fn open_driver(address: &ServerAddress) -> Result<Box<dyn SqlDriver>> {
-    let scheme = address.url.split_once(':').map_or("", |(scheme, _)| scheme);
+    let scheme = address.scheme();
     match scheme {
         #[cfg(feature = "postgres")]
         "postgres" | "postgresql" => Ok(Box::new(postgres::PostgresDriver::new(address)?)),
@@ -178,9 +201,9 @@ impl StoreAdmin for ServerStore {
         integrity::read_scopes(self.db.read_one(sql!(text, NO_WRITE)).await?)
     }
 
-    /// The database's own tools check its files; this asks if it answers.
+    /// The database's own tools check its files; this asks if it answers and may be written.
     async fn integrity(&self) -> Result<Vec<String>> {
-        self.db.ping().await.map(|()| Vec::new())
+        migrate::check_schema(&self.db).await.map(|()| Vec::new())
     }
 
     /// The database reuses space by itself.

@@ -5,7 +5,7 @@ use super::{
     driver::StatementResult,
     sql::{OnConflict, SqlRow, Statement, insert, sql, sql_row},
     tables::MODELS,
-    transaction::{RetryRule, retried},
+    transaction::RetryRule,
 };
 use crate::{
     error::{Error, Result},
@@ -103,7 +103,7 @@ pub(super) async fn register(
     model: &EmbeddingModelId,
     use_of: Option<ModelUse>,
 ) -> Result<u32> {
-    retried(RetryRule::Idempotent, || async {
+    db.retried(RetryRule::Idempotent, || async {
         let mut tx = db.begin().await?;
         let wanted = use_of.unwrap_or(ModelUse::Embedder);
         let registry = ModelRegistry::read(tx.run(ModelRegistry::select(model, wanted)).await?)?;

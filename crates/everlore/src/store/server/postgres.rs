@@ -1,9 +1,7 @@
 //! The PostgreSQL client: statements are prepared once for each connection, and those of a round trip are pipelined.
 
 use std::{
-    borrow::Cow,
     pin::{Pin, pin},
-    str::FromStr,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -13,90 +11,45 @@ use std::{
 };
 
 use async_trait::async_trait;
-use deadpool_postgres::{
-    Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, QueueMode, Runtime,
-};
-use tokio_postgres::{
-    Client, Config, NoTls, SimpleQueryMessage,
-    config::SslMode,
-    error::SqlState,
-    types::{FromSql, IsNull, Kind as PgKind, ToSql, Type, private::BytesMut, to_sql_checked},
-};
-use tokio_postgres_rustls::MakeRustlsConnect;
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, QueueMode, Runtime};
+use tokio_postgres::{Client, SimpleQueryMessage, types::ToSql};
 
 use super::{
     address::{ServerAddress, ServerOptions},
     driver::{SqlConnection, SqlDriver, SqlError, SqlErrorKind, StatementResult},
+    postgres_hosts::{PostgresHosts, connect_error, sql_error},
     sql::{Dialect, SqlRow, SqlValue, Statement},
-    tls,
 };
 use crate::{
     error::{Error, Result},
     sync::BoxFuture,
 };
 
-/// Time that the network may add to a statement before the connection counts as lost.
-const NETWORK_GRACE: Duration = Duration::from_secs(5);
-
 /// Pool of connections to a PostgreSQL database.
 pub(super) struct PostgresDriver {
     pool: Pool,
     round_trips: Arc<AtomicU64>,
-    statement_timeout: Duration,
+    options: ServerOptions,
 }
 
 impl PostgresDriver {
     /// Prepares a pool; no connection is opened yet.
     pub(super) fn new(address: &ServerAddress) -> Result<Self> {
-        let options = &address.options;
-        let mut config = Config::from_str(&address.url).map_err(|error| {
-            Error::invalid(
-                format!("{} is not an address of PostgreSQL: {error}", address.shown),
-                "use postgres://USER:PASSWORD@HOST:PORT/DATABASE",
-            )
-        })?;
-        config.connect_timeout(options.connect_timeout);
-        config.tcp_user_timeout(options.statement_timeout + NETWORK_GRACE);
-        if config.get_application_name().is_none() {
-            config.application_name("everlore");
-        }
-        let pool = Pool::builder(manager(config, options)?)
+        let options = address.options.clone();
+        let hosts = PostgresHosts::new(address)?;
+        let (config, connect_limit) = (hosts.first_config(), hosts.connect_limit());
+        let manager = Manager::from_connect(config, hosts, ManagerConfig::default());
+        let pool = Pool::builder(manager)
             .max_size(options.max_connections)
             .wait_timeout(Some(options.acquire_timeout))
-            .create_timeout(Some(options.connect_timeout))
+            .create_timeout(Some(connect_limit))
             // The connection used last has the most statements prepared.
             .queue_mode(QueueMode::Lifo)
             .runtime(Runtime::Tokio1)
-            .post_create(session_settings(options.statement_timeout))
             .build()
             .map_err(Error::store)?;
-        let statement_timeout = options.statement_timeout;
-        Ok(Self { pool, round_trips: Arc::default(), statement_timeout })
+        Ok(Self { pool, round_trips: Arc::default(), options })
     }
-}
-
-fn manager(mut config: Config, options: &ServerOptions) -> Result<Manager> {
-    let recycling = ManagerConfig::default();
-    if !options.is_tls {
-        config.ssl_mode(SslMode::Disable);
-        return Ok(Manager::from_config(config, NoTls, recycling));
-    }
-    config.ssl_mode(SslMode::Require);
-    let connector = MakeRustlsConnect::new(tls::client_config(options)?);
-    Ok(Manager::from_config(config, connector, recycling))
-}
-
-/// Sets the limits of a new connection. A transaction whose client went away ends soon and frees its locks.
-fn session_settings(statement_timeout: Duration) -> Hook {
-    let millis = statement_timeout.as_millis();
-    let settings = format!(
-        "SET statement_timeout = {millis}; SET idle_in_transaction_session_timeout = {millis}; \
-         SET default_transaction_isolation = 'read committed'"
-    );
-    Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
-        let settings = settings.clone();
-        Box::pin(async move { client.batch_execute(&settings).await.map_err(HookError::Backend) })
-    })
 }
 
 #[async_trait]
@@ -108,7 +61,6 @@ impl SqlDriver for PostgresDriver {
     async fn acquire(&self) -> Result<Box<dyn SqlConnection>, SqlError> {
         let client = self.pool.get().await.map_err(|error| match error {
             PoolError::Backend(error) => connect_error(&error),
-            PoolError::PostCreateHook(HookError::Backend(error)) => connect_error(&error),
             PoolError::Timeout(_) => SqlError::new(
                 SqlErrorKind::Lost,
                 "the database did not accept a connection in time",
@@ -118,8 +70,12 @@ impl SqlDriver for PostgresDriver {
         Ok(Box::new(PostgresConnection {
             client: Some(client),
             round_trips: Arc::clone(&self.round_trips),
-            timeout: self.statement_timeout + NETWORK_GRACE,
+            timeout: self.options.answer_limit(),
         }))
+    }
+
+    fn call_limit(&self) -> Duration {
+        self.options.call_limit()
     }
 
     fn round_trips(&self) -> u64 {
@@ -153,7 +109,7 @@ impl SqlConnection for PostgresConnection {
             }
             Ok(outcome) => outcome,
             Err(_) => {
-                self.discard();
+                self.discard_all();
                 Err(SqlError::new(SqlErrorKind::Lost, "the database did not answer in time"))
             }
         }
@@ -172,6 +128,14 @@ impl PostgresConnection {
     /// Takes the connection out of the pool and closes it.
     fn discard(&mut self) {
         drop(self.client.take().map(Object::take));
+    }
+
+    /// Closes idle connections too: they lead to the same silent server, and each would have to be waited for.
+    fn discard_all(&mut self) {
+        if let Some(pool) = self.client.as_ref().and_then(Object::pool) {
+            pool.retain(|_, _| false);
+        }
+        self.discard();
     }
 }
 
@@ -279,132 +243,4 @@ async fn join_all<T>(
     })
     .await;
     results.into_iter().flatten().collect()
-}
-
-fn connect_error(error: &tokio_postgres::Error) -> SqlError {
-    let error = sql_error(error);
-    let is_refused = error.kind == SqlErrorKind::Other && error.message.contains("connect");
-    SqlError { kind: if is_refused { SqlErrorKind::Lost } else { error.kind }, ..error }
-}
-
-/// Sorts an error by what the store can do. Classes 08 and 57 are of connections and of operators that stop the server.
-fn sql_error(error: &tokio_postgres::Error) -> SqlError {
-    let Some(failure) = error.as_db_error() else {
-        let source = std::error::Error::source(error).map(|source| format!(": {source}"));
-        let kind = if is_io(error) { SqlErrorKind::Lost } else { SqlErrorKind::Other };
-        return SqlError::new(kind, format!("{error}{}", source.unwrap_or_default()));
-    };
-    let kind = match failure.code() {
-        code if *code == SqlState::T_R_SERIALIZATION_FAILURE
-            || *code == SqlState::T_R_DEADLOCK_DETECTED =>
-        {
-            SqlErrorKind::TryAgain
-        }
-        code if *code == SqlState::UNIQUE_VIOLATION => SqlErrorKind::Unique,
-        // A statement that took too long was cancelled, and its transaction with it.
-        code if *code == SqlState::QUERY_CANCELED => SqlErrorKind::Other,
-        code if code.code().starts_with("08") || code.code().starts_with("57") => {
-            SqlErrorKind::Lost
-        }
-        _ => SqlErrorKind::Other,
-    };
-    SqlError::new(kind, format!("{} ({})", failure.message(), failure.code().code()))
-}
-
-fn is_io(error: &tokio_postgres::Error) -> bool {
-    let source = std::error::Error::source(error);
-    error.is_closed() || source.is_some_and(|source| source.is::<std::io::Error>())
-}
-
-/// Character that escapes NUL, which PostgreSQL does not store in texts: private use, at the end of Unicode.
-const ESCAPE: char = '\u{10fffd}';
-
-/// Replaces NUL by an escape that [`unescape_nul`] reverses.
-fn escape_nul(text: &str) -> Cow<'_, str> {
-    if !text.contains(['\0', ESCAPE]) {
-        return Cow::Borrowed(text);
-    }
-    let escaped = text.replace(ESCAPE, &format!("{ESCAPE}1"));
-    Cow::Owned(escaped.replace('\0', &format!("{ESCAPE}0")))
-}
-
-fn unescape_nul(text: &str) -> String {
-    if !text.contains(ESCAPE) {
-        return text.to_owned();
-    }
-    let nul_back = text.replace(&format!("{ESCAPE}0"), "\0");
-    nul_back.replace(&format!("{ESCAPE}1"), &ESCAPE.to_string())
-}
-
-impl ToSql for SqlValue {
-    fn to_sql(
-        &self,
-        kind: &Type,
-        out: &mut BytesMut,
-    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
-        match self {
-            Self::Null => Ok(IsNull::Yes),
-            Self::Int(value) if *kind == Type::INT2 => i16::try_from(*value)?.to_sql(kind, out),
-            Self::Int(value) if *kind == Type::INT4 => i32::try_from(*value)?.to_sql(kind, out),
-            Self::Int(value) => value.to_sql(kind, out),
-            Self::Real(value) => value.to_sql(kind, out),
-            Self::Text(value) => escape_nul(value).as_ref().to_sql(kind, out),
-            // A uuid is sent as its sixteen bytes.
-            Self::Bytes(value) => value.as_slice().to_sql(&Type::BYTEA, out),
-            Self::List(values) => values.as_slice().to_sql(kind, out),
-        }
-    }
-
-    fn accepts(kind: &Type) -> bool {
-        let element = match kind.kind() {
-            PgKind::Array(element) => element,
-            _ => kind,
-        };
-        [Type::INT2, Type::INT4, Type::INT8, Type::FLOAT8, Type::TEXT, Type::VARCHAR]
-            .iter()
-            .chain(&[Type::BYTEA, Type::UUID])
-            .any(|known| known == element)
-    }
-
-    to_sql_checked!();
-}
-
-impl<'a> FromSql<'a> for SqlValue {
-    fn from_sql(
-        kind: &Type,
-        raw: &'a [u8],
-    ) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
-        Ok(match *kind {
-            Type::BOOL => Self::Int(bool::from_sql(kind, raw)?.into()),
-            Type::INT2 => Self::Int(i16::from_sql(kind, raw)?.into()),
-            Type::INT4 => Self::Int(i32::from_sql(kind, raw)?.into()),
-            Type::INT8 => Self::Int(i64::from_sql(kind, raw)?),
-            Type::FLOAT8 => Self::Real(f64::from_sql(kind, raw)?),
-            Type::BYTEA | Type::UUID => Self::Bytes(raw.to_vec()),
-            _ => Self::Text(unescape_nul(<&str>::from_sql(kind, raw)?)),
-        })
-    }
-
-    fn from_sql_null(_: &Type) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
-        Ok(Self::Null)
-    }
-
-    fn accepts(kind: &Type) -> bool {
-        *kind == Type::BOOL || <Self as ToSql>::accepts(kind)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_with_nul_comes_back_as_it_was() {
-        for text in ["茶", "a\0b", "\0\0", "\u{10fffd}0", "\u{10fffd}\0\u{10fffd}1", "\0\u{10fffd}"]
-        {
-            let escaped = escape_nul(text);
-            assert!(!escaped.contains('\0'));
-            assert_eq!(unescape_nul(&escaped), text);
-        }
-    }
 }

@@ -91,12 +91,13 @@ impl ServerStore {
     ) -> Result<Vec<Segment>> {
         let key = ScopeKey::of(scope);
         let cache = self.block_cache.of_scope(key.to_bits());
-        retried(RetryRule::Idempotent, || async {
-            let mut tx = self.db.snapshot().await?;
-            let snapshot = index_snapshot(&mut tx, key, request.model.as_ref()).await?;
-            read_snapshot(tx, key, snapshot, request, &cache).await
-        })
-        .await
+        self.db
+            .retried(RetryRule::Idempotent, || async {
+                let mut tx = self.db.snapshot().await?;
+                let snapshot = index_snapshot(&mut tx, key, request.model.as_ref()).await?;
+                read_snapshot(tx, key, snapshot, request, &cache).await
+            })
+            .await
     }
 }
 

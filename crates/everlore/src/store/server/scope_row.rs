@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     driver::StatementResult,
+    migrate::SCHEMA_VERSION,
     sql::{Dialect, OnConflict, SqlRow, SqlValue, Statement, insert, sql, sql_row},
     tables::SCOPES,
     transaction::Transaction,
@@ -66,8 +67,8 @@ pub(super) fn new_write_id() -> Result<[u8; 16]> {
     Ok(id)
 }
 
-const LOCK: &str = "SELECT changes, sessions, positions, blocks, usage_lines, index_version, write_id \
-                    FROM scopes WHERE scope = ? FOR UPDATE";
+const LOCK: &str = "SELECT changes, sessions, positions, blocks, usage_lines, index_version, write_id, \
+                    (SELECT value FROM meta WHERE name = 'min_writer') FROM scopes WHERE scope = ? FOR UPDATE";
 
 /// Locks a scope and runs statements behind the lock, in one round trip; `None` if the scope has no row.
 pub(super) async fn lock(
@@ -133,8 +134,13 @@ pub(super) fn create(scope: &Scope) -> Statement {
     insert(&SCOPES, vec![row], OnConflict::Keep)
 }
 
-/// Decodes the row. An index that a newer program built is left alone: its terms are not ours.
+/// Decodes the row. An index that a newer program built is left alone: its terms are not ours. So is a database that a
+/// newer program migrated to a schema that this one cannot write.
 fn read(mut row: SqlRow) -> Result<LockedScope> {
+    let min_writer = row.opt_int(7)?.unwrap_or(0);
+    if min_writer > SCHEMA_VERSION {
+        return Err(Error::SchemaTooNew { found: min_writer, known: SCHEMA_VERSION });
+    }
     let version = row.int(5)?;
     if version > TERMS_VERSION {
         return Err(Error::SchemaTooNew { found: version, known: TERMS_VERSION });

@@ -46,13 +46,13 @@ macro_rules! server_cases {
             a_lost_connection_is_replaced,
             a_caller_that_goes_away_leaves_no_transaction,
             many_servers_may_start_at_once,
-            a_newer_schema_is_refused,
             a_password_is_never_shown,
             texts_of_any_characters_come_back,
             a_name_that_is_too_long_for_a_key_is_refused,
             blocks_are_merged_and_nothing_is_lost,
             ranking_is_that_of_sqlite,
         );
+        crate::store::server::operation_cases_tests::operation_cases!($variable);
     };
 }
 pub(super) use server_cases;
@@ -66,7 +66,7 @@ fn numbered(scope: &Scope, number: u16, text: &str) -> Memory {
     Memory { id, uri, ..memory(scope, 1, text) }
 }
 
-fn adds(scope: &Scope, numbers: std::ops::Range<u16>) -> Vec<Change> {
+pub(super) fn adds(scope: &Scope, numbers: std::ops::Range<u16>) -> Vec<Change> {
     numbers.map(|n| add(&numbered(scope, n, &format!("tea {n} 龙井茶")))).collect()
 }
 
@@ -156,6 +156,10 @@ impl SqlDriver for FaultyDriver {
     async fn acquire(&self) -> Result<Box<dyn SqlConnection>, SqlError> {
         let inner = self.inner.acquire().await?;
         Ok(Box::new(FaultyConnection { inner, faults: Arc::clone(&self.faults) }))
+    }
+
+    fn call_limit(&self) -> std::time::Duration {
+        self.inner.call_limit()
     }
 
     fn round_trips(&self) -> u64 {
@@ -266,21 +270,15 @@ async fn is_scope_locked(store: &ServerStore, scope: &Scope) -> bool {
 pub(super) async fn a_lost_connection_is_replaced(database: &TestDatabase) {
     let (store, scope) = (database.open().await, test_scope("ann"));
     store.apply(write(&scope, 1, adds(&scope, 0..1))).await.unwrap();
-    let end = match store.db.dialect() {
+    match store.db.dialect() {
         #[cfg(feature = "postgres")]
         Dialect::Postgres => {
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-             WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                 WHERE datname = current_database() AND pid <> pg_backend_pid()";
+            database.run(sql!(end)).await;
         }
         #[cfg(feature = "mysql")]
-        Dialect::MySql => {
-            "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()"
-        }
-    };
-    for mut row in database.run(sql!(end)).await.rows {
-        if database.url("").starts_with("mysql") {
-            database.run(sql!(format!("KILL {}", row.int::<i64>(0).unwrap()))).await;
-        }
+        Dialect::MySql => database.disconnect_all().await,
     }
     store.apply(write(&scope, 2, adds(&scope, 1..2))).await.unwrap();
     assert_eq!(store.journal().newest_seq(&scope).await.unwrap(), 2);
@@ -310,13 +308,6 @@ pub(super) async fn many_servers_may_start_at_once(database: &TestDatabase) {
     for open in opened {
         open.await.unwrap().unwrap();
     }
-}
-
-pub(super) async fn a_newer_schema_is_refused(database: &TestDatabase) {
-    database.open().await;
-    database.run(sql!("UPDATE meta SET value = 99 WHERE name = 'schema'")).await;
-    let refused = ServerStore::open(&database.url("")).await.map(drop);
-    assert!(matches!(refused, Err(Error::SchemaTooNew { found: 99, known: 1 })), "{refused:?}");
 }
 
 pub(super) async fn a_password_is_never_shown(database: &TestDatabase) {

@@ -55,8 +55,9 @@ impl TestDatabase {
         run_on(&self.url(""), statement).await
     }
 
-    /// Ends connections whose runtime is no longer polled: their transactions would block the end of the database.
-    async fn disconnect_all(&self) {
+    /// Ends all connections to a MySQL database, also those whose runtime is no longer polled: their transactions would
+    /// block the end of the database.
+    pub(super) async fn disconnect_all(&self) {
         let list = "SELECT id FROM information_schema.processlist WHERE db = ?";
         for mut row in run_on(&self.server, sql!(list, &self.name)).await.rows {
             let kill = format!("KILL {}", row.int::<i64>(0).unwrap());

@@ -12,7 +12,7 @@ use super::{
     scope_row::{self, ScopeKey},
     sql::{OnConflict, SqlRow, Statement, insert, list, sql, sql_row},
     tables::TOKEN_VECTORS,
-    transaction::{RetryRule, retried},
+    transaction::RetryRule,
     vectors::{read_versions, select_versions},
 };
 use crate::{
@@ -45,7 +45,7 @@ impl TokenVectors for ServerStore {
         model: &EmbeddingModelId,
         encoded: Vec<NewTokenVectors>,
     ) -> Result<()> {
-        retried(RetryRule::Idempotent, || put(&self.db, scope, model, &encoded)).await
+        self.db.retried(RetryRule::Idempotent, || put(&self.db, scope, model, &encoded)).await
     }
 
     async fn missing(

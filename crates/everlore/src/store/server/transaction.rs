@@ -150,10 +150,22 @@ pub(super) async fn retried<T, F>(policy: RetryRule, attempt: impl Fn() -> F) ->
 where
     F: Future<Output = Result<T>>,
 {
+    retried_for(MAX_RETRY_TIME, policy, attempt).await
+}
+
+/// Runs an attempt until it succeeds, fails for good, or was tried for this long.
+pub(super) async fn retried_for<T, F>(
+    time: Duration,
+    policy: RetryRule,
+    attempt: impl Fn() -> F,
+) -> Result<T>
+where
+    F: Future<Output = Result<T>>,
+{
     let (mut tried, began) = (0, Instant::now());
     loop {
         match attempt().await {
-            Err(error) if began.elapsed() < MAX_RETRY_TIME && may_retry(policy, &error) => {
+            Err(error) if began.elapsed() < time && may_retry(policy, &error) => {
                 tracing::debug!("{error}: trying again");
                 tokio::time::sleep(backoff(tried)).await;
                 tried += 1;
@@ -167,7 +179,7 @@ fn may_retry(policy: RetryRule, error: &Error) -> bool {
     match failure_kind(error) {
         Some(SqlErrorKind::TryAgain | SqlErrorKind::Lost) => true,
         Some(SqlErrorKind::CommitUnknown) => policy == RetryRule::Idempotent,
-        Some(SqlErrorKind::Unique | SqlErrorKind::Other) | None => false,
+        Some(SqlErrorKind::Unique | SqlErrorKind::Refused | SqlErrorKind::Other) | None => false,
     }
 }
 
@@ -205,6 +217,7 @@ mod tests {
         assert_eq!(attempts(Unchanged, SqlErrorKind::CommitUnknown, 1).await, (false, 1));
         assert_eq!(attempts(Idempotent, SqlErrorKind::CommitUnknown, 1).await, (true, 2));
         assert_eq!(attempts(Idempotent, SqlErrorKind::Unique, 1).await, (false, 1));
+        assert_eq!(attempts(Idempotent, SqlErrorKind::Refused, 1).await, (false, 1));
         // Between the shortest and the longest waits that chance allows.
         let (succeeded, tried) = attempts(Idempotent, SqlErrorKind::TryAgain, u32::MAX).await;
         assert!(!succeeded && (8..=30).contains(&tried), "{tried} attempts");

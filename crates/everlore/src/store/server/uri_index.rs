@@ -11,7 +11,7 @@ use super::{
     rows::TurnQuery,
     scope_row::ScopeKey,
     sql::{SqlRow, SqlValue, Statement, list, sql},
-    transaction::{RetryRule, retried},
+    transaction::RetryRule,
 };
 use crate::{
     error::Result,
@@ -106,7 +106,9 @@ impl UriIndex for ServerStore {
         after: Option<MemoryId>,
         limit: usize,
     ) -> Result<Vec<Memory>> {
-        retried(RetryRule::Idempotent, || self.read_turns(scope, session, after, limit)).await
+        self.db
+            .retried(RetryRule::Idempotent, || self.read_turns(scope, session, after, limit))
+            .await
     }
 }
 

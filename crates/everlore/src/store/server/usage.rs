@@ -10,7 +10,7 @@ use super::{
     scope_row::{self, ScopeKey},
     sql::{OnConflict, SqlRow, SqlValue, Statement, insert, list, sql, sql_row},
     tables::USAGE,
-    transaction::{RetryRule, retried},
+    transaction::RetryRule,
 };
 use crate::{
     error::Result,
@@ -27,7 +27,7 @@ const HELD_OUT: u8 = InjectedTier::HeldOut as u8;
 #[async_trait]
 impl UsageLog for ServerStore {
     async fn record(&self, scope: &Scope, prompt: Injection) -> Result<()> {
-        retried(RetryRule::Unchanged, || record(&self.db, scope, &prompt)).await
+        self.db.retried(RetryRule::Unchanged, || record(&self.db, scope, &prompt)).await
     }
 
     async fn injected(&self, scope: &Scope, session: &str) -> Result<Vec<(MemoryId, Vec<u8>)>> {

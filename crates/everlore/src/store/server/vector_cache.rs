@@ -15,7 +15,7 @@ use super::{
     scope_row::{self, ScopeKey},
     sql::{OnConflict, SqlRow, Statement, insert, list, sql, sql_row},
     tables::CACHED_VECTORS,
-    transaction::{RetryRule, retried},
+    transaction::RetryRule,
 };
 use crate::{
     error::{Error, Result},
@@ -81,7 +81,9 @@ impl VectorCache for ServerStore {
 
     async fn insert(&self, scope: &Scope, batch: VectorInsert) -> Result<()> {
         let model = models::register(&self.db, &batch.model, None).await?;
-        retried(RetryRule::Idempotent, || insert_new(&self.db, scope, &batch, model)).await?;
+        self.db
+            .retried(RetryRule::Idempotent, || insert_new(&self.db, scope, &batch, model))
+            .await?;
         self.flush_tally().await?;
         if self.eviction.is_due(batch.vectors.len(), batch.max_entries) {
             evict(&self.db, batch.max_entries).await?;

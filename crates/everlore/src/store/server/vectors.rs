@@ -11,12 +11,13 @@ use super::{
     },
     database::{Database, rows as result_rows},
     integrity::read_scopes,
+    migrate,
     models::{self, ModelUse},
     rows,
     scope_row::{self, ScopeKey},
     sql::{SqlRow, Statement, list, sql},
     tables::{BLOCK_DOCS, BLOCK_VECTORS},
-    transaction::{RetryRule, Transaction, retried},
+    transaction::{RetryRule, Transaction},
 };
 use crate::{
     error::{Error, Result},
@@ -30,7 +31,10 @@ use crate::{
 
 #[async_trait]
 impl Embeddings for ServerStore {
+    /// Fails if a newer program made the database one that this program may not write: a server that looks if it is ready
+    /// asks for the model.
     async fn model(&self) -> Result<Option<EmbeddingModelId>> {
+        migrate::check_schema(&self.db).await?;
         Ok(current_model(&self.db).await?.map(|(_, model)| model))
     }
 
@@ -63,7 +67,7 @@ impl Embeddings for ServerStore {
         model: &EmbeddingModelId,
         embeddings: Vec<NewEmbedding>,
     ) -> Result<()> {
-        retried(RetryRule::Idempotent, || put(&self.db, scope, model, &embeddings)).await
+        self.db.retried(RetryRule::Idempotent, || put(&self.db, scope, model, &embeddings)).await
     }
 }
 
@@ -114,7 +118,7 @@ async fn scopes_without_vectors(db: &Database, model: u32) -> Result<Vec<Scope>>
 /// Returns memories without a vector of a model, a batch or a little more.
 async fn missing_of_scope(db: &Database, scope: &Scope, model: u32) -> Result<Vec<Memory>> {
     let key = ScopeKey::of(scope);
-    retried(RetryRule::Idempotent, || async {
+    db.retried(RetryRule::Idempotent, || async {
         let mut tx = db.snapshot().await?;
         let [blocks, deletions] = select_blocks(key);
         let read = vec![select_bare_tail(key, model), blocks, deletions];

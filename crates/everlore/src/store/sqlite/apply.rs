@@ -81,7 +81,8 @@ fn open_scope<'a>(db: &'a Connection, scope: &'a Scope) -> Result<(ScopeDb<'a>, 
 
 fn load(db: ScopeDb<'_>, counters: ScopeCounters, write: &WriteBatch) -> Result<Loaded> {
     let needs = WriteNeeds::of(write);
-    let mut loaded = Loaded { counters, ..Loaded::default() };
+    let is_repeated = is_repeated(db, write)?;
+    let mut loaded = Loaded { counters, is_repeated, ..Loaded::default() };
     for id in &needs.changed {
         if let Some(row) = rows::by_id(db, *id)? {
             loaded.rows.insert(*id, row);
@@ -109,6 +110,13 @@ fn load(db: ScopeDb<'_>, counters: ScopeCounters, write: &WriteBatch) -> Result<
         loaded.capture_checkpoints.insert(session, checkpoint);
     }
     Ok(loaded)
+}
+
+/// Returns `true` if a batch that must be written once is in the journal.
+fn is_repeated(db: ScopeDb<'_>, write: &WriteBatch) -> Result<bool> {
+    let Some(run) = write.single_run() else { return Ok(false) };
+    let sql = "SELECT 1 FROM changes WHERE scope = ?1 AND run = ?2 AND cause = ?3 LIMIT 1";
+    Ok(db.one(sql, (db.id, run, &write.reason), |_| Ok(()))?.is_some())
 }
 
 fn deletion(db: ScopeDb<'_>, id: MemoryId) -> Result<Option<Deletion>> {
