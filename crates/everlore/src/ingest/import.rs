@@ -22,8 +22,8 @@ use crate::{
     store::{MemoryKey, Store},
     sync::BoxFuture,
     types::{
-        Actor, Change, ChangeAuthor, Fingerprint, Kind, Memory, MemoryId, Origin, Scope, Timestamp,
-        Trust, WriteBatch, to_millisecond,
+        Actor, Change, ChangeAuthor, Fingerprint, JournalEntry, Kind, Memory, MemoryId, Origin,
+        Scope, Timestamp, Trust, WriteBatch, to_millisecond,
     },
 };
 
@@ -123,6 +123,7 @@ fn import_lines<'a>(
             report: ImportReport { run, ..ImportReport::default() },
             erased_texts: Vec::new(),
             statements: Vec::new(),
+            source: ReplaySource::Export,
         };
         let mut lines = JsonlReader { source, number: 0 };
         loop {
@@ -193,6 +194,40 @@ struct JsonlImporter<'a> {
     erased_texts: Vec<Fingerprint>,
     /// Statements to remember; memories of an export come with their status.
     statements: Vec<MemoryId>,
+    source: ReplaySource,
+}
+
+/// Origin of journal lines that are replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReplaySource {
+    /// Exported file: texts that were erased here stay away, and lines may be here already.
+    Export,
+    /// Journal of the database that this one becomes a copy of; some lines may be here already.
+    Resumed,
+    /// The same journal, from a line on that is not here yet.
+    Continued,
+}
+
+/// Replays lines of the journal of another database in their order.
+pub(crate) async fn replay_journal(
+    store: &dyn Store,
+    scope: &Scope,
+    entries: Vec<JournalEntry>,
+    source: ReplaySource,
+    now: Timestamp,
+) -> Result<()> {
+    let mut importer = JsonlImporter {
+        store,
+        scope,
+        options: ImportOptions { keep_secrets: true, ..ImportOptions::default() },
+        now,
+        report: ImportReport::default(),
+        erased_texts: Vec::new(),
+        statements: Vec::new(),
+        source,
+    };
+    let lines = entries.into_iter().map(|entry| (entry.seq as usize, entry));
+    importer.replay(lines.collect()).await
 }
 
 impl JsonlImporter<'_> {

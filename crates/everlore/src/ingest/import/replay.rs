@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::JsonlImporter;
+use super::{JsonlImporter, ReplaySource};
 use crate::{
     error::{Error, Result},
     store::JournalQuery,
@@ -118,7 +118,9 @@ impl JsonlImporter<'_> {
         let ids: HashSet<MemoryId> = lines.iter().map(|(_, entry)| entry.id).collect();
         let ids: Vec<MemoryId> = ids.into_iter().collect();
         let mut state = ReplayState::default();
-        for id in &ids {
+        // Lines that cannot be here need no lookup, which is one for each memory.
+        let looked_up = if self.source == ReplaySource::Continued { &[][..] } else { &ids[..] };
+        for id in looked_up {
             let query = JournalQuery { id: Some(*id), ..JournalQuery::default() };
             state.replayed.extend(
                 self.store.journal().entries(self.scope, &query).await?.iter().map(entry_key),
@@ -126,6 +128,9 @@ impl JsonlImporter<'_> {
         }
         let stored = self.store.memories().get(self.scope, &ids).await?.into_iter().flatten();
         state.current = stored.map(|memory| (memory.id, memory)).collect();
+        if self.source != ReplaySource::Export {
+            return Ok(state);
+        }
         let texts: Vec<Fingerprint> =
             lines.iter().filter_map(|(_, entry)| added_text(entry)).collect();
         let erased = self.store.memories().are_erased(self.scope, &texts).await?;

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    store::plan::ScopeCounters,
+    store::{plan::ScopeCounters, seal::check_index_version},
     text::terms::TERMS_VERSION,
     types::Scope,
 };
@@ -66,7 +66,7 @@ pub(super) fn new_write_id() -> Result<[u8; 16]> {
     Ok(id)
 }
 
-const LOCK: &str = "SELECT changes, sessions, positions, blocks, usage_lines, index_version, write_id \
+const LOCK: &str = "SELECT changes, sessions, positions, blocks, usage_lines, index_version, write_id, agent \
                     FROM scopes WHERE scope = ? FOR UPDATE";
 
 /// Locks a scope and runs statements behind the lock, in one round trip; `None` if the scope has no row.
@@ -133,12 +133,10 @@ pub(super) fn create(scope: &Scope) -> Statement {
     insert(&SCOPES, vec![row], OnConflict::Keep)
 }
 
-/// Decodes the row. An index that a newer program built is left alone: its terms are not ours.
+/// Decodes the row. Fails if the scope is sealed or was indexed by a newer program.
 fn read(mut row: SqlRow) -> Result<LockedScope> {
-    let version = row.int(5)?;
-    if version > TERMS_VERSION {
-        return Err(Error::SchemaTooNew { found: version, known: TERMS_VERSION });
-    }
+    let (version, agent) = (row.int(5)?, row.text(7)?);
+    check_index_version(version, || agent)?;
     Ok(LockedScope {
         counters: ScopeCounters {
             changes: row.int(0)?,
