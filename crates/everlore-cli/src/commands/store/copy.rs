@@ -6,11 +6,13 @@ use std::{
 };
 
 use clap::Args;
-use everlore::{Engine, Scope, engine::ImportOptions};
+use everlore::{
+    Engine, Scope,
+    engine::{CopyProblem, ImportOptions},
+};
 use serde::Serialize;
 use serde_json::json;
 
-use super::verify::{CopyProblem, verify};
 use crate::{
     CliContext, CliError, Exit, Output, Result,
     cli::StoreArg,
@@ -102,7 +104,7 @@ async fn copy_scopes(
         copy_scope(from, to, &scope).await?;
         from.copy_queue(to, &scope).await?;
         let counts = from.count(&scope).await?;
-        let problems = verify(from, to, &scope).await?;
+        let problems = from.compare_scope(to, &scope).await?;
         let memories = counts.memories.iter().map(|(_, _, count)| count).sum();
         let (agent, user) = (scope.agent().to_owned(), scope.user().to_owned());
         if !out.is_json() {

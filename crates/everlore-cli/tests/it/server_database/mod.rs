@@ -2,6 +2,7 @@
 
 mod choosing;
 mod copying;
+mod moving;
 mod outage;
 mod sharing;
 

@@ -25,7 +25,7 @@ use super::Engine;
 use crate::{
     config::StoreUrl,
     error::{Error, Result},
-    store::{AgentDatabase, AgentMove, AgentStores, MovePhase, Store},
+    store::{AgentDatabase, AgentMove, AgentStores, MovePhase, ScopeCounts, Store},
     types::Scope,
 };
 
@@ -81,6 +81,30 @@ pub struct UserProblem {
     pub problem: CopyProblem,
 }
 
+impl MoveReport {
+    /// Begins the report of a move.
+    fn new(engine: &Engine, agent: &str, from: &StoreUrl, to: &StoreUrl) -> Self {
+        Self {
+            agent: agent.to_owned(),
+            from: engine.shown_database(from),
+            to: engine.shown_database(to),
+            moved: false,
+            users: 0,
+            memories: 0,
+            changes: 0,
+            sealed_ms: 0,
+            problems: Vec::new(),
+        }
+    }
+
+    /// Adds the sizes of a user.
+    fn count(&mut self, counts: &ScopeCounts) {
+        self.users += 1;
+        self.memories += counts.memories.iter().map(|(_, _, count)| count).sum::<usize>();
+        self.changes += counts.changes;
+    }
+}
+
 impl Engine {
     /// Returns the database of an agent and its move, if there is one. Fails for a caller that is not the owner.
     pub async fn agent_database(&self, agent: &str) -> Result<AgentDatabase> {
@@ -111,6 +135,10 @@ impl Engine {
         let stores = self.agent_stores()?;
         stores.refresh().await?;
         let before = stores.database(agent);
+        if before.url == *to && before.moving.is_none() && before.kept.is_some() {
+            // Interrupted after the switch.
+            return self.finished_report(agent, &before).await;
+        }
         begin(before.clone(), agent, to)?;
         let (source, target) = (stores.open_url(&before.url).await?, stores.open_url(to).await?);
         self.prepare_target(agent, &before, to, &*source, &*target).await?;
@@ -182,6 +210,17 @@ impl Engine {
         stores.update(agent, |current| Ok(AgentDatabase { moving: None, ..current })).await?;
         source.admin().unseal(agent).await?;
         Ok(self.shown_database(&moving.to))
+    }
+
+    /// Describes the last move of an agent, which is where it was to go.
+    async fn finished_report(&self, agent: &str, database: &AgentDatabase) -> Result<MoveReport> {
+        let kept = database.kept.clone().unwrap_or_default();
+        let mut report = MoveReport::new(self, agent, &kept, &database.url);
+        let scopes = self.admin().scopes().await?;
+        for scope in scopes.iter().filter(|scope| scope.agent() == agent) {
+            report.count(&self.count(scope).await?);
+        }
+        Ok(MoveReport { moved: true, ..report })
     }
 
     fn agent_stores(&self) -> Result<&Arc<AgentStores>> {

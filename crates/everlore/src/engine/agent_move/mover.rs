@@ -81,23 +81,10 @@ impl AgentMover<'_> {
     /// Copies what is not in journals, and compares both databases.
     async fn finish_copy(&self) -> Result<MoveReport> {
         let now = self.engine.now().timestamp();
-        let mut report = MoveReport {
-            agent: self.agent.to_owned(),
-            from: self.engine.shown_database(&self.kept),
-            to: self.engine.shown_database(self.to),
-            moved: false,
-            users: 0,
-            memories: 0,
-            changes: 0,
-            sealed_ms: 0,
-            problems: Vec::new(),
-        };
+        let mut report = MoveReport::new(self.engine, self.agent, &self.kept, self.to);
         for scope in self.scopes(&self.source).await? {
             copy_tombstones(self.source_store(), self.target_store(), &scope, now).await?;
-            let counts = self.source.count(&scope).await?;
-            report.users += 1;
-            report.memories += counts.memories.iter().map(|(_, _, count)| count).sum::<usize>();
-            report.changes += counts.changes;
+            report.count(&self.source.count(&scope).await?);
         }
         self.copy_queues().await?;
         report.problems = self.compare().await?;

@@ -87,7 +87,16 @@ routed_facet! { vectors: Embeddings
     fn put(scope, model: &EmbeddingModelId, embeddings: Vec<NewEmbedding>) -> ();
     joined {
         async fn model(&self) -> Result<Option<EmbeddingModelId>> {
-            self.home.vectors().model().await
+            if let Some(model) = self.home.vectors().model().await? {
+                return Ok(Some(model));
+            }
+            // Only agents with databases of their own have stored something.
+            for store in self.own_stores().await {
+                if let Some(model) = store.vectors().model().await? {
+                    return Ok(Some(model));
+                }
+            }
+            Ok(None)
         }
 
         async fn set_model(&self, model: &EmbeddingModelId) -> Result<()> {

@@ -53,6 +53,7 @@ pub struct AgentStores {
     registry: RwLock<Arc<AgentRegistry>>,
     /// Open databases by address, each opened once.
     opened: Mutex<HashMap<String, Arc<OnceCell<Arc<dyn Store>>>>>,
+    max_seal_wait: Duration,
 }
 
 /// Runs a call on the store of an agent; while the agent is sealed, again until the move has ended.
@@ -73,8 +74,12 @@ use routed;
 impl AgentStores {
     /// Reads the registry of a home's database, and watches it for as long as somebody holds the result.
     pub async fn open(home: Arc<dyn Store>) -> Result<Arc<Self>> {
+        Self::open_waiting(home, MAX_SEAL_WAIT).await
+    }
+
+    async fn open_waiting(home: Arc<dyn Store>, max_seal_wait: Duration) -> Result<Arc<Self>> {
         let registry = RwLock::new(Arc::new(AgentRegistry::read(&*home).await?));
-        let stores = Arc::new(Self { home, registry, opened: Mutex::default() });
+        let stores = Arc::new(Self { home, registry, opened: Mutex::default(), max_seal_wait });
         stores.spawn_refresh();
         Ok(stores)
     }
@@ -133,7 +138,7 @@ impl AgentStores {
 
     /// Waits a moment for the end of a move and reads the registry again; `false` if that took too long.
     async fn await_unsealed(&self, began: Instant) -> bool {
-        if began.elapsed() > MAX_SEAL_WAIT {
+        if began.elapsed() > self.max_seal_wait {
             return false;
         }
         tokio::time::sleep(SEAL_RETRY_INTERVAL).await;

@@ -74,8 +74,12 @@ pub(super) struct AgentRegistry {
 impl AgentRegistry {
     /// Reads the document; an empty registry if there is none.
     pub(super) async fn read(home: &dyn Store) -> Result<Self> {
-        let Some(document) = home.documents().get(REGISTRY).await? else {
-            return Ok(Self::default());
+        let document = match home.documents().get(REGISTRY).await {
+            Ok(Some(document)) => document,
+            Ok(None) => return Ok(Self::default()),
+            // A file of an earlier version that cannot be migrated has no documents.
+            Err(_) if home.admin().info().is_read_only => return Ok(Self::default()),
+            Err(error) => return Err(error),
         };
         let agents = serde_json::from_str(&document.text)
             .map_err(|_| Error::damaged("the list of databases of agents cannot be read"))?;

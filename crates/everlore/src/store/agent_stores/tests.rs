@@ -12,8 +12,12 @@ use crate::{
 const AGENT: &str = "tester";
 
 async fn open(folder: PathBuf) -> Arc<AgentStores> {
+    open_waiting(folder, MAX_SEAL_WAIT).await
+}
+
+async fn open_waiting(folder: PathBuf, max_seal_wait: Duration) -> Arc<AgentStores> {
     let home = SqliteStore::open(folder.join("everlore.db")).await.unwrap();
-    let stores = AgentStores::open(Arc::new(home)).await.unwrap();
+    let stores = AgentStores::open_waiting(Arc::new(home), max_seal_wait).await.unwrap();
     let url = StoreUrl::new(format!("sqlite:{}", folder.join("own/tester.db").display()));
     let own = |database| Ok(AgentDatabase { url: url.clone(), ..database });
     stores.update(AGENT, own).await.unwrap();
@@ -21,7 +25,9 @@ async fn open(folder: PathBuf) -> Arc<AgentStores> {
 }
 
 async fn fresh() -> TestStore {
-    TestStore::in_folder(|folder| async move { open(folder).await as Arc<dyn Store> }).await
+    // Nobody ends the seals of the suite.
+    let open = |folder| async move { open_waiting(folder, Duration::ZERO).await as Arc<dyn Store> };
+    TestStore::in_folder(open).await
 }
 
 crate::store::conformance::suite!(fresh);

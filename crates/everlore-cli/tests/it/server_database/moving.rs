@@ -1,0 +1,312 @@
+//! Moves of an agent between databases.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{BufRead, BufReader},
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use everlore_test_databases::{MariaDbOptions, MariaDbServer};
+use serde_json::{Value, json};
+
+use super::{
+    TestPostgres,
+    copying::{ERASING_USER, filled_home},
+    wait_for,
+};
+use crate::{home::TestHome, serve::TestServer};
+
+/// Queries whose answers must not change with the database.
+const QUERIES: [&str; 4] =
+    ["What tea does the user like?", "喝什么茶？", "Where does the user live?", "deploy billing"];
+
+/// Returns all that people see of the agent `default`: exports in the order of their lines, and recalls with scores.
+fn view(home: &TestHome) -> Vec<String> {
+    let mut texts = Vec::new();
+    for user in ["default", ERASING_USER] {
+        let export = |journal: &[&str]| {
+            let ran = home.run(&[&["--user", user, "memory", "export"], journal].concat());
+            assert_eq!(ran.code, 0, "{ran:?}");
+            let mut lines: Vec<String> = ran.out.lines().skip(1).map(str::to_owned).collect();
+            lines.sort();
+            lines.join("\n")
+        };
+        texts.push(export(&[]));
+        // Lines about erased memories have no text and are not copied.
+        if user != ERASING_USER {
+            texts.push(export(&["--journal"]));
+        }
+        for query in QUERIES {
+            let ran = home.run(&["--json", "--user", user, "recall", "--", query]);
+            let hits = ran.json()["hits"].as_array().unwrap().clone();
+            let hit = |hit: &Value| format!("{} {}", hit["id"], hit["score"]);
+            texts.push(hits.iter().map(hit).collect::<Vec<_>>().join(" "));
+        }
+    }
+    texts
+}
+
+fn sqlite(home: &TestHome, name: &str) -> String {
+    format!("sqlite:{}", home.sibling(name).display())
+}
+
+fn move_to(home: &TestHome, to: &str) -> Value {
+    let moved = home.json(&["agent", "move", "default", "--to", to]);
+    assert_eq!(moved["moved"], true, "{moved}");
+    moved
+}
+
+fn confirm(home: &TestHome) {
+    home.json(&["agent", "move", "default", "--confirm"]);
+}
+
+fn show(home: &TestHome) -> Value {
+    home.json(&["agent", "show", "default"])
+}
+
+#[test]
+fn an_agent_is_the_same_in_every_database_on_its_way_around() {
+    let (home, postgres) = (filled_home(), TestPostgres::start());
+    let maria = postgres.runtime.block_on(MariaDbServer::start(MariaDbOptions::default()));
+    let before = view(&home);
+    let directory = format!("directory:{}", home.sibling("folder").display());
+    for to in [&postgres.url(), &maria.url(), &sqlite(&home, "own.db"), &directory, "home"] {
+        let moved = home.run(&["agent", "move", "default", "--to", to]);
+        assert_eq!(moved.code, 0, "{moved:?}");
+        postgres.assert_hidden(&moved);
+        assert_eq!(view(&home), before, "{to}");
+        let shown = home.run(&["agent", "show", "default"]);
+        assert!(shown.out.contains("kept until --confirm"), "{shown:?}");
+        postgres.assert_hidden(&shown);
+        confirm(&home);
+        assert_eq!(view(&home), before, "{to}");
+        home.assert_healthy();
+    }
+    assert_eq!(show(&home)["kept"], Value::Null);
+    // Nothing of the agent is left on the way, and others never moved.
+    assert_eq!(home.json(&["--store", &sqlite(&home, "own.db"), "scopes"])["scopes"], json!([]));
+    assert!(home.recall("Bob").is_empty());
+    let bob = home.run(&["--agent", "anna", "--user", "bob", "recall", "What does Bob drink?"]);
+    assert!(bob.out.contains("oolong"), "{bob:?}");
+    let extracted = home.json(&["extract"]);
+    assert_eq!(extracted["extractions"].as_array().unwrap().len(), 1, "{extracted}");
+}
+
+#[test]
+fn what_came_since_goes_back_and_a_confirmed_move_leaves_no_text() {
+    let home = filled_home();
+    let to = sqlite(&home, "own.db");
+    move_to(&home, &to);
+    home.remember("The user has a red kite.");
+    let secret = home.remember("The kite is called Sturmvogel.");
+    home.json(&["memory", "forget", &secret, "--yes"]);
+    home.json(&["--user", "new", "remember", "新用户喜欢红茶"]);
+    let before = view(&home);
+    let back = home.json(&["agent", "move", "default", "--back"]);
+    assert_eq!((back["moved"].clone(), back["to"].clone()), (true.into(), stored_in(&home)));
+    assert_eq!(view(&home), before);
+    assert_eq!(home.recall("kite"), ["The user has a red kite."]);
+    assert!(home.json(&["--user", "new", "recall", "喝什么茶？"]).to_string().contains("红茶"));
+    confirm(&home);
+    let left = fs::read(home.sibling("own.db")).unwrap();
+    assert!(!contains(&left, "kite") && !contains(&left, "龙井") && !contains(&left, "红茶"));
+
+    move_to(&home, &to);
+    let forgotten = home.remember("The word is abracadabra.");
+    home.json(&["memory", "forget", &forgotten, "--yes"]);
+    confirm(&home);
+    for (path, bytes) in home.files() {
+        if path.to_string_lossy().contains("everlore.db") {
+            assert!(!contains(&bytes, "red kite") && !contains(&bytes, "龙井"), "{path:?}");
+        }
+    }
+    assert_eq!(view(&home), before);
+}
+
+fn stored_in(home: &TestHome) -> Value {
+    format!("sqlite:{}", home.path().join("everlore.db").display()).into()
+}
+
+fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+#[test]
+fn what_is_forgotten_after_a_move_is_forgotten_in_the_database_it_left() {
+    let home = TestHome::new();
+    let id = home.remember("The word of the day is xyzzy.");
+    home.remember("The user likes tea.");
+    move_to(&home, &sqlite(&home, "own.db"));
+    home.json(&["memory", "forget", &id, "--yes"]);
+    for (path, bytes) in home.files() {
+        assert!(!contains(&bytes, "xyzzy"), "{path:?}");
+    }
+    assert_eq!(home.json(&["agent", "move", "default", "--back"])["moved"], true);
+    assert_eq!(home.recall("tea"), ["The user likes tea."]);
+}
+
+#[test]
+fn a_move_that_is_killed_anywhere_goes_on_when_it_is_repeated() {
+    let home = filled_home();
+    let before = view(&home);
+    for (n, note) in ["", "writers wait", "comparing", "switched"].into_iter().enumerate() {
+        let (file, to) = (home.sibling(&format!("{n}.db")), sqlite(&home, &format!("{n}.db")));
+        let mut child = home.start(&["agent", "move", "default", "--to", &to]);
+        let mut notes = BufReader::new(child.stderr.take().unwrap()).lines();
+        if note.is_empty() {
+            wait_for("a target", || file.exists());
+        } else {
+            assert!(notes.any(|line| line.unwrap().contains(note)), "{note}");
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(view(&home), before, "reads go on after {note:?}");
+        move_to(&home, &to);
+        assert_eq!(show(&home)["store"], to);
+        assert_eq!(view(&home), before, "{note:?}");
+        home.remember("The user likes tea.");
+        let last = home.json(&["memory", "list", "--limit", "1"]);
+        let id = last["memories"][0]["id"].as_str().unwrap().to_owned();
+        home.json(&["memory", "forget", &id, "--yes"]);
+        confirm(&home);
+    }
+}
+
+#[test]
+fn a_move_is_ended_or_refused_with_what_to_do() {
+    let home = filled_home();
+    let before = view(&home);
+    let (one, other) = (sqlite(&home, "one.db"), sqlite(&home, "other.db"));
+    let refused = |args: &[&str], expected: &str| {
+        let ran = home.run(&[&["agent", "move", "default"], args].concat());
+        assert!(ran.code == 2 && ran.err.contains(expected), "{ran:?}");
+    };
+    refused(&["--back"], "no move of `default` waits");
+    refused(&["--confirm"], "no move of `default` waits");
+    refused(&["--cancel"], "no move of `default` is under way");
+    refused(&["--to", "home"], "already");
+    refused(&["--to", "host=h password=hunter2"], "not the address");
+    let mut child = home.start(&["agent", "move", "default", "--to", &one]);
+    let mut notes = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(notes.any(|line| line.unwrap().contains("comparing")));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(show(&home)["moving"]["phase"], "sealed");
+    refused(&["--to", &other], "moving to");
+    home.json(&["agent", "move", "default", "--cancel"]);
+    assert_eq!(view(&home), before);
+    home.remember("The user likes milk.");
+    // A database that has memories of the agent is no target.
+    home.json(&["--store", &other, "remember", "somebody else"]);
+    refused(&["--to", &other], "has memories of `default` already");
+    move_to(&home, &one);
+    refused(&["--to", &other], "--confirm");
+    let set = home.run(&["agent", "set", "default", "store.url=sqlite:x.db"]);
+    assert!(set.code == 2 && set.err.contains("agent move"), "{set:?}");
+}
+
+#[test]
+fn the_owner_moves_an_agent_over_http_and_a_key_does_not() {
+    let (home, postgres) = (filled_home(), TestPostgres::start());
+    let before = view(&home);
+    let key =
+        home.json(&["serve", "key", "add", "editor", "--agent", "default", "--role", "admin"]);
+    let server = TestServer::start(&home, &[]);
+    let (path, target) = ("/v1/agents/default", "/v1/agents/default/move");
+    let start = json!({ "action": "move", "to": postgres.url() });
+    let secret = key["key"].as_str().unwrap();
+    assert_eq!(server.request_as(secret, "GET", path, None).problem_code(403), "role");
+    let refused = server.request_as(secret, "POST", target, Some(start.clone()));
+    assert_eq!(refused.problem_code(403), "role");
+    let relative = json!({ "action": "move", "to": "sqlite:x.db" });
+    assert_eq!(server.request("POST", target, Some(relative)).status, 422);
+    let answer = server.request("POST", target, Some(start));
+    assert!(answer.status == 202 && !answer.text.contains(&postgres.password()), "{answer:?}");
+    let shown = || server.request("GET", path, None).json(200);
+    wait_for("the move", || shown()["progress"]["running"] == false);
+    let moved = shown();
+    assert_eq!((&moved["store"], &moved["moving"]), (&postgres.shown().into(), &Value::Null));
+    assert_eq!(moved["progress"]["problem"], Value::Null);
+    assert_eq!(view(&home), before);
+    server.request("POST", target, Some(json!({ "action": "back" }))).json(202);
+    wait_for("the way back", || shown()["store"] == stored_in(&home));
+    server.request("POST", target, Some(json!({ "action": "confirm" }))).json(200);
+    assert_eq!(shown()["kept"], Value::Null);
+    assert_eq!(view(&home), before);
+}
+
+/// Memories that a writer stores before and after the move: some rounds of copying and some of waiting.
+const WRITES: usize = 40;
+
+#[test]
+fn writers_of_a_running_server_lose_nothing_and_store_nothing_twice() {
+    let (home, postgres) = (TestHome::new(), TestPostgres::start());
+    for number in 0..20 {
+        home.remember(&format!("The user owns book number {number}."));
+    }
+    let server = TestServer::start(&home, &[]);
+    let is_moved = AtomicBool::new(false);
+    let write = |user: &str| {
+        let mut stored = BTreeSet::new();
+        let mut after = 0;
+        for number in 0.. {
+            let said = json!({ "content": format!("{user} 说了第 {number} 句话") });
+            let path = format!("/v1/memories?user={user}");
+            let answer = server.request("POST", &path, Some(said));
+            match answer.status {
+                200 | 201 => {
+                    stored.insert(answer.json(answer.status)["id"].as_str().unwrap().to_owned())
+                }
+                503 => {
+                    assert_eq!(answer.headers["retry-after"], "1", "{answer:?}");
+                    continue;
+                }
+                _ => panic!("{answer:?}"),
+            };
+            after += usize::from(is_moved.load(Ordering::Relaxed));
+            if after >= WRITES / 4 {
+                break;
+            }
+        }
+        stored
+    };
+    let (ann, bob) = std::thread::scope(|threads| {
+        let ann = threads.spawn(|| write("ann"));
+        // A user that nobody knew when the move began.
+        let bob = threads.spawn(|| {
+            wait_for("a move", || {
+                !show(&home)["moving"].is_null() || is_moved.load(Ordering::Relaxed)
+            });
+            write("bob")
+        });
+        let moved = move_to(&home, &postgres.url());
+        is_moved.store(true, Ordering::Relaxed);
+        assert!(moved["memories"].as_u64().unwrap() >= 20, "{moved}");
+        (ann.join().unwrap(), bob.join().unwrap())
+    });
+    for (user, stored) in [("ann", ann), ("bob", bob)] {
+        let export = home.run(&["--user", user, "memory", "export"]);
+        let ids: Vec<String> = export
+            .out
+            .lines()
+            .skip(1)
+            .filter_map(|line| {
+                serde_json::from_str::<Value>(line).unwrap()["memory"]["id"]
+                    .as_str()
+                    .map(str::to_owned)
+            })
+            .collect();
+        assert_eq!(ids.len(), ids.iter().collect::<BTreeSet<_>>().len(), "stored twice");
+        assert!(
+            stored.iter().all(|id| ids.contains(id)),
+            "{user}: {} of {}",
+            ids.len(),
+            stored.len()
+        );
+        assert!(ids.len() >= stored.len());
+    }
+    let seen = server.request("GET", "/v1/memories?user=bob&limit=1", None).json(200);
+    assert_eq!(seen["memories"].as_array().unwrap().len(), 1);
+    assert_eq!(show(&home)["store"], postgres.shown());
+}
