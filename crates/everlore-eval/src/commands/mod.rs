@@ -1,5 +1,6 @@
 //! Subcommands, one file each.
 
+pub(crate) mod agent_move;
 pub(crate) mod bench;
 pub(crate) mod dialogues;
 pub(crate) mod extract;

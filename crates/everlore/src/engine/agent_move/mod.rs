@@ -114,6 +114,11 @@ impl Engine {
         Ok(stores.database(agent))
     }
 
+    /// Returns the agents that have databases of their own.
+    pub fn agents_elsewhere(&self) -> Vec<String> {
+        self.parts.agent_stores.as_ref().map(|stores| stores.agents_elsewhere()).unwrap_or_default()
+    }
+
     /// Returns an address as it is shown, without its password; an empty one is the home's.
     pub fn shown_database(&self, url: &StoreUrl) -> String {
         if url.is_empty() { self.admin().store_info().url } else { url.to_string() }

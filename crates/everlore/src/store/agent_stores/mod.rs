@@ -89,6 +89,13 @@ impl AgentStores {
         self.registry().agents.get(agent).cloned().unwrap_or_default()
     }
 
+    /// Returns the agents whose memories are not in the database of the home.
+    pub fn agents_elsewhere(&self) -> Vec<String> {
+        let registry = self.registry();
+        let is_elsewhere = |agent: &&String| registry.is_elsewhere(agent);
+        registry.agents.keys().filter(is_elsewhere).cloned().collect()
+    }
+
     /// Opens the database at an address, or returns it if it is open; the home's for an empty address.
     pub(crate) async fn open_url(&self, url: &StoreUrl) -> Result<Arc<dyn Store>> {
         if url.is_empty() {
