@@ -84,8 +84,17 @@ impl AgentStores {
 }
 
 routed_facet! { vectors: Embeddings
-    fn put(scope, model: &EmbeddingModelId, embeddings: Vec<NewEmbedding>) -> ();
     joined {
+        /// Does not wait for the end of a move: vectors are computed again.
+        async fn put(
+            &self,
+            scope: &Scope,
+            model: &EmbeddingModelId,
+            embeddings: Vec<NewEmbedding>,
+        ) -> Result<()> {
+            self.store_of(scope.agent()).await?.vectors().put(scope, model, embeddings).await
+        }
+
         async fn model(&self) -> Result<Option<EmbeddingModelId>> {
             if let Some(model) = self.home.vectors().model().await? {
                 return Ok(Some(model));
@@ -139,9 +148,18 @@ routed_facet! { vectors: Embeddings
 
 routed_facet! { token_vectors: TokenVectors
     fn get(scope, model: &EmbeddingModelId, addresses: &[DocAddress]) -> Vec<Option<Vec<u8>>>;
-    fn put(scope, model: &EmbeddingModelId, encoded: Vec<NewTokenVectors>) -> ();
     fn missing(scope, model: &EmbeddingModelId, after: Option<MemoryId>, limit: usize) -> Vec<Memory>;
     joined {
+        /// Does not wait for the end of a move: vectors are computed again.
+        async fn put(
+            &self,
+            scope: &Scope,
+            model: &EmbeddingModelId,
+            encoded: Vec<NewTokenVectors>,
+        ) -> Result<()> {
+            self.store_of(scope.agent()).await?.token_vectors().put(scope, model, encoded).await
+        }
+
         async fn counts(&self, model: &EmbeddingModelId) -> Result<(usize, usize)> {
             let (mut with, mut without) = self.home.token_vectors().counts(model).await?;
             for store in self.own_stores().await {

@@ -9,7 +9,6 @@ use crate::{
         DocAddress, ListOrder, ListQuery, MemoryFilter, MemoryKey, ScopeCounts,
         memories::id_range,
         row::{MemoryColumns, MemoryRow, by_number, encode_detail},
-        seal::SEAL,
         uri_conflict,
     },
     types::{Kind, Memory, MemoryId, Scope, Status},
@@ -247,9 +246,8 @@ pub(super) fn count(db: ScopeDb<'_>) -> Result<ScopeCounts> {
 
 /// Returns every scope of the file.
 pub(super) fn scopes(db: &Connection) -> Result<Vec<Scope>> {
-    // A sealed scope without changes was erased when its agent moved.
-    let sql = "SELECT agent, user FROM scopes WHERE changes > 0 OR index_version < ?1 ORDER BY agent, user";
-    let names: Vec<(String, String)> = db.all(sql, [SEAL], |row| row.try_into())?;
+    let sql = "SELECT agent, user FROM scopes ORDER BY agent, user";
+    let names: Vec<(String, String)> = db.all(sql, [], |row| row.try_into())?;
     names.iter().map(|(agent, user)| Scope::new(agent, user)).collect()
 }
 

@@ -49,8 +49,7 @@ pub(super) fn check_new_scope(db: &Connection, scope: &Scope) -> Result<()> {
     Ok(())
 }
 
-/// Removes every row of an agent. The rows of its scopes stay, without names of anything: their numbers are never
-/// given again.
+/// Removes every row of an agent.
 pub(super) fn erase_agent(db: &Connection, agent: &str) -> Result<()> {
     let sql = "SELECT user FROM scopes WHERE agent = ?1";
     let users: Vec<String> = db.all(sql, [agent], |row| row.get(0))?;
@@ -68,7 +67,5 @@ fn erase_scope(db: ScopeDb<'_>) -> Result<()> {
     for table in SCOPE_TABLES {
         db.run(&format!("DELETE FROM {table} WHERE scope = ?1"), [db.id])?;
     }
-    let sql = "UPDATE scopes SET changes = 0, sessions = 0, positions = 0, extracted_at = NULL \
-               WHERE id = ?1";
-    db.run(sql, [db.id]).map(drop)
+    db.run("DELETE FROM scopes WHERE id = ?1", [db.id]).map(drop)
 }
