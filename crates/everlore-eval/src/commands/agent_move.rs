@@ -189,7 +189,7 @@ async fn view(engine: &Engine, args: &AgentMoveArgs) -> Result<AgentView> {
     let recalling = engine.rebuild().clock(move || now).build();
     for number in 0..QUERIES {
         let scope = user(number % args.users)?;
-        let request = recalling.recall_request(&scope, &corpus.query(CORPUS_SCOPE, number));
+        let request = recalling.recall_request(&scope, corpus.query(CORPUS_SCOPE, number));
         let hits = recalling.recall(&request).await?.hits;
         let hit = |hit: &everlore::engine::Hit| format!("{} {:.9}", hit.memory.id, hit.score);
         view.recalls.push(hits.iter().map(hit).collect());

@@ -47,12 +47,15 @@ const SEAL_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 /// Attempts to change the registry while other processes change it too.
 const MAX_ATTEMPTS: usize = 64;
 
+/// Database of agents, opened at its first use.
+type OwnStore = OnceCell<Arc<dyn Store>>;
+
 /// Databases of a home: its own, and those of agents that have one.
 pub struct AgentStores {
     home: Arc<dyn Store>,
     registry: RwLock<Arc<AgentRegistry>>,
     /// Open databases by address, each opened once.
-    opened: Mutex<HashMap<String, Arc<OnceCell<Arc<dyn Store>>>>>,
+    opened: Mutex<HashMap<String, Arc<OwnStore>>>,
     max_seal_wait: Duration,
 }
 

@@ -21,7 +21,7 @@ pub(crate) async fn a_sealed_agent_is_read_and_not_written(store: TestStore) {
     for handle in [&store, &second] {
         assert!(refuses(handle, &ann, 2).await);
         assert!(refuses(handle, &bob, 3).await, "a user that appears later");
-        assert_eq!(list_all(handle, &ann).await, [tea.clone()]);
+        assert_eq!(list_all(handle, &ann).await, std::slice::from_ref(&tea));
         assert_eq!(handle.journal().newest_seq(&ann).await.unwrap(), 1);
         let found = postings_by_address(handle, &ann, &["like"]).await;
         assert_eq!(found[0].len(), 1);
