@@ -5,7 +5,7 @@ use axum::{
     http::StatusCode,
     routing::{get, post},
 };
-use everlore::config::StoreUrl;
+use everlore::{Error, config::StoreUrl};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -77,6 +77,7 @@ pub(super) async fn show(
 ) -> ApiResult<AgentDatabaseView> {
     params.finish()?;
     access.require_owner()?;
+    let access = access.with_scope(Some(&agent), None)?;
     Ok(JsonResponse::ok(view(&access, &agent).await?))
 }
 
@@ -98,18 +99,23 @@ pub(super) async fn change(
 ) -> ApiResult<AgentDatabaseView> {
     params.finish()?;
     access.require_owner()?;
+    let access = access.with_scope(Some(&agent), None)?;
     let engine = access.engine();
-    let to = match (body.action, body.to) {
-        (AgentMoveAction::Move, Some(to)) => Some(target(&to)?),
-        (AgentMoveAction::Move, None) => {
-            return Err(Problem::invalid("the target is missing", "name it in `to`"));
+    let to = match body.action {
+        AgentMoveAction::Move => Some(target(body.to.as_deref().unwrap_or_default())?),
+        AgentMoveAction::Back if engine.agent_database(&agent).await?.kept.is_some() => None,
+        AgentMoveAction::Back => {
+            return Err(Error::invalid(
+                "no move of this agent waits to be taken back",
+                "GET tells which database it uses",
+            )
+            .into());
         }
-        (AgentMoveAction::Back, _) => None,
-        (AgentMoveAction::Confirm, _) => {
+        AgentMoveAction::Confirm => {
             engine.confirm_agent_move(&agent).await?;
             return Ok(JsonResponse::ok(view(&access, &agent).await?));
         }
-        (AgentMoveAction::Cancel, _) => {
+        AgentMoveAction::Cancel => {
             engine.cancel_agent_move(&agent).await?;
             return Ok(JsonResponse::ok(view(&access, &agent).await?));
         }
@@ -134,12 +140,14 @@ fn target(to: &str) -> Result<StoreUrl, Problem> {
     let url = StoreUrl::new(to);
     let path = url.sqlite_path().or_else(|| url.directory_path());
     if path.is_some_and(|path| !std::path::Path::new(path).is_absolute()) {
-        return Err(Problem::invalid("the path in `to` is relative", "give an absolute path"));
+        return Err(Error::invalid("the path in `to` is relative", "give an absolute path").into());
     }
     match url.validate_for_agent() {
         Ok(()) if !url.is_empty() => Ok(url),
-        Ok(()) => Err(Problem::invalid("`to` names no database", "use sqlite:PATH or home")),
-        Err(problem) => Err(Problem::invalid(format!("`to` {problem}"), "see docs/databases.md")),
+        Ok(()) => Err(Error::invalid("`to` names no database", "use sqlite:PATH or home").into()),
+        Err(problem) => {
+            Err(Error::invalid(format!("`to` {problem}"), "see docs/databases.md").into())
+        }
     }
 }
 

@@ -241,6 +241,7 @@ mod tests {
             include_str!("vault.rs"),
             include_str!("capture.rs"),
             include_str!("agents.rs"),
+            include_str!("agent_database.rs"),
             include_str!("settings.rs"),
             include_str!("health.rs"),
             #[cfg(feature = "remote")]

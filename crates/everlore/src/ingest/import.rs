@@ -11,6 +11,7 @@ use std::{
 use serde::Serialize;
 
 use self::pending_batch::PendingBatch;
+pub(crate) use self::replay::{ReplaySource, replay_journal};
 use super::{
     commit::{SupersededMemory, supersede_rivals},
     edit::checked_weight,
@@ -22,8 +23,8 @@ use crate::{
     store::{MemoryKey, Store},
     sync::BoxFuture,
     types::{
-        Actor, Change, ChangeAuthor, Fingerprint, JournalEntry, Kind, Memory, MemoryId, Origin,
-        Scope, Timestamp, Trust, WriteBatch, to_millisecond,
+        Actor, Change, ChangeAuthor, Fingerprint, Kind, Memory, MemoryId, Origin, Scope, Timestamp,
+        Trust, WriteBatch, to_millisecond,
     },
 };
 
@@ -195,39 +196,6 @@ struct JsonlImporter<'a> {
     /// Statements to remember; memories of an export come with their status.
     statements: Vec<MemoryId>,
     source: ReplaySource,
-}
-
-/// Origin of journal lines that are replayed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReplaySource {
-    /// Exported file: texts that were erased here stay away, and lines may be here already.
-    Export,
-    /// Journal of the database that this one becomes a copy of; some lines may be here already.
-    Resumed,
-    /// The same journal, from a line on that is not here yet.
-    Continued,
-}
-
-/// Replays lines of the journal of another database in their order.
-pub(crate) async fn replay_journal(
-    store: &dyn Store,
-    scope: &Scope,
-    entries: Vec<JournalEntry>,
-    source: ReplaySource,
-    now: Timestamp,
-) -> Result<()> {
-    let mut importer = JsonlImporter {
-        store,
-        scope,
-        options: ImportOptions { keep_secrets: true, ..ImportOptions::default() },
-        now,
-        report: ImportReport::default(),
-        erased_texts: Vec::new(),
-        statements: Vec::new(),
-        source,
-    };
-    let lines = entries.into_iter().map(|entry| (entry.seq as usize, entry));
-    importer.replay(lines.collect()).await
 }
 
 impl JsonlImporter<'_> {

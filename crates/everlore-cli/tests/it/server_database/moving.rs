@@ -239,7 +239,7 @@ fn the_owner_moves_an_agent_over_http_and_a_key_does_not() {
     let refused = server.request_as(secret, "POST", target, Some(start.clone()));
     assert_eq!(refused.problem_code(403), "role");
     let relative = json!({ "action": "move", "to": "sqlite:x.db" });
-    assert_eq!(server.request("POST", target, Some(relative)).status, 400);
+    assert_eq!(server.request("POST", target, Some(relative)).status, 422);
     let answer = server.request("POST", target, Some(start));
     assert!(answer.status == 202 && !answer.text.contains(&postgres.password()), "{answer:?}");
     let shown = || server.request("GET", path, None).json(200);
