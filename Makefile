@@ -32,7 +32,7 @@ FUZZ_SECONDS ?= 60
 MIN_COVERAGE ?= 85
 
 .DEFAULT_GOAL := help
-.PHONY: help run dist install test requirements fetch lint unit doctest model clients databases bench cluster fuzz coverage docs deny small-model clean
+.PHONY: help run dist install test requirements fetch lint unit doctest model clients databases bench cluster move fuzz coverage docs deny small-model clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -112,6 +112,9 @@ bench: ## measure speed and quality: BENCH=scale, BENCH=retrieval …
 cluster: databases ## kill databases under servers and look for every write: CLUSTER_OPTIONS="--runs 1 --seconds 10"
 	$(CARGO) build --locked --release -p everlore-cli -p everlore-eval
 	EVERLORE_TEST_DATABASES="$(DATABASES)" target/release/everlore-eval cluster $(CLUSTER_OPTIONS)
+
+move: databases ## move an agent around SQLite, PostgreSQL and MariaDB and compare: MOVE="--memories 100000"
+	$(WITH_DATABASES) $(CARGO) run --locked --release -p everlore-eval -- move $(MOVE)
 
 fuzz: $(TOOLS)/bin/cargo-fuzz ## fuzz each parser: FUZZ_SECONDS=60 FUZZ_TARGETS="terms analyze"
 	@rustc +nightly --version >/dev/null 2>&1 || \

@@ -181,7 +181,7 @@ impl CliCommand {
     pub(crate) fn changes_shared_files(&self) -> bool {
         match self {
             Self::Layer(_) | Self::Onboard(_) => true,
-            Self::Agent(command) => !command.is_read_only(),
+            Self::Agent(command) => command.changes_settings(),
             Self::Recall(args) => args.is_calibrate(),
             #[cfg(feature = "server")]
             Self::Serve(args) => args.changes_keys(),

@@ -18,7 +18,7 @@ use everlore::{
         home::vault_folder,
         layers::Layers,
     },
-    store::{self, Store},
+    store::{self, AgentStores, Store},
     tools::{MemoryFolder, MemoryFolderLimits},
 };
 use jiff::Zoned;
@@ -245,8 +245,9 @@ impl CliContext {
             prepare_database(database).map_err(failed)?;
         }
         tracing::info!(store = %chosen, scope = %self.scope, "opening");
-        let store = store::open(chosen.address()).await?;
-        let engine = Engine::builder(Arc::clone(&store))
+        let stores = AgentStores::open(store::open(chosen.address()).await?).await?;
+        let store = Arc::clone(&stores) as Arc<dyn Store>;
+        let engine = Engine::with_agent_stores(stores)
             .config(self.settings.config.clone())
             .domains(self.settings.domains.clone())
             .zone(times::local_zone())

@@ -90,16 +90,17 @@ impl fmt::Display for HomeStore {
     }
 }
 
-/// Makes the path of a SQLite address absolute, so that processes in other folders open the same file.
+/// Makes the path of a file or folder absolute, so that processes in other folders open the same one.
 pub(crate) fn absolute(url: StoreUrl, folder: &Path) -> io::Result<StoreUrl> {
-    match url.sqlite_path() {
+    let scheme = if url.directory_path().is_some() { "directory" } else { "sqlite" };
+    match url.sqlite_path().or_else(|| url.directory_path()) {
         Some(path) if !path.is_empty() => {
             let path = std::path::absolute(folder.join(path))?;
             // The text came from UTF-8; only the folder can hold other bytes.
             let path = path.into_os_string().into_string().map_err(|_| {
                 io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8")
             })?;
-            Ok(StoreUrl::new(format!("sqlite:{path}")))
+            Ok(StoreUrl::new(format!("{scheme}:{path}")))
         }
         _ => Ok(url),
     }

@@ -45,6 +45,7 @@ enum Command {
     Scale(commands::scale::ScaleArgs),
     Latency(commands::latency::LatencyArgs),
     Life(commands::life::LifeArgs),
+    Move(commands::agent_move::AgentMoveArgs),
     Load(commands::load::LoadArgs),
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     Cluster(commands::cluster::ClusterArgs),
@@ -71,6 +72,7 @@ fn main() -> Result<()> {
         Command::Latency(args) => commands::latency::run(&args),
         Command::Mcp(args) => commands::mcp::run(&args),
         Command::Life(args) => commands::life::run(&args),
+        Command::Move(args) => commands::agent_move::run(&args),
         Command::Load(args) => commands::load::run_load(&args),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Command::Cluster(args) => commands::cluster::run(&args),

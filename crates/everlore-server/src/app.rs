@@ -6,10 +6,10 @@ use everlore::{Engine, Result, ToolRegistry, engine::Prompt, internal::prompt::P
 use tokio::sync::watch;
 
 use crate::{
-    ServerOptions, audit::AuditLog, auth::Credentials, caller_slots::CallerSlots,
-    fifo_cache::FifoCache, host_guard::HostGuard, idempotency::InFlightKeys,
-    journal_watch::JournalWatch, metrics::Metrics, offload::OffloadSlots, rate_limit::RateLimits,
-    tls::TlsContext,
+    ServerOptions, agent_moves::AgentMoves, audit::AuditLog, auth::Credentials,
+    caller_slots::CallerSlots, fifo_cache::FifoCache, host_guard::HostGuard,
+    idempotency::InFlightKeys, journal_watch::JournalWatch, metrics::Metrics,
+    offload::OffloadSlots, rate_limit::RateLimits, tls::TlsContext,
 };
 
 /// Handle to the server's state; cheap to clone.
@@ -30,6 +30,7 @@ pub(crate) struct AppState {
     pub(crate) offload_slots: OffloadSlots,
     pub(crate) journal_watch: JournalWatch,
     pub(crate) in_flight_keys: InFlightKeys,
+    pub(crate) agent_moves: AgentMoves,
     pub(crate) metrics: Metrics,
     pub(crate) audit: AuditLog,
     /// System prompts of sessions, so that each stays the same for as long as its session goes on.
@@ -62,6 +63,7 @@ impl App {
             offload_slots: OffloadSlots::default(),
             journal_watch: JournalWatch::default(),
             in_flight_keys: InFlightKeys::default(),
+            agent_moves: AgentMoves::default(),
             metrics: Metrics::default(),
             audit: AuditLog::open(&options.home)?,
             session_prompts: FifoCache::default(),

@@ -43,6 +43,7 @@ mod rate_limit;
 mod caller_slots;
 mod journal_watch;
 mod idempotency;
+mod agent_moves;
 mod etag;
 mod trace;
 mod metrics;

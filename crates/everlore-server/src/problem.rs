@@ -221,9 +221,10 @@ impl From<Error> for Problem {
             Error::ContextTooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Error::Remote { .. } | Error::ToolsUnsupported { .. } => StatusCode::BAD_GATEWAY,
             Error::ModelSilent { .. } => StatusCode::GATEWAY_TIMEOUT,
-            Error::Store(_) | Error::ReadOnly { .. } | Error::SchemaTooNew { .. } => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            Error::Store(_)
+            | Error::ReadOnly { .. }
+            | Error::SchemaTooNew { .. }
+            | Error::Sealed { .. } => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         let details = match &error {
@@ -232,8 +233,8 @@ impl From<Error> for Problem {
         };
         Self {
             details,
-            // A database that fails over is back within seconds.
-            retry_after: matches!(error, Error::Store(_)).then_some(1),
+            // A database that fails over is back within seconds, and so is an agent that moves.
+            retry_after: matches!(error, Error::Store(_) | Error::Sealed { .. }).then_some(1),
             ..Self::new(status, error.code(), public_title(&error), public_advice(&error))
         }
     }

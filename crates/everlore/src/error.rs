@@ -80,6 +80,12 @@ pub enum Error {
         /// File that cannot be written.
         path: String,
     },
+    /// Writes to an agent are stopped while its memories move to another database. Retrying helps.
+    #[error("the memories of `{agent}` are moving to another database")]
+    Sealed {
+        /// Agent that moves.
+        agent: String,
+    },
     /// The stored data contradicts itself.
     #[error("stored data is damaged: {message}")]
     Damaged {
@@ -167,6 +173,7 @@ impl Error {
             Self::OwnerOnly { .. } => "role",
             Self::SchemaTooNew { .. } => "too_new",
             Self::ReadOnly { .. } => "read_only",
+            Self::Sealed { .. } => "moving",
             Self::Damaged { .. } => "damaged",
             Self::Store(_) => "store",
             Self::Remote { .. } | Self::ModelSilent { .. } | Self::ToolsUnsupported { .. } => {
@@ -201,6 +208,9 @@ impl Error {
             Self::SchemaTooNew { .. } => "update everlore, or open another home with --home",
             Self::ReadOnly { .. } => {
                 "reading works; to write, allow this user to write there, or use another home with --home"
+            }
+            Self::Sealed { .. } => {
+                "nothing was changed: try again in some seconds; `everlore agent show` tells how far the move is"
             }
             Self::Damaged { .. } => {
                 "run `everlore doctor` to see what is affected and how to repair it"

@@ -23,6 +23,7 @@ mod events;
 mod vault;
 mod capture;
 mod agents;
+mod agent_database;
 mod settings;
 
 use std::sync::LazyLock;
@@ -91,6 +92,7 @@ fn authenticated_routes() -> Router<App> {
         .merge(vault::routes())
         .merge(capture::routes())
         .merge(agents::routes())
+        .merge(agent_database::routes())
         .merge(settings::routes())
         .merge(health::metrics_routes())
         .merge(mcp::routes())
@@ -116,7 +118,7 @@ fn authenticated_routes() -> Router<App> {
         events::events,
         vault::list, vault::show, vault::write, vault::sync,
         capture::waiting, capture::extract, capture::list, capture::show, capture::restore, capture::drop_held, capture::ledger,
-        agents::list, agents::settings,
+        agents::list, agents::settings, agent_database::show, agent_database::change,
         settings::show, settings::replace, settings::merge, settings::reset,
         health::health, health::ready, health::metrics,
     ),
@@ -239,6 +241,7 @@ mod tests {
             include_str!("vault.rs"),
             include_str!("capture.rs"),
             include_str!("agents.rs"),
+            include_str!("agent_database.rs"),
             include_str!("settings.rs"),
             include_str!("health.rs"),
             #[cfg(feature = "remote")]

@@ -49,6 +49,20 @@ impl StoreUrl {
         self.0.strip_prefix("sqlite:")
     }
 
+    /// Returns the path of a folder of markdown files, if that is what it names.
+    pub fn directory_path(&self) -> Option<&str> {
+        self.0.strip_prefix("directory:")
+    }
+
+    /// Checks the address of the database of one agent, which may be a folder of markdown files too.
+    pub fn validate_for_agent(&self) -> Result<(), &'static str> {
+        match self.directory_path() {
+            Some("") => Err("names no folder: use directory:PATH"),
+            Some(_) => Ok(()),
+            None => self.validate(),
+        }
+    }
+
     /// Returns `true` for a database that several servers share.
     pub fn is_server(&self) -> bool {
         self.0.split_once("://").is_some_and(|(scheme, _)| SERVER_SCHEMES.contains(&scheme))

@@ -24,7 +24,7 @@ use crate::{
     ingest::SentenceJudge,
     llm::{BuiltinEmbedder, ChatModel, Embedder, NeedModel, Reranker},
     recall::{ConfidenceTuning, Domains},
-    store::{self, Store},
+    store::{self, AgentStores, Store},
     types::{ChangeAuthor, Clock, Scope, Timestamp, system_now},
 };
 
@@ -46,6 +46,8 @@ use crate::{
 #[must_use]
 pub struct EngineBuilder {
     store: Arc<dyn Store>,
+    /// The same store, if agents may have databases of their own.
+    pub(super) agent_stores: Option<Arc<AgentStores>>,
     embedding: EmbeddingChoice,
     reranker: Option<Arc<dyn Reranker>>,
     need_model: Option<Arc<dyn NeedModel>>,
@@ -105,8 +107,8 @@ impl Engine {
     /// # Ok(()) }
     /// ```
     pub async fn open(url: impl AsRef<OsStr> + Send) -> Result<Self> {
-        let store = store::open(url).await?;
-        let engine = Self::builder(store).embedder(Arc::new(BuiltinEmbedder::new()));
+        let stores = AgentStores::open(store::open(url).await?).await?;
+        let engine = Self::with_agent_stores(stores).embedder(Arc::new(BuiltinEmbedder::new()));
         #[cfg(feature = "local-model")]
         let engine = engine.builtin_encoder();
         let engine = engine.build();
@@ -118,6 +120,7 @@ impl Engine {
     pub fn builder(store: Arc<dyn Store>) -> EngineBuilder {
         EngineBuilder {
             store,
+            agent_stores: None,
             embedding: EmbeddingChoice::None,
             reranker: None,
             need_model: None,
@@ -133,6 +136,12 @@ impl Engine {
             check_environment: Vec::new(),
             background: BackgroundState::default(),
         }
+    }
+
+    /// Returns a builder of an engine whose agents may have databases of their own.
+    pub fn with_agent_stores(stores: Arc<AgentStores>) -> EngineBuilder {
+        let agent_stores = Some(Arc::clone(&stores));
+        EngineBuilder { agent_stores, ..Self::builder(stores) }
     }
 
     /// Returns the parts of this engine, to build another like it on the same store. Both share work in progress.
@@ -232,6 +241,17 @@ impl EngineBuilder {
     /// Sets the environment of commands that checks run; they get no other variables.
     pub fn check_environment(self, environment: Vec<(OsString, OsString)>) -> Self {
         Self { check_environment: environment, ..self }
+    }
+
+    /// Sets a store that is compared with another one: models on other servers and the reranker are left out, and work in
+    /// progress is not shared.
+    pub(super) fn on_one_store(self, store: Arc<dyn Store>) -> Self {
+        let embedding = match self.embedding {
+            EmbeddingChoice::Remote { .. } => EmbeddingChoice::None,
+            local => local,
+        };
+        let background = BackgroundState::default();
+        Self { store, agent_stores: None, embedding, reranker: None, background, ..self }
     }
 
     /// Builds the engine.

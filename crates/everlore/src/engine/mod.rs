@@ -3,6 +3,7 @@
 mod builder;
 mod admin;
 mod agent_settings;
+mod agent_move;
 mod memories;
 mod reads;
 mod short_ids;
@@ -30,6 +31,7 @@ use tokio::sync::Notify;
 
 pub use crate::embed::OpenCircuit;
 pub use admin::EngineAdmin;
+pub use agent_move::{CopyProblem, MoveProgress, MoveReport, UserProblem};
 pub use agent_settings::AgentSettings;
 pub use builder::EngineBuilder;
 pub use capture::{BackgroundWorker, CaptureStatus, ExtractRequest, ExtractionReport};

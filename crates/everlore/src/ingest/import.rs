@@ -11,6 +11,7 @@ use std::{
 use serde::Serialize;
 
 use self::pending_batch::PendingBatch;
+pub(crate) use self::replay::{ReplaySource, replay_journal};
 use super::{
     commit::{SupersededMemory, supersede_rivals},
     edit::checked_weight,
@@ -123,6 +124,7 @@ fn import_lines<'a>(
             report: ImportReport { run, ..ImportReport::default() },
             erased_texts: Vec::new(),
             statements: Vec::new(),
+            source: ReplaySource::Export,
         };
         let mut lines = JsonlReader { source, number: 0 };
         loop {
@@ -193,6 +195,7 @@ struct JsonlImporter<'a> {
     erased_texts: Vec<Fingerprint>,
     /// Statements to remember; memories of an export come with their status.
     statements: Vec<MemoryId>,
+    source: ReplaySource,
 }
 
 impl JsonlImporter<'_> {

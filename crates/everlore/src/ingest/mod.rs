@@ -49,8 +49,8 @@ pub(crate) use extract::{
     ExtractionInput, attribute_to_speakers, extract_prompt, extraction_request, parse_extraction,
 };
 pub(crate) use gate::GateContext;
-pub(crate) use import::import_jsonl;
 pub use import::{ImportOptions, ImportReport, RejectedLine};
+pub(crate) use import::{ReplaySource, import_jsonl, replay_journal};
 pub use jsonl::{ExportHeader, ExportLine};
 pub use naming::day_uri;
 pub(crate) use naming::root_uri;

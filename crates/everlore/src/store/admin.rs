@@ -19,6 +19,16 @@ pub trait StoreAdmin: Send + Sync {
     /// Returns unused space to the system if there is enough of it, and how many bytes that were.
     async fn compact(&self) -> Result<u64>;
 
+    /// Seals an agent: writes of any process to its memories, also of users that appear later, fail with
+    /// [`Error::Sealed`](crate::Error::Sealed) until it is unsealed. When it returns, no write is under way. Reads go on.
+    async fn seal(&self, agent: &str) -> Result<()>;
+
+    /// Ends the seal of an agent, if there is one.
+    async fn unseal(&self, agent: &str) -> Result<()>;
+
+    /// Erases everything of all users of an agent, journal and tombstones included, but for costs and its seal.
+    async fn erase_agent(&self, agent: &str) -> Result<()>;
+
     /// Waits for work in progress and releases files and connections. Later calls fail.
     async fn close(&self);
 }

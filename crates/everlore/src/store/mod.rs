@@ -23,11 +23,13 @@ mod ledger;
 mod vector_cache;
 mod shared_documents;
 mod admin;
+mod seal;
 mod index;
 mod row;
 mod plan;
 mod open;
 mod ram;
+mod agent_stores;
 pub(crate) mod sqlite;
 pub(crate) mod directory;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
@@ -39,6 +41,7 @@ use async_trait::async_trait;
 
 pub use crate::text::terms::TermHash;
 pub use admin::{StoreAdmin, StoreInfo};
+pub use agent_stores::{AgentDatabase, AgentMove, AgentStores, MovePhase};
 pub use capture_queue::{
     CaptureFailure, CaptureQueue, ClaimRequest, DuePolicy, PendingSession, SessionLease,
     UnreadTurns,

@@ -2,22 +2,23 @@
 
 use std::{ffi::OsStr, sync::Arc};
 
-use super::{SqliteStore, Store};
+use super::{DirectoryStore, SqliteStore, Store};
 use crate::error::{Error, Result};
 
 /// Addresses that this program can open.
 const KNOWN_ADDRESSES: &str = if cfg!(all(feature = "postgres", feature = "mysql")) {
-    "use sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE or mysql://USER:PASSWORD@HOST/DATABASE"
+    "use sqlite:PATH, directory:PATH, postgres://USER:PASSWORD@HOST/DATABASE or mysql://USER:PASSWORD@HOST/DATABASE"
 } else if cfg!(feature = "postgres") {
-    "use sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE"
+    "use sqlite:PATH, directory:PATH or postgres://USER:PASSWORD@HOST/DATABASE"
 } else if cfg!(feature = "mysql") {
-    "use sqlite:PATH or mysql://USER:PASSWORD@HOST/DATABASE"
+    "use sqlite:PATH, directory:PATH or mysql://USER:PASSWORD@HOST/DATABASE"
 } else {
-    "use sqlite:PATH"
+    "use sqlite:PATH or directory:PATH"
 };
 
-/// Opens the store at an address: `sqlite:PATH` (a file, created where needed), `postgres://…` or `mysql://…` (a database
-/// whose tables are created where needed). A path alone is a SQLite file too.
+/// Opens the store at an address: `sqlite:PATH` (a file, created where needed), `directory:PATH` (a folder of markdown
+/// files, created where needed), `postgres://…` or `mysql://…` (a database whose tables are created where needed). A path
+/// alone is a SQLite file too.
 ///
 /// An address is an [`OsStr`], because a path need not be UTF-8. Fails if the scheme is unknown, or if the database cannot
 /// be opened or migrated. No error shows a password.
@@ -25,6 +26,7 @@ pub async fn open(url: impl AsRef<OsStr> + Send) -> Result<Arc<dyn Store>> {
     let url = url.as_ref();
     match split_scheme(url) {
         Some(("sqlite", path)) => Ok(Arc::new(SqliteStore::open(path).await?)),
+        Some(("directory", path)) => Ok(Arc::new(DirectoryStore::open(path).await?)),
         #[cfg(feature = "postgres")]
         Some(("postgres" | "postgresql", _)) => open_server(url).await,
         #[cfg(feature = "mysql")]

@@ -268,6 +268,7 @@ fn error_sentence(error: &Error) -> String {
         Error::AmbiguousId { .. } => "give more characters of the id, or all of it",
         Error::Invalid { hint, .. } | Error::NoSuchUri { hint, .. } => hint,
         Error::Conflict { .. } | Error::Repeated { .. } => "look at it again and repeat the call",
+        Error::Sealed { .. } => "nothing was changed; repeat the call in some seconds",
         Error::OwnerOnly { .. } => {
             "nothing was changed; it is for every user of this agent, so tell the user to ask the owner of this memory"
         }

@@ -6,11 +6,13 @@ use std::{
 };
 
 use clap::Args;
-use everlore::{Engine, Scope, engine::ImportOptions};
+use everlore::{
+    Engine, Scope,
+    engine::{CopyProblem, ImportOptions},
+};
 use serde::Serialize;
 use serde_json::json;
 
-use super::verify::{CopyProblem, verify};
 use crate::{
     CliContext, CliError, Exit, Output, Result,
     cli::StoreArg,
@@ -68,11 +70,25 @@ impl StoreCopyArgs {
         let failed = |store: &HomeStore, error| store.explain(error);
         let from = cx.open_store(&source).await.map_err(|error| failed(&source, error))?;
         let to = cx.open_store(&target).await.map_err(|error| failed(&target, error))?;
+        if source == cx.store {
+            note_agents_elsewhere(cx.engine().await?, out);
+        }
         let copied = copy_scopes(&from, &to, self.only.as_deref(), out).await;
         to.flush(cx.settings.config.embedding.linger).await;
         from.admin().close().await;
         to.admin().close().await;
         print_copy(&copied?, &source, &target, out)
+    }
+}
+
+/// Says which agents a copy of the home's database does not have.
+fn note_agents_elsewhere(engine: &Engine, out: &mut Output) {
+    let agents = engine.agents_elsewhere();
+    if !agents.is_empty() {
+        out.note(&format!(
+            "note: these agents have databases of their own, which are not copied, and a home with the copy would not know of them; move them home first with `everlore agent move NAME --to home`: {}",
+            agents.join(", ")
+        ));
     }
 }
 
@@ -102,7 +118,7 @@ async fn copy_scopes(
         copy_scope(from, to, &scope).await?;
         from.copy_queue(to, &scope).await?;
         let counts = from.count(&scope).await?;
-        let problems = verify(from, to, &scope).await?;
+        let problems = from.compare_scope(to, &scope).await?;
         let memories = counts.memories.iter().map(|(_, _, count)| count).sum();
         let (agent, user) = (scope.agent().to_owned(), scope.user().to_owned());
         if !out.is_json() {

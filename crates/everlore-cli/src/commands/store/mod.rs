@@ -1,7 +1,6 @@
 //! `everlore store`: databases as a whole.
 
 mod copy;
-mod verify;
 
 use clap::Subcommand;
 

@@ -6,7 +6,7 @@ use super::TestPostgres;
 use crate::home::TestHome;
 
 /// User of whom something was erased: lines of the journal about it have no text and are not copied.
-const ERASING_USER: &str = "eve";
+pub(super) const ERASING_USER: &str = "eve";
 
 /// Returns the exports of memories and journal of every scope, without the headers, which name the time.
 fn exports(home: &TestHome, store: &str) -> Vec<String> {
@@ -34,7 +34,7 @@ fn copy(home: &TestHome, from: &str, to: &str) -> Value {
 }
 
 /// Fills a home with every kind of change.
-fn filled_home() -> TestHome {
+pub(super) fn filled_home() -> TestHome {
     let home = TestHome::new();
     let tea = home.remember("我喜欢喝龙井茶");
     home.remember("The billing service deploys on Thursdays.");

@@ -5,6 +5,7 @@ mod choosing;
 mod copying;
 mod erasure;
 mod failures;
+mod moving;
 mod outage;
 mod sharing;
 

@@ -27,9 +27,13 @@ impl Engine {
         let source = from.queue().pending(Some(scope)).await?;
         for copied in to.queue().pending(Some(scope)).await? {
             let pending = source.iter().find(|session| session.session == copied.session);
-            let unread = unread_ids(from, scope, pending).await?;
-            mark_read(from, to, &copied, &unread, now).await?;
-            if let (Some(name), Some(_)) = (&copied.session, pending.and_then(|it| it.ended_at)) {
+            // Turns are read in their order, so that equal numbers mean the same turns.
+            if pending.is_none_or(|it| it.turns != copied.turns) {
+                let unread = unread_ids(from, scope, pending).await?;
+                mark_read(from, to, &copied, &unread, now).await?;
+            }
+            let ended = pending.filter(|it| it.ended_at.is_some() && copied.ended_at.is_none());
+            if let (Some(name), Some(_)) = (&copied.session, ended) {
                 to.queue().mark_ended(scope, name, now).await?;
             }
         }

@@ -5,15 +5,48 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::JsonlImporter;
+use super::{ImportOptions, ImportReport, JsonlImporter};
 use crate::{
     error::{Error, Result},
-    store::JournalQuery,
+    store::{JournalQuery, Store},
     types::{
-        Actor, Change, ChangeOp, Fingerprint, JournalEntry, Memory, MemoryId, Timestamp,
+        Actor, Change, ChangeOp, Fingerprint, JournalEntry, Memory, MemoryId, Scope, Timestamp,
         WriteBatch, to_millisecond,
     },
 };
+
+/// Origin of journal lines that are replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReplaySource {
+    /// Exported file: texts that were erased here stay away, and lines may be here already.
+    Export,
+    /// Journal of the database that this one becomes a copy of; some lines may be here already.
+    Resumed,
+    /// The same journal, from a line on that is not here yet.
+    Continued,
+}
+
+/// Replays lines of the journal of another database in their order.
+pub(crate) async fn replay_journal(
+    store: &dyn Store,
+    scope: &Scope,
+    entries: Vec<JournalEntry>,
+    source: ReplaySource,
+    now: Timestamp,
+) -> Result<()> {
+    let mut importer = JsonlImporter {
+        store,
+        scope,
+        options: ImportOptions { keep_secrets: true, ..ImportOptions::default() },
+        now,
+        report: ImportReport::default(),
+        erased_texts: Vec::new(),
+        statements: Vec::new(),
+        source,
+    };
+    let lines = entries.into_iter().map(|entry| (entry.seq as usize, entry));
+    importer.replay(lines.collect()).await
+}
 
 /// Identity of a journal entry: two entries with equal keys are the same change.
 type JournalEntryKey = (MemoryId, ChangeOp, Timestamp, String, Option<u32>);
@@ -118,7 +151,9 @@ impl JsonlImporter<'_> {
         let ids: HashSet<MemoryId> = lines.iter().map(|(_, entry)| entry.id).collect();
         let ids: Vec<MemoryId> = ids.into_iter().collect();
         let mut state = ReplayState::default();
-        for id in &ids {
+        // Lines that cannot be here need no lookup, which is one for each memory.
+        let looked_up = if self.source == ReplaySource::Continued { &[][..] } else { &ids[..] };
+        for id in looked_up {
             let query = JournalQuery { id: Some(*id), ..JournalQuery::default() };
             state.replayed.extend(
                 self.store.journal().entries(self.scope, &query).await?.iter().map(entry_key),
@@ -126,6 +161,9 @@ impl JsonlImporter<'_> {
         }
         let stored = self.store.memories().get(self.scope, &ids).await?.into_iter().flatten();
         state.current = stored.map(|memory| (memory.id, memory)).collect();
+        if self.source != ReplaySource::Export {
+            return Ok(state);
+        }
         let texts: Vec<Fingerprint> =
             lines.iter().filter_map(|(_, entry)| added_text(entry)).collect();
         let erased = self.store.memories().are_erased(self.scope, &texts).await?;

@@ -8,6 +8,7 @@ pub(crate) mod capture_queue;
 pub(crate) mod uri_index;
 pub(crate) mod usage_ledger;
 pub(crate) mod many_servers;
+pub(crate) mod sealing;
 pub(crate) mod mirror;
 
 use std::{any::Any, collections::BTreeMap, path::PathBuf, sync::Arc};
@@ -95,6 +96,11 @@ macro_rules! suite {
             documents_are_replaced_by_the_first_of_two_writers,
             uris_are_ordered_by_bytes,
             a_batch_may_change_one_memory_many_times,
+        );
+        crate::store::conformance::suite!(sealing $fresh:
+            a_sealed_agent_is_read_and_not_written,
+            a_seal_waits_for_writes_under_way,
+            an_erased_agent_leaves_nothing_and_may_come_back,
         );
 
         #[test]

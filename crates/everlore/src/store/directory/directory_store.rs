@@ -7,7 +7,7 @@
 
 use std::{
     collections::HashMap,
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     sync::Mutex,
     time::{Duration, Instant},
@@ -24,7 +24,7 @@ use crate::{
     },
     store::{
         DocAddress, ListQuery, Memories, MemoryKey, ScopeCounts, SearchIndex, Segment, SqliteStore,
-        Store,
+        Store, StoreAdmin, StoreInfo,
     },
     sync::{lock, run_blocking},
     text::terms::TermHash,
@@ -88,7 +88,11 @@ impl DirectoryStore {
         if recently || !self.folder(scope).is_dir() {
             return Ok(());
         }
-        self.sync_scope(scope, None, false).await?;
+        match self.sync_scope(scope, None, false).await {
+            // Edits by hand of an agent that moves away are left in their files.
+            Ok(_) | Err(Error::Sealed { .. }) => {}
+            Err(error) => return Err(error),
+        }
         last_synced.insert(scope.clone(), Instant::now());
         Ok(())
     }
@@ -157,8 +161,8 @@ impl Store for DirectoryStore {
     }
 
     crate::store_facets! {
-        own: memories, index, uris;
-        by [.inner]: journal, vectors, token_vectors, queue, usage, ledger, vector_cache, documents, admin
+        own: memories, index, uris, admin;
+        by [.inner]: journal, vectors, token_vectors, queue, usage, ledger, vector_cache, documents
     }
 }
 
@@ -215,6 +219,52 @@ impl SearchIndex for DirectoryStore {
 
     async fn stale_scopes(&self) -> Result<Vec<Scope>> {
         self.inner.index().stale_scopes().await
+    }
+}
+
+#[async_trait]
+impl StoreAdmin for DirectoryStore {
+    fn info(&self) -> StoreInfo {
+        let url = format!("directory:{}", self.root.display());
+        StoreInfo { url, ..self.inner.admin().info() }
+    }
+
+    async fn scopes(&self) -> Result<Vec<Scope>> {
+        self.inner.admin().scopes().await
+    }
+
+    async fn integrity(&self) -> Result<Vec<String>> {
+        self.inner.admin().integrity().await
+    }
+
+    async fn compact(&self) -> Result<u64> {
+        self.inner.admin().compact().await
+    }
+
+    async fn seal(&self, agent: &str) -> Result<()> {
+        self.inner.admin().seal(agent).await
+    }
+
+    async fn unseal(&self, agent: &str) -> Result<()> {
+        self.inner.admin().unseal(agent).await
+    }
+
+    /// Removes the files too: a scan would take them for new memories.
+    async fn erase_agent(&self, agent: &str) -> Result<()> {
+        let _no_sync = self.last_synced.lock().await;
+        let folder = self.root.join(folder_name(agent));
+        run_blocking(move || match fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Error::io(folder.display().to_string(), error))
+            }
+            _ => Ok(()),
+        })
+        .await?;
+        self.inner.admin().erase_agent(agent).await
+    }
+
+    async fn close(&self) {
+        self.inner.admin().close().await;
     }
 }
 

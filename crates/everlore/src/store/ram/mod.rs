@@ -11,7 +11,7 @@ mod uri_index;
 mod vector_cache;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Mutex, MutexGuard},
 };
 
@@ -23,7 +23,7 @@ use super::{
     StoreAdmin, StoreInfo,
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     sync::lock,
     text::terms::TermHash,
     types::{
@@ -41,6 +41,7 @@ pub struct RamStore {
     usage_ledger: Mutex<UsageLedgerData>,
     cached_vectors: Mutex<CachedVectorMap>,
     documents: Mutex<BTreeMap<String, SharedDocument>>,
+    sealed_agents: Mutex<BTreeSet<String>>,
 }
 
 impl RamStore {
@@ -79,6 +80,9 @@ impl RamStore {
 impl Store for RamStore {
     async fn apply(&self, write: WriteBatch) -> Result<Vec<AppliedChange>> {
         let mut scopes = self.lock_scopes();
+        if lock(&self.sealed_agents).contains(write.scope.agent()) {
+            return Err(Error::Sealed { agent: write.scope.agent().to_owned() });
+        }
         let mut data = scopes.get(&write.scope).cloned().unwrap_or_default();
         data.check_repeated(&write)?;
         let mut applied = Vec::with_capacity(write.changes.len());
@@ -219,6 +223,25 @@ impl StoreAdmin for RamStore {
 
     async fn compact(&self) -> Result<u64> {
         Ok(0)
+    }
+
+    async fn seal(&self, agent: &str) -> Result<()> {
+        // Under the lock of writes, so that none is under way.
+        let _scopes = self.lock_scopes();
+        lock(&self.sealed_agents).insert(agent.to_owned());
+        Ok(())
+    }
+
+    async fn unseal(&self, agent: &str) -> Result<()> {
+        lock(&self.sealed_agents).remove(agent);
+        Ok(())
+    }
+
+    async fn erase_agent(&self, agent: &str) -> Result<()> {
+        self.lock_scopes().retain(|scope, _| scope.agent() != agent);
+        self.lock_usage_ledger().remove_agent(agent);
+        lock(&self.cached_vectors).remove_agent(agent);
+        Ok(())
     }
 
     async fn close(&self) {}

@@ -38,6 +38,11 @@ impl UsageLedgerData {
         before - lines.len()
     }
 
+    /// Removes every line of an agent.
+    pub(super) fn remove_agent(&mut self, agent: &str) {
+        self.usage.retain(|scope, _| scope.agent() != agent);
+    }
+
     fn records(&self, scope: &Scope) -> impl Iterator<Item = &(UsageRecord, bool)> {
         self.usage.get(scope).into_iter().flatten()
     }

@@ -33,6 +33,11 @@ impl CachedVectorMap {
         });
         before - self.vectors.len()
     }
+
+    /// Removes the vectors of an agent.
+    pub(super) fn remove_agent(&mut self, agent: &str) {
+        self.vectors.retain(|(owner, ..), _| owner.agent() != agent);
+    }
 }
 
 #[async_trait]

@@ -17,6 +17,7 @@ use super::{
     models::{self, ModelRegistry, ModelUse},
     quarantine,
     scope_row::{self, LockedScope, ScopeKey, WriteIds, new_write_id},
+    seal::check_first_write,
     sql::{Statement, list, sql},
     transaction::{RetryRule, Transaction},
     write_script::{PassedTurns, WriteScript},
@@ -117,6 +118,7 @@ impl ServerStore {
         if let Some(applied) = stored_before(&mut tx, key, &scope, prepared).await? {
             return Ok(applied);
         }
+        check_first_write(&mut tx, &scope, &write.scope).await?;
         let loaded = keys.read(write, &scope, results)?;
         let attempt = WriteAttempt { store: self, prepared, key, scope };
         attempt.execute(tx, loaded).await

@@ -41,6 +41,7 @@ mod block_tables;
 mod read_segments;
 mod merge;
 mod integrity;
+mod seal;
 mod memories;
 mod journal;
 mod vectors;
@@ -209,6 +210,18 @@ impl StoreAdmin for ServerStore {
     /// The database reuses space by itself.
     async fn compact(&self) -> Result<u64> {
         Ok(0)
+    }
+
+    async fn seal(&self, agent: &str) -> Result<()> {
+        self.seal_agent(agent).await
+    }
+
+    async fn unseal(&self, agent: &str) -> Result<()> {
+        self.unseal_agent(agent).await
+    }
+
+    async fn erase_agent(&self, agent: &str) -> Result<()> {
+        self.erase_rows_of(agent).await
     }
 
     async fn close(&self) {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    store::plan::ScopeCounters,
+    store::{plan::ScopeCounters, seal::check_index_version},
     text::terms::TERMS_VERSION,
     types::Scope,
 };
@@ -67,7 +67,7 @@ pub(super) fn new_write_id() -> Result<[u8; 16]> {
     Ok(id)
 }
 
-const LOCK: &str = "SELECT changes, sessions, positions, blocks, usage_lines, index_version, write_id, \
+const LOCK: &str = "SELECT changes, sessions, positions, blocks, usage_lines, index_version, write_id, agent, \
                     (SELECT value FROM meta WHERE name = 'min_writer') FROM scopes WHERE scope = ? FOR UPDATE";
 
 /// Locks a scope and runs statements behind the lock, in one round trip; `None` if the scope has no row.
@@ -134,17 +134,15 @@ pub(super) fn create(scope: &Scope) -> Statement {
     insert(&SCOPES, vec![row], OnConflict::Keep)
 }
 
-/// Decodes the row. An index that a newer program built is left alone: its terms are not ours. So is a database that a
-/// newer program migrated to a schema that this one cannot write.
+/// Decodes the row. Fails if the scope is sealed, if a newer program indexed it, and if a newer program migrated the
+/// database to a schema that this one cannot write.
 fn read(mut row: SqlRow) -> Result<LockedScope> {
-    let min_writer = row.opt_int(7)?.unwrap_or(0);
+    let min_writer = row.opt_int(8)?.unwrap_or(0);
     if min_writer > SCHEMA_VERSION {
         return Err(Error::SchemaTooNew { found: min_writer, known: SCHEMA_VERSION });
     }
-    let version = row.int(5)?;
-    if version > TERMS_VERSION {
-        return Err(Error::SchemaTooNew { found: version, known: TERMS_VERSION });
-    }
+    let (version, agent) = (row.int(5)?, row.text(7)?);
+    check_index_version(version, || agent)?;
     Ok(LockedScope {
         counters: ScopeCounters {
             changes: row.int(0)?,

@@ -4,8 +4,8 @@
 use rusqlite::{Connection, params};
 
 use super::{
-    ScopeDb, capture_rows, erase, index, quarantine, rows, statements::Statements, token_vectors,
-    vectors,
+    ScopeDb, capture_rows, erase, index, quarantine, rows, seal::check_new_scope,
+    statements::Statements, token_vectors, vectors,
 };
 use crate::{
     error::{Error, Result},
@@ -17,6 +17,7 @@ use crate::{
             analyze_entries, plan,
         },
         row::encode_image,
+        seal::check_index_version,
     },
     text::terms::TERMS_VERSION,
     types::{AppliedChange, MemoryId, Scope, WriteBatch},
@@ -57,8 +58,7 @@ impl PreparedWrite {
     }
 }
 
-/// Returns a scope and its counters; it is created where needed. An index that a newer program built is
-/// left alone: its terms are not ours.
+/// Returns a scope and its counters; it is created where needed. Fails if it is sealed or was indexed by a newer program.
 fn open_scope<'a>(db: &'a Connection, scope: &'a Scope) -> Result<(ScopeDb<'a>, ScopeCounters)> {
     let sql = "SELECT id, changes, sessions, positions, index_version FROM scopes WHERE agent = ?1 AND user = ?2";
     let names = (scope.agent(), scope.user());
@@ -66,15 +66,14 @@ fn open_scope<'a>(db: &'a Connection, scope: &'a Scope) -> Result<(ScopeDb<'a>, 
     let found = match read()? {
         Some(found) => found,
         None => {
+            check_new_scope(db, scope)?;
             let insert = "INSERT INTO scopes (agent, user, index_version) VALUES (?1, ?2, ?3)";
             db.run(insert, (scope.agent(), scope.user(), TERMS_VERSION))?;
             read()?.ok_or_else(|| Error::damaged("a scope was not stored"))?
         }
     };
     let (id, changes, sessions, positions, version) = found;
-    if version > TERMS_VERSION {
-        return Err(Error::SchemaTooNew { found: version, known: TERMS_VERSION });
-    }
+    check_index_version(version, || scope.agent().to_owned())?;
     let counters = ScopeCounters { changes, sessions, positions };
     Ok((ScopeDb { connection: db, scope, id }, counters))
 }

@@ -16,6 +16,7 @@ use crate::{
     store::{
         DocAddress,
         index::{IndexEntry, READ_BACK_TERMS, REINDEX_BATCH},
+        seal::SEAL,
     },
     text::terms::TERMS_VERSION,
     types::{Memory, MemoryId, Scope},
@@ -114,6 +115,7 @@ pub(super) fn reindex(db: ScopeDb<'_>) -> Result<usize> {
         Ok(())
     })?;
     index::add(db, batch)?;
-    db.run("UPDATE scopes SET index_version = ?2 WHERE id = ?1", (db.id, TERMS_VERSION))?;
+    let sql = "UPDATE scopes SET index_version = ?2 WHERE id = ?1 AND index_version < ?3";
+    db.run(sql, (db.id, TERMS_VERSION, SEAL))?;
     Ok(count)
 }

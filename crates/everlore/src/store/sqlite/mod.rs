@@ -40,6 +40,7 @@ mod capture_queue;
 mod uri_index;
 mod shared_documents;
 mod integrity;
+mod seal;
 #[cfg(test)]
 pub(crate) mod vm_steps;
 
@@ -55,10 +56,10 @@ use rusqlite::Connection;
 use self::{pool::ReaderPool, statements::Statements, writer::SqliteWriter};
 use super::{
     DocAddress, ListQuery, Memories, MemoryKey, ScopeCounts, Store, StoreAdmin, StoreInfo,
-    index::block_cache::BlockCache, vector_cache::CacheTally,
+    index::block_cache::BlockCache, seal::SEAL, vector_cache::CacheTally,
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     sync::run_blocking,
     types::{AppliedChange, Change, Fingerprint, Memory, MemoryId, Scope, WriteBatch},
 };
@@ -154,7 +155,10 @@ impl SqliteStore {
         let scope = scope.clone();
         self.writer
             .run(move |db| match ScopeDb::find(db, &scope)? {
-                Some(db) => write(db),
+                Some(db) => {
+                    db.check_unsealed()?;
+                    write(db)
+                }
                 None => Ok(T::default()),
             })
             .await
@@ -277,6 +281,27 @@ impl StoreAdmin for SqliteStore {
         self.writer.vacuum().await
     }
 
+    async fn seal(&self, agent: &str) -> Result<()> {
+        let agent = agent.to_owned();
+        self.writer.run(move |db| seal::seal(db, &agent)).await
+    }
+
+    async fn unseal(&self, agent: &str) -> Result<()> {
+        let agent = agent.to_owned();
+        self.writer.run(move |db| seal::unseal(db, &agent)).await
+    }
+
+    async fn erase_agent(&self, agent: &str) -> Result<()> {
+        let agent = agent.to_owned();
+        self.writer.run(move |db| seal::erase_agent(db, &agent)).await?;
+        self.block_cache.clear();
+        self.writer.vacuum().await?;
+        if !self.writer.truncate_wal().await? {
+            tracing::warn!("readers kept the write-ahead log from being emptied");
+        }
+        Ok(())
+    }
+
     async fn close(&self) {
         if let Err(error) = self.flush_tally().await {
             tracing::debug!("{error}: the hit rate of the vector cache is not complete");
@@ -301,6 +326,15 @@ impl<'a> ScopeDb<'a> {
         let sql = "SELECT id FROM scopes WHERE agent = ?1 AND user = ?2";
         let id = connection.one(sql, (scope.agent(), scope.user()), |row| row.get(0))?;
         Ok(id.map(|id| Self { connection, scope, id }))
+    }
+
+    /// Fails if the scope is sealed.
+    fn check_unsealed(&self) -> Result<()> {
+        let sql = "SELECT 1 FROM scopes WHERE id = ?1 AND index_version >= ?2";
+        if self.finds(sql, (self.id, SEAL))? {
+            return Err(Error::Sealed { agent: self.scope.agent().to_owned() });
+        }
+        Ok(())
     }
 }
 

@@ -1,4 +1,6 @@
-//! `everlore agent`: the agents of a home and their overrides of settings.
+//! `everlore agent`: the agents of a home, their overrides of settings and their databases.
+
+mod database;
 
 use std::collections::BTreeMap;
 
@@ -14,7 +16,7 @@ use crate::{
     render::{new_table, pluralize, render_table},
 };
 
-/// List agents, and show or change settings of a single agent
+/// List agents, show or change settings of a single agent, and move it to another database
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentCommand {
     /// List the agents of this home
@@ -27,10 +29,19 @@ pub(crate) enum AgentCommand {
     Unset(AgentUnsetArgs),
     /// Remove all overrides of an agent
     Reset(AgentResetArgs),
+    /// Show the database of an agent, and how far a move is
+    Show(AgentShowArgs),
+    Move(database::AgentMoveArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentSettingsArgs {
+    /// The agent [default: the one in use]
+    name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentShowArgs {
     /// The agent [default: the one in use]
     name: Option<String>,
 }
@@ -62,7 +73,12 @@ pub(crate) struct AgentResetArgs {
 impl AgentCommand {
     /// Returns `true` for commands that only read.
     pub(crate) fn is_read_only(&self) -> bool {
-        matches!(self, Self::List | Self::Settings(_))
+        matches!(self, Self::List | Self::Settings(_) | Self::Show(_))
+    }
+
+    /// Returns `true` for commands that change settings of an agent.
+    pub(crate) fn changes_settings(&self) -> bool {
+        matches!(self, Self::Set(_) | Self::Unset(_) | Self::Reset(_))
     }
 
     /// Lists agents, or shows or changes the settings of one.
@@ -88,6 +104,11 @@ impl AgentCommand {
                     cx.files_only_engine().reset_agent_settings(&args.name, |_| true).await?;
                 print_overrides(&settings, out)
             }
+            Self::Show(args) => {
+                let name = args.name.as_deref().unwrap_or(cx.scope.agent());
+                database::show(cx, name, out).await
+            }
+            Self::Move(args) => args.run(cx, out).await,
         }
     }
 }
@@ -205,6 +226,12 @@ fn flatten_settings(sections: &Map<String, Value>) -> BTreeMap<String, String> {
 
 /// Parses `KEY=VALUE`, with the value as the type that the setting has.
 fn parse_assignment(cx: &CliContext, setting: &str) -> Result<(String, Option<Value>)> {
+    if setting.starts_with("store.") {
+        return Err(CliError::invalid(
+            "the database of an agent is no setting",
+            "move its memories with `everlore agent move NAME --to URL`",
+        ));
+    }
     let Some((key, text)) = setting.split_once('=') else {
         return Err(CliError::invalid(
             format!("`{setting}` sets nothing"),

@@ -9,14 +9,15 @@ use std::{
     io::{self, Write},
 };
 
-use everlore::{
-    Engine, Scope,
-    store::{ListOrder, ListQuery, MemoryFilter},
-};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::Result;
+use crate::{
+    engine::Engine,
+    error::Result,
+    store::{ListOrder, ListQuery, MemoryFilter},
+    types::Scope,
+};
 
 /// Memories whose text is recalled in both databases.
 const SAMPLED_RECALLS: usize = 20;
@@ -27,10 +28,14 @@ const SAMPLED_FROM: usize = 1_000;
 /// Difference between both databases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum CopyProblem {
+pub enum CopyProblem {
+    /// Numbers of memories by kind and status, or of erased texts.
     Counts,
+    /// Content of a memory.
     Memories,
+    /// Line of the journal.
     Journal,
+    /// Memories that a query recalls.
     Recalls,
 }
 
@@ -45,22 +50,26 @@ impl fmt::Display for CopyProblem {
     }
 }
 
-/// Returns the differences of a scope.
-pub(super) async fn verify(from: &Engine, to: &Engine, scope: &Scope) -> Result<Vec<CopyProblem>> {
-    let mut problems = Vec::new();
-    let (source, target) = (from.count(scope).await?, to.count(scope).await?);
-    if (source.memories, source.tombstones) != (target.memories, target.tombstones) {
-        problems.push(CopyProblem::Counts);
-    }
-    for (journal, problem) in [(false, CopyProblem::Memories), (true, CopyProblem::Journal)] {
-        if digest(from, scope, journal).await? != digest(to, scope, journal).await? {
-            problems.push(problem);
+impl Engine {
+    /// Compares a scope in the databases of two engines and returns the differences. Nobody may change it meanwhile.
+    pub async fn compare_scope(&self, copy: &Self, scope: &Scope) -> Result<Vec<CopyProblem>> {
+        let mut problems = Vec::new();
+        let (source, target) = (self.count(scope).await?, copy.count(scope).await?);
+        if (source.memories, source.tombstones) != (target.memories, target.tombstones) {
+            problems.push(CopyProblem::Counts);
         }
+        for (journal, problem) in [(false, CopyProblem::Memories), (true, CopyProblem::Journal)] {
+            let (own, copied) =
+                tokio::try_join!(digest(self, scope, journal), digest(copy, scope, journal))?;
+            if own != copied {
+                problems.push(problem);
+            }
+        }
+        if !recalls_agree(self, copy, scope).await? {
+            problems.push(CopyProblem::Recalls);
+        }
+        Ok(problems)
     }
-    if !recalls_agree(from, to, scope).await? {
-        problems.push(CopyProblem::Recalls);
-    }
-    Ok(problems)
 }
 
 /// Compares what texts of memories recall, spread over the scope.
