@@ -93,7 +93,7 @@ fn an_agent_is_the_same_in_every_database_on_its_way_around() {
         let moved = home.run(&["agent", "move", "default", "--to", to]);
         assert_eq!(moved.code, 0, "{moved:?}");
         postgres.assert_hidden(&moved);
-        assert_same(&home, &before, &format!("{to}"));
+        assert_same(&home, &before, to);
         let shown = home.run(&["agent", "show", "default"]);
         assert!(shown.out.contains("kept until --confirm"), "{shown:?}");
         postgres.assert_hidden(&shown);
