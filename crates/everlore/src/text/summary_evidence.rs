@@ -24,9 +24,9 @@ const MIN_CHINESE_SHARE: f64 = 0.4;
 static ABOUT_ASSISTANT: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)\b(?:assistant|agent)\b|助手|助理").expect("valid"));
 
-/// A line that tells something of the user, or lets the user say it.
+/// A line that tells something of the user, lets the user say it, or says it to the user.
 static ABOUT_USER: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:users?|i|i['’]m|my|me|we|our)\b|用户|我").expect("valid")
+    Regex::new(r"(?i)\b(?:users?|i|my|me|we|our|you|your)\b|用户|我|你|您").expect("valid")
 });
 
 /// Words of a summary for those who talk.
@@ -103,6 +103,8 @@ mod tests {
             "- The user ran the Leeds half marathon in 1:45.",
             "- We talked about love and politics.",
             "- User does intervals on the track twice a week.",
+            "- You do intervals on the track twice a week.",
+            "- You're training on the track with most people.",
             "- ass",
         ];
         assert_eq!(kept(&lines, &said), [told, advice]);
@@ -121,6 +123,7 @@ mod tests {
             "- 用户下个月搬到杭州，房租6000",
             "- 我猜我们的生命中是一位画家",
             "- 用户觉得月卡比年卡划算",
+            "- 你觉得月卡比年卡划算",
             "- 同",
         ];
         assert_eq!(kept(&lines, &said), [told, advice]);
