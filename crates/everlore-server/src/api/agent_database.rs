@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::settings::access_for_agent;
 use crate::{
     Access, Admin, ApiResult, App, JsonBody, JsonResponse, PathParam, Problem, QueryParams,
     agent_moves::AgentMoves,
@@ -75,9 +76,8 @@ pub(super) async fn show(
     PathParam(agent): PathParam,
     params: QueryParams,
 ) -> ApiResult<AgentDatabaseView> {
-    params.finish()?;
     access.require_owner()?;
-    let access = access.with_scope(Some(&agent), None)?;
+    let access = access_for_agent(&access, &agent, params)?;
     Ok(JsonResponse::ok(view(&access, &agent).await?))
 }
 
@@ -97,20 +97,12 @@ pub(super) async fn change(
     params: QueryParams,
     JsonBody(body, _): JsonBody<AgentMoveBody>,
 ) -> ApiResult<AgentDatabaseView> {
-    params.finish()?;
     access.require_owner()?;
-    let access = access.with_scope(Some(&agent), None)?;
+    let access = access_for_agent(&access, &agent, params)?;
     let engine = access.engine();
     let to = match body.action {
         AgentMoveAction::Move => Some(target(body.to.as_deref().unwrap_or_default())?),
-        AgentMoveAction::Back if engine.agent_database(&agent).await?.kept.is_some() => None,
-        AgentMoveAction::Back => {
-            return Err(Error::invalid(
-                "no move of this agent waits to be taken back",
-                "GET tells which database it uses",
-            )
-            .into());
-        }
+        AgentMoveAction::Back => None,
         AgentMoveAction::Confirm => {
             engine.confirm_agent_move(&agent).await?;
             return Ok(JsonResponse::ok(view(&access, &agent).await?));
@@ -120,16 +112,22 @@ pub(super) async fn change(
             return Ok(JsonResponse::ok(view(&access, &agent).await?));
         }
     };
-    if !AgentMoves::start(&access.app, engine, &agent, to) {
-        let advice = "GET tells how far it is";
-        return Err(Problem::new(
-            StatusCode::CONFLICT,
-            "conflict",
-            "the agent moves already",
-            advice,
-        ));
-    }
+    start(&access, &agent, to).await?;
     Ok(JsonResponse(StatusCode::ACCEPTED, view(&access, &agent).await?))
+}
+
+/// Starts a move in the background (`None`: back to the database that the last one left).
+async fn start(access: &Access, agent: &str, to: Option<StoreUrl>) -> Result<(), Problem> {
+    let engine = access.engine();
+    if to.is_none() && engine.agent_database(agent).await?.kept.is_none() {
+        let advice = "GET tells which database it uses";
+        return Err(Error::invalid("no move of this agent waits to be taken back", advice).into());
+    }
+    if AgentMoves::start(&access.app, engine, agent, to) {
+        return Ok(());
+    }
+    let (code, advice) = (StatusCode::CONFLICT, "GET tells how far it is");
+    Err(Problem::new(code, "conflict", "the agent moves already", advice))
 }
 
 /// Returns the database that a request names; an empty address for that of the home.

@@ -165,7 +165,7 @@ async fn change_settings(
 }
 
 /// Returns access to the agent that the path names, if the caller may have it.
-fn access_for_agent(
+pub(super) fn access_for_agent(
     access: &Access,
     agent: &str,
     mut params: QueryParams,

@@ -62,12 +62,26 @@ impl AgentMoveArgs {
         let bar = out.progress("copying changes", Some(0));
         let mut progress = |step: MoveProgress| show_progress(step, &bar, out);
         let report = match &self.to {
-            Some(to) => engine.move_agent(name, &named_database(cx, to)?, &mut progress).await,
-            None => engine.move_agent_back(name, &mut progress).await,
+            Some(to) => {
+                let to = named_database(cx, to)?;
+                let moved = engine.move_agent(name, &to, &mut progress).await;
+                moved.map_err(|error| explain(CliError::from(error), &to))
+            }
+            None => Ok(engine.move_agent_back(name, &mut progress).await?),
         };
         bar.finish_and_clear();
         print_report(&report?, out)
     }
+}
+
+/// Replaces the advice of a storage error, which is about files, if the agent moves to a server.
+fn explain(error: CliError, to: &StoreUrl) -> CliError {
+    if !to.is_server() || !error.is_of_store() {
+        return error;
+    }
+    error.with_hint(format!(
+        "nothing was switched; check that the database {to} runs and accepts this user, then repeat the command"
+    ))
 }
 
 /// Returns the database that `--to` names; an empty address for that of the home.

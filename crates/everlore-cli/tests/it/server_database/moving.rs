@@ -206,6 +206,10 @@ fn a_move_is_ended_or_refused_with_what_to_do() {
     refused(&["--cancel"], "no move of `default` is under way");
     refused(&["--to", "home"], "already");
     refused(&["--to", "host=h password=hunter2"], "not the address");
+    refused(
+        &["--to", "postgres://u:hunter2@127.0.0.1:1/x"],
+        "the database postgres://u:***@127.0.0.1:1/x runs",
+    );
     let mut child = home.start(&["agent", "move", "default", "--to", &one]);
     let mut notes = BufReader::new(child.stderr.take().unwrap()).lines();
     assert!(notes.any(|line| line.unwrap().contains("comparing")));
