@@ -15,6 +15,12 @@ DATABASES := $(TOOLS)/databases
 # Starts them beside a command, and stops them.
 WITH_DATABASES := EVERLORE_TEST_DATABASES="$(DATABASES)" $(PYTHON) tools/databases/run
 
+# The Node.js among the clients builds the web page; elsewhere than on Linux it is the one on the path.
+WITH_NODE := PATH="$(CLIENTS)/node/node_modules/.bin:$$PATH"
+UI_MODULES := ui/node_modules/ready
+# The program that the page tests start.
+DEBUG_EVERLORE = $(abspath $(or $(CARGO_TARGET_DIR),target))/debug/everlore
+
 # Where `make small-model` keeps the model, its log and the report; which program it tries, built first if none is named; and
 # further options of tools/small_model/run.py.
 SMALL_MODEL := $(TOOLS)/small-model
@@ -32,7 +38,7 @@ FUZZ_SECONDS ?= 60
 MIN_COVERAGE ?= 85
 
 .DEFAULT_GOAL := help
-.PHONY: help run dist install test requirements fetch lint unit doctest model clients databases bench cluster move fuzz coverage docs deny small-model clean
+.PHONY: help run dist install test requirements fetch lint unit doctest ui ui-test ui-check ui-pages screenshots model clients databases bench cluster move fuzz coverage docs deny small-model clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,11 +56,11 @@ install: ## build what ships and put `everlore` on your path
 	@sh tools/requirements.sh run
 	$(CARGO) install --locked --profile dist --path crates/everlore-cli
 
-test: requirements fetch lint unit doctest ## check format, lints and dependencies, run all tests
+test: requirements fetch lint unit doctest ui-test ## check format, lints and dependencies, run all tests
 
 # One message names everything that is missing, before anything is built.
 requirements:
-	@CARGO="$(CARGO)" PYTHON="$(PYTHON)" MODEL="$(MODEL)" CLIENTS="$(CLIENTS)" DATABASES="$(DATABASES)" \
+	@CARGO="$(CARGO)" PYTHON="$(PYTHON)" MODEL="$(MODEL)" CLIENTS="$(CLIENTS)" DATABASES="$(DATABASES)" UI_MODULES="$(UI_MODULES)" \
 		sh tools/requirements.sh test
 
 # A test checks licences and sources of all dependencies without a network; for those of other systems it needs their crates.
@@ -76,6 +82,30 @@ unit: $(MODEL)/model.safetensors $(CLIENTS)/python/ready $(CLIENTS)/node/ready d
 
 doctest:
 	$(CARGO) test --locked --workspace --doc
+
+ui: $(UI_MODULES) ## build the web page from ui/ into the server
+	cd ui && $(WITH_NODE) node node_modules/vite/bin/vite.js build
+
+ui-test: ui-check ui-pages ## check and test the web page, in Chromium too
+
+ui-check: $(UI_MODULES)
+	cd ui && export $(WITH_NODE) && node node_modules/svelte-check/bin/svelte-check --tsconfig ./tsconfig.json --fail-on-warnings && \
+		node node_modules/vitest/vitest.mjs run && node tests/bundle.mjs
+
+ui-pages: $(UI_MODULES)
+	@sh tools/browser.sh
+	$(CARGO) build --locked -p everlore-cli
+	cd ui && $(WITH_NODE) EVERLORE="$(DEBUG_EVERLORE)" node tests/pages/run.mjs
+
+screenshots: $(UI_MODULES) ## picture every page of the web page: ui/screenshots
+	@sh tools/browser.sh
+	$(CARGO) build --locked -p everlore-cli
+	cd ui && $(WITH_NODE) EVERLORE="$(DEBUG_EVERLORE)" node tests/pages/screenshots.mjs
+
+# As with the clients: no script of a package is run, and `npm ci` would want the parts for other systems in the lock.
+$(UI_MODULES): ui/package.json ui/package-lock.json $(CLIENTS)/node/ready
+	cd ui && $(WITH_NODE) npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
+	touch $@
 
 model: $(MODEL)/model.safetensors ## fetch all-MiniLM-L6-v2, which the tests of local models run
 
@@ -144,7 +174,7 @@ small-model: ## try Everlore with a real small chat model: EVERLORE=PROGRAM SMAL
 
 clean: ## delete what was built, tools included
 	$(CARGO) clean
-	rm -rf $(TOOLS) fuzz/target fuzz/corpus fuzz/artifacts
+	rm -rf $(TOOLS) ui/node_modules ui/screenshots fuzz/target fuzz/corpus fuzz/artifacts
 
 $(TOOLS)/bin/cargo-%:
 	$(CARGO) install --locked --root $(TOOLS) cargo-$*

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks at once that everything a make target needs is installed, and says in one message what is missing and how to get it.
 # Usage: requirements.sh run|test. npm, pip and apt-get are needed only until their downloads are in the folders MODEL,
-# CLIENTS and DATABASES.
+# CLIENTS and DATABASES and the file UI_MODULES exists.
 set -u
 
 target=$1
@@ -62,7 +62,9 @@ if [ "$target" = test ]; then
 	elif ! works "$python" --version; then
 		lack "Python 3 ($python)" python3 python
 	fi
-	if { [ ! -f "${CLIENTS:-}/node/ready" ] || [ -n "$fetch_servers" ]; } && ! works npm --version; then
+	fetch_page=
+	[ -n "${UI_MODULES:-}" ] && [ ! -f "$UI_MODULES" ] && fetch_page=yes
+	if { [ ! -f "${CLIENTS:-}/node/ready" ] || [ -n "$fetch_servers$fetch_page" ]; } && ! works npm --version; then
 		lack npm npm node
 	fi
 	# Tests run the shell commands of docs/http-api.md, and keep a vault in git.

@@ -6,7 +6,10 @@ use clap::{Args, Parser, Subcommand};
 use everlore::config::StoreUrl;
 
 use crate::{
-    commands::{self, embed::EmbedCommand, layer::LayerCommand, memory::MemoryCommand},
+    commands::{
+        self, embed::EmbedCommand, layer::LayerCommand, memory::MemoryCommand,
+        schedule::ScheduleCommand,
+    },
     output::ColorChoice,
 };
 
@@ -106,7 +109,17 @@ pub(crate) enum CliCommand {
     Extract(commands::extract::ExtractArgs),
     #[command(subcommand)]
     Quarantine(commands::quarantine::QuarantineCommand),
+    #[command(subcommand)]
+    Experience(commands::experience::ExperienceCommand),
+    Feedback(commands::feedback::FeedbackArgs),
     Upkeep(commands::upkeep::UpkeepArgs),
+    Audit(commands::audit::AuditArgs),
+    Reflect(commands::reflect::ReflectArgs),
+    Proposals(commands::proposals::ProposalsArgs),
+    #[command(subcommand)]
+    Schedule(commands::schedule::ScheduleCommand),
+    Heartbeat(commands::heartbeat::HeartbeatArgs),
+    Profile(commands::profile::ProfileArgs),
     Ledger(commands::ledger::LedgerArgs),
     #[command(subcommand)]
     Vault(commands::vault::VaultCommand),
@@ -163,10 +176,16 @@ impl CliCommand {
             Self::Agent(command) => command.is_read_only(),
             Self::Memory(command) => command.is_read_only(),
             Self::Import(args) => args.is_read_only(),
+            Self::Audit(args) => args.is_read_only(),
+            Self::Reflect(args) => args.is_read_only(),
+            Self::Proposals(args) => args.is_read_only(),
+            Self::Profile(args) => args.is_read_only(),
             Self::Tool(command) => command.is_read_only(),
             Self::Fs(command) => command.is_read_only(),
             Self::Vault(command) => command.is_read_only(),
             Self::Quarantine(command) => command.is_read_only(),
+            Self::Schedule(command) => command.is_read_only(),
+            Self::Experience(command) => command.is_read_only(),
             Self::Extract(args) => args.is_read_only(),
             _ => false,
         }
@@ -196,8 +215,13 @@ impl CliCommand {
 
     /// Returns `true` for commands that report the startup notes in their own way.
     pub(crate) fn prints_own_notes(&self) -> bool {
-        let prints_own =
-            matches!(self, Self::Memory(MemoryCommand::Import(_)) | Self::Hook(_) | Self::Agent(_));
+        let prints_own = matches!(
+            self,
+            Self::Memory(MemoryCommand::Import(_))
+                | Self::Schedule(ScheduleCommand::Explain(_))
+                | Self::Hook(_)
+                | Self::Agent(_)
+        );
         prints_own || self.settings_optional()
     }
 }

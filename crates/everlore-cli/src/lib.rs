@@ -131,6 +131,10 @@ fn init_logging(verbose: u8) {
     };
     // Other crates log what they carry, such as the texts of MCP messages.
     let is_ours = filter_fn(|metadata| metadata.target().starts_with("everlore"));
-    let logger = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
+    let logger = tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(std::io::stderr)
+        // They would be printed to the same stream, and a server whose log nobody reads any more would panic.
+        .log_internal_errors(false);
     logger.finish().with(is_ours).init();
 }

@@ -46,6 +46,7 @@ enum Command {
     Latency(commands::latency::LatencyArgs),
     Life(commands::life::LifeArgs),
     Move(commands::agent_move::AgentMoveArgs),
+    Audit(commands::audit::AuditArgs),
     Load(commands::load::LoadArgs),
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     Cluster(commands::cluster::ClusterArgs),
@@ -73,6 +74,7 @@ fn main() -> Result<()> {
         Command::Mcp(args) => commands::mcp::run(&args),
         Command::Life(args) => commands::life::run(&args),
         Command::Move(args) => commands::agent_move::run(&args),
+        Command::Audit(args) => commands::audit::run(&args),
         Command::Load(args) => commands::load::run_load(&args),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Command::Cluster(args) => commands::cluster::run(&args),

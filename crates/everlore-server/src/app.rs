@@ -9,7 +9,7 @@ use crate::{
     ServerOptions, agent_moves::AgentMoves, audit::AuditLog, auth::Credentials,
     caller_slots::CallerSlots, fifo_cache::FifoCache, host_guard::HostGuard,
     idempotency::InFlightKeys, journal_watch::JournalWatch, metrics::Metrics,
-    offload::OffloadSlots, rate_limit::RateLimits, tls::TlsContext,
+    offload::OffloadSlots, rate_limit::RateLimits, sign_in::SignInCodes, tls::TlsContext,
 };
 
 /// Handle to the server's state; cheap to clone.
@@ -23,6 +23,7 @@ pub(crate) struct AppState {
     pub(crate) tools: Arc<ToolRegistry>,
     pub(crate) options: ServerOptions,
     pub(crate) credentials: Credentials,
+    pub(crate) sign_in_codes: SignInCodes,
     pub(crate) guard: HostGuard,
     pub(crate) rate_limits: RateLimits,
     pub(crate) caller_slots: Arc<CallerSlots>,
@@ -56,6 +57,7 @@ impl App {
             engine,
             tools: Arc::new(ToolRegistry::all()),
             credentials: Credentials::open(&options.home)?,
+            sign_in_codes: SignInCodes::default(),
             guard: HostGuard::new(address, &options.allowed_hosts, tls),
             rate_limits: RateLimits::new(options.requests_per_second),
             caller_slots: Arc::new(CallerSlots::for_requests()),

@@ -49,6 +49,11 @@ impl AuditLog {
         Ok(Self { path, file: Mutex::new(file) })
     }
 
+    /// Returns the path of the current file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Appends a line. A failure is logged and does not fail the request, which is already answered.
     pub(crate) fn write(&self, record: &AuditRecord<'_>) {
         if let Err(error) = self.try_write(record) {

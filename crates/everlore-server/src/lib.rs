@@ -41,6 +41,7 @@ mod keys;
 mod token;
 mod rate_limit;
 mod caller_slots;
+mod heartbeat;
 mod journal_watch;
 mod idempotency;
 mod agent_moves;
@@ -56,6 +57,8 @@ mod listen;
 mod pending;
 mod tls;
 mod docs_page;
+mod web_page;
+mod sign_in;
 mod api;
 mod mcp;
 mod compat;
@@ -152,8 +155,14 @@ impl Server {
         token::token_path(&self.app.options.home)
     }
 
+    /// Creates a link that signs a browser in as the owner: once, and within some minutes.
+    pub fn sign_in_link(&self) -> Result<String> {
+        let code = self.app.sign_in_codes.issue(std::time::Instant::now())?;
+        Ok(format!("{}/#sign-in={code}", self.info.url()))
+    }
+
     /// Answers until `shutdown` completes, then finishes running requests. Meanwhile a worker extracts memories from
-    /// observed turns. The engine stays open; its owner closes it.
+    /// observed turns, and the heartbeat runs jobs that are due. The engine stays open; its owner closes it.
     pub async fn run(self, shutdown: impl Future<Output = ()> + Send + 'static) {
         self.run_until(Box::pin(shutdown)).await;
     }
@@ -161,6 +170,7 @@ impl Server {
     async fn run_until(self, shutdown: response::BoxFuture<'static, ()>) {
         let router = api::router(self.app.clone());
         let worker = self.app.engine.spawn_worker();
+        let heartbeat = tasks::spawn(Box::pin(heartbeat::run(self.app.clone())));
         let context = listen::ListenContext {
             shutting_down: self.app.shutting_down.clone(),
             timeouts: self.app.options.timeouts.clone(),
@@ -172,6 +182,7 @@ impl Server {
         #[cfg(feature = "remote")]
         self.app.proxy.flush().await;
         worker.stop(self.app.options.timeouts.worker_stop).await;
+        heartbeat.abort();
         self.app.engine.flush_usage().await;
         self.lock.release();
     }

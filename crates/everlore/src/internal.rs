@@ -51,6 +51,9 @@ pub mod text {
     pub mod tiers {
         pub use crate::text::tiers::{one_line, overview, without_generated_overview};
     }
+    pub mod tool_event {
+        pub use crate::text::tool_event::ToolEvent;
+    }
     pub mod tokens {
         pub use crate::text::tokens::estimate_tokens;
     }

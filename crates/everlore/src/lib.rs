@@ -19,6 +19,7 @@ mod embed;
 mod ingest;
 mod recall;
 mod upkeep;
+mod growth;
 mod prompt;
 pub mod engine;
 pub mod tools;

@@ -22,11 +22,11 @@ pub(super) async fn run(
     let saves = !dry_run;
     if saves {
         // A result without improvement removes an earlier calibration.
-        let tuning = result.improves.then(|| (result.tuning, cx.now().timestamp()));
+        let tuning = result.is_change().then(|| (result.tuning, cx.now().timestamp()));
         calibration::save_tuning(&cx.home, &cx.scope, tuning)?;
     }
     out.answer_text(
-        &json!({ "calibration": result, "kept": saves && result.improves }),
+        &json!({ "calibration": result, "kept": saves && result.is_change() }),
         &render_calibration(&result, saves),
     )
 }

@@ -4,7 +4,7 @@ use everlore::{
     Hit, Recall,
     engine::{
         ConfidenceBasis, ConfidenceEstimate, FeatureContribution, IdentityQuestion, Intent,
-        MemoryNeed, QueryKind, QueryTerm,
+        MemoryFeedback, MemoryNeed, QueryKind, QueryTerm,
     },
     types::CheckStatus,
 };
@@ -174,6 +174,9 @@ fn render_factors(hit: &Hit) -> String {
     } else {
         format!(" × update {:.3}", factors.update)
     };
+    let feedback = MemoryFeedback::of_memory(&hit.memory).map_or_else(String::new, |it| {
+        format!("   feedback {} good, {} bad, in the weight\n", it.good, it.bad)
+    });
     let product = factors.relevance
         * factors.recency
         * factors.weight
@@ -182,7 +185,7 @@ fn render_factors(hit: &Hit) -> String {
         * factors.update;
     format!(
         "   relevance {:.2} × recency {:.3} × weight {:.3} × importance {:.3} × kind {:.2}{update} = {product:.2}\n   \
-         score {product:.2} / (1 + {product:.2}) = {:.2}\n",
+         score {product:.2} / (1 + {product:.2}) = {:.2}\n{feedback}",
         factors.relevance,
         factors.recency,
         factors.weight,

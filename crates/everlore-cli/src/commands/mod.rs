@@ -23,7 +23,15 @@ pub(crate) mod layer;
 pub(crate) mod session;
 pub(crate) mod extract;
 pub(crate) mod quarantine;
+pub(crate) mod experience;
+pub(crate) mod feedback;
 pub(crate) mod upkeep;
+pub(crate) mod audit;
+pub(crate) mod reflect;
+pub(crate) mod proposals;
+pub(crate) mod schedule;
+pub(crate) mod heartbeat;
+pub(crate) mod profile;
 pub(crate) mod ledger;
 pub(crate) mod vault;
 pub(crate) mod scopes;
@@ -60,12 +68,16 @@ pub(crate) fn run<'a>(
 ) -> CommandFuture<'a> {
     dispatch!(command, CliCommand, cx, out:
         Chat | Onboard | Remember | Observe | Ingest | Import | Recall | Context | Prompt | Session | Extract |
-        Quarantine | Upkeep | Ledger | Scopes | Agent | Embed | Model | Hook | Doctor;
+        Quarantine | Feedback | Upkeep | Audit | Profile | Reflect | Heartbeat | Ledger | Scopes | Agent | Embed | Model |
+        Hook | Doctor;
         #[cfg(feature = "server")]
         CliCommand::Serve(args) => Box::pin(args.run(cx, out)),
         #[cfg(feature = "server")]
         CliCommand::Mcp(args) => Box::pin(args.run(cx, out)),
         CliCommand::Memory(command) => command.run(cx, out),
+        CliCommand::Proposals(args) => args.run(cx, out),
+        CliCommand::Schedule(command) => command.run(cx, out),
+        CliCommand::Experience(command) => command.run(cx, out),
         CliCommand::Tool(command) => command.run(cx, out),
         CliCommand::Fs(command) => command.run(cx, out),
         CliCommand::Vault(command) => command.run(cx, out),

@@ -8,7 +8,7 @@ use std::{
 
 use clap::{Args, Subcommand};
 use everlore::{Engine, internal::files::atomic_file::create_private_folder};
-use everlore_server::{PendingServer, ServerOptions, Timeouts, TlsFiles};
+use everlore_server::{PendingServer, Server, ServerOptions, Timeouts, TlsFiles};
 use serde_json::json;
 
 use crate::{
@@ -144,8 +144,11 @@ impl ListenArgs {
         };
         let server = pending.start(engine)?;
         if !is_printed {
-            print_address((server.info().url(), server.token_file()), cx, out)?;
+            let printed = print_address((server.info().url(), server.token_file()), cx, out);
+            unless_unread(printed)?;
         }
+        // A reader that left after the address must not end the server.
+        let _ = print_sign_in_link(&server, out);
         let replay = tokio::spawn(replay_regularly(cx.engine().await?.clone(), cx.home.clone()));
         server.run(shutdown).await;
         replay.abort();
@@ -204,7 +207,8 @@ async fn open_engine(
             return opened.map(|engine| (engine, is_printed));
         }
         if !is_printed {
-            print_address((pending.info().url(), pending.token_file()), cx, out)?;
+            let printed = print_address((pending.info().url(), pending.token_file()), cx, out);
+            unless_unread(printed)?;
             is_printed = true;
         }
         tracing::warn!(store = %cx.store, "the database cannot be reached; the server is not ready");
@@ -224,6 +228,23 @@ fn print_address(server: (String, PathBuf), cx: &CliContext, out: &mut Output) -
             out.line(&format!("database: {}", cx.store))?;
         }
     }
+    out.flush()
+}
+
+/// Ignores that nobody reads the output any more: a server serves on.
+fn unless_unread(printed: Result<()>) -> Result<()> {
+    match printed {
+        Err(CliError::BrokenPipe) => Ok(()),
+        other => other,
+    }
+}
+
+/// Prints the link to the web page; programs, which read JSON, have the token file.
+fn print_sign_in_link(server: &Server, out: &mut Output) -> Result<()> {
+    if out.is_json() {
+        return Ok(());
+    }
+    out.line(&format!("page: {} (works once, for 15 minutes)", server.sign_in_link()?))?;
     out.flush()
 }
 

@@ -53,7 +53,7 @@ fn it_opens_with_a_backup_and_nothing_is_missing() {
     let parts = ["I'm allergic to peanuts", "我喜欢喝龙井茶", "The user lives in Lisbon"];
     assert_prints(&home.run(&["memory", "list", "--kind", "user"]), &parts);
     assert_prints(&home.run(&["memory", "history", "--limit", "1"]), &["#10"]);
-    assert_prints(&home.run(&["doctor"]), &["schema 8", "8 memories, 10 changes"]);
+    assert_prints(&home.run(&["doctor"]), &["schema 9", "8 memories, 10 changes"]);
     let names = fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name());
     let backups = names.filter(|name| name.to_string_lossy().ends_with(".backup"));
     assert_eq!(backups.count(), 1, "the migration left a backup");

@@ -10,6 +10,7 @@ mod skipped;
 mod transcript;
 mod answers;
 mod why_not;
+mod experience;
 mod checks;
 mod failures;
 mod text_round_trip;
@@ -35,6 +36,8 @@ mod kill;
 mod kill_commands;
 mod layers;
 mod lifecycle;
+#[cfg(all(feature = "remote", unix))]
+mod schedule;
 mod memory_vault;
 mod prompt;
 mod embed;

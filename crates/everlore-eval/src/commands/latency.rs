@@ -1,22 +1,29 @@
 //! `latency`: time of a whole recall and of a durable save in one scope, by words, with vectors, and with the encoder.
 
-use std::{sync::Arc, time::Instant};
+use std::{ops::Range, sync::Arc, time::Instant};
 
 use anyhow::{Context, Result};
 use everlore::{
-    Engine, RememberRequest, Scope,
+    Engine, RememberRequest, Scope, Turn,
     llm::BuiltinEmbedder,
     store::{self, Store},
 };
 
 use crate::{
-    corpus::{Corpus, ScopeClass},
+    random::SplitMix64,
     table::{number, render},
     timing::SampleStats,
 };
 
-/// Total of the corpus per memory of the scope: its largest scope has a tenth.
-const CORPUS_SHARE: u32 = 10;
+/// Sentences of talks in both languages: words that a generator makes up would be cut into many more pieces.
+const TALKS: [&str; 2] = [
+    include_str!("../../data/dialogues/train_en_a.txt"),
+    include_str!("../../data/dialogues/train_zh_a.txt"),
+];
+
+/// Turns of a session, and of one write.
+const SESSION_TURNS: u32 = 20;
+const WRITE_TURNS: u32 = 2_000;
 
 /// Questions as people ask them, in both languages: generated words would be cut into many more pieces.
 const QUESTIONS: &str = include_str!("../../data/everyday/bilingual/queries.jsonl");
@@ -51,11 +58,10 @@ pub(crate) fn run(args: &LatencyArgs) -> Result<()> {
 async fn measure_size(memories: u32, rounds: u32) -> Result<Vec<Vec<String>>> {
     let folder = tempfile::tempdir()?;
     let store = store::open(folder.path().join("latency.db")).await?;
-    let corpus = Corpus::new(memories.saturating_mul(CORPUS_SHARE), 1);
-    let owner = corpus.scopes_of(ScopeClass::Large)[0];
+    let texts = NaturalTexts::new();
     let ways = ways(&store);
     if let Some((_, engine)) = ways.last() {
-        corpus.observe(engine, owner, memories).await?;
+        observe(engine, &texts, memories).await?;
         engine.admin().backfill_token_vectors(&mut |_| {}).await?;
     }
     let (mut recalls, questions) = (Vec::new(), questions()?);
@@ -64,7 +70,7 @@ async fn measure_size(memories: u32, rounds: u32) -> Result<Vec<Vec<String>>> {
     }
     let mut rows = Vec::new();
     for ((name, engine), recalls) in ways.iter().zip(recalls) {
-        let saves = time_saves(engine, &corpus, owner, rounds).await?;
+        let saves = time_saves(engine, &texts, memories..memories + rounds).await?;
         let figures = [recalls.p50, recalls.p95, saves.p50, saves.p95].map(number);
         rows.push([memories.to_string(), (*name).to_owned()].into_iter().chain(figures).collect());
     }
@@ -110,16 +116,48 @@ async fn time_recalls(engine: &Engine, questions: &[String], rounds: u32) -> Res
 /// Times durable saves, while the models read what was saved before.
 async fn time_saves(
     engine: &Engine,
-    corpus: &Corpus,
-    owner: u32,
-    rounds: u32,
+    texts: &NaturalTexts,
+    numbers: Range<u32>,
 ) -> Result<SampleStats> {
     let mut samples = Vec::new();
-    for round in 0..rounds {
-        let request = RememberRequest::new(corpus.query(owner, WARM_UP + rounds + round));
+    for number in numbers {
+        let request = RememberRequest::new(texts.text(number));
         let start = Instant::now();
         engine.remember(&Scope::default(), request).await?;
         samples.push(start.elapsed().as_secs_f64() * 1e3);
     }
     Ok(SampleStats::from_samples(samples))
+}
+
+/// Stores this many texts as turns.
+async fn observe(engine: &Engine, texts: &NaturalTexts, total: u32) -> Result<()> {
+    let turn = |number| {
+        let session = Some(format!("session-{}", number / SESSION_TURNS));
+        Turn { text: texts.text(number), session, ..Turn::default() }
+    };
+    for from in (0..total).step_by(WRITE_TURNS as usize) {
+        let turns = (from..total.min(from + WRITE_TURNS)).map(turn).collect();
+        engine.observe(&Scope::default(), turns).await?;
+    }
+    Ok(())
+}
+
+/// Texts of two sentences each that people said, as many as wanted.
+struct NaturalTexts {
+    sentences: [Vec<&'static str>; 2],
+}
+
+impl NaturalTexts {
+    fn new() -> Self {
+        let sentences = |talk: &'static str| talk.lines().filter_map(|line| line.split_once(" | "));
+        Self { sentences: TALKS.map(|talk| sentences(talk).map(|(_, said)| said).collect()) }
+    }
+
+    /// Returns a text, in English and Chinese by turns.
+    fn text(&self, number: u32) -> String {
+        let sentences = &self.sentences[number as usize % 2];
+        let mut random = SplitMix64::from_keys(&[number.into()]);
+        let mut sentence = || random.pick(sentences.as_slice());
+        format!("{} {}", sentence(), sentence())
+    }
 }

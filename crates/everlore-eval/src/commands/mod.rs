@@ -1,6 +1,7 @@
 //! Subcommands, one file each.
 
 pub(crate) mod agent_move;
+pub(crate) mod audit;
 pub(crate) mod bench;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod cluster;

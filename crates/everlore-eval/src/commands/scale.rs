@@ -1,4 +1,4 @@
-//! `scale`: speed of the trigram baseline and of the engine as other people's memories grow.
+//! `scale`: speed of the engine and of what databases do by themselves, as other people's memories grow.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,8 @@ pub(crate) struct ScaleArgs {
     /// Memories of the corpus; several totals are measured one after the other
     #[arg(long, value_delimiter = ',', default_value = "100000,1000000")]
     total: Vec<u32>,
-    /// Subjects to measure; all if not given
+    /// Subjects to measure: source, postgres-text, pgvector, mariadb-text, everlore, everlore-postgres and
+    /// everlore-mariadb; source and everlore if not given. Servers are started with the programs that tests use
     #[arg(long, value_delimiter = ',')]
     only: Vec<SubjectKind>,
     /// Queries measured in each class of scopes
@@ -42,7 +43,7 @@ pub(crate) struct ScaleArgs {
 pub(crate) fn run(args: &ScaleArgs) -> Result<()> {
     let base = args.folder.clone().unwrap_or_else(std::env::temp_dir);
     let sync = sync_ms(&base)?;
-    let kinds = if args.only.is_empty() { SubjectKind::ALL.to_vec() } else { args.only.clone() };
+    let kinds = if args.only.is_empty() { SubjectKind::LOCAL.to_vec() } else { args.only.clone() };
     let mut all = Vec::new();
     for &total in &args.total {
         let corpus = Corpus::new(total, args.seed);

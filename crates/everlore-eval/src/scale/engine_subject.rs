@@ -1,32 +1,59 @@
 //! The engine as a [`ScaleSubject`].
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, sync::Arc};
 
 use anyhow::{Context, Result};
 use everlore::{Engine, Scope, Turn, llm::BuiltinEmbedder, store};
 use jiff::Timestamp;
 use tokio::{runtime::Runtime, task::JoinSet};
 
-use super::subject::ScaleSubject;
+use super::{database_server::DatabaseServer, subject::ScaleSubject};
 use crate::corpus::{Corpus, GeneratedMemory};
 
-/// Engine on a database file.
+/// Engine on a database.
 pub(super) struct EngineSubject {
-    path: PathBuf,
-    runtime: Runtime,
     /// `None` only during [`ScaleSubject::reopen`].
     engine: Option<Engine>,
+    database: SubjectDatabase,
+    runtime: Runtime,
+}
+
+/// Database that the engine runs on.
+enum SubjectDatabase {
+    File(PathBuf),
+    Server(DatabaseServer),
+}
+
+impl SubjectDatabase {
+    fn url(&self) -> OsString {
+        match self {
+            Self::File(path) => path.clone().into_os_string(),
+            Self::Server(server) => server.url().into(),
+        }
+    }
 }
 
 impl EngineSubject {
-    pub(super) fn new(path: PathBuf) -> Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-        let engine = Some(runtime.block_on(open(&path))?);
-        Ok(Self { path, runtime, engine })
+    /// Creates an engine on a database file.
+    pub(super) fn on_file(path: PathBuf) -> Result<Self> {
+        Self::new(|_| SubjectDatabase::File(path))
+    }
+
+    /// Creates an engine on a PostgreSQL server of its own.
+    pub(super) fn on_postgres() -> Result<Self> {
+        Self::new(|runtime| SubjectDatabase::Server(DatabaseServer::start_postgres(runtime)))
+    }
+
+    /// Creates an engine on a MariaDB server of its own.
+    pub(super) fn on_mariadb() -> Result<Self> {
+        Self::new(|runtime| SubjectDatabase::Server(DatabaseServer::start_mariadb(runtime)))
+    }
+
+    fn new(database: impl FnOnce(&Runtime) -> SubjectDatabase) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let database = database(&runtime);
+        let engine = Some(runtime.block_on(open(&database))?);
+        Ok(Self { engine, database, runtime })
     }
 
     fn engine(&self) -> Result<&Engine> {
@@ -53,6 +80,10 @@ impl ScaleSubject for EngineSubject {
         })
     }
 
+    fn finish_loading(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     fn save_one(&mut self, memory: &GeneratedMemory) -> Result<()> {
         let owner = scope(memory.scope)?;
         self.runtime.block_on(self.engine()?.observe(&owner, vec![turn(memory)?]))?;
@@ -69,17 +100,20 @@ impl ScaleSubject for EngineSubject {
         if let Some(engine) = self.engine.take() {
             self.runtime.block_on(engine.admin().close());
         }
-        self.engine = Some(self.runtime.block_on(open(&self.path))?);
+        self.engine = Some(self.runtime.block_on(open(&self.database))?);
         Ok(())
     }
 
     fn bytes(&self) -> Result<i64> {
-        Ok(std::fs::metadata(&self.path)?.len() as i64)
+        match &self.database {
+            SubjectDatabase::File(path) => Ok(std::fs::metadata(path)?.len() as i64),
+            SubjectDatabase::Server(server) => server.bytes(&self.runtime),
+        }
     }
 }
 
-async fn open(path: &Path) -> Result<Engine> {
-    let store = store::open(path).await?;
+async fn open(database: &SubjectDatabase) -> Result<Engine> {
+    let store = store::open(database.url()).await?;
     Ok(Engine::builder(store).embedder(Arc::new(BuiltinEmbedder::new())).build())
 }
 

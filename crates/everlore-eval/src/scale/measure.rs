@@ -75,6 +75,7 @@ fn load_corpus(subject: &mut dyn ScaleSubject, corpus: &Corpus) -> Result<f64> {
     loop {
         let batch: Vec<GeneratedMemory> = stream.by_ref().take(BATCH).collect();
         if batch.is_empty() {
+            ms += timed(|| subject.finish_loading())?.1;
             return Ok(ms / 1e3);
         }
         ms += timed(|| subject.load(&batch))?.1;

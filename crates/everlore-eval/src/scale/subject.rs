@@ -1,25 +1,26 @@
 //! Systems that `scale` measures.
 
-use std::{
-    path::{Path, PathBuf},
-    str::FromStr,
-};
+use std::{path::Path, str::FromStr};
 
 use anyhow::{Result, bail};
 
-use super::engine_subject::EngineSubject;
-use crate::{
-    corpus::{Corpus, GeneratedMemory},
-    trigram_baseline::{Durability, TrigramBaseline, TrigramEntry},
+use super::{
+    engine_subject::EngineSubject,
+    mariadb_rival::MariaDbRival,
+    postgres_rival::{PostgresRival, RivalSearch},
+    trigram_subject::TrigramSubject,
 };
+use crate::corpus::GeneratedMemory;
 
 /// Memories that a query returns at most.
-const LIMIT: usize = 10;
+pub(super) const LIMIT: usize = 10;
 
 /// Memory store under test.
 pub(crate) trait ScaleSubject {
     /// Stores many memories at once, as an import does.
     fn load(&mut self, batch: &[GeneratedMemory]) -> Result<()>;
+    /// Builds what is built after loading.
+    fn finish_loading(&mut self) -> Result<()>;
     /// Stores one memory; when it returns, the memory survives a power cut.
     fn save_one(&mut self, memory: &GeneratedMemory) -> Result<()>;
     /// Recalls for a text in a scope and returns the number of memories found.
@@ -33,26 +34,59 @@ pub(crate) trait ScaleSubject {
 /// Kind of subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SubjectKind {
+    /// The engine on SQLite.
     Everlore,
+    /// The engine on PostgreSQL.
+    EverlorePostgres,
+    /// The engine on MariaDB.
+    EverloreMariaDb,
+    /// SQLite's trigram index, filtered by scope.
     Trigram,
+    /// PostgreSQL's full-text search, filtered by scope.
+    PostgresFullText,
+    /// pgvector's HNSW index, filtered by scope.
+    PostgresVectors,
+    /// MariaDB's full-text search, filtered by scope.
+    MariaDbFullText,
 }
 
 impl SubjectKind {
-    pub(crate) const ALL: [Self; 2] = [Self::Trigram, Self::Everlore];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Trigram,
+        Self::PostgresFullText,
+        Self::PostgresVectors,
+        Self::MariaDbFullText,
+        Self::Everlore,
+        Self::EverlorePostgres,
+        Self::EverloreMariaDb,
+    ];
+
+    /// Subjects of a run without `--only`: those that need no server.
+    pub(crate) const LOCAL: [Self; 2] = [Self::Trigram, Self::Everlore];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Everlore => "everlore",
+            Self::EverlorePostgres => "everlore-postgres",
+            Self::EverloreMariaDb => "everlore-mariadb",
             Self::Trigram => "source",
+            Self::PostgresFullText => "postgres-text",
+            Self::PostgresVectors => "pgvector",
+            Self::MariaDbFullText => "mariadb-text",
         }
     }
 
-    /// Creates an empty subject in `folder`.
+    /// Creates an empty subject in `folder`, or on a server of its own.
     pub(crate) fn open(self, folder: &Path) -> Result<Box<dyn ScaleSubject>> {
-        match self {
-            Self::Everlore => Ok(Box::new(EngineSubject::new(folder.join("everlore.db"))?)),
-            Self::Trigram => Ok(Box::new(TrigramSubject::new(folder.join("source.db"))?)),
-        }
+        Ok(match self {
+            Self::Everlore => Box::new(EngineSubject::on_file(folder.join("everlore.db"))?),
+            Self::EverlorePostgres => Box::new(EngineSubject::on_postgres()?),
+            Self::EverloreMariaDb => Box::new(EngineSubject::on_mariadb()?),
+            Self::Trigram => Box::new(TrigramSubject::new(folder.join("source.db"))?),
+            Self::PostgresFullText => Box::new(PostgresRival::new(RivalSearch::FullText)?),
+            Self::PostgresVectors => Box::new(PostgresRival::new(RivalSearch::Vectors)?),
+            Self::MariaDbFullText => Box::new(MariaDbRival::new()?),
+        })
     }
 }
 
@@ -64,59 +98,5 @@ impl FromStr for SubjectKind {
             bail!("use one of {}", Self::ALL.map(Self::name).join(", "))
         };
         Ok(kind)
-    }
-}
-
-struct TrigramSubject {
-    path: PathBuf,
-    /// `None` only during [`ScaleSubject::reopen`].
-    design: Option<TrigramBaseline>,
-}
-
-impl TrigramSubject {
-    fn new(path: PathBuf) -> Result<Self> {
-        let design = Some(TrigramBaseline::open(&path, Durability::Load)?);
-        Ok(Self { path, design })
-    }
-
-    fn design(&mut self) -> Result<&mut TrigramBaseline> {
-        self.design.as_mut().ok_or_else(|| anyhow::anyhow!("the source design is closed"))
-    }
-}
-
-impl ScaleSubject for TrigramSubject {
-    fn load(&mut self, batch: &[GeneratedMemory]) -> Result<()> {
-        let owners: Vec<_> = batch.iter().map(|memory| Corpus::owner(memory.scope)).collect();
-        let entries: Vec<_> = batch
-            .iter()
-            .zip(&owners)
-            .map(|(memory, (agent, user))| TrigramEntry {
-                agent,
-                user,
-                name: memory.speaker,
-                content: &memory.text,
-            })
-            .collect();
-        self.design()?.insert_batch(&entries)?;
-        Ok(())
-    }
-
-    fn save_one(&mut self, memory: &GeneratedMemory) -> Result<()> {
-        self.load(std::slice::from_ref(memory))
-    }
-
-    fn query(&mut self, scope: u32, text: &str) -> Result<usize> {
-        let (agent, user) = Corpus::owner(scope);
-        Ok(self.design()?.search(&agent, &user, text, LIMIT)?.len())
-    }
-
-    fn reopen(&mut self) -> Result<()> {
-        self.design = None;
-        self.design = Some(TrigramBaseline::open(&self.path, Durability::Full)?);
-        Ok(())
-    }
-
-    fn bytes(&self) -> Result<i64> {
-        self.design.as_ref().map_or(Ok(0), TrigramBaseline::bytes)
     }
 }

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use super::transfer::ChannelBody;
 use crate::{
     Access, App, Problem, QueryParams, Reader,
-    journal_watch::{JournalWatch, WatchedState},
+    journal_watch::{JournalWatch, ScopeEvents, WatchedState},
     tasks,
 };
 
@@ -35,8 +35,9 @@ pub(super) fn routes() -> Router<App> {
 
 /// Follow changes as server-sent events
 ///
-/// An event has the sequence number, time, actor, reason, operation and id of a change; never its text. A client that
-/// reconnects with `Last-Event-ID` misses nothing.
+/// A `change` has the sequence number, time, actor, reason, operation and id of a change; never its text. A client that
+/// reconnects with `Last-Event-ID` misses none. A `reminder` has the task of a schedule that is due and when it was due;
+/// it is sent once, to the clients that listen then.
 #[utoipa::path(
     get, path = "/v1/events", tag = "events",
     params(("Last-Event-ID" = Option<u64>, Header, description = "Continue after this change")),
@@ -70,7 +71,8 @@ pub(super) async fn events(
 /// Sends new entries until the client disconnects, its key is removed, or the server ends.
 async fn stream_events(access: Access, mut after: u64, sender: mpsc::Sender<io::Result<Bytes>>) {
     let mut shutting_down = access.app.shutting_down.subscribe();
-    let mut watched = JournalWatch::subscribe(&access.app, &access.scope);
+    let ScopeEvents { state: mut watched, mut reminders } =
+        JournalWatch::subscribe(&access.app, &access.scope);
     // A client learns at once that the stream works.
     let mut text = KEEPALIVE.to_owned();
     loop {
@@ -96,6 +98,7 @@ async fn stream_events(access: Access, mut after: u64, sender: mpsc::Sender<io::
                     return;
                 }
             }
+            reminder = reminders.recv() => text = reminder.unwrap_or_default(),
             () = tokio::time::sleep(KEEPALIVE_INTERVAL) => text = KEEPALIVE.to_owned(),
             _ = shutting_down.wait_for(|shutting_down| *shutting_down) => return,
             () = sender.closed() => return,

@@ -8,7 +8,7 @@ use axum::{
 };
 use everlore::{
     Memory, MemoryEdit, MemoryId, RememberRequest,
-    engine::{ForgetReceipt, ForgetReport, SavedMemory},
+    engine::{FeedbackReceipt, FeedbackRequest, ForgetReceipt, ForgetReport, SavedMemory},
     store::{ListOrder, ListQuery, MemoryFilter},
 };
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,7 @@ pub(super) fn routes() -> Router<App> {
         .route("/v1/memories/{id}/archive", post(archive))
         .route("/v1/memories/{id}/restore", post(restore))
         .route("/v1/memories/{id}/weight", put(weigh))
+        .route("/v1/memories/{id}/feedback", post(give_feedback))
         .route("/v1/memories/{id}/forget", post(forget))
 }
 
@@ -238,6 +239,23 @@ pub(super) async fn restore(
 ) -> ApiResult<Memory> {
     let (engine, id) = resolve(&access, &name).await?;
     Ok(JsonResponse::ok(engine.restore(&access.scope, id).await?))
+}
+
+/// Say that a memory helped, or that it did not or is wrong
+///
+/// It moves the weight within bounds; two bad verdicts archive the memory. The run undoes it.
+#[utoipa::path(
+    post, path = "/v1/memories/{id}/feedback", tag = "memories", request_body = FeedbackRequest,
+    params(("id" = String, Path, description = "The memory")),
+    responses((status = 200, description = "Effect on the memory", body = FeedbackReceipt)),
+)]
+pub(super) async fn give_feedback(
+    Writer(access): Writer,
+    PathParam(name): PathParam,
+    JsonBody(request, _): JsonBody<FeedbackRequest>,
+) -> ApiResult<FeedbackReceipt> {
+    let (engine, id) = resolve(&access, &name).await?;
+    Ok(JsonResponse::ok(engine.give_feedback(&access.scope, &[id], &request).await?))
 }
 
 /// New weight of a memory.

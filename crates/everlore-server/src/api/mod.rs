@@ -18,13 +18,23 @@ mod fs;
 mod stats;
 mod transfer;
 mod upkeep;
+mod audit;
+mod proposals;
+mod schedules;
+mod heartbeat;
+mod profile;
 mod scopes;
 mod events;
 mod vault;
 mod capture;
+mod experiences;
 mod agents;
 mod agent_database;
 mod settings;
+mod identity;
+mod api_keys;
+mod prompt;
+mod requests;
 
 use std::sync::LazyLock;
 
@@ -49,15 +59,18 @@ use utoipa::{
 use crate::{
     App, Problem, auth::authenticate, compat, connections::check_reserved, docs_page,
     error_format::format_errors, host_guard::check_host_and_origin, mcp, problem::ProblemBody,
-    trace::trace_request,
+    sign_in, trace::trace_request, web_page,
 };
 
 /// Builds the router of the whole server.
 pub(crate) fn router(app: App) -> Router {
     let authorized = from_fn_with_state(app.clone(), authenticate);
     let authenticated = authenticated_routes().route_layer(authorized);
-    let public =
-        health::routes().merge(docs_page::routes()).route("/v1/openapi.json", get(serve_openapi));
+    let public = health::routes()
+        .merge(docs_page::routes())
+        .merge(web_page::routes())
+        .merge(sign_in::routes())
+        .route("/v1/openapi.json", get(serve_openapi));
     let routes = compat::add_routes(authenticated.merge(public), &app);
     #[cfg(feature = "remote")]
     let routes = routes.merge(crate::proxy::routes(&app));
@@ -87,13 +100,23 @@ fn authenticated_routes() -> Router<App> {
         .merge(stats::routes())
         .merge(transfer::routes())
         .merge(upkeep::routes())
+        .merge(audit::routes())
+        .merge(proposals::routes())
+        .merge(schedules::routes())
+        .merge(heartbeat::routes())
+        .merge(profile::routes())
         .merge(scopes::routes())
         .merge(events::routes())
         .merge(vault::routes())
         .merge(capture::routes())
+        .merge(experiences::routes())
         .merge(agents::routes())
         .merge(agent_database::routes())
         .merge(settings::routes())
+        .merge(identity::routes())
+        .merge(api_keys::routes())
+        .merge(prompt::routes())
+        .merge(requests::routes())
         .merge(health::metrics_routes())
         .merge(mcp::routes())
 }
@@ -103,23 +126,32 @@ fn authenticated_routes() -> Router<App> {
     info(title = "Everlore", description = "Long-term memory for LLM agents", license(name = "Apache-2.0 OR MIT")),
     paths(
         memories::list, memories::save, memories::show, memories::edit, memories::delete,
-        memories::archive, memories::restore, memories::weigh, memories::forget, everything::remove,
+        memories::archive, memories::restore, memories::weigh, memories::give_feedback, memories::forget, everything::remove,
         checks::verify,
         history::of_memory, history::list, history::undo, history::redo,
         recall::recall, recall::context,
         turns::observe, turns::observe_batch,
-        sessions::end, sessions::answered,
+        prompt::preview,
+        sessions::end, sessions::answered, sessions::injections,
         layers::list, layers::show, layers::edit,
         tools::list, tools::call,
         fs::list, fs::tree, fs::read, fs::stat, fs::find, fs::grep, fs::inject, fs::status, fs::add, fs::remove,
-        stats::stats, scopes::list,
+        stats::stats, stats::activity, scopes::list,
         transfer::export, transfer::import,
         upkeep::upkeep,
+        audit::audit, audit::fix,
+        proposals::reflect, proposals::list, proposals::show, proposals::approve, proposals::reject, proposals::rollback,
+        schedules::list, schedules::add, schedules::explain, schedules::remove,
+        heartbeat::status, heartbeat::history, heartbeat::switch,
+        profile::show, profile::set, profile::unset,
         events::events,
         vault::list, vault::show, vault::write, vault::sync,
         capture::waiting, capture::extract, capture::list, capture::show, capture::restore, capture::drop_held, capture::ledger,
+        experiences::list, experiences::add, experiences::find, experiences::show, experiences::edit,
+        experiences::delete, experiences::report,
         agents::list, agents::settings, agent_database::show, agent_database::change,
         settings::show, settings::replace, settings::merge, settings::reset,
+        identity::me, api_keys::list, api_keys::add, api_keys::remove, sign_in::sign_in, requests::list,
         health::health, health::ready, health::metrics,
     ),
     components(schemas(ProblemBody)),
@@ -153,8 +185,8 @@ fn complete_operation(path: &str, operation: &mut Operation) {
         .description("Problem document (RFC 9457)")
         .content("application/problem+json", problem);
     operation.responses.responses.insert("default".to_owned(), problem.build().into());
-    // Where the path names the agent, the user does not matter.
-    if !path.starts_with("/v1/") || path.contains("{agent}") {
+    // Where the path names the agent, the user does not matter; a sign-in is for all of them.
+    if !path.starts_with("/v1/") || path.contains("{agent}") || path == "/v1/sign-in" {
         return;
     }
     let parameters = operation.parameters.get_or_insert_default();
@@ -237,13 +269,24 @@ mod tests {
             include_str!("scopes.rs"),
             include_str!("transfer.rs"),
             include_str!("upkeep.rs"),
+            include_str!("audit.rs"),
+            include_str!("proposals.rs"),
+            include_str!("schedules.rs"),
+            include_str!("heartbeat.rs"),
+            include_str!("profile.rs"),
             include_str!("events.rs"),
             include_str!("vault.rs"),
             include_str!("capture.rs"),
+            include_str!("experiences.rs"),
             include_str!("agents.rs"),
             include_str!("agent_database.rs"),
             include_str!("settings.rs"),
             include_str!("health.rs"),
+            include_str!("identity.rs"),
+            include_str!("api_keys.rs"),
+            include_str!("prompt.rs"),
+            include_str!("requests.rs"),
+            include_str!("../sign_in.rs"),
             #[cfg(feature = "remote")]
             include_str!("../proxy/routes.rs"),
         ];

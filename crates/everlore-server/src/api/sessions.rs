@@ -1,17 +1,21 @@
 //! Sessions: their answers and their end.
 
-use axum::{Router, routing::post};
-use everlore::engine::AnswerUsage;
-use serde::Deserialize;
+use axum::{
+    Router,
+    routing::{get, post},
+};
+use everlore::{MemoryId, engine::AnswerUsage};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::{ApiResult, App, JsonBody, JsonResponse, PathParam, Writer};
+use crate::{ApiResult, App, JsonBody, JsonResponse, PathParam, Reader, Writer};
 
 pub(super) fn routes() -> Router<App> {
     Router::new()
         .route("/v1/sessions/{session}/end", post(end))
         .route("/v1/sessions/{session}/answered", post(answered))
+        .route("/v1/sessions/{session}/injections", get(injections))
 }
 
 /// End a session: write its summary into the daily log; repeating this changes nothing
@@ -66,4 +70,25 @@ pub(super) async fn answered(
     Ok(JsonResponse::ok(
         access.engine().record_answer(&access.scope, &session, &body.answer).await?,
     ))
+}
+
+/// Memories that prompts of a session contained.
+#[derive(Serialize, ToSchema)]
+pub(super) struct InjectedMemories {
+    /// Ids, each once; some may have been deleted since.
+    memories: Vec<MemoryId>,
+}
+
+/// List the memories that prompts of a session contained
+#[utoipa::path(
+    get, path = "/v1/sessions/{session}/injections", tag = "sessions",
+    params(("session" = String, Path, description = "Session given to /v1/context")),
+    responses((status = 200, description = "Ids of the memories", body = InjectedMemories)),
+)]
+pub(super) async fn injections(
+    Reader(access): Reader,
+    PathParam(session): PathParam,
+) -> ApiResult<InjectedMemories> {
+    let memories = access.engine().injected_memories(&access.scope, &session).await?;
+    Ok(JsonResponse::ok(InjectedMemories { memories }))
 }

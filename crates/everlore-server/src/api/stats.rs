@@ -1,12 +1,31 @@
 //! Counts of a scope.
 
-use axum::{Router, routing::get};
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
-use crate::{ApiResult, App, JsonResponse, Reader};
+use axum::{Router, routing::get};
+use everlore::{
+    Kind, Memory,
+    store::{ListOrder, ListQuery, MemoryFilter},
+    types::Timestamp,
+};
+use jiff::SignedDuration;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::{ApiResult, App, JsonResponse, QueryParams, Reader};
+
+/// Most days of the activity: ten years.
+const MAX_DAYS: i64 = 3_660;
+
+/// Days of the activity by default: a calendar of 53 weeks.
+const DEFAULT_DAYS: i64 = 371;
+
+/// Memories read at a time.
+const PAGE: usize = 1_000;
 
 pub(super) fn routes() -> Router<App> {
-    Router::new().route("/v1/stats", get(stats))
+    Router::new().route("/v1/stats", get(stats)).route("/v1/stats/activity", get(activity))
 }
 
 /// Count memories by kind and status, journal entries, and usage
@@ -32,4 +51,57 @@ pub(super) async fn stats(Reader(access): Reader) -> ApiResult<Value> {
         "usage": usage,
         "last_upkeep": engine.last_upkeep(scope).await?,
     })))
+}
+
+/// Memories and turns of one day.
+#[derive(Serialize, ToSchema, Default)]
+pub(super) struct ActiveDay {
+    /// Day (UTC), such as `2026-03-02`.
+    day: String,
+    /// Memories of that day, turns aside.
+    memories: usize,
+    /// Turns of that day.
+    turns: usize,
+}
+
+/// Activity by day, oldest first; days without any are left out.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ActivityReport {
+    days: Vec<ActiveDay>,
+}
+
+/// Count memories and turns by the day at which they were said
+#[utoipa::path(
+    get, path = "/v1/stats/activity", tag = "stats",
+    params(("days" = Option<i64>, Query, description = "Days back from now; 371 by default, at most 3660")),
+    responses((status = 200, description = "Days with activity, oldest first", body = ActivityReport)),
+)]
+pub(super) async fn activity(
+    Reader(access): Reader,
+    mut params: QueryParams,
+) -> ApiResult<ActivityReport> {
+    let days = params.in_range("days", 1..=MAX_DAYS)?.unwrap_or(DEFAULT_DAYS);
+    params.finish()?;
+    let since = Timestamp::now() - SignedDuration::from_hours(24 * days);
+    let (engine, mut after) = (access.engine(), None);
+    let mut found = BTreeMap::<String, ActiveDay>::new();
+    loop {
+        let filter = MemoryFilter { since: Some(since), ..MemoryFilter::default() };
+        let query = ListQuery { filter, after, order: ListOrder::OldestFirst, limit: PAGE };
+        let page = engine.list(&access.scope, &query).await?;
+        page.iter().for_each(|memory| count_memory(&mut found, memory));
+        after = page.last().map(|memory| memory.id);
+        if page.len() < PAGE {
+            break;
+        }
+    }
+    let days = found.into_iter().map(|(day, counted)| ActiveDay { day, ..counted }).collect();
+    Ok(JsonResponse::ok(ActivityReport { days }))
+}
+
+fn count_memory(days: &mut BTreeMap<String, ActiveDay>, memory: &Memory) {
+    let counted = days.entry(memory.at.strftime("%Y-%m-%d").to_string()).or_default();
+    let is_turn = memory.kind == Kind::Turn;
+    counted.turns += usize::from(is_turn);
+    counted.memories += usize::from(!is_turn);
 }

@@ -162,9 +162,9 @@ pub(super) async fn write(
 /// Refuses a file that cannot be a memory, and a name that would be stored as another one: the path of a request names
 /// a file of the vault and nothing else.
 fn check_new_file(file: &str, kind: Kind) -> Result<(), Problem> {
-    let hint = "choose another kind than turn, and a plain name that ends in .md";
+    let hint = "choose a kind such as user or project, and a plain name that ends in .md";
     let is_own = sanitize_file_name(file)? == file;
-    if is_own && kind != Kind::Turn {
+    if is_own && kind.is_statement() {
         return Ok(());
     }
     Err(Error::invalid("this cannot be a vault file", hint).into())
@@ -189,9 +189,11 @@ pub(super) async fn sync(
     Writer(access): Writer,
     JsonBody(VaultSyncBody { kinds, dry_run }, _): JsonBody<VaultSyncBody>,
 ) -> ApiResult<SyncReport> {
-    if kinds.contains(&Kind::Turn) {
+    if let Some(kind) = kinds.iter().find(|kind| !kind.is_statement()) {
         let hint = "export them with GET /v1/export";
-        return Err(Error::invalid("turns have no vault files", hint).into());
+        return Err(
+            Error::invalid(format!("memories of kind {kind} have no vault files"), hint).into()
+        );
     }
     let request = SyncRequest {
         kinds,

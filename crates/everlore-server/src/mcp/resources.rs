@@ -118,6 +118,7 @@ async fn memory(context: &McpContext, id: &str) -> Option<String> {
 
 async fn recent(context: &McpContext) -> Result<String, ErrorData> {
     let filter = MemoryFilter { statuses: vec![Status::Active], ..MemoryFilter::default() };
+    let filter = filter.without_records();
     let page =
         ListQuery { filter, after: None, order: ListOrder::NewestFirst, limit: RECENT_COUNT };
     let newest =

@@ -34,7 +34,7 @@ use self::{
     short_term::ShortTermMemory,
 };
 use crate::{
-    engine::{Engine, PromptRequest, SessionEnd},
+    engine::{DueReminder, Engine, PromptRequest, SessionEnd, render_reminders},
     error::{Error, Result},
     files::memory_folder::MemoryFolder,
     ingest::Turn,
@@ -80,6 +80,8 @@ pub struct ChatSession {
     /// Summary of the exchanges that left the history.
     earlier_summary: String,
     injected: InjectedContext,
+    /// Reminders that were shown and that no answered message has told the model yet.
+    reminders: Vec<DueReminder>,
     cost: ChatSessionCost,
     clock: MonotonicClock,
 }
@@ -152,6 +154,7 @@ impl ChatSession {
                 short_term,
                 earlier_summary: String::new(),
                 injected: InjectedContext::default(),
+                reminders: Vec::new(),
                 cost: ChatSessionCost::default(),
                 clock: MonotonicClock::default(),
             };
@@ -183,6 +186,7 @@ impl ChatSession {
             let recalled = self.recall(text).await;
             self.store_turn(Role::User, text, asked_at).await?;
             let recalled = recalled?;
+            self.show_reminders(on_event).await;
             self.compact_if_needed(on_event, interrupt.as_mut()).await;
             self.history.begin_exchange(asked_at, text.to_owned());
             self.user_message_count += 1;
@@ -202,10 +206,20 @@ impl ChatSession {
                     return Err(error);
                 }
             };
+            self.reminders.clear();
             self.cost.add_reply(&reply, &self.injected);
             self.finish_reply(&mut reply).await;
             Ok(reply)
         })
+    }
+
+    /// Takes the reminders that are due and shows them.
+    async fn show_reminders(&mut self, on_event: EventSink<'_>) {
+        let due = take_reminders(&self.engine, &self.scope).await;
+        if !due.is_empty() {
+            on_event(ChatEvent::Reminders(&due));
+            self.reminders.extend(due);
+        }
     }
 
     /// Injects context into the prompt and runs the tool loop.
@@ -218,8 +232,10 @@ impl ChatSession {
     ) -> Result<ChatReply> {
         self.injected = self.inject(question, recalled).await;
         on_event(ChatEvent::Injected(&self.injected));
-        let context = self.injected.text.clone();
-        self.run_tool_loop(&context, on_event, interrupt).await
+        let reminders = render_reminders(&self.reminders, self.language(question));
+        let parts = [self.injected.text.as_str(), &reminders];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        self.run_tool_loop(&parts.join("\n\n"), on_event, interrupt).await
     }
 
     /// Stores the answer, adds the exchange to short-term memory and starts the usage check.
@@ -360,6 +376,14 @@ impl ChatSessionCost {
         self.answered += reply.tokens;
         self.injected += injected.tokens;
     }
+}
+
+/// Takes the reminders that are due. A conversation goes on without them if the store fails.
+async fn take_reminders(engine: &Engine, scope: &Scope) -> Vec<DueReminder> {
+    engine.due_reminders(scope).await.unwrap_or_else(|error| {
+        tracing::warn!("{error}: reminders were not looked up");
+        Vec::new()
+    })
 }
 
 /// Logs a session, if any of its turns are stored.

@@ -3,10 +3,10 @@
 use jiff::Zoned;
 use serde::Serialize;
 
-use super::{MonotonicClock, end_session};
+use super::{MonotonicClock, end_session, take_reminders};
 use crate::{
     config::LanguageChoice,
-    engine::{Engine, SessionEnd},
+    engine::{DueReminder, Engine, SessionEnd},
     error::Result,
     ingest::Turn,
     recall::{Hit, RecallRequest},
@@ -53,6 +53,9 @@ pub struct OfflineAnswer {
     pub text: String,
     /// Quoted memories, best first.
     pub quotes: Vec<MemoryQuote>,
+    /// Reminders that are due.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reminders: Vec<DueReminder>,
 }
 
 impl OfflineSession {
@@ -80,7 +83,9 @@ impl OfflineSession {
             let limit = self.engine.settings(self.scope.agent()).memory.inject.limit;
             let answers = hits.iter().filter(|hit| !is_question(hit)).take(limit);
             let quotes: Vec<MemoryQuote> = answers.map(|hit| quote(hit, &now, language)).collect();
-            Ok(OfflineAnswer { text: render_quotes(&quotes, language), quotes })
+            let reminders = take_reminders(&self.engine, &self.scope).await;
+            let text = render_due(&reminders, language) + &render_quotes(&quotes, language);
+            Ok(OfflineAnswer { text, quotes, reminders })
         })
     }
 
@@ -112,6 +117,14 @@ impl OfflineSession {
             LanguageChoice::Zh => Language::Chinese,
         }
     }
+}
+
+/// Renders reminders as lines before the answer; empty if there are none.
+fn render_due(reminders: &[DueReminder], language: Language) -> String {
+    let is_chinese = language == Language::Chinese;
+    let title = if is_chinese { "提醒：" } else { "Reminder: " };
+    let lines = reminders.iter().map(|it| format!("{title}{}\n\n", it.line(is_chinese)));
+    lines.collect()
 }
 
 /// Returns `true` if the hit is a turn that only asks.

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{ChatSession, CompactionReport, InjectedContext};
 use crate::{
+    engine::DueReminder,
     error::{Error, Result},
     llm::{
         ChatChunk, ChatMessage, ChatModel, ChatRequest, ChatTool, StopReason, TokenUsage, ToolCall,
@@ -25,6 +26,8 @@ const MAX_RESULT_CHARS: usize = 20_000;
 pub enum ChatEvent<'a> {
     /// The older exchanges were summarized.
     Compacted(&'a CompactionReport),
+    /// Reminders are due; the model is told as well.
+    Reminders(&'a [DueReminder]),
     /// Context was added to the prompt for this message.
     Injected(&'a InjectedContext),
     /// The model cannot call tools, and is asked without them from now on.

@@ -14,6 +14,7 @@ mod recall;
 mod layers;
 mod prompt;
 mod upkeep;
+mod heartbeat;
 mod checks;
 mod server;
 pub(crate) mod redact_url;
@@ -39,6 +40,7 @@ pub use agent_patch::AgentConfigPatch;
 pub use chat::{ChatConfig, ModelSettings};
 pub use checks::ChecksConfig;
 pub use embedding::{EmbeddingConfig, EmbeddingProvider, VectorEncoding};
+pub use heartbeat::{HeartbeatConfig, MissedRuns};
 pub use layers::LayersConfig;
 pub use memory::{InjectConfig, InjectTrigger, LongTermConfig, MemoryConfig, ShortTermConfig};
 pub use memory_agent::{
@@ -79,6 +81,8 @@ pub struct Config {
     pub chat: ChatConfig,
     /// Work between turns.
     pub upkeep: UpkeepConfig,
+    /// Jobs that run by themselves.
+    pub heartbeat: HeartbeatConfig,
     /// Verification of memories during recall.
     pub checks: ChecksConfig,
     /// Memory over HTTP.
@@ -146,6 +150,7 @@ impl Config {
             self.memory_agent.validate(),
             self.chat.validate(),
             self.upkeep.validate(),
+            self.heartbeat.validate(),
             self.checks.out_of_range(),
             self.server.validate(),
         ];

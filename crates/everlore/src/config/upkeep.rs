@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use super::validate::{InvalidSetting, settings};
+use super::{
+    heartbeat::HourRange,
+    validate::{InvalidSetting, settings},
+};
 
 settings! {
     /// Work between turns: weights follow use, memories that expired or lost their worth are archived, duplicates are
@@ -33,28 +36,14 @@ settings! {
 impl UpkeepConfig {
     /// Returns `true` if upkeep may run by itself in this hour, from 0 to 23.
     pub(crate) fn may_run_at(&self, hour: i8) -> bool {
-        match self.parse_hours() {
-            None | Some(None) => true,
-            Some(Some((from, to))) if from <= to => (from..to).contains(&hour),
-            Some(Some((from, to))) => hour >= from || hour < to,
-        }
-    }
-
-    /// Parses the hours: `Some(None)` for any, `None` if they cannot be parsed.
-    fn parse_hours(&self) -> Option<Option<(i8, i8)>> {
-        if self.hours.trim().is_empty() {
-            return Some(None);
-        }
-        let (from, to) = self.hours.split_once('-')?;
-        let hour = |text: &str, most| text.trim().parse().ok().filter(|h| (0..=most).contains(h));
-        Some(Some((hour(from, 23)?, hour(to, 24)?)))
+        HourRange::parse(&self.hours).flatten().is_none_or(|range| range.contains(hour))
     }
 
     pub(super) fn validate(&self) -> Vec<InvalidSetting> {
         let days = 60..=366 * 86_400;
         let every = (!days.contains(&self.every.as_secs()))
             .then(|| InvalidSetting::new("upkeep.every", "must be from 1 minute to 366 days"));
-        let hours = self.parse_hours().is_none().then(|| {
+        let hours = HourRange::parse(&self.hours).is_none().then(|| {
             InvalidSetting::new(
                 "upkeep.hours",
                 "must be two hours of the day, such as \"2-5\", or empty",

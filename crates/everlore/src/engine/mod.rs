@@ -11,6 +11,7 @@ mod capture;
 mod recall;
 mod prompt;
 mod lifecycle;
+mod growth;
 mod embedding;
 mod files;
 mod shared_files;
@@ -44,6 +45,13 @@ pub use forget::{
     ForgetReceipt, ForgetReport, KindCount, RedactedDay, RedactedLayer, Removal, RemovalMode,
     RemovalReport, RemovalTarget, ScopeRemoval, VaultErasure,
 };
+pub use growth::{
+    AuditFinding, AuditReport, AuditRequest, AuditSource, DueReminder, ExperienceHit,
+    ExperienceQuery, ExperienceView, FeedbackEffect, FeedbackReceipt, FixedMemories, HeartbeatJob,
+    HeartbeatJobStatus, HeartbeatReport, HeartbeatRun, HeartbeatStatus, NewSchedule, ProfileReport,
+    ProposalView, ReflectRequest, ReflectionReport, ScheduleAnswer, ScheduledTask,
+    render_reminders,
+};
 pub use lifecycle::{
     Allowance, AnswerUsage, CleanupReport, ExtractionPreview, LedgerReport, TouchedMemory,
     UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest, UsageStats,
@@ -61,6 +69,13 @@ pub use crate::{
             Layer, LayerChange, LayerEdit, LayerForgetReceipt, LayerSize, LayerSnapshot, LayerText,
             LayerView, SectionSize,
         },
+    },
+    growth::{
+        CureSource, ExperienceEdit, FeedbackRequest, FeedbackTally, FeedbackVerdict,
+        MemoryFeedback, NewExperience,
+        audit::{AuditFix, AuditScore, FaultKind, ScorePart},
+        profile::{ProfileField, SignalBasis},
+        reflection::{ProposalReason, ProposalState},
     },
     ingest::{
         DayArchiveOutcome, Document, DraftFate, DraftOutcome, ExternalImportReport, ImportOptions,
@@ -174,7 +189,7 @@ impl Engine {
     }
 
     /// Runs an operation that may change layers or agent settings; on a server database other servers get the changes.
-    pub(crate) async fn write_files<T>(
+    pub async fn write_files<T>(
         &self,
         operation: impl Future<Output = Result<T>> + Send,
     ) -> Result<T> {
@@ -238,7 +253,7 @@ impl Engine {
 
     /// Stores turns verbatim, all or none. Masks secrets first if the settings say so. Then wakes the worker of
     /// [`Engine::spawn_worker`], if this process runs one, and moves files of old days of the daily log to the
-    /// archive.
+    /// archive. A verdict of the user on what the last answer used ("that helped") counts as feedback.
     ///
     /// Fails if memory is disabled for the agent, if a turn is invalid, or if the store fails.
     pub async fn observe(&self, scope: &Scope, mut turns: Vec<Turn>) -> Result<Vec<SavedMemory>> {
@@ -250,7 +265,9 @@ impl Engine {
             .map(|turn| if masks { turn.mask_secrets() } else { Vec::new() })
             .collect();
         let now = self.now().timestamp();
+        let said = turns.clone();
         let saved = ingest::observe(&*self.store, scope, turns, &self.author, now).await?;
+        self.hear_feedback(scope, &said).await;
         self.worker_wakeup.notify_one();
         self.archive_old_days(scope).await;
         let with = |(saved, masked)| SavedMemory { masked, ..saved };

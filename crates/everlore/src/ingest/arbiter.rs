@@ -5,14 +5,14 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
+    TextSketch,
     extract::{Draft, first_json_object},
     reconcile::{DraftSkipReason, Resolution, is_same_speaker},
-    text_sketch::TextSketch,
 };
 use crate::{
     llm::{ChatMessage, ChatRequest},
     text::{language::Language, sanitize::escape_json_line},
-    types::{Kind, Memory, Slot, Status, Trust},
+    types::{Memory, Slot, Status, Trust},
 };
 
 /// Most memories shown to the model beside a draft.
@@ -40,7 +40,7 @@ pub(super) fn ambiguous_neighbours(draft: &Draft, neighbours: &[Memory]) -> Vec<
     let new = TextSketch::of(&draft.content);
     let is_ambiguous = |memory: &&Memory| {
         let by_words = draft.slot.is_none() || Slot::from_metadata(&memory.metadata).is_none();
-        let is_candidate = memory.status == Status::Active && memory.kind != Kind::Turn;
+        let is_candidate = memory.status == Status::Active && memory.kind.is_statement();
         is_candidate
             && by_words
             && is_same_speaker(draft, memory)

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{
+    TextSketch,
     arbiter::{Arbiter, ambiguous_neighbours},
     extract::Draft,
     gate::{GateContext, GateReason, GateVerdict, judge},
@@ -13,7 +14,6 @@ use super::{
     neighbours::neighbours_of_drafts,
     reconcile::{self, DraftSkipReason, Resolution, reconcile},
     rivals::is_contradicted,
-    text_sketch::TextSketch,
 };
 use crate::{
     error::Result,

@@ -193,7 +193,7 @@ fn new_run(what: &str, others: usize, now: Timestamp) -> Option<String> {
 }
 
 /// Names a run by its operation and its time; the end of an id tells it from others of the same moment.
-pub(super) fn run_name(what: &str, now: Timestamp) -> String {
+pub(crate) fn run_name(what: &str, now: Timestamp) -> String {
     let id = MemoryId::new(now);
     let [.., a, b] = *id.as_bytes();
     format!("{what}-{}{:05}", now.as_millisecond(), u16::from_be_bytes([a, b]))

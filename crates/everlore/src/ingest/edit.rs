@@ -7,6 +7,7 @@ use super::{
     naming,
     request::{
         check_content, check_tag_count, checked_fraction, checked_name, checked_tags, one_line,
+        record_refusal,
     },
 };
 use crate::{
@@ -74,7 +75,7 @@ pub(crate) async fn edit_memory(
         }
         Ok(())
     };
-    update_with_retry(store, scope, id, author, "edit", now, &make).await
+    change_memory(store, scope, id, author, "edit", now, &make).await
 }
 
 /// Pins a weight, or with `None` resets it to 1 and unpins it; returns the memory.
@@ -94,7 +95,7 @@ pub(crate) async fn set_weight(
         }
         Ok(())
     };
-    update_with_retry(store, scope, id, author, "weight", now, &make).await
+    change_memory(store, scope, id, author, "weight", now, &make).await
 }
 
 /// Archives or restores a memory and returns it.
@@ -114,7 +115,7 @@ pub(crate) async fn set_status(
         memory.status = status;
         Ok(())
     };
-    update_with_retry(store, scope, id, author, reason, now, &make).await
+    change_memory(store, scope, id, author, reason, now, &make).await
 }
 
 /// Archives memories together, as part of a run, and returns them.
@@ -165,7 +166,7 @@ pub(crate) async fn supersede(
         memory.superseded_by = Some(by);
         Ok(())
     };
-    update_with_retry(store, scope, id, author, "supersede", now, &make).await
+    change_memory(store, scope, id, author, "supersede", now, &make).await
 }
 
 /// Checks that the successor is not itself superseded by the memory, directly or through others.
@@ -205,6 +206,10 @@ impl MemoryEdit {
         if !self.expected_versions.is_empty() && !self.expected_versions.contains(&memory.version) {
             return Err(Error::Conflict { what: format!("memory `{}`", memory.id) });
         }
+        let rewrites = self.content.is_some() || self.name.is_some() || self.metadata.is_some();
+        if memory.kind.is_record() && rewrites {
+            return Err(record_refusal(memory.kind));
+        }
         if let Some(content) = &self.content {
             check_content(content)?;
             if memory.kind != Kind::Turn && memory.name == naming::title_of(&memory.content) {
@@ -220,7 +225,9 @@ impl MemoryEdit {
         if let Some(description) = &self.description {
             memory.description = one_line(description);
         }
-        if let Some(kind) = self.kind {
+        if let Some(kind) = self.kind.filter(|kind| *kind != memory.kind) {
+            let record = [kind, memory.kind].into_iter().find(|kind| kind.is_record());
+            record.map_or(Ok(()), |kind| Err(record_refusal(kind)))?;
             memory.kind = kind;
         }
         if let Some(tags) = &self.tags {
@@ -285,9 +292,9 @@ pub(super) fn checked_weight(weight: Option<f64>, default: f64) -> Result<f64> {
     }
 }
 
-/// Reads a memory, changes it and writes it back, again after a conflict. Boxed, so that all edits share one state
+/// Reads a memory, changes it with `make` and writes it back, again after a conflict; returns it. Boxed, so that all edits share one state
 /// machine.
-fn update_with_retry<'a>(
+pub(crate) fn change_memory<'a>(
     store: &'a dyn Store,
     scope: &'a Scope,
     id: MemoryId,

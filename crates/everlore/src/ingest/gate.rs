@@ -7,12 +7,14 @@ use std::{fmt, sync::LazyLock};
 use regex::Regex;
 use serde::Serialize;
 
-use super::{extract::Draft, text_sketch::TextSketch};
+use super::extract::Draft;
 use crate::{
     text::{
         language::is_cjk,
         secrets::{SecretKind, find_mask, find_secrets},
+        substance::{is_vague, retells_conversation},
         suspect::{is_agent_command, is_suspect},
+        text_sketch::TextSketch,
     },
     types::{MAX_NAME_CHARS, Trust},
 };
@@ -163,11 +165,10 @@ fn check_substance(draft: &Draft) -> Option<GateReason> {
     if let Some(kind) = secret.map(|secret| secret.kind).or_else(masked) {
         return Some(GateReason::Secret(kind));
     }
-    if ABOUT_CONVERSATION.is_match(&draft.content) {
+    if retells_conversation(&draft.content) {
         return Some(GateReason::AboutTheConversation);
     }
-    let specific = GENERIC_WORDS.replace_all(&draft.content, " ");
-    TextSketch::of(&specific).is_empty().then_some(GateReason::Vague)
+    is_vague(&draft.content).then_some(GateReason::Vague)
 }
 
 fn check_novelty(draft: &Draft, context: &GateContext) -> Option<GateReason> {
@@ -192,19 +193,6 @@ fn check_confidence(draft: &Draft, wanted: f64) -> GateVerdict {
         GateVerdict::Reject(reason)
     }
 }
-
-static ABOUT_CONVERSATION: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
-        r"^(?:the )?(?:user|person|human|assistant|agent|ai|model)\s+(?:(?:has|is|was)\s+)?(?:ask(?:s|ed|ing)|request(?:s|ed|ing)|want(?:s|ed) to know|inquir(?:es|ed)|would like to know|thank(?:s|ed)|greet(?:s|ed)|said (?:hello|hi|thanks)|answer(?:s|ed)|respond(?:s|ed)|explain(?:s|ed)|provid(?:es|ed)|suggest(?:s|ed)|offer(?:s|ed)|is (?:asking|chatting|talking|having a conversation))\b|^(?:this|the) (?:conversation|dialogue|chat|message|exchange)\b|^(?:no|nothing)\b.{0,40}\b(?:extract|remember|memor)|^(?:用户|助手|模型|AI)(?:正在|在)?(?:询问|问了?|请求|咨询|想知道|想了解|感谢|打招呼|回答了?|解释了?|提供了?|建议了?|表示感谢)|^(?:这段|本次|此次|该)(?:对话|聊天)|没有(?:可|需要|值得)(?:提取|记住)",
-    )
-});
-
-/// Words that occur in every statement or stand for anything at all.
-static GENERIC_WORDS: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
-        r"\b(?:the|user|user's|users|person|someone|likes?|loves?|enjoys?|prefers?|wants?|needs?|has|have|is|are|uses?|using|interested|interests?|things?|stuff|something|anything|everything|some|various|different|several|many|certain|general|good|great|nice|better|important|interesting|new|information|info|topics?|questions?|help|helping|working|work|works|project|projects|tasks?|issues?|problems?|it|this|that|these|those|in|on|with|about|of|to|a|an|and|be|being|do|does|doing|technology|solutions?|answers?)\b|用户|喜欢|偏好|想要|需要|一些|某些|各种|东西|事情|事物|内容|信息|问题|话题|帮助|很多|许多|不同的?|有趣的?|重要的?|好的?|新的?|项目|工作|任务|方面|感兴趣|有兴趣|对|的|是|有|和|在|用|做",
-    )
-});
 
 /// Words that a model adds when it repeats what it was given.
 static FILLER_WORDS: LazyLock<Regex> = LazyLock::new(|| {

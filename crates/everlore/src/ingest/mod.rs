@@ -1,10 +1,10 @@
 //! Write path: turns, statements, documents and imports become memories that are stored, indexed and journaled.
 
+mod records;
 mod request;
 mod naming;
 mod mask;
 mod extract;
-mod text_sketch;
 mod gate;
 mod reconcile;
 mod neighbours;
@@ -23,6 +23,7 @@ mod documents;
 mod agent_notes;
 mod daily;
 
+pub use crate::text::text_sketch::TextSketch;
 pub use agent_notes::{AgentNote, agent_note};
 pub(crate) use agent_notes::{find_note, store_notes};
 pub(crate) use arbiter::{Arbiter, arbiter_request, parse_decision, reconcile_prompt};
@@ -31,7 +32,7 @@ pub(crate) use capture_plan::{
 };
 pub use capture_plan::{DraftFate, DraftOutcome};
 pub use commit::{SaveReceipt, SavedMemory, SupersededMemory, UndoRun};
-pub(crate) use commit::{observe, remember, supersede_rivals};
+pub(crate) use commit::{observe, remember, run_name, supersede_rivals};
 pub(crate) use corrected::find_corrected;
 pub use daily::DayArchiveOutcome;
 pub(crate) use daily::{archive_day, daily_log_date, redact_day};
@@ -41,7 +42,7 @@ pub(crate) use documents::{
     ingested_document, new_ingest_run, remove_document,
 };
 pub use edit::MemoryEdit;
-pub(crate) use edit::{archive_all, edit_memory, set_status, set_weight, supersede};
+pub(crate) use edit::{archive_all, change_memory, edit_memory, set_status, set_weight, supersede};
 pub(crate) use external_import::{ExternalImportOptions, import_drafts, new_import_run};
 pub use external_import::{ExternalImportReport, ImportedKindCount};
 pub use extract::{Correction, Draft, SentenceJudge, SessionTurns, TurnText, extract_statements};
@@ -57,7 +58,9 @@ pub(crate) use naming::root_uri;
 pub(crate) use neighbours::neighbours_of_text;
 pub(crate) use overview::{overview_prompt, overview_request, parse_overviews};
 pub(crate) use reconcile::Resolution;
+pub(crate) use records::record_memory;
+pub(crate) use request::record_refusal;
 pub use request::{RememberRequest, Turn};
-pub use text_sketch::TextSketch;
+pub(crate) use rivals::{are_rivals, rival_keys};
 pub use undo::{UndoTarget, UndoneStep};
 pub(crate) use undo::{redo, undo, undo_last};

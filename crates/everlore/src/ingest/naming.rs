@@ -125,6 +125,13 @@ pub(super) fn note_uri(scope: &Scope, path: &str) -> String {
     format!("agent://{}/{}/memories/{slug}-{digest}", agent_slug(scope), Kind::Knowledge)
 }
 
+/// Returns `agent://{agent}/{kind}/{slug}-{id}`: two records may have the same text.
+pub(super) fn record_uri(scope: &Scope, kind: Kind, name: &str, id: MemoryId) -> String {
+    let slug = slug(name);
+    let separator = if slug.is_empty() { "" } else { "-" };
+    format!("agent://{}/{kind}/{slug}{separator}{id}", agent_slug(scope))
+}
+
 fn file_slug(file: &str) -> String {
     Some(slug(file)).filter(|slug| !slug.is_empty()).unwrap_or_else(|| "general".to_owned())
 }

@@ -116,7 +116,8 @@ fn nearest_addresses(
         };
         for (segment, posting) in found().flat_map(|(it, list)| list.iter().map(move |p| (it, p))) {
             let doc = posting.doc as usize;
-            let is_sought = (segment.docs.kind(doc) == Kind::Turn) == query.turns;
+            let kind = segment.docs.kind(doc);
+            let is_sought = if query.turns { kind == Kind::Turn } else { kind.is_statement() };
             if is_sought && segment.docs.status(doc) == Status::Active {
                 *scores.entry(segment.docs.address(doc)).or_default() += idf;
             }

@@ -6,13 +6,13 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::{extract::Draft, naming, rivals, text_sketch::TextSketch};
+use super::{TextSketch, extract::Draft, naming, rivals};
 use crate::{
     error::Result,
     text::{attribution::is_same_name, tiers::refresh_overview},
     types::{
-        Change, Kind, Memory, MemoryId, MemorySource, Origin, SLOT_KEY, Scope, Slot, Status,
-        TRUST_KEY, Timestamp, Trust, USER_SUBJECT, VALID_UNTIL_KEY,
+        Change, Memory, MemoryId, MemorySource, Origin, SLOT_KEY, Scope, Slot, Status, TRUST_KEY,
+        Timestamp, Trust, USER_SUBJECT, VALID_UNTIL_KEY,
     },
 };
 
@@ -80,7 +80,7 @@ pub(super) fn reconcile(draft: &Draft, neighbours: &[Memory]) -> Resolution {
     }
     let mut related: Vec<(MemoryRelation, MemoryId)> = neighbours
         .iter()
-        .filter(|memory| memory.status == Status::Active && memory.kind != Kind::Turn)
+        .filter(|memory| memory.status == Status::Active && memory.kind.is_statement())
         .filter_map(|memory| Some((relation_to(draft, memory)?, memory.id)))
         .collect();
     related.sort();
@@ -293,6 +293,9 @@ fn copy_draft_fields(draft: &Draft, memory: &mut Memory) {
     memory.metadata.insert(TRUST_KEY.to_owned(), json!(draft.trust));
     if let Some(slot) = &draft.slot {
         memory.metadata.insert(SLOT_KEY.to_owned(), json!(slot));
+    }
+    if let Some(experience) = &draft.experience {
+        experience.store_in(&mut memory.metadata);
     }
 }
 

@@ -82,6 +82,15 @@ pub struct Turn {
     pub time: Option<Timestamp>,
 }
 
+/// Returns the error of a request that would make or rewrite a record without its feature.
+pub(crate) fn record_refusal(kind: Kind) -> Error {
+    let command = if kind == Kind::Schedule { "schedule" } else { "memory" };
+    Error::invalid(
+        format!("a {kind} cannot be written as a memory"),
+        format!("save it as another kind, or see `everlore {command} --help`"),
+    )
+}
+
 impl RememberRequest {
     /// Creates a request to remember a text; everything else is judged by it.
     pub fn new(content: impl Into<String>) -> Self {
@@ -105,6 +114,9 @@ impl RememberRequest {
                 "a turn cannot be saved as a memory",
                 "use `observe` for the turns of a conversation",
             ));
+        }
+        if kind.is_record() {
+            return Err(record_refusal(kind));
         }
         let name = match self.name.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
             Some(name) => checked_name(name)?,

@@ -11,8 +11,8 @@ mod single_value;
 mod words;
 
 use super::{
-    agent_notes::agent_note, documents::chunk_origin, extract::Draft, neighbours, reconcile,
-    text_sketch::TextSketch,
+    TextSketch, agent_notes::agent_note, documents::chunk_origin, extract::Draft, neighbours,
+    reconcile,
 };
 use crate::{
     error::Result,
@@ -21,7 +21,7 @@ use crate::{
     types::{Attribute, Kind, Memory, MemoryId, Slot, Status, Trust},
 };
 use single_value::SingleValue;
-use words::{denies, habit_words, normalized_words, says_also};
+use words::{denial_key, denies, habit_key, habit_words, normalized_words, says_also};
 
 /// Longest statement, in bytes, that is compared: a longer one says more than one thing.
 const MAX_BYTES: usize = 240;
@@ -41,6 +41,7 @@ pub(super) async fn find_rivals(
     let related = single_value::related_words(&new.content);
     let text = format!("{} {related} {}", new.content, habit_words(&new.content));
     let near = neighbours::neighbours_of_text(store, &new.scope, &text).await?;
+    let Some(statement) = NewStatement::parse(&new.content) else { return Ok(Vec::new()) };
     let is_rival = |old: &Memory| {
         old.id != new.id
             && old.status == Status::Active
@@ -48,7 +49,7 @@ pub(super) async fn find_rivals(
             && is_same_speaker(old, new)
             && is_comparable(old)
             && may_replace(trust, old)
-            && contradict(&new.content, &old.content)
+            && statement.contradicts(&old.content)
     };
     Ok(near.into_iter().filter(is_rival).collect())
 }
@@ -65,19 +66,38 @@ pub(super) fn is_contradicted(draft: &Draft, memory: &Memory) -> bool {
 
 /// Returns `true` if `new` and `old` cannot both hold.
 fn contradict(new: &str, old: &str) -> bool {
-    let is_plain = |text: &str| text.len() <= MAX_BYTES && sentences(text.trim()).count() == 1;
-    if !is_plain(new) || !is_plain(old) {
-        return false;
+    NewStatement::parse(new).is_some_and(|new| new.contradicts(old))
+}
+
+/// New statement, read once to be compared with many stored ones.
+struct NewStatement {
+    words: Vec<String>,
+    values: Vec<SingleValue>,
+}
+
+impl NewStatement {
+    /// Reads a statement; `None` for one that contradicts nothing, because it says several things or adds to others.
+    fn parse(text: &str) -> Option<Self> {
+        let words = is_plain(text).then(|| normalized_words(text))?;
+        (!says_also(&words)).then(|| Self { words, values: SingleValue::all_in(text) })
     }
-    let (new_words, old_words) = (normalized_words(new), normalized_words(old));
-    if says_also(&new_words) {
-        return false;
+
+    /// Returns `true` if it and a stored statement cannot both hold.
+    fn contradicts(&self, old: &str) -> bool {
+        is_plain(old)
+            && (denies(&self.words, &normalized_words(old)) || self.gives_another_value(old))
     }
-    if denies(&new_words, &old_words) {
-        return true;
+
+    fn gives_another_value(&self, old: &str) -> bool {
+        !self.values.is_empty()
+            && SingleValue::only_in(old)
+                .is_some_and(|old| self.values.iter().any(|new| new.differs_from(&old)))
     }
-    SingleValue::only_in(old)
-        .is_some_and(|old| SingleValue::all_in(new).iter().any(|new| new.differs_from(&old)))
+}
+
+/// Returns `true` if a text is one sentence, short enough to say one thing.
+fn is_plain(text: &str) -> bool {
+    text.len() <= MAX_BYTES && sentences(text.trim()).count() == 1
 }
 
 /// Returns `true` if two values of a single-valued attribute hold beside each other: a part and its whole, unless a move
@@ -91,6 +111,25 @@ pub(super) fn hold_together(new: &Slot, old: &Slot, statement: &str) -> bool {
         Attribute::Name => single_value::is_one_of_several(&new.subject),
         _ => false,
     }
+}
+
+/// Returns hashes of which two memories share one if they may be rivals: of the value that each gives to a subject, of
+/// the statement without its denial, and of the habit that it names.
+pub(crate) fn rival_keys(memory: &Memory) -> Vec<u64> {
+    let text = &memory.content;
+    if memory.status != Status::Active || !is_comparable(memory) || !is_plain(text) {
+        return Vec::new();
+    }
+    let words = normalized_words(text);
+    let values = SingleValue::all_in(text).into_iter();
+    let values = values.map(|value| format!("value {} {}", value.subject, value.attribute));
+    let key = |text: String| xxhash_rust::xxh3::xxh3_64(text.as_bytes());
+    values.chain(denial_key(&words)).chain(habit_key(&words)).map(key).collect()
+}
+
+/// Returns `true` if the newer of two memories makes the older one untrue.
+pub(crate) fn are_rivals(new: &Memory, old: &Memory) -> bool {
+    old.at <= new.at && is_same_speaker(old, new) && contradict(&new.content, &old.content)
 }
 
 /// Returns the turns that a memory without evidence may have been drawn from: those that say all of it.
@@ -118,7 +157,8 @@ fn may_replace(trust: Trust, old: &Memory) -> bool {
 
 /// Returns `true` for single statements; chunks of documents, the agent's files, solutions and summaries are none.
 fn is_comparable(memory: &Memory) -> bool {
-    !matches!(memory.kind, Kind::Turn | Kind::Session | Kind::Experience)
+    memory.kind.is_statement()
+        && !matches!(memory.kind, Kind::Session | Kind::Experience)
         && memory.content.len() <= MAX_BYTES
         && chunk_origin(memory).is_none()
         && agent_note(memory).is_none()

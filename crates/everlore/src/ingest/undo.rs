@@ -13,8 +13,8 @@ use crate::{
     store::{JournalQuery, Store},
     sync::BoxFuture,
     types::{
-        Actor, Change, ChangeOp, JournalEntry, Memory, MemoryId, OVERVIEW_KEY, Scope, Status,
-        Timestamp, WriteBatch,
+        Actor, Change, ChangeOp, EXACT_UNDO_CAUSES, JournalEntry, Kind, Memory, MemoryId,
+        OVERVIEW_KEY, SCHEDULE_KEY, Scope, Status, Timestamp, WriteBatch,
     },
 };
 use steps::{Direction, find_step};
@@ -185,7 +185,9 @@ fn inverse(entry: &JournalEntry, current: Option<Memory>, now: Timestamp) -> Cha
                 (restored_memory.weight, restored_memory.last_used_at) =
                     (current.weight, current.last_used_at);
             }
-            if restored_memory.status == Status::Active && current.status == Status::Archived {
+            let is_revived =
+                restored_memory.status == Status::Active && current.status == Status::Archived;
+            if is_revived && !EXACT_UNDO_CAUSES.contains(&entry.cause.as_str()) {
                 // Otherwise the next upkeep would archive it again.
                 restored_memory.status = Status::Archived;
                 revive(&mut restored_memory, now);
@@ -228,18 +230,23 @@ async fn changed_again(
     ))
 }
 
-/// Returns `true` if a change only adjusted weight, last use or short forms: it does not block undoing.
+/// Returns `true` if a change only adjusted weight, last use or short forms, or told a reminder: it does not block
+/// undoing.
 fn only_changes_usage(entry: &JournalEntry) -> bool {
     let (Some(before), Some(after)) = (&entry.before, &entry.after) else { return false };
     entry.actor == Actor::Engine && is_same_statement(before, after)
 }
 
-/// Compares two states of a memory, without what use, time and short forms change.
+/// Compares two states of a memory, without what use, time, short forms and the telling of a reminder change.
 fn is_same_statement(one: &Memory, other: &Memory) -> bool {
     let bare = |memory: &Memory| {
         let mut memory = memory.clone();
         if memory.metadata.remove(OVERVIEW_KEY).is_some() {
             memory.description.clear();
+        }
+        if memory.kind == Kind::Schedule {
+            memory.metadata.remove(SCHEDULE_KEY);
+            memory.status = Status::Active;
         }
         memory
     };

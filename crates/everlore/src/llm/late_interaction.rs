@@ -4,7 +4,7 @@
 //! Text vectors are stored in four bits per value, which ranks as well as floats do; the query keeps eight bits.
 
 use crate::types::Vector;
-use everlore_kernel::dot;
+use everlore_kernel::{TokenMatrix, packed_cosine};
 
 /// Values in one byte.
 const VALUES_PER_BYTE: usize = 2;
@@ -12,9 +12,6 @@ const VALUES_PER_BYTE: usize = 2;
 /// Largest four-bit value, and the offset that makes all values non-negative.
 const MAX_QUANTIZED: i8 = 7;
 const ZERO_POINT: i8 = 8;
-
-/// The two values of each byte.
-static UNPACK_TABLE: [[u8; VALUES_PER_BYTE]; 256] = unpack_table();
 
 /// Pooled vector of a text followed by its token vectors, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -37,22 +34,34 @@ fn pack(vector: &[f32]) -> Vec<u8> {
     vector.chunks(VALUES_PER_BYTE).map(byte).collect()
 }
 
-const fn unpack_table() -> [[u8; VALUES_PER_BYTE]; 256] {
-    let mut all = [[0; VALUES_PER_BYTE]; 256];
-    let mut byte = 0;
-    while byte < all.len() {
-        let (low, high) = ((byte & 15) as i8, (byte >> 4) as i8);
-        all[byte] = [(low - ZERO_POINT).cast_unsigned(), (high - ZERO_POINT).cast_unsigned()];
-        byte += 1;
+/// Query encoded by a model, before its words are weighed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct EncodedQuery {
+    /// Words of the query, in order.
+    pub words: Vec<String>,
+    /// Pooled vector of the whole query.
+    pub pooled: Vec<f32>,
+    /// Vectors of its tokens; those cut off by the model are missing.
+    pub tokens: Vec<Vec<f32>>,
+    /// Number of tokens of each word.
+    pub word_tokens: Vec<usize>,
+}
+
+impl EncodedQuery {
+    /// Gives each word a weight, in the order of the words.
+    pub fn weigh(&self, weights: impl IntoIterator<Item = f32>) -> QueryVectors {
+        let tokens = weights.into_iter().zip(&self.word_tokens);
+        let weights: Vec<f32> =
+            tokens.flat_map(|(weight, tokens)| std::iter::repeat_n(weight, *tokens)).collect();
+        QueryVectors::new(&self.pooled, &self.tokens, &weights)
     }
-    all
 }
 
 /// Query ready for comparison: its pooled vector, its token vectors, and the weight of each token.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct QueryVectors {
     pooled: Vector,
-    tokens: Vec<Vector>,
+    tokens: TokenMatrix,
     token_weights: Vec<f32>,
 }
 
@@ -71,10 +80,14 @@ impl QueryVectors {
         let weights = &weights[..weights.len().min(vectors.len())];
         let total: f32 = weights.iter().sum();
         let share = |weight: &f32| if total > 0.0 { weight / total } else { 0.0 };
-        let tokens = vectors.iter().map(|vector| Vector::quantize(vector)).collect();
+        let tokens: Vec<_> = vectors.iter().map(|vector| Vector::quantize(vector)).collect();
+        let values: Vec<i8> =
+            tokens.iter().flat_map(|token| token.values.iter().copied()).collect();
+        let scales = tokens.iter().map(|token| token.scale).collect();
+        let width = vectors.first().map_or(0, Vec::len);
         Self {
             pooled: Vector::quantize(whole),
-            tokens,
+            tokens: TokenMatrix::new(values, width, scales),
             token_weights: weights.iter().map(share).collect(),
         }
     }
@@ -91,40 +104,18 @@ impl QueryVectors {
 
     /// Compares the query with the packed vectors of a text.
     pub fn compare(&self, packed: &[u8]) -> MaxSimScores {
-        let mut scores = MaxSimScores { pooled: 0.0, tokens: vec![0.0; self.tokens.len()] };
-        let size = |vector: &Vector| vector.values.len().div_ceil(VALUES_PER_BYTE);
-        let Some((pooled, tokens)) = packed.split_at_checked(size(&self.pooled)) else {
-            return scores;
-        };
-        let mut unpacked = Vec::new();
-        scores.pooled = cosine(&self.pooled, unpack(pooled, &mut unpacked));
-        let each = self.tokens.first().map_or(1, size).max(1);
-        for token in tokens.chunks_exact(each) {
-            let theirs = unpack(token, &mut unpacked);
-            for (best, own) in scores.tokens.iter_mut().zip(&self.tokens) {
-                *best = best.max(cosine(own, theirs));
-            }
+        let size = self.pooled.values.len().div_ceil(VALUES_PER_BYTE);
+        let (pooled, tokens) = packed.split_at_checked(size).unwrap_or_default();
+        MaxSimScores {
+            pooled: packed_cosine(&self.pooled.values, self.pooled.scale, pooled),
+            tokens: self.tokens.best_matches(tokens),
         }
-        scores
     }
 
     /// Returns the weighted sum of token matches.
     pub fn weighted_sum(&self, matches: &[f32]) -> f32 {
         matches.iter().zip(&self.token_weights).map(|(one, share)| one * share).sum()
     }
-}
-
-/// Unpacks a vector and returns it with the factor that normalizes it to length 1.
-fn unpack<'a>(packed: &[u8], unpacked: &'a mut Vec<u8>) -> (&'a [u8], f32) {
-    unpacked.clear();
-    unpacked.extend(packed.iter().flat_map(|byte| UNPACK_TABLE[usize::from(*byte)]));
-    let square = |value: &u8| i32::from(value.cast_signed()).pow(2);
-    let squares: i32 = unpacked.iter().map(square).sum();
-    (unpacked, if squares > 0 { (squares as f32).sqrt().recip() } else { 0.0 })
-}
-
-fn cosine(own: &Vector, (theirs, scale): (&[u8], f32)) -> f32 {
-    dot(&own.values, theirs) as f32 * own.scale * scale
 }
 
 /// Splits a query into words and punctuation marks, as the tokenizers of models do.

@@ -26,7 +26,7 @@ pub use chat::{
 };
 #[cfg(feature = "remote")]
 pub use http_client::Proxies;
-pub use late_interaction::{MaxSimScores, PackedTokenVectors, QueryVectors};
+pub use late_interaction::{EncodedQuery, MaxSimScores, PackedTokenVectors, QueryVectors};
 #[cfg(feature = "local-model")]
 pub use local::{BuiltinEncoder, LocalModel};
 #[cfg(feature = "remote")]
@@ -77,6 +77,6 @@ pub trait Reranker: Send + Sync {
     /// Returns the packed token vectors of each text, for storage.
     async fn encode_texts(&self, texts: &[&str]) -> Result<Vec<PackedTokenVectors>>;
 
-    /// Encodes a query given as words with their weights.
-    async fn encode_query(&self, words: &[(&str, f32)]) -> Result<QueryVectors>;
+    /// Encodes a query given as words.
+    async fn encode_query(&self, words: &[&str]) -> Result<EncodedQuery>;
 }

@@ -23,7 +23,7 @@ pub use answer::{
     TrainingSample, WhyNot, fit_logistic, logistic, pack,
 };
 pub(crate) use answer::{RenderedMemory, recall_named_memory, render_recall, why_not};
-use answer::{abstain, add_events, add_profile, events_of_period, read_profile};
+use answer::{abstain, add_events, add_profile, events_of_period, profile_addresses};
 pub(crate) use answer::{content_units, synthetic_query};
 pub use query::{
     Domain, DomainTerm, Domains, FORM_COUNT, IdentityQuestion, Intent, MemoryNeed, MessageForm,
@@ -57,10 +57,11 @@ pub(crate) async fn recall(deps: RecallDeps<'_>, request: &RecallRequest) -> Res
         let mut ranked = score(load(deps, request, fusion).await?, deps.now.timestamp());
         source_turns::mark_superseded(deps, request, &mut ranked).await?;
         if !ranked.hits.is_empty() || !intent.asks_period {
-            let profile = read_profile(deps, request, &ranked.fusion).await?;
+            let about_user = profile_addresses(&ranked.fusion);
             let events = events_of_period(&ranked);
             let answer = abstain(ranked, request, &deps.coefficients);
-            return Ok(add_events(add_profile(answer, profile, request), events, request));
+            let answer = add_profile(deps, request, answer, &about_user).await?;
+            return Ok(add_events(answer, events, request));
         }
         intent = analyze_by_time_words(&request.query, deps.config, deps.now);
     }
@@ -138,9 +139,9 @@ impl RecallRequest {
         }
     }
 
-    /// Returns the filter with its default status filled in.
+    /// Returns the filter with its defaults filled in: active memories that are no records.
     fn effective_filter(&self) -> MemoryFilter {
-        let mut filter = self.filter.clone();
+        let mut filter = self.filter.clone().without_records();
         if filter.statuses.is_empty() {
             filter.statuses.push(Status::Active);
         }

@@ -97,6 +97,14 @@ pub struct MemoryFilter {
 }
 
 impl MemoryFilter {
+    /// Leaves records out unless the filter names kinds.
+    pub fn without_records(mut self) -> Self {
+        if self.kinds.is_empty() {
+            self.kinds = Kind::without_records();
+        }
+        self
+    }
+
     /// Returns `true` if a memory matches.
     pub fn matches(&self, memory: &Memory) -> bool {
         self.matches_doc(memory.kind, memory.status, || memory.at)

@@ -52,7 +52,7 @@ pub use embeddings::{Embeddings, NewEmbedding, NewTokenVectors, TokenVectors};
 #[cfg(test)]
 pub(crate) use index::segment::DocRecord;
 pub use index::{Docs, FIELD_COUNT, IndexField, Posting, Segment, SegmentVectors};
-pub(crate) use index::{slot_term, source_turn_term};
+pub(crate) use index::{error_term, slot_term, source_turn_term};
 pub use journal::{Journal, JournalQuery};
 pub use ledger::{Ledger, LedgerEntry, ModelSpend};
 pub(crate) use memories::MemoryPages;
@@ -70,7 +70,7 @@ pub use vector_cache::{VectorCache, VectorCacheStatus, VectorInsert, VectorLooku
 
 use crate::{
     error::{Error, Result},
-    types::{AppliedChange, Kind, Memory, SLOT_KEY, WriteBatch},
+    types::{AppliedChange, Kind, Memory, SLOT_KEY, WriteBatch, error_keys},
 };
 
 /// Memories of many scopes with everything derived from them.
@@ -199,6 +199,7 @@ fn index_differs(old: &Memory, new: &Memory) -> bool {
         || old.source.speaker != new.source.speaker
         || old.source.turns != new.source.turns
         || old.metadata.get(SLOT_KEY) != new.metadata.get(SLOT_KEY)
+        || !error_keys(&old.metadata).eq(error_keys(&new.metadata))
 }
 
 /// Builds the error for adding a memory whose id or uri is in use.

@@ -30,6 +30,8 @@ mod context;
 mod layers;
 mod memory;
 mod fs;
+mod reminder;
+mod experience;
 #[cfg(feature = "compat-tools")]
 mod compat;
 
@@ -192,6 +194,9 @@ fn all_tools() -> Vec<Box<dyn Tool>> {
         Box::new(fs::FsAddTool),
         Box::new(fs::FsRmTool),
         Box::new(fs::FsStatTool),
+        Box::new(reminder::ReminderTool),
+        Box::new(experience::ExperienceFindTool),
+        Box::new(experience::ExperienceSaveTool),
     ];
     own.into_iter().chain(compat_tools()).collect()
 }

@@ -254,7 +254,7 @@ pub(in crate::tools) fn with_superseded(mut result: ToolResult, saved: &SavedMem
     result
 }
 
-fn change_result(action: &str, outcome: &str, memory: &Memory) -> ToolResult {
+pub(super) fn change_result(action: &str, outcome: &str, memory: &Memory) -> ToolResult {
     let Memory { id, uri, kind, name, .. } = memory;
     let name = sanitize_line(name);
     ToolResult::new(

@@ -19,6 +19,8 @@ pub enum ToolSet {
     Anthropic,
     /// Memory as a tree of files.
     Fs,
+    /// Growth between conversations: experiences and reminders.
+    Growth,
     /// Knowledge graph with the names of MCP's reference memory server; feature `compat-tools`.
     Graph,
     /// The pair of tools that ChatGPT connectors require; feature `compat-tools`.
@@ -28,12 +30,19 @@ pub enum ToolSet {
 impl ToolSet {
     /// Compiled-in sets.
     #[cfg(feature = "compat-tools")]
-    pub const ALL: [Self; 6] =
-        [Self::Core, Self::Layers, Self::Anthropic, Self::Fs, Self::Graph, Self::Search];
+    pub const ALL: [Self; 7] = [
+        Self::Core,
+        Self::Layers,
+        Self::Anthropic,
+        Self::Fs,
+        Self::Growth,
+        Self::Graph,
+        Self::Search,
+    ];
 
     /// Compiled-in sets.
     #[cfg(not(feature = "compat-tools"))]
-    pub const ALL: [Self; 4] = [Self::Core, Self::Layers, Self::Anthropic, Self::Fs];
+    pub const ALL: [Self; 5] = [Self::Core, Self::Layers, Self::Anthropic, Self::Fs, Self::Growth];
 
     /// Returns the name of the set.
     pub fn as_str(self) -> &'static str {
@@ -42,6 +51,7 @@ impl ToolSet {
             Self::Layers => "layers",
             Self::Anthropic => "anthropic",
             Self::Fs => "fs",
+            Self::Growth => "growth",
             Self::Graph => "graph",
             Self::Search => "search",
         }

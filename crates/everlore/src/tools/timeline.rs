@@ -86,6 +86,7 @@ impl Tool for MemoryTimelineTool {
         let kinds = input.kind.into_iter().collect();
         let filter =
             MemoryFilter { kinds, statuses: vec![Status::Active], ..MemoryFilter::default() };
+        let filter = filter.without_records();
         let request = TimelineRequest { at: anchor.at, filter, before, after };
         let mut found = cx.engine.timeline(cx.scope, &request).await?;
         found.retain(|memory| Some(memory.id) != anchor.id());

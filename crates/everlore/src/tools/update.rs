@@ -8,10 +8,11 @@ use super::{
     Tool, ToolAnnotations, ToolContext, ToolResult, ToolSet, ToolSpec,
     check::check_schema,
     input::parse_input,
-    save::{change_output_schema, update_memory},
+    save::{change_output_schema, change_result, update_memory},
 };
 use crate::{
     error::Result,
+    growth::{FeedbackRequest, FeedbackVerdict},
     ingest::MemoryEdit,
     types::{Kind, NewCheck},
 };
@@ -29,6 +30,7 @@ struct UpdateInput {
     description: Option<String>,
     check: Option<NewCheck>,
     no_check: Option<bool>,
+    feedback: Option<FeedbackVerdict>,
 }
 
 const UPDATE: &str = "\
@@ -60,7 +62,8 @@ impl Tool for MemoryUpdateTool {
                     "type": { "type": "string", "enum": ["user", "feedback", "project", "reference"], "description": "The new type" },
                     "description": { "type": "string", "description": "New line that says when this memory is relevant" },
                     "check": check_schema(),
-                    "no_check": { "type": "boolean", "default": false, "description": "Remove its check" }
+                    "no_check": { "type": "boolean", "default": false, "description": "Remove its check" },
+                    "feedback": { "type": "string", "enum": ["good", "bad"], "description": "The user said that it helped, or that it did not or is wrong" }
                 }
             }),
             output_schema: change_output_schema(),
@@ -71,7 +74,7 @@ impl Tool for MemoryUpdateTool {
     }
 
     async fn call(&self, input: Map<String, Value>, cx: &ToolContext<'_>) -> Result<ToolResult> {
-        let UpdateInput { id, content, name, kind, description, check, no_check } =
+        let UpdateInput { id, content, name, kind, description, check, no_check, feedback } =
             parse_input(input)?;
         let check = check.map(|check| cx.check_permission.permit(check)).transpose()?;
         let no_check = no_check.unwrap_or_default();
@@ -84,6 +87,25 @@ impl Tool for MemoryUpdateTool {
             no_check,
             ..MemoryEdit::default()
         };
+        if let Some(verdict) = feedback {
+            let judged = give_feedback(&id, verdict, cx).await?;
+            if edit == MemoryEdit::default() {
+                return Ok(judged);
+            }
+        }
         update_memory(&self.spec(), &id, &edit, "memory_update", cx).await
     }
+}
+
+/// Records the user's verdict on a memory.
+async fn give_feedback(
+    id: &str,
+    verdict: FeedbackVerdict,
+    cx: &ToolContext<'_>,
+) -> Result<ToolResult> {
+    let id = cx.engine.resolve(cx.scope, id).await?;
+    let request = FeedbackRequest { verdict, because: None, never_again: false };
+    cx.engine_for("memory_update: feedback").give_feedback(cx.scope, &[id], &request).await?;
+    let memory = cx.engine.get(cx.scope, id).await?;
+    Ok(change_result("updated", "Recorded the verdict on", &memory))
 }

@@ -43,6 +43,15 @@ impl ChangeAuthor {
 /// server.
 pub const SINGLE_WRITE_RUN: &str = "http-";
 
+/// Reason of the fixes of an audit.
+pub(crate) const AUDIT_CAUSE: &str = "audit: fix";
+
+/// Reason of an approved proposal.
+pub(crate) const APPROVAL_CAUSE: &str = "proposal: approved";
+
+/// Reasons of changes whose undo restores memories exactly, even those that upkeep would archive next.
+pub(crate) const EXACT_UNDO_CAUSES: [&str; 2] = [AUDIT_CAUSE, APPROVAL_CAUSE];
+
 /// Change to one memory.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {

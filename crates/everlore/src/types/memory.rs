@@ -22,6 +22,9 @@ pub const QUOTED_KEY: &str = "quoted";
 /// Metadata key of the short forms of a memory's text: `line`, `text`, and `of`, the digest of the text they summarize.
 pub const OVERVIEW_KEY: &str = "overview";
 
+/// Metadata key of a schedule: its rule, its next run and the last one that was told.
+pub(crate) const SCHEDULE_KEY: &str = "schedule";
+
 /// Metadata key of the end of a superseded memory's validity.
 pub(crate) const VALID_UNTIL_KEY: &str = "valid_until";
 
@@ -106,11 +109,41 @@ pub enum Kind {
     Session,
     /// Message, word for word.
     Turn,
+    /// Reminder or task with its times.
+    Schedule,
+    /// Proposal that waits for a person's decision.
+    Suggestion,
+    /// Steps of one task of an agent, with its outcome.
+    Trajectory,
 }
 
 crate::types::variant_names! { pub Kind:
     User = "user", Feedback = "feedback", Project = "project", Reference = "reference",
     Knowledge = "knowledge", Experience = "experience", Session = "session", Turn = "turn",
+    Schedule = "schedule", Suggestion = "suggestion", Trajectory = "trajectory",
+}
+
+impl Kind {
+    /// Returns `true` for data that a feature keeps for itself: it is no statement, so recall, prompts, capture and
+    /// upkeep leave it alone unless a caller names its kind.
+    pub const fn is_record(self) -> bool {
+        matches!(self, Self::Schedule | Self::Suggestion | Self::Trajectory)
+    }
+
+    /// Returns `true` for statements: neither a turn nor a record.
+    pub const fn is_statement(self) -> bool {
+        !matches!(self, Self::Turn) && !self.is_record()
+    }
+
+    /// Returns all kinds but records.
+    pub fn without_records() -> Vec<Self> {
+        Self::ALL.into_iter().filter(|kind| !kind.is_record()).collect()
+    }
+
+    /// Returns the kinds of statements.
+    pub fn statements() -> Vec<Self> {
+        Self::ALL.into_iter().filter(|kind| kind.is_statement()).collect()
+    }
 }
 
 impl FromStr for Kind {
@@ -323,9 +356,7 @@ impl Memory {
     pub(crate) fn has_expired(&self, now: Timestamp) -> bool {
         self.valid_until().is_some_and(|until| until <= now)
     }
-}
 
-impl Memory {
     /// Creates a memory with nothing but its text.
     pub fn with_content(
         scope: &Scope,
@@ -384,6 +415,16 @@ mod tests {
                 "user, feedback, project, reference, knowledge, experience, session, turn"
             )
         );
+    }
+
+    #[test]
+    fn records_are_neither_statements_nor_turns() {
+        let records: Vec<_> = Kind::ALL.into_iter().filter(|kind| kind.is_record()).collect();
+        assert_eq!(records, [Kind::Schedule, Kind::Suggestion, Kind::Trajectory]);
+        assert_eq!(Kind::statements().len() + records.len() + 1, Kind::ALL.len());
+        assert!(!Kind::without_records().contains(&Kind::Schedule));
+        // Stores keep positions: one that moves would turn every stored memory into another kind.
+        assert_eq!(Kind::ALL.map(|kind| kind as u8), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     }
 
     #[test]

@@ -12,11 +12,13 @@ pub(crate) mod clock;
 mod change;
 mod check;
 mod new_check;
+mod experience;
 mod capture;
 
 #[doc(hidden)]
 pub use crate::__variant_names as variant_names;
 pub use capture::{CaptureCheckpoint, GateOutcome, QuarantineLimits, QuarantinedDraft};
+pub(crate) use change::{APPROVAL_CAUSE, AUDIT_CAUSE, EXACT_UNDO_CAUSES};
 pub use change::{
     Actor, AppliedChange, Change, ChangeAuthor, ChangeOp, ErasureReceipt, JournalEntry,
     SINGLE_WRITE_RUN, WriteBatch,
@@ -25,11 +27,13 @@ pub use check::{
     CHECK_KEY, Check, CheckReason, CheckResult, CheckStatus, CheckedFileStat, StoredCheck,
 };
 pub(crate) use clock::{Clock, system_now, to_millisecond, within_calendar};
-pub(crate) use memory::VALID_UNTIL_KEY;
+pub(crate) use experience::error_keys;
+pub use experience::{EXPERIENCE_KEY, Experience};
 pub use memory::{
     Fingerprint, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, MemorySource,
     OVERVIEW_KEY, Origin, QUOTED_KEY, Role, Status,
 };
+pub(crate) use memory::{SCHEDULE_KEY, VALID_UNTIL_KEY};
 pub use new_check::NewCheck;
 pub use scope::Scope;
 pub use slot::SLOT_KEY;

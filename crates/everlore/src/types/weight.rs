@@ -12,14 +12,15 @@ impl Kind {
     /// Returns the days without use after which a memory is worth half; `None` for a kind that does not fade.
     ///
     /// Statements about the user and their wishes hold for years; a fact or a solution for about one; a project is over
-    /// within months. Turns are the source of everything else and never fade: recall accounts for their age.
+    /// within months. Turns are the source of everything else and never fade: recall accounts for their age. Records
+    /// are data, whose feature says when they end.
     pub(crate) fn half_life_days(self) -> Option<f64> {
         match self {
             Self::User | Self::Feedback => Some(730.0),
             Self::Reference | Self::Knowledge | Self::Experience => Some(365.0),
             Self::Project => Some(180.0),
             Self::Session => Some(90.0),
-            Self::Turn => None,
+            Self::Turn | Self::Schedule | Self::Suggestion | Self::Trajectory => None,
         }
     }
 }

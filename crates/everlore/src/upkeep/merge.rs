@@ -4,24 +4,12 @@
 //! purpose: a different name or number makes another statement, and merging must not lose anything. Each text is
 //! analysed once and compared only with those that have the same words.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    sync::LazyLock,
-};
+use std::collections::{BTreeMap, HashMap};
 
 use crate::{
-    text::{terms::terms, traditional::simplify},
+    text::statement_terms::StatementTerms,
     types::{Kind, Memory, Origin, Status, Timestamp},
 };
-
-/// Words with which extractors open or pad statements; they do not change the meaning.
-const FILLERS: [&str; 7] = ["user", "person", "still", "also", "currently", "really", "very"];
-
-/// The same in Chinese, which does not separate words.
-const CHINESE_FILLERS: [&str; 6] = ["用户", "目前", "仍然", "一直", "现在", "非常"];
-
-/// Least share of equal pairs of neighbouring words: "Ann likes Bob" is not "Bob likes Ann".
-const MIN_ORDER_OVERLAP: f64 = 0.6;
 
 /// Group of duplicates and its survivor.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +40,7 @@ pub(crate) fn find_merges(memories: &[Memory], now: Timestamp) -> Vec<DuplicateM
 /// Returns a key that is equal for possible duplicates; `None` for a memory that is never merged.
 pub(crate) fn merge_key(memory: &Memory) -> Option<(Kind, u64)> {
     let statement = may_merge(memory).then(|| StatementTerms::of(&memory.content))?;
-    (!statement.terms.is_empty()).then(|| (memory.kind, statement.key()))
+    (!statement.is_empty()).then(|| (memory.kind, statement.key()))
 }
 
 /// Returns `true` for lasting statements: the same event may happen twice, and files and turns are never merged.
@@ -64,53 +52,6 @@ fn may_merge(memory: &Memory) -> bool {
     let is_file = memory.source.via == Origin::Import
         || ["file", "path", "hash"].iter().any(|key| memory.metadata.contains_key(*key));
     is_statement && memory.status == Status::Active && !is_file && !memory.is_pinned()
-}
-
-/// Content words of a statement, in order.
-struct StatementTerms {
-    terms: Vec<String>,
-    is_negative: bool,
-}
-
-impl StatementTerms {
-    fn of(text: &str) -> Self {
-        let lower = text.to_lowercase();
-        let is_negative = ["not ", "n't ", " no ", "never", "不", "没", "無", "无", "别", "非"]
-            .iter()
-            .any(|word| lower.contains(word));
-        let mut text = simplify(&lower).into_owned();
-        for filler in CHINESE_FILLERS {
-            text = text.replace(filler, "");
-        }
-        Self {
-            terms: terms(&text).into_iter().filter(|term| !is_filler(term)).collect(),
-            is_negative,
-        }
-    }
-
-    /// Returns a hash that is equal for texts with the same words in any order.
-    fn key(&self) -> u64 {
-        let set: BTreeSet<&str> = self.terms.iter().map(String::as_str).collect();
-        let joined = set.into_iter().collect::<Vec<_>>().join("\0");
-        xxhash_rust::xxh3::xxh3_64(joined.as_bytes()) ^ u64::from(self.is_negative)
-    }
-
-    fn has_same_order(&self, other: &Self) -> bool {
-        let pairs = |words: &Self| -> BTreeSet<(String, String)> {
-            words.terms.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
-        };
-        let (own, others) = (pairs(self), pairs(other));
-        let shared = own.intersection(&others).count();
-        self.terms == other.terms
-            || shared as f64 >= MIN_ORDER_OVERLAP * own.len().max(others.len()) as f64 && shared > 0
-    }
-}
-
-/// Returns `true` if a term is the stem of a filler.
-fn is_filler(term: &str) -> bool {
-    static STEMS: LazyLock<Vec<String>> =
-        LazyLock::new(|| FILLERS.into_iter().flat_map(terms).collect());
-    STEMS.iter().any(|stem| stem == term)
 }
 
 /// Returns the groups of one bucket whose words are also in the same order.

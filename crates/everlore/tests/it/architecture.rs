@@ -1,6 +1,6 @@
 //! Checks the arrows between the engine's modules.
 //!
-//! `types ◀ config ◀ text ◀ { llm, files ◀ store } ◀ embed ◀ { ingest, recall, upkeep } ◀ prompt ◀ engine ◀ tools ◀
+//! `types ◀ config ◀ text ◀ { llm, files ◀ store } ◀ embed ◀ { ingest, recall, upkeep, growth } ◀ prompt ◀ engine ◀ tools ◀
 //! chat`, after `error` and `sync`: a module uses modules to its left, never modules to its right or beside it. Only
 //! `store` names its database. Test code is exempt. The other rules are in `crates/everlore-eval/src/sources/rules.rs`.
 
@@ -12,7 +12,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use lexer::{is_name_char, mask, test_items, without_tests};
 
 /// Modules that each module may use, besides itself. `lib` is the root of the crate: it names everything.
-const MAY_USE: [(&str, &[&str]); 18] = [
+const MAY_USE: [(&str, &[&str]); 19] = [
     ("error", &[]),
     ("sync", &["error"]),
     ("types", &["error", "sync"]),
@@ -25,6 +25,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("ingest", STEP),
     ("recall", STEP),
     ("upkeep", STEP),
+    ("growth", STEP),
     ("prompt", &["types", "text", "files", "recall"]),
     ("engine", ANY),
     ("tools", ANY),
@@ -39,7 +40,7 @@ const STEP: &[&str] =
 
 const ANY: &[&str] = &[
     "error", "sync", "config", "types", "text", "store", "llm", "files", "embed", "ingest",
-    "recall", "upkeep", "prompt", "engine",
+    "recall", "upkeep", "growth", "prompt", "engine",
 ];
 
 /// A conversation stands on everything, the tools included.

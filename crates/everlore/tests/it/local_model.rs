@@ -67,15 +67,8 @@ fn assert_like_the_reference(model: &LocalModel) {
 }
 
 async fn assert_tells_meaning(model: &LocalModel) {
-    let query = model.encode_query(&[
-        ("what", 1.0),
-        ("medicine", 4.0),
-        ("did", 1.0),
-        ("the", 1.0),
-        ("doctor", 4.0),
-        ("give?", 2.0),
-    ]);
-    let query = query.await.unwrap();
+    let query = model.encode_query(&["what", "medicine", "did", "the", "doctor", "give?"]);
+    let query = query.await.unwrap().weigh([1.0, 4.0, 1.0, 1.0, 4.0, 2.0]);
     let texts = [
         "A physician prescribed antibiotics.",
         "The train leaves at noon.",

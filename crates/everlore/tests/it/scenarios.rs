@@ -11,8 +11,11 @@ use std::{
 
 use async_trait::async_trait;
 use everlore::{
-    Config, Engine, Error, Kind, Memory, Result, Scope, Status, Turn,
-    engine::{DraftFate, DraftOutcome, ExtractRequest, ExtractionReport},
+    Config, Engine, Error, Kind, Memory, RememberRequest, Result, Scope, Status, Turn,
+    engine::{
+        DraftFate, DraftOutcome, ExtractRequest, ExtractionReport, NewExperience, ProposalView,
+        ReflectRequest,
+    },
     llm::{ChatChunk, ChatModel, ChatRequest, ChatStream, StopReason, TokenUsage},
     store::{DirectoryStore, ListOrder, ListQuery, MemoryFilter, RamStore, SqliteStore, Store},
     types::{Role, Timestamp},
@@ -79,6 +82,7 @@ impl ScenarioPlayer {
         let engine = Engine::builder(store)
             .config(config)
             .clock(now)
+            .home(folder.join("home"))
             .chat_model(Arc::clone(&model) as Arc<dyn ChatModel>)
             .build();
         let scope = Scope::new("assistant", "sam").unwrap();
@@ -98,11 +102,21 @@ impl ScenarioPlayer {
             "extract" => return self.extract(rest == "--dry-run").await,
             "due" => return self.due().await,
             "memories" => return self.memories().await,
+            "experiences" => return self.experiences().await,
             "quarantine" => return self.quarantine().await,
             "restore" => return self.restore(rest).await,
             "forget" => return self.forget(rest).await,
             "prompt" => return self.prompt(rest).await,
             "undo" => return self.undo().await,
+            "reflect" => return self.reflect(rest == "--dry-run").await,
+            "proposals" => return self.proposals().await,
+            "approve" | "reject" | "rollback" => return self.decide(verb, rest).await,
+            "layer" => return self.layer(rest).await,
+            "write" => self.write_layer(rest).await,
+            "profile" => return self.profile().await,
+            "remember" => self.remember(rest).await,
+            "learn" => self.learn(rest).await,
+            "set" => return self.set_profile_field(rest).await,
             "nowhere" => self.assert_nowhere(rest),
             _ => panic!("unknown line: {line}"),
         }
@@ -157,10 +171,20 @@ impl ScenarioPlayer {
         self.all().await.iter().map(line).collect()
     }
 
+    async fn experiences(&self) -> Vec<String> {
+        let experiences = self.engine.experiences(&self.scope, 100, true).await.unwrap();
+        let line = |it: &everlore::engine::ExperienceView| {
+            let counts = format!("worked {} failed {} uses {}", it.worked, it.failed, it.uses);
+            format!("{counts} {} | {}", it.pain, it.solution)
+        };
+        experiences.iter().map(line).collect()
+    }
+
     async fn quarantine(&self) -> Vec<String> {
         let drafts = self.engine.quarantine(&self.scope).await.unwrap();
         let line = |draft: &everlore::types::QuarantinedDraft| {
-            format!("{} {} | {}", draft.verdict.as_str(), draft.memory.content, draft.reason)
+            let statement = draft.memory.content.replace('\n', " / ");
+            format!("{} {statement} | {}", draft.verdict.as_str(), draft.reason)
         };
         drafts.iter().map(line).collect()
     }
@@ -183,6 +207,35 @@ impl ScenarioPlayer {
         vec![format!("forgotten, with {drafts} drafts; {derived} memories were drawn from it")]
     }
 
+    async fn remember(&self, text: &str) {
+        self.engine.remember(&self.scope, RememberRequest::new(text)).await.unwrap();
+    }
+
+    async fn learn(&self, rest: &str) {
+        let (pain, solution) = rest.split_once(" | ").unwrap();
+        let (pain, solution) = (pain.to_owned(), solution.to_owned());
+        let new = NewExperience { pain, solution, ..NewExperience::default() };
+        self.engine.add_experience(&self.scope, new).await.unwrap();
+    }
+
+    async fn profile(&self) -> Vec<String> {
+        let profile = self.engine.profile(&self.scope).await.unwrap();
+        let line = |field: &everlore::engine::ProfileField| {
+            let until = field.until.map_or_else(String::new, |until| format!(" until {until}"));
+            format!(
+                "{}: {} ({:.2}) since {}{until}",
+                field.name, field.value, field.confidence, field.since
+            )
+        };
+        profile.fields.iter().map(line).collect()
+    }
+
+    async fn set_profile_field(&self, rest: &str) -> Vec<String> {
+        let (field, value) = rest.split_once(' ').unwrap();
+        let saved = self.engine.set_profile_field(&self.scope, field, value).await.unwrap();
+        saved.superseded.iter().map(|older| format!("superseded {}", older.content)).collect()
+    }
+
     async fn prompt(&self, query: &str) -> Vec<String> {
         let request = self.engine.context_request(&self.scope, query);
         let block = self.engine.context(&request, 1_000).await.unwrap();
@@ -193,9 +246,62 @@ impl ScenarioPlayer {
         let newest = everlore::store::JournalQuery { limit: Some(1), ..Default::default() };
         let entry = self.engine.history(&self.scope, &newest).await.unwrap().remove(0);
         let run = entry.run.expect("the last change belongs to a run");
-        assert!(run.starts_with("extract-") && entry.cause.starts_with("extract"), "{run}");
+        let verb = entry.cause.split([':', ' ']).next().unwrap_or_default();
+        assert!(run.starts_with(&format!("{verb}-")), "{run} {}", entry.cause);
         let undone = self.engine.undo(&self.scope, &everlore::engine::UndoTarget::Run(run)).await;
         vec![format!("undone: {} changes", undone.unwrap().len())]
+    }
+
+    async fn reflect(&self, dry_run: bool) -> Vec<String> {
+        let request = ReflectRequest { dry_run };
+        let done = self.engine.reflect(&self.scope, &request, &mut |_| {}).await.unwrap();
+        assert_eq!(done.run.is_some(), !dry_run && !done.proposals.is_empty());
+        let line = |proposal: &ProposalView| {
+            let change = match proposal.target.as_str() {
+                "memories" => proposal.why.clone(),
+                _ => proposal.diff.lines().skip(2).collect::<Vec<_>>().join(" / "),
+            };
+            format!("{} {}: {change}", proposal.reason, proposal.target)
+        };
+        let lines: Vec<String> = done.proposals.iter().map(line).collect();
+        if lines.is_empty() { vec!["nothing to propose".to_owned()] } else { lines }
+    }
+
+    async fn proposals(&self) -> Vec<String> {
+        let all = self.engine.proposals(&self.scope, None).await.unwrap();
+        let line = |proposal: &ProposalView| {
+            format!("{} {} {}", proposal.state.in_words(), proposal.reason, proposal.target)
+        };
+        all.iter().map(line).collect()
+    }
+
+    /// Decides on the last proposal whose change contains a text.
+    async fn decide(&self, verb: &str, text: &str) -> Vec<String> {
+        let all = self.engine.proposals(&self.scope, None).await.unwrap();
+        let meant = all.iter().rfind(|proposal| proposal.diff.contains(text)).unwrap();
+        let (engine, id) = (&self.engine, meant.id);
+        let decided = match verb {
+            "approve" => engine.approve_proposal(&self.scope, id).await,
+            "reject" => engine.reject_proposal(&self.scope, id).await,
+            _ => engine.roll_back_proposal(&self.scope, id).await,
+        };
+        match decided {
+            Ok(decided) => vec![decided.state.in_words()],
+            Err(error) => vec![format!("refused: {error}")],
+        }
+    }
+
+    async fn layer(&self, name: &str) -> Vec<String> {
+        let layer = self.engine.read_layer(&self.scope, name.parse().unwrap()).await.unwrap();
+        vec![format!("{:?}", layer.text)]
+    }
+
+    /// Writes an identity file as a person does in an editor.
+    async fn write_layer(&self, rest: &str) {
+        let (name, text) = rest.split_once(' ').unwrap();
+        let path = self.engine.read_layer(&self.scope, name.parse().unwrap()).await.unwrap().path;
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text.replace("\\n", "\n")).unwrap();
     }
 
     /// Checks that no file below the folder contains this text.
@@ -313,12 +419,18 @@ macro_rules! scenarios {
 scenarios!(
     corrections_en,
     corrections_zh,
+    experiences_en,
+    experiences_zh,
     forgotten_en,
     forgotten_zh,
     model_en,
     model_zh,
     preferences_en,
     preferences_zh,
+    profile_en,
+    profile_zh,
+    reflection_en,
+    reflection_zh,
     secrets_en,
     secrets_zh,
     three_sessions_en,

@@ -329,3 +329,36 @@ async fn ages_stay_short_and_the_opening_says_to_verify_them() {
     assert!(told.contains("\n[turn] user (2026-01-14, 47 days ago)\n"), "{told}");
     assert!(told.lines().nth(1).unwrap().contains("verify"), "{told}");
 }
+
+#[tokio::test]
+async fn an_earlier_asking_lends_its_words_to_its_answer_and_not_to_what_stood_before_it() {
+    let talks = [
+        (
+            "Which bread should I bake on Sunday?",
+            "Oslo is a fine place for skiing.",
+            "A rye loaf with caraway.",
+            "I bake bread on most Sundays",
+        ),
+        ("周日我该烤什么面包？", "奥斯陆很适合滑雪。", "加葛缕子的黑麦包。", "我周日常烤面包"),
+    ];
+    for (question, before, answer, memory) in talks {
+        let engine = ram();
+        remember_one(&engine, memory).await;
+        let session = |turn: Turn| Turn { session: Some("sunday".into()), ..turn };
+        let turns = vec![
+            spoken(Role::Assistant, before),
+            spoken(Role::User, question),
+            spoken(Role::Assistant, answer),
+        ];
+        observe(&engine, turns.into_iter().map(session).collect()).await;
+        let request = engine.recall_request(&scope("ann"), question);
+        let found = engine.recall(&request).await.unwrap().hits;
+        let texts: Vec<&str> = found.iter().map(|hit| hit.memory.content.as_str()).collect();
+        assert!(texts.contains(&answer) && texts.contains(&memory), "{texts:?}");
+        assert!(!texts.contains(&before), "{texts:?}");
+    }
+}
+
+async fn remember_one(engine: &Engine, content: &str) {
+    engine.remember(&scope("ann"), RememberRequest::new(content)).await.unwrap();
+}

@@ -51,6 +51,7 @@ A line that ends with \\ continues on the next. Ctrl+C interrupts an answer. Wri
 /quit          结束（也可以按 Ctrl+D，或按两次 Ctrl+C）
 
 行末加 \\ 可以换行继续输入。Ctrl+C 打断回答。以 / 开头的消息请写成 //。";
+    reminder(line: &str) = "reminder: {line}", "提醒：{line}";
     cleared() = "the conversation is cleared; memory stays", "对话已清空，记忆保留";
     interrupt_again_to_quit() = "Ctrl+C again ends the conversation", "再按一次 Ctrl+C 结束对话";
     interrupted() =

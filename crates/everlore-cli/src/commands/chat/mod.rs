@@ -138,7 +138,7 @@ impl ChatArgs {
             tools: ToolRegistry::for_sets(if self.no_tools {
                 &[]
             } else {
-                &[ToolSet::Core, ToolSet::Layers]
+                &[ToolSet::Core, ToolSet::Layers, ToolSet::Growth]
             }),
             folder: Some(cx.memory_folder()),
         };

@@ -2,6 +2,7 @@
 
 use everlore::{
     chat::{ChatEvent, ChatReply},
+    engine::DueReminder,
     llm::TokenUsage,
 };
 use serde_json::Value;
@@ -56,6 +57,7 @@ impl<'a> ReplyPrinter<'a> {
                 self.recalled = injected.memories.len();
                 Ok(())
             }
+            ChatEvent::Reminders(due) => self.print_reminders(due),
             ChatEvent::Compacted(report) => self.print_aside(&self.messages.compacted(report)),
             ChatEvent::WithoutTools { model } => {
                 self.out.note(&self.messages.without_tools(model));
@@ -103,6 +105,17 @@ impl<'a> ReplyPrinter<'a> {
     /// Ends the text of a failed answer.
     pub(super) fn abort(mut self) -> Result<()> {
         self.end_text()
+    }
+
+    fn print_reminders(&mut self, due: &[DueReminder]) -> Result<()> {
+        if self.is_silent {
+            return Ok(());
+        }
+        for reminder in due {
+            let line = self.messages.reminder(&reminder.line(self.messages.is_chinese()));
+            self.out.note(&sanitize(&line));
+        }
+        Ok(())
     }
 
     fn print_text(&mut self, text: &str) -> Result<()> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use everlore::{
     RecallRequest,
-    engine::{PromptPart, PromptPartName, PromptRequest, VisibleContext},
+    engine::{PromptPart, PromptPartName, PromptRequest, VisibleContext, render_reminders},
     types::Timestamp,
 };
 
@@ -39,7 +39,8 @@ const PART_PRIORITY: [PromptPartName; 6] = [
     PromptPartName::Index,
 ];
 
-/// Returns the layers, guide and index; `None` if they are empty or this conversation has them already.
+/// Returns the layers, guide and index, unless this conversation has them already, and the reminders that are due; `None`
+/// if all of it is empty.
 pub(super) async fn for_session_start(call: &HookCall<'_>) -> Result<Option<String>> {
     let cx = call.cx;
     if call.spool.has_pending() && !call.spool.is_draining() {
@@ -54,6 +55,7 @@ pub(super) async fn for_session_start(call: &HookCall<'_>) -> Result<Option<Stri
     let engine = cx.files_only_engine();
     let prompt = engine.preview_prompt(&cx.scope, &PromptRequest::default()).await?;
     let head = fit_parts(&prompt.parts, call.event.host.max_context_tokens());
+    let reminders = due_reminders(call).await;
     if !call.event.is_resumed() {
         // If that fails, a block is injected twice at worst.
         let _ = call.update_conversation(|state| {
@@ -61,7 +63,32 @@ pub(super) async fn for_session_start(call: &HookCall<'_>) -> Result<Option<Stri
             Ok(())
         });
     }
-    Ok(unless_repeated(call, head))
+    let head = unless_repeated(call, head);
+    Ok(match (head, reminders.is_empty()) {
+        (head, true) => head,
+        (None, false) => Some(reminders),
+        (Some(head), false) => Some(format!("{head}{PART_SEPARATOR}{reminders}")),
+    })
+}
+
+/// Takes the reminders that are due, to tell them in this session. A session begins without them if the database does not
+/// answer in time; then they are told at the next chance.
+async fn due_reminders(call: &HookCall<'_>) -> String {
+    let cx = call.cx;
+    if cx.store.is_missing() {
+        return String::new();
+    }
+    let Ok(Ok(engine)) = tokio::time::timeout(MAX_REFRESH_TIME, cx.engine()).await else {
+        return String::new();
+    };
+    // No time limit from here on: what is taken must be told.
+    match engine.due_reminders(&cx.scope).await {
+        Ok(due) => render_reminders(&due, cx.language()),
+        Err(error) => {
+            tracing::warn!("{error}: reminders were not looked up");
+            String::new()
+        }
+    }
 }
 
 /// Returns the memories that are relevant for a user message.
@@ -81,11 +108,8 @@ fn is_empty_round(call: &HookCall<'_>) -> bool {
 }
 
 /// Returns the memories about the error of a tool.
-pub(super) async fn for_tool_error(call: &HookCall<'_>) -> Result<Option<String>> {
-    match call.event.tool_error() {
-        Some(error) => recall_block(call, &error).await,
-        None => Ok(None),
-    }
+pub(super) async fn for_tool_error(call: &HookCall<'_>, error: &str) -> Result<Option<String>> {
+    recall_block(call, error).await
 }
 
 /// Recalls a block for a query and spools the injection record; `None` if nothing new is relevant.

@@ -9,6 +9,9 @@ use super::spool::digest;
 /// Most digests of injected blocks; a longer conversation was compacted meanwhile.
 const MAX_BLOCK_DIGESTS: usize = 200;
 
+/// Most failed calls that wait for their cure; older ones were given up.
+const MAX_FAILED_CALLS: usize = 8;
+
 /// State of one conversation, stored as JSON in the home.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -30,6 +33,9 @@ pub(super) struct ConversationState {
     /// since then. `None` shows all turns.
     #[serde(rename = "seen_since")]
     visible_since: Option<Timestamp>,
+    /// Digests of tool calls that failed and did not succeed since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failed_calls: Vec<String>,
 }
 
 impl ConversationState {
@@ -61,6 +67,23 @@ impl ConversationState {
         is_new
     }
 
+    /// Records a failed tool call, so that what follows is recorded until it succeeds.
+    pub(super) fn record_failure(&mut self, call: &str) {
+        let call = digest(&[call]);
+        self.failed_calls.retain(|other| *other != call);
+        self.failed_calls.push(call);
+        let excess = self.failed_calls.len().saturating_sub(MAX_FAILED_CALLS);
+        self.failed_calls.drain(..excess);
+    }
+
+    /// Records a tool call that succeeded; returns `true` if an earlier failure waits for its cure.
+    pub(super) fn record_success(&mut self, call: &str) -> bool {
+        let waits = !self.failed_calls.is_empty();
+        let call = digest(&[call]);
+        self.failed_calls.retain(|other| *other != call);
+        waits
+    }
+
     /// Starts a visible context without earlier blocks and turns: the conversation is compacted, or starts anew.
     pub(super) fn start_visible_context(&mut self, now: Timestamp) {
         self.injected.clear();
@@ -86,6 +109,15 @@ mod tests {
             (state.record_prompt("好的，继续"), state.record_prompt("stop"), state.record_answer()),
             (2, 3, 3)
         );
+    }
+
+    #[test]
+    fn successes_matter_while_a_call_has_failed() {
+        let mut state = ConversationState::default();
+        assert!(!state.record_success("make"));
+        state.record_failure("make");
+        assert!(state.record_success("./configure") && state.record_success("make"));
+        assert!(!state.record_success("make"));
     }
 
     #[test]

@@ -92,9 +92,36 @@ impl HookEvent {
         error.map(|text| elide_middle(text.trim(), MAX_ERROR_CHARS)).filter(|text| !text.is_empty())
     }
 
+    /// Returns the name and the main argument of the tool that was called.
+    pub(super) fn tool_call(&self) -> Option<(&str, String)> {
+        let tool = self.first_text(&["tool_name", "tool"])?;
+        let input = ["tool_input", "input"].iter().find_map(|name| self.payload.get(name))?;
+        Some((tool, main_argument(input)))
+    }
+
+    /// Returns the host's id of the tool call.
+    pub(super) fn tool_use_id(&self) -> Option<&str> {
+        self.first_text(&["tool_use_id", "tool_call_id", "call_id"])
+    }
+
     fn first_text(&self, names: &[&str]) -> Option<&str> {
         let texts = names.iter().filter_map(|name| self.payload.get(name)?.as_str());
         texts.map(str::trim).find(|text| !text.is_empty())
+    }
+}
+
+/// Fields of a tool's input that say what it does, the most telling first.
+const MAIN_ARGUMENTS: [&str; 8] =
+    ["command", "cmd", "file_path", "path", "notebook_path", "url", "query", "pattern"];
+
+/// Returns the argument that tells one call of a tool from another: its command, its file, or all of it.
+fn main_argument(input: &Value) -> String {
+    let main = MAIN_ARGUMENTS.iter().find_map(|name| input.get(name)?.as_str());
+    let list =
+        || Some(input.get("command")?.as_array()?.iter().map(collect_text).collect::<Vec<_>>());
+    match main {
+        Some(text) => text.to_owned(),
+        None => list().map_or_else(|| input.to_string(), |words| words.join(" ")),
     }
 }
 
@@ -184,6 +211,20 @@ mod tests {
         let gemini =
             json!({ "tool_response": { "llmContent": "x", "error": { "message": "权限不足" } } });
         assert_eq!(failure(HookHost::Gemini, "AfterTool", gemini).as_deref(), Some("权限不足"));
+    }
+
+    #[test]
+    fn a_call_is_known_by_its_command_or_file() {
+        let call = |payload: Value| {
+            event(HookHost::ClaudeCode, "PostToolUse", &payload).tool_call().unwrap().1
+        };
+        let bash =
+            json!({ "tool_name": "Bash", "tool_input": { "command": "cargo test", "timeout": 5 } });
+        assert_eq!(call(bash), "cargo test");
+        let shell = json!({ "tool_name": "shell", "tool_input": { "command": ["ls", "-l"] } });
+        assert_eq!(call(shell), "ls -l");
+        let edit = json!({ "tool_name": "Edit", "tool_input": { "file_path": "/a.rs", "old_string": "x" } });
+        assert_eq!(call(edit), "/a.rs");
     }
 
     #[test]

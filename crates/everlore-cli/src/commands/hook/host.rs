@@ -20,7 +20,8 @@ pub(crate) enum HookEventKind {
     Start,
     /// The user sent a message: spools it and injects relevant memories.
     Prompt,
-    /// A tool was used: if it failed, injects memories about the error.
+    /// A tool was used: if it failed, records it and injects what is known about the error; if one failed before, records
+    /// what was done.
     Tool,
     /// The agent answered: spools the answer and drains the spool.
     Stop,
@@ -92,11 +93,9 @@ impl HookHost {
         }
     }
 
-    /// Returns the events to subscribe to: a host with an event for failed tools need not call after every tool.
+    /// Returns the events to subscribe to. Calls that succeed are among them: after a failure they tell what solved it.
     pub(crate) fn subscribed_events(self) -> impl Iterator<Item = &'static str> {
-        let has_failure_event = self.events().iter().any(|(name, _)| name.ends_with("UseFailure"));
-        let events = self.events().iter().map(|(name, _)| *name);
-        events.filter(move |name| !(has_failure_event && name.to_lowercase().ends_with("tooluse")))
+        self.events().iter().map(|(name, _)| *name)
     }
 
     /// Finds an event by its name in any spelling: `user-prompt-submit`, `UserPromptSubmit`.

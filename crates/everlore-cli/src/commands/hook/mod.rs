@@ -46,7 +46,7 @@ use everlore::{
     internal::{
         text::{
             injected_blocks::strip_injected_blocks, quoted_text::SpokenText,
-            side_requests::is_side_request,
+            side_requests::is_side_request, tool_event::ToolEvent,
         },
         to_millisecond,
     },
@@ -55,7 +55,7 @@ use everlore::{
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use self::{
-    classify::is_command,
+    classify::{is_command, only_reads},
     entry::{exit_after, is_drain_event},
     event::HookEvent,
     spool::{Spool, SpooledTurn, digest},
@@ -129,9 +129,6 @@ async fn respond(event: &HookEvent, cx: &CliContext, out: &mut Output) -> Result
     if !cx.agent_config().memory.enabled {
         return Ok(Exit::Done);
     }
-    if event.kind == HookEventKind::Tool && event.tool_error().is_none() {
-        return Ok(Exit::Done);
-    }
     let Some(call) = HookCall::for_event(event, cx)? else { return Ok(Exit::Done) };
     let context = match event.kind {
         HookEventKind::Start => context::for_session_start(&call).await?,
@@ -139,7 +136,7 @@ async fn respond(event: &HookEvent, cx: &CliContext, out: &mut Output) -> Result
             Some(message) => on_prompt(&call, &message).await?,
             None => None,
         },
-        HookEventKind::Tool => context::for_tool_error(&call).await?,
+        HookEventKind::Tool => on_tool(&call).await?,
         HookEventKind::Stop | HookEventKind::Compact | HookEventKind::End => {
             call.on_boundary()?;
             None
@@ -162,6 +159,17 @@ async fn on_prompt(call: &HookCall<'_>, message: &str) -> Result<Option<String>>
     match context? {
         None => spooled.map(|()| None).map_err(|error| call.io_error(error)),
         context => Ok(context),
+    }
+}
+
+/// Spools the outcome of a tool call and recalls what is known about its error. Context is returned even if spooling
+/// fails.
+async fn on_tool(call: &HookCall<'_>) -> Result<Option<String>> {
+    let error = call.event.tool_error();
+    let spooled = call.spool_tool_call(error.as_deref());
+    match error {
+        Some(error) => context::for_tool_error(call, &error).await,
+        None => spooled.map(|()| None),
     }
 }
 
@@ -225,6 +233,26 @@ impl<'a> HookCall<'a> {
         let (run, turn) = self.spooled_turn(Role::User, &self.exchange_id(number), &text);
         let (spool, mask) = (self.spool.clone(), self.masks_secrets());
         Ok(spawn_blocking(move || spool.put_turn(&run, &turn, mask)))
+    }
+
+    /// Spools a failed tool call, and after one the calls that change something until the same call succeeds: capture
+    /// reads from them what solved the failure.
+    fn spool_tool_call(&self, error: Option<&str>) -> Result<()> {
+        let Some((tool, call)) = self.event.tool_call() else { return Ok(()) };
+        let key = format!("{tool}\n{call}");
+        let matters = self.update_conversation(|state| match error {
+            Some(_) => {
+                state.record_failure(&key);
+                Ok(true)
+            }
+            None => Ok(state.record_success(&key)),
+        })?;
+        if !matters || error.is_none() && only_reads(tool) {
+            return Ok(());
+        }
+        let now = self.cx.now().timestamp().to_string();
+        let id = digest(&[&key, self.event.tool_use_id().unwrap_or(&now)]);
+        self.spool_turn(Role::Tool, &id, &ToolEvent { tool, call: &call, error }.render())
     }
 
     /// Handles the end of an exchange, of a visible context or of the conversation: spools the answer (stop), starts a new

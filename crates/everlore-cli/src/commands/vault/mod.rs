@@ -61,9 +61,9 @@ pub(crate) struct VaultTargetArgs {
 
 impl VaultTargetArgs {
     fn to_request(&self, cx: &CliContext) -> Result<SyncRequest> {
-        if self.kinds.contains(&Kind::Turn) {
+        if let Some(kind) = self.kinds.iter().find(|kind| !kind.is_statement()) {
             return Err(CliError::invalid(
-                "turns of a conversation cannot be kept in files",
+                format!("{kind}s cannot be kept in files"),
                 "export them with `everlore memory export`",
             ));
         }

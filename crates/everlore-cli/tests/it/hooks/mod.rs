@@ -3,6 +3,7 @@
 mod replay;
 mod capture;
 mod failures;
+mod cures;
 #[cfg(feature = "server")]
 mod server;
 

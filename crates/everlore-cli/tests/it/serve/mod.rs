@@ -3,6 +3,8 @@
 mod access;
 mod api;
 mod checks;
+mod experiences;
+mod schedules;
 mod files;
 mod forgetting;
 mod hostile_clients;
@@ -89,6 +91,20 @@ impl TestServer {
     /// Starts a server on a free port and waits until it prints its address.
     pub(super) fn start(home: &TestHome, args: &[&str]) -> Self {
         Self::start_with_timeouts(home, args, "")
+    }
+
+    /// Starts a server whose output is read up to its address, and whose streams are closed then.
+    pub(super) fn start_unread(home: &TestHome) -> Self {
+        let mut command = home.command(&["serve", "--port", "0", "-v"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stderr.take());
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let address = lines.find_map(|line| {
+            line.unwrap().split_once("://").map(|(_, address)| address.trim().to_owned())
+        });
+        let address = address.unwrap();
+        let token = fs::read_to_string(home.path().join("server.token")).unwrap();
+        Self { child, url: format!("http://{address}"), address, token: token.trim().to_owned() }
     }
 
     /// Starts a server with shorter time limits in milliseconds, such as `headers=500,body=500`.

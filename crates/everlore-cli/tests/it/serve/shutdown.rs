@@ -155,3 +155,15 @@ fn the_command_line_and_the_server_share_a_home() {
         .json(201);
     assert_eq!(home.recall("oolong")[0], "Mr Wang drinks oolong");
 }
+
+#[test]
+fn a_server_whose_output_nobody_reads_serves_on() {
+    let home = TestHome::new();
+    let server = TestServer::start_unread(&home);
+    for number in 0..20 {
+        let content = format!("Shelf {number} holds the blue binders");
+        server.request("POST", "/v1/memories", Some(json!({ "content": content }))).json(201);
+        assert_eq!(server.request("GET", "/v1/nowhere", None).status, 404);
+    }
+    assert_eq!(server.request("GET", "/health", None).status, 200);
+}

@@ -277,7 +277,7 @@ pub(super) async fn for_each_memory(
     let mut after = None;
     loop {
         let page = ListQuery {
-            filter: Stored::default(),
+            filter: Stored::default().without_records(),
             after,
             order: ListOrder::NewestFirst,
             limit: READ_BATCH,

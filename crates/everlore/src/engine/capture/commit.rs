@@ -12,7 +12,9 @@ use crate::{
     ingest::{self, Arbiter, CaptureContext, CapturePlan, GateContext, TextSketch},
     store::{SessionLease, UnreadTurns},
     sync::run_blocking,
-    types::{Actor, CaptureCheckpoint, MemoryId, QuarantineLimits, Scope, Timestamp, WriteBatch},
+    types::{
+        Actor, CaptureCheckpoint, Change, MemoryId, QuarantineLimits, Scope, Timestamp, WriteBatch,
+    },
 };
 
 /// Most plans for one session when concurrent changes to a memory conflict.
@@ -38,6 +40,10 @@ impl Engine {
             let plan =
                 ingest::plan_capture(&*self.store, &extracted.drafts, &context, decider).await?;
             let mut write = self.extraction_write(lease, unread, extracted, &plan, &run, now);
+            let changed: Vec<_> = plan.changes.iter().map(Change::id).collect();
+            let mut reports = extracted.reports.clone();
+            reports.retain(|report| !changed.contains(&report.id));
+            write.changes.extend(self.report_changes(scope, &reports, now).await?);
             let tokens = extracted.tokens + arbiter.map_or(0, ModelArbiter::tokens);
             // Each journal entry bears its share.
             write.cost = tokens.div_ceil(write.changes.len().max(1) as u64);

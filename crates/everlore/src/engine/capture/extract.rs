@@ -9,7 +9,7 @@ use async_trait::async_trait;
 
 use super::CaptureError;
 use crate::{
-    engine::Engine,
+    engine::{Engine, growth::AttemptReport},
     error::{Error, Result},
     ingest::{
         Arbiter, Draft, ExtractionInput, Resolution, SessionTurns, TurnText, arbiter_request,
@@ -20,7 +20,7 @@ use crate::{
     store::UnreadTurns,
     sync::run_blocking,
     text::{language::Language, secrets::mask_all},
-    types::{Memory, Scope},
+    types::{Kind, Memory, Scope},
 };
 
 /// Consecutive unusable model answers after which rules extract instead.
@@ -60,6 +60,8 @@ pub(crate) struct ExtractedDrafts {
     pub(crate) tokens: u64,
     /// Remark for the report, such as why rules replaced the model.
     pub(crate) note: Option<String>,
+    /// Outcomes of known solutions that were tried again.
+    pub(crate) reports: Vec<AttemptReport>,
 }
 
 impl Engine {
@@ -74,8 +76,28 @@ impl Engine {
         self.capture_model(scope).is_none()
     }
 
-    /// Extracts drafts from unread turns. `invalid` counts the model's consecutive unusable answers.
+    /// Extracts drafts from unread turns, experiences included. `invalid` counts the model's consecutive unusable
+    /// answers.
     pub(crate) async fn extract_drafts(
+        &self,
+        scope: &Scope,
+        unread: &UnreadTurns,
+        invalid: u32,
+    ) -> Result<ExtractedDrafts, CaptureError> {
+        let (attempts, reports) = self.read_attempts(scope, unread).await?;
+        let extracted = self.extract_statement_drafts(scope, unread, invalid).await?;
+        // What a model tells about the same failure replaces what rules read.
+        let is_told = |attempt: &Draft| {
+            let mut told = extracted.drafts.iter().filter(|draft| draft.kind == Kind::Experience);
+            told.any(|draft| draft.evidence.iter().any(|turn| attempt.evidence.contains(turn)))
+        };
+        let untold = attempts.into_iter().filter(|attempt| !is_told(attempt)).collect::<Vec<_>>();
+        let drafts = [extracted.drafts.as_slice(), &untold].concat();
+        Ok(ExtractedDrafts { drafts, reports, ..extracted })
+    }
+
+    /// Extracts drafts from unread turns by the model or by rules.
+    async fn extract_statement_drafts(
         &self,
         scope: &Scope,
         unread: &UnreadTurns,
@@ -138,7 +160,13 @@ impl Engine {
         let mut drafts = run_blocking(extract).await?;
         let judge = self.sentence_judge.as_ref();
         find_corrected(&*self.store, scope, &mut drafts, &context, judge).await?;
-        Ok(ExtractedDrafts { drafts, extractor: "rules".to_owned(), tokens: 0, note: None })
+        Ok(ExtractedDrafts {
+            drafts,
+            extractor: "rules".to_owned(),
+            tokens: 0,
+            note: None,
+            reports: Vec::new(),
+        })
     }
 
     async fn extract_drafts_by_model(
@@ -162,7 +190,13 @@ impl Engine {
         if !extract.auto_tag {
             drafts.iter_mut().for_each(|draft| draft.keywords.clear());
         }
-        Ok(ExtractedDrafts { drafts, extractor: model.name().to_owned(), tokens, note: None })
+        Ok(ExtractedDrafts {
+            drafts,
+            extractor: model.name().to_owned(),
+            tokens,
+            note: None,
+            reports: Vec::new(),
+        })
     }
 
     /// Calls a model on the engine's own account, and records the spending. All background calls go through here. The

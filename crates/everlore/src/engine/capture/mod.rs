@@ -34,6 +34,7 @@ use crate::{
     types::{MemoryId, QuarantinedDraft, Scope, Timestamp},
 };
 
+pub(in crate::engine) use overviews::{OVERVIEW_JOB, OVERVIEW_PASS_INTERVAL};
 pub use worker::BackgroundWorker;
 
 /// Most turns per extraction: a model still attends to each of them, and a failure repeats little work.
@@ -250,7 +251,7 @@ impl Engine {
         let (plan, run) = self.commit(lease, &unread, &extracted, arbiter.as_ref()).await?;
         let decided = arbiter.map_or(0, |arbiter| arbiter.tokens());
         let extracted = ExtractedDrafts { tokens: extracted.tokens + decided, ..extracted };
-        let changed = !plan.changes.is_empty();
+        let changed = !plan.changes.is_empty() || !extracted.reports.is_empty();
         Ok(ExtractionReport {
             run: changed.then_some(run),
             ..extraction_report(session, &unread, extracted, plan)

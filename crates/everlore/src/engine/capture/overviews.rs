@@ -8,7 +8,7 @@ use std::{
 use jiff::SignedDuration;
 
 use crate::{
-    engine::Engine,
+    engine::{Engine, HeartbeatJob},
     error::{Error, Result},
     ingest::{overview_prompt, overview_request, parse_overviews},
     llm::ChatModel,
@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Ledger job name, for spending and for the time of the last pass over a scope.
-const OVERVIEW_JOB: &str = "overview";
+pub(in crate::engine) const OVERVIEW_JOB: &str = "overview";
 
 /// Texts per model call: enough to share the prompt, few enough that one bad answer costs little.
 const BATCH: usize = 6;
@@ -31,7 +31,7 @@ const BATCH: usize = 6;
 const MAX_PER_PASS: usize = 60;
 
 /// Shortest interval between passes over a scope; the existing overviews suffice until then.
-const PASS_INTERVAL: Duration = Duration::from_secs(600);
+pub(in crate::engine) const OVERVIEW_PASS_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Files in a home's folder `prompts` that replace the overview prompt, by language; [`ANY_OVERVIEW_PROMPT_FILE`]
 /// replaces it for any.
@@ -63,6 +63,9 @@ impl Engine {
             return Ok(());
         }
         cursor.checked_at = Some(now);
+        if !self.is_job_on(HeartbeatJob::Overviews).await? {
+            return Ok(());
+        }
         for scope in self.store.admin().scopes().await? {
             let is_done = |line: Option<u64>| line == cursor.done_seq.get(&scope).copied();
             if self.check_enabled(&scope).is_ok()
@@ -71,7 +74,7 @@ impl Engine {
                 && self
                     .store
                     .ledger()
-                    .try_begin_job(&scope, OVERVIEW_JOB, now, PASS_INTERVAL)
+                    .try_begin_job(&scope, OVERVIEW_JOB, now, OVERVIEW_PASS_INTERVAL)
                     .await?
             {
                 self.improve_scope(&scope, cursor).await?;

@@ -18,7 +18,7 @@ mod check_mac;
 
 use std::{
     collections::HashMap,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -51,7 +51,7 @@ use crate::{
 pub const NAMED_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Time limit per page when verifying a whole scope: a page may have many files, and a caller waits for the report.
-const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Time limit for setting a check: the largest file takes a fraction of this, even from a slow disk.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -76,6 +76,11 @@ impl CheckVerifier {
     /// Creates a verifier whose commands get these variables and no others.
     pub(super) fn with_environment(environment: Vec<(OsString, OsString)>) -> Self {
         Self { environment, ..Self::default() }
+    }
+
+    /// Returns a variable of the environment that commands get.
+    pub(super) fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_os_str())
     }
 }
 
@@ -178,8 +183,7 @@ impl Engine {
     /// Verifies every memory of a scope that has a check and returns the results, oldest memory first. Fails if the
     /// store fails.
     pub async fn verify_all(&self, scope: &Scope) -> Result<Vec<(Memory, CheckResult)>> {
-        let kinds = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Turn).collect();
-        let filter = MemoryFilter { kinds, ..MemoryFilter::default() };
+        let filter = MemoryFilter { kinds: Kind::statements(), ..MemoryFilter::default() };
         let mut pages = MemoryPages::new(&*self.store, scope, filter, SCAN_PAGE);
         let mut all = Vec::new();
         while let Some(memories) = pages.next().await? {

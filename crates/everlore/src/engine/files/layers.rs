@@ -107,7 +107,7 @@ impl Engine {
     }
 
     /// Returns `true` if the agent of a scope has memories of another user.
-    async fn has_other_users(&self, scope: &Scope) -> Result<bool> {
+    pub(in crate::engine) async fn has_other_users(&self, scope: &Scope) -> Result<bool> {
         let scopes = self.store.admin().scopes().await?;
         Ok(scopes.iter().any(|one| one.agent() == scope.agent() && one.user() != scope.user()))
     }

@@ -118,6 +118,9 @@ fn kind_summary(name: &str) -> Option<&'static str> {
         Kind::Knowledge => "Facts, and pieces of documents",
         Kind::Experience => "Problems, what solved them and how it ended",
         Kind::Session => "Summaries of conversations and days",
+        Kind::Schedule => "Reminders and tasks with their times",
+        Kind::Suggestion => "Proposals that wait for a person's decision",
+        Kind::Trajectory => "Steps of tasks and how they ended",
         Kind::Turn => return None,
     })
 }

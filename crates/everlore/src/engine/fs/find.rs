@@ -149,7 +149,6 @@ impl SearchArea {
 
     /// Returns the part of the restriction that the index evaluates.
     fn filter(&self) -> MemoryFilter {
-        let no_turns = || Kind::ALL.into_iter().filter(|kind| *kind != Kind::Turn).collect();
         match self {
             Self::All => MemoryFilter::default(),
             Self::Turns => MemoryFilter { kinds: vec![Kind::Turn], ..MemoryFilter::default() },
@@ -157,7 +156,7 @@ impl SearchArea {
                 MemoryFilter { session: Some(name.clone()), ..MemoryFilter::default() }
             }
             Self::NoTurns | Self::Uri(_) | Self::Document(_) => {
-                MemoryFilter { kinds: no_turns(), ..MemoryFilter::default() }
+                MemoryFilter { kinds: Kind::statements(), ..MemoryFilter::default() }
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::{
     error::{Error, Result},
     ingest::{
         Document, IngestOptions, IngestReport, RememberRequest, SavedMemory, new_ingest_run,
-        root_uri,
+        record_refusal, root_uri,
     },
     text::secrets::{mask, mask_all},
     types::{Change, Kind, Memory, MemoryId, Scope, WriteBatch},
@@ -265,6 +265,7 @@ fn parse_memory_kind(name: &str) -> Result<Kind> {
             "turns of a conversation cannot be added here",
             "use `everlore observe`, or POST /v1/turns",
         )),
+        kind if kind.is_record() => Err(record_refusal(kind)),
         kind => Ok(kind),
     }
 }

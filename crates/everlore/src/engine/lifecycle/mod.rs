@@ -28,7 +28,7 @@ use tokio::task::JoinHandle;
 
 pub(super) use first_round::SeenSessions;
 pub use ledger::{Allowance, ExtractionPreview, LedgerReport};
-pub(super) use upkeep::STATEMENT_KINDS;
+pub(super) use upkeep::{STATEMENT_KINDS, UPKEEP_JOB};
 pub use upkeep_report::{TouchedMemory, UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest};
 pub use usage::{AnswerUsage, UsageStats};
 pub use weights::CleanupReport;

@@ -309,7 +309,7 @@ pub(in crate::engine) const STATEMENT_KINDS: [Kind; 7] = [
 ];
 
 /// Ledger job name, for the time of the last upkeep.
-const UPKEEP_JOB: &str = "upkeep";
+pub(in crate::engine) const UPKEEP_JOB: &str = "upkeep";
 
 fn touched_memory(memory: &Memory) -> TouchedMemory {
     let name = if memory.name.is_empty() { &memory.content } else { &memory.name };

@@ -279,6 +279,14 @@ impl Engine {
         Ok(sketches.into_iter().map(|(id, sketch)| (id, TextSketch::from_bytes(&sketch))).collect())
     }
 
+    /// Returns the memories that prompts of a session contained, each once, even those deleted since.
+    pub async fn injected_memories(&self, scope: &Scope, session: &str) -> Result<Vec<MemoryId>> {
+        self.usage_tasks.flush().await;
+        let session = &*self.stored_session(scope, session);
+        let injected = self.store.usage().injected(scope, session).await?;
+        Ok(injected.into_iter().map(|(id, _)| id).collect())
+    }
+
     /// Returns usage counts of a scope and the comparison with held-out memories.
     pub async fn usage_stats(&self, scope: &Scope) -> Result<UsageStats> {
         let counts = self.store.usage().counts(scope).await?;

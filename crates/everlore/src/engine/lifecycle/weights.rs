@@ -100,7 +100,7 @@ impl Engine {
         Ok(light)
     }
 
-    /// Calls `each` with every active memory of `kinds` (of all kinds if empty), oldest first, a page at a time.
+    /// Calls `each` with every active memory of `kinds` (of all kinds but records if empty), oldest first, a page at a time.
     pub(in crate::engine) async fn for_each_active(
         &self,
         scope: &Scope,
@@ -112,6 +112,7 @@ impl Engine {
             statuses: vec![Status::Active],
             ..MemoryFilter::default()
         };
+        let active = active.without_records();
         let mut pages = MemoryPages::new(&*self.store, scope, active, SCAN_PAGE);
         while let Some(memories) = pages.next().await? {
             memories.into_iter().for_each(&mut each);

@@ -12,6 +12,7 @@ use crate::{
     embed::{EmbedOnWrite, EmbeddingPath},
     engine::{Engine, SCAN_PAGE},
     error::{Error, Result},
+    growth::FeedbackTally,
     recall::{
         ConfidenceCoefficients, ConfidenceEstimate, ConfidenceTuning, TrainingSample,
         content_units, fit_logistic, synthetic_query,
@@ -69,9 +70,18 @@ pub struct Calibration {
     pub fitted: ConfidenceTuning,
     /// Set when the fit is better on unseen questions; otherwise the shipped tuning stays.
     pub improves: bool,
+    /// Feedback on these memories, which moves the bias within its own bound.
+    pub feedback: FeedbackTally,
     /// Tuning to use in this scope.
     #[serde(flatten)]
     pub tuning: ConfidenceTuning,
+}
+
+impl Calibration {
+    /// Returns `true` if the tuning differs from the shipped one.
+    pub fn is_change(&self) -> bool {
+        self.improves || self.feedback.bias_shift != 0.0
+    }
 }
 
 /// A confidence estimate, and `true` if the question was put to the half that it was made from.
@@ -86,7 +96,7 @@ impl Engine {
     /// Fits recall confidence to the memories of a scope and returns the result. Stores nothing and is deterministic:
     /// the same memories give the same result. Fails if the scope has fewer than [`MIN_CALIBRATION_MEMORIES`].
     pub async fn calibrate(&self, scope: &Scope) -> Result<Calibration> {
-        let memories = self.newest_memories(scope).await?;
+        let memories = self.newest_memories(scope, &[Status::Active]).await?;
         if memories.len() < MIN_CALIBRATION_MEMORIES {
             return Err(Error::invalid(
                 format!("there are {} memories, too few to learn from", memories.len()),
@@ -102,6 +112,9 @@ impl Engine {
         let after = measure(&judged, &|at| crossed[at / 2 % 2], threshold);
         let improves = after.brier < before.brier;
         let fitted = fit_tuning(&judged);
+        let told = self.newest_memories(scope, &[Status::Active, Status::Archived]).await?;
+        let feedback = FeedbackTally::of_memories(&told);
+        let tuning = if improves { scope_tuning(&fitted) } else { ConfidenceTuning::default() };
         Ok(Calibration {
             memories: memories.len(),
             questions: judged.len() / 2,
@@ -109,13 +122,15 @@ impl Engine {
             after,
             improves,
             fitted,
-            tuning: if improves { scope_tuning(&fitted) } else { ConfidenceTuning::default() },
+            feedback,
+            tuning: ConfidenceTuning { bias: tuning.bias + feedback.bias_shift, ..tuning },
         })
     }
 
-    /// Returns the newest active memories, oldest first.
-    async fn newest_memories(&self, scope: &Scope) -> Result<Vec<Memory>> {
-        let filter = MemoryFilter { statuses: vec![Status::Active], ..MemoryFilter::default() };
+    /// Returns the newest memories with one of these statuses, oldest first.
+    async fn newest_memories(&self, scope: &Scope, statuses: &[Status]) -> Result<Vec<Memory>> {
+        let filter = MemoryFilter { statuses: statuses.to_vec(), ..MemoryFilter::default() };
+        let filter = filter.without_records();
         let mut page =
             ListQuery { filter, after: None, order: ListOrder::NewestFirst, limit: SCAN_PAGE };
         let mut memories = Vec::new();

@@ -137,7 +137,8 @@ impl Engine {
         if !is_injection_enabled(&settings, &request.query, now) {
             return Ok(None);
         }
-        let found = self.recall_at(request, now).await?;
+        let mut found = self.recall_at(request, now).await?;
+        self.add_cures(request, &mut found).await?;
         let language = match settings.general.language {
             LanguageChoice::Auto => found.intent.language,
             LanguageChoice::En => Language::English,

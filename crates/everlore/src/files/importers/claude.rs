@@ -158,8 +158,8 @@ fn text_value(matter: &FrontMatter<'_>, key: &str) -> Option<String> {
 
 /// Returns the kind in a file name: `feedback_testing.md`.
 fn kind_from_name(stem: &str) -> Option<Kind> {
-    let kind = stem.split(['_', '-']).next()?.parse().ok()?;
-    (kind != Kind::Turn).then_some(kind)
+    let kind: Kind = stem.split(['_', '-']).next()?.parse().ok()?;
+    kind.is_statement().then_some(kind)
 }
 
 /// Returns the project or the agent that a memory folder belongs to, as tags.

@@ -247,6 +247,7 @@ fn parse_kind(matter: &FrontMatter<'_>) -> Result<Kind> {
         text_value(matter, "type")?.ok_or_else(|| Error::invalid("it has no `type`", hint))?;
     match text.parse() {
         Ok(Kind::Turn) => Err(Error::invalid("turns of a conversation have no files", hint)),
+        Ok(kind) if kind.is_record() => Err(Error::invalid(format!("a {kind} has no file"), hint)),
         Ok(kind) => Ok(kind),
         Err(_) => Err(Error::invalid(format!("`{text}` is not a type of memory"), hint)),
     }

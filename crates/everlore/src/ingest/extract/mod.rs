@@ -20,10 +20,10 @@ use crate::{
         attribution::{is_user_name, speaker_role},
         dialogue::{Dialogue, Speakers},
         keywords::KeywordExtractor,
-        language::Language,
+        language::{Language, detect_language},
         quoted_text::SpokenText,
     },
-    types::{Attribute, Kind, Memory, MemoryId, Role, Slot, Trust},
+    types::{Attribute, Experience, Kind, Memory, MemoryId, Role, Slot, Trust},
 };
 
 pub(crate) use attribute::attribute_to_speakers;
@@ -115,6 +115,8 @@ pub struct Draft {
     pub replaces: Option<String>,
     /// Correction of an earlier statement that is still to be found among the stored ones.
     pub correction: Option<Correction>,
+    /// Parts of an experience; `None` for other kinds.
+    pub experience: Option<Experience>,
     /// Language, which is that of the session.
     pub language: Language,
     /// Time when it was said.
@@ -125,6 +127,25 @@ impl Draft {
     /// Returns `true` if it stores nothing and only ends what it means.
     pub fn is_withdrawal(&self) -> bool {
         self.correction.is_some_and(|correction| correction.is_withdrawal)
+    }
+
+    /// Creates the draft of an experience that rules found in turns.
+    pub(crate) fn of_experience(
+        content: String,
+        experience: Experience,
+        trust: Trust,
+        evidence: Vec<MemoryId>,
+        at: Timestamp,
+    ) -> Self {
+        let language = detect_language(&experience.pain);
+        Self {
+            kind: Kind::Experience,
+            name: naming::title_of(&experience.pain),
+            trust,
+            evidence,
+            experience: Some(experience),
+            ..Self::said(content, None, None, language, at)
+        }
     }
 
     /// Creates a draft of a statement as it was said at `at`, with everything that follows from these.
@@ -158,6 +179,7 @@ impl Draft {
             is_supported: true,
             replaces: None,
             correction: None,
+            experience: None,
             language,
             at,
         }

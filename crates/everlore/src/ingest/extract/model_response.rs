@@ -11,10 +11,11 @@ use crate::{
     error::{Error, Result},
     ingest::naming,
     text::{
+        experience_text::{error_keys_of, experience_signatures, experience_text},
         keywords::KeywordExtractor,
-        language::{Language, detect_language},
+        language::detect_language,
     },
-    types::{Attribute, Kind, Role, Slot, Trust, USER_SUBJECT},
+    types::{Attribute, Experience, Kind, Role, Slot, Trust, USER_SUBJECT},
 };
 
 /// Names by which models call the user.
@@ -78,11 +79,19 @@ struct ExtractedSlot {
 
 #[derive(Deserialize)]
 struct ExtractedExperience {
+    #[serde(alias = "pain")]
     problem: String,
     #[serde(default)]
     solution: String,
     #[serde(default)]
     outcome: String,
+    /// `false` if the solution did not help; models leave it out where it worked.
+    #[serde(default = "default_worked")]
+    worked: bool,
+    #[serde(default)]
+    error: Option<String>,
+    #[serde(default)]
+    tools: Vec<String>,
     confidence: f64,
     turns: Vec<usize>,
     #[serde(default)]
@@ -155,7 +164,7 @@ fn unusable_response(why: &str) -> Error {
 fn statement_draft(item: ExtractedStatement, input: &ExtractionInput<'_>) -> Result<Draft, String> {
     let kind: Kind =
         item.kind.parse().map_err(|error: Error| format!("unknown kind; {}", error.hint()))?;
-    if matches!(kind, Kind::Turn | Kind::Session) {
+    if kind == Kind::Session || !kind.is_statement() {
         return Err(format!("a memory cannot be of the kind `{kind}`"));
     }
     let value = item.about.as_ref().map_or("", |about| &about.value);
@@ -189,19 +198,38 @@ fn experience_draft(
     item: &ExtractedExperience,
     input: &ExtractionInput<'_>,
 ) -> Result<Draft, String> {
-    let chinese = detect_language(&item.problem) == Language::Chinese;
-    let labels =
-        if chinese { ["问题", "解决", "结果"] } else { ["Problem", "Solution", "Outcome"] };
-    let colon = if chinese { "：" } else { ": " };
-    let parts = [&item.problem, &item.solution, &item.outcome];
-    let lines = labels.iter().zip(parts).filter(|(_, part)| !part.trim().is_empty());
-    let content: Vec<_> =
-        lines.map(|(label, part)| format!("{label}{colon}{}", part.trim())).collect();
-    let statement = &content.join("\n");
+    let experience = item.experience();
+    let statement = &experience_text(&experience);
     let quote = item.evidence.as_deref();
     let claim = StatementClaim { kind: Kind::Experience, statement, value: "", quote };
     let draft = base_draft(&claim, item.confidence, &item.turns, input)?;
-    Ok(Draft { name: naming::title_of(&item.problem), ..draft })
+    let name = naming::title_of(&item.problem);
+    Ok(Draft { name, experience: Some(experience), ..draft })
+}
+
+impl ExtractedExperience {
+    /// Returns the record of the experience; one without a solution has nothing that worked or failed.
+    fn experience(&self) -> Experience {
+        let is_tried = !self.solution.trim().is_empty();
+        let error = self.error.as_ref().map(|error| error.trim().to_owned());
+        let mut experience = Experience {
+            pain: self.problem.trim().to_owned(),
+            solution: self.solution.trim().to_owned(),
+            outcome: self.outcome.trim().to_owned(),
+            error: error.filter(|error| !error.is_empty()),
+            tools: self.tools.clone(),
+            worked: u32::from(is_tried && self.worked),
+            failed: u32::from(is_tried && !self.worked),
+            failures_in_a_row: u32::from(is_tried && !self.worked),
+            ..Experience::default()
+        };
+        experience.error_keys = error_keys_of(&experience_signatures(&experience));
+        experience
+    }
+}
+
+fn default_worked() -> bool {
+    true
 }
 
 fn profile_draft(
@@ -261,6 +289,7 @@ fn base_draft(
         is_supported: is_supported(claim, &evidence, input),
         replaces: None,
         correction: None,
+        experience: None,
         language: detect_language(&content),
         at,
         content,

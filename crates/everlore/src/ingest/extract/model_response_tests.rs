@@ -1,6 +1,7 @@
 //! Tests of extraction responses: tolerated deviations, and errors that make a response unusable.
 
 use super::*;
+use crate::text::language::Language;
 use crate::{
     ingest::extract::{TurnText, extract_prompt, extraction_request},
     llm::ChatMessage,
@@ -86,7 +87,7 @@ fn memories_experiences_and_profile_signals_all_become_drafts() {
         "memories": [{"statement": "The user prefers tea.", "kind": "preference", "title": "Tea",
             "about": {"subject": "The user", "attribute": "prefers", "value": "tea"},
             "confidence": 0.9, "turns": [1, 3], "replaces": "The user prefers coffee."}],
-        "experiences": [{"problem": "构建失败", "solution": "升级编译器", "outcome": "通过",
+        "experiences": [{"problem": "构建失败", "solution": "升级编译器", "outcome": "通过", "error": "error[E0382]: borrow of moved value", "tools": ["cargo"],
             "confidence": 0.8, "turns": [2]}],
         "profile": [{"aspect": "industry", "statement": "The user works in shipping.",
             "value": "shipping", "confidence": 0.7, "turns": [1]}]
@@ -99,6 +100,9 @@ fn memories_experiences_and_profile_signals_all_become_drafts() {
     assert_eq!((drafts[0].trust, drafts[0].evidence.len()), (Trust::Tool, 2));
     assert_eq!(drafts[0].replaces.as_deref(), Some("The user prefers coffee."));
     assert_eq!(drafts[1].content, "问题：构建失败\n解决：升级编译器\n结果：通过");
+    let experience = drafts[1].experience.as_ref().unwrap();
+    assert_eq!((experience.worked, experience.tools.as_slice()), (1, &["cargo".to_owned()][..]));
+    assert!(!experience.error_keys.is_empty());
     assert_eq!((drafts[1].trust, drafts[1].name.as_str()), (Trust::Inferred, "构建失败"));
     assert_eq!(drafts[2].slot.as_ref().unwrap().subject, "user's industry");
     assert_eq!(drafts[2].keywords, ["profile", "industry"]);

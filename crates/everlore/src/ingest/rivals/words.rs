@@ -93,6 +93,18 @@ pub(super) fn denies(new: &[String], old: &[String]) -> bool {
     is_denied != was_denied && !rest.is_empty() && rest == old_rest || ends_habit(new, old)
 }
 
+/// Returns what a statement and its denial have in common; `None` if it says nothing that could be denied.
+pub(super) fn denial_key(words: &[String]) -> Option<String> {
+    let (rest, _) = denied(words);
+    (!rest.is_empty()).then(|| format!("denied {}", rest.join(" ")))
+}
+
+/// Returns what a habit and its end have in common.
+pub(super) fn habit_key(words: &[String]) -> Option<String> {
+    let habit = quit_habit(words).or_else(|| habit_of(words))?;
+    Some(format!("habit {habit}"))
+}
+
 /// Returns words by which the habit is found that a statement ends: 抽烟 for 戒烟.
 pub(super) fn habit_words(text: &str) -> String {
     let words = normalized_words(text);

@@ -4,7 +4,6 @@ use std::{
     fs,
     ops::{ControlFlow, Range},
     path::Path,
-    sync::Mutex,
 };
 
 use everlore_kernel::add_scaled;
@@ -17,10 +16,9 @@ use super::{
 use crate::{
     error::{Error, Result},
     llm::{
-        late_interaction::{PackedTokenVectors, QueryVectors},
+        late_interaction::{EncodedQuery, PackedTokenVectors},
         wordpiece::{self, Vocabulary},
     },
-    sync,
     text::traditional::simplify_char,
 };
 
@@ -37,15 +35,9 @@ pub(super) struct BertEncoder {
     pub(super) config: BertConfig,
     pub(super) weights: EncoderWeights,
     vocabulary: &'static Vocabulary,
-    /// Last short text: a message is encoded for the gate and again, as a query, for ranking.
-    last: Mutex<Option<(Vec<u16>, EncodedText)>>,
 }
 
-/// Longest text, in pieces, that is kept as the last one.
-const MAX_KEPT_PIECES: usize = 64;
-
 /// Pooled vector and token vectors of a text.
-#[derive(Clone)]
 pub(super) struct EncodedText {
     pub(super) pooled: Vec<f32>,
     pub(super) tokens: Vec<Vec<f32>>,
@@ -59,8 +51,7 @@ impl BertEncoder {
         let digest = xxh3_64(&file);
         let tensors = TensorFile::parse(file.into())?;
         let weights = EncoderWeights::from_tensors(&tensors, &config)?;
-        let (vocabulary, last) = (&wordpiece::BERT, Mutex::default());
-        Ok((Self { weights, config, vocabulary, last }, digest))
+        Ok((Self { weights, config, vocabulary: &wordpiece::BERT }, digest))
     }
 
     /// Reads a compiled-in model; its word rows are not copied.
@@ -72,24 +63,12 @@ impl BertEncoder {
         let config = BertConfig::parse_for_vocabulary(config, vocabulary.size)?;
         let tensors = TensorFile::parse(file.into())?;
         let weights = EncoderWeights::from_tensors(&tensors, &config)?;
-        Ok(Self { weights, config, vocabulary, last: Mutex::default() })
+        Ok(Self { weights, config, vocabulary })
     }
 
     /// Encodes a text into vectors of length 1.
     pub(super) fn encode(&self, text: &str) -> EncodedText {
-        let pieces = self.tokenize(text);
-        let is_last = |last: &&(Vec<u16>, EncodedText)| last.0 == pieces;
-        if let Some((_, encoded)) = sync::lock(&self.last).as_ref().filter(is_last) {
-            return encoded.clone();
-        }
-        let encoded = self.encode_pieces(&pieces);
-        if pieces.len() <= MAX_KEPT_PIECES {
-            *sync::lock(&self.last) = Some((pieces, encoded.clone()));
-        }
-        encoded
-    }
-
-    fn encode_pieces(&self, pieces: &[u16]) -> EncodedText {
+        let pieces = &self.tokenize(text);
         let mut pooled = vec![0.0; self.config.hidden_size];
         if pieces.is_empty() {
             return EncodedText { pooled, tokens: Vec::new() };
@@ -124,15 +103,11 @@ impl BertEncoder {
         PackedTokenVectors::new(&pooled, &tokens)
     }
 
-    /// Encodes a query given as words with their weights.
-    pub(super) fn encode_query(&self, words: &[(String, f32)]) -> QueryVectors {
-        let mut weights = Vec::new();
-        for (word, weight) in words {
-            weights.resize(weights.len() + self.tokenize(word).len(), *weight);
-        }
-        let text = words.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>().join(" ");
-        let EncodedText { pooled, tokens } = self.encode_projected(&text);
-        QueryVectors::new(&pooled, &tokens, &weights)
+    /// Encodes a query given as words.
+    pub(super) fn encode_query(&self, words: Vec<String>) -> EncodedQuery {
+        let word_tokens = words.iter().map(|word| self.tokenize(word).len()).collect();
+        let EncodedText { pooled, tokens } = self.encode_projected(&words.join(" "));
+        EncodedQuery { words, pooled, tokens, word_tokens }
     }
 
     /// Splits a text into pieces, up to the longest that the model reads.

@@ -10,7 +10,7 @@ use super::{bert_encoder::BertEncoder, sentence_judge};
 use crate::{
     error::Result,
     llm::{
-        Embedder, NeedModel, PackedTokenVectors, QueryVectors, Reranker, SentenceInput,
+        Embedder, EncodedQuery, NeedModel, PackedTokenVectors, Reranker, SentenceInput,
         SentenceScores, late_interaction::split_words, wordpiece,
     },
     sync,
@@ -129,10 +129,9 @@ impl Reranker for BuiltinEncoder {
         sync::run_blocking(run).await
     }
 
-    async fn encode_query(&self, words: &[(&str, f32)]) -> Result<QueryVectors> {
-        let words: Vec<_> =
-            words.iter().map(|(word, weight)| ((*word).to_owned(), *weight)).collect();
-        sync::run_blocking(move || Ok(encoder()?.encode_query(&words))).await
+    async fn encode_query(&self, words: &[&str]) -> Result<EncodedQuery> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        sync::run_blocking(move || Ok(encoder()?.encode_query(words))).await
     }
 }
 

@@ -112,12 +112,7 @@ impl QuantizedRows {
         let mut output = self.matmul(linear);
         let Some(delta) = delta else { return output };
         let (narrow, rank) = (self.matmul(&delta.narrow), delta.narrow.bias.len());
-        let width = delta.tall.len() / rank;
-        for (row, shares) in output.chunks_exact_mut(width).zip(narrow.chunks_exact(rank)) {
-            for (tall, share) in delta.tall.chunks_exact(width).zip(shares) {
-                kernel::add_scaled(row, tall, *share);
-            }
-        }
+        kernel::add_low_rank(&narrow, rank, &delta.tall, &mut output);
         output
     }
 

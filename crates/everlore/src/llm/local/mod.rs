@@ -31,7 +31,7 @@ use self::{
 };
 use super::{
     Embedder, Reranker,
-    late_interaction::{PackedTokenVectors, QueryVectors},
+    late_interaction::{EncodedQuery, PackedTokenVectors},
     wordpiece,
 };
 use crate::{
@@ -271,11 +271,10 @@ impl Reranker for LocalModel {
         self.map_blocking(texts, |model, text| Ok(model.encoder()?.encode_packed(text))).await
     }
 
-    async fn encode_query(&self, words: &[(&str, f32)]) -> Result<QueryVectors> {
+    async fn encode_query(&self, words: &[&str]) -> Result<EncodedQuery> {
         let model = self.clone();
-        let words: Vec<_> =
-            words.iter().map(|(word, weight)| ((*word).to_owned(), *weight)).collect();
-        sync::run_blocking(move || Ok(model.encoder()?.encode_query(&words))).await
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        sync::run_blocking(move || Ok(model.encoder()?.encode_query(words))).await
     }
 }
 

@@ -298,7 +298,7 @@ fn what_is_wrong_with_a_folder_is_said() {
 async fn a_question_finds_its_own_words() {
     let folder = folder();
     let model = LocalModel::read(folder.path()).unwrap();
-    let query = model.encode_query(&[("river", 2.0), ("bank", 1.0)]).await.unwrap();
+    let query = model.encode_query(&["river", "bank"]).await.unwrap().weigh([2.0, 1.0]);
     let packed = Reranker::encode_texts(&model, &["river bank", "纯粹的中文"]).await.unwrap();
     let alike = |packed: &PackedTokenVectors| query.weighted_sum(&query.compare(&packed.0).tokens);
     assert!(

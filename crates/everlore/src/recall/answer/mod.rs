@@ -29,7 +29,7 @@ pub use confidence_features::ConfidenceFeatures;
 pub use logistic::{TrainingSample, fit_logistic, logistic};
 pub use pack::{BlockRequest, MemoryBlock, MemoryBlockEntry, pack};
 pub(super) use period_events::{add_events, events_of_period};
-pub(super) use profile::{add_profile, read_profile};
+pub(super) use profile::{add_profile, profile_addresses};
 pub(crate) use render::{RenderedMemory, recall_named_memory, render_recall};
 pub(crate) use synthetic_queries::{content_units, synthetic_query};
 pub use why_not::WhyNot;

@@ -47,18 +47,60 @@ pub(crate) struct UserProfile {
     others: Vec<Hit>,
 }
 
-/// Reads the profile for an identity question; empty for any other query, and for one that asks for a period.
-pub(crate) async fn read_profile(
-    deps: RecallDeps<'_>,
-    request: &RecallRequest,
-    fusion: &Fusion<'_>,
-) -> Result<UserProfile> {
+/// Returns the addresses that a profile is read from; none for a query that asks nothing about the user, or for a period.
+pub(crate) fn profile_addresses(fusion: &Fusion<'_>) -> Vec<DocAddress> {
     let intent = fusion.intent;
     if intent.identity == IdentityQuestion::None || !intent.times.is_empty() || intent.asks_period {
-        return Ok(UserProfile::default());
+        return Vec::new();
     }
-    let addresses = fusion.profile_addresses(MIN_ABOUT_USER);
-    let rows = deps.store.memories().by_address(&request.scope, &addresses).await?;
+    fusion.profile_addresses(MIN_ABOUT_USER)
+}
+
+/// Adds the profile to an answer: in place of its hits if the query asks for the whole profile, after them if it asks
+/// for a topic and too little was found.
+pub(crate) async fn add_profile(
+    deps: RecallDeps<'_>,
+    request: &RecallRequest,
+    answer: Recall,
+    addresses: &[DocAddress],
+) -> Result<Recall> {
+    let read = || read_profile(deps, request, &answer.intent, addresses);
+    let hits = match answer.intent.identity {
+        IdentityQuestion::None => return Ok(answer),
+        IdentityQuestion::Strong => whole_profile(read().await?, request),
+        IdentityQuestion::Weak => {
+            let topic = profile_topic(&request.query);
+            match answer_topic(&answer.hits, &topic, request) {
+                Some(hits) => hits,
+                None => complete_topic(&answer.hits, read().await?.about_user, &topic, request),
+            }
+        }
+    };
+    Ok(answer_with(answer, hits))
+}
+
+/// Puts other hits into an answer.
+fn answer_with(answer: Recall, hits: Vec<Hit>) -> Recall {
+    if hits.is_empty() || hits == answer.hits {
+        return answer;
+    }
+    let mut judgement = answer.judgement;
+    if answer.hits.is_empty() || answer.intent.identity == IdentityQuestion::Strong {
+        (judgement.basis, judgement.confidence) = (ConfidenceBasis::Profile, 1.0);
+    }
+    let candidates = answer.candidates.max(hits.len());
+    let confidence = judgement.confidence;
+    Recall { hits, abstained: false, confidence, candidates, judgement, ..answer }
+}
+
+/// Reads the profile.
+async fn read_profile(
+    deps: RecallDeps<'_>,
+    request: &RecallRequest,
+    intent: &Intent,
+    addresses: &[DocAddress],
+) -> Result<UserProfile> {
+    let rows = deps.store.memories().by_address(&request.scope, addresses).await?;
     let rows = without_visible(deps, request, rows).await?;
     // What another person said of themselves is not about the user.
     let is_about_user = |memory: &Memory| {
@@ -70,29 +112,6 @@ pub(crate) async fn read_profile(
         about_user: order_profile(about_user, asked_facet(request, intent), now),
         others: order_others(others, intent),
     })
-}
-
-/// Adds the profile to an answer: in place of its hits if the query asks for the whole profile, after them if it asks
-/// for a topic and too little was found.
-pub(crate) fn add_profile(answer: Recall, profile: UserProfile, request: &RecallRequest) -> Recall {
-    let hits = match answer.intent.identity {
-        IdentityQuestion::None => return answer,
-        IdentityQuestion::Strong => whole_profile(profile, request),
-        IdentityQuestion::Weak => {
-            let topic = profile_topic(&request.query);
-            complete_topic(answer.hits.clone(), profile.about_user, topic, request)
-        }
-    };
-    if hits.is_empty() || hits == answer.hits {
-        return answer;
-    }
-    let mut judgement = answer.judgement;
-    if answer.hits.is_empty() || answer.intent.identity == IdentityQuestion::Strong {
-        (judgement.basis, judgement.confidence) = (ConfidenceBasis::Profile, 1.0);
-    }
-    let candidates = answer.candidates.max(hits.len());
-    let confidence = judgement.confidence;
-    Recall { hits, abstained: false, confidence, candidates, judgement, ..answer }
 }
 
 /// Returns the facet to put first: the one that a question for a topic asks for.
@@ -221,36 +240,42 @@ fn whole_profile(profile: UserProfile, request: &RecallRequest) -> Vec<Hit> {
     hits
 }
 
-/// Returns the answer to a question for one topic: what its words found, completed by the profile if that is too little.
-/// A question for one value is complete with a memory of its facet, and drops what has nothing to do with it.
+/// Returns the answer to a question for one topic if what its words found is enough. A question for one value is
+/// complete with a memory of its facet, and drops what has nothing to do with it.
+fn answer_topic(hits: &[Hit], topic: &ProfileTopic, request: &RecallRequest) -> Option<Vec<Hit>> {
+    let is_answered = hits.iter().any(|hit| topic.facet.is_none() || is_of_facet(hit, topic));
+    if topic.breadth == TopicBreadth::Open || !is_answered {
+        return (hits.len() >= MIN_ABOUT_USER).then(|| hits.to_vec());
+    }
+    // A search shows all that matches; a prompt shows what answers.
+    let shown = |hit: &&Hit| {
+        request.min_confidence == 0.0 || is_of_facet(hit, topic) || !hit.signals.terms.is_empty()
+    };
+    Some(hits.iter().filter(shown).cloned().collect())
+}
+
+/// Returns the answer to a question for one topic, completed by the profile.
 fn complete_topic(
-    mut hits: Vec<Hit>,
+    hits: &[Hit],
     about_user: Vec<Hit>,
-    topic: ProfileTopic,
+    topic: &ProfileTopic,
     request: &RecallRequest,
 ) -> Vec<Hit> {
-    let is_of_facet = |hit: &Hit| Some(PersonalFacet::of_memory(&hit.memory)) == topic.facet;
-    let is_answered = hits.iter().any(|hit| topic.facet.is_none() || is_of_facet(hit));
-    if topic.breadth != TopicBreadth::Open && is_answered {
-        // A search shows all that matches; a prompt shows what answers.
-        if request.min_confidence > 0.0 {
-            hits.retain(|hit| is_of_facet(hit) || !hit.signals.terms.is_empty());
-        }
-        return hits;
-    }
-    if hits.len() >= MIN_ABOUT_USER {
-        return hits;
-    }
     let lowest = hits.last().map_or(1.0, |hit| hit.score);
     let is_new = |hit: &Hit| !hits.iter().any(|found| found.memory.id == hit.memory.id);
     let helps = |hit: &Hit| match topic.breadth {
         TopicBreadth::Open => true,
-        TopicBreadth::OwnAttribute => is_of_facet(hit),
+        TopicBreadth::OwnAttribute => is_of_facet(hit, topic),
         TopicBreadth::Value => false,
     };
-    let added: Vec<Hit> = about_user.into_iter().filter(|hit| is_new(hit) && helps(hit)).collect();
-    hits.extend(added.into_iter().map(|hit| lower_to(hit, lowest)));
-    hits.retain(|hit| hit.score >= request.min_score);
-    hits.truncate(request.limit.min(MAX_COMPLETED));
-    hits
+    let added = about_user.into_iter().filter(|hit| is_new(hit) && helps(hit));
+    let added = added.map(|hit| lower_to(hit, lowest));
+    let mut all: Vec<Hit> = hits.iter().cloned().chain(added).collect();
+    all.retain(|hit| hit.score >= request.min_score);
+    all.truncate(request.limit.min(MAX_COMPLETED));
+    all
+}
+
+fn is_of_facet(hit: &Hit, topic: &ProfileTopic) -> bool {
+    Some(PersonalFacet::of_memory(&hit.memory)) == topic.facet
 }

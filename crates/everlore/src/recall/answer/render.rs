@@ -58,25 +58,31 @@ pub(crate) struct RenderedMemory {
 /// Answers a query that names one memory: that memory, with full confidence.
 pub(crate) fn recall_named_memory(memory: Memory, config: &RecallConfig, now: &Zoned) -> Recall {
     let intent = analyze(&format!("{} {}", memory.name, memory.description), config, now);
-    let hit = Hit {
-        memory,
-        score: 1.0,
-        signals: HitSignals::default(),
-        factors: ScoreFactors::default(),
-        probability: None,
-        newer: None,
-        held_until: None,
-        check: None,
-        address: DocAddress::new(0, 0),
-    };
     Recall {
         intent,
-        hits: vec![hit],
+        hits: vec![Hit::of_memory(memory, 1.0)],
         confidence: 1.0,
         abstained: false,
         candidates: 1,
         judgement: full_confidence(),
         without_meaning: None,
+    }
+}
+
+impl Hit {
+    /// Creates the hit of a memory that was found without ranking.
+    pub(crate) fn of_memory(memory: Memory, score: f64) -> Self {
+        Self {
+            memory,
+            score,
+            signals: HitSignals::default(),
+            factors: ScoreFactors::default(),
+            probability: None,
+            newer: None,
+            held_until: None,
+            check: None,
+            address: DocAddress::new(0, 0),
+        }
     }
 }
 

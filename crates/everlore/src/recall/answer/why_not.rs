@@ -57,6 +57,8 @@ pub enum WhyNot {
     OpenQuestion,
     /// The memory is a greeting, thanks or an acknowledgement.
     Filler,
+    /// It is a record of a tool call, which prompts leave to experiences.
+    ToolCall,
     /// The memory is a reply that only repeats another hit.
     Echo {
         /// Memory that it repeats.
@@ -223,6 +225,7 @@ fn explain_no_match(memory: &Memory, found: &Recall, for_prompt: bool) -> WhyNot
         Some(UninformativeTurn::NoAnswer) => return WhyNot::NoAnswer,
         Some(UninformativeTurn::OpenQuestion) => return WhyNot::OpenQuestion,
         Some(UninformativeTurn::Filler) => return WhyNot::Filler,
+        Some(UninformativeTurn::ToolCall) => return WhyNot::ToolCall,
         None => {}
     }
     let echoed = found.hits.iter().find(|hit| for_prompt && is_echo(memory, &hit.memory));

@@ -2,12 +2,12 @@
 
 use super::{
     corpus::{Corpus, DocRef},
-    repeated_questions, semantic,
+    repeated_questions, rerank, semantic,
     semantic::QueryEmbedding,
 };
 use crate::{
     error::{Error, Result},
-    llm::Embedder,
+    llm::{Embedder, EncodedQuery},
     recall::{Intent, QueryTerm, RecallDeps, RecallRequest},
     store::{DocAddress, MemoryFilter, Segment, SegmentVectors},
     text::terms::TermHash,
@@ -31,6 +31,8 @@ pub(crate) struct GatheredPostings {
     filter_terms: std::ops::Range<usize>,
     /// Embedding of the query, if the embedder understands it.
     pub(super) query_embedding: Option<QueryEmbedding>,
+    /// Query as encoded by the reranker, names of speakers included.
+    pub(super) encoded_query: Option<EncodedQuery>,
     /// Log odds that the message calls for memory, by the need model.
     pub(crate) need_log_odds: Option<f32>,
     /// Error of the embedder, if it failed; words alone then decide.
@@ -78,9 +80,11 @@ async fn read_index(
     let read = store.index().postings(scope, &gathered.terms, embedder.map(Embedder::model));
     // This thread would otherwise only wait for the store.
     let judge = judge_need(deps, request);
-    let (segments, need, ()) =
-        tokio::join!(read, judge, async { repeated_questions::compile_patterns() });
+    let encode = rerank::encode_ahead(deps, request);
+    let (segments, need, encoded, ()) =
+        tokio::join!(read, judge, encode, async { repeated_questions::compile_patterns() });
     (gathered.segments, gathered.need_log_odds) = (segments?, need);
+    gathered.encoded_query = encoded;
     if let Some(within) = &request.within {
         gathered.allowed = Some(store.uris().addresses(scope, within).await?);
     }
@@ -130,6 +134,7 @@ impl GatheredPostings {
             allowed: None,
             filter_terms,
             query_embedding: None,
+            encoded_query: None,
             need_log_odds: None,
             semantic_unavailable: None,
         }

@@ -15,6 +15,7 @@ use crate::{
     text::{
         sentences::sentences,
         terms::{TermHash, terms},
+        tool_event::ToolEvent,
     },
     types::{Kind, Memory, Role},
 };
@@ -26,6 +27,9 @@ const MAX_ECHO_BYTES: usize = 1_200;
 /// may not.
 const MIN_ECHO_TERMS: usize = 2;
 const MIN_ECHO_SHARE: f64 = 0.95;
+
+/// Distances at which a turn gets words of a later one, in turns.
+const LENDING_DISTANCES: [i32; 2] = [1, 2];
 
 /// Terms of a query that looks for earlier questions.
 const QUESTION_TERMS: [&str; 5] = ["ask", "question", "问", "問", "提问"];
@@ -39,6 +43,7 @@ pub(super) fn drop_uninformative(
     for_prompt: bool,
 ) {
     let Some(query_terms) = query_terms(intent) else { return };
+    take_back_lent_words(candidates, rows, &query_terms);
     let dropped: HashSet<DocAddress> = rows
         .iter()
         .filter(|(_, memory)| classify_turn(memory, &query_terms, for_prompt).is_some())
@@ -50,6 +55,42 @@ pub(super) fn drop_uninformative(
         let echoes: HashSet<DocAddress> = echoes(&told);
         candidates.retain(|candidate| !echoes.contains(&candidate.address));
     }
+}
+
+/// Takes the words of an earlier asking of the question from the turns before it: they answer something else. The turn
+/// after it keeps them, which may be the answer.
+fn take_back_lent_words(
+    candidates: &mut Vec<RecallCandidate>,
+    rows: &[(DocAddress, Memory)],
+    query_terms: &HashSet<TermHash>,
+) {
+    let repeats = |(_, memory): &&(DocAddress, Memory)| only_repeats_question(memory, query_terms);
+    let asked: HashSet<DocAddress> =
+        rows.iter().filter(repeats).map(|(address, _)| *address).collect();
+    if asked.is_empty() {
+        return;
+    }
+    let has_own_word = |address: DocAddress| {
+        let memory = rows.iter().find(|(other, _)| *other == address).map(|(_, memory)| memory);
+        memory.is_none_or(|memory| {
+            terms(&memory.content).iter().any(|term| query_terms.contains(&TermHash::of(term)))
+        })
+    };
+    let is_before = |address: DocAddress| {
+        LENDING_DISTANCES
+            .iter()
+            .any(|distance| address.neighbour(*distance).is_some_and(|next| asked.contains(&next)))
+    };
+    candidates.retain_mut(|candidate| {
+        if !is_before(candidate.address) || has_own_word(candidate.address) {
+            return true;
+        }
+        let signals = &mut candidate.signals;
+        signals.fused -= signals.lexical.max(0.0);
+        (signals.lexical, signals.bm25) = (0.0, 0.0);
+        // Words alone related it to the query.
+        signals.cosine.is_some() || signals.rerank_cosine.is_some()
+    });
 }
 
 /// Returns the sort of uninformative turn that a memory is; `None` if it is informative.
@@ -71,6 +112,9 @@ fn classify_turn(
     }
     if is_no_answer_turn(memory) {
         return Some(UninformativeTurn::NoAnswer);
+    }
+    if for_prompt && memory.kind == Kind::Turn && ToolEvent::parse(&memory.content).is_some() {
+        return Some(UninformativeTurn::ToolCall);
     }
     let is_spoken = !matches!(memory.source.role, Some(Role::Tool | Role::System));
     let is_known =

@@ -9,7 +9,7 @@ use super::{fuse::RecallCandidate, gather::GatheredPostings, semantic, signals::
 use crate::{
     config::RecallConfig,
     error::Result,
-    llm::{MaxSimScores, QueryVectors, Reranker},
+    llm::{EncodedQuery, MaxSimScores, QueryVectors, Reranker},
     recall::{RecallDeps, RecallRequest},
     store::{DocAddress, NewTokenVectors},
     text::terms::{TermHash, terms},
@@ -30,6 +30,9 @@ const NEIGHBOUR_SHARE: f32 = 0.8;
 /// Weight of the pooled whole-text similarity beside MaxSim: a request in other words than the memory is near it as a
 /// whole, though none of its words is.
 const WHOLE_TEXT_SHARE: f64 = 0.7;
+
+/// Cosine of the pooled vectors from which a turn is the query itself, asked before; packing costs up to 0.02.
+const REPEATED_COSINE: f32 = 0.96;
 
 /// Length of a query, in tokens, from which it counts as long.
 const LONG_QUERY_TOKENS: f64 = 32.0;
@@ -98,16 +101,28 @@ pub(super) async fn rerank(
     Ok(())
 }
 
-/// Encodes the query without the names of speakers, each word with its idf in the scope.
+/// Encodes the query ahead of the ranking, while the index is read; `None` without a reranker or if it fails.
+pub(super) async fn encode_ahead(
+    deps: RecallDeps<'_>,
+    request: &RecallRequest,
+) -> Option<EncodedQuery> {
+    let reranker = reranker(deps, request)?;
+    reranker.encode_query(&reranker.split_words(&request.query)).await.ok()
+}
+
+/// Returns the query without the names of speakers, each word with its idf in the scope.
 async fn encode_query(
     reranker: &dyn Reranker,
     request: &RecallRequest,
     gathered: &GatheredPostings,
 ) -> Result<QueryVectors> {
     let query = semantic::without_speakers(&request.query, gathered);
-    let words = reranker.split_words(&query).into_iter();
-    let words: Vec<_> = words.map(|word| (word, gathered.word_idf(word))).collect();
-    reranker.encode_query(&words).await
+    let words = reranker.split_words(&query);
+    let weights = words.iter().map(|word| gathered.word_idf(word));
+    match &gathered.encoded_query {
+        Some(encoded) if encoded.words == words => Ok(encoded.weigh(weights)),
+        _ => Ok(reranker.encode_query(&words).await?.weigh(weights)),
+    }
 }
 
 impl GatheredPostings {
@@ -208,9 +223,14 @@ fn max_sim(
 ) -> Option<f64> {
     let mut best = compared.get(&address)?.tokens.clone();
     let share = NEIGHBOUR_SHARE * (LONG_QUERY_TOKENS as f32 / query.len().max(1) as f32).min(1.0);
-    for MaxSimScores { tokens, .. } in
-        neighbours(address).filter_map(|address| compared.get(&address))
-    {
+    let next = address.neighbour(1);
+    let is_asked_next = |beside: &DocAddress| {
+        Some(*beside) == next
+            && compared.get(beside).is_some_and(|scores| scores.pooled >= REPEATED_COSINE)
+    };
+    // An earlier asking of the question lends its words to the answer after it, not to what was said before it.
+    let beside = neighbours(address).filter(|beside| !is_asked_next(beside));
+    for MaxSimScores { tokens, .. } in beside.filter_map(|address| compared.get(&address)) {
         best.iter_mut().zip(tokens).for_each(|(best, beside)| *best = best.max(beside * share));
     }
     Some(query.weighted_sum(&best).into())

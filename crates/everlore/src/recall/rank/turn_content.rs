@@ -39,6 +39,8 @@ pub(crate) enum UninformativeTurn {
     NoAnswer,
     /// Question that repeats the query.
     Question,
+    /// Record of a tool call, of which an experience tells what matters.
+    ToolCall,
 }
 
 /// Returns the sort of a text that tells nothing; `None` if any sentence of it is informative. `is_known` tells whether

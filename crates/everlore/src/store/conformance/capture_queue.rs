@@ -5,8 +5,9 @@ use std::{collections::BTreeMap, time::Duration};
 use super::*;
 use crate::{
     error::Error,
+    store::error_term,
     types::{
-        Attribute, CaptureCheckpoint, Change, GateOutcome, Origin, QuarantineLimits,
+        Attribute, CaptureCheckpoint, Change, Experience, GateOutcome, Origin, QuarantineLimits,
         QuarantinedDraft, Role, Slot, USER_SUBJECT, WriteBatch,
     },
 };
@@ -339,4 +340,24 @@ pub(crate) async fn memories_are_found_by_slot_and_by_turn(store: TestStore) {
     home.version = 2;
     store.apply(write(&scope, 2, vec![Change::Update(Box::new(home))])).await.unwrap();
     assert_eq!(found(slot_term(&slot("x"))).await, 1, "any value of the same slot");
+}
+
+pub(crate) async fn experiences_are_found_by_the_keys_of_their_error(store: TestStore) {
+    let scope = test_scope("ann");
+    let mut cure = memory(&scope, 1, "Problem: 端口被占用");
+    cure.kind = Kind::Experience;
+    let found = async |key| {
+        let segments = store.index().postings(&scope, &[error_term(key)], None).await.unwrap();
+        segments.iter().map(|segment| segment.postings[0].len()).sum::<usize>()
+    };
+    store.apply(write(&scope, 1, vec![add(&cure)])).await.unwrap();
+    assert_eq!(found(7).await, 0);
+    // The greatest key that fits into a number of JSON.
+    let greatest = (1 << 53) - 1;
+    let keyed = Experience { error_keys: vec![7, greatest], ..Experience::default() };
+    keyed.store_in(&mut cure.metadata);
+    cure.version = 2;
+    store.apply(write(&scope, 2, vec![Change::Update(Box::new(cure.clone()))])).await.unwrap();
+    assert_eq!((found(7).await, found(greatest).await, found(8).await), (1, 1, 0));
+    assert_eq!(store.memories().get(&scope, &[cure.id]).await.unwrap(), [Some(cure)]);
 }

@@ -68,6 +68,7 @@ macro_rules! suite {
             an_erased_turn_takes_its_drafts_with_it,
             drafts_are_held_within_limits,
             memories_are_found_by_slot_and_by_turn,
+            experiences_are_found_by_the_keys_of_their_error,
         );
         crate::store::conformance::suite!(uri_index $fresh:
             uris_are_walked_in_order_a_page_at_a_time,

@@ -105,8 +105,8 @@ impl DirectoryStore {
         dry_run: bool,
     ) -> Result<SyncReport> {
         let folder = self.folder(scope);
-        let kinds = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Turn).collect();
-        let request = SyncRequest { kinds, dry_run, ..SyncRequest::new(&folder, scope) };
+        let request =
+            SyncRequest { kinds: Kind::statements(), dry_run, ..SyncRequest::new(&folder, scope) };
         let now = match at {
             Some(at) => at,
             None => {
@@ -141,10 +141,10 @@ impl DirectoryStore {
     }
 }
 
-/// Returns `true` if a write may concern files: turns have none.
+/// Returns `true` if a write may concern files: only statements have them.
 fn affects_files(write: &WriteBatch) -> bool {
     write.changes.iter().any(|change| match change {
-        Change::Add(memory) | Change::Update(memory) => memory.kind != Kind::Turn,
+        Change::Add(memory) | Change::Update(memory) => memory.kind.is_statement(),
         Change::Delete(_) | Change::Erase(_) => true,
     })
 }

@@ -7,7 +7,7 @@ use crate::{
         dates::mentions_time,
         terms::{TermHash, for_each_term},
     },
-    types::{EmbeddingModelId, Memory, MemoryId, Slot, Vector},
+    types::{EmbeddingModelId, Memory, MemoryId, Slot, Vector, error_keys},
 };
 
 use super::segment::{
@@ -52,6 +52,9 @@ impl IndexEntry {
         }
         for turn in &memory.source.turns {
             counting.add_keyword("turn", &turn.to_string());
+        }
+        for key in error_keys(&memory.metadata) {
+            counting.add_keyword("error", &key.to_string());
         }
         let record = DocRecord {
             address,
@@ -107,6 +110,11 @@ pub(crate) fn slot_term(slot: &Slot) -> TermHash {
 /// Returns the term of memories that were extracted from a turn.
 pub(crate) fn source_turn_term(turn: MemoryId) -> TermHash {
     keyword_term("turn", &turn.to_string())
+}
+
+/// Returns the term of experiences whose error signature has a key.
+pub(crate) fn error_term(key: u64) -> TermHash {
+    keyword_term("error", &key.to_string())
 }
 
 /// Returns the term of a whole tag or session name, which no word of a text can equal: words never contain a NUL.

@@ -14,7 +14,7 @@ pub(crate) mod assemble;
 
 pub(crate) use block::{BlockLayout, IndexBlock};
 pub(crate) use entry::IndexEntry;
-pub(crate) use entry::{slot_term, source_turn_term};
+pub(crate) use entry::{error_term, slot_term, source_turn_term};
 pub use segment::{Docs, FIELD_COUNT, IndexField, Posting, Segment, SegmentVectors};
 
 /// Terms looked up to read back a sealed memory: its postings were written together, so a few are enough.

@@ -13,17 +13,22 @@ use crate::error::{Error, Result};
 
 /// Step `n` leads from schema `n` to schema `n + 1`. Only ever added to, with the same numbers for every database.
 #[cfg(feature = "postgres")]
-const POSTGRES: [&str; SCHEMA_VERSION as usize] =
-    [include_str!("../../../migrations/postgres/0001.sql")];
+const POSTGRES: [&str; SCHEMA_VERSION as usize] = [
+    include_str!("../../../migrations/postgres/0001.sql"),
+    include_str!("../../../migrations/postgres/0002.sql"),
+];
 #[cfg(feature = "mysql")]
-const MYSQL: [&str; SCHEMA_VERSION as usize] = [include_str!("../../../migrations/mysql/0001.sql")];
+const MYSQL: [&str; SCHEMA_VERSION as usize] = [
+    include_str!("../../../migrations/mysql/0001.sql"),
+    include_str!("../../../migrations/mysql/0002.sql"),
+];
 
 /// The newest schema this program knows.
-pub(super) const SCHEMA_VERSION: u32 = 1;
+pub(super) const SCHEMA_VERSION: u32 = 2;
 
 /// Oldest schema whose programs may write a database of this one, while servers are upgraded one by one. A step that only
 /// adds what older programs can ignore leaves it; a step that they would contradict raises it to its own number.
-const MIN_WRITER: u32 = 1;
+const MIN_WRITER: u32 = 2;
 
 const VERSIONS: &str = "SELECT name, value FROM meta WHERE name IN ('schema', 'min_writer')";
 

@@ -94,11 +94,12 @@ pub(super) async fn a_newer_schema_is_refused(database: &TestDatabase) {
     database.open().await;
     database.run(sql!("UPDATE meta SET value = 99 WHERE name IN ('schema', 'min_writer')")).await;
     let refused = ServerStore::open(&database.url("")).await.map(drop);
-    assert!(matches!(refused, Err(Error::SchemaTooNew { found: 99, known: 1 })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::SchemaTooNew { found: 99, known: 2 })), "{refused:?}");
 }
 
-/// Steps of programs to come: the first two add what older ones need not know.
-const STEPS: [&str; 3] = [
+/// Steps of programs to come, after those of this one: the first adds what older ones need not know.
+const STEPS: [&str; 4] = [
+    "",
     "",
     "ALTER TABLE memories ADD COLUMN mood BIGINT NOT NULL DEFAULT 0;\nCREATE TABLE moods (mood BIGINT NOT NULL PRIMARY KEY);\n",
     "ALTER TABLE memories DROP COLUMN weight;\n",
@@ -116,7 +117,7 @@ pub(super) async fn an_older_program_goes_on_while_a_newer_one_adds_to_the_schem
 ) {
     let (running, scope) = (database.open().await, test_scope("ann"));
     running.apply(write(&scope, 1, adds(&scope, 0..3))).await.unwrap();
-    migrate_as(database, 2, 1).await.unwrap();
+    migrate_as(database, 3, 2).await.unwrap();
     // The one that runs goes on, and so does another one that starts.
     running.apply(write(&scope, 2, adds(&scope, 3..6))).await.unwrap();
     let started = database.open().await;
@@ -125,15 +126,15 @@ pub(super) async fn an_older_program_goes_on_while_a_newer_one_adds_to_the_schem
     assert_eq!(segments.iter().map(|segment| segment.postings[0].len()).sum::<usize>(), 9);
     assert_eq!(started.index().inconsistencies(&scope).await.unwrap(), Vec::<String>::new());
     started.integrity().await.unwrap();
-    // A program of the second version opens what one of the first writes.
-    migrate_as(database, 2, 1).await.unwrap();
-    migrate_as(database, 3, 3).await.unwrap();
+    // A program of the third version opens what one of the second writes.
+    migrate_as(database, 3, 2).await.unwrap();
+    migrate_as(database, 4, 4).await.unwrap();
     let refused = running.apply(write(&scope, 4, adds(&scope, 9..12))).await.unwrap_err();
-    assert!(matches!(refused, Error::SchemaTooNew { found: 3, known: 1 }), "{refused}");
+    assert!(matches!(refused, Error::SchemaTooNew { found: 4, known: 2 }), "{refused}");
     let stopped = started.vectors().model().await.unwrap_err();
-    assert!(matches!(stopped, Error::SchemaTooNew { found: 3, known: 1 }), "{stopped}");
+    assert!(matches!(stopped, Error::SchemaTooNew { found: 4, known: 2 }), "{stopped}");
     let refused = ServerStore::open(&database.url("")).await.map(drop).unwrap_err();
-    assert!(matches!(refused, Error::SchemaTooNew { found: 3, known: 1 }), "{refused}");
-    let older = migrate_as(database, 2, 1).await.unwrap_err();
-    assert!(matches!(older, Error::SchemaTooNew { found: 3, known: 2 }), "{older}");
+    assert!(matches!(refused, Error::SchemaTooNew { found: 4, known: 2 }), "{refused}");
+    let older = migrate_as(database, 3, 2).await.unwrap_err();
+    assert!(matches!(older, Error::SchemaTooNew { found: 4, known: 3 }), "{older}");
 }

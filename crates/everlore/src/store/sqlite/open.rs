@@ -17,7 +17,7 @@ use crate::{
 pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
 /// Step `n` leads from schema `n` to schema `n + 1`. Only ever added to.
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("../../../migrations/sqlite/0001.sql"),
     include_str!("../../../migrations/sqlite/0002.sql"),
     include_str!("../../../migrations/sqlite/0003.sql"),
@@ -26,6 +26,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("../../../migrations/sqlite/0006.sql"),
     include_str!("../../../migrations/sqlite/0007.sql"),
     include_str!("../../../migrations/sqlite/0008.sql"),
+    include_str!("../../../migrations/sqlite/0009.sql"),
 ];
 
 /// Time to wait for another process that writes: far longer than any write takes, short enough to end a hang.

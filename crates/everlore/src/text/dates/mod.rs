@@ -36,6 +36,7 @@ use expr::TimeExpr;
 use lexer::{TimeToken, lex};
 use lexicon::{NameAmbiguity, TimeWord};
 
+pub(in crate::text) use numerals::{CARDINALS, ORDINALS, TENS};
 pub(crate) use session_mention::{SessionMention, find_sessions};
 pub use session_mention::{SessionOrdinal, SessionRange};
 pub(crate) use when_question::asks_when;

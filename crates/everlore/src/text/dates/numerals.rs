@@ -2,20 +2,22 @@
 
 use super::lexicon::TimeWord;
 
+/// Numbers from zero on, by their index.
 #[rustfmt::skip]
-const CARDINALS: [&str; 20] = [
+pub(in crate::text) const CARDINALS: [&str; 20] = [
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
     "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
 ];
 
+/// Ordinals of [`CARDINALS`].
 #[rustfmt::skip]
-const ORDINALS: [&str; 20] = [
+pub(in crate::text) const ORDINALS: [&str; 20] = [
     "zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
     "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
 ];
 
-/// Tens from twenty on.
-const TENS: [(&str, &str); 8] = [
+/// Tens from twenty on, with their ordinals.
+pub(in crate::text) const TENS: [(&str, &str); 8] = [
     ("twenty", "twentieth"),
     ("thirty", "thirtieth"),
     ("forty", "fortieth"),

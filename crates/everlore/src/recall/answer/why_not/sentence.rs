@@ -10,6 +10,9 @@ const NO_ANSWER: &str = "it is an answer that only says that nothing is known";
 
 const OPEN_QUESTION: &str = "it is a question that carries no fact";
 
+const TOOL_CALL: &str =
+    "it is a record of a tool call; prompts tell the experience that came of it instead";
+
 const FILLER: &str = "it is a greeting, thanks or an acknowledgement";
 
 const VISIBLE: &str =
@@ -31,6 +34,7 @@ impl WhyNot {
             Self::NoAnswer => NO_ANSWER.to_owned(),
             Self::OpenQuestion => OPEN_QUESTION.to_owned(),
             Self::Filler => FILLER.to_owned(),
+            Self::ToolCall => TOOL_CALL.to_owned(),
             Self::Echo { of } => format!("it is a reply that only repeats {of}, which is found"),
             Self::ToldByMemory { memory } => {
                 format!("the memory {memory} was drawn from it and tells the same")

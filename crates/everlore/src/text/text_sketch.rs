@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::text::{language::is_cjk, terms::terms};
+use super::{language::is_cjk, terms::terms};
 
 /// Terms of a statement per term that may be new without making it news: names and numbers are single terms.
 const TERMS_PER_NEW_TERM: usize = 10;

@@ -1,0 +1,1 @@
+-- Kinds 8 to 10 (schedule, suggestion, trajectory) may be stored. Programs of older schemas would read them as turns.

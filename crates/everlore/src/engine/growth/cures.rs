@@ -1,0 +1,114 @@
+//! Cures: experiences about the same failure as an error, found by its signature and told in a prompt.
+
+use std::collections::BTreeMap;
+
+use super::experiences::{ExperienceHit, experience_of};
+use crate::{
+    engine::Engine,
+    error::Result,
+    growth::{is_other_failure, match_error},
+    recall::{Hit, Recall, RecallRequest},
+    store::{DocAddress, error_term},
+    text::{
+        error_signature::{ErrorSignature, signature},
+        experience_text::error_keys_of,
+    },
+    types::{Experience, Kind, Memory, Scope, Status},
+};
+
+/// Most candidates that are compared: those with the most keys in common. A failure that was met more often has its best
+/// cures among them.
+const MAX_CANDIDATES: usize = 100;
+
+/// Most cures in a prompt: a model tries one, and needs one more if that fails.
+const MAX_CURES: usize = 2;
+
+impl Engine {
+    /// Returns active experiences about the same failure, best first. The cost grows with those that share a key.
+    pub(super) async fn same_failures(
+        &self,
+        scope: &Scope,
+        signature: &ErrorSignature,
+    ) -> Result<Vec<ExperienceHit>> {
+        let cures = self.cures_of(scope, signature).await?;
+        Ok(cures.into_iter().map(|(hit, _)| hit).collect())
+    }
+
+    /// Returns active experiences about the same failure with their memories, best first.
+    pub(super) async fn cures_of(
+        &self,
+        scope: &Scope,
+        signature: &ErrorSignature,
+    ) -> Result<Vec<(ExperienceHit, Memory)>> {
+        let addresses = self.candidate_addresses(scope, signature).await?;
+        let mut cures = Vec::new();
+        for (_, memory) in self.store.memories().by_address(scope, &addresses).await? {
+            if memory.kind != Kind::Experience || memory.status != Status::Active {
+                continue;
+            }
+            let found = match_error(signature, &experience_of(&memory)?);
+            if let Some(found) = found.filter(|found| found.is_same) {
+                cures.push((ExperienceHit::same_failure(&memory, found)?, memory));
+            }
+        }
+        cures.sort_by(|(one, _), (other, _)| other.score.total_cmp(&one.score));
+        Ok(cures)
+    }
+
+    /// Returns the addresses of memories that share keys of the signature, those with the most keys first.
+    async fn candidate_addresses(
+        &self,
+        scope: &Scope,
+        signature: &ErrorSignature,
+    ) -> Result<Vec<DocAddress>> {
+        let keys = error_keys_of(std::slice::from_ref(signature));
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let terms: Vec<_> = keys.into_iter().map(error_term).collect();
+        let segments = self.store.index().postings(scope, &terms, None).await?;
+        let mut shared: BTreeMap<DocAddress, usize> = BTreeMap::new();
+        for segment in &segments {
+            for posting in segment.postings.iter().flatten() {
+                *shared.entry(segment.docs.address(posting.doc as usize)).or_default() += 1;
+            }
+        }
+        let mut found: Vec<_> = shared.into_iter().collect();
+        found.sort_by_key(|(_, keys)| std::cmp::Reverse(*keys));
+        found.truncate(MAX_CANDIDATES);
+        let mut addresses: Vec<_> = found.into_iter().map(|(address, _)| address).collect();
+        addresses.sort_unstable();
+        Ok(addresses)
+    }
+
+    /// Puts the cures of a failure that a message tells before the other hits, and leaves out those of other failures.
+    pub(in crate::engine) async fn add_cures(
+        &self,
+        request: &RecallRequest,
+        found: &mut Recall,
+    ) -> Result<()> {
+        let kinds = &request.filter.kinds;
+        if !kinds.is_empty() && !kinds.contains(&Kind::Experience) {
+            return Ok(());
+        }
+        let signature = signature(&request.query);
+        if !signature.is_failure() {
+            return Ok(());
+        }
+        let cures = self.cures_of(&request.scope, &signature).await?;
+        let cures: Vec<_> = cures.into_iter().take(MAX_CURES).collect();
+        let is_shown = |hit: &Hit| {
+            let is_cure = cures.iter().any(|(_, memory)| memory.id == hit.memory.id);
+            let experience = Experience::of_memory(&hit.memory);
+            !is_cure && !experience.is_some_and(|other| is_other_failure(&signature, &other))
+        };
+        found.hits.retain(is_shown);
+        for (cure, memory) in cures.into_iter().rev() {
+            found.abstained = false;
+            found.confidence = found.confidence.max(cure.score);
+            found.hits.insert(0, Hit::of_memory(memory, cure.score));
+        }
+        found.hits.truncate(request.limit.max(MAX_CURES));
+        Ok(())
+    }
+}

@@ -1,0 +1,276 @@
+//! Decisions on proposals: approve, reject, roll back. Only the owner decides.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::{ProposalView, StoredProposal, memory_changes::base, with_proposal};
+use crate::{
+    engine::Engine,
+    error::{Error, Result},
+    files::layers::{EditContext, Layer, LayerChange, LayerEdit},
+    growth::reflection::{
+        AppliedProposal, LayerLineEdit, MemoryAction, Proposal, ProposalState, ProposedChange,
+        section_base,
+    },
+    ingest::{UndoTarget, run_name},
+    sync::run_blocking,
+    text::suspect::is_suspect,
+    types::{
+        APPROVAL_CAUSE, Actor, Change, Memory, MemoryId, Scope, Status, Timestamp, VALID_UNTIL_KEY,
+        WriteBatch,
+    },
+    upkeep::archived,
+};
+
+impl Engine {
+    /// Approves a proposal and applies its change. Fails if the caller is not the owner, if it is not open, or if what it
+    /// was made against has changed.
+    pub async fn approve_proposal(&self, scope: &Scope, id: MemoryId) -> Result<ProposalView> {
+        let mut stored = self.open_proposal(scope, id, "approved", ProposalState::Open).await?;
+        let now = self.now().timestamp();
+        match stored.proposal.change.clone() {
+            ProposedChange::Layer(edit) => {
+                let changed = self.apply_line(scope, &edit).await?;
+                let rebased = self.rebased(scope, id, &edit, &changed.layer.text, now).await?;
+                let applied = AppliedProposal { revision: changed.change, run: None };
+                stored.proposal.applied = Some(applied);
+                self.store_decision(scope, stored, ProposalState::Approved, rebased, now).await
+            }
+            ProposedChange::Memories { action, ids, base } => {
+                let after = self.changed_memories(scope, action, &ids, &base, now).await?;
+                let run = Some(run_name("approve", now));
+                stored.proposal.applied = Some(AppliedProposal { revision: None, run });
+                self.store_decision(scope, stored, ProposalState::Approved, after, now).await
+            }
+        }
+    }
+
+    /// Rejects a proposal: the same is never proposed again. Fails if the caller is not the owner, or if it is not open.
+    pub async fn reject_proposal(&self, scope: &Scope, id: MemoryId) -> Result<ProposalView> {
+        let stored = self.open_proposal(scope, id, "rejected", ProposalState::Open).await?;
+        let now = self.now().timestamp();
+        self.store_decision(scope, stored, ProposalState::Rejected, Vec::new(), now).await
+    }
+
+    /// Takes back an approved proposal: an identity file is again what it was, byte for byte if nothing else changed it
+    /// since. Fails if the caller is not the owner, if it is not approved, or if a later change stands in the way.
+    pub async fn roll_back_proposal(&self, scope: &Scope, id: MemoryId) -> Result<ProposalView> {
+        let stored = self.open_proposal(scope, id, "rolled back", ProposalState::Approved).await?;
+        let now = self.now().timestamp();
+        let applied = stored.proposal.applied.clone();
+        match (&stored.proposal.change, applied) {
+            (ProposedChange::Layer(edit), Some(AppliedProposal { revision: Some(number), .. })) => {
+                self.restore_line(scope, edit, number).await?;
+            }
+            (ProposedChange::Memories { .. }, Some(AppliedProposal { run: Some(run), .. })) => {
+                self.undo(scope, &UndoTarget::Run(run)).await?;
+                // The undo has opened the proposal again.
+                let stored =
+                    self.open_proposal(scope, id, "rolled back", ProposalState::Open).await?;
+                return self
+                    .store_decision(scope, stored, ProposalState::RolledBack, Vec::new(), now)
+                    .await;
+            }
+            // The file had the line already: there is nothing to take back.
+            _ => {}
+        }
+        self.store_decision(scope, stored, ProposalState::RolledBack, Vec::new(), now).await
+    }
+
+    /// Returns a proposal. Fails if the scope has none with this id.
+    pub async fn proposal(&self, scope: &Scope, id: MemoryId) -> Result<ProposalView> {
+        Ok(ProposalView::of(&self.stored_proposal(scope, id).await?))
+    }
+
+    async fn stored_proposal(&self, scope: &Scope, id: MemoryId) -> Result<StoredProposal> {
+        let memory = self.store.memories().get(scope, &[id]).await?.pop().flatten();
+        let found = memory.and_then(|memory| Some((Proposal::of(&memory)?, memory)));
+        let (proposal, memory) = found.ok_or_else(|| Error::not_found("proposal", id))?;
+        Ok(StoredProposal { memory, proposal })
+    }
+
+    /// Returns a proposal that the owner may decide on now.
+    async fn open_proposal(
+        &self,
+        scope: &Scope,
+        id: MemoryId,
+        decision: &str,
+        state: ProposalState,
+    ) -> Result<StoredProposal> {
+        self.check_owner("a decision on a proposal")?;
+        if self.author.actor != Actor::Person {
+            return Err(Error::OwnerOnly { what: "a decision on a proposal".to_owned() });
+        }
+        let stored = self.stored_proposal(scope, id).await?;
+        let is_state = stored.proposal.state;
+        if is_state == state {
+            return Ok(stored);
+        }
+        Err(Error::invalid(
+            format!("the proposal is {}, so it cannot be {decision}", is_state.in_words()),
+            "see `everlore proposals list` for those that wait",
+        ))
+    }
+
+    /// Changes the line of an identity file, if its section is what the proposal was made against.
+    async fn apply_line(&self, scope: &Scope, edit: &LayerLineEdit) -> Result<LayerChange> {
+        if is_suspect(&edit.new) {
+            return Err(Error::invalid(
+                "the line reads like an instruction to the model",
+                "reject the proposal",
+            ));
+        }
+        let (section, base) = (edit.section.clone(), edit.base.clone());
+        let is_expected = move |text: &str| section_base(text, &section) == base;
+        let change = match &edit.old {
+            Some(old) => LayerEdit::Replace {
+                section: edit.section.clone(),
+                old: old.clone(),
+                new: edit.new.clone(),
+            },
+            None => LayerEdit::Add { section: edit.section.clone(), content: edit.new.clone() },
+        };
+        let changed = self.edit_layer_if(scope, edit.layer, change, Actor::Person, is_expected);
+        changed.await.map_err(|error| match error {
+            Error::Conflict { .. } => section_changed(edit.layer, &edit.section),
+            other => other,
+        })
+    }
+
+    /// Returns the other open proposals for the same section, made against it as it is after this one.
+    async fn rebased(
+        &self,
+        scope: &Scope,
+        id: MemoryId,
+        edit: &LayerLineEdit,
+        text: &str,
+        now: Timestamp,
+    ) -> Result<Vec<Memory>> {
+        let base = section_base(text, &edit.section);
+        let mut rebased = Vec::new();
+        for mut stored in self.stored_proposals(scope).await? {
+            let is_open = stored.proposal.state == ProposalState::Open && stored.memory.id != id;
+            let ProposedChange::Layer(other) = &mut stored.proposal.change else { continue };
+            let is_beside = other.layer == edit.layer && other.section == edit.section;
+            if is_open && is_beside && other.base == edit.base {
+                other.base.clone_from(&base);
+                rebased.push(with_proposal(stored, now));
+            }
+        }
+        Ok(rebased)
+    }
+
+    /// Takes back the change of an identity file.
+    async fn restore_line(&self, scope: &Scope, edit: &LayerLineEdit, number: u64) -> Result<()> {
+        let (layers, layer) = (self.layers(scope)?, edit.layer);
+        let by = EditContext { actor: Actor::Person, now: self.now() };
+        let undone = run_blocking(move || layers.undo(layer, by.now.date(), Some(number), &by));
+        match self.write_files(undone).await {
+            // The file was changed again since: only the line itself is taken back.
+            Err(Error::Invalid { .. }) => self.take_line_back(scope, edit).await,
+            other => other.map(drop),
+        }
+    }
+
+    async fn take_line_back(&self, scope: &Scope, edit: &LayerLineEdit) -> Result<()> {
+        let (old, new) = match &edit.old {
+            Some(old) => (edit.new.clone(), old.clone()),
+            None => (format!("\n{}", edit.new), String::new()),
+        };
+        let section = edit.section.clone();
+        let change = LayerEdit::Replace { section, old, new };
+        self.edit_layer(scope, edit.layer, change, Actor::Person).await.map(drop)
+    }
+
+    /// Returns the states of memories after a change, if they are what the proposal was made against.
+    async fn changed_memories(
+        &self,
+        scope: &Scope,
+        action: MemoryAction,
+        ids: &[MemoryId],
+        made_against: &str,
+        now: Timestamp,
+    ) -> Result<Vec<Memory>> {
+        let found = self.store.memories().get(scope, ids).await?;
+        let memories: Vec<Memory> = found.into_iter().flatten().collect();
+        let is_same = memories.iter().all(|memory| memory.status == Status::Active)
+            && base(&memories) == made_against;
+        if !is_same {
+            return Err(Error::invalid(
+                "its memories have changed since the proposal was made",
+                "reject it, or run `everlore reflect` again",
+            ));
+        }
+        Ok(match action {
+            MemoryAction::Archive => memories.iter().map(|it| archived(it, now)).collect(),
+            MemoryAction::Supersede => superseded(&memories, true, now),
+            MemoryAction::Merge => merged(&memories, now),
+        })
+    }
+
+    /// Stores a decision and the memories that it changes, as one run.
+    async fn store_decision(
+        &self,
+        scope: &Scope,
+        stored: StoredProposal,
+        state: ProposalState,
+        changed: Vec<Memory>,
+        now: Timestamp,
+    ) -> Result<ProposalView> {
+        let proposal = Proposal { state, decided_at: Some(now), ..stored.proposal };
+        let record = with_proposal(StoredProposal { proposal: proposal.clone(), ..stored }, now);
+        let run = proposal.applied.as_ref().and_then(|applied| applied.run.clone());
+        let run = run.filter(|_| state == ProposalState::Approved);
+        let all = changed.into_iter().chain([record.clone()]);
+        let changes = all.map(|memory| Change::Update(Box::new(memory))).collect();
+        let reason = match state {
+            ProposalState::Approved => APPROVAL_CAUSE.to_owned(),
+            other => format!("proposal: {}", other.as_str()),
+        };
+        let write = WriteBatch::new(scope, Actor::Person, reason, now, changes);
+        self.store.apply(WriteBatch { run, ..write }).await?;
+        Ok(ProposalView::of(&StoredProposal { memory: record, proposal }))
+    }
+}
+
+fn section_changed(layer: Layer, section: &str) -> Error {
+    let file = format!("{}.md", layer.as_str().to_uppercase());
+    Error::invalid(
+        format!("section `{section}` of {file} has changed since the proposal was made"),
+        "reject it and run `everlore reflect` again, or edit the file yourself",
+    )
+}
+
+/// Returns all but the first memory as superseded by it; `has_ended` notes until when they held.
+fn superseded(memories: &[Memory], has_ended: bool, now: Timestamp) -> Vec<Memory> {
+    let Some((first, others)) = memories.split_first() else { return Vec::new() };
+    let end = |memory: &Memory| {
+        let mut memory = memory.clone();
+        (memory.status, memory.superseded_by) = (Status::Superseded, Some(first.id));
+        (memory.updated_at, memory.version) = (now, memory.version + 1);
+        if has_ended {
+            memory.metadata.insert(VALID_UNTIL_KEY.to_owned(), json!(first.at));
+        }
+        memory
+    };
+    others.iter().map(end).collect()
+}
+
+/// Returns the first memory with the evidence and tags of all, and the others superseded by it.
+fn merged(memories: &[Memory], now: Timestamp) -> Vec<Memory> {
+    let mut after = superseded(memories, false, now);
+    let Some(first) = memories.first() else { return after };
+    let mut survivor = first.clone();
+    let turns = memories.iter().flat_map(|memory| &memory.source.turns);
+    let turns: BTreeMap<MemoryId, ()> = turns.map(|turn| (*turn, ())).collect();
+    survivor.source.turns = turns.into_keys().collect();
+    for tag in memories.iter().flat_map(|memory| &memory.tags) {
+        if !survivor.tags.contains(tag) {
+            survivor.tags.push(tag.clone());
+        }
+    }
+    (survivor.updated_at, survivor.version) = (now, survivor.version + 1);
+    after.push(survivor);
+    after
+}

@@ -1,0 +1,20 @@
+//! Rules of growth: what an agent learns from its memories, when a reminder is due, and when a job of the heartbeat runs.
+//! Pure functions of values and `now`; the engine reads and writes.
+
+mod experience;
+mod attempts;
+mod feedback;
+pub(crate) mod audit;
+pub(crate) mod profile;
+pub(crate) mod reflection;
+pub(crate) mod schedule_record;
+pub(crate) mod heartbeat;
+
+pub(crate) use attempts::{ObservedAttempt, SessionTurn, observed_attempts};
+pub(crate) use experience::{
+    CureMatch, is_other_failure, is_retired, is_same_cure, match_error, report_outcome,
+    success_rate,
+};
+pub use experience::{CureSource, ExperienceEdit, NewExperience};
+pub(crate) use feedback::apply_feedback;
+pub use feedback::{FeedbackRequest, FeedbackTally, FeedbackVerdict, MemoryFeedback};

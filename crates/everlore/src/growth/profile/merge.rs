@@ -1,0 +1,151 @@
+//! Merging of signals: equal values become one field, values that exclude each other are kept with their dates.
+
+use std::collections::BTreeMap;
+
+use super::{ProfileField, ProfileSignal};
+
+/// Fields that have one value at a time: a newer value ends the older one.
+const SINGLE_VALUED: [&str; 9] =
+    ["name", "age", "birthday", "role", "employer", "home", "origin", "language", "active_hours"];
+
+/// Most evidence of a field: enough to see that it is no accident.
+const MAX_EVIDENCE: usize = 10;
+
+/// Confidence that no number of signals exceeds, unless a person set the value.
+const MAX_CONFIDENCE: f64 = 0.99;
+
+/// Merges signals into fields: in the order of their names, what holds before what held, the surest first.
+pub(super) fn merge_signals(mut signals: Vec<ProfileSignal>) -> Vec<ProfileField> {
+    signals.sort_by_key(|signal| (signal.since, signal.value.clone()));
+    let mut fields: BTreeMap<String, Vec<ProfileField>> = BTreeMap::new();
+    for signal in signals {
+        let known = fields.entry(signal.name().to_owned()).or_default();
+        match known.iter_mut().find(|field| is_same_value(&field.value, &signal.value)) {
+            Some(field) => add_signal(field, signal),
+            None => known.push(new_field(signal)),
+        }
+    }
+    for (name, fields) in &mut fields {
+        if SINGLE_VALUED.contains(&name.as_str()) || fields.iter().any(is_set) {
+            end_older_values(fields);
+        }
+        fields.sort_by(|one, other| {
+            let held = one.until.is_some().cmp(&other.until.is_some());
+            held.then(other.confidence.total_cmp(&one.confidence)).then(other.since.cmp(&one.since))
+        });
+    }
+    fields.into_values().flatten().collect()
+}
+
+fn is_set(field: &ProfileField) -> bool {
+    field.basis == super::SignalBasis::Set
+}
+
+fn is_same_value(one: &str, other: &str) -> bool {
+    let plain = |text: &str| -> String {
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    plain(one) == plain(other)
+}
+
+fn new_field(signal: ProfileSignal) -> ProfileField {
+    ProfileField {
+        name: signal.name().to_owned(),
+        value: signal.value,
+        confidence: signal.confidence,
+        since: signal.since,
+        until: signal.until,
+        evidence: newest(signal.evidence),
+        basis: signal.basis,
+    }
+}
+
+/// Adds a further signal for the same value: each is taken for a witness of its own.
+fn add_signal(field: &mut ProfileField, signal: ProfileSignal) {
+    let both = 1.0 - (1.0 - field.confidence) * (1.0 - signal.confidence);
+    let most = MAX_CONFIDENCE.max(field.confidence).max(signal.confidence);
+    field.confidence = both.min(most);
+    field.until = field.until.zip(signal.until).map(|(one, other)| one.max(other));
+    field.basis = field.basis.max(signal.basis);
+    field.evidence.extend(signal.evidence);
+    field.evidence = newest(std::mem::take(&mut field.evidence));
+}
+
+/// Ids grow with time: the highest are the newest.
+fn newest(mut ids: Vec<crate::types::MemoryId>) -> Vec<crate::types::MemoryId> {
+    ids.sort_unstable();
+    ids.dedup();
+    ids.reverse();
+    ids.truncate(MAX_EVIDENCE);
+    ids
+}
+
+/// Ends each value that holds when the next one begins. What a person set stands until they set it anew.
+fn end_older_values(fields: &mut [ProfileField]) {
+    let Some(current) = fields
+        .iter()
+        .filter(|field| field.until.is_none())
+        .max_by(|one, other| is_set(one).cmp(&is_set(other)).then(one.since.cmp(&other.since)))
+    else {
+        return;
+    };
+    let (value, since) = (current.value.clone(), current.since);
+    for field in fields.iter_mut().filter(|field| field.until.is_none() && field.value != value) {
+        field.until = Some(since.max(field.since));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{growth::profile::SignalBasis, types::Timestamp};
+
+    fn signal(name: &'static str, value: &str, day: i64, confidence: f64) -> ProfileSignal {
+        ProfileSignal {
+            name,
+            set_name: None,
+            value: value.to_owned(),
+            confidence,
+            since: at(day),
+            until: None,
+            evidence: Vec::new(),
+            basis: SignalBasis::Stated,
+        }
+    }
+
+    fn at(day: i64) -> Timestamp {
+        Timestamp::from_second(day * 86_400).unwrap()
+    }
+
+    #[test]
+    fn equal_values_strengthen_each_other_and_keep_the_first_date() {
+        let merged = merge_signals(vec![
+            signal("tools", "Neovim", 9, 0.5),
+            signal("tools", "neovim!", 3, 0.5),
+            signal("tools", "tmux", 5, 0.5),
+        ]);
+        let neovim = &merged[0];
+        assert_eq!((merged.len(), neovim.since, neovim.confidence), (2, at(3), 0.75));
+        assert!(merged.iter().all(|field| field.until.is_none()), "one uses several tools");
+    }
+
+    #[test]
+    fn values_that_exclude_each_other_are_both_kept_with_dates() {
+        let merged =
+            merge_signals(vec![signal("role", "nurse", 3, 0.9), signal("role", "医生", 8, 0.6)]);
+        let told: Vec<_> = merged.iter().map(|it| (&*it.value, it.since, it.until)).collect();
+        assert_eq!(told, [("医生", at(8), None), ("nurse", at(3), Some(at(8)))]);
+    }
+
+    #[test]
+    fn what_a_person_set_stands_against_later_conclusions() {
+        let set = ProfileSignal { basis: SignalBasis::Set, ..signal("industry", "law", 2, 1.0) };
+        let merged = merge_signals(vec![set, signal("industry", "health", 9, 0.4)]);
+        assert_eq!((&*merged[0].value, merged[0].until), ("law", None));
+        assert_eq!(
+            merged[1].until,
+            Some(at(9)),
+            "what was concluded later is told, but not as valid"
+        );
+    }
+}

@@ -1,0 +1,213 @@
+//! Signals of what the user said: by the slot of a memory, by its category, and by words of both languages.
+
+use super::{ProfileSignal, SetField, SignalBasis, industry::industry_of};
+use crate::{
+    text::suspect::is_suspect,
+    types::{Attribute, Experience, Kind, Memory, Slot, Status, Timestamp, Trust, USER_SUBJECT},
+};
+
+/// Confidence in an industry that only a word of the user's work tells.
+const INDUSTRY_SHARE: f64 = 0.6;
+
+/// Metadata keys that extraction writes.
+const CATEGORY_KEY: &str = "category";
+const VALID_FROM_KEY: &str = "valid_from";
+
+/// Words by which a statement tells how much somebody knows.
+const EXPERTISE_WORDS: [&str; 27] = [
+    "years of experience",
+    "years experience",
+    "years in",
+    "years of",
+    "new to",
+    "beginner",
+    "novice",
+    "expert in",
+    "expert at",
+    "experienced",
+    "proficient",
+    "fluent in",
+    "senior",
+    "junior",
+    "just started learning",
+    "never used",
+    "still learning",
+    "learning to",
+    "年经验",
+    "新手",
+    "精通",
+    "熟悉",
+    "入门",
+    "刚开始学",
+    "刚学",
+    "老手",
+    "没用过",
+];
+
+/// Words by which a statement tells of a trouble.
+const PAIN_WORDS: [&str; 24] = [
+    "struggle with",
+    "struggling with",
+    "keeps failing",
+    "keeps breaking",
+    "keeps crashing",
+    "annoys me",
+    "annoying",
+    "drives me crazy",
+    "i hate when",
+    "i hate that",
+    "takes forever",
+    "waste of time",
+    "frustrat",
+    "pain in the",
+    "always breaks",
+    "受不了",
+    "老是出",
+    "总是出",
+    "太慢",
+    "好烦",
+    "很烦",
+    "头疼",
+    "折磨",
+    "崩溃",
+];
+
+/// Returns the signals of a memory about the user or of an experience.
+pub(super) fn signals_of(memory: &Memory) -> Vec<ProfileSignal> {
+    if !is_usable(memory) {
+        return Vec::new();
+    }
+    if let Some(set) = SetField::of_memory(memory) {
+        return vec![set_signal(memory, set)];
+    }
+    if memory.kind == Kind::Experience {
+        let pain = Experience::of_memory(memory).map(|experience| experience.pain);
+        return vec![signal(memory, "pains", pain.as_deref().unwrap_or(&memory.name))];
+    }
+    let mut signals: Vec<_> = field_of(memory).into_iter().collect();
+    signals.extend(worded_signals(memory));
+    signals
+}
+
+/// An instruction, or what somebody else said, is no trait of the user.
+fn is_usable(memory: &Memory) -> bool {
+    matches!(memory.status, Status::Active | Status::Superseded)
+        && matches!(memory.kind, Kind::User | Kind::Feedback | Kind::Experience)
+        && memory.source.speaker.is_none()
+        && memory.trust() >= Trust::Imported
+        && !is_suspect(&memory.content)
+}
+
+fn set_signal(memory: &Memory, set: SetField) -> ProfileSignal {
+    let signal = signal(memory, "", &set.value);
+    ProfileSignal { set_name: Some(set.field), confidence: 1.0, basis: SignalBasis::Set, ..signal }
+}
+
+/// Returns the signal of the memory's slot, or of its category with the statement as its value.
+fn field_of(memory: &Memory) -> Option<ProfileSignal> {
+    match Slot::from_metadata(&memory.metadata) {
+        Some(slot) if slot.subject == USER_SUBJECT => {
+            field_of_attribute(slot.attribute).map(|name| signal(memory, name, &slot.value))
+        }
+        Some(_) => Some(signal(memory, "people", &memory.content)),
+        None => Some(signal(memory, field_of_statement(memory)?, &memory.content)),
+    }
+}
+
+/// Returns the field of a statement without a slot: by its category if extraction gave it one, otherwise by its kind.
+fn field_of_statement(memory: &Memory) -> Option<&'static str> {
+    match memory.metadata.get(CATEGORY_KEY).and_then(|value| value.as_str()) {
+        Some(category) => field_of_category(category),
+        None if memory.kind == Kind::Feedback => Some("communication_style"),
+        None => Some("about"),
+    }
+}
+
+fn field_of_attribute(attribute: Attribute) -> Option<&'static str> {
+    Some(match attribute {
+        Attribute::Occupation => "role",
+        Attribute::Rule => "communication_style",
+        Attribute::Uses => "tools",
+        Attribute::Learning => "learning",
+        Attribute::Prefers => "preferences",
+        Attribute::Decision
+        | Attribute::Deadline
+        | Attribute::Fact
+        | Attribute::Link
+        | Attribute::Note => return None,
+        other => other.as_str(),
+    })
+}
+
+fn field_of_category(category: &str) -> Option<&'static str> {
+    Some(match category {
+        "identity" => "about",
+        "family" => "family",
+        "work" => "work",
+        "health" => "health",
+        "preference" => "preferences",
+        "feedback" => "communication_style",
+        _ => return None,
+    })
+}
+
+/// Returns what the words of a statement tell beside its own field.
+fn worded_signals(memory: &Memory) -> impl Iterator<Item = ProfileSignal> {
+    let lower = memory.content.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let industry = is_about_work(memory).then(|| industry_of(&lower)).flatten().map(|name| {
+        let signal = signal(memory, "industry", name);
+        ProfileSignal { confidence: signal.confidence * INDUSTRY_SHARE, ..signal }
+    });
+    let is_own = memory.kind == Kind::User;
+    let statement = |name| signal(memory, name, &memory.content);
+    let expertise = (is_own && has(&EXPERTISE_WORDS)).then(|| statement("expertise"));
+    let pain = (is_own && has(&PAIN_WORDS)).then(|| statement("pains"));
+    [industry, expertise, pain].into_iter().flatten()
+}
+
+fn is_about_work(memory: &Memory) -> bool {
+    match Slot::from_metadata(&memory.metadata) {
+        Some(slot) => {
+            slot.subject == USER_SUBJECT
+                && matches!(slot.attribute, Attribute::Occupation | Attribute::Employer)
+        }
+        None => memory.metadata.get(CATEGORY_KEY).is_some_and(|category| category == "work"),
+    }
+}
+
+fn signal(memory: &Memory, name: &'static str, value: &str) -> ProfileSignal {
+    let noted = memory.metadata.get(VALID_FROM_KEY).and_then(|value| value.as_str());
+    let since: Option<Timestamp> = noted.and_then(|from| from.parse().ok());
+    let turns = &memory.source.turns;
+    ProfileSignal {
+        name,
+        set_name: None,
+        value: without_now(value.trim()).to_owned(),
+        confidence: memory.confidence * trust_share(memory.trust()),
+        since: since.unwrap_or(memory.at),
+        until: memory.valid_until().or(superseded_at(memory)),
+        evidence: if turns.is_empty() { vec![memory.id] } else { turns.clone() },
+        basis: SignalBasis::Stated,
+    }
+}
+
+/// Drops the word that says that a value is new: the date says it.
+fn without_now(value: &str) -> &str {
+    value.strip_suffix(" now").unwrap_or(value)
+}
+
+/// A superseded memory without a noted end held until it was superseded.
+fn superseded_at(memory: &Memory) -> Option<Timestamp> {
+    (memory.status == Status::Superseded).then_some(memory.updated_at)
+}
+
+/// Share of a memory's confidence that its source leaves.
+fn trust_share(trust: Trust) -> f64 {
+    match trust {
+        Trust::Approved => 1.0,
+        Trust::Said => 0.95,
+        Trust::Inferred => 0.7,
+        _ => 0.5,
+    }
+}

@@ -1,0 +1,223 @@
+//! Proposal: a change that reflection suggests, kept as a memory of kind `suggestion`.
+
+use serde::{Deserialize, Serialize};
+
+use super::topic::Topic;
+use crate::{
+    files::layers::Layer,
+    types::{Memory, MemoryId, Timestamp},
+};
+
+/// Metadata key of a proposal.
+pub(crate) const PROPOSAL_KEY: &str = "proposal";
+
+/// Change that reflection suggests, with its evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Proposal {
+    /// Finding that led to it.
+    pub reason: ProposalReason,
+    /// Evidence in plain words.
+    pub why: String,
+    /// Memories and turns that are the evidence, the one that it is about first.
+    pub evidence: Vec<MemoryId>,
+    /// Change.
+    pub change: ProposedChange,
+    /// State.
+    pub state: ProposalState,
+    /// Words that tell what it is about: with the evidence, the fingerprint by which a rejected one is recognized.
+    pub topic: Topic,
+    /// Time of the decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_at: Option<Timestamp>,
+    /// Trace of the approved change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applied: Option<AppliedProposal>,
+}
+
+/// Finding that led to a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ProposalReason {
+    /// The user corrected the same thing again.
+    Correction,
+    /// The user said the same thing again and again.
+    Preference,
+    /// Two statements cannot both hold.
+    Contradiction,
+    /// A statement no longer holds.
+    Stale,
+    /// Two memories say the same.
+    Duplicate,
+}
+
+crate::types::variant_names! { pub ProposalReason:
+    Correction = "correction", Preference = "preference", Contradiction = "contradiction",
+    Stale = "stale", Duplicate = "duplicate",
+}
+
+/// State of a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ProposalState {
+    /// Waits for a decision.
+    Open,
+    /// Approved and applied.
+    Approved,
+    /// Rejected: the same is never proposed again.
+    Rejected,
+    /// Approved, applied and taken back: the same is never proposed again.
+    RolledBack,
+    /// Withdrawn, because what it was about has changed.
+    Withdrawn,
+}
+
+crate::types::variant_names! { pub ProposalState:
+    Open = "open", Approved = "approved", Rejected = "rejected", RolledBack = "rolled_back",
+    Withdrawn = "withdrawn",
+}
+
+impl ProposalState {
+    /// Returns its name in words.
+    pub fn in_words(self) -> String {
+        self.as_str().replace('_', " ")
+    }
+}
+
+/// Change that is proposed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ProposedChange {
+    /// Change of one line of an identity file.
+    Layer(LayerLineEdit),
+    /// Change of memories.
+    Memories {
+        /// Change.
+        action: MemoryAction,
+        /// Memories, the one that stays first.
+        ids: Vec<MemoryId>,
+        /// Digest of their texts.
+        base: String,
+    },
+}
+
+/// Line that an identity file gets, alone or in the place of another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LayerLineEdit {
+    /// Identity file.
+    pub layer: Layer,
+    /// Title of the section.
+    pub section: String,
+    /// Line that it replaces; `None` adds one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old: Option<String>,
+    /// New line.
+    pub new: String,
+    /// Digest of the section that the change was made against.
+    pub base: String,
+}
+
+/// Change of memories that is proposed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum MemoryAction {
+    /// Merge all into the first.
+    Merge,
+    /// Supersede the others by the first.
+    Supersede,
+    /// Archive them.
+    Archive,
+}
+
+/// Trace of an approved change, by which it is taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AppliedProposal {
+    /// Number of the revision of the identity file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+    /// Run of the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+}
+
+impl Proposal {
+    /// Returns the proposal that a memory keeps, if it keeps one.
+    pub(crate) fn of(memory: &Memory) -> Option<Self> {
+        serde_json::from_value(memory.metadata.get(PROPOSAL_KEY)?.clone()).ok()
+    }
+
+    /// Returns `true` if an earlier proposal stands in the way of this one: it waits, or a person said no, and both have
+    /// evidence in common or are about the same, whatever their words.
+    pub(crate) fn is_blocked_by(&self, earlier: &Self) -> bool {
+        use ProposalState::{Open, Rejected, RolledBack};
+        matches!(earlier.state, Open | Rejected | RolledBack)
+            && self.change.is_same_question(&earlier.change)
+            && (self.shares_evidence(earlier) || self.topic.is_same(&earlier.topic))
+    }
+
+    fn shares_evidence(&self, earlier: &Self) -> bool {
+        match (&self.change, &earlier.change) {
+            // A memory may be in several pairs.
+            (ProposedChange::Memories { ids, .. }, ProposedChange::Memories { ids: other, .. }) => {
+                ids.iter().all(|id| other.contains(id)) || other.iter().all(|id| ids.contains(id))
+            }
+            _ => self.evidence.iter().any(|id| earlier.evidence.contains(id)),
+        }
+    }
+
+    /// Returns what a person sees of the change: the lines that go and the lines that come.
+    pub(crate) fn diff(&self) -> String {
+        match &self.change {
+            ProposedChange::Layer(edit) => edit.diff(),
+            ProposedChange::Memories { action, ids, .. } => {
+                let (verb, rest) = match action {
+                    MemoryAction::Merge => ("merge", &ids[1..]),
+                    MemoryAction::Supersede => ("supersede", &ids[1..]),
+                    MemoryAction::Archive => ("archive", &ids[..]),
+                };
+                let into = match action {
+                    MemoryAction::Merge => format!(" into {}", ids[0]),
+                    MemoryAction::Supersede => format!(" by {}", ids[0]),
+                    MemoryAction::Archive => String::new(),
+                };
+                let lines = rest.iter().map(|id| format!("{verb} {id}{into}"));
+                lines.collect::<Vec<_>>().join("\n")
+            }
+        }
+    }
+}
+
+impl ProposedChange {
+    /// Returns `true` if a decision on one may be one on the other: a new line is the same in every identity file, an
+    /// outdated one is a matter of its own in each.
+    fn is_same_question(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Layer(one), Self::Layer(other)) => {
+                one.layer == other.layer || one.old.is_none() && other.old.is_none()
+            }
+            (Self::Memories { .. }, Self::Memories { .. }) => true,
+            _ => false,
+        }
+    }
+
+    /// Returns the name of what is changed: an identity file, or the memories.
+    pub(crate) fn target(&self) -> String {
+        match self {
+            Self::Layer(edit) => file_name(edit.layer),
+            Self::Memories { .. } => "memories".to_owned(),
+        }
+    }
+}
+
+impl LayerLineEdit {
+    fn diff(&self) -> String {
+        let file = file_name(self.layer);
+        let old = self.old.as_ref().map_or_else(String::new, |old| format!("-{old}\n"));
+        format!("--- {file}\n+++ {file}\n@@ {} @@\n{old}+{}", self.section, self.new)
+    }
+}
+
+fn file_name(layer: Layer) -> String {
+    format!("{}.md", layer.as_str().to_uppercase())
+}

@@ -1,0 +1,148 @@
+//! Families of errors are found and kept apart; one failure is recognised however it is told.
+
+use super::{ErrorSignature, ErrorTool, Service, is_same, lookup_keys, signature, similarity};
+
+/// FamilyMessage of a family; strangers have none.
+struct FamilyMessage {
+    family: String,
+    signature: ErrorSignature,
+    keys: Vec<u64>,
+}
+
+fn read(lines: &str) -> Vec<FamilyMessage> {
+    let parse = |line: &str| {
+        let value: serde_json::Value = serde_json::from_str(line).expect("JSON lines");
+        let family = value["family"].as_str().unwrap_or_default().to_owned();
+        let signature = signature(value["text"].as_str().unwrap_or_default());
+        FamilyMessage { family, keys: lookup_keys(&signature), signature }
+    };
+    lines.lines().map(parse).collect()
+}
+
+fn share_key(one: &FamilyMessage, other: &FamilyMessage) -> bool {
+    one.keys.iter().any(|key| other.keys.binary_search(key).is_ok())
+}
+
+/// Returns the share of messages whose most similar other message, among those that a lookup finds, is of their family.
+fn found_first(messages: &[FamilyMessage]) -> f64 {
+    let is_right = |(at, one): &(usize, &FamilyMessage)| {
+        let others = messages.iter().enumerate().filter(|(other, _)| other != at);
+        let candidates = others.map(|(_, other)| other).filter(|other| share_key(one, other));
+        let best = candidates
+            .map(|other| (similarity(&one.signature, &other.signature), &other.family))
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        best.is_some_and(|(_, family)| *family == one.family)
+    };
+    messages.iter().enumerate().filter(is_right).count() as f64 / messages.len() as f64
+}
+
+fn check(families: &str, strangers: &str) {
+    let (messages, strangers) = (read(families), read(strangers));
+    assert!(found_first(&messages) >= 0.95);
+    for (at, one) in messages.iter().enumerate() {
+        for other in messages[at + 1..].iter().chain(&strangers) {
+            let (a, b) = (&one.signature, &other.signature);
+            if is_same(a, b) {
+                assert_eq!(one.family, other.family, "merged:\n{a:?}\n{b:?}");
+                assert!(share_key(one, other), "a lookup would miss\n{a:?}\n{b:?}");
+                assert!(similarity(a, b) >= 0.75);
+            }
+        }
+    }
+}
+
+fn failure(text: &str) -> String {
+    signature(text).failure.map_or(String::new(), |failure| failure.name)
+}
+
+fn same(a: &str, b: &str) -> bool {
+    is_same(&signature(a), &signature(b))
+}
+
+/// Checks a pair of files in `tests/data/errors`: families, and strangers that belong to none of them.
+macro_rules! check_files {
+    ($families:literal, $strangers:literal) => {
+        check(
+            include_str!(concat!("../../../tests/data/errors/", $families, ".jsonl")),
+            include_str!(concat!("../../../tests/data/errors/", $strangers, ".jsonl")),
+        )
+    };
+}
+
+#[test]
+fn families_that_the_rules_were_made_on_are_found_and_never_merged() {
+    check_files!("developed", "developed_strangers");
+    check_files!("families_1", "strangers_1");
+    check_files!("families_2", "strangers_2");
+    check_files!("families_3", "strangers_3");
+}
+
+#[test]
+fn families_written_without_the_rules_are_found_and_never_merged() {
+    check_files!("blind", "blind_strangers");
+}
+
+#[test]
+fn a_signature_holds_what_decides() {
+    let ErrorSignature { tools, service, codes, frames, .. } = signature(
+        "Traceback (most recent call last):\n  File \"/srv/a.py\", line 9, in connect\n    conn = f()\npsycopg2.OperationalError: connection to server at \"10.0.0.1\", port 5432 failed: Connection refused",
+    );
+    assert!(tools.contains(&ErrorTool::Python));
+    assert_eq!(service, Some(Service::Postgres));
+    assert_eq!(codes[0].value, "OperationalError");
+    assert_eq!(frames, ["connect"]);
+}
+
+#[test]
+fn people_and_programs_name_one_failure() {
+    assert!(same(
+        "cargo can't find linker cc",
+        "error: linker `cc` not found\n  |\n  = note: No such file or directory (os error 2)"
+    ));
+    let refused = "psql: error: connection to server at \"localhost\" (127.0.0.1), port 5432 failed: Connection refused";
+    assert!(same("连不上数据库,说拒绝连接", refused));
+    assert_eq!(failure("端口被占用了，启动不了"), "port-in-use");
+}
+
+#[test]
+fn the_name_of_a_missing_thing_decides() {
+    assert!(same("ModuleNotFoundError: No module named 'yaml'", "python: 没有名为 'yaml' 的模块"));
+    assert!(!same(
+        "ModuleNotFoundError: No module named 'yaml'",
+        "ModuleNotFoundError: No module named 'torch'"
+    ));
+    let own = "  File \"/srv/shop/shop/cli.py\", line 1, in <module>\n    import shop\nModuleNotFoundError: No module named 'shop'";
+    assert_eq!(failure(own), "py-own-package-not-on-path");
+}
+
+#[test]
+fn another_server_is_another_failure() {
+    assert!(!same("connect ECONNREFUSED 127.0.0.1:5432", "connect ECONNREFUSED 127.0.0.1:6379"));
+    assert!(same(
+        "connect ECONNREFUSED 127.0.0.1:8080",
+        "curl: (7) Failed to connect to localhost port 3000: Connection refused"
+    ));
+}
+
+#[test]
+fn any_text_has_a_signature() {
+    for text in [
+        "",
+        "\n\n",
+        "\u{1b}[",
+        "'",
+        "：：",
+        "{}",
+        "error",
+        "#1 |",
+        "\u{0}",
+        "🦀 说 -l",
+        "no module named",
+        "^M: bad interpreter",
+    ] {
+        let one = signature(text);
+        assert!((0.0..=1.0).contains(&similarity(&one, &one)), "{text:?}");
+    }
+    let cut: String = "错误：x'“".repeat(9_000);
+    assert_eq!(signature(&cut), signature(&cut));
+}

@@ -1,0 +1,191 @@
+//! Sorts the parts of a phrase by what they say.
+
+use jiff::civil::Date;
+
+use super::once;
+use super::part::{Offset, Part, Placed};
+use super::trouble::Trouble;
+use super::word::Unit;
+
+/// Statements of a phrase, sorted by what they are about.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Facts {
+    pub(super) every: Vec<(u32, Unit)>,
+    pub(super) every_minutes: Option<u32>,
+    pub(super) frequency: Option<(u32, Option<Unit>)>,
+    pub(super) weekdays: Vec<WeekdayFact>,
+    pub(super) nth: Vec<(i8, u8)>,
+    pub(super) month_days: Vec<i8>,
+    pub(super) dates: Vec<(Option<i16>, i8, i8)>,
+    pub(super) months: Vec<i8>,
+    pub(super) next_month: Option<i8>,
+    pub(super) next_year: Option<i8>,
+    pub(super) week: Option<i8>,
+    pub(super) day: Option<i8>,
+    pub(super) offset: Option<Offset>,
+    pub(super) past_hour: Option<u32>,
+    pub(super) zone: Option<&'static str>,
+    pub(super) except: u8,
+    pub(super) start: Option<Date>,
+    pub(super) until: Option<Date>,
+    /// Set if a word says that it recurs: Mondays, mornings.
+    pub(super) is_recurring: bool,
+}
+
+/// Weekdays with their place.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WeekdayFact {
+    pub(super) set: u8,
+    pub(super) week: Option<i8>,
+    pub(super) first: usize,
+}
+
+/// Sorts parts; `today` dates the bounds.
+pub(super) fn sort(parts: &[Placed], today: Date) -> Result<Facts, Trouble> {
+    let mut facts = Facts::default();
+    let mut rest: Vec<Placed> = Vec::new();
+    let mut at = 0;
+    while at < parts.len() {
+        let (bound, next) = bound_at(parts, at);
+        match bound {
+            Bound::Start(days) => facts.start = Some(bound_date(days, today)?),
+            Bound::Until(days) => facts.until = Some(bound_date(days, today)?),
+            Bound::Except(days) => facts.except |= weekday_set(days),
+            Bound::None => rest.push(parts[at]),
+        }
+        at = next;
+    }
+    let has_days = rest.iter().any(|p| {
+        matches!(
+            p.part,
+            Part::Weekdays { .. } | Part::Day(_) | Part::Nth { .. } | Part::MonthDay(_)
+        )
+    });
+    for placed in rest {
+        add(&mut facts, placed, has_days);
+    }
+    Ok(facts)
+}
+
+/// Days that bound a recurrence or are taken from it.
+enum Bound<'a> {
+    None,
+    Start(&'a [Placed]),
+    Until(&'a [Placed]),
+    Except(&'a [Placed]),
+}
+
+/// Returns the bound at a position and the position after it.
+fn bound_at(parts: &[Placed], at: usize) -> (Bound<'_>, usize) {
+    let count = |from: usize| parts[from..].iter().take_while(|p| is_day(&p.part)).count();
+    let weekdays = |from: usize| {
+        parts[from..].iter().take_while(|p| matches!(p.part, Part::Weekdays { .. })).count()
+    };
+    let suffix = |end: usize, kind: &Part| parts.get(end).is_some_and(|p| p.part == *kind);
+    match parts[at].part {
+        Part::Starting => starting_bound(parts, at),
+        Part::Until => {
+            let end = at + 1 + count(at + 1);
+            (Bound::Until(&parts[at + 1..end]), end)
+        }
+        Part::Except => {
+            // The first weekday after it and those listed with it.
+            let end = at + 1 + listed(&parts[at + 1..at + 1 + weekdays(at + 1)]);
+            (
+                Bound::Except(&parts[at + 1..end]),
+                end + usize::from(suffix(end, &Part::ExceptSuffix)),
+            )
+        }
+        Part::ExceptSuffix | Part::StartSuffix => (Bound::None, at + 1),
+        _ => {
+            let end = at + count(at).min(2);
+            if end > at && suffix(end, &Part::StartSuffix) {
+                (Bound::Start(&parts[at..end]), end + 1)
+            } else if weekdays(at) > 0 && suffix(at + 1, &Part::ExceptSuffix) {
+                (Bound::Except(&parts[at..=at]), at + 2)
+            } else {
+                (Bound::None, at + 1)
+            }
+        }
+    }
+}
+
+/// Returns the start after "starting"; "from Monday to Friday" is a set of days and bounds nothing.
+fn starting_bound(parts: &[Placed], at: usize) -> (Bound<'_>, usize) {
+    let next = parts.get(at + 1).map(|p| p.part);
+    if matches!(next, Some(Part::Weekdays { is_recurring: true, .. })) {
+        return (Bound::Except(&[]), at + 1);
+    }
+    let days = parts[at + 1..].iter().take_while(|p| is_day(&p.part)).count();
+    let end = at + 1 + days.min(2);
+    let has_suffix = parts.get(end).is_some_and(|p| p.part == Part::StartSuffix);
+    (Bound::Start(&parts[at + 1..end]), end + usize::from(has_suffix))
+}
+
+/// Returns how many weekdays stand in one list, with at most one word between them.
+fn listed(parts: &[Placed]) -> usize {
+    let joined = parts.windows(2).take_while(|pair| pair[1].first - pair[0].end <= 1).count();
+    if parts.is_empty() { 0 } else { joined + 1 }
+}
+
+fn is_day(part: &Part) -> bool {
+    matches!(
+        part,
+        Part::Weekdays { .. }
+            | Part::Day(_)
+            | Part::Date { .. }
+            | Part::MonthDay(_)
+            | Part::Month(_)
+            | Part::NextMonth(_)
+            | Part::Week(_)
+            | Part::Offset(_)
+    )
+}
+
+fn weekday_set(parts: &[Placed]) -> u8 {
+    parts.iter().fold(0, |set, p| {
+        if let Part::Weekdays { set: more, .. } = p.part { set | more } else { set }
+    })
+}
+
+fn bound_date(parts: &[Placed], today: Date) -> Result<Date, Trouble> {
+    let mut facts = Facts::default();
+    for placed in parts {
+        add(&mut facts, *placed, false);
+    }
+    if !facts.months.is_empty() && facts.month_days.is_empty() {
+        facts.month_days.push(1);
+    }
+    once::date(&facts, today)?.ok_or(Trouble::WhichDays)
+}
+
+fn add(facts: &mut Facts, placed: Placed, has_days: bool) {
+    match placed.part {
+        // "daily sync" on weekdays is a name.
+        Part::Every { is_adjective: true, unit: Unit::Day | Unit::Week, .. } if has_days => {}
+        Part::Every { count, unit, .. } => facts.every.push((count, unit)),
+        Part::EveryMinutes(minutes) => facts.every_minutes = Some(minutes),
+        Part::Frequency { times, unit } => facts.frequency = Some((times, unit)),
+        Part::Weekdays { set, is_recurring, week } => {
+            facts.is_recurring |= is_recurring && week.is_none();
+            facts.weekdays.push(WeekdayFact { set, week, first: placed.first });
+        }
+        Part::Nth { ordinal, set } => facts.nth.push((ordinal, set)),
+        Part::MonthDay(day) => facts.month_days.push(day),
+        Part::Date { year, month, day } => facts.dates.push((year, month, day)),
+        Part::Month(month) => facts.months.push(month),
+        Part::MonthParity(parity) => {
+            facts.months.extend((1..=12).filter(|month| month % 2 == parity));
+            facts.is_recurring = true;
+        }
+        Part::NextMonth(shift) => facts.next_month = Some(shift),
+        Part::NextYear(shift) => facts.next_year = Some(shift),
+        Part::Week(shift) => facts.week = Some(shift),
+        Part::Day(days) => facts.day = Some(days),
+        Part::Offset(offset) => facts.offset = Some(offset),
+        Part::OfDay { is_recurring, .. } => facts.is_recurring |= is_recurring,
+        Part::PastHour(minute) => facts.past_hour = Some(minute),
+        Part::Zone(zone) => facts.zone = Some(zone),
+        _ => {}
+    }
+}

@@ -1,0 +1,254 @@
+//! Reads the parts of a phrase from its tokens, from left to right.
+
+use super::clock::{clock, clock_before_to, past_hour};
+use super::days::days;
+use super::lexer::Token;
+use super::part::{Cursor, Part, Placed};
+use super::recurrence::{offset, recurrence};
+use super::word::{Unit, Word};
+
+/// Returns the parts of a phrase in order.
+pub(super) fn parse(tokens: &[Token]) -> Vec<Placed> {
+    let mut parts: Vec<Placed> = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let mut c = Cursor::new(tokens, at);
+        let found = parts_at(&mut c, parts.last());
+        if found.is_empty() || c.at == at {
+            at += 1;
+            continue;
+        }
+        parts.extend(found.into_iter().map(|part| Placed { part, first: at, end: c.at }));
+        at = c.at;
+    }
+    parts
+}
+
+fn parts_at(c: &mut Cursor<'_>, last: Option<&Placed>) -> Vec<Part> {
+    if let Some(parts) = c.attempt(every_second_weekday) {
+        return parts;
+    }
+    if let Some(part) = past_hour(c).or_else(|| offset(c)).or_else(|| recurrence(c)) {
+        return vec![part];
+    }
+    let mut found = Vec::new();
+    // "every Monday", "each 5th": the day says it recurs.
+    let is_every = c.peek(0) == Word::Every
+        && c.attempt(|c| {
+            c.eat(Word::Every);
+            if matches!((c.peek(0), c.peek(1)), (Word::Number { value: 1, .. }, Word::Measure)) {
+                c.at += 1;
+            }
+            c.eat(Word::Measure);
+            days(c, &mut found).then_some(())
+        })
+        .is_some();
+    if is_every {
+        return recurring(found);
+    }
+    if days(c, &mut found) {
+        return found;
+    }
+    if let Some(parts) = c.attempt(part_of_day) {
+        return parts;
+    }
+    if let Some(clock) = c.attempt(|c| timed(c, last)) {
+        return vec![clock];
+    }
+    single(c, last).into_iter().collect()
+}
+
+/// Reads "every second Tuesday": of the month where one is named, otherwise each second week.
+fn every_second_weekday(c: &mut Cursor<'_>) -> Option<Vec<Part>> {
+    let is_ordinal = c.peek(0) == Word::EveryOther && c.width(0) == "every 2nd".len();
+    let is_spelled = c.peek(0) == Word::Every
+        && c.peek(1) == Word::Unit(Unit::Second)
+        && c.width(1) == "second".len();
+    c.at += if is_spelled { 2 } else { 1 };
+    let Word::Weekdays { set, .. } = c.peek(0) else { return None };
+    c.at += 1;
+    let is_monthly = c.precedes_month();
+    let weeks = Part::Every { count: 2, unit: Unit::Week, is_adjective: false };
+    let days = Part::Weekdays { set, is_recurring: true, week: None };
+    let parts = if is_monthly { vec![Part::Nth { ordinal: 2, set }] } else { vec![weeks, days] };
+    (is_ordinal || is_spelled).then_some(parts)
+}
+
+/// Marks days after "every" as recurring.
+fn recurring(mut parts: Vec<Part>) -> Vec<Part> {
+    let yearly = parts
+        .iter()
+        .any(|part| matches!(part, Part::Date { .. } | Part::Month(_) | Part::MonthParity(_)));
+    let monthly = parts.iter().any(|part| matches!(part, Part::MonthDay(_)));
+    for part in &mut parts {
+        if let Part::Weekdays { is_recurring, .. } = part {
+            *is_recurring = true;
+        }
+    }
+    let unit = if yearly { Some(Unit::Year) } else { monthly.then_some(Unit::Month) };
+    parts.extend(unit.map(|unit| Part::Every { count: 1, unit, is_adjective: false }));
+    parts
+}
+
+/// Reads a part of the day, with the day that is part of the word (tonight, 明早) or the "every" before it.
+fn part_of_day(c: &mut Cursor<'_>) -> Option<Vec<Part>> {
+    let is_every = c.eat(Word::Every);
+    match c.peek(0) {
+        Word::DayAndPart(days, part) => {
+            c.at += 1;
+            Some(vec![Part::Day(days), Part::OfDay { part, is_recurring: false }])
+        }
+        Word::Part { part, is_recurring } => {
+            (c.width(0) > 1 || is_beside_time(c)).then_some(())?;
+            c.at += 1;
+            Some(vec![Part::OfDay { part, is_recurring: is_recurring || is_every }])
+        }
+        Word::Noon | Word::Midnight if is_every => {
+            let clock = clock(c, false)?;
+            Some(vec![
+                Part::Clock(clock),
+                Part::Every { count: 1, unit: Unit::Day, is_adjective: false },
+            ])
+        }
+        Word::Unit(Unit::Workday) => {
+            c.at += 1;
+            Some(vec![Part::Weekdays {
+                set: super::rule::WORKDAYS,
+                is_recurring: true,
+                week: None,
+            }])
+        }
+        _ => None,
+    }
+}
+
+/// Returns `true` if a single 早 or 晚 stands beside a day or an hour.
+fn is_beside_time(c: &Cursor<'_>) -> bool {
+    let follows_day = matches!(
+        c.previous(),
+        Word::Day(_)
+            | Word::Weekdays { .. }
+            | Word::Adverb(_)
+            | Word::DayMark
+            | Word::Unit(_)
+            | Word::Every
+    );
+    let hour = (c.peek(1), c.peek(2));
+    follows_day || matches!(hour, (Word::Number { .. }, Word::HourMark | Word::Colon))
+}
+
+/// Reads a time of day; a bare number counts after "at", in a list of times and at the end.
+fn timed(c: &mut Cursor<'_>, last: Option<&Placed>) -> Option<Part> {
+    let previous = c.previous();
+    let follows = |kinds: fn(&Part) -> bool, distance: usize| {
+        last.is_some_and(|l| kinds(&l.part) && c.at - l.end <= distance)
+    };
+    let is_list = matches!(previous, Word::And | Word::Comma | Word::Slash | Word::Dash | Word::To)
+        && follows(|p| matches!(p, Part::Clock(_) | Part::To), 2);
+    let is_about = previous == Word::About && !matches!(c.peek(1), Word::Task | Word::Unit(_));
+    let is_led = is_about
+        || matches!(previous, Word::At | Word::Between)
+        || matches!(previous, Word::From) && range_follows(c);
+    let is_last = follows(|p| !matches!(p, Part::Clock(_)), 0) && ends_after(c);
+    let is_in_part = matches!(c.peek(1), Word::Part { is_recurring: false, .. }) && c.width(1) > 2;
+    let is_expected = is_led
+        || is_list
+        || is_last
+        || is_in_part
+        || follows(|p| matches!(p, Part::Between | Part::To), 0);
+    let begins_range = follows(|p| matches!(p, Part::Between), 0) && matches!(c.peek(1), Word::To);
+    if begins_range { clock_before_to(c) } else { clock(c, is_expected) }.map(Part::Clock)
+}
+
+/// Returns `true` for "from June to August".
+fn begins_months(c: &Cursor<'_>) -> bool {
+    matches!(
+        (c.peek(1), c.peek(2), c.peek(3)),
+        (Word::Month { .. }, Word::To | Word::Dash, Word::Month { .. })
+    )
+}
+
+fn range_follows(c: &Cursor<'_>) -> bool {
+    matches!(c.peek(1), Word::To | Word::Dash) && matches!(c.peek(2), Word::Number { .. })
+}
+
+fn ends_after(c: &Cursor<'_>) -> bool {
+    matches!(c.peek(0), Word::Number { .. })
+        && matches!(c.peek(1), Word::End | Word::Comma | Word::Punctuation | Word::Part { .. })
+}
+
+/// Reads words that stand alone.
+fn single(c: &mut Cursor<'_>, last: Option<&Placed>) -> Option<Part> {
+    let is_beside = last.is_some_and(|l| c.at - l.end == 0);
+    let before_time =
+        matches!(c.peek(1), Word::Number { .. } | Word::Noon | Word::Midnight | Word::Part { .. });
+    let follows_clock = last.is_some_and(|l| matches!(l.part, Part::Clock(_)));
+    let part = match c.peek(0) {
+        Word::Zone(zone) => Part::Zone(zone),
+        Word::CityZone(zone) | Word::ShortZone(zone) if is_beside && follows_clock => {
+            Part::Zone(zone)
+        }
+        Word::Between => Part::Between,
+        Word::From if before_time => Part::Between,
+        Word::Dash | Word::To if is_beside && before_time => Part::To,
+        Word::Except if excepts_day(c) => Part::Except,
+        Word::ExceptSuffix if is_beside => Part::ExceptSuffix,
+        Word::Starting => Part::Starting,
+        Word::From if begins_months(c) => return None,
+        Word::From
+            if is_day(c.peek(1))
+                || matches!(
+                    (c.peek(1), c.peek(2)),
+                    (Word::Number { .. }, Word::MonthMark | Word::DayMark)
+                ) =>
+        {
+            Part::Starting
+        }
+        Word::StartSuffix if is_beside => Part::StartSuffix,
+        Word::Until => Part::Until,
+        Word::To if is_beside && is_day(c.peek(1)) => Part::Until,
+        Word::Vague => Part::Vague,
+        Word::WeakVague if is_vague_here(c) => Part::Vague,
+        Word::Or if is_beside => Part::Or,
+        _ => return None,
+    };
+    c.at += 1;
+    Some(part)
+}
+
+/// Returns `true` if a word such as "some" counts or names times: every few days, 几个小时后.
+fn is_vague_here(c: &Cursor<'_>) -> bool {
+    let is_time = |word| {
+        matches!(
+            word,
+            Word::Unit(_)
+                | Word::Part { .. }
+                | Word::Weekdays { .. }
+                | Word::Month { .. }
+                | Word::MonthMark
+                | Word::Times
+        )
+    };
+    is_time(c.peek(1)) || matches!(c.previous(), Word::Every | Word::At | Word::EveryGap)
+}
+
+/// Returns `true` if a weekday follows "except", with small words between.
+fn excepts_day(c: &Cursor<'_>) -> bool {
+    let is_small = |word| {
+        matches!(word, Word::On | Word::The | Word::Every | Word::For | Word::Measure | Word::Of)
+    };
+    let small = (1..4).take_while(|n| is_small(c.peek(*n))).count();
+    matches!(c.peek(1 + small), Word::Weekdays { .. })
+}
+
+fn is_day(word: Word) -> bool {
+    matches!(
+        word,
+        Word::Weekdays { .. }
+            | Word::Month { .. }
+            | Word::Date { .. }
+            | Word::Day(_)
+            | Word::Next
+            | Word::This
+    )
+}

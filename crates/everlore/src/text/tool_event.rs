@@ -1,0 +1,71 @@
+//! Tool events: how a turn of role `tool` tells that a call failed or succeeded, written by hooks and read by capture.
+//!
+//! ```text
+//! [tool Bash failed] cargo test
+//! error: linker `cc` not found
+//! ```
+
+/// Words of the two outcomes.
+const FAILED: &str = "failed";
+const SUCCEEDED: &str = "succeeded";
+
+/// Most characters of a call: its first line tells which one it is.
+const MAX_CALL_CHARS: usize = 300;
+
+/// Outcome of one tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ToolEvent<'a> {
+    /// Name of the tool.
+    pub tool: &'a str,
+    /// Command or main argument, in one line.
+    pub call: &'a str,
+    /// Error of a failed call; `None` if it succeeded.
+    pub error: Option<&'a str>,
+}
+
+impl<'a> ToolEvent<'a> {
+    /// Reads the text of a turn; `None` if it is none of a tool event.
+    pub fn parse(text: &'a str) -> Option<Self> {
+        let (head, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let (label, call) = head.strip_prefix("[tool ")?.split_once(']')?;
+        let (tool, outcome) = label.rsplit_once(' ')?;
+        let error = match outcome {
+            FAILED => Some(rest.trim()),
+            SUCCEEDED => None,
+            _ => return None,
+        };
+        Some(Self { tool, call: call.trim(), error })
+    }
+
+    /// Renders the text of a turn.
+    pub fn render(&self) -> String {
+        let tool = self.tool.replace([']', '\n'], " ");
+        let call = first_line(self.call);
+        match self.error {
+            Some(error) => format!("[tool {tool} {FAILED}] {call}\n{error}"),
+            None => format!("[tool {tool} {SUCCEEDED}] {call}"),
+        }
+    }
+}
+
+/// Returns the first line of a call, cut to its limit.
+fn first_line(call: &str) -> String {
+    let line = call.trim().lines().next().unwrap_or_default();
+    line.chars().take(MAX_CALL_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ToolEvent;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let failed =
+            ToolEvent { tool: "Bash", call: "cargo test", error: Some("linker\nnot found") };
+        assert_eq!(ToolEvent::parse(&failed.render()), Some(failed));
+        let fine = ToolEvent { tool: "Bash", call: "cargo test", error: None };
+        assert_eq!(ToolEvent::parse(&fine.render()), Some(fine));
+        assert_eq!(ToolEvent::parse("[tool Bash] x"), None);
+        assert_eq!(ToolEvent::parse("错误"), None);
+    }
+}

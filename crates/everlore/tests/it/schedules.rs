@@ -1,0 +1,150 @@
+//! Phrases of schedules, half of them written by people who had not seen the parser: kind, cron and the next five runs.
+
+use std::collections::BTreeSet;
+
+use everlore::engine::ScheduleAnswer;
+use jiff::{Timestamp, Zoned, tz::TimeZone};
+use serde::Deserialize;
+
+use crate::support::ram;
+
+const ENGLISH: [&str; 2] = [
+    include_str!("../data/schedules/schedules_en_a.jsonl"),
+    include_str!("../data/schedules/schedules_en_b.jsonl"),
+];
+const CHINESE: [&str; 2] = [
+    include_str!("../data/schedules/schedules_zh_a.jsonl"),
+    include_str!("../data/schedules/schedules_zh_b.jsonl"),
+];
+
+/// Least share of phrases that are read as their author meant; the rest must be answered as unclear.
+const MIN_RIGHT: f64 = 0.97;
+
+#[derive(Deserialize)]
+struct PhraseCase {
+    text: String,
+    kind: String,
+    tz: String,
+    now: Timestamp,
+    cron: Option<String>,
+    #[serde(default)]
+    next: Vec<String>,
+}
+
+fn cases(files: [&str; 2]) -> Vec<PhraseCase> {
+    let lines = files.into_iter().flat_map(str::lines);
+    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn read(case: &PhraseCase) -> ScheduleAnswer {
+    ram().explain_schedule(&case.text, Some(&case.tz), Some(case.now)).unwrap()
+}
+
+fn is_right(case: &PhraseCase, answer: &ScheduleAnswer) -> bool {
+    let cron = |line: Option<&str>| line.map(cron_fields);
+    case.kind == answer.kind
+        && case.next == answer.next
+        && cron(case.cron.as_deref()) == cron(answer.cron.as_deref())
+}
+
+/// Returns the values of each field, so that 1,3,5 and 1-5/2 are the same.
+fn cron_fields(line: &str) -> Vec<BTreeSet<u32>> {
+    let most = [59, 23, 31, 12, 6];
+    line.split(' ').zip(most).map(|(field, most)| field_values(field, most)).collect()
+}
+
+fn field_values(field: &str, most: u32) -> BTreeSet<u32> {
+    let least = u32::from(matches!(most, 31 | 12));
+    let parts = field.split(',').flat_map(|part| {
+        let (range, step) = part.split_once('/').unwrap_or((part, "1"));
+        let (from, to) = match range.split_once('-') {
+            _ if range == "*" => (least, most),
+            Some((from, to)) => (from.parse().unwrap(), to.parse().unwrap()),
+            None => (range.parse().unwrap(), range.parse().unwrap()),
+        };
+        (from..=to).step_by(step.parse().unwrap())
+    });
+    // Both 0 and 7 are Sunday.
+    parts.map(|value| if most == 6 { value % 7 } else { value }).collect()
+}
+
+fn check_language(files: [&str; 2]) {
+    let cases = cases(files);
+    assert!(cases.len() >= 150, "{} phrases", cases.len());
+    let mut wrong = Vec::new();
+    for case in &cases {
+        let answer = read(case);
+        if !is_right(case, &answer) {
+            assert_eq!(answer.kind, "unclear", "{}: {answer:?}", case.text);
+            assert!(answer.unclear.is_some(), "{}", case.text);
+            wrong.push(&case.text);
+        }
+    }
+    let right = (cases.len() - wrong.len()) as f64 / cases.len() as f64;
+    assert!(right >= MIN_RIGHT, "{right}: {wrong:?}");
+}
+
+#[test]
+fn english_phrases_are_read_as_meant_or_called_unclear() {
+    check_language(ENGLISH);
+}
+
+#[test]
+fn chinese_phrases_are_read_as_meant_or_called_unclear() {
+    check_language(CHINESE);
+}
+
+/// Returns the next five runs by another implementation of cron than the engine's.
+fn independent_runs(cron: &str, zone: &str, now: Timestamp) -> Vec<Zoned> {
+    let cron = cronexpr::parse_crontab(&format!("{cron} {zone}")).unwrap();
+    let runs = cron.iter_after(cronexpr::MakeTimestamp(now)).unwrap();
+    runs.take(5).map(Result::unwrap).collect()
+}
+
+#[test]
+fn the_runs_of_cron_lines_are_those_of_an_independent_implementation() {
+    let mut compared = 0;
+    for case in cases(ENGLISH).iter().chain(&cases(CHINESE)) {
+        let answer = read(case);
+        let Some(cron) = &answer.cron else { continue };
+        let runs = independent_runs(cron, &case.tz, case.now);
+        let format = |run: &Zoned| run.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
+        let runs: Vec<String> = runs.iter().map(format).collect();
+        if runs == answer.next {
+            compared += 1;
+            continue;
+        }
+        // On days of a change of the clocks implementations differ; the authors' own runs decide.
+        let zone = TimeZone::get(&case.tz).unwrap();
+        let last: Timestamp = answer.next.last().unwrap().parse().unwrap();
+        let changes = zone.following(case.now).next().is_some_and(|it| it.timestamp() <= last);
+        assert!(changes && case.next == answer.next, "{}: {cron}\n{runs:?}", case.text);
+    }
+    assert!(compared >= 150, "{compared}");
+}
+
+#[test]
+fn cron_lines_and_short_forms_are_phrases_too() {
+    let explain = |text: &str| {
+        let now = "2026-03-02T12:00:00Z".parse().unwrap();
+        ram().explain_schedule(text, Some("UTC"), Some(now)).unwrap()
+    };
+    assert_eq!(explain("0 9 * * 1-5").next[0], "2026-03-03T09:00:00+00:00");
+    assert_eq!(explain("every 2h").cron.as_deref(), Some("0 */2 * * *"));
+    assert_eq!(explain("every 1d at 09:00").cron.as_deref(), Some("0 9 * * *"));
+    assert_eq!(explain("9am ET on weekdays").next[0], "2026-03-02T14:00:00+00:00");
+    assert_eq!(explain("wake me at 6:30").next, ["2026-03-03T06:30:00+00:00"]);
+    assert_eq!(explain("8pm tonight").next, ["2026-03-02T20:00:00+00:00"]);
+    assert_eq!(explain("61 9 * * *").kind, "unclear");
+}
+
+#[test]
+fn a_word_that_names_no_time_is_named_in_the_language_of_the_phrase() {
+    let explain = |text: &str| ram().explain_schedule(text, None, None).unwrap().unclear.unwrap();
+    assert!(explain("every now and then").contains("every now and then"));
+    assert!(explain("过几天提醒我").contains("过几天"));
+    assert!(explain("Friday week at 3pm").contains("week"));
+    assert!(explain("三点提醒我").contains("上午"));
+    let unknown = ram().explain_schedule("daily", Some("Mars/Olympus"), None).unwrap_err();
+    assert!(unknown.hint().contains("Europe/Berlin"));
+}

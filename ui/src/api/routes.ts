@@ -1,0 +1,98 @@
+/** Every route that the pages call, typed. A route that the server lacks fails here and nowhere else. */
+
+import { Client, Problem, type Answer } from "./client";
+import type * as T from "./types";
+
+const id = encodeURIComponent;
+
+export interface MemoryEdit {
+  content?: string;
+  name?: string;
+  description?: string;
+  kind?: T.Kind;
+  tags?: string[];
+  importance?: number;
+}
+
+export interface ListRequest extends T.MemoryFilter {
+  after?: string | null;
+  limit?: number;
+  order?: "newest" | "oldest";
+}
+
+export class Api {
+  constructor(readonly http: Client) {}
+
+  identity = () => this.http.get<T.Identity>("/v1/me", { unscoped: true });
+  signIn = (code: string) => this.http.post<{ token: string }>("/v1/sign-in", { code }, { unscoped: true });
+  stats = (signal?: AbortSignal) => this.http.get<T.Stats>("/v1/stats", { signal });
+  activity = (days: number) => this.http.get<T.Activity>("/v1/stats/activity", { query: { days } });
+
+  list = ({ kinds, statuses, tags, ...rest }: ListRequest, signal?: AbortSignal) =>
+    this.http.get<T.MemoryPage>("/v1/memories", { query: { ...rest, kind: kinds, status: statuses, tag: tags }, signal });
+  memory = (memory: string): Promise<Answer<T.Memory>> => this.http.send<T.Memory>(`/v1/memories/${id(memory)}`);
+  remember = (body: { content: string; kind?: T.Kind; tags?: string[]; name?: string }) =>
+    this.http.post<{ id: string; receipt: { seq: number; known: boolean }; undo?: { run: string } | null }>("/v1/memories", body);
+  edit = (memory: string, edit: MemoryEdit, ifMatch?: string) =>
+    this.http.send<T.Memory>(`/v1/memories/${id(memory)}`, { method: "PATCH", body: edit, ifMatch });
+  archive = (memory: string) => this.http.post<T.Memory>(`/v1/memories/${id(memory)}/archive`);
+  restore = (memory: string) => this.http.post<T.Memory>(`/v1/memories/${id(memory)}/restore`);
+  remove = async (memory: string) =>
+    (await this.http.send<{ id: string; seq: number }>(`/v1/memories/${id(memory)}`, { method: "DELETE" })).data;
+  forget = (memory: string) => this.http.post<T.ForgetReceipt>(`/v1/memories/${id(memory)}/forget`);
+  historyOf = (memory: string) => this.http.get<T.JournalPage>(`/v1/memories/${id(memory)}/history`, { query: { limit: 100 } });
+  history = (limit: number, before?: number | null) => this.http.get<T.JournalPage>("/v1/history", { query: { limit, before } });
+  undo = (step: { seq: number } | { run: string } | Record<string, never>) => this.http.post<{ undone: number[] }>("/v1/undo", step);
+
+  recall = (query: string, options: { filter?: T.MemoryFilter; limit?: number; explain?: boolean }, signal?: AbortSignal) =>
+    this.http.post<T.RecallResponse>("/v1/recall", { query, ...options }, { signal });
+  context = (body: { query: string; budget?: number; limit?: number; why_not?: string }, signal?: AbortSignal) =>
+    this.http.post<T.ContextResponse>("/v1/context", body, { signal });
+  prompt = (body: { query: string; budget?: number; limit?: number }, signal?: AbortSignal) =>
+    this.http.post<T.PromptPreview>("/v1/prompt", body, { signal });
+
+  sessions = (after?: string | null) =>
+    this.http.get<{ items: T.SessionFolder[]; next: string | null }>("/v1/fs/ls", { query: { uri: "sessions", limit: 500, after } });
+  injections = (session: string) =>
+    this.http.get<T.InjectedMemories>(`/v1/sessions/${id(session)}/injections`);
+
+  captureStatus = () => this.http.get<T.CaptureStatus>("/v1/extract");
+  extract = () => this.http.post<T.ExtractReport>("/v1/extract");
+  quarantine = () => this.http.get<{ drafts: T.QuarantinedDraft[] }>("/v1/quarantine");
+  approve = (draft: string) => this.http.post<T.Memory>(`/v1/quarantine/${id(draft)}/restore`);
+  reject = (draft: string) => this.http.send<unknown>(`/v1/quarantine/${id(draft)}`, { method: "DELETE" });
+  ledger = (days: number) => this.http.get<T.Ledger>("/v1/ledger", { query: { days } });
+
+  layers = () => this.http.get<{ layers: T.LayerView[] }>("/v1/layers");
+  layer = (layer: T.LayerName) => this.http.send<T.LayerView>(`/v1/layers/${layer}`);
+  writeLayer = (layer: T.LayerName, before: string, text: string, ifMatch?: string) =>
+    this.http.send<T.LayerView>(`/v1/layers/${layer}`, { method: "PATCH", body: { action: "write", before, text }, ifMatch });
+
+  agents = () => this.http.get<{ agents: T.AgentEntry[] }>("/v1/agents", { unscoped: true });
+  agentDatabase = (agent: string) => this.http.get<T.AgentDatabase>(`/v1/agents/${id(agent)}`, { unscoped: true });
+  moveAgent = (agent: string, body: { action: string; to?: string }) =>
+    this.http.post<T.AgentDatabase>(`/v1/agents/${id(agent)}/move`, body, { unscoped: true });
+  agentSettings = (agent: string) => this.http.send<T.SettingsView>(`/v1/agents/${id(agent)}/settings`, { unscoped: true });
+  patchSettings = (agent: string, patch: unknown, ifMatch?: string) =>
+    this.http.send<T.SettingsView>(`/v1/agents/${id(agent)}/settings`, { method: "PATCH", body: patch, ifMatch, unscoped: true });
+
+  keys = () => this.http.get<{ keys: T.ApiKey[] }>("/v1/keys", { unscoped: true });
+  addKey = (body: { name: string; agent: string; user: string; role: T.KeyRole }) =>
+    this.http.post<{ key: T.ApiKey; secret: string }>("/v1/keys", body, { unscoped: true });
+  removeKey = (name: string) => this.http.send<unknown>(`/v1/keys/${id(name)}`, { method: "DELETE", unscoped: true });
+
+  ready = () => this.http.get<Record<string, unknown>>("/ready", { unscoped: true });
+  upkeep = (body: { dry_run: boolean; yes?: boolean }) => this.http.post<T.UpkeepReport>("/v1/upkeep", body);
+  verify = () => this.http.post<T.VerifyReport>("/v1/memories/verify");
+  requests = (limit: number) => this.http.get<{ requests: T.RequestLogEntry[] }>("/v1/requests", { query: { limit }, unscoped: true });
+}
+
+/** Returns `null` where the server has no such route yet. */
+export async function ifRouted<A>(answer: Promise<A>): Promise<A | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof Problem && (error.code === "no_route" || error.code === "no_method")) return null;
+    throw error;
+  }
+}

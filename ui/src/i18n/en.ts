@@ -1,0 +1,5 @@
+import { pages } from "./en/pages";
+import { shared } from "./en/shared";
+
+/** All English texts. */
+export const en = { ...shared, ...pages };

@@ -1,0 +1,5 @@
+import { pages } from "./zh/pages";
+import { shared } from "./zh/shared";
+
+/** All Chinese texts. */
+export const zh = { ...shared, ...pages };

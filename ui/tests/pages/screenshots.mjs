@@ -1,0 +1,55 @@
+// Pictures of every page in both languages, both themes and at phone width: `make screenshots`.
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { launch, openPage } from "./browser.mjs";
+import { Home } from "./server.mjs";
+
+const OUT = process.env.SCREENSHOTS ?? join(import.meta.dirname, "../../screenshots");
+const SHOTS = [
+  ["overview", "/"],
+  ["memories", "/memories"],
+  ["memory", "/memories", async (page) => (await page.fill("input[type=search]", "allergic 过敏"), await page.waitForTimeout(500), await page.locator(".open-button").first().click(), await page.locator(".why summary").click())],
+  ["edit", "/memories", async (page) => (await page.locator(".open-button").nth(2).click(), await page.keyboard.press("e"), await page.locator("form textarea").fill("It was changed a little."))],
+  ["inspector", "/inspector", async (page) => (await page.fill("textarea", "What should I cook tonight?"), await page.waitForTimeout(900))],
+  ["timeline", "/timeline/kitchen-plans"],
+  ["map", "/map", (page) => page.waitForSelector("[data-ready=true]")],
+  ["layers", "/layers/user"],
+  ["inbox", "/inbox"],
+  ["agents", "/agents"],
+  ["health", "/health"],
+  ["help", "/memories", (page) => page.keyboard.press("?")],
+];
+const LOOKS = [
+  { name: "en-light", language: "en", theme: "light" },
+  { name: "zh-dark", language: "zh", theme: "dark" },
+  { name: "zh-light", language: "zh", theme: "light" },
+  { name: "en-dark", language: "en", theme: "dark" },
+  { name: "en-phone", language: "en", theme: "light", width: 390, height: 844 },
+  { name: "zh-phone-dark", language: "zh", theme: "dark", width: 390, height: 844 },
+];
+
+mkdirSync(OUT, { recursive: true });
+const home = process.env.EVERLORE_URL ? { url: process.env.EVERLORE_URL, token: process.env.EVERLORE_TOKEN } : new Home();
+if (home.start) {
+  await home.start();
+  await home.fill(3_000);
+}
+const browser = await launch();
+const wanted = process.argv.slice(2);
+for (const { name, ...look } of LOOKS) {
+  for (const [shot, path, prepare] of SHOTS) {
+    if (wanted.length && !wanted.includes(shot) && !wanted.includes(name)) continue;
+    const { context, page } = await openPage(browser, home, { ...look, path });
+    await page.waitForSelector("main h1, main h2");
+    await page.waitForTimeout(600);
+    if (prepare) await prepare(page);
+    await page.waitForTimeout(300);
+    await page.screenshot({ path: join(OUT, `${shot}-${name}.png`) });
+    await context.close();
+  }
+}
+await browser.close();
+await home.remove?.();
+console.log(`pictures are in ${OUT}`);

@@ -1,0 +1,100 @@
+// Signing in, other writers, refusals and outages: the page says what happens and keeps what was typed.
+
+import assert from "node:assert/strict";
+
+import { openPage } from "./browser.mjs";
+import { newMemory } from "./memories.mjs";
+
+export async function signIn({ browser, home }) {
+  assert.ok(home.link, "the server prints a link");
+  const { page, context, faults } = await openPage(browser, home, { token: "", path: "/" });
+  await page.goto("about:blank");
+  await page.goto(home.link);
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  assert.ok(!page.url().includes("sign-in"), "the code does not stay in the address bar");
+  assert.deepEqual(faults, []);
+  await context.close();
+  const again = await openPage(browser, home, { token: "" });
+  await again.page.goto("about:blank");
+  await again.page.goto(home.link);
+  await again.page.getByText("This link was used already").waitFor();
+  await again.page.getByLabel("Or paste the owner's token or a key").fill("evl_wrong");
+  await again.page.getByRole("button", { name: "Sign in" }).click();
+  await again.page.getByText("does not accept this token").waitFor();
+  await again.page.getByLabel("Or paste the owner's token or a key").fill(home.token);
+  await again.page.getByRole("button", { name: "Sign in" }).click();
+  await again.page.getByRole("heading", { name: "Overview" }).waitFor();
+}
+
+export async function live({ browser, home }) {
+  const { page, faults } = await openPage(browser, home, { path: "/memories" });
+  await page.locator(".lamp.live").waitFor();
+  await page.locator(".memory-row").first().waitFor();
+  const id = await newMemory(home, "This came from another program.");
+  await page.locator(`.memory-row[data-id="${id}"]`).waitFor();
+  await home.api(`/v1/memories/${id}`, { method: "DELETE" });
+  await page.locator(`.memory-row[data-id="${id}"]`).waitFor({ state: "detached" });
+  assert.deepEqual(faults, []);
+}
+
+export async function readOnly({ browser, home }) {
+  const { secret } = await home.api("/v1/keys", { body: { name: "viewer", agent: "default", user: "default", role: "read" } });
+  const id = await newMemory(home, "A reader may look at this.");
+  const { page, faults } = await openPage(browser, home, { token: secret, path: `/memories/${id}` });
+  const detail = page.locator("article.detail");
+  await detail.locator(".content").waitFor();
+  for (const name of ["Edit", "Archive", "Delete", "Forget for good"]) assert.ok(await detail.getByRole("button", { name, exact: true }).isDisabled(), `${name} is off`);
+  assert.equal(await page.getByRole("button", { name: "New", exact: true }).count(), 0);
+  for (const path of ["/", "/inspector", "/timeline", "/layers", "/inbox", "/agents", "/health"]) {
+    await page.goto(`${home.url}/#${path}`);
+    await page.locator("main h1").waitFor();
+  }
+  await page.waitForTimeout(300);
+  // Settings of an agent are for admins: the page says so, and the browser logs the refusal.
+  assert.deepEqual(faults.filter((fault) => !fault.includes("403")), []);
+  await home.api("/v1/keys/viewer", { method: "DELETE" });
+}
+
+export async function keyRemoved({ browser, home }) {
+  const { secret } = await home.api("/v1/keys", { body: { name: "short", agent: "default", user: "default", role: "write" } });
+  const id = await newMemory(home, "The key of this page will be removed.");
+  const { page } = await openPage(browser, home, { token: secret, path: `/memories/${id}` });
+  await page.locator("article.detail").getByRole("button", { name: "Edit" }).click();
+  await page.locator("article.detail textarea").fill("What I typed must stay.");
+  await home.api("/v1/keys/short", { method: "DELETE" });
+  await page.getByRole("heading", { name: "Sign in again" }).waitFor();
+  await page.getByLabel("Or paste the owner's token or a key").fill(home.token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Sign in again" }).waitFor({ state: "detached" });
+  assert.equal(await page.locator("article.detail textarea").inputValue(), "What I typed must stay.");
+}
+
+export async function refusals({ browser, home }) {
+  const { page } = await openPage(browser, home, { path: "/memories" });
+  const answers = [
+    [413, { code: "too_large", title: "x", detail: "y" }, "too large for the server"],
+    [429, { code: "too_often", title: "x", detail: "y", retry_after: 3 }, "Wait 3 s"],
+  ];
+  await page.locator(".memory-row").first().waitFor();
+  await page.keyboard.press("n");
+  await page.locator("dialog textarea").fill("A long story");
+  for (const [status, body, text] of answers) {
+    await page.route("**/v1/memories?**", (route) => (route.request().method() === "POST" ? route.fulfill({ status, contentType: "application/problem+json", body: JSON.stringify(body) }) : route.fallback()));
+    await page.route("**/v1/memories", (route) => (route.request().method() === "POST" ? route.fulfill({ status, contentType: "application/problem+json", body: JSON.stringify(body) }) : route.fallback()));
+    await page.locator("dialog").getByRole("button", { name: "Remember" }).click();
+    await page.locator("dialog [role=alert]").getByText(text).waitFor();
+    assert.equal(await page.locator("dialog textarea").inputValue(), "A long story");
+    await page.unrouteAll({ behavior: "wait" });
+  }
+}
+
+export async function restart({ browser, home }) {
+  const { page } = await openPage(browser, home, { path: "/inspector" });
+  await page.locator("textarea").fill("Where do we live now?");
+  await page.locator(".lamp.live").waitFor();
+  await home.stop();
+  await page.getByText("The server does not answer.").first().waitFor();
+  await home.start(home.port);
+  await page.locator(".lamp.live").waitFor({ timeout: 30_000 });
+  assert.equal(await page.locator("textarea").inputValue(), "Where do we live now?");
+}
