@@ -31,7 +31,7 @@ use crate::{
     commands::{CommandFuture, hook},
     embedder,
     error::{CliError, Exit, Result},
-    home_store::{DATABASE_FILE, HomeStore},
+    home_store::{self, DATABASE_FILE, HomeStore},
     local_models::LocalModels,
     rescue_log, secret_files,
     settings::Settings,
@@ -195,7 +195,8 @@ impl CliContext {
         is_read_only.then(|| format!("note: {name} is read-only here, so usage is not recorded"))
     }
 
-    /// Returns the notes to print after the answer: about saves that failed earlier and are stored now.
+    /// Returns the notes to print after the answer: about saves that failed earlier and are stored now, and about agents
+    /// that are elsewhere than the settings say.
     pub(crate) fn replay_notes(&self) -> Vec<String> {
         self.open_engine.get().map(|opened| opened.replay_notes.clone()).unwrap_or_default()
     }
@@ -265,11 +266,16 @@ impl CliContext {
         let engine = tunings.fold(engine, |engine, (scope, tuning)| engine.tuning(scope, tuning));
         let engine = engine.build();
         engine.admin().renew_embeddings().await;
-        let replay_notes = if self.replays_failed_saves && temporary_home.is_none() {
+        let mut replay_notes = if self.replays_failed_saves && temporary_home.is_none() {
             Self::replay_failed_saves(&engine, home).await
         } else {
             Vec::new()
         };
+        if temporary_home.is_none() && !engine.admin().store_info().is_read_only {
+            let agents = &self.settings.config.store.agents;
+            replay_notes
+                .extend(engine.place_agents(agents).await?.iter().map(home_store::misplaced_note));
+        }
         Ok(OpenEngine { engine, shared_files, replay_notes, _temporary_home: temporary_home })
     }
 

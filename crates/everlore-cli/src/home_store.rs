@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use everlore::config::StoreUrl;
+use everlore::{config::StoreUrl, engine::MisplacedAgent};
 
 use crate::error::CliError;
 
@@ -104,6 +104,14 @@ pub(crate) fn absolute(url: StoreUrl, folder: &Path) -> io::Result<StoreUrl> {
         }
         _ => Ok(url),
     }
+}
+
+/// Says that an agent is not where the settings say, and what moves it.
+pub(crate) fn misplaced_note(misplaced: &MisplacedAgent) -> String {
+    let MisplacedAgent { agent, at, named } = misplaced;
+    format!(
+        "warning: store.agents names {named} for `{agent}`, whose memories are in {at}; `everlore agent move {agent} --to ADDRESS` moves them"
+    )
 }
 
 #[cfg(test)]

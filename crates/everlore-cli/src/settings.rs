@@ -96,6 +96,19 @@ impl Settings {
                 "give another one with --store, EVERLORE_STORE or store.url".to_owned(),
             )),
         }
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        for named in &mut self.config.store.agents {
+            match home_store::absolute(named.url.clone(), folder) {
+                Ok(url) => named.url = url,
+                Err(error) => self.problems.push((
+                    format!(
+                        "the path of the database of `{}` cannot be used: {error}",
+                        named.agent
+                    ),
+                    "give another one in store.agents".to_owned(),
+                )),
+            }
+        }
     }
 
     /// Reads the domain lists that the settings name, relative to the settings file.

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::home::TestHome;
+use crate::home::{TestHome, write_file};
 
 #[test]
 fn settings_are_set_shown_and_removed_for_one_agent() {
@@ -105,4 +105,36 @@ fn a_file_that_is_broken_is_told_before_an_answer_and_by_the_doctor() {
     home.json(&["agent", "set", "default", "recall.b=0.5"]);
     let text = fs::read_to_string(&file).unwrap();
     assert_eq!(text, "[memory]\nmax_history = 3\nlimit = 4\n[recall]\nb = 0.5\n");
+}
+
+#[test]
+fn the_settings_give_an_agent_a_database_before_its_first_memory() {
+    let home = TestHome::new();
+    home.remember("the home has an agent already");
+    let settings =
+        "[store]\nagents = [\"anna=sqlite:own/anna.db\", \"default=sqlite:own/late.db\"]\n";
+    write_file(&home.path().join("config.toml"), settings);
+    for text in ["Anna drinks oolong tea", "安娜住在里斯本"] {
+        let ran = home.run(&["--agent", "anna", "remember", text]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert!(
+            ran.err.contains("store.agents names") && ran.err.contains("agent move default"),
+            "{ran:?}"
+        );
+    }
+    assert!(home.path().join("own/anna.db").exists() && !home.path().join("own/late.db").exists());
+    let shown = home.json(&["agent", "show", "anna"]);
+    assert!(shown.to_string().contains("own/anna.db"), "{shown}");
+    let listed = home.json(&["--agent", "anna", "memory", "list"]);
+    assert_eq!(listed["memories"].as_array().unwrap().len(), 2);
+
+    // The registry knows it now, and the setting may go.
+    write_file(&home.path().join("config.toml"), "");
+    assert_eq!(home.json(&["--agent", "anna", "memory", "list"]), listed);
+
+    let bad = home.run(&["--json", "memory", "list"]);
+    assert_eq!(bad.code, 0);
+    write_file(&home.path().join("config.toml"), "[store]\nagents = [\"postgres://h/d\"]\n");
+    let bad = home.run(&["memory", "list"]);
+    assert!(bad.code == 2 && bad.err.contains("NAME=ADDRESS"), "{bad:?}");
 }

@@ -51,7 +51,7 @@ pub use prompt::PromptConfig;
 pub use providers::{CHAT_PROVIDERS, ChatProtocol, ChatProvider, chat_provider};
 pub use recall::RecallConfig;
 pub use server::ServerConfig;
-pub use store::{StoreConfig, StoreUrl};
+pub use store::{AgentStoreUrl, StoreConfig, StoreUrl};
 pub use upkeep::UpkeepConfig;
 pub use validate::InvalidSetting;
 

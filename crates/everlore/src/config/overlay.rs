@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::de::DeTable;
 use toml::{Table, Value};
 
-use super::Config;
+use super::{AgentStoreUrl, Config};
 use crate::error::{Error, Result};
 
 /// Prefix of all our variables.
@@ -133,6 +133,8 @@ impl ConfigOverlay {
         overlay.restore_secret("embedding.api_key", base.embedding.api_key.reveal());
         overlay.restore_secret("chat.api_key", base.chat.api_key.reveal());
         overlay.restore_secret("store.url", base.store.url.reveal());
+        let agents: Vec<_> = base.store.agents.iter().map(AgentStoreUrl::reveal).collect();
+        overlay.restore_secret("store.agents", agents);
         Ok(overlay)
     }
 
@@ -177,10 +179,10 @@ impl ConfigOverlay {
         })
     }
 
-    /// Puts a text back that serialization has hidden.
-    fn restore_secret(&mut self, path: &str, secret: &str) {
+    /// Puts a value back that serialization has hidden.
+    fn restore_secret(&mut self, path: &str, secret: impl Into<Value>) {
         if let Some(key) = value_at(&mut self.settings, path) {
-            *key = Value::String(secret.to_owned());
+            *key = secret.into();
         }
     }
 

@@ -20,6 +20,46 @@ settings! {
         /// Empty for the file everlore.db in the home. The password is never shown; `EVERLORE_STORE` keeps it out of this
         /// file.
         pub url: StoreUrl = StoreUrl::default();
+        /// Databases of single agents, as `NAME=ADDRESS`; an address is one of those above, or `directory:PATH` for a folder
+        /// of markdown files. An agent begins there that has no memories yet; `everlore agent move` moves one that has.
+        pub agents: Vec<AgentStoreUrl> = Vec::new();
+    }
+}
+
+/// Database of an agent in the settings: `NAME=ADDRESS`. Shown without its password.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub struct AgentStoreUrl {
+    /// Agent.
+    pub agent: String,
+    /// Address of its database.
+    pub url: StoreUrl,
+}
+
+impl AgentStoreUrl {
+    /// Returns the setting with its password.
+    pub(super) fn reveal(&self) -> String {
+        format!("{}={}", self.agent, self.url.reveal())
+    }
+
+    fn validate(&self) -> Result<(), &'static str> {
+        if self.agent.is_empty() || self.url.is_empty() {
+            return Err("has an entry that is not NAME=ADDRESS, such as anna=sqlite:anna.db");
+        }
+        self.url.validate_for_agent()
+    }
+}
+
+impl From<String> for AgentStoreUrl {
+    fn from(text: String) -> Self {
+        let (agent, url) = text.split_once('=').unwrap_or(("", &text));
+        Self { agent: agent.trim().to_owned(), url: StoreUrl::new(url.trim()) }
+    }
+}
+
+impl Serialize for AgentStoreUrl {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{}={}", self.agent, self.url))
     }
 }
 
@@ -106,9 +146,11 @@ impl Serialize for StoreUrl {
 
 impl StoreConfig {
     pub(super) fn validate(&self) -> Vec<InvalidSetting> {
-        let problem = self.url.validate().err();
-        let ranges = self.out_of_range().into_iter();
-        ranges.chain(problem.map(|message| InvalidSetting::new("store.url", message))).collect()
+        let url = self.url.validate().err();
+        let agents = self.agents.iter().find_map(|named| named.validate().err());
+        let url = url.map(|message| InvalidSetting::new("store.url", message));
+        let agents = agents.map(|message| InvalidSetting::new("store.agents", message));
+        self.out_of_range().into_iter().chain(url).chain(agents).collect()
     }
 }
 
@@ -129,6 +171,18 @@ mod tests {
             assert_eq!(url.to_string(), shown);
             assert_eq!(format!("{url:?}"), format!("{shown:?}"));
             assert_eq!(serde_json::to_value(&url).unwrap(), shown);
+        }
+    }
+
+    #[test]
+    fn an_agent_has_an_address_of_its_own() {
+        let named = AgentStoreUrl::from("助手 = postgres://ann:se=cret@host/db?x=1".to_owned());
+        assert_eq!(named.agent, "助手");
+        assert_eq!(named.url.reveal(), "postgres://ann:se=cret@host/db?x=1");
+        assert_eq!(serde_json::to_value(&named).unwrap(), "助手=postgres://ann:***@host/db?x=1");
+        assert_eq!(AgentStoreUrl::from(named.reveal()), named);
+        for bad in ["postgres://host/db", "=sqlite:x.db", "anna=", "anna=x.db", "anna=directory:"] {
+            assert!(AgentStoreUrl::from(bad.to_owned()).validate().is_err(), "{bad}");
         }
     }
 

@@ -32,7 +32,7 @@ use tokio::sync::Notify;
 
 pub use crate::embed::OpenCircuit;
 pub use admin::EngineAdmin;
-pub use agent_move::{CopyProblem, MoveProgress, MoveReport, UserProblem};
+pub use agent_move::{CopyProblem, MisplacedAgent, MoveProgress, MoveReport, UserProblem};
 pub use agent_settings::AgentSettings;
 pub use builder::EngineBuilder;
 pub use capture::{BackgroundWorker, CaptureStatus, ExtractRequest, ExtractionReport};

@@ -185,6 +185,23 @@ async fn active(engine: &Engine) -> Vec<String> {
 }
 
 #[tokio::test]
+async fn capture_in_the_background_leaves_what_can_be_redone() {
+    let folder = support::temp_folder();
+    for store in stores(&folder).await {
+        let engine = support::engine_on(store);
+        let owner = scope("sam");
+        let said = vec![turn_by("s", Role::User, "I moved to Lisbon.")];
+        engine.observe(&owner, said).await.unwrap();
+        engine.remember(&owner, support::say("我喜欢喝龙井茶")).await.unwrap();
+        engine.undo_last(&owner).await.unwrap();
+        extract(&engine).await;
+        assert_eq!(active(&engine).await, ["I moved to Lisbon."]);
+        engine.redo(&owner).await.unwrap();
+        assert!(active(&engine).await.contains(&"我喜欢喝龙井茶".to_owned()));
+    }
+}
+
+#[tokio::test]
 async fn a_worker_reads_what_is_due_while_others_go_on() {
     let engine = support::engine_on(sqlite().await);
     let owner = scope("sam");

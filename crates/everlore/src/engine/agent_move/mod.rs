@@ -15,11 +15,12 @@
 mod compare;
 mod copy_journal;
 mod mover;
+mod placement;
 mod positions;
 
 use serde::Serialize;
 
-pub use self::compare::CopyProblem;
+pub use self::{compare::CopyProblem, placement::MisplacedAgent};
 use self::{mover::AgentMover, positions::CopyPositions};
 use super::Engine;
 use crate::{

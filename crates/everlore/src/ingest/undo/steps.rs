@@ -7,7 +7,7 @@ use super::{UndoTarget, entries_of, is_erased, only_changes_usage};
 use crate::{
     error::Result,
     store::{JournalQuery, Store},
-    types::{JournalEntry, Scope},
+    types::{Actor, JournalEntry, Scope},
 };
 
 /// Lines read at a time; most walks end within the first few.
@@ -78,6 +78,8 @@ pub(super) async fn find_step(
                     target
                 }
                 (StepRole::Change, _) if only_changes_usage(entry) => continue,
+                // Capture and upkeep run beside a person who walks back and forth.
+                (StepRole::Change, Direction::Forth) if entry.actor == Actor::Engine => continue,
                 // A new change ends what could be redone.
                 (StepRole::Change, Direction::Forth) => return Ok(None),
                 (StepRole::Change, Direction::Back) => name.clone(),

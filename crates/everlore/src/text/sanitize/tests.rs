@@ -150,14 +150,18 @@ fn work_grows_with_the_length_of_the_text_only() {
     for unit in
         ["<", "< ", "</", "[", "[ ", "<a ", "《", "<m", "</memory-", "\u{200d}", "❤\u{fe0f}"]
     {
-        let times = [1_usize, 4].map(|size| {
-            let text = unit.repeat((size << 16) / unit.len());
-            let start = Instant::now();
-            assert!(sanitize(&text).len() >= 2);
-            start.elapsed().as_secs_f64()
-        });
-        // Quadratic work would take 16 times as long; short times are noise.
-        assert!(times[1] < times[0].max(0.02) * 10.0, "{unit:?}: {times:?}");
+        let is_linear = || {
+            let times = [1_usize, 4].map(|size| {
+                let text = unit.repeat((size << 14) / unit.len());
+                let start = Instant::now();
+                assert!(sanitize(&text).len() >= 2);
+                start.elapsed().as_secs_f64()
+            });
+            // Quadratic work would take 16 times as long; short times are noise.
+            times[1] < times[0].max(0.01) * 10.0
+        };
+        // Other programs only add time.
+        assert!((0..3).any(|_| is_linear()), "{unit:?}");
     }
 }
 

@@ -222,18 +222,22 @@ const HOSTILE_UNITS: &[&str] = &[
 
 #[test]
 fn work_grows_with_the_length_of_the_text_only() {
-    // A unit of 32 KiB here: the ratio is the same for megabytes, and the test stays short without optimization.
+    // A unit of 8 KiB here: the ratio is the same for megabytes, and the test stays short without optimization.
     let unit_bytes =
-        std::env::var("EVERLORE_TEST_UNIT").map_or(32 << 10, |bytes| bytes.parse().unwrap());
+        std::env::var("EVERLORE_TEST_UNIT").map_or(8 << 10, |bytes| bytes.parse().unwrap());
     for unit in HOSTILE_UNITS {
-        let times = [1, 2, 4, 8].map(|count| {
-            let text = unit.repeat(count * unit_bytes / unit.len());
-            let start = Instant::now();
-            let _ = find_secrets(&text);
-            start.elapsed().as_secs_f64()
-        });
-        // Quadratic work would take 64 times as long; short times are noise.
-        assert!(times[3] < times[0].max(0.01) * 24.0, "{unit:?}: {times:?}");
+        let is_linear = || {
+            let times = [1, 8].map(|count| {
+                let text = unit.repeat(count * unit_bytes / unit.len());
+                let start = Instant::now();
+                let _ = find_secrets(&text);
+                start.elapsed().as_secs_f64()
+            });
+            // Quadratic work would take 64 times as long; short times are noise.
+            times[1] < times[0].max(0.01) * 24.0
+        };
+        // Other programs only add time.
+        assert!((0..3).any(|_| is_linear()), "{unit:?}");
     }
 }
 
