@@ -59,6 +59,7 @@ mod calibrate;
 #[cfg(feature = "local-model")]
 mod models;
 mod readme;
+mod mistakes;
 mod picture;
 mod pages;
 #[cfg(feature = "server")]
