@@ -20,7 +20,7 @@ pub(crate) struct MemoryShowArgs {
 
 impl MemoryShowArgs {
     /// Prints the memory.
-    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let id = engine.resolve(&cx.scope, &self.id).await?;
         let memory = engine.get(&cx.scope, id).await?;
