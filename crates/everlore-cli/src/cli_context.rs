@@ -355,13 +355,14 @@ fn check_command_environment() -> Vec<(OsString, OsString)> {
 
 /// Returns the home: `--home` or `EVERLORE_HOME`, else `~/.everlore`.
 fn home_folder(global: &GlobalArgs) -> Result<PathBuf> {
+    const HINT: &str = "name a folder with --home or EVERLORE_HOME";
     let named = global.home.clone().filter(|home| !home.as_os_str().is_empty());
-    named.or_else(|| std::env::home_dir().map(|home| home.join(".everlore"))).ok_or_else(|| {
-        CliError::invalid(
-            "your home folder is not known",
-            "name a folder with --home or EVERLORE_HOME",
-        )
-    })
+    let home = named.or_else(|| std::env::home_dir().map(|home| home.join(".everlore")));
+    let home = home.ok_or_else(|| CliError::invalid("your home folder is not known", HINT))?;
+    if home.exists() && !home.is_dir() {
+        return Err(CliError::invalid(format!("{} is not a folder", home.display()), HINT));
+    }
+    Ok(home)
 }
 
 /// Creates the home, readable by the user only, unless it exists.

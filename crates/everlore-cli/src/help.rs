@@ -5,7 +5,8 @@ use clap::{Command, CommandFactory};
 use crate::{
     cli::Cli,
     messages::{is_chinese, translate},
-    text_width::{terminal_width, wrap},
+    output::terminal_width,
+    text_width::wrap,
 };
 
 /// Commands in the order of the help, below a heading each.
@@ -17,35 +18,56 @@ pub(crate) const GROUPS: [(&str, &[&str]); 5] = [
             "connect",
         ],
     ),
-    (
-        "Put in",
-        &["observe", "ingest", "import", "session", "extract", "quarantine", "vault"],
-    ),
+    ("Put in", &["observe", "ingest", "import", "session", "extract", "quarantine", "vault"]),
     (
         "Look after",
         &[
-            "memory", "redo", "upkeep", "audit", "reflect", "proposals", "profile", "feedback",
+            "memory",
+            "redo",
+            "upkeep",
+            "audit",
+            "reflect",
+            "proposals",
+            "profile",
+            "feedback",
             "experience",
         ],
     ),
     (
         "Agents",
         &[
-            "layer", "prompt", "tool", "fs", "agent", "scopes", "schedule", "heartbeat", "mcp",
-            "hook", "disconnect",
+            "layer",
+            "prompt",
+            "tool",
+            "fs",
+            "agent",
+            "scopes",
+            "schedule",
+            "heartbeat",
+            "mcp",
+            "hook",
+            "disconnect",
         ],
     ),
     (
         "Set up and operate",
         &[
-            "onboard", "config", "model", "embed", "store", "doctor", "ledger", "completions",
+            "onboard",
+            "config",
+            "model",
+            "embed",
+            "store",
+            "doctor",
+            "ledger",
+            "completions",
             "demo",
         ],
     ),
 ];
 
 /// Words of clap in help and errors, which it writes itself, and their Chinese.
-const CLAP_WORDS: [(&str, &str); 17] = [
+const CLAP_WORDS: [(&str, &str); 20] = [
+    ("Usage: ", "用法："),
     ("Usage:", "用法："),
     ("Global options:", "全局选项："),
     ("Options:", "选项："),
@@ -62,7 +84,9 @@ const CLAP_WORDS: [(&str, &str); 17] = [
     ("[alias: ", "[别名："),
     ("Print help (see a summary with '-h')", "显示帮助（-h 只显示概要）"),
     ("Print help (see more with '--help')", "显示帮助（--help 显示更多）"),
+    ("Print this message or the help of the given subcommand(s)", "显示命令的帮助"),
     ("Print help", "显示帮助"),
+    ("Print version", "显示版本"),
 ];
 
 /// Returns the command line with its help in the chosen language.
@@ -77,8 +101,7 @@ pub(crate) fn translate_clap(text: String) -> String {
     if !is_chinese() {
         return text;
     }
-    let all = [("Print version", "显示版本"), ("Print this message or the help of the given subcommand(s)", "显示命令的帮助")];
-    CLAP_WORDS.iter().chain(&all).fold(text, |text, (english, chinese)| text.replace(english, chinese))
+    CLAP_WORDS.iter().fold(text, |text, (english, chinese)| text.replace(english, chinese))
 }
 
 /// Translates what a command and its options say, and its subcommands.
@@ -114,18 +137,22 @@ fn root_template(command: &Command) -> String {
     let groups: String = GROUPS.iter().map(|(name, names)| group(command, name, names)).collect();
     let more = translate("`everlore COMMAND --help` says more about a command.");
     let heading = bold(&translate("Global options:"));
-    format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{heading}\n{{options}}\n\n{more}\n")
+    format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{heading}\n{{options}}\n\n{more}\n"
+    )
 }
 
 /// Writes the commands of a group, those that this program was built with.
 fn group(command: &Command, heading: &str, names: &[&str]) -> String {
-    let heading = bold(&format!("{}:", translate(heading)));
+    let colon = if is_chinese() { "：" } else { ":" };
+    let heading = bold(&format!("{}{colon}", translate(heading)));
     let lines: String = names
         .iter()
         .filter_map(|name| command.find_subcommand(name))
         .map(|found| {
             let aliases = found.get_visible_aliases();
-            let name = std::iter::once(found.get_name()).chain(aliases).collect::<Vec<_>>().join(", ");
+            let name =
+                std::iter::once(found.get_name()).chain(aliases).collect::<Vec<_>>().join(", ");
             let about = found.get_about().map(ToString::to_string).unwrap_or_default();
             entry(&name, &about)
         })
@@ -139,7 +166,12 @@ fn entry(name: &str, about: &str) -> String {
     let width = terminal_width().unwrap_or(100).min(100);
     let about = wrap(about, width.saturating_sub(NAME_CELLS + 2).max(20));
     let indent = format!("\n{:1$}", "", NAME_CELLS + 2);
-    format!("  \x1b[1m{name}\x1b[0m{:2$}{}\n", "", about.join(&indent), NAME_CELLS.saturating_sub(name.len()))
+    format!(
+        "  \x1b[1m{name}\x1b[0m{:2$}{}\n",
+        "",
+        about.join(&indent),
+        NAME_CELLS.saturating_sub(name.len())
+    )
 }
 
 fn bold(text: &str) -> String {
@@ -153,7 +185,8 @@ mod tests {
     #[test]
     fn every_command_stands_in_one_group() {
         let command = Cli::command();
-        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let mut grouped: Vec<&str> =
+            GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         let mut known: Vec<&str> = command
             .get_subcommands()
             .filter(|command| !command.is_hide_set())

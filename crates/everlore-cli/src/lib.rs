@@ -67,7 +67,7 @@ fn run_cli(args: &[OsString]) -> ExitCode {
     messages::speak(messages::language_of(args));
     let cli = match parse(args) {
         Ok(cli) => cli,
-        Err(usage) => return usage_error::print_usage(&usage, args, wants_json(args)),
+        Err(usage) => return output::print_usage(&usage, &words(args), wants_json(args)),
     };
     let mut out = Output::new(cli.global.json, cli.global.color);
     // A server logs by default, every other command with -v.
@@ -129,6 +129,11 @@ async fn run_command(cli: Cli, out: &mut Output) -> Result<Exit> {
     }
     cx.close().await;
     outcome.and_then(|exit| flushed.map(|()| exit))
+}
+
+/// Returns the words of the command line after the program's name.
+fn words(args: &[OsString]) -> Vec<String> {
+    args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// Returns `true` if usage errors should be printed as JSON.

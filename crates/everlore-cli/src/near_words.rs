@@ -20,7 +20,9 @@ const NEAR_WORDS: &[NearWords] = &[
             "find", "query", "lookup", "look", "grep", "查找", "搜索", "查询", "搜", "找", "检索",
         ],
     },
-    NearWords { command: "recall", words: &["ask", "question", "回忆", "回想", "问", "提问"] },
+    NearWords {
+        command: "recall", words: &["ask", "question", "回忆", "回想", "问", "提问"]
+    },
     NearWords {
         command: "remember",
         words: &[
@@ -46,8 +48,7 @@ const NEAR_WORDS: &[NearWords] = &[
         words: &["erase", "purge", "wipe", "忘记", "遗忘", "忘掉", "清除"],
     },
     NearWords {
-        command: "undo",
-        words: &["revert", "rollback", "back", "撤销", "撤回", "撤消"],
+        command: "undo", words: &["revert", "rollback", "back", "撤销", "撤回", "撤消"]
     },
     NearWords { command: "redo", words: &["重做"] },
     NearWords { command: "context", words: &["inject", "block", "上下文"] },
@@ -63,8 +64,19 @@ const NEAR_WORDS: &[NearWords] = &[
     NearWords {
         command: "serve",
         words: &[
-            "start", "server", "daemon", "run", "up", "web", "ui", "page", "http", "启动", "服务",
-            "服务器", "网页",
+            "start",
+            "server",
+            "daemon",
+            "run",
+            "up",
+            "web",
+            "ui",
+            "page",
+            "http",
+            "启动",
+            "服务",
+            "服务器",
+            "网页",
         ],
     },
     NearWords {
@@ -95,14 +107,15 @@ const NEAR_WORDS: &[NearWords] = &[
     },
     NearWords { command: "import", words: &["migrate", "导入", "迁移"] },
     NearWords {
-        command: "memory export",
-        words: &["export", "backup", "dump", "导出", "备份"],
+        command: "memory export", words: &["export", "backup", "dump", "导出", "备份"]
     },
     NearWords {
         command: "memory edit",
         words: &["edit", "update", "change", "modify", "修改", "编辑", "更新"],
     },
-    NearWords { command: "memory history", words: &["history", "log", "journal", "历史", "日志"] },
+    NearWords {
+        command: "memory history", words: &["history", "log", "journal", "历史", "日志"]
+    },
     NearWords { command: "memory stats", words: &["stats", "count", "统计"] },
     NearWords {
         command: "doctor",
@@ -121,11 +134,9 @@ pub(crate) fn meant_by(word: &str) -> Option<&'static str> {
 }
 
 /// Returns the name that a slip of the finger meant, the nearest first.
-pub(crate) fn nearest<'a>(
-    word: &str,
-    names: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
-    let allowed = |name: &str| if name.chars().count().min(word.chars().count()) < 5 { 1 } else { MAX_SLIPS };
+pub(crate) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let allowed =
+        |name: &str| if name.chars().count().min(word.chars().count()) < 5 { 1 } else { MAX_SLIPS };
     let near = names.into_iter().map(|name| (slips(word, name), name));
     near.filter(|(slips, name)| *slips <= allowed(name)).min().map(|(_, name)| name)
 }

@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, BufWriter, IsTerminal, Stdout, Write},
+    process::ExitCode,
     time::Duration,
 };
 
@@ -13,6 +14,7 @@ use serde_json::json;
 use crate::{
     error::{CliError, ErrorReport, Exit, Result},
     messages::{error_line, hint_line, translate},
+    usage_error,
 };
 
 /// Interval at which a waiting sign moves.
@@ -43,10 +45,7 @@ impl Output {
         let styled = match color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
-            ColorChoice::Auto => {
-                io::stdout().is_terminal()
-                    && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-            }
+            ColorChoice::Auto => is_colored(&io::stdout()),
         };
         Self { json, styled, writer: BufWriter::new(io::stdout()) }
     }
@@ -198,6 +197,35 @@ impl Output {
             }
         }
     }
+}
+
+/// Returns the width of the terminal on standard output; `None` if it is none.
+pub(crate) fn terminal_width() -> Option<usize> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
+    Some(usize::from(width.0)).filter(|width| *width > 0)
+}
+
+/// Prints help or a usage error and returns the exit code.
+pub(crate) fn print_usage(usage: &clap::Error, words: &[String], as_json: bool) -> ExitCode {
+    if !usage.use_stderr() {
+        // A broken pipe is no failure.
+        let _ = write!(io::stdout(), "{}", usage_error::rendered(usage, is_colored(&io::stdout())));
+        return ExitCode::SUCCESS;
+    }
+    if as_json {
+        let _ = writeln!(io::stdout(), "{}", usage_error::for_programs(usage, words));
+    } else {
+        let text = usage_error::for_people(usage, words, is_colored(&io::stderr()));
+        let _ = write!(io::stderr(), "{text}");
+    }
+    Exit::Failed.into()
+}
+
+fn is_colored(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 fn check_write(result: io::Result<()>) -> Result<()> {

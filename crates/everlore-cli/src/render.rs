@@ -12,7 +12,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::{
     messages::translate,
-    text_width::{MIN_COLUMN_CELLS, fit_columns, longest_unit, terminal_width, wrap},
+    output::terminal_width,
+    text_width::{MIN_COLUMN_CELLS, fit_columns, longest_unit, wrap},
 };
 
 /// Longest title in a list, in terminal cells.
@@ -138,7 +139,8 @@ fn fitted(table: &Table, width: usize, fit: &CellFit) -> Table {
     let rows: Vec<Vec<String>> = table.row_iter().map(row).collect();
     let columns = header.iter().chain(&rows).map(Vec::len).max().unwrap_or(0);
     let measure = |of: &dyn Fn(&str) -> usize| -> Vec<usize> {
-        let cells = |column: usize| header.iter().chain(&rows).filter_map(move |row| row.get(column));
+        let cells =
+            |column: usize| header.iter().chain(&rows).filter_map(move |row| row.get(column));
         (0..columns).map(|column| cells(column).map(|cell| of(cell)).max().unwrap_or(0)).collect()
     };
     let widest = |cell: &str| cell.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
@@ -172,7 +174,10 @@ pub(crate) fn layout_rows(rows: &[Vec<String>], width: Option<usize>) -> Vec<Str
     let heights: Vec<usize> = heights.collect();
     let text = render_columns(table);
     let mut lines = text.lines();
-    heights.iter().map(|height| lines.by_ref().take(*height).collect::<Vec<_>>().join("\n")).collect()
+    heights
+        .iter()
+        .map(|height| lines.by_ref().take(*height).collect::<Vec<_>>().join("\n"))
+        .collect()
 }
 
 fn render_columns(mut table: Table) -> String {

@@ -1,7 +1,5 @@
 //! Texts that fit a terminal: width in cells, word wrap for English and Chinese, and tables that are not wider than it.
 
-use std::io::{self, IsTerminal};
-
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Narrowest column of a list that is made to fit.
@@ -12,15 +10,6 @@ const COLUMN_GAP: usize = 2;
 
 /// Characters that do not begin a line.
 const CLOSING: &str = "，。、！？；：）】》」』”’…,.!?;:)]}";
-
-/// Returns the width of the terminal on standard output; `None` if it is none.
-pub(crate) fn terminal_width() -> Option<usize> {
-    if !io::stdout().is_terminal() {
-        return None;
-    }
-    let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
-    Some(usize::from(width.0)).filter(|width| *width > 0)
-}
 
 /// Breaks a text into lines of at most this many cells: between words, and between Chinese characters. Line breaks stay.
 pub(crate) fn wrap(text: &str, cells: usize) -> Vec<String> {
@@ -53,9 +42,18 @@ fn wrap_line(line: &str, cells: usize) -> Vec<String> {
 }
 
 /// Adds a unit to the current line; one that is wider than a whole line is cut.
-fn push_unit(unit: &str, cells: usize, indent: &str, current: &mut String, lines: &mut Vec<String>) {
+fn push_unit(
+    unit: &str,
+    cells: usize,
+    indent: &str,
+    current: &mut String,
+    lines: &mut Vec<String>,
+) {
     for c in unit.chars() {
-        if current.len() > indent.len() && !c.is_whitespace() && current.width() + c.width().unwrap_or(0) > cells {
+        if current.len() > indent.len()
+            && !c.is_whitespace()
+            && current.width() + c.width().unwrap_or(0) > cells
+        {
             lines.push(std::mem::replace(current, indent.to_owned()));
         }
         current.push(c);

@@ -1,52 +1,29 @@
 //! Errors in the command line itself: what was wrong, and the command that was probably meant.
 
-use std::{
-    ffi::OsString,
-    io::{self, IsTerminal, Write},
-    process::ExitCode,
-};
-
 use clap::{
     Command, CommandFactory,
     error::{ContextKind, ContextValue, ErrorKind},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     cli::Cli,
-    error::Exit,
     help,
     messages::{error_line, is_chinese, translate},
     near_words::{is_question, is_sentence, meant_by, nearest},
     render::shell_quote,
 };
 
-/// Prints help or a usage error and returns the exit code.
-pub(crate) fn print_usage(usage: &clap::Error, args: &[OsString], as_json: bool) -> ExitCode {
-    if !usage.use_stderr() {
-        // A broken pipe is no failure.
-        let _ = write!(io::stdout(), "{}", rendered(usage, io::stdout().is_terminal()));
-        return ExitCode::SUCCESS;
-    }
-    let words: Vec<String> =
-        args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let tips = tips(usage, &words);
-    if as_json {
-        let error = json!({ "error": { "code": "usage", "message": message(usage), "hint": json_hint(&tips) } });
-        let _ = writeln!(io::stdout(), "{error}");
-    } else {
-        let is_terminal = io::stderr().is_terminal();
-        let _ = write!(io::stderr(), "{}", for_people(usage, &tips, is_terminal));
-    }
-    Exit::Failed.into()
+/// Returns the error for programs, as one line of JSON.
+pub(crate) fn for_programs(usage: &clap::Error, words: &[String]) -> Value {
+    let (message, hint) = (message(usage), json_hint(&tips(usage, words)));
+    json!({ "error": { "code": "usage", "message": message, "hint": hint } })
 }
 
-/// Returns help or an error as clap writes it, with colours on a terminal.
-fn rendered(usage: &clap::Error, is_terminal: bool) -> String {
+/// Returns help or an error as clap writes it, with or without colours.
+pub(crate) fn rendered(usage: &clap::Error, is_colored: bool) -> String {
     let text = usage.render();
-    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let text = if is_terminal && !is_plain { text.ansi().to_string() } else { text.to_string() };
-    help::translate_clap(text)
+    help::translate_clap(if is_colored { text.ansi().to_string() } else { text.to_string() })
 }
 
 /// Returns the error in English, on one line.
@@ -59,17 +36,21 @@ fn message(usage: &clap::Error) -> String {
 fn json_hint(tips: &[String]) -> String {
     match tips {
         [] => "see `everlore --help`, or `everlore COMMAND --help`".to_owned(),
-        tips => format!("try {}", tips.iter().map(|tip| format!("`{tip}`")).collect::<Vec<_>>().join(" or ")),
+        tips => format!(
+            "try {}",
+            tips.iter().map(|tip| format!("`{tip}`")).collect::<Vec<_>>().join(" or ")
+        ),
     }
 }
 
 /// Returns the error for people: clap's own words where they lead somewhere, and the commands that were meant.
-fn for_people(usage: &clap::Error, tips: &[String], is_terminal: bool) -> String {
+pub(crate) fn for_people(usage: &clap::Error, words: &[String], is_colored: bool) -> String {
+    let tips = tips(usage, words);
     if usage.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return rendered(usage, is_terminal);
+        return rendered(usage, is_colored);
     }
     if tips.is_empty() && !is_chinese() && usage.kind() != ErrorKind::InvalidSubcommand {
-        return rendered(usage, is_terminal);
+        return rendered(usage, is_colored);
     }
     let usage_line = match usage.get(ContextKind::Usage) {
         Some(ContextValue::StyledStr(line)) if tips.is_empty() => {
@@ -77,7 +58,10 @@ fn for_people(usage: &clap::Error, tips: &[String], is_terminal: bool) -> String
         }
         _ => String::new(),
     };
-    let tips: String = tips.iter().map(|tip| translate(&format!("  tip: try `{tip}`")).into_owned() + "\n").collect();
+    let similar = text_of(usage, ContextKind::SuggestedArg);
+    let similar = similar.map(|name| format!("  tip: a similar option exists: `{name}`"));
+    let tips = tips.iter().map(|tip| format!("  tip: try `{tip}`")).chain(similar);
+    let tips: String = tips.map(|tip| format!("{}\n", translate(&tip))).collect();
     let gap = if tips.is_empty() { "" } else { "\n" };
     let error = error_line(&plain_message(usage));
     let more = translate("`everlore --help` lists the commands");
@@ -88,7 +72,10 @@ fn for_people(usage: &clap::Error, tips: &[String], is_terminal: bool) -> String
 fn plain_message(usage: &clap::Error) -> String {
     let rendered = usage.render().to_string();
     let text = rendered.strip_prefix("error: ").unwrap_or(&rendered);
-    let end = ["\n\n  tip:", "\n\nUsage:", "\n\nFor more"].iter().filter_map(|mark| text.find(mark)).min();
+    let end = ["\n\n  tip:", "\n\nUsage:", "\n\nFor more"]
+        .iter()
+        .filter_map(|mark| text.find(mark))
+        .min();
     match usage.kind() {
         ErrorKind::InvalidSubcommand => {
             let word = text_of(usage, ContextKind::InvalidSubcommand).unwrap_or_default();
@@ -135,8 +122,11 @@ fn command_tips(typed: &str, words: &[String]) -> Vec<String> {
     if let Some(name) = nearest(typed, names.filter(|_| parent.is_none())) {
         return vec![line(name)];
     }
-    let found: Vec<String> =
-        root.get_subcommands().filter_map(|parent| exactly_below(parent, typed)).map(|name| line(&name)).collect();
+    let found: Vec<String> = root
+        .get_subcommands()
+        .filter_map(|parent| exactly_below(parent, typed))
+        .map(|name| line(&name))
+        .collect();
     if !found.is_empty() {
         return found;
     }

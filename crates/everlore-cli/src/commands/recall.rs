@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use super::{calibrate, check_args::check_status_line, explain, filter_args::FilterArgs, why_not};
 use crate::{
     CliContext, CliError, Exit, Output, Result, input,
+    messages::translate,
     render::{TITLE_CELLS, indent, memory_title, sanitize, truncate_width},
     settings::read_domain,
     times::{TimeSpec, format_age, parse_time_spec},
@@ -261,7 +262,7 @@ fn print_hit(number: usize, hit: &Hit, id: &str, now: &Zoned, out: &mut Output) 
         fields.push(memory.status.to_string());
     }
     if hit.newer.is_some() {
-        fields.push("contradicted by a newer memory".to_owned());
+        fields.push(translate("contradicted by a newer memory").into_owned());
     }
     fields.extend(hit.check.as_ref().map(|check| sanitize(&check_status_line(check)).into_owned()));
     let name = truncate_width(&memory_title(memory), TITLE_CELLS);

@@ -44,7 +44,8 @@ fn terminate(pid: u32) -> Result<()> {
         return Err(CliError::invalid("a server cannot be stopped from here on this system", hint));
     }
     // The shell's own `kill`, so that no package is needed.
-    let sent = Command::new("sh").args(["-c", r#"kill -TERM "$1""#, "sh", &pid.to_string()]).output();
+    let sent =
+        Command::new("sh").args(["-c", r#"kill -TERM "$1""#, "sh", &pid.to_string()]).output();
     let sent = sent.map_err(|error| CliError::io("stopping the server", error))?;
     if sent.status.success() {
         return Ok(());

@@ -78,8 +78,18 @@ impl Pattern {
         self.english.iter().map(literal).sum()
     }
 
+    /// Returns `true` for a message of several lines; any other is one line, whatever stands in it.
+    fn has_lines(&self) -> bool {
+        let is_broken =
+            |piece: &Piece| matches!(piece, Piece::Literal(text) if text.contains('\n'));
+        self.english.iter().any(is_broken)
+    }
+
     /// Returns what stands in the placeholders, if the message fits.
     fn values_in<'a>(&'a self, message: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
+        if message.contains('\n') && !self.has_lines() {
+            return None;
+        }
         let mut values = Vec::new();
         let mut rest = message;
         let mut open: Option<&str> = None;
@@ -200,6 +210,7 @@ mod tests {
         assert_eq!(find("two\nlines of text"), "两行：\ntext");
         assert_eq!(catalogue.find("nothing at all"), None);
         assert_eq!(catalogue.find(" memories"), None, "a placeholder is never empty");
+        assert_eq!(catalogue.find("3\n4 memories"), None, "nor does it hold a line break");
     }
 
     #[test]

@@ -92,9 +92,11 @@ pub(crate) fn parse_language(name: &str) -> Option<Language> {
 fn lang_option(args: &[OsString]) -> Option<String> {
     let words: Vec<_> = args.iter().take_while(|arg| *arg != "--").collect();
     let text = |word: &OsString| word.to_str().map(str::to_owned);
-    words.iter().enumerate().find_map(|(index, word)| match word.to_str()?.strip_prefix("--lang")? {
-        "" => words.get(index + 1).and_then(|value| text(value)),
-        value => value.strip_prefix('=').map(str::to_owned),
+    words.iter().enumerate().find_map(|(index, word)| {
+        match word.to_str()?.strip_prefix("--lang")? {
+            "" => words.get(index + 1).and_then(|value| text(value)),
+            value => value.strip_prefix('=').map(str::to_owned),
+        }
     })
 }
 

@@ -153,7 +153,8 @@ fn ids_may_be_shortened_or_be_uris() {
     let home = TestHome::new();
     let saved = home.json(&["remember", "tea"]);
     let (id, uri) = (saved["id"].as_str().unwrap(), saved["uri"].as_str().unwrap());
-    for name in [id, &id[..8], &id.replace('-', "")[..13], &id[24..], &id[24..32], &id[24..28], uri] {
+    for name in [id, &id[..8], &id.replace('-', "")[..13], &id[24..], &id[24..32], &id[24..28], uri]
+    {
         assert_eq!(home.json(&["memory", "show", name])["id"], id, "{name}");
         assert_eq!(home.json(&["show", name])["id"], id, "{name}");
     }

@@ -21,18 +21,23 @@ fn run_in(home: &TestHome, args: &[&str], locale: &str) -> CommandOutput {
 fn lists_and_hits_fit_the_terminal_without_breaking_a_word() {
     let home = TestHome::new();
     let english = "The quarterly planning meeting with the infrastructure department happens every second Tuesday";
-    let chinese = "我每周二下午都要和基础设施部门一起开季度规划会议，然后在楼下的咖啡馆喝一杯龙井茶再回家";
+    let chinese =
+        "我每周二下午都要和基础设施部门一起开季度规划会议，然后在楼下的咖啡馆喝一杯龙井茶再回家";
     home.remember(english);
     home.remember(chinese);
     for columns in [60, 80] {
         let rows = TestTerminal::start_wide(&home, &["list"], &[], columns).final_rows();
         let shown: Vec<&String> = rows.iter().filter(|row| !row.is_empty()).collect();
         assert_eq!(shown.len(), 3, "one line per memory: {shown:#?}");
-        assert!(shown[1..].iter().all(|row| row.contains('…') && row.ends_with("active")), "{shown:#?}");
+        assert!(
+            shown[1..].iter().all(|row| row.contains('…') && row.ends_with("active")),
+            "{shown:#?}"
+        );
         for (query, text) in [("planning meeting", english), ("季度规划会议", chinese)] {
             let args = ["search", query, "--limit", "1"];
             let rows = TestTerminal::start_wide(&home, &args, &[], columns).final_rows();
-            let body: Vec<&str> = rows.iter().skip(2).map(|row| row.trim()).filter(|row| !row.is_empty()).collect();
+            let body: Vec<&str> =
+                rows.iter().skip(2).map(|row| row.trim()).filter(|row| !row.is_empty()).collect();
             let blank = if text == english { " " } else { "" };
             assert_eq!(body.join(blank), text, "{rows:#?}");
             assert!(body.len() > 1 && body.iter().all(|row| row.width() <= usize::from(columns)));
@@ -54,7 +59,9 @@ fn answers_wrap_between_words_tables_line_up_and_waiting_is_shown() {
     server.await_held();
     terminal.wait_for_text("waiting for the model");
     server.release();
-    terminal.wait_for_text("This answer is long enough that it must\nbe wrapped at least once in here.");
+    terminal.wait_for_text(
+        "This answer is long enough that it must\nbe wrapped at least once in here.",
+    );
     terminal.wait_for_text("龙井茶  mild\nAssam   strong");
     terminal.wait_for_prompt();
     assert!(!terminal.screen().contains("waiting for"), "{}", terminal.screen());
@@ -78,7 +85,10 @@ fn the_cost_of_an_interrupted_answer_is_counted() {
     terminal.type_line("/cost");
     terminal.wait_for_text("1 answer: ");
     let screen = terminal.screen();
-    assert!(!screen.contains("1 answer: 0 tokens read") && !screen.contains(" 0 written"), "{screen}");
+    assert!(
+        !screen.contains("1 answer: 0 tokens read") && !screen.contains(" 0 written"),
+        "{screen}"
+    );
     terminal.type_line("/quit");
     assert_eq!(terminal.wait_for_exit(), 0);
 }
@@ -103,9 +113,15 @@ fn help_comes_in_groups_and_in_both_languages() {
 fn people_are_answered_in_their_language_and_programs_in_english() {
     let home = TestHome::new();
     let saved = run_in(&home, &["remember", "我喜欢喝龙井茶"], "zh_CN.UTF-8");
-    assert!(saved.out.starts_with("已记住：") && saved.out.contains("[user] 我喜欢喝龙井茶"), "{saved:?}");
+    assert!(
+        saved.out.starts_with("已记住：") && saved.out.contains("[user] 我喜欢喝龙井茶"),
+        "{saved:?}"
+    );
     let listed = run_in(&home, &["list"], "zh_CN.UTF-8").out;
-    assert!(listed.starts_with("id") && listed.contains("刚刚") && listed.contains("状态"), "{listed}");
+    assert!(
+        listed.starts_with("id") && listed.contains("刚刚") && listed.contains("状态"),
+        "{listed}"
+    );
     let missing = run_in(&home, &["show", "ffffffff"], "zh_CN.UTF-8").err;
     assert_eq!(
         missing,
@@ -166,7 +182,12 @@ fn an_edited_file_is_saved_only_if_it_is_valid_and_what_was_typed_is_kept() {
         let editor = home.sibling("editor.sh");
         fs::write(&editor, format!("printf '{script}' > \"$1\"\n")).unwrap();
         let editor = format!("sh {}", editor.display());
-        home.command(&["config", "edit"]).env("EDITOR", editor).env("PATH", "/usr/bin:/bin").output().unwrap().into()
+        home.command(&["config", "edit"])
+            .env("EDITOR", editor)
+            .env("PATH", "/usr/bin:/bin")
+            .output()
+            .unwrap()
+            .into()
     };
     let ran = edit("# new\\n[recall]\\nlimit = 4\\n");
     assert!(ran.code == 0 && ran.out.contains("saved:"), "{ran:?}");
@@ -176,4 +197,22 @@ fn an_edited_file_is_saved_only_if_it_is_valid_and_what_was_typed_is_kept() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "# new\n[recall]\nlimit = 4\n");
     let kept = fs::read_to_string(home.path().join("config.toml.rejected")).unwrap();
     assert_eq!(kept, "[recall]\nlimit = \"x\"\n");
+}
+
+#[test]
+fn a_home_that_is_no_folder_gets_the_right_hint() {
+    let home = TestHome::new();
+    let file = home.sibling("file");
+    fs::write(&file, "x").unwrap();
+    let file = file.to_str().unwrap();
+    for (named, locale, problem) in [
+        (file, "C", "is not a folder"),
+        (file, "zh_CN.UTF-8", "不是文件夹"),
+        ("/proc/nowhere", "C", "cannot be made"),
+        ("/proc/nowhere", "zh_CN.UTF-8", "无法创建文件夹"),
+    ] {
+        let ran = run_in(&home, &["--home", named, "remember", "tea"], locale);
+        assert!(ran.code == 2 && ran.err.contains(problem), "{ran:?}");
+        assert!(ran.err.contains("--home") && !ran.err.contains("--config"), "{ran:?}");
+    }
 }

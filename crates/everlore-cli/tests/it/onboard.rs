@@ -228,10 +228,15 @@ fn a_key_is_asked_for_kept_for_the_user_alone_and_never_shown() {
         MockChat::new().with_key("sk-right").otherwise(|_| ModelResponse::text("ready")),
     );
     let home = TestHome::new();
-    let terminal = TestTerminal::start(&home, &["onboard", "--language", "en"], &[("NO_COLOR", "1")]);
+    let terminal =
+        TestTerminal::start(&home, &["onboard", "--language", "en"], &[("NO_COLOR", "1")]);
     terminal.wait_for_text("13) other (any server with OpenAI's protocol)");
     answer_question(&terminal, "Provider []:", "other");
-    answer_question(&terminal, "Address [http://127.0.0.1:8080/v1]:", &format!("{}/v1", server.url()));
+    answer_question(
+        &terminal,
+        "Address [http://127.0.0.1:8080/v1]:",
+        &format!("{}/v1", server.url()),
+    );
     answer_question(&terminal, "Enter if there is none):", "sk-right");
     terminal.wait_for_text("********");
     answer_question(&terminal, "Model [scripted-chat]:", "");

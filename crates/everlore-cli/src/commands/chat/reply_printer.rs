@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::{markdown::MarkdownRenderer, messages::UiMessages, word_wrap::WrappedText};
 use crate::{
     CliError, Output, Result,
+    output::terminal_width,
     render::{pluralize, sanitize, truncate_width},
-    text_width::terminal_width,
 };
 
 /// Width of a tool's input and answer.

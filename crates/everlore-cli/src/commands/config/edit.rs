@@ -9,7 +9,9 @@ use toml_edit::Value;
 
 use crate::{
     CliContext, CliError, Exit, Output, Result,
-    config_file::{check_config, parse_document, read_config, remove_value, set_value, write_config},
+    config_file::{
+        check_config, parse_document, read_config, remove_value, set_value, write_config,
+    },
     editor,
     render::shell_quote,
 };
@@ -158,7 +160,9 @@ fn parse_value(text: &str, current: &Json) -> Value {
 /// Checks the whole file; an error about this setting names its value.
 fn check_edit(key: &str, text: &str) -> Result<()> {
     check_config(text).map_err(|error| {
-        error.with_hint(format!("nothing was changed; `everlore config get {key}` shows the current value"))
+        error.with_hint(format!(
+            "nothing was changed; `everlore config get {key}` shows the current value"
+        ))
     })
 }
 
@@ -173,7 +177,12 @@ fn refuse_secret(key: &str) -> Result<()> {
     Ok(())
 }
 
-fn print_change(cx: &CliContext, key: &str, change: (Json, Json), out: &mut Output) -> Result<Exit> {
+fn print_change(
+    cx: &CliContext,
+    key: &str,
+    change: (Json, Json),
+    out: &mut Output,
+) -> Result<Exit> {
     let (before, after) = change;
     let path = cx.settings.path.display().to_string();
     let line = if before == after {
@@ -208,7 +217,10 @@ mod tests {
         assert_eq!(text("3"), "\"3\"");
         assert_eq!(text("\"a b\""), "\"a b\"");
         let other = |value: &str| parse_value(value, &json!(1)).to_string();
-        assert_eq!((other("3"), other("true"), other("qwen3")), ("3".into(), "true".into(), "\"qwen3\"".into()));
+        assert_eq!(
+            (other("3"), other("true"), other("qwen3")),
+            ("3".into(), "true".into(), "\"qwen3\"".into())
+        );
     }
 
     #[test]

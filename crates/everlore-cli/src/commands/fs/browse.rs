@@ -10,7 +10,8 @@ use everlore::{
 use crate::{
     CliContext, Exit, Output, Result,
     render::{
-        TITLE_CELLS, format_bytes, new_table, render_list, render_table, sanitize_for_agent, truncate_width,
+        TITLE_CELLS, format_bytes, new_table, render_list, render_table, sanitize_for_agent,
+        truncate_width,
     },
     times::format_age,
 };

@@ -7,6 +7,7 @@ use jiff::Zoned;
 use crate::{
     CliContext, Exit, Output, Result,
     commands::check_args::{CheckedMemoryView, check_status_line},
+    messages::translate,
     render::{new_table, render_table, sanitize},
     times::{format_age, format_minute},
 };
@@ -61,7 +62,7 @@ fn render_memory(memory: &Memory, check: Option<&CheckResult>, now: &Zoned) -> S
     ];
     let mut rows = new_table(&[]);
     for (name, value) in fields.iter().filter(|(_, value)| !value.is_empty()) {
-        rows.add_row([*name, &sanitize(value)]);
+        rows.add_row([translate(name), sanitize(value)]);
     }
     format!("{}\n{}\n", render_table(rows), sanitize(memory.content.trim_end()))
 }

@@ -13,8 +13,9 @@ use crate::{
         connect,
     },
     keys,
+    output::terminal_width,
     render::{sanitize, truncate_width},
-    text_width::{terminal_width, wrap},
+    text_width::wrap,
 };
 
 /// Most models of a provider that are listed; some have hundreds.
@@ -122,9 +123,11 @@ impl<'a> Wizard<'a> {
         let label = self.messages.choose("Provider", "服务商");
         let question = format!("{label} [{}]: ", found.as_deref().unwrap_or_default());
         loop {
-            let Some(answer) = self.ask_line(&question).await?.or_else(|| {
-                found.clone().filter(|_| current.is_none())
-            }) else {
+            let Some(answer) = self
+                .ask_line(&question)
+                .await?
+                .or_else(|| found.clone().filter(|_| current.is_none()))
+            else {
                 return Ok(());
             };
             let by_number = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
@@ -287,7 +290,7 @@ impl<'a> Wizard<'a> {
             if choices.connect.is_empty()
                 && self.ask_line(question).await?.is_some_and(|answer| super::is_yes(&answer))
             {
-                self.print_line(super::connect_help(self.messages))?;
+                self.print_line(super::report::connect_help(self.messages))?;
             }
             return Ok(());
         }

@@ -194,7 +194,8 @@ pub(crate) async fn keys_find_what_they_name(store: TestStore) {
         MemoryKey::RandomPrefix(digits.iter().map(|digits| (*digits).to_owned()).collect())
     };
     let last = two.id.random_digits();
-    let same_end = [&one, &two, &said].into_iter().filter(|m| m.id.random_digits() == last).cloned();
+    let same_end =
+        [&one, &two, &said].into_iter().filter(|m| m.id.random_digits() == last).cloned();
     let same_end: Vec<Memory> = same_end.collect();
     for digits in [&last[..], &last[..8], &last[..5]] {
         assert_eq!(find(random(&["123456789abc", digits])).await, same_end, "{digits}");
