@@ -76,7 +76,9 @@ impl WrappedText {
     pub(super) fn take(&mut self) -> String {
         let gap = self.blanks.chars().count();
         let is_visible = self.last_char.is_some() && !self.in_escape;
-        if is_visible && self.fits(gap) {
+        // In the last cell of a line the cursor stays on it, and could not be moved back by as many cells.
+        let has_room = self.width.is_none_or(|width| self.column + gap + self.word_cells < width);
+        if is_visible && has_room {
             self.out.push_str(&std::mem::take(&mut self.blanks));
             self.column += gap;
             self.out.push_str(&self.word[self.shown.0..]);
@@ -193,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_word_is_shown_at_once_and_taken_back_if_it_grows_too_long() {
-        let mut wrap = WrappedText::new(Some(12));
+        let mut wrap = WrappedText::new(Some(13));
         wrap.push_str("Hello, wor");
         assert_eq!(wrap.take(), "Hello, wor");
         wrap.push_str("ld");
