@@ -48,7 +48,7 @@ mod tests {
         let answers = OnboardChoices {
             provider: Some("openai".into()),
             name: Some("小 爱".into()),
-            key: Some(everlore::config::SecretString::new("sk-secret")),
+            key: Some(("openai".into(), everlore::config::SecretString::new("sk-secret"))),
             ..OnboardChoices::default()
         };
         let command = answers.command_line().unwrap();

@@ -80,8 +80,8 @@ struct OnboardChoices {
     model: Option<String>,
     base_url: Option<String>,
     key_command: Option<String>,
-    /// Key that was typed; it goes into keys.toml.
-    key: Option<SecretString>,
+    /// Provider and key that was typed for it; it goes into keys.toml.
+    key: Option<(String, SecretString)>,
     name: Option<String>,
     personality: Option<String>,
     speaking: Option<String>,
@@ -236,15 +236,19 @@ async fn run_wizard(
 ) -> Result<Exit> {
     let mut wizard = Wizard::new(cx, out, messages_for(cx, &choices));
     let mut answers = choices;
-    let is_complete = wizard.run(&mut answers).await?;
+    let outcome = match wizard.run(&mut answers).await {
+        Ok(true) => finish_wizard(&mut wizard, &answers, replace).await,
+        unfinished => unfinished,
+    };
     let messages = wizard.messages;
-    if !is_complete {
-        return print_unchanged(out, messages, &answers);
-    }
-    match finish_wizard(&mut wizard, &answers, replace).await {
+    match outcome {
         Ok(true) => Ok(Exit::Done),
         Ok(false) => print_unchanged(out, messages, &answers),
-        Err(error) => Err(answers.kept_in(error, messages)),
+        Err(error) => {
+            // The one answer that no command line can repeat; what failed is told already.
+            let _ = write_key(cx, &answers);
+            Err(answers.kept_in(error, messages))
+        }
     }
 }
 
@@ -311,16 +315,13 @@ async fn confirm_write(
     wizard.confirm(question, true).await
 }
 
-/// Writes the key first: it is the one answer that no command line can repeat.
 fn write_choices(
     cx: &CliContext,
     edit: &ConfigEdit,
     soul: SoulEdit,
     choices: &OnboardChoices,
 ) -> Result<()> {
-    if let (Some(provider), Some(key)) = (&choices.provider, &choices.key) {
-        keys::write_key(&cx.home, provider, Some(key))?;
-    }
+    write_key(cx, choices)?;
     if soul.has_changes() {
         soul.write(cx)?;
     }
@@ -328,6 +329,14 @@ fn write_choices(
         config_file::write_config(&cx.settings.path, &edit.text)?;
     }
     Ok(())
+}
+
+/// Saves the key that was typed, if there is one.
+fn write_key(cx: &CliContext, choices: &OnboardChoices) -> Result<()> {
+    match &choices.key {
+        Some((provider, key)) => keys::write_key(&cx.home, provider, Some(key)),
+        None => Ok(()),
+    }
 }
 
 /// Returns the messages in the chosen language, else in that of the settings or the system.

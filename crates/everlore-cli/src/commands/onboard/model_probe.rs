@@ -40,7 +40,7 @@ pub(super) fn config_with_choices(cx: &CliContext, choices: &OnboardChoices) -> 
         .and_then(|text| config_edit::apply_choices_unchecked(&text, choices));
     let parsed = edit.ok().and_then(|edit| Config::parse(&edit.text).ok());
     let mut config = parsed.map_or_else(|| cx.settings.config.clone(), |(config, _)| config);
-    if let Some(key) = &choices.key {
+    if let Some((_, key)) = &choices.key {
         config.memory_agent.api_key = key.clone();
     }
     config

@@ -203,7 +203,7 @@ impl<'a> Wizard<'a> {
                 return Err(WizardStop::Cancelled(WizardCancelled));
             }
         };
-        choices.key = (!key.is_empty()).then(|| SecretString::new(key));
+        choices.key = (!key.is_empty()).then(|| (provider.name.to_owned(), SecretString::new(key)));
         Ok(())
     }
 
