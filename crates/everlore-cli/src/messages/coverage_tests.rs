@@ -14,7 +14,8 @@ use crate::{cli::Cli, help::GROUPS};
 fn every_command_is_described_in_chinese() {
     let mut missing = BTreeSet::new();
     walk(&Cli::command(), &mut |command| {
-        missing.extend(command.get_about().map(ToString::to_string).filter(is_missing));
+        let about = command.get_about().map(ToString::to_string);
+        missing.extend(about.filter(|text| is_missing(text)));
     });
     assert!(missing.is_empty(), "no Chinese for: {missing:#?}");
 }
@@ -32,7 +33,7 @@ fn the_daily_commands_are_described_in_chinese_with_all_their_options() {
         let texts = command.get_arguments().flat_map(|arg| [arg.get_help(), arg.get_long_help()]);
         let texts = texts.chain([command.get_long_about()]).flatten().map(ToString::to_string);
         let lines: Vec<String> = texts.flat_map(|text| lines(&text)).collect();
-        missing.extend(lines.into_iter().filter(is_missing));
+        missing.extend(lines.into_iter().filter(|line| is_missing(line)));
     }
     assert!(missing.is_empty(), "no Chinese for: {missing:#?}");
 }
@@ -98,7 +99,7 @@ fn walk(command: &Command, each: &mut dyn FnMut(&Command)) {
     command.get_subcommands().for_each(|child| walk(child, each));
 }
 
-fn is_missing(text: &String) -> bool {
+fn is_missing(text: &str) -> bool {
     CHINESE.find(text).is_none()
 }
 

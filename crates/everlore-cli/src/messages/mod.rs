@@ -16,7 +16,7 @@ use std::{
 
 use everlore::engine::Language;
 
-pub(crate) use catalogue::Catalogue;
+use catalogue::Catalogue;
 
 /// Pairs of English and Chinese messages.
 const CHINESE_MESSAGES: &str = include_str!("zh.txt");
