@@ -62,6 +62,9 @@ pub(crate) struct GlobalArgs {
     /// Log to standard error; repeat for more
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
+    /// Language of help, messages and errors: en or zh [default: from the settings, then the locale]
+    #[arg(long, global = true, value_name = "LANGUAGE", value_parser = ["en", "zh"], hide_possible_values = true)]
+    pub(crate) lang: Option<String>,
     /// Use of colours: auto, always or never
     #[arg(
         long,
@@ -92,7 +95,13 @@ pub(crate) enum CliCommand {
     Observe(commands::observe::ObserveArgs),
     Ingest(commands::ingest::IngestArgs),
     Import(commands::import::ImportArgs),
+    #[command(visible_alias = "search")]
     Recall(commands::recall::RecallArgs),
+    List(commands::memory::MemoryListArgs),
+    Show(commands::memory::MemoryShowArgs),
+    Forget(commands::memory::MemoryForgetArgs),
+    Undo(commands::memory::MemoryUndoArgs),
+    Redo(commands::memory::MemoryRedoArgs),
     Context(commands::context::ContextArgs),
     #[command(subcommand)]
     Prompt(commands::prompt::PromptCommand),
@@ -171,7 +180,8 @@ impl CliCommand {
     /// Returns `true` for commands that only read, so that a missing home is not created.
     pub(crate) fn is_read_only(&self) -> bool {
         match self {
-            Self::Recall(_) | Self::Prompt(_) | Self::Scopes(_) | Self::Ledger(_) => true,
+            Self::Recall(_) | Self::List(_) | Self::Show(_) => true,
+            Self::Prompt(_) | Self::Scopes(_) | Self::Ledger(_) => true,
             Self::Context(args) => args.is_read_only(),
             Self::Agent(command) => command.is_read_only(),
             Self::Memory(command) => command.is_read_only(),

@@ -33,6 +33,7 @@ use crate::{
     error::{CliError, Exit, Result},
     home_store::{self, DATABASE_FILE, HomeStore},
     local_models::LocalModels,
+    messages::{locale_language, parse_language},
     rescue_log, secret_files,
     settings::Settings,
     times,
@@ -51,6 +52,8 @@ pub(crate) struct CliContext {
     pub(crate) store: HomeStore,
     /// Agent and user whose memory is used.
     pub(crate) scope: Scope,
+    /// Language of `--lang`.
+    named_language: Option<Language>,
     read_only: bool,
     may_probe_embedder: bool,
     /// Set for commands that save what earlier saves could not store.
@@ -88,6 +91,7 @@ impl CliContext {
             home,
             settings,
             scope,
+            named_language: global.lang.as_deref().and_then(parse_language),
             read_only: command.is_read_only(),
             may_probe_embedder: command.may_probe_embedder(),
             replays_failed_saves: !command.prints_own_notes(),
@@ -143,13 +147,13 @@ impl CliContext {
         }
     }
 
-    /// Returns the language of generated texts: that of the settings, or of the locale.
+    /// Returns the language of messages and generated texts: that of `--lang`, of the settings, or of the locale.
     pub(crate) fn language(&self) -> Language {
-        let locale = || ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(locale_language);
-        match self.agent_config().general.language {
-            LanguageChoice::En => Language::English,
-            LanguageChoice::Zh => Language::Chinese,
-            LanguageChoice::Auto => locale().unwrap_or(Language::English),
+        match (self.named_language, self.agent_config().general.language) {
+            (Some(named), _) => named,
+            (None, LanguageChoice::En) => Language::English,
+            (None, LanguageChoice::Zh) => Language::Chinese,
+            (None, LanguageChoice::Auto) => locale_language().unwrap_or(Language::English),
         }
     }
 
@@ -357,19 +361,14 @@ fn check_command_environment() -> Vec<(OsString, OsString)> {
 
 /// Returns the home: `--home` or `EVERLORE_HOME`, else `~/.everlore`.
 fn home_folder(global: &GlobalArgs) -> Result<PathBuf> {
+    const HINT: &str = "name a folder with --home or EVERLORE_HOME";
     let named = global.home.clone().filter(|home| !home.as_os_str().is_empty());
-    named.or_else(|| std::env::home_dir().map(|home| home.join(".everlore"))).ok_or_else(|| {
-        CliError::invalid(
-            "your home folder is not known",
-            "name a folder with --home or EVERLORE_HOME",
-        )
-    })
-}
-
-/// Returns the language of a locale variable, if it is set.
-fn locale_language(variable: &str) -> Option<Language> {
-    let value = std::env::var(variable).ok().filter(|value| !value.is_empty())?;
-    Some(if value.starts_with("zh") { Language::Chinese } else { Language::English })
+    let home = named.or_else(|| std::env::home_dir().map(|home| home.join(".everlore")));
+    let home = home.ok_or_else(|| CliError::invalid("your home folder is not known", HINT))?;
+    if home.exists() && !home.is_dir() {
+        return Err(CliError::invalid(format!("{} is not a folder", home.display()), HINT));
+    }
+    Ok(home)
 }
 
 /// Creates the home, readable by the user only, unless it exists.

@@ -1,4 +1,4 @@
-//! Memory ids as people type them: whole, a unique prefix, or a uri.
+//! Memory ids as people type them: whole, a unique prefix of one or of its random part, or a uri.
 
 use everlore::{Engine, MemoryId, Scope, store::JournalQuery};
 
@@ -6,6 +6,9 @@ use crate::{CliError, Result};
 
 /// Journal entries searched for a deleted memory.
 const MAX_JOURNAL_ENTRIES: usize = 10_000;
+
+/// Fewest digits of the random part that name a memory, as for those that are stored.
+const MIN_RANDOM_DIGITS: usize = 4;
 
 /// Resolves ids, prefixes and uris; all of them, before a command changes any memory.
 pub(crate) async fn resolve_all(
@@ -44,7 +47,10 @@ async fn find_deleted(engine: &Engine, scope: &Scope, name: &str) -> Result<Opti
     let prefix = hex_digits(name);
     let mut found: Vec<MemoryId> =
         engine.history(scope, &recent).await?.iter().map(|entry| entry.id).collect();
-    found.retain(|id| hex_digits(&id.to_string()).starts_with(&prefix));
+    found.retain(|id| {
+        hex_digits(&id.to_string()).starts_with(&prefix)
+            || prefix.len() >= MIN_RANDOM_DIGITS && id.random_digits().starts_with(&prefix)
+    });
     found.sort_unstable();
     found.dedup();
     match found[..] {

@@ -4,8 +4,13 @@
 //! folder for each command, and `output` prints. Exit codes: 0 done, 1 nothing found, 2 failed; a broken pipe is success.
 
 mod cli;
+mod help;
+mod near_words;
+mod usage_error;
+mod messages;
 mod cli_context;
 mod settings;
+mod config_file;
 mod home_store;
 mod embedder;
 mod chat_model;
@@ -22,6 +27,7 @@ mod agent_settings;
 mod server_client;
 mod calibration;
 mod render;
+mod text_width;
 #[cfg_attr(
     not(feature = "local-model"),
     expect(dead_code, reason = "without local models only the active one is looked up")
@@ -33,7 +39,7 @@ mod reference;
 
 use std::{ffi::OsString, process::ExitCode};
 
-use clap::Parser;
+use clap::FromArgMatches;
 
 use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
 
@@ -58,9 +64,10 @@ pub fn main() -> ExitCode {
 
 /// Parses the arguments, runs the command and prints its errors.
 fn run_cli(args: &[OsString]) -> ExitCode {
-    let cli = match Cli::try_parse_from(args) {
+    messages::speak(messages::language_of(args));
+    let cli = match parse(args) {
         Ok(cli) => cli,
-        Err(usage) => return output::print_usage(&usage, wants_json(args)),
+        Err(usage) => return output::print_usage(&usage, &words(args), wants_json(args)),
     };
     let mut out = Output::new(cli.global.json, cli.global.color);
     // A server logs by default, every other command with -v.
@@ -70,6 +77,11 @@ fn run_cli(args: &[OsString]) -> ExitCode {
     }
     let outcome = run(cli, &mut out);
     out.finish(outcome).into()
+}
+
+/// Parses the arguments.
+fn parse(args: &[OsString]) -> std::result::Result<Cli, clap::Error> {
+    Cli::from_arg_matches_mut(&mut help::command().try_get_matches_from(args)?)
 }
 
 /// Runs one command on a runtime of its own; only a server gets more than one thread.
@@ -93,6 +105,7 @@ fn runtime_builder(runs_server: bool) -> tokio::runtime::Builder {
 /// and leaves the store open: its writes are in the spool.
 async fn run_command(cli: Cli, out: &mut Output) -> Result<Exit> {
     let cx = CliContext::new(&cli.global, &cli.command)?;
+    messages::speak(cx.language());
     for note in cx.startup_notes(&cli.command) {
         out.note(&note);
     }
@@ -116,6 +129,11 @@ async fn run_command(cli: Cli, out: &mut Output) -> Result<Exit> {
     }
     cx.close().await;
     outcome.and_then(|exit| flushed.map(|()| exit))
+}
+
+/// Returns the words of the command line after the program's name.
+fn words(args: &[OsString]) -> Vec<String> {
+    args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// Returns `true` if usage errors should be printed as JSON.

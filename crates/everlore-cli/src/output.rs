@@ -3,6 +3,7 @@
 use std::{
     io::{self, BufWriter, IsTerminal, Stdout, Write},
     process::ExitCode,
+    time::Duration,
 };
 
 use clap::ValueEnum;
@@ -10,7 +11,14 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::error::{CliError, Exit, Result};
+use crate::{
+    error::{CliError, ErrorReport, Exit, Result},
+    messages::{error_line, hint_line, translate},
+    usage_error,
+};
+
+/// Interval at which a waiting sign moves.
+const SIGN_INTERVAL: Duration = Duration::from_millis(120);
 
 /// Use of colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -37,10 +45,7 @@ impl Output {
         let styled = match color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
-            ColorChoice::Auto => {
-                io::stdout().is_terminal()
-                    && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-            }
+            ColorChoice::Auto => is_colored(&io::stdout()),
         };
         Self { json, styled, writer: BufWriter::new(io::stdout()) }
     }
@@ -57,8 +62,9 @@ impl Output {
         self.line(&line)
     }
 
-    /// Answers a program with `value` and people with a line.
+    /// Answers a program with `value` and people with a line of the program's own words.
     pub(crate) fn answer_line(&mut self, value: &impl Serialize, line: &str) -> Result<Exit> {
+        let line = translate(line);
         self.answer_text(value, &format!("{line}\n"))
     }
 
@@ -72,7 +78,12 @@ impl Output {
         Ok(Exit::Done)
     }
 
-    /// Prints one line.
+    /// Prints a line of the program's own words, in the chosen language.
+    pub(crate) fn say(&mut self, line: &str) -> Result<()> {
+        self.line(&translate(line))
+    }
+
+    /// Prints one line as it is.
     pub(crate) fn line(&mut self, line: &str) -> Result<()> {
         check_write(writeln!(self.writer, "{line}"))
     }
@@ -116,17 +127,24 @@ impl Output {
         if self.styled { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// Prints a note on standard error, which is not part of the answer.
+    /// Prints a note on standard error, in the chosen language; it is not part of the answer.
     pub(crate) fn note(&mut self, note: &str) {
         // Earlier output comes first. A closed standard error is ignored.
         let _ = self.writer.flush();
-        let _ = writeln!(io::stderr(), "{note}");
+        let _ = writeln!(io::stderr(), "{}", translate(note));
+    }
+
+    /// Prints an error with its hint on standard error.
+    pub(crate) fn note_error(&mut self, report: &ErrorReport) {
+        let _ = self.writer.flush();
+        let (error, hint) = (error_line(&report.message), hint_line(&report.hint));
+        let _ = writeln!(io::stderr(), "{error}\n{hint}");
     }
 
     /// Asks on the terminal; anything but a yes is a no.
     pub(crate) fn confirm(&mut self, question: &str) -> Result<bool> {
         self.flush()?;
-        let _ = write!(io::stderr(), "{question} [y/N] ");
+        let _ = write!(io::stderr(), "{} [y/N] ", translate(question));
         let _ = io::stderr().flush();
         let mut answer = String::new();
         io::stdin()
@@ -147,8 +165,19 @@ impl Output {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        bar.set_message(message.to_owned());
+        bar.set_message(translate(message).into_owned());
         bar
+    }
+
+    /// Shows a sign that something is being waited for and for how long, on a terminal only.
+    pub(crate) fn waiting_sign(&self, message: &str) -> ProgressBar {
+        let sign = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}, {elapsed}") {
+            sign.set_style(style);
+        }
+        sign.set_message(message.to_owned());
+        sign.enable_steady_tick(SIGN_INTERVAL);
+        sign
     }
 
     /// Prints the error of a command, if any, and returns its exit.
@@ -162,7 +191,7 @@ impl Output {
                     // If even this cannot be printed, the exit code remains.
                     let _ = self.json(&json!({ "error": report })).and_then(|()| self.flush());
                 } else {
-                    self.note(&format!("error: {}\nhint: {}", report.message, report.hint));
+                    self.note_error(&report);
                 }
                 Exit::Failed
             }
@@ -170,24 +199,33 @@ impl Output {
     }
 }
 
+/// Returns the width of the terminal on standard output; `None` if it is none.
+pub(crate) fn terminal_width() -> Option<usize> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
+    Some(usize::from(width.0)).filter(|width| *width > 0)
+}
+
 /// Prints help or a usage error and returns the exit code.
-pub(crate) fn print_usage(usage: &clap::Error, as_json: bool) -> ExitCode {
+pub(crate) fn print_usage(usage: &clap::Error, words: &[String], as_json: bool) -> ExitCode {
     if !usage.use_stderr() {
         // A broken pipe is no failure.
-        let _ = usage.print();
+        let _ = write!(io::stdout(), "{}", usage_error::rendered(usage, is_colored(&io::stdout())));
         return ExitCode::SUCCESS;
     }
     if as_json {
-        let rendered = usage.render().to_string();
-        let message = rendered.lines().next().unwrap_or_default();
-        let message = message.strip_prefix("error: ").unwrap_or(message);
-        let hint = "see `everlore --help`, or `everlore COMMAND --help`";
-        let error = json!({ "error": { "code": "usage", "message": message, "hint": hint } });
-        let _ = writeln!(io::stdout(), "{error}");
+        let _ = writeln!(io::stdout(), "{}", usage_error::for_programs(usage, words));
     } else {
-        let _ = usage.print();
+        let text = usage_error::for_people(usage, words, is_colored(&io::stderr()));
+        let _ = write!(io::stderr(), "{text}");
     }
     Exit::Failed.into()
+}
+
+fn is_colored(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 fn check_write(result: io::Result<()>) -> Result<()> {

@@ -2,13 +2,19 @@
 
 use std::borrow::Cow;
 
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{Cell, ContentArrangement, Row, Table, presets};
 use everlore::{
     Kind, Memory,
     engine::SecretKind,
     internal::text::{sanitize::sanitize_verbatim, secrets::describe_kinds, tiers::one_line},
 };
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::{
+    messages::translate,
+    output::terminal_width,
+    text_width::{MIN_COLUMN_CELLS, fit_columns, longest_unit, wrap},
+};
 
 /// Longest title in a list, in terminal cells.
 pub(crate) const TITLE_CELLS: usize = 48;
@@ -57,28 +63,124 @@ pub(crate) fn truncate_width(text: &str, cells: usize) -> String {
     cut
 }
 
-/// Sanitizes a text and indents every line.
+/// Sanitizes a text and indents every line; on a terminal, long lines break between words.
 pub(crate) fn indent(text: &str, blanks: usize) -> String {
     let text = sanitize(text.trim_end());
-    let lines = text.lines().map(|line| match line {
+    let line = |line: &str| match line {
         "" => String::new(),
         line => format!("{:blanks$}{line}", ""),
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    };
+    let lines: Vec<String> = match terminal_width() {
+        Some(width) => {
+            let cells = width.saturating_sub(blanks);
+            wrap(&text, cells).iter().map(|text| line(text)).collect()
+        }
+        None => text.lines().map(line).collect(),
+    };
+    lines.join("\n")
 }
 
-/// Returns a table without rules, its columns two blanks apart.
+/// Returns a table without rules, its columns two blanks apart, its header in the chosen language.
 pub(crate) fn new_table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     if !header.is_empty() {
-        table.set_header(header);
+        table.set_header(header.iter().map(|name| translate(name)));
     }
     table
 }
 
-/// Renders a table, with a line break at its end.
-pub(crate) fn render_table(mut table: Table) -> String {
+/// Renders a table, with a line break at its end. On a terminal that is too narrow, long cells break between words.
+pub(crate) fn render_table(table: Table) -> String {
+    render_fitted(table, &CellFit::Wrap)
+}
+
+/// Renders a list, one line per row. On a terminal that is too narrow, long cells are cut.
+pub(crate) fn render_list(table: Table) -> String {
+    render_fitted(table, &CellFit::Cut)
+}
+
+/// Way to make a cell narrower.
+enum CellFit {
+    /// Breaks it between words.
+    Wrap,
+    /// Cuts it.
+    Cut,
+}
+
+impl CellFit {
+    fn apply(&self, cell: &str, cells: usize) -> String {
+        match self {
+            Self::Wrap => wrap(cell, cells).join("\n"),
+            Self::Cut => truncate_width(cell, cells),
+        }
+    }
+
+    /// Returns the least width of a cell.
+    fn least(&self, cell: &str) -> usize {
+        match self {
+            Self::Wrap => longest_unit(cell),
+            Self::Cut => cell.width().min(MIN_COLUMN_CELLS),
+        }
+    }
+}
+
+fn render_fitted(table: Table, fit: &CellFit) -> String {
+    match terminal_width() {
+        Some(width) => render_columns(fitted(&table, width, fit)),
+        None => render_columns(table),
+    }
+}
+
+/// Returns the table with cells that fit their columns.
+fn fitted(table: &Table, width: usize, fit: &CellFit) -> Table {
+    let row = |row: &Row| row.cell_iter().map(Cell::content).collect::<Vec<String>>();
+    let header = table.header().map(row);
+    let rows: Vec<Vec<String>> = table.row_iter().map(row).collect();
+    let columns = header.iter().chain(&rows).map(Vec::len).max().unwrap_or(0);
+    let measure = |of: &dyn Fn(&str) -> usize| -> Vec<usize> {
+        let cells =
+            |column: usize| header.iter().chain(&rows).filter_map(move |row| row.get(column));
+        (0..columns).map(|column| cells(column).map(|cell| of(cell)).max().unwrap_or(0)).collect()
+    };
+    let widest = |cell: &str| cell.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
+    let widths = fit_columns(&measure(&widest), &measure(&|cell| fit.least(cell)), width);
+    let fit_row = |row: &Vec<String>| {
+        row.iter().zip(&widths).map(|(cell, cells)| fit.apply(cell, *cells)).collect::<Vec<_>>()
+    };
+    let mut narrow = new_table(&[]);
+    if let Some(header) = &header {
+        narrow.set_header(fit_row(header));
+    }
+    for row in &rows {
+        narrow.add_row(fit_row(row));
+    }
+    narrow
+}
+
+/// Returns rows of cells as lines of columns, which fit the width; a row may have several lines.
+pub(crate) fn layout_rows(rows: &[Vec<String>], width: Option<usize>) -> Vec<String> {
+    let mut table = new_table(&[]);
+    for row in rows {
+        table.add_row(row);
+    }
+    let table = match width {
+        Some(width) => fitted(&table, width, &CellFit::Wrap),
+        None => table,
+    };
+    let heights = table.row_iter().map(|row| {
+        row.cell_iter().map(|cell| cell.content().lines().count()).max().unwrap_or(1).max(1)
+    });
+    let heights: Vec<usize> = heights.collect();
+    let text = render_columns(table);
+    let mut lines = text.lines();
+    heights
+        .iter()
+        .map(|height| lines.by_ref().take(*height).collect::<Vec<_>>().join("\n"))
+        .collect()
+}
+
+fn render_columns(mut table: Table) -> String {
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
     }
@@ -137,6 +239,20 @@ mod tests {
         let mut table = new_table(&["name", "kind"]);
         table.add_row(["龙井茶", "user"]).add_row(["tea", "user"]);
         assert_eq!(render_table(table), "name    kind\n龙井茶  user\ntea     user\n");
+    }
+
+    #[test]
+    fn tables_fit_a_narrow_terminal_in_both_languages() {
+        let mut table = new_table(&["id", "name", "age"]);
+        table.add_row(["5f2d1e8a", "I drink green tea every single morning", "just now"]);
+        table.add_row(["9b04aa12", "我喜欢喝龙井茶，每天早上一杯，下午喝咖啡", "just now"]);
+        let cut = render_columns(fitted(&table, 40, &CellFit::Cut));
+        assert_eq!(cut.lines().count(), 3, "{cut}");
+        let wrapped = render_columns(fitted(&table, 40, &CellFit::Wrap));
+        for line in cut.lines().chain(wrapped.lines()) {
+            assert!(line.width() <= 40, "{line}");
+        }
+        assert!(wrapped.contains("morning") && wrapped.contains("咖啡"), "{wrapped}");
     }
 
     #[test]

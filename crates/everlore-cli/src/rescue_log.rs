@@ -43,6 +43,10 @@ pub(crate) fn rescue_lines(
             path.display(),
             import_command(home, scope, &path)
         )),
+        Err(_) if !cx.home.is_dir() => error.with_hint(format!(
+            "the folder {} cannot be made: name another one with --home or EVERLORE_HOME, and enter it again",
+            cx.home.display()
+        )),
         Err(rescue_error) => error.with_hint(format!(
             "it could not be saved in {} either ({rescue_error}), so enter it again when there is space; \
              `everlore doctor` checks the home",

@@ -9,6 +9,8 @@ use jiff::{
     tz::TimeZone,
 };
 
+use crate::messages::translate;
+
 /// Time argument: an instant, or a whole day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TimeSpec {
@@ -80,8 +82,12 @@ fn parse_in(text: &str, zone: &TimeZone) -> Option<TimeSpec> {
     Some(TimeSpec { start: local(day.into())?, end: local(day.tomorrow().ok()?.into())? })
 }
 
-/// Formats an age: "3 days ago".
+/// Formats an age in the chosen language: "3 days ago".
 pub(crate) fn format_age(at: Timestamp, now: &Zoned) -> String {
+    translate(&age_in_words(at, now)).into_owned()
+}
+
+fn age_in_words(at: Timestamp, now: &Zoned) -> String {
     let seconds = now.timestamp().as_second() - at.as_second();
     let then = at.to_zoned(now.time_zone().clone());
     let days = now.date().since(then.date()).map_or(0, |span| i64::from(span.get_days()));

@@ -188,7 +188,7 @@ impl Error {
     pub fn hint(&self) -> &str {
         match self {
             Self::NotFound { .. } => {
-                "list the memories with `everlore memory list`; only ids of the current agent and user are found"
+                "list the memories with `everlore list`; only ids of the current agent and user are found"
             }
             Self::AmbiguousId { .. } => "give more characters of the id",
             Self::InvalidConfig { .. } => {

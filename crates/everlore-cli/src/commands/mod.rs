@@ -50,6 +50,8 @@ pub(crate) mod serve;
 #[cfg(feature = "server")]
 mod serve_keys;
 #[cfg(feature = "server")]
+mod serve_stop;
+#[cfg(feature = "server")]
 pub(crate) mod mcp;
 
 use std::{future::ready, pin::Pin};
@@ -67,7 +69,8 @@ pub(crate) fn run<'a>(
     out: &'a mut Output,
 ) -> CommandFuture<'a> {
     dispatch!(command, CliCommand, cx, out:
-        Chat | Onboard | Remember | Observe | Ingest | Import | Recall | Context | Prompt | Session | Extract |
+        Chat | Onboard | Remember | Observe | Ingest | Import | Recall | List | Show | Forget | Undo | Redo | Context |
+        Prompt | Session | Extract |
         Quarantine | Feedback | Upkeep | Audit | Profile | Reflect | Heartbeat | Ledger | Scopes | Agent | Embed | Model |
         Hook | Doctor;
         #[cfg(feature = "server")]

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     CliContext, Exit, Output, Result,
-    render::{indent, new_table, pluralize, render_table, sanitize, truncate_width},
+    render::{indent, new_table, pluralize, render_list, sanitize, truncate_width},
     times::format_age,
 };
 
@@ -98,7 +98,7 @@ impl QuarantineListArgs {
                 format_age(draft.at, &cx.now()),
             ]);
         }
-        out.text(&render_table(rows))?;
+        out.text(&render_list(rows))?;
         Ok(Exit::Done)
     }
 }

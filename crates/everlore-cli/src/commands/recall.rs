@@ -14,6 +14,8 @@ use serde_json::{Map, Value};
 use super::{calibrate, check_args::check_status_line, explain, filter_args::FilterArgs, why_not};
 use crate::{
     CliContext, CliError, Exit, Output, Result, input,
+    messages::translate,
+    output::terminal_width,
     render::{TITLE_CELLS, indent, memory_title, sanitize, truncate_width},
     settings::read_domain,
     times::{TimeSpec, format_age, parse_time_spec},
@@ -261,13 +263,19 @@ fn print_hit(number: usize, hit: &Hit, id: &str, now: &Zoned, out: &mut Output) 
         fields.push(memory.status.to_string());
     }
     if hit.newer.is_some() {
-        fields.push("contradicted by a newer memory".to_owned());
+        fields.push(translate("contradicted by a newer memory").into_owned());
     }
     fields.extend(hit.check.as_ref().map(|check| sanitize(&check_status_line(check)).into_owned()));
-    let name = truncate_width(&memory_title(memory), TITLE_CELLS);
+    let name = truncate_width(&memory_title(memory), title_cells(terminal_width()));
     out.line(&format!("{number}. {}  {} {:.2}", out.bold(&name), score_bar(hit.score), hit.score))?;
-    out.line(&out.dim(&format!("   {}", fields.join(" · "))))?;
+    out.line(&out.dim(&indent(&fields.join(" · "), 3)))?;
     out.line(&indent(&memory.content, 3))
+}
+
+/// Returns the cells for a title beside its number and its score.
+fn title_cells(width: Option<usize>) -> usize {
+    const SCORE_CELLS: usize = 20;
+    width.map_or(TITLE_CELLS, |width| TITLE_CELLS.min(width.saturating_sub(SCORE_CELLS)))
 }
 
 /// Draws a score as a bar of eight cells.

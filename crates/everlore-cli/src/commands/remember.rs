@@ -136,10 +136,10 @@ async fn print_saved(
         None => String::new(),
     };
     let name = truncate_width(&memory_title(&memory), TITLE_CELLS);
-    out.line(&format!("{done}: {} [{}] {name}{instead}", out.bold(&id), saved.kind))?;
+    out.say(&format!("{done}: {} [{}] {name}{instead}", out.bold(&id), saved.kind))?;
     print_superseded(cx, out, &saved.superseded, saved.undo.as_ref()).await?;
     if !saved.masked.is_empty() {
-        out.line(&masked_note(&saved.masked))?;
+        out.say(&masked_note(&saved.masked))?;
     }
     Ok(Exit::Done)
 }
@@ -155,11 +155,11 @@ pub(crate) async fn print_superseded(
     let short = cx.engine().await?.shorten_ids(&cx.scope, &ids).await?;
     for (older, id) in superseded.iter().zip(short) {
         let text = truncate_width(&sanitize(&older.content), TITLE_CELLS);
-        out.line(&format!("superseded: {} {text}", out.bold(&id)))?;
+        out.say(&format!("superseded: {} {text}", out.bold(&id)))?;
     }
     match undo {
         Some(UndoRun { run }) if !superseded.is_empty() => {
-            out.line(&format!("undo with: everlore memory undo --run {run}"))
+            out.say(&format!("undo with: everlore memory undo --run {run}"))
         }
         _ => Ok(()),
     }

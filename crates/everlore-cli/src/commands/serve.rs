@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::{
     CliContext, CliError, Exit, Output, Result,
-    commands::{mcp::ToolSetArgs, serve_keys::ServeKeyCommand},
+    commands::{mcp::ToolSetArgs, serve_keys::ServeKeyCommand, serve_stop},
 };
 
 /// Exit code after SIGINT.
@@ -41,6 +41,12 @@ const REOPEN_INTERVAL: Duration = Duration::from_secs(1);
 pub(crate) struct ServeArgs {
     #[command(subcommand)]
     command: Option<ServeCommand>,
+    /// Print the address of the server of this home, and end
+    #[arg(long, conflicts_with = "stop")]
+    status: bool,
+    /// Stop the server of this home: requests in flight are answered first
+    #[arg(long)]
+    stop: bool,
     #[command(flatten)]
     listen: ListenArgs,
 }
@@ -84,9 +90,9 @@ pub(crate) enum ServeCommand {
 }
 
 impl ServeArgs {
-    /// Returns `true` if it runs the server and does not only manage keys.
+    /// Returns `true` if it runs the server and does not only manage it.
     pub(crate) fn runs_server(&self) -> bool {
-        self.command.is_none()
+        self.command.is_none() && !self.status && !self.stop
     }
 
     /// Returns `true` if it adds or removes a key.
@@ -97,9 +103,11 @@ impl ServeArgs {
         )
     }
 
-    /// Runs the server, prints its status, or manages keys.
+    /// Runs the server, prints its status, stops it, or manages keys.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self.command {
+            None if self.status => print_status(cx, out),
+            None if self.stop => serve_stop::stop(cx, out).await,
             None => self.listen.run(cx, out).await,
             Some(ServeCommand::Status) => print_status(cx, out),
             Some(ServeCommand::Key(command)) => command.run(cx, out),
@@ -115,7 +123,7 @@ fn print_status(cx: &CliContext, out: &mut Output) -> Result<Exit> {
             let (pid, store) = (running.as_ref().map(|running| running.pid), cx.store.to_string());
             out.json(&json!({ "url": url, "pid": pid, "store": store }))?
         }
-        (Some(running), Some(url)) => out.line(&format!("{url} (process {})", running.pid))?,
+        (Some(running), Some(url)) => out.say(&format!("{url} (process {})", running.pid))?,
         _ => out.note("no server runs on this home; start one with `everlore serve`"),
     }
     Ok(Exit::from_found(running.is_some()))
@@ -222,10 +230,10 @@ fn print_address(server: (String, PathBuf), cx: &CliContext, out: &mut Output) -
         let (pid, store) = (std::process::id(), cx.store.to_string());
         out.json(&json!({ "url": url, "pid": pid, "token_file": token, "store": store }))?;
     } else {
-        out.line(&format!("everlore answers at {}", out.bold(&url)))?;
-        out.line(&format!("token: {}, API: {url}/docs", token.display()))?;
+        out.say(&format!("everlore answers at {}", out.bold(&url)))?;
+        out.say(&format!("token: {}, API: {url}/docs", token.display()))?;
         if cx.store.is_server() {
-            out.line(&format!("database: {}", cx.store))?;
+            out.say(&format!("database: {}", cx.store))?;
         }
     }
     out.flush()
@@ -244,7 +252,7 @@ fn print_sign_in_link(server: &Server, out: &mut Output) -> Result<()> {
     if out.is_json() {
         return Ok(());
     }
-    out.line(&format!("page: {} (works once, for 15 minutes)", server.sign_in_link()?))?;
+    out.say(&format!("page: {} (works once, for 15 minutes)", server.sign_in_link()?))?;
     out.flush()
 }
 

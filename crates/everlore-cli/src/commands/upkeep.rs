@@ -11,7 +11,7 @@ use everlore::{
 use crate::{
     CliContext, CliError, Exit, Output, Result,
     render::{
-        TITLE_CELLS, format_bytes, new_table, pluralize, render_table, sanitize, truncate_width,
+        TITLE_CELLS, format_bytes, new_table, pluralize, render_list, sanitize, truncate_width,
     },
 };
 
@@ -138,5 +138,5 @@ async fn render_changed(job: &UpkeepJobReport, cx: &CliContext) -> Result<String
     }
     let more = job.memories.len() - shown.len();
     let more = if more > 0 { format!("         and {more} more\n") } else { String::new() };
-    Ok(render_table(rows) + &more)
+    Ok(render_list(rows) + &more)
 }

@@ -153,8 +153,10 @@ fn ids_may_be_shortened_or_be_uris() {
     let home = TestHome::new();
     let saved = home.json(&["remember", "tea"]);
     let (id, uri) = (saved["id"].as_str().unwrap(), saved["uri"].as_str().unwrap());
-    for name in [id, &id[..8], &id.replace('-', "")[..13], uri] {
+    for name in [id, &id[..8], &id.replace('-', "")[..13], &id[24..], &id[24..32], &id[24..28], uri]
+    {
         assert_eq!(home.json(&["memory", "show", name])["id"], id, "{name}");
+        assert_eq!(home.json(&["show", name])["id"], id, "{name}");
     }
     let ran = home.run(&["--json", "memory", "show", "ffffffff"]);
     assert_eq!((ran.code, &ran.json()["error"]["code"]), (2, &"not_found".into()));
@@ -257,4 +259,54 @@ fn only_the_owner_may_look_into_a_home() {
     assert_eq!(home.run(&["doctor", "--repair"]).code, 0);
     assert_eq!(mode(&home.path()), 0o700);
     home.assert_healthy();
+}
+
+#[test]
+fn printed_ids_stay_unique_and_can_be_pasted_into_every_command() {
+    let home = TestHome::new();
+    let lines: String = (0..200).map(|n| format!("fact number {n} 第{n}条\n")).collect();
+    home.run_with_input(&["observe", "--session", "s", "--role", "user"], lines.as_bytes());
+    home.remember("I drink green tea");
+    let listed = home.run(&["list", "--limit", "1000"]).out;
+    let ids: Vec<&str> =
+        listed.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(ids.len(), 201, "{listed}");
+    assert!(ids.iter().all(|id| id.len() == 8), "{ids:?}");
+    for id in [ids[0], ids[100], ids[200]] {
+        let whole = home.json(&["show", id])["id"].as_str().unwrap().to_owned();
+        assert_eq!(&whole[24..32], id);
+        for args in [
+            &["memory", "history", id][..],
+            &["memory", "weight", id, "2"],
+            &["memory", "archive", id],
+            &["memory", "restore", id],
+            &["recall", "fact", "--why-not", id],
+            &["memory", "delete", id],
+            &["undo"],
+            &["forget", id, "--yes"],
+        ] {
+            let ran = home.run(args);
+            assert!(ran.code < 2, "{args:?}: {ran:?}");
+        }
+    }
+}
+
+#[test]
+fn the_short_ways_in_do_what_the_long_ones_do() {
+    let home = TestHome::new();
+    home.remember("I drink green tea in the morning");
+    home.remember("我喜欢喝龙井茶");
+    for (short, long) in [
+        (&["list"][..], &["memory", "list"][..]),
+        (&["search", "龙井茶"], &["memory", "search", "龙井茶"]),
+        (&["search", "green tea", "--limit", "1"], &["recall", "green tea", "--limit", "1"]),
+    ] {
+        let (short, long) = (home.run(short), home.run(long));
+        assert_eq!((short.code, &short.out), (0, &long.out), "{long:?}");
+    }
+    let undone = home.run(&["undo"]);
+    assert_eq!((undone.code, undone.out.trim()), (0, "undone: change 2"));
+    assert_eq!(home.run(&["search", "龙井茶"]).code, 1);
+    assert_eq!(home.run(&["redo"]).out.trim(), "redone: change 2");
+    assert_eq!(home.run(&["search", "龙井茶"]).code, 0);
 }

@@ -30,7 +30,7 @@ fn failures_say_what_to_do_in_plain_words() {
     assert_eq!(ran.out, "");
     assert_eq!(
         ran.err,
-        "error: memory `ffffffff` not found\nhint: list the memories with `everlore memory list`; only ids of the \
+        "error: memory `ffffffff` not found\nhint: list the memories with `everlore list`; only ids of the \
          current agent and user are found\n"
     );
 }

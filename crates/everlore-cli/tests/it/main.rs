@@ -53,12 +53,16 @@ mod chat;
 mod chat_terminal;
 #[cfg(all(feature = "remote", unix))]
 mod onboard;
+#[cfg(all(feature = "remote", unix))]
+mod manners;
 mod domains;
 mod agent;
 mod calibrate;
 #[cfg(feature = "local-model")]
 mod models;
 mod readme;
+mod readme_zh;
+mod mistakes;
 mod picture;
 mod pages;
 #[cfg(feature = "server")]

@@ -35,18 +35,18 @@ fn the_wizard_leads_from_nothing_to_a_conversation_and_runs_again_without_harm()
     let (server, home) = (provider(), TestHome::new());
     let terminal = TestTerminal::start(&home, &["onboard"], &[("OPENAI_API_KEY", "sk-1")]);
     answer_question(&terminal, "auto [auto]:", "");
-    answer_question(&terminal, "Provider []:", "1");
+    answer_question(&terminal, "Provider [openai]:", "");
     answer_question(
         &terminal,
         "Address [https://api.openai.com/v1]:",
         &format!("{}/v1", server.url()),
     );
     terminal.wait_for_text("2) scripted-other");
-    answer_question(&terminal, "Model []:", "1");
+    answer_question(&terminal, "Model [scripted-chat]:", "");
     terminal.wait_for_text("✓ openai/scripted-chat answered in");
-    answer_question(&terminal, "The agent's name:", "Aria");
-    answer_question(&terminal, "Its personality:", "");
-    answer_question(&terminal, "Its way of speaking:", "short and plain");
+    answer_question(&terminal, "The agent's name [Ever]:", "Aria");
+    answer_question(&terminal, "Its personality [friendly, curious and honest]:", "");
+    answer_question(&terminal, "Its way of speaking [short and plain]:", "as a poet");
     answer_question(&terminal, "use this memory? [y/N]:", "y");
     terminal.wait_for_text("everlore context \"MESSAGE\"");
     terminal.wait_for_text("memory_agent.model = \"scripted-chat\"");
@@ -61,17 +61,18 @@ fn the_wizard_leads_from_nothing_to_a_conversation_and_runs_again_without_harm()
     );
     assert!(!written.contains("sk-1"), "{written}");
     assert!(persona.contains("## Name\n\nMy name is Aria."), "{persona}");
-    assert!(persona.contains("## Way of speaking\n\nshort and plain"), "{persona}");
-    assert!(!persona.contains("## Personality") && persona.contains("## Principles"), "{persona}");
+    assert!(persona.contains("## Way of speaking\n\nas a poet"), "{persona}");
+    assert!(persona.contains("## Personality\n\nfriendly, curious"), "{persona}");
+    assert!(persona.contains("## Principles"), "{persona}");
 
     let terminal = TestTerminal::start(&home, &["onboard"], &[("OPENAI_API_KEY", "sk-1")]);
     answer_question(&terminal, "auto [auto]:", "");
     answer_question(&terminal, "Provider [openai]:", "");
     answer_question(&terminal, "Model [scripted-chat]:", "");
     terminal.wait_for_text("✓ openai/scripted-chat answered in");
-    answer_question(&terminal, "The agent's name:", "Bo");
-    answer_question(&terminal, "Its personality:", "");
-    answer_question(&terminal, "Its way of speaking:", "");
+    answer_question(&terminal, "The agent's name [My name is Aria.]:", "Bo");
+    answer_question(&terminal, "Its personality [friendly, curious and honest]:", "");
+    answer_question(&terminal, "Its way of speaking [as a poet]:", "");
     answer_question(&terminal, "use this memory? [y/N]:", "");
     answer_question(&terminal, "Replace it? [y/N]:", "n");
     terminal.wait_for_text("nothing to change");
@@ -94,11 +95,11 @@ fn every_step_can_be_left_out_and_leaving_changes_nothing() {
     answer_question(&terminal, "服务商 []:", "nobody");
     terminal.wait_for_text("请输入列表中的编号或名称");
     answer_question(&terminal, "服务商 []:", "");
-    answer_question(&terminal, "模型 []:", "");
-    answer_question(&terminal, "智能体的名字:", "小爱");
-    terminal.wait_for_question("个性:");
+    answer_question(&terminal, "智能体的名字 [小忆]:", "小爱");
+    terminal.wait_for_question("个性 [友善、好奇、诚实]:");
     terminal.type_keys(CTRL_C);
     terminal.wait_for_text("什么都没有改");
+    terminal.wait_for_text("everlore onboard --language zh --name 小爱");
     assert_eq!(terminal.wait_for_exit(), 0);
     assert_eq!(settings(&home), "");
     assert!(!soul(&home).contains("小爱"), "{}", soul(&home));
@@ -188,8 +189,7 @@ fn the_wizard_connects_agents_that_it_finds() {
     let codex = home.sibling("user").join(".codex");
     fs::create_dir_all(&codex).unwrap();
     let terminal = TestTerminal::start(&home, &["onboard", "--language", "zh", "--no-check"], &[]);
-    for question in ["服务商 []:", "模型 []:", "智能体的名字:", "个性:", "说话方式:"]
-    {
+    for question in ["服务商 []:", "名字 [小忆]:", "诚实]:", "直白]:"] {
         answer_question(&terminal, question, "");
     }
     answer_question(&terminal, "名称或 all []:", "emacs");
@@ -200,4 +200,77 @@ fn the_wizard_connects_agents_that_it_finds() {
     let config = fs::read_to_string(codex.join("config.toml")).unwrap();
     assert!(config.contains("[mcp_servers.everlore]"), "{config}");
     assert!(codex.join("hooks.json").exists());
+}
+
+#[test]
+fn enter_all_the_way_leaves_a_working_agent_with_a_name() {
+    for (language, name, next) in [
+        ("en", "My name is Ever.", "next: everlore chat --offline"),
+        ("zh", "我叫小忆。", "下一步：everlore chat --offline"),
+    ] {
+        let home = TestHome::new();
+        let terminal = TestTerminal::start(&home, &["onboard", "--language", language], &[]);
+        for _ in 0..6 {
+            terminal.wait_for_question(":");
+            terminal.type_keys(ENTER);
+        }
+        terminal.wait_for_text(next);
+        assert_eq!(terminal.wait_for_exit(), 0);
+        assert!(soul(&home).contains(name), "{}", soul(&home));
+        let ran = home.run(&["chat", "--offline", "hello"]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+    }
+}
+
+#[test]
+fn a_key_is_asked_for_kept_for_the_user_alone_and_never_shown() {
+    let server = MockServer::start(
+        MockChat::new().with_key("sk-right").otherwise(|_| ModelResponse::text("ready")),
+    );
+    let home = TestHome::new();
+    let terminal =
+        TestTerminal::start(&home, &["onboard", "--language", "en"], &[("NO_COLOR", "1")]);
+    terminal.wait_for_text("13) other (any server with OpenAI's protocol)");
+    answer_question(&terminal, "Provider []:", "other");
+    answer_question(
+        &terminal,
+        "Address [http://127.0.0.1:8080/v1]:",
+        &format!("{}/v1", server.url()),
+    );
+    answer_question(&terminal, "Enter if there is none):", "sk-right");
+    terminal.wait_for_text("********");
+    answer_question(&terminal, "Model [scripted-chat]:", "");
+    terminal.wait_for_text("✓ other/scripted-chat answered in");
+    for _ in 0..4 {
+        terminal.wait_for_question(":");
+        terminal.type_keys(ENTER);
+    }
+    answer_question(&terminal, "Write this? [Y/n]:", "");
+    terminal.wait_for_text("next: everlore chat");
+    assert!(!terminal.screen().contains("sk-right"), "{}", terminal.screen());
+    assert_eq!(terminal.wait_for_exit(), 0);
+    let keys = home.path().join("keys.toml");
+    assert!(fs::read_to_string(&keys).unwrap().contains("other = \"sk-right\""));
+    use std::os::unix::fs::PermissionsExt;
+    assert_eq!(fs::metadata(&keys).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(!settings(&home).contains("sk-right"), "{}", settings(&home));
+    assert_eq!(home.run(&["chat", "hello"]).out, "ready\n");
+}
+
+#[test]
+fn what_was_typed_outlives_a_failure_at_the_end() {
+    let home = TestHome::new();
+    create_private_folder(&home.path()).unwrap();
+    let terminal = TestTerminal::start(&home, &["onboard", "--language", "en"], &[]);
+    answer_question(&terminal, "Provider []:", "");
+    answer_question(&terminal, "The agent's name [Ever]:", "Aria the Second");
+    terminal.wait_for_question(":");
+    fs::write(home.path().join("config.toml"), "[chat\n").unwrap();
+    for _ in 0..3 {
+        terminal.wait_for_question(":");
+        terminal.type_keys(ENTER);
+    }
+    terminal.wait_for_text("your answers are kept in: everlore onboard --language en");
+    terminal.wait_for_text("--name 'Aria the Second'");
+    assert_eq!(terminal.wait_for_exit(), 2);
 }

@@ -156,10 +156,11 @@ fn with_stable_ids(home: &TestHome, text: &str) -> String {
     let is_separator = |c: char| !c.is_ascii_hexdigit() && c != '-';
     let words = text.split_inclusive(is_separator).map(|word| {
         let id = word.trim_end_matches(is_separator);
-        let position = newest_first.iter().position(|it| id.len() >= 8 && it.starts_with(id));
+        let is_named = |it: &&str| id.len() >= 8 && it[24..].starts_with(id);
+        let position = newest_first.iter().position(is_named);
         position.map_or_else(
             || word.to_owned(),
-            |position| word.replace(id, &format!("01a1ddc0-94{}", newest_first.len() - position)),
+            |position| word.replace(id, &format!("5f2d1e8{}", newest_first.len() - position)),
         )
     });
     words.collect()

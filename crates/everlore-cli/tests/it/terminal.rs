@@ -55,8 +55,18 @@ fn cells(number: u16) -> NonZeroU16 {
 impl TestTerminal {
     /// Starts the binary on a home, in a terminal of 40 lines and 100 columns.
     pub(crate) fn start(home: &TestHome, args: &[&str], env: &[(&str, &str)]) -> Self {
+        Self::start_wide(home, args, env, 100)
+    }
+
+    /// Starts the binary in a terminal of 40 lines and this many columns.
+    pub(crate) fn start_wide(
+        home: &TestHome,
+        args: &[&str],
+        env: &[(&str, &str)],
+        columns: u16,
+    ) -> Self {
         let (pty, pts) = blocking::open().unwrap();
-        pty.resize(Size::new(40, 100)).unwrap();
+        pty.resize(Size::new(40, columns)).unwrap();
         let command = blocking::Command::new(env!("CARGO_BIN_EXE_everlore"))
             .env_clear()
             .env("TZ", "UTC")
@@ -67,7 +77,7 @@ impl TestTerminal {
             .current_dir(home.sibling(""))
             .args(args);
         let child = command.spawn(pts).unwrap();
-        let parser = vt100::Parser::new(cells(40), cells(100), 1_000);
+        let parser = vt100::Parser::new(cells(40), cells(columns), 1_000);
         let state = Mutex::new(ScreenState { parser, printed: 0, closed: false });
         let shared = Arc::new(SharedScreen { state, changed: Condvar::new() });
         let pty = Arc::new(pty);
@@ -131,6 +141,15 @@ impl TestTerminal {
     pub(crate) fn resize(&self, rows: u16, columns: u16) {
         self.pty.resize(Size::new(rows, columns)).unwrap();
         self.shared.state.lock().unwrap().parser.set_size(cells(rows), cells(columns));
+    }
+
+    /// Waits for the process to end and returns the rows of the screen.
+    pub(crate) fn final_rows(self) -> Vec<String> {
+        let shared = Arc::clone(&self.shared);
+        self.wait_for_exit();
+        let state = shared.state.lock().unwrap();
+        let screen = state.parser.screen();
+        screen.rows(0, screen.size().1.get()).map(|row| row.trim_end().to_owned()).collect()
     }
 
     /// Waits for the process to end and returns its exit code.

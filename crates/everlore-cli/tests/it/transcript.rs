@@ -69,7 +69,8 @@ impl<'a> CommandTranscript<'a> {
 
     fn id(&self, run: &str) -> Option<String> {
         let long_enough = run.len() >= 8;
-        let index = self.ids.iter().position(|id| long_enough && id.starts_with(run))?;
+        let is_named = |id: &String| id.starts_with(run) || id[24..].starts_with(run);
+        let index = self.ids.iter().position(|id| long_enough && is_named(id))?;
         Some(format!("[id {}]", index + 1))
     }
 }

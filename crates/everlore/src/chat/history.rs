@@ -31,7 +31,7 @@ pub(super) struct ChatHistory {
 
 impl Exchange {
     fn tokens(&self) -> usize {
-        self.messages.iter().map(tokens).sum()
+        self.messages.iter().map(message_tokens).sum()
     }
 
     /// Returns the user's text.
@@ -145,7 +145,8 @@ impl ChatHistory {
     }
 }
 
-fn tokens(message: &ChatMessage) -> usize {
+/// Returns an upper estimate of the tokens of a message.
+pub(super) fn message_tokens(message: &ChatMessage) -> usize {
     let inside = match message {
         ChatMessage::User { text } => estimate_tokens(text),
         ChatMessage::Assistant { text, calls } => {

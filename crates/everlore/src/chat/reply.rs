@@ -4,13 +4,14 @@ use std::pin::Pin;
 
 use serde_json::Value;
 
-use super::{ChatSession, CompactionReport, InjectedContext};
+use super::{ChatSession, CompactionReport, InjectedContext, history::message_tokens};
 use crate::{
     engine::DueReminder,
     error::{Error, Result},
     llm::{
         ChatChunk, ChatMessage, ChatModel, ChatRequest, ChatTool, StopReason, TokenUsage, ToolCall,
     },
+    text::tokens::estimate_tokens,
     tools::{ToolContext, ToolResult},
 };
 
@@ -190,6 +191,10 @@ impl ChatSession {
                 streamed.err().map(ReplyOutcome::Failed)
             }
         };
+        let has_begun = !output.text.is_empty() || matches!(end, Some(ReplyOutcome::Interrupted));
+        if output.stop.is_none() && has_begun {
+            *tokens = add_usage(*tokens, estimated_usage(&request, &output.text));
+        }
         (output, end)
     }
 
@@ -263,6 +268,23 @@ async fn consume_stream(
         }
     }
     Ok(())
+}
+
+/// Estimates what an answer cost that ended before its provider counted it: the request was read, and the text written.
+fn estimated_usage(request: &ChatRequest, text: &str) -> TokenUsage {
+    let tool = |tool: &ChatTool| {
+        estimate_tokens(&tool.name)
+            + estimate_tokens(&tool.description)
+            + estimate_tokens(&tool.schema.to_string())
+    };
+    let prompt = estimate_tokens(&request.system) + estimate_tokens(&request.context);
+    let messages: usize = request.messages.iter().map(message_tokens).sum();
+    let tools: usize = request.tools.iter().map(tool).sum();
+    TokenUsage {
+        read: (prompt + messages + tools) as u64,
+        cached: 0,
+        written: estimate_tokens(text) as u64,
+    }
 }
 
 /// Returns `true` if a future is ready now.

@@ -312,6 +312,10 @@ async fn an_interrupted_answer_is_stored_as_far_as_it_came_and_the_conversation_
         .await;
     let reply = reply.unwrap();
     assert!(matches!(reply.outcome, ReplyOutcome::Interrupted), "{reply:?}");
+    let written = estimate_tokens("The first half, ") as u64;
+    assert_eq!((reply.tokens.written, reply.tokens.cached), (written, 0));
+    assert!(reply.tokens.read > 100, "the prompt was read: {reply:?}");
+    assert_eq!(chat.session.cost().answered, reply.tokens);
     assert_eq!(chat.turns().await, ["Tell me all", "The first half,"]);
     chat.say("go on").await;
     let texts: Vec<_> = chat.last_request().messages.iter().map(|m| format!("{m:?}")).collect();

@@ -18,8 +18,8 @@ settings! {
     pub struct MemoryAgentConfig in "memory_agent" {
         /// `true` uses a language model. With `false` no model is ever called.
         pub enabled: bool = false;
-        /// Provider of the model: "openai" (with `base_url` every server with its protocol), "anthropic", "gemini",
-        /// "ollama", "deepseek", "qwen", "moonshot", "zhipu", "openrouter", "mistral", "vllm" or "lmstudio".
+        /// Provider of the model: "openai", "anthropic", "gemini", "ollama", "deepseek", "qwen", "moonshot", "zhipu",
+        /// "openrouter", "mistral", "vllm", "lmstudio" or "other" (with `base_url` every server with OpenAI's protocol).
         pub provider: String = "openai".into();
         /// Model name as its provider spells it.
         pub model: String = String::new();

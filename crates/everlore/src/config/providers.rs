@@ -30,8 +30,9 @@ pub struct ChatProvider {
 
 use ChatProtocol::{Anthropic, Gemini, Ollama, Openai};
 
-/// All named providers. Every other server with OpenAI's protocol is `openai` with a `base_url`.
-pub const CHAT_PROVIDERS: [ChatProvider; 12] = [
+/// All named providers. Every other server with OpenAI's protocol is `other` with a `base_url`: it never gets a key that was
+/// meant for OpenAI.
+pub const CHAT_PROVIDERS: [ChatProvider; 13] = [
     hosted("openai", Openai, "https://api.openai.com/v1", &["OPENAI_API_KEY"]),
     hosted("anthropic", Anthropic, "https://api.anthropic.com", &["ANTHROPIC_API_KEY"]),
     hosted(
@@ -54,6 +55,7 @@ pub const CHAT_PROVIDERS: [ChatProvider; 12] = [
     hosted("mistral", Openai, "https://api.mistral.ai/v1", &["MISTRAL_API_KEY"]),
     local("vllm", Openai, "http://127.0.0.1:8000/v1", "`vllm serve MODEL`"),
     local("lmstudio", Openai, "http://127.0.0.1:1234/v1", "`lms server start`"),
+    local("other", Openai, "http://127.0.0.1:8080/v1", "its own command"),
 ];
 
 /// Returns the provider of this name.

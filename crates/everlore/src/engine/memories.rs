@@ -1,5 +1,7 @@
 //! Lookup and listing of memories: by id, id prefix or URI, by filter, and through the journal.
 
+use std::collections::BTreeSet;
+
 use jiff::Zoned;
 
 use super::Engine;
@@ -11,8 +13,8 @@ use crate::{
 };
 
 impl Engine {
-    /// Returns the id that `name` stands for: a whole id, a unique prefix of one, or a URI. Fails if `name` is no id,
-    /// matches nothing, or matches more than one memory.
+    /// Returns the id that `name` stands for: a whole id, a unique prefix of one or of its last group, or a URI. Fails if
+    /// `name` is no id, matches nothing, or matches more than one memory.
     pub async fn resolve(&self, scope: &Scope, name: &str) -> Result<MemoryId> {
         if name.contains("://") {
             return self.resolve_uri(scope, name).await;
@@ -21,15 +23,17 @@ impl Engine {
         if digits.is_empty() || !digits.chars().all(|c| c.is_ascii_hexdigit()) {
             return Err(Error::invalid(
                 format!("`{name}` is not an id"),
-                "give an id, the beginning of one, or a uri",
+                "give an id, the beginning of one, or a uri; `everlore search` finds memories by their words",
             ));
         }
+        let keys = [MemoryKey::IdPrefix(digits.clone()), MemoryKey::RandomPrefix(vec![digits])];
         // A third match would change nothing.
-        let found = self.store.memories().find(scope, &[MemoryKey::IdPrefix(digits)], 100).await?;
-        match &found[0][..] {
-            [] => Err(Error::not_found("memory", name)),
-            [memory] => Ok(memory.id),
-            more => Err(Error::AmbiguousId { prefix: name.to_owned(), count: more.len() }),
+        let found = self.store.memories().find(scope, &keys, 100).await?;
+        let found: BTreeSet<MemoryId> = found.iter().flatten().map(|memory| memory.id).collect();
+        match (found.len(), found.first()) {
+            (1, Some(id)) => Ok(*id),
+            (0, _) | (_, None) => Err(Error::not_found("memory", name)),
+            (count, _) => Err(Error::AmbiguousId { prefix: name.to_owned(), count }),
         }
     }
 

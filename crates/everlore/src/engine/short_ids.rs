@@ -1,4 +1,7 @@
-//! Short ids: the shortest prefix of an id that names one memory, as people type and read it.
+//! Short ids: the shortest prefix of an id's random part that names one memory, as people type and read it.
+//!
+//! An id begins with its time, so that the first digits of all ids of a minute are the same; its last group is random, and
+//! eight digits of it stay unique while a home grows.
 
 use super::Engine;
 use crate::{
@@ -7,116 +10,76 @@ use crate::{
     types::{MemoryId, Scope},
 };
 
-/// Shortest prefix; a shorter one would look like a word.
-const MIN_PREFIX_DIGITS: usize = 8;
+/// Digits of a short id: with a hundred thousand more memories, one of forty thousand becomes ambiguous.
+const SHORT_DIGITS: usize = 8;
 
 impl Engine {
-    /// Returns the shortest prefix of each id that no other memory of the scope shares, at least eight digits long.
-    /// [`Engine::resolve`] turns such a prefix into the id again.
+    /// Returns the shortest prefix of each id's last group that no other memory of the scope shares, at least eight digits
+    /// long; the whole id, if there is none. [`Engine::resolve`] turns it into the id again.
     pub async fn shorten_ids(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<String>> {
-        let mut sorted = ids.to_vec();
-        sorted.sort_unstable();
-        let mut searches: Vec<_> = ids
-            .iter()
-            .map(|id| PrefixSearch::new(*id, distinct_prefix_digits(*id, &sorted)))
-            .collect();
-        loop {
-            let mut open: Vec<_> = searches.iter_mut().filter(|search| search.is_open()).collect();
-            if open.is_empty() {
-                return Ok(searches.iter().map(PrefixSearch::prefix).collect());
-            }
-            let keys: Vec<_> = open.iter().map(|search| search.key()).collect();
-            let found = self.store.memories().find(scope, &keys, 2).await?;
-            for (search, memories) in open.iter_mut().zip(found) {
-                search.narrow(memories.len() < 2);
-            }
+        if ids.is_empty() {
+            return Ok(Vec::new());
         }
+        let short: Vec<String> =
+            ids.iter().map(|id| id.random_digits()[..SHORT_DIGITS].to_owned()).collect();
+        // A short id must not look like the beginning of another id either.
+        let beginnings = short.iter().cloned().map(MemoryKey::IdPrefix);
+        let keys: Vec<_> =
+            std::iter::once(MemoryKey::RandomPrefix(short.clone())).chain(beginnings).collect();
+        let limit = ids.len() * 2 + MAX_RIVALS;
+        let found = self.store.memories().find(scope, &keys, limit).await?;
+        let rivals: Vec<MemoryId> = found.iter().flatten().map(|memory| memory.id).collect();
+        Ok(ids.iter().map(|id| short_id(*id, &rivals)).collect())
     }
 }
 
-/// Binary search for the fewest digits that only one memory has. It tries the fewest first, which nearly always do.
-struct PrefixSearch {
-    id: MemoryId,
-    digits: String,
-    low: usize,
-    high: usize,
-    tried: usize,
-}
+/// Memories beyond the named ones that may share their digits.
+const MAX_RIVALS: usize = 100;
 
-impl PrefixSearch {
-    fn new(id: MemoryId, at_least: usize) -> Self {
-        let (digits, low) = (id.to_string().replace('-', ""), at_least.max(MIN_PREFIX_DIGITS));
-        Self { id, high: digits.len(), digits, low, tried: low }
-    }
-
-    fn is_open(&self) -> bool {
-        self.low < self.high
-    }
-
-    fn key(&self) -> MemoryKey {
-        MemoryKey::IdPrefix(self.digits[..self.tried].to_owned())
-    }
-
-    fn narrow(&mut self, is_unique: bool) {
-        if is_unique {
-            self.high = self.tried;
-        } else {
-            self.low = self.tried + 1;
-        }
-        self.tried = self.low.midpoint(self.high);
-    }
-
-    fn prefix(&self) -> String {
-        id_prefix(self.id, self.low)
-    }
-}
-
-/// Returns the number of digits that tell an id from its neighbours among sorted ones.
-fn distinct_prefix_digits(id: MemoryId, sorted: &[MemoryId]) -> usize {
-    let index = sorted.partition_point(|other| *other < id);
-    let neighbours = [index.checked_sub(1), index.checked_add(1)];
-    let shared = |other: &MemoryId| {
-        let digits = |id: &MemoryId| id.to_string().replace('-', "");
-        digits(&id).chars().zip(digits(other).chars()).take_while(|(a, b)| a == b).count()
+/// Returns the fewest digits that tell an id from its rivals.
+fn short_id(id: MemoryId, rivals: &[MemoryId]) -> String {
+    let digits = id.random_digits();
+    let shared = |rival: &MemoryId| {
+        let whole = rival.to_string().replace('-', "");
+        common_prefix(&digits, &whole).max(common_prefix(&digits, &rival.random_digits()))
     };
-    let neighbours = neighbours.into_iter().flatten().filter_map(|index| sorted.get(index));
-    neighbours.map(|other| shared(other) + 1).max().unwrap_or(0)
+    let rivals = rivals.iter().filter(|rival| **rival != id);
+    let needed = rivals.map(|rival| shared(rival) + 1).max().unwrap_or(0).max(SHORT_DIGITS);
+    digits.get(..needed).map_or_else(|| id.to_string(), str::to_owned)
 }
 
-/// Returns the first `count` digits of an id, with its hyphens.
-fn id_prefix(id: MemoryId, count: usize) -> String {
-    let text = id.to_string();
-    let mut remaining = count;
-    let is_taken = |c: &char| {
-        let taken = *c == '-' || remaining > 0;
-        remaining -= usize::from(*c != '-' && remaining > 0);
-        taken
-    };
-    text.chars().take_while(is_taken).collect::<String>().trim_end_matches('-').to_owned()
+fn common_prefix(one: &str, other: &str) -> usize {
+    one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_beginning_keeps_its_hyphens_but_does_not_end_with_one() {
-        let id: MemoryId = "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04".parse().unwrap();
-        assert_eq!(id_prefix(id, 8), "0199c3f2");
-        assert_eq!(id_prefix(id, 9), "0199c3f2-7");
-        assert_eq!(id_prefix(id, 32), "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04");
+    fn id(text: &str) -> MemoryId {
+        text.parse().unwrap()
     }
 
     #[test]
-    fn neighbours_say_how_many_digits_tell_an_id_apart() {
-        let ids: Vec<MemoryId> = [
-            "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04",
-            "0199c3f2-7d4e-7a31-b0c6-5f2d1e8a9b04",
-            "1199c3f2-7d4e-7a31-b0c6-5f2d1e8a9b04",
-        ]
-        .map(|id| id.parse().unwrap())
-        .into();
-        assert_eq!(distinct_prefix_digits(ids[0], &ids), 20);
-        assert_eq!(distinct_prefix_digits(ids[2], &ids), 1);
+    fn a_short_id_is_the_beginning_of_the_random_part() {
+        let tea = id("0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04");
+        assert_eq!(short_id(tea, &[tea]), "5f2d1e8a");
+        let rival = id("0199c3f2-7d4e-7a31-b0c6-5f2d1e8a9c04");
+        assert_eq!(short_id(tea, &[tea, rival]), "5f2d1e8a9b");
+        let twin = id("0199c3f2-7d4e-7a31-b0c6-5f2d1e8a9b04");
+        assert_eq!(short_id(tea, &[tea, twin]), tea.to_string());
+        let early = id("5f2d1e8a-9d4e-7a31-b0c6-000000000000");
+        assert_eq!(short_id(tea, &[early, tea]), "5f2d1e8a9b");
+    }
+
+    #[test]
+    fn ids_of_one_moment_differ_in_their_short_form() {
+        let now = "2026-03-02T12:00:00Z".parse().unwrap();
+        let ids: Vec<MemoryId> = (0..1_000).map(|_| MemoryId::new(now)).collect();
+        let mut short: Vec<String> = ids.iter().map(|id| short_id(*id, &ids)).collect();
+        assert!(short.iter().all(|short| short.len() == SHORT_DIGITS), "{short:?}");
+        short.sort_unstable();
+        short.dedup();
+        assert_eq!(short.len(), ids.len());
     }
 }

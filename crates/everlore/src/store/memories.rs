@@ -54,15 +54,34 @@ impl dyn Memories + '_ {
     }
 }
 
+/// Digits of the last group of an id.
+const RANDOM_DIGITS: usize = 12;
+
+/// Fewest bytes of the last group that are looked for: fewer would name a large part of the scope.
+const MIN_RANDOM_BYTES: usize = 2;
+
 /// Exact key of a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemoryKey {
     /// The first hexadecimal digits of an id, without hyphens.
     IdPrefix(String),
+    /// The first hexadecimal digits of the last group of an id, which is random; any of several.
+    RandomPrefix(Vec<String>),
     /// A uri. Turns are not found by it: theirs ends with their id.
     Uri(String),
     /// The digest of a text, among memories that are no turns.
     Text(Fingerprint),
+}
+
+impl MemoryKey {
+    /// Returns `false` if the key names ids and not this one: whole bytes of a random part are found, and it may have half of
+    /// one more.
+    pub(super) fn may_name(&self, id: &MemoryId) -> bool {
+        match self {
+            Self::RandomPrefix(prefixes) => has_random_prefix(id, prefixes),
+            _ => true,
+        }
+    }
 }
 
 /// Returns the lowest and highest id that start with these hexadecimal digits.
@@ -73,6 +92,25 @@ pub(super) fn id_range(prefix: &str) -> Option<(Vec<u8>, Vec<u8>)> {
         u128::from_str_radix(&digits, 16).ok().map(|id| id.to_be_bytes().to_vec())
     };
     (prefix.len() <= 32).then(|| Some((bytes('0')?, bytes('f')?)))?
+}
+
+/// Returns the first bytes of the last group of an id that ids with one of these digits have, and the number of bytes;
+/// `None` if a prefix is too short to look for, too long, or no hexadecimal number.
+pub(super) fn random_bytes(prefixes: &[String]) -> Option<(usize, Vec<Vec<u8>>)> {
+    let count = prefixes.iter().map(|prefix| prefix.len() / 2).min()?;
+    let bytes = |prefix: &String| {
+        let digits = prefix.get(..count * 2).filter(|_| prefix.len() <= RANDOM_DIGITS)?;
+        let pairs = (0..count).map(|pair| u8::from_str_radix(&digits[pair * 2..pair * 2 + 2], 16));
+        pairs.collect::<std::result::Result<Vec<u8>, _>>().ok()
+    };
+    let all = prefixes.iter().map(bytes).collect::<Option<Vec<_>>>()?;
+    (count >= MIN_RANDOM_BYTES).then_some((count, all))
+}
+
+/// Returns `true` if the last group of an id begins with one of these digits.
+fn has_random_prefix(id: &MemoryId, prefixes: &[String]) -> bool {
+    let random = id.random_digits();
+    prefixes.iter().any(|prefix| random.starts_with(prefix))
 }
 
 /// Filter on memories. An empty list matches any.

@@ -60,6 +60,11 @@ impl MemoryId {
         self.0.as_bytes()
     }
 
+    /// Returns the twelve digits of the last group. Ids of one moment differ there; in what comes before, the time is.
+    pub fn random_digits(&self) -> String {
+        self.0.simple().to_string().split_off(20)
+    }
+
     /// Creates an id from its 16 bytes.
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(Uuid::from_bytes(bytes))

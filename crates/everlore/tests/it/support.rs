@@ -154,6 +154,7 @@ pub(crate) async fn all(engine: &Engine, owner: &Scope) -> Vec<Memory> {
 pub(crate) fn id(number: u32) -> MemoryId {
     let mut bytes = [7; 16];
     bytes[..4].copy_from_slice(&number.to_be_bytes());
+    bytes[10..14].copy_from_slice(&number.to_be_bytes());
     MemoryId::from_bytes(bytes)
 }
 

@@ -354,7 +354,7 @@ async fn errors_are_sentences_that_name_the_field_and_what_to_do() {
         (
             "memory_save",
             json!({"action": "delete", "id": "the tea one"}),
-            "`the tea one` is not an id. Give an id, the beginning of one, or a uri.",
+            "`the tea one` is not an id. Give an id, the beginning of one, or a uri; `everlore search` finds memories by their words.",
         ),
         ("memory_recall", json!({"query": ""}), "The field `query` is missing"),
         (

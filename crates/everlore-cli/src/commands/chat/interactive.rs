@@ -88,7 +88,7 @@ impl ChatRun<'_> {
         match error {
             CliError::BrokenPipe => Err(error),
             CliError::Reported(report) => {
-                self.out.note(&format!("error: {}\nhint: {}", report.message, report.hint));
+                self.out.note_error(&report);
                 Ok(())
             }
         }

@@ -3,6 +3,7 @@
 //! The editor runs on a thread of its own, so that background work goes on meanwhile.
 
 use std::{
+    borrow::Cow,
     fs, io,
     io::Write,
     path::{Path, PathBuf},
@@ -12,15 +13,17 @@ use std::{
 
 use everlore::internal::{files::pending_text::TYPED_LINES_FILE, text::secrets::mask};
 use rustyline::{
-    CompletionType, Config, Context, Editor, Helper, Result as LineResult,
+    ColorMode, CompletionType, Config, Context, Editor, Helper, Result as LineResult,
     completion::Completer,
+    config::Configurer,
     error::ReadlineError,
-    highlight::Highlighter,
+    highlight::{CmdKind, Highlighter},
     hint::Hinter,
     history::{History, MemHistory},
     validate::{ValidationContext, ValidationResult, Validator},
 };
 use tokio::sync::oneshot;
+use unicode_width::UnicodeWidthStr;
 
 use crate::{CliError, Result, cli_context::private_file};
 
@@ -46,6 +49,8 @@ pub(crate) struct LineEditor {
 struct LineRequest {
     prompt: String,
     initial: String,
+    /// Set for a line that is not shown while it is typed.
+    is_secret: bool,
     reply: oneshot::Sender<Result<LineInput>>,
 }
 
@@ -72,10 +77,20 @@ impl LineEditor {
 
     /// Reads a line that starts with an editable text.
     pub(crate) async fn read_line_with(&self, prompt: &str, initial: &str) -> Result<LineInput> {
+        self.request(prompt, initial, false).await
+    }
+
+    /// Reads a line that is shown as stars and kept in no history.
+    pub(crate) async fn read_secret(&self, prompt: &str) -> Result<LineInput> {
+        self.request(prompt, "", true).await
+    }
+
+    async fn request(&self, prompt: &str, initial: &str, is_secret: bool) -> Result<LineInput> {
         let (reply, input) = oneshot::channel();
         let (prompt, initial) = (prompt.to_owned(), initial.to_owned());
         let closed = || CliError::new("io", "the terminal cannot be read", "start again");
-        self.requests.send(LineRequest { prompt, initial, reply }).map_err(|_| closed())?;
+        let request = LineRequest { prompt, initial, is_secret, reply };
+        self.requests.send(request).map_err(|_| closed())?;
         input.await.map_err(|_| closed())?
     }
 }
@@ -98,16 +113,27 @@ fn serve_requests(
     }
     let mut editor = Editor::with_history(config, lines);
     if let Ok(editor) = &mut editor {
-        editor.set_helper(Some(CommandCompleter(words)));
+        editor.set_helper(Some(CommandCompleter { words, is_masking: false }));
     }
-    while let Ok(LineRequest { prompt, initial, reply }) = requests.recv() {
+    while let Ok(LineRequest { prompt, initial, is_secret, reply }) = requests.recv() {
         let input = match &mut editor {
-            Ok(editor) => edit_line(editor, &prompt, &initial, history),
+            Ok(editor) => {
+                mask_input(editor, is_secret);
+                edit_line(editor, &prompt, &initial, history.filter(|_| !is_secret))
+            }
             Err(error) => Err(CliError::io("the terminal", io::Error::other(error.to_string()))),
         };
         if reply.send(input).is_err() {
             return;
         }
+    }
+}
+
+/// Shows what is typed from now on as stars, or as it is. Stars are drawn as a highlight, so NO_COLOR must not switch it off.
+fn mask_input(editor: &mut Editor<CommandCompleter, MemHistory>, is_masking: bool) {
+    editor.set_color_mode(if is_masking { ColorMode::Forced } else { ColorMode::Enabled });
+    if let Some(helper) = editor.helper_mut() {
+        helper.is_masking = is_masking;
     }
 }
 
@@ -179,13 +205,25 @@ fn rewrite_file(path: &Path, lines: &[String]) -> io::Result<()> {
 }
 
 /// Completion of command names; a line that ends with a backslash continues.
-struct CommandCompleter(&'static [&'static str]);
+struct CommandCompleter {
+    words: &'static [&'static str],
+    is_masking: bool,
+}
 
 impl Helper for CommandCompleter {}
 impl Hinter for CommandCompleter {
     type Hint = String;
 }
-impl Highlighter for CommandCompleter {}
+
+impl Highlighter for CommandCompleter {
+    fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
+        if self.is_masking { "*".repeat(line.width()).into() } else { line.into() }
+    }
+
+    fn highlight_char(&self, _: &str, _: usize, _: CmdKind) -> bool {
+        self.is_masking
+    }
+}
 
 impl Validator for CommandCompleter {
     fn validate(&self, typed: &mut ValidationContext<'_>) -> LineResult<ValidationResult> {
@@ -207,7 +245,7 @@ impl Completer for CommandCompleter {
         _: &Context<'_>,
     ) -> LineResult<(usize, Vec<Self::Candidate>)> {
         let matches = |word: &&&str| !line.is_empty() && word.starts_with(&line[..at]);
-        Ok((0, self.0.iter().filter(matches).map(ToString::to_string).collect()))
+        Ok((0, self.words.iter().filter(matches).map(ToString::to_string).collect()))
     }
 }
 

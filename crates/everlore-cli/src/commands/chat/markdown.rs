@@ -1,7 +1,9 @@
 //! Streaming markdown renderer for a terminal: each chunk is shown at once, and nothing is drawn twice.
 //!
-//! Only undecided markers are held back: those at the beginning of a line, and one whose next character decides its
-//! meaning. The terminal wraps lines, so a new width needs no redraw.
+//! Only what is undecided is held back: markers at the beginning of a line, one whose next character decides its meaning,
+//! the word that may begin a new line, and the rows of a table until it ends.
+
+use super::{markdown_table::render_markdown_table, word_wrap::WrappedText};
 
 /// Kind of the current line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,12 +38,20 @@ pub(super) struct MarkdownRenderer {
     code: bool,
     /// Last character shown.
     last_char: char,
+    /// Rows of the current table.
+    table: Vec<String>,
+    /// Text on its way to the terminal, and its width.
+    out: WrappedText,
+    width: Option<usize>,
 }
 
 impl MarkdownRenderer {
-    /// Returns a renderer at the beginning of a text.
-    pub(super) fn new() -> Self {
+    /// Returns a renderer at the beginning of a text, for a terminal of this width; `None` does not wrap.
+    pub(super) fn new(width: Option<usize>) -> Self {
         Self {
+            table: Vec::new(),
+            out: WrappedText::new(width),
+            width,
             line_kind: LineKind::Unknown,
             pending: String::new(),
             fence: None,
@@ -54,31 +64,33 @@ impl MarkdownRenderer {
 
     /// Renders the next chunk, as far as its markers are decided.
     pub(super) fn push(&mut self, chunk: &str) -> String {
-        let mut out = String::new();
+        let mut out = std::mem::take(&mut self.out);
         for c in chunk.chars().filter(|c| *c == '\n' || *c == '\t' || !c.is_control()) {
             self.push_char(c, &mut out);
         }
-        out
+        self.out = out;
+        self.out.take()
     }
 
     /// Renders what was held back, resets all styles and ends the last line.
     pub(super) fn finish(&mut self) -> String {
-        let mut out = String::new();
+        let mut out = std::mem::take(&mut self.out);
         if self.line_kind == LineKind::Unknown && !self.pending.is_empty() {
             self.end_line(&mut out);
         }
+        self.end_table(&mut out);
         self.flush_pending(' ', &mut out);
         if self.is_styled() {
-            out += RESET;
+            out.push_str(RESET);
         }
         if self.last_char != '\n' {
             out.push('\n');
         }
-        *self = Self::new();
-        out
+        *self = Self::new(self.width);
+        out.finish()
     }
 
-    fn push_char(&mut self, c: char, out: &mut String) {
+    fn push_char(&mut self, c: char, out: &mut WrappedText) {
         match (c, self.line_kind) {
             ('\n', _) => self.end_line(out),
             (_, LineKind::Unknown) => {
@@ -95,7 +107,8 @@ impl MarkdownRenderer {
     }
 
     /// Renders the beginning of a line, whose markers are complete.
-    fn begin_line(&mut self, out: &mut String) {
+    fn begin_line(&mut self, out: &mut WrappedText) {
+        self.end_table(out);
         let pending = std::mem::take(&mut self.pending);
         let text = pending.trim_start();
         let indent = &pending[..pending.len() - text.len()];
@@ -111,6 +124,7 @@ impl MarkdownRenderer {
             (LineKind::Text, indent.to_owned(), text)
         };
         out.push_str(&shown);
+        hang(out, &shown, indent);
         self.line_kind = line;
         self.last_char = ' ';
         for c in rest.chars() {
@@ -118,19 +132,27 @@ impl MarkdownRenderer {
         }
     }
 
-    fn begin_code(&mut self, out: &mut String) {
+    fn begin_code(&mut self, out: &mut WrappedText) {
         let pending = std::mem::take(&mut self.pending);
+        out.begin_verbatim();
         out.push_str(CODE);
         out.push_str(&pending);
         (self.line_kind, self.last_char) = (LineKind::Code, ' ');
     }
 
     /// Renders the rest of a line at its end.
-    fn end_line(&mut self, out: &mut String) {
+    fn end_line(&mut self, out: &mut WrappedText) {
         if self.line_kind == LineKind::Unknown {
             let pending = std::mem::take(&mut self.pending);
+            if self.fence.is_none() && pending.trim_start().starts_with('|') {
+                return self.table.push(pending);
+            }
+            self.end_table(out);
             match self.render_whole_line(&pending) {
-                Some(shown) => out.push_str(&shown),
+                Some(shown) => {
+                    out.begin_verbatim();
+                    out.push_str(&shown);
+                }
                 None => {
                     self.pending = pending;
                     self.begin_line(out);
@@ -144,6 +166,25 @@ impl MarkdownRenderer {
         out.push('\n');
         (self.bold, self.italic, self.code) = (false, false, false);
         (self.line_kind, self.last_char) = (LineKind::Unknown, '\n');
+    }
+
+    /// Renders the table that ends here, if there is one.
+    fn end_table(&mut self, out: &mut WrappedText) {
+        let rows = std::mem::take(&mut self.table);
+        if rows.is_empty() {
+            return;
+        }
+        match render_markdown_table(&rows, self.width) {
+            Some(table) => {
+                for line in table.lines() {
+                    out.begin_verbatim();
+                    out.push_str(line);
+                    out.push('\n');
+                }
+            }
+            // Lines that only begin like a table.
+            None => rows.iter().for_each(|row| out.push_str(&format!("{row}\n"))),
+        }
     }
 
     /// Renders a line that is only recognised as a whole: a fence, code, or a thematic break.
@@ -174,7 +215,7 @@ impl MarkdownRenderer {
     }
 
     /// Renders a character inside a line.
-    fn push_inline(&mut self, c: char, out: &mut String) {
+    fn push_inline(&mut self, c: char, out: &mut WrappedText) {
         if self.pending == "\\" && ESCAPABLE.contains(c) {
             self.pending.clear();
             return self.emit(c, out);
@@ -188,7 +229,7 @@ impl MarkdownRenderer {
     }
 
     /// Shows or applies held-back markers, now that the next character is known.
-    fn flush_pending(&mut self, next: char, out: &mut String) {
+    fn flush_pending(&mut self, next: char, out: &mut WrappedText) {
         let pending = std::mem::take(&mut self.pending);
         match pending.as_str() {
             "" => {}
@@ -213,7 +254,7 @@ impl MarkdownRenderer {
         }
     }
 
-    fn toggle(&mut self, change: impl FnOnce(&mut Self), out: &mut String) {
+    fn toggle(&mut self, change: impl FnOnce(&mut Self), out: &mut WrappedText) {
         change(self);
         out.push_str(RESET);
         let heading = self.line_kind == LineKind::Heading;
@@ -223,7 +264,7 @@ impl MarkdownRenderer {
         }
     }
 
-    fn emit(&mut self, c: char, out: &mut String) {
+    fn emit(&mut self, c: char, out: &mut WrappedText) {
         out.push(c);
         self.last_char = c;
     }
@@ -257,70 +298,21 @@ fn may_be_marker(pending: &str) -> bool {
         || only(&['_', ' '])
         || text == "+"
         || text == ">"
+        || text.starts_with('|')
+}
+
+/// Lets the lines that continue a list item, a quote or an indented line begin below its text.
+fn hang(out: &mut WrappedText, shown: &str, indent: &str) {
+    let blanks = indent.chars().count();
+    if shown.ends_with("• ") {
+        out.hang(" ".repeat(blanks + 2), blanks + 2);
+    } else if shown.contains('│') {
+        out.hang(shown.to_owned(), blanks + 2);
+    } else {
+        out.hang(indent.to_owned(), blanks);
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rendered(text: &str) -> String {
-        let mut markdown = MarkdownRenderer::new();
-        let out = markdown.push(text);
-        out + &markdown.finish()
-    }
-
-    /// Renders a text with names for the styles.
-    fn with_style_names(text: &str) -> String {
-        let names = [(BOLD, "<b>"), (FAINT, "<f>"), (ITALIC, "<i>"), (CODE, "<c>"), (RESET, "</>")];
-        names.iter().fold(rendered(text), |text, (code, name)| text.replace(code, name))
-    }
-
-    #[test]
-    fn markers_become_styles() {
-        assert_eq!(with_style_names("# Tea\nplain"), "<b>Tea</>\nplain\n");
-        assert_eq!(with_style_names("a **bold** word"), "a </><b>bold</> word\n");
-        assert_eq!(with_style_names("*so* and `x * y`"), "</><i>so</> and </><c>x * y</>\n");
-        assert_eq!(with_style_names("- one\n  * two\n+ 三"), "• one\n  • two\n• 三\n");
-        assert_eq!(with_style_names("> quoted"), "<f>│</> quoted\n");
-        assert_eq!(with_style_names("---\nx"), "<f>────────────────────</>\nx\n");
-    }
-
-    #[test]
-    fn code_is_left_as_it_is() {
-        let code = "```rust\nlet a_b = **x**; # no\n\n```\n**now**";
-        let expected = "<f>```rust</>\n<c>let a_b = **x**; # no</>\n\n<f>```</>\n</><b>now</>\n";
-        assert_eq!(with_style_names(code), expected);
-    }
-
-    #[test]
-    fn text_that_only_looks_like_a_marker_is_shown() {
-        assert_eq!(with_style_names("2 * 3 * 4 = 24"), "2 * 3 * 4 = 24\n");
-        assert_eq!(with_style_names("snake_case_name and #1"), "snake_case_name and #1\n");
-        assert_eq!(with_style_names("#1 of 3\n-5 degrees"), "#1 of 3\n-5 degrees\n");
-        assert_eq!(with_style_names(r"\*not\* C:\dir"), "*not* C:\\dir\n");
-        assert_eq!(with_style_names("我最喜欢**龙井茶**。"), "我最喜欢</><b>龙井茶</>。\n");
-    }
-
-    #[test]
-    fn chunks_of_any_size_render_the_same() {
-        let text =
-            "# 标题\n\nSome **bold**, *it* and `code`.\n\n```sh\nls -la\n```\n1. one\n- 茶 *\n";
-        let whole = rendered(text);
-        let mut markdown = MarkdownRenderer::new();
-        let single: String =
-            text.chars().map(|c| markdown.push(c.encode_utf8(&mut [0; 4]))).collect();
-        assert_eq!(single + &markdown.finish(), whole);
-    }
-
-    #[test]
-    fn text_is_shown_before_its_line_ends() {
-        let mut markdown = MarkdownRenderer::new();
-        assert_eq!(markdown.push("Hello, wor"), "Hello, wor");
-        assert_eq!(markdown.push("ld"), "ld");
-    }
-
-    #[test]
-    fn an_answer_cannot_steer_the_terminal() {
-        assert_eq!(rendered("a\u{1b}[2Jb\u{7}"), "a[2Jb\n");
-    }
-}
+#[path = "markdown_tests.rs"]
+mod tests;

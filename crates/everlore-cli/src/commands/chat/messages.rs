@@ -66,6 +66,7 @@ A line that ends with \\ continues on the next. Ctrl+C interrupts an answer. Wri
         "正在从对话中提取记忆……（Ctrl+C 留到以后）";
     no_model() = "no model is set up", "还没有设置模型";
     ask_setup() = "set one up now with `everlore onboard`?", "现在用 `everlore onboard` 设置吗？";
+    waiting() = "waiting for the model", "正在等待模型";
     no_answer() = "(the model did not answer)", "（模型没有回答）";
     welcome(name: &str, session: &str) =
         "{name} · conversation {session} · /help lists the commands, Ctrl+D ends",
@@ -105,10 +106,10 @@ impl UiMessages {
 
     pub(super) fn extracted(self, changed: usize) -> String {
         if self.chinese {
-            format!("记住了 {changed} 条；用 `everlore memory list` 查看")
+            format!("记住了 {changed} 条；用 `everlore list` 查看")
         } else {
             let memories = pluralize(changed, "memory", "memories");
-            format!("remembered: {memories}; `everlore memory list` shows them")
+            format!("remembered: {memories}; `everlore list` shows them")
         }
     }
 

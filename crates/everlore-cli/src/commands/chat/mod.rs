@@ -2,6 +2,8 @@
 
 mod line_editor;
 mod markdown;
+mod markdown_table;
+mod word_wrap;
 mod messages;
 mod reply_printer;
 mod responder;

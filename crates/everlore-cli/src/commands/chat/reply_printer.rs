@@ -5,11 +5,13 @@ use everlore::{
     engine::DueReminder,
     llm::TokenUsage,
 };
+use indicatif::ProgressBar;
 use serde_json::Value;
 
-use super::{markdown::MarkdownRenderer, messages::UiMessages};
+use super::{markdown::MarkdownRenderer, messages::UiMessages, word_wrap::WrappedText};
 use crate::{
     CliError, Output, Result,
+    output::terminal_width,
     render::{pluralize, sanitize, truncate_width},
 };
 
@@ -22,6 +24,10 @@ pub(super) struct ReplyPrinter<'a> {
     messages: UiMessages,
     /// Markdown renderer; `None` prints the text as it is.
     markdown: Option<MarkdownRenderer>,
+    /// Word wrap of a text that is not rendered, on a terminal.
+    plain: Option<WrappedText>,
+    /// Sign that the answer is being waited for.
+    waiting: Option<ProgressBar>,
     /// `true` on a terminal.
     is_live: bool,
     is_silent: bool,
@@ -32,7 +38,9 @@ pub(super) struct ReplyPrinter<'a> {
 
 impl<'a> ReplyPrinter<'a> {
     pub(super) fn new(out: &'a mut Output, messages: UiMessages, style: ReplyStyle) -> Self {
-        let markdown = (style == ReplyStyle::Rendered).then(MarkdownRenderer::new);
+        let width = terminal_width();
+        let markdown = (style == ReplyStyle::Rendered).then(|| MarkdownRenderer::new(width));
+        let plain = (style == ReplyStyle::Plain).then(|| WrappedText::new(width));
         let (is_live, is_silent) = (
             matches!(style, ReplyStyle::Rendered | ReplyStyle::Plain),
             style == ReplyStyle::Silent,
@@ -41,6 +49,8 @@ impl<'a> ReplyPrinter<'a> {
             out,
             messages,
             markdown,
+            plain,
+            waiting: None,
             is_live,
             is_silent,
             at_line_start: true,
@@ -49,8 +59,22 @@ impl<'a> ReplyPrinter<'a> {
         }
     }
 
+    /// Shows that the answer is being waited for, on a terminal.
+    pub(super) fn wait(&mut self) {
+        if self.is_live && self.waiting.is_none() {
+            self.waiting = Some(self.out.waiting_sign(self.messages.waiting()));
+        }
+    }
+
+    fn end_wait(&mut self) {
+        if let Some(sign) = self.waiting.take() {
+            sign.finish_and_clear();
+        }
+    }
+
     /// Prints an event. A write error is returned by [`Self::finish`].
     pub(super) fn print_event(&mut self, event: &ChatEvent<'_>) {
+        self.end_wait();
         let printed = match event {
             ChatEvent::Text(text) => self.print_text(text),
             ChatEvent::Injected(injected) => {
@@ -76,10 +100,14 @@ impl<'a> ReplyPrinter<'a> {
         if let Err(error) = printed {
             self.write_error.get_or_insert(error);
         }
+        if !matches!(event, ChatEvent::Text(_)) {
+            self.wait();
+        }
     }
 
     /// Ends the last line, and prints the outcome and token counts.
     pub(super) fn finish(mut self, reply: &ChatReply) -> Result<()> {
+        self.end_wait();
         self.end_text()?;
         if let Some(error) = self.write_error.take() {
             return Err(error);
@@ -104,6 +132,7 @@ impl<'a> ReplyPrinter<'a> {
 
     /// Ends the text of a failed answer.
     pub(super) fn abort(mut self) -> Result<()> {
+        self.end_wait();
         self.end_text()
     }
 
@@ -122,10 +151,13 @@ impl<'a> ReplyPrinter<'a> {
         if self.is_silent {
             return Ok(());
         }
-        let rendered = match &mut self.markdown {
-            Some(markdown) => markdown.push(text),
-            None if self.is_live => sanitize(text).into_owned(),
-            None => text.to_owned(),
+        let rendered = match (&mut self.markdown, &mut self.plain) {
+            (Some(markdown), _) => markdown.push(text),
+            (None, Some(plain)) => {
+                plain.push_str(&sanitize(text));
+                plain.take()
+            }
+            (None, None) => text.to_owned(),
         };
         if let Some(last) = text.chars().next_back() {
             self.at_line_start = last == '\n';
@@ -135,13 +167,16 @@ impl<'a> ReplyPrinter<'a> {
     }
 
     fn end_text(&mut self) -> Result<()> {
-        match &mut self.markdown {
-            Some(markdown) => {
-                let rest = markdown.finish();
-                self.out.text(&rest)?;
+        if let Some(markdown) = &mut self.markdown {
+            let rest = markdown.finish();
+            self.out.text(&rest)?;
+        } else {
+            let rest = self.plain.as_mut().map(WrappedText::finish).unwrap_or_default();
+            let end = if self.at_line_start { "" } else { "\n" };
+            if let Some(plain) = &mut self.plain {
+                *plain = WrappedText::new(terminal_width());
             }
-            None if !self.at_line_start => self.out.text("\n")?,
-            None => {}
+            self.out.text(&format!("{rest}{end}"))?;
         }
         self.at_line_start = true;
         self.out.flush()

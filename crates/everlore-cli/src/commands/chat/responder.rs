@@ -48,6 +48,7 @@ impl Responder {
     ) -> Result<(ChatReply, Option<OfflineAnswer>)> {
         match self {
             Self::Model(session) => {
+                printer.wait();
                 let mut sink = |event: ChatEvent<'_>| printer.print_event(&event);
                 Ok((session.send(text, &mut sink, interrupt).await?, None))
             }

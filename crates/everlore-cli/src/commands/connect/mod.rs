@@ -21,6 +21,8 @@ use self::{
 };
 use crate::{
     CliContext, CliError, Exit, Output, Result,
+    messages::translate,
+    near_words::nearest,
     render::{new_table, render_table, shell_quote},
 };
 
@@ -72,6 +74,9 @@ struct AgentSelectionArgs {
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
     project: Option<PathBuf>,
 }
+
+/// Shortest part of a name that is taken for it.
+const MIN_NAME_PART: usize = 3;
 
 /// Outcome for one file of an agent.
 #[derive(Debug, Serialize)]
@@ -168,10 +173,11 @@ impl AgentSelectionArgs {
         }
         let named = |name: &String| {
             CodingAgent::from_name(name).ok_or_else(|| {
-                CliError::invalid(
-                    format!("there is no agent `{name}`"),
-                    format!("choose one of: {known}"),
-                )
+                let hint = match nearest_agent(name) {
+                    Some(near) => format!("try `everlore connect {near}`; agents: {known}"),
+                    None => format!("choose one of: {known}"),
+                };
+                CliError::invalid(format!("there is no agent `{name}`"), hint)
             })
         };
         self.agents.iter().map(named).collect()
@@ -203,6 +209,13 @@ impl AgentSelectionArgs {
             project,
         })
     }
+}
+
+/// Returns the agent that a part of its name or a slip of the finger means.
+fn nearest_agent(name: &str) -> Option<&'static str> {
+    let (name, names) = (name.to_lowercase(), CodingAgent::ALL.map(CodingAgent::as_str));
+    let begins = |known: &&str| name.len() >= MIN_NAME_PART && known.starts_with(&*name);
+    names.into_iter().find(begins).or_else(|| nearest(&name, names))
 }
 
 /// Returns the agents that are installed on this machine.
@@ -319,8 +332,8 @@ fn print_outcomes(outcomes: &[FileOutcome], done: &str, out: &mut Output) -> Res
     for file in outcomes {
         let (agent, path) = (file.agent, file.path.display());
         match file.outcome {
-            EditOutcome::Changed => out.line(&format!("{done}: {agent}, {path}"))?,
-            EditOutcome::Same => out.line(&format!("nothing to change: {agent}, {path}"))?,
+            EditOutcome::Changed => out.say(&format!("{done}: {agent}, {path}"))?,
+            EditOutcome::Same => out.say(&format!("nothing to change: {agent}, {path}"))?,
             EditOutcome::NotEditable => {
                 out.note(&format!(
                     "{agent}: {path} cannot be parsed and was not changed; edit it by hand"
@@ -350,7 +363,8 @@ fn list_agents(paths: &AgentPaths, out: &mut Output) -> Result<Exit> {
     for (agent, installed, tools, hooks) in rows {
         let yes = |yes: bool| if yes { "yes" } else { "no" };
         let hooks = if agent.host().is_some() { yes(hooks) } else { "–" };
-        table.add_row([agent.as_str(), yes(installed), yes(tools), hooks]);
+        let cells = [agent.as_str(), yes(installed), yes(tools), hooks];
+        table.add_row(cells.map(translate));
     }
     out.text(&render_table(table))?;
     Ok(Exit::Done)

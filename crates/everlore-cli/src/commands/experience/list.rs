@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     CliContext, Exit, Output, Result,
-    render::{new_table, render_table, sanitize, truncate_width},
+    render::{new_table, render_list, sanitize, truncate_width},
     times::format_age,
 };
 
@@ -50,7 +50,7 @@ impl ExperienceListArgs {
                 format_age(experience.at, &cx.now()),
             ]);
         }
-        out.text(&render_table(rows))?;
+        out.text(&render_list(rows))?;
         Ok(exit)
     }
 }

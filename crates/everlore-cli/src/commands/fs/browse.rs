@@ -10,7 +10,8 @@ use everlore::{
 use crate::{
     CliContext, Exit, Output, Result,
     render::{
-        TITLE_CELLS, format_bytes, new_table, render_table, sanitize_for_agent, truncate_width,
+        TITLE_CELLS, format_bytes, new_table, render_list, render_table, sanitize_for_agent,
+        truncate_width,
     },
     times::format_age,
 };
@@ -67,7 +68,7 @@ fn render_listing(items: &[FsEntry], cx: &CliContext) -> String {
             truncate_width(&sanitize_for_agent(&item.summary), TITLE_CELLS),
         ]);
     }
-    render_table(rows)
+    render_list(rows)
 }
 
 fn display_name(item: &FsEntry) -> String {

@@ -68,7 +68,7 @@ impl MemoryDeleteArgs {
         }
         for (id, seq) in deleted {
             let id = out.bold(&id.to_string());
-            out.line(&format!("deleted: {id} (undo with: everlore memory undo {seq})"))?;
+            out.say(&format!("deleted: {id} (undo with: everlore memory undo {seq})"))?;
         }
         Ok(Exit::Done)
     }

@@ -36,7 +36,7 @@ pub(crate) struct MemoryForgetArgs {
 
 impl MemoryForgetArgs {
     /// Erases each memory, or everything of an owner, and prints the receipt.
-    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         if self.owner.is_named() {
             return self.owner.remove(RemovalMode::Forget, self.yes, cx, out).await;
         }
@@ -67,18 +67,18 @@ fn print_receipt(receipt: &ForgetReceipt, out: &mut Output) -> Result<()> {
     }
     out.text(&render_receipts(&receipt.forgotten))?;
     for day in receipt.forgotten.iter().flat_map(|report| &report.daily) {
-        out.line(&redacted_line(day))?;
+        out.say(&redacted_line(day))?;
     }
     for RedactedLayer { layer, removed } in &receipt.layers {
         let images = pluralize(removed.images, "earlier state", "earlier states");
-        out.line(&format!("layer {layer} quoted it: removed from its file and {images} of it"))?;
+        out.say(&format!("layer {layer} quoted it: removed from its file and {images} of it"))?;
     }
     let pending = [
         (receipt.pending, "pending save", "pending saves"),
         (receipt.typed, "line typed in chat", "lines typed in chat"),
     ];
     for (count, what, plural) in pending.into_iter().filter(|(count, ..)| *count > 0) {
-        out.line(&format!("removed {}", pluralize(count, what, plural)))?;
+        out.say(&format!("removed {}", pluralize(count, what, plural)))?;
     }
     receipt.forgotten.iter().filter_map(derived_note).for_each(|note| out.note(&note));
     receipt.vaults.iter().filter_map(vault_note).for_each(|note| out.note(&note));

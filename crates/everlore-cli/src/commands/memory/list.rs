@@ -13,7 +13,7 @@ use crate::{
         check_args::{self, CheckedMemoryView, verify_memories},
         filter_args::FilterArgs,
     },
-    render::{TITLE_CELLS, memory_title, new_table, render_table, truncate_width},
+    render::{TITLE_CELLS, memory_title, new_table, render_list, truncate_width},
     times::format_age,
 };
 
@@ -47,7 +47,7 @@ pub(crate) struct MemoryListArgs {
 
 impl MemoryListArgs {
     /// Lists a page or everything.
-    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let (memories, next) = self.find_page(cx).await?;
         let checks = if self.verify {
             verify_memories(cx.engine().await?, &memories).await
@@ -131,5 +131,5 @@ pub(super) async fn render_memories(memories: &[Memory], cx: &CliContext) -> Res
             memory.status.to_string(),
         ]);
     }
-    Ok(render_table(rows))
+    Ok(render_list(rows))
 }

@@ -17,6 +17,13 @@ mod capture_status;
 mod export;
 mod import;
 
+pub(crate) use self::{
+    forget::MemoryForgetArgs,
+    list::MemoryListArgs,
+    show::MemoryShowArgs,
+    undo::{MemoryRedoArgs, MemoryUndoArgs},
+};
+
 use clap::Subcommand;
 
 use super::{CommandFuture, dispatch, recall::RecallArgs};

@@ -7,6 +7,7 @@ use jiff::Zoned;
 use crate::{
     CliContext, Exit, Output, Result,
     commands::check_args::{CheckedMemoryView, check_status_line},
+    messages::translate,
     render::{new_table, render_table, sanitize},
     times::{format_age, format_minute},
 };
@@ -20,7 +21,7 @@ pub(crate) struct MemoryShowArgs {
 
 impl MemoryShowArgs {
     /// Prints the memory.
-    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let id = engine.resolve(&cx.scope, &self.id).await?;
         let memory = engine.get(&cx.scope, id).await?;
@@ -61,7 +62,7 @@ fn render_memory(memory: &Memory, check: Option<&CheckResult>, now: &Zoned) -> S
     ];
     let mut rows = new_table(&[]);
     for (name, value) in fields.iter().filter(|(_, value)| !value.is_empty()) {
-        rows.add_row([*name, &sanitize(value)]);
+        rows.add_row([translate(name), sanitize(value)]);
     }
     format!("{}\n{}\n", render_table(rows), sanitize(memory.content.trim_end()))
 }

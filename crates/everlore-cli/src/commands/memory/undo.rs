@@ -9,7 +9,7 @@ use crate::{CliContext, Exit, Output, Result, render::pluralize};
 /// Undo the newest change that is not undone yet; again and again, it goes back step by step
 ///
 /// What one command changed is one step, such as all of an import. Name a change or a run to undo that one. This can be
-/// undone too, with `everlore memory redo`.
+/// undone too, with `everlore redo`.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct MemoryUndoArgs {
@@ -32,7 +32,7 @@ pub(crate) struct MemoryRedoArgs {}
 
 impl MemoryUndoArgs {
     /// Undoes the change, the run or the newest step, and prints it.
-    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
         let target = match (self.seq, self.run) {
             (Some(seq), _) => UndoTarget::Change(seq),
@@ -46,7 +46,7 @@ impl MemoryUndoArgs {
 
 impl MemoryRedoArgs {
     /// Redoes the step that was undone last, and prints it.
-    pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         print_step(&cx.engine().await?.redo(&cx.scope).await?, "redone", out)
     }
 }
@@ -62,6 +62,6 @@ fn print_step(step: &UndoneStep, done: &str, out: &mut Output) -> Result<Exit> {
             format!("run {run}, {}", pluralize(step.undone.len(), "change", "changes"))
         }
     };
-    out.line(&format!("{done}: {target}"))?;
+    out.say(&format!("{done}: {target}"))?;
     Ok(Exit::Done)
 }

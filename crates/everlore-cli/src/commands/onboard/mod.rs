@@ -4,17 +4,26 @@ mod config_edit;
 mod soul_edit;
 mod model_probe;
 mod wizard;
+mod answers;
+mod report;
 
 use std::io::{self, IsTerminal};
 
 use clap::Args;
-use everlore::engine::Language;
+use everlore::{config::SecretString, engine::Language};
 use serde_json::{Value, json};
 
-use self::{config_edit::ConfigEdit, model_probe::ModelProbe, soul_edit::SoulEdit, wizard::Wizard};
+use self::{
+    config_edit::ConfigEdit,
+    model_probe::ModelProbe,
+    report::{print_next, print_unchanged, print_written},
+    soul_edit::SoulEdit,
+    wizard::Wizard,
+};
 use crate::{
     CliContext, CliError, Exit, Output, Result,
     commands::{chat::UiMessages, connect},
+    config_file, keys,
 };
 
 /// Choose a model and who the agent is
@@ -22,7 +31,7 @@ use crate::{
 /// At a terminal it asks step by step; a given option skips its question, and Enter leaves a step unchanged. With --yes
 /// it asks nothing, and writes nothing if the model does not answer. It edits config.toml, where comments and other
 /// settings stay, and sections of SOUL.md; sections that you wrote are replaced only after a confirmation, or with
-/// --replace. Keys are written to no file. Run it again to change a choice.
+/// --replace. A key that you type goes into keys.toml, which only you can read. Run it again to change a choice.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct OnboardArgs {
     /// The language of prompts and of the wizard: en, zh or auto
@@ -71,11 +80,15 @@ struct OnboardChoices {
     model: Option<String>,
     base_url: Option<String>,
     key_command: Option<String>,
+    /// Provider and key that was typed for it; it goes into keys.toml.
+    key: Option<(String, SecretString)>,
     name: Option<String>,
     personality: Option<String>,
     speaking: Option<String>,
     connect: Vec<String>,
     no_check: bool,
+    /// Set if the model was asked and did not answer.
+    is_silent: bool,
 }
 
 impl OnboardChoices {
@@ -127,11 +140,13 @@ impl OnboardArgs {
             model: trimmed(self.model),
             base_url: trimmed(self.base_url),
             key_command: trimmed(self.key_command),
+            key: None,
             name: trimmed(self.name),
             personality: trimmed(self.personality),
             speaking: trimmed(self.speaking),
             connect: self.connect,
             no_check: self.no_check,
+            is_silent: false,
         }
     }
 }
@@ -144,7 +159,7 @@ async fn run_unattended(
     replace: bool,
 ) -> Result<Exit> {
     let messages = messages_for(cx, choices);
-    let edit = config_edit::apply_choices(&config_edit::read_config(&cx.settings.path)?, choices)?;
+    let edit = config_edit::apply_choices(&config_file::read_config(&cx.settings.path)?, choices)?;
     let probe = if choices.has_model() && !choices.no_check {
         Some(model_probe::probe_model(cx, &model_probe::config_with_choices(cx, choices)).await)
     } else {
@@ -163,7 +178,7 @@ async fn run_unattended(
     }
     let (changes, sections) =
         (edit.changes.clone(), [soul.added.clone(), soul.replaced.clone()].concat());
-    write_choices(cx, &edit, soul)?;
+    write_choices(cx, &edit, soul, choices)?;
     if out.is_json() {
         out.json(&report_json(cx, &changes, &sections, probe.as_ref()))?;
         return Ok(Exit::Done);
@@ -171,8 +186,9 @@ async fn run_unattended(
     if let Some(probe) = probe {
         out.line(&probe.render_line(messages))?;
     }
-    print_written(cx, out, &changes, &sections, messages)?;
+    print_written(cx, out, (&changes, &sections), messages)?;
     connect_chosen(cx, out, &choices.connect)?;
+    print_next(cx, choices, out, messages)?;
     Ok(Exit::Done)
 }
 
@@ -210,7 +226,8 @@ fn report_json(
     })
 }
 
-/// Asks step by step; nothing is written before the last question.
+/// Asks step by step; nothing is written before the last question. Answers are never lost: whatever ends the wizard, it
+/// prints the command that goes on with them.
 async fn run_wizard(
     cx: &CliContext,
     out: &mut Output,
@@ -218,35 +235,51 @@ async fn run_wizard(
     replace: bool,
 ) -> Result<Exit> {
     let mut wizard = Wizard::new(cx, out, messages_for(cx, &choices));
-    let Some(choices) = wizard.run(choices).await? else {
-        return print_unchanged(wizard.out, wizard.messages);
+    let mut answers = choices;
+    let outcome = match wizard.run(&mut answers).await {
+        Ok(true) => finish_wizard(&mut wizard, &answers, replace).await,
+        unfinished => unfinished,
     };
     let messages = wizard.messages;
+    match outcome {
+        Ok(true) => Ok(Exit::Done),
+        Ok(false) => print_unchanged(out, messages, &answers),
+        Err(error) => {
+            // The one answer that no command line can repeat; what failed is told already.
+            let _ = write_key(cx, &answers);
+            Err(answers.kept_in(error, messages))
+        }
+    }
+}
+
+/// Shows what would change, and writes it; returns `false` if the user does not want that.
+async fn finish_wizard(
+    wizard: &mut Wizard<'_>,
+    choices: &OnboardChoices,
+    replace: bool,
+) -> Result<bool> {
+    let (cx, messages) = (wizard.cx, wizard.messages);
     cx.create_first_layers(&cx.home);
-    let edit = config_edit::apply_choices(&config_edit::read_config(&cx.settings.path)?, &choices)?;
-    let mut soul = SoulEdit::apply_choices(cx, &choices, messages)?;
-    if !replace && !confirm_replace(&mut wizard, &soul).await? {
+    let edit = config_edit::apply_choices(&config_file::read_config(&cx.settings.path)?, choices)?;
+    let mut soul = SoulEdit::apply_choices(cx, choices, messages)?;
+    if !replace && !confirm_replace(wizard, &soul).await? {
         soul = SoulEdit::apply_choices(cx, &OnboardChoices::default(), messages)?;
     }
     let sections = [soul.added.clone(), soul.replaced.clone()].concat();
-    if !confirm_write(&mut wizard, &edit, &soul, &sections).await? {
-        return print_unchanged(out, messages);
+    if !confirm_write(wizard, &edit, &soul, &sections).await? {
+        return Ok(false);
     }
     let changes = edit.changes.clone();
-    write_choices(cx, &edit, soul)?;
-    print_written(cx, out, &changes, &sections, messages)?;
-    connect_chosen(cx, out, &choices.connect)?;
-    Ok(Exit::Done)
+    write_choices(cx, &edit, soul, choices)?;
+    print_written(cx, wizard.out, (&changes, &sections), messages)?;
+    connect_chosen(cx, wizard.out, &choices.connect)?;
+    print_next(cx, choices, wizard.out, messages)?;
+    Ok(true)
 }
 
 /// Connects the chosen agents.
 fn connect_chosen(cx: &CliContext, out: &mut Output, agents: &[String]) -> Result<()> {
     if agents.is_empty() { Ok(()) } else { connect::connect_agents(agents, cx, out).map(drop) }
-}
-
-fn print_unchanged(out: &mut Output, messages: UiMessages) -> Result<Exit> {
-    out.line(messages.choose("nothing was changed", "什么都没有改"))?;
-    Ok(Exit::Done)
 }
 
 /// Asks if sections of SOUL.md that a person wrote may be replaced; returns `true` if there are none.
@@ -282,53 +315,28 @@ async fn confirm_write(
     wizard.confirm(question, true).await
 }
 
-fn write_choices(cx: &CliContext, edit: &ConfigEdit, soul: SoulEdit) -> Result<()> {
+fn write_choices(
+    cx: &CliContext,
+    edit: &ConfigEdit,
+    soul: SoulEdit,
+    choices: &OnboardChoices,
+) -> Result<()> {
+    write_key(cx, choices)?;
     if soul.has_changes() {
         soul.write(cx)?;
     }
     if !edit.changes.is_empty() {
-        config_edit::write_config(&cx.settings.path, &edit.text)?;
+        config_file::write_config(&cx.settings.path, &edit.text)?;
     }
     Ok(())
 }
 
-/// Prints what was written, and the next step.
-fn print_written(
-    cx: &CliContext,
-    out: &mut Output,
-    changes: &[String],
-    sections: &[&str],
-    messages: UiMessages,
-) -> Result<()> {
-    let path = cx.settings.path.display();
-    match (changes.is_empty(), sections.is_empty()) {
-        (true, true) => out.line(messages.choose("nothing to change", "没有需要改的内容"))?,
-        (false, _) => out.line(&format!("{}: {path}", messages.choose("written", "已写入")))?,
-        (true, false) => out.line(messages.choose("written: SOUL.md", "已写入：SOUL.md"))?,
+/// Saves the key that was typed, if there is one.
+fn write_key(cx: &CliContext, choices: &OnboardChoices) -> Result<()> {
+    match &choices.key {
+        Some((provider, key)) => keys::write_key(&cx.home, provider, Some(key)),
+        None => Ok(()),
     }
-    out.line(messages.choose("next: everlore chat", "下一步：everlore chat"))
-}
-
-/// Returns instructions for agents that `everlore connect` does not know.
-fn connect_help(messages: UiMessages) -> &'static str {
-    messages.choose(
-        "\
-Coding agents: everlore connect --list, then everlore connect NAME
-Any agent that can run commands can use it:
-  before an answer   everlore context \"MESSAGE\"   prints relevant memories, or nothing
-  after a message    everlore observe --session NAME --role user   stores each line of its input
-  as tools           everlore tool list, everlore tool call NAME JSON
-Sync the memory folder of a coding assistant: everlore vault init FOLDER
-Import from another memory system: everlore import auto PATH --dry-run",
-        "\
-编程智能体：先 everlore connect --list，再 everlore connect 名称
-任何能运行命令的智能体都可以使用：
-  回答之前   everlore context \"消息\"   输出相关的记忆，没有则不输出
-  消息之后   everlore observe --session 名称 --role user   保存输入的每一行
-  作为工具   everlore tool list，everlore tool call 名称 JSON
-编程助手的记忆文件夹可以保持同步：everlore vault init 文件夹
-其他系统的记忆可以导入：everlore import auto 路径 --dry-run",
-    )
 }
 
 /// Returns the messages in the chosen language, else in that of the settings or the system.

@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use super::{OnboardChoices, config_edit};
 use crate::{
-    CliContext, CliError, Result, chat_model, commands::chat::UiMessages, error::ErrorReport,
+    CliContext, CliError, Result, chat_model, commands::chat::UiMessages, config_file,
+    error::ErrorReport,
 };
 
 /// Timeout of the test request.
@@ -35,10 +36,14 @@ pub(super) struct ModelProbe {
 
 /// Returns the settings with the choices; the current ones if the file cannot be read.
 pub(super) fn config_with_choices(cx: &CliContext, choices: &OnboardChoices) -> Config {
-    let edit = config_edit::read_config(&cx.settings.path)
+    let edit = config_file::read_config(&cx.settings.path)
         .and_then(|text| config_edit::apply_choices_unchecked(&text, choices));
     let parsed = edit.ok().and_then(|edit| Config::parse(&edit.text).ok());
-    parsed.map_or_else(|| cx.settings.config.clone(), |(config, _)| config)
+    let mut config = parsed.map_or_else(|| cx.settings.config.clone(), |(config, _)| config);
+    if let Some((_, key)) = &choices.key {
+        config.memory_agent.api_key = key.clone();
+    }
+    config
 }
 
 /// Asks the model of the settings for one word.

@@ -37,6 +37,12 @@ impl SoulEdit {
         Ok(soul)
     }
 
+    /// Returns the text of a section, if SOUL.md has one.
+    pub(super) fn section(&self, title: &str) -> Option<String> {
+        let sections = MarkdownSections::parse(&self.before.text);
+        sections.get(title).map(|section| section.body.trim().to_owned())
+    }
+
     /// Returns `true` if anything changes.
     pub(super) fn has_changes(&self) -> bool {
         self.text != self.before.text

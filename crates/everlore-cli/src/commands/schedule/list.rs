@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     CliContext, Exit, Output, Result,
-    render::{TITLE_CELLS, new_table, render_table, sanitize, truncate_width},
+    render::{TITLE_CELLS, new_table, render_list, sanitize, truncate_width},
 };
 
 /// Width of the column with the words.
@@ -42,7 +42,7 @@ impl ScheduleListArgs {
                 truncate_width(&sanitize(&schedule.text), TEXT_CELLS),
             ]);
         }
-        out.text(&render_table(rows))?;
+        out.text(&render_list(rows))?;
         Ok(found)
     }
 }

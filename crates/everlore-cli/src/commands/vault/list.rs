@@ -8,7 +8,7 @@ use everlore::internal::files::vault::{VaultListing, list};
 use super::resolve_folder;
 use crate::{
     CliContext, CliError, Exit, Output, Result,
-    render::{new_table, pluralize, render_table, sanitize, truncate_width},
+    render::{new_table, pluralize, render_list, sanitize, truncate_width},
     times::format_age,
 };
 
@@ -81,5 +81,5 @@ fn print_listing(cx: &CliContext, listing: &VaultListing, out: &mut Output) -> R
             &truncate_width(summary, 60),
         ]);
     }
-    out.text(&render_table(rows))
+    out.text(&render_list(rows))
 }

@@ -167,3 +167,20 @@ fn a_server_whose_output_nobody_reads_serves_on() {
     }
     assert_eq!(server.request("GET", "/health", None).status, 200);
 }
+
+#[test]
+fn a_server_is_found_and_stopped_by_a_command() {
+    let home = TestHome::new();
+    let ran = home.run(&["serve", "--status"]);
+    assert!(ran.code == 1 && ran.err.contains("everlore serve"), "{ran:?}");
+    assert_eq!(home.run(&["serve", "--stop"]).code, 1);
+    let mut server = TestServer::start(&home, &[]);
+    let pid = server.child.id();
+    assert!(home.run(&["serve", "--status"]).out.contains(&format!("(process {pid})")));
+    let stopped = home.json(&["serve", "--stop"]);
+    assert_eq!((&stopped["stopped"], &stopped["pid"]), (&json!(true), &json!(pid)));
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    assert_eq!(home.run(&["serve", "--status"]).code, 1);
+    assert_eq!(home.run(&["serve", "--stop", "--port", "1"]).code, 1);
+    home.assert_healthy();
+}

@@ -190,6 +190,20 @@ pub(crate) async fn keys_find_what_they_name(store: TestStore) {
     assert_eq!(find(MemoryKey::IdPrefix("1b07".into())).await, std::slice::from_ref(&two));
     assert_eq!(find(MemoryKey::IdPrefix("xyz".into())).await, []);
     assert_eq!(find(MemoryKey::IdPrefix("1".repeat(40))).await, []);
+    let random = |digits: &[&str]| {
+        MemoryKey::RandomPrefix(digits.iter().map(|digits| (*digits).to_owned()).collect())
+    };
+    let last = two.id.random_digits();
+    let same_end =
+        [&one, &two, &said].into_iter().filter(|m| m.id.random_digits() == last).cloned();
+    let same_end: Vec<Memory> = same_end.collect();
+    for digits in [&last[..], &last[..8], &last[..5]] {
+        assert_eq!(find(random(&["123456789abc", digits])).await, same_end, "{digits}");
+    }
+    for digits in ["123456789abc", "12345", "12", "", "xyzxyz", "0000000000000"] {
+        assert_eq!(find(random(&[digits])).await, [], "{digits}");
+    }
+    assert_eq!(find(MemoryKey::RandomPrefix(Vec::new())).await, []);
     assert_eq!(find(MemoryKey::Uri(one.uri.clone())).await, std::slice::from_ref(&one));
     assert_eq!(find(MemoryKey::Uri(said.uri.clone())).await, []);
     let same = MemoryKey::Text(Fingerprint::of(" same "));

@@ -7,7 +7,9 @@ use async_trait::async_trait;
 use super::RamStore;
 use crate::{
     error::Result,
-    store::{DocAddress, ListOrder, ListQuery, Memories, MemoryKey, ScopeCounts},
+    store::{
+        DocAddress, ListOrder, ListQuery, Memories, MemoryKey, ScopeCounts, memories::random_bytes,
+    },
     types::{Fingerprint, Kind, Memory, MemoryId, Scope},
 };
 
@@ -26,6 +28,9 @@ impl Memories for RamStore {
         let is_named = |memory: &Memory, key: &MemoryKey| match key {
             MemoryKey::IdPrefix(prefix) => {
                 memory.id.to_string().replace('-', "").starts_with(prefix)
+            }
+            MemoryKey::RandomPrefix(prefixes) => {
+                random_bytes(prefixes).is_some() && key.may_name(&memory.id)
             }
             MemoryKey::Uri(uri) => memory.kind != Kind::Turn && memory.uri == *uri,
             MemoryKey::Text(text) => memory.kind != Kind::Turn && memory.fingerprint() == *text,

@@ -51,7 +51,12 @@ impl Memories for ServerStore {
             let rows = if is_asked { results.next().map(|it| it.rows) } else { None };
             rows::read_memories(rows.unwrap_or_default(), scope)
         };
-        queries.iter().map(|query| read(query.is_some())).collect()
+        let named = |(query, wanted): (&Option<_>, &MemoryKey)| {
+            let mut found = read(query.is_some())?;
+            found.retain(|memory| wanted.may_name(&memory.id));
+            Ok(found)
+        };
+        queries.iter().zip(keys).map(named).collect()
     }
 
     async fn list(&self, scope: &Scope, page: &ListQuery) -> Result<Vec<Memory>> {

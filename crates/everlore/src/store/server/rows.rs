@@ -9,7 +9,7 @@ use crate::{
     error::Result,
     store::{
         DocAddress, ListOrder, ListQuery, MemoryFilter, MemoryKey,
-        memories::id_range,
+        memories::{id_range, random_bytes},
         row::{MemoryColumns, MemoryRow, encode_detail},
     },
     types::{Memory, MemoryId, Scope},
@@ -99,6 +99,11 @@ pub(super) fn find(key: ScopeKey, wanted: &MemoryKey, limit: usize) -> Option<St
         MemoryKey::IdPrefix(prefix) => {
             let (low, high) = id_range(prefix)?;
             ("AND id BETWEEN ? AND ?", sql_row![low, high])
+        }
+        MemoryKey::RandomPrefix(prefixes) => {
+            let (count, bytes) = random_bytes(prefixes)?;
+            let condition = format!("AND substr(id, 11, {count}) IN ? ORDER BY id LIMIT ?");
+            return Some(select(key, &condition, vec![list(bytes), limit_value(limit)]));
         }
         MemoryKey::Uri(uri) => ("AND listed_uri = ?", sql_row![uri]),
         MemoryKey::Text(text) => ("AND kind <> 7 AND digest = ?", sql_row![*text]),

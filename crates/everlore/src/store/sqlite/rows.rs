@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     store::{
         DocAddress, ListOrder, ListQuery, MemoryFilter, MemoryKey, ScopeCounts,
-        memories::id_range,
+        memories::{id_range, random_bytes},
         row::{MemoryColumns, MemoryRow, by_number, encode_detail},
         uri_conflict,
     },
@@ -139,6 +139,7 @@ pub(super) fn find(db: ScopeDb<'_>, key: &MemoryKey, limit: usize) -> Result<Vec
             }
             None => return Ok(Vec::new()),
         },
+        MemoryKey::RandomPrefix(prefixes) => return find_random(db, key, prefixes, limit),
         MemoryKey::Uri(uri) => {
             ("memories_uri", "kind <> 7 AND uri = ?2", vec![Value::Text(uri.clone())])
         }
@@ -153,6 +154,24 @@ pub(super) fn find(db: ScopeDb<'_>, key: &MemoryKey, limit: usize) -> Result<Vec
     );
     let values = std::iter::once(Value::Integer(db.id)).chain(values);
     select(db, &sql, values, |_| true, limit)
+}
+
+/// Returns the memories whose ids have one of these random parts. It reads the ids of the scope in the index of ids: an index
+/// of its own would cost every save a page.
+fn find_random(
+    db: ScopeDb<'_>,
+    key: &MemoryKey,
+    prefixes: &[String],
+    limit: usize,
+) -> Result<Vec<Memory>> {
+    let Some((count, bytes)) = random_bytes(prefixes) else { return Ok(Vec::new()) };
+    let marks = vec!["?"; bytes.len()].join(", ");
+    let sql = format!(
+        "SELECT {COLUMNS} FROM memories INDEXED BY memories_id WHERE scope = ? \
+         AND substr(id, 11, {count}) IN ({marks}) ORDER BY id"
+    );
+    let values = std::iter::once(Value::Integer(db.id)).chain(bytes.into_iter().map(Value::Blob));
+    select(db, &sql, values, |memory| key.may_name(&memory.id), limit)
 }
 
 /// Returns a page of the memories that match a filter.

@@ -1,4 +1,6 @@
-//! `everlore config`: shows and checks the settings, and stores API keys apart from them.
+//! `everlore config`: shows, changes and checks the settings, and stores API keys apart from them.
+
+mod edit;
 
 use clap::{Args, Subcommand};
 use everlore::config::SecretString;
@@ -6,11 +8,19 @@ use serde_json::json;
 
 use crate::{CliContext, CliError, Exit, Output, Result, input, keys};
 
-/// Show and check the settings
+/// Show, change and check the settings
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
     /// Print the effective settings: defaults, file and environment together
     Show,
+    /// Print one setting
+    Get(edit::ConfigGetArgs),
+    /// Change one setting in the file; comments and everything else stay
+    Set(edit::ConfigSetArgs),
+    /// Remove one setting from the file, so that its default applies
+    Unset(edit::ConfigUnsetArgs),
+    /// Open the settings file in $EDITOR; it is saved only if it is valid
+    Edit,
     /// Check the settings and report their problems
     Check,
     /// Print the path of the settings file
@@ -29,10 +39,14 @@ pub(crate) struct ConfigKeyArgs {
 }
 
 impl ConfigCommand {
-    /// Shows, checks or locates the settings.
+    /// Shows, changes, checks or locates the settings.
     pub(crate) fn run(&self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self {
             Self::Show => print_config(cx, out),
+            Self::Get(args) => args.run(cx, out),
+            Self::Set(args) => args.run(cx, out),
+            Self::Unset(args) => args.run(cx, out),
+            Self::Edit => edit::edit(cx, out),
             Self::Check => check_config(cx, out),
             Self::Path => print_path(cx, out),
             Self::Key(args) => change_key(args, cx, out),
@@ -74,7 +88,7 @@ fn check_config(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     }
     if valid && settings.warnings.is_empty() {
         let file = if settings.path.exists() { "read" } else { "absent, so the defaults apply" };
-        out.line(&format!("ok: {} ({file})", settings.path.display()))?;
+        out.say(&format!("ok: {} ({file})", settings.path.display()))?;
     }
     Ok(Exit::from_success(valid))
 }
@@ -97,7 +111,7 @@ fn change_key(args: &ConfigKeyArgs, cx: &CliContext, out: &mut Output) -> Result
         out.json(&json!({ "provider": args.provider, "kept": !args.remove, "path": path }))?;
     } else {
         let done = if args.remove { "was removed from" } else { "was saved in" };
-        out.line(&format!("the key of {} {done} {path}", args.provider))?;
+        out.say(&format!("the key of {} {done} {path}", args.provider))?;
     }
     Ok(Exit::Done)
 }
