@@ -1,9 +1,6 @@
 //! Printing, in one place: answers to standard output, everything else to standard error.
 
-use std::{
-    io::{self, BufWriter, IsTerminal, Stdout, Write},
-    process::ExitCode,
-};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -170,12 +167,12 @@ impl Output {
     }
 }
 
-/// Prints help or a usage error and returns the exit code.
-pub(crate) fn print_usage(usage: &clap::Error, as_json: bool) -> ExitCode {
+/// Prints help or a usage error and returns the exit.
+pub(crate) fn print_usage(usage: &clap::Error, as_json: bool) -> Exit {
     if !usage.use_stderr() {
         // A broken pipe is no failure.
         let _ = usage.print();
-        return ExitCode::SUCCESS;
+        return Exit::Done;
     }
     if as_json {
         let rendered = usage.render().to_string();
@@ -187,7 +184,7 @@ pub(crate) fn print_usage(usage: &clap::Error, as_json: bool) -> ExitCode {
     } else {
         let _ = usage.print();
     }
-    Exit::Failed.into()
+    Exit::Failed
 }
 
 fn check_write(result: io::Result<()>) -> Result<()> {

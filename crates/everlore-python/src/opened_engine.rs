@@ -1,0 +1,126 @@
+//! Open engine with the threads that run it.
+
+use std::{sync::Arc, time::Duration};
+
+use everlore::{Engine, Error, Scope, llm::BuiltinEmbedder, store::RamStore};
+use everlore_cli::{EmbeddedHome, HomeError, HomeOptions};
+use pyo3::prelude::*;
+use tokio::runtime::{Builder, Runtime};
+
+/// Threads of an engine: one answers while another writes or embeds.
+const WORKER_THREADS: usize = 2;
+
+/// Interval at which a waiting call looks for signals, such as that of Ctrl-C.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Error of a call, as Python gets it: code, message and advice.
+pub(crate) type CallError = (String, String, String);
+
+/// Engine, its scope, and the threads that run it.
+pub(crate) struct OpenedEngine {
+    /// Engine as every call uses it.
+    pub(crate) engine: Engine,
+    /// The only scope that calls read and write.
+    pub(crate) scope: Scope,
+    /// Home behind the engine; `None` for memories that live in this process only.
+    home: Option<EmbeddedHome>,
+    /// Taken when it ends.
+    runtime: Option<Runtime>,
+}
+
+impl OpenedEngine {
+    /// Opens a home, as the command line does.
+    pub(crate) fn open_home(
+        py: Python<'_>,
+        options: &HomeOptions,
+    ) -> PyResult<Result<Self, CallError>> {
+        let runtime = match start_runtime() {
+            Ok(runtime) => runtime,
+            Err(error) => return Ok(Err(error)),
+        };
+        let home = wait(py, &runtime, EmbeddedHome::open(options))?;
+        Ok(home.map_err(home_error).map(|home| Self {
+            engine: home.engine().clone(),
+            scope: home.scope().clone(),
+            home: Some(home),
+            runtime: Some(runtime),
+        }))
+    }
+
+    /// Opens a store that ends with the process.
+    pub(crate) fn open_in_ram(agent: &str, user: &str) -> Result<Self, CallError> {
+        let scope = Scope::new(agent, user).map_err(|error| call_error(&error))?;
+        let engine = Engine::builder(Arc::new(RamStore::default()))
+            .embedder(Arc::new(BuiltinEmbedder::new()))
+            .builtin_encoder()
+            .build();
+        Ok(Self { engine, scope, home: None, runtime: Some(start_runtime()?) })
+    }
+
+    /// Waits for `work` without the GIL. A signal whose handler raises, such as Ctrl-C, ends the wait and drops the work.
+    pub(crate) fn wait<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl Future<Output = T> + Send,
+    ) -> PyResult<T> {
+        wait(py, self.runtime(), work)
+    }
+
+    /// Returns the threads.
+    pub(crate) fn runtime(&self) -> &Runtime {
+        self.runtime.as_ref().expect("the threads run until the engine is dropped")
+    }
+
+    /// Waits until background work is stored, and closes the store.
+    pub(crate) async fn close(&self) {
+        match &self.home {
+            Some(home) => home.close().await,
+            None => self.engine.admin().close().await,
+        }
+    }
+}
+
+impl Drop for OpenedEngine {
+    fn drop(&mut self) {
+        // Threads that still wait for the GIL would never end while this one holds it.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Returns an error of the engine as Python gets it.
+pub(crate) fn call_error(error: &Error) -> CallError {
+    (error.code().to_owned(), error.to_string(), error.hint().to_owned())
+}
+
+fn home_error(HomeError { code, message, hint }: HomeError) -> CallError {
+    (code.to_owned(), message, hint)
+}
+
+fn start_runtime() -> Result<Runtime, CallError> {
+    let started = Builder::new_multi_thread()
+        .worker_threads(WORKER_THREADS)
+        .thread_name("everlore")
+        .enable_all()
+        .build();
+    started.map_err(|error| call_error(&Error::io("starting threads", error)))
+}
+
+fn wait<T: Send>(
+    py: Python<'_>,
+    runtime: &Runtime,
+    work: impl Future<Output = T> + Send,
+) -> PyResult<T> {
+    py.detach(|| {
+        runtime.block_on(async {
+            let mut work = std::pin::pin!(work);
+            loop {
+                match tokio::time::timeout(SIGNAL_INTERVAL, &mut work).await {
+                    Ok(done) => return Ok(done),
+                    Err(_) => Python::attach(|py| py.check_signals())?,
+                }
+            }
+        })
+    })
+}
