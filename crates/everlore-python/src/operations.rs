@@ -112,6 +112,13 @@ struct UndoRequest {
     run: Option<String>,
 }
 
+/// Session to extract from; all if none is given.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SessionChoice {
+    session: Option<String>,
+}
+
 /// Memory with its score for a query.
 #[derive(Serialize)]
 struct ScoredMemory {
@@ -271,11 +278,6 @@ impl ScopedCall<'_> {
     }
 
     async fn extract(&self) -> Result<Vec<u8>> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct SessionChoice {
-            session: Option<String>,
-        }
         let SessionChoice { session } = self.read()?;
         let request = ExtractRequest { session, dry_run: false };
         write(&json!({ "extractions": self.engine.extract(self.scope, &request).await? }))

@@ -54,9 +54,9 @@ def _memory(fields: Mapping[str, Any], part: str = "") -> str:
 
 
 def _list(fields: Mapping[str, Any]) -> _Request:
-    filters = dict(fields.get("filter", {}))
+    filters: dict[str, Any] = dict(fields.get("filter", {}))
     repeated = {"kinds": "kind", "statuses": "status", "tags": "tag"}
-    query = {repeated.get(name, name): value for name, value in filters.items()}
+    query: dict[str, Any] = {repeated.get(name, name): value for name, value in filters.items()}
     query.update({name: fields[name] for name in ("limit", "after") if name in fields})
     if fields.get("oldest_first"):
         query["order"] = "oldest"

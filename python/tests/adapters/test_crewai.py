@@ -27,6 +27,13 @@ class RecordingModel(BaseLLM):
         return 8192
 
 
+@pytest.fixture(autouse=True)
+def _no_telemetry(monkeypatch):
+    """Keeps the framework from reporting the test."""
+    for name, value in (("CREWAI_DISABLE_TELEMETRY", "true"), ("OTEL_SDK_DISABLED", "true"), ("CREWAI_TESTING", "true")):
+        monkeypatch.setenv(name, value)
+
+
 @pytest.fixture
 def memory(tmp_path):
     with everlore.Memory.open(tmp_path) as memory:
@@ -41,7 +48,7 @@ def test_a_crew_knows_and_keeps(memory):
     crew = Crew(agents=[cook], tasks=[task], external_memory=external_memory(memory))
     assert "rice" in str(crew.kickoff())
     assert any("allergic to peanuts" in prompt for prompt in model.prompts)
-    assert memory.recall("what was planned for dinner?")[0].content == "Dinner is rice with vegetables"
+    assert "rice with vegetables" in memory.recall("what was planned for dinner?")[0].content
 
 
 def test_save_search_and_reset(memory):

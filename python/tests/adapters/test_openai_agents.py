@@ -46,13 +46,13 @@ def memory(tmp_path):
 
 
 async def test_a_session_goes_on_in_the_next_run(memory):
-    model = ScriptedModel(says("Noted."), says("On Elm street."))
+    model = ScriptedModel(says("Noted."), says("好的。"))
     agent = Agent(name="assistant", model=model)
     assert isinstance(EverloreSession(memory, "monday"), Session)
     await Runner.run(agent, "My dentist is on Elm street", session=EverloreSession(memory, "monday"), run_config=UNTRACED)
-    await Runner.run(agent, "牙医在哪里？", session=EverloreSession(memory, "monday"), run_config=UNTRACED)
+    await Runner.run(agent, "支付模块周三上线", session=EverloreSession(memory, "monday"), run_config=UNTRACED)
     said = [(item["role"], item["content"]) for item in model.inputs[1]]
-    assert said == [("user", "My dentist is on Elm street"), ("assistant", "Noted."), ("user", "牙医在哪里？")]
+    assert said == [("user", "My dentist is on Elm street"), ("assistant", "Noted."), ("user", "支付模块周三上线")]
     assert memory.recall("where is my dentist?")[0].content == "My dentist is on Elm street"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from langgraph.store.base import (
@@ -57,7 +57,8 @@ class EverloreStore(BaseStore):
             found = self._find(op.namespace, op.key)
             return _item(found) if found else None
         if isinstance(op, PutOp):
-            return self._put(op)
+            self._put(op)
+            return None
         if isinstance(op, SearchOp):
             return self._search(op)
         if isinstance(op, ListNamespacesOp):
@@ -78,10 +79,11 @@ class EverloreStore(BaseStore):
                 self.memory.delete(found.id)
             return
         text = _text(op.value, op.index if isinstance(op.index, list) else self.fields)
-        metadata = {_ITEM: {"namespace": list(op.namespace), "key": op.key, "value": dict(op.value)}}
+        stored: dict[str, Any] = {"namespace": list(op.namespace), "key": op.key, "value": dict(op.value)}
+        metadata = {_ITEM: stored}
         tags = [*_prefix_tags(op.namespace), _namespace_tag(op.namespace), _key_tag(op.key)]
         if op.index is False:
-            metadata[_ITEM]["hidden"] = True
+            stored["hidden"] = True
         if found and found.status == "active":
             self.memory.edit(found.id, content=text, metadata=metadata)
             return
@@ -93,6 +95,7 @@ class EverloreStore(BaseStore):
     def _search(self, op: SearchOp) -> list[SearchItem]:
         prefix = op.namespace_prefix
         tags = [_prefix_tag(prefix)] if prefix else []
+        scored: list[tuple[StoredMemory, float | None]]
         if op.query:
             wanted = _PAGE if op.filter else op.offset + op.limit
             hits = self.memory.recall(op.query, kinds=[_KIND], tags=tags, limit=wanted).hits
@@ -178,13 +181,13 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(part)
 
 
-_COMPARE = {
-    "$eq": lambda value, wanted: value == wanted,
-    "$ne": lambda value, wanted: value != wanted,
-    "$gt": lambda value, wanted: value is not None and value > wanted,
-    "$gte": lambda value, wanted: value is not None and value >= wanted,
-    "$lt": lambda value, wanted: value is not None and value < wanted,
-    "$lte": lambda value, wanted: value is not None and value <= wanted,
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "$eq": lambda value, wanted: bool(value == wanted),
+    "$ne": lambda value, wanted: bool(value != wanted),
+    "$gt": lambda value, wanted: value is not None and bool(value > wanted),
+    "$gte": lambda value, wanted: value is not None and bool(value >= wanted),
+    "$lt": lambda value, wanted: value is not None and bool(value < wanted),
+    "$lte": lambda value, wanted: value is not None and bool(value <= wanted),
 }
 
 

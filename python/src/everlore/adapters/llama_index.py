@@ -27,7 +27,7 @@ class EverloreMemory(BaseMemory):
 
     def __init__(self, memory: MemoryApi, session_id: str = "default", **options: Any) -> None:
         """Opens the memory of a session; nothing is read yet."""
-        super().__init__(session_id=session_id, **options)
+        super().__init__(session_id=session_id, **options)  # type: ignore[call-arg]
         self._memory, self._transcript = memory, Transcript(memory, session_id)
 
     @classmethod
