@@ -146,6 +146,39 @@ def test_a_forked_child_opens_the_home_again(tmp_path):
         assert len(memory.list()) == 2 and memory.recall("谁记下了这句话？")
 
 
+def test_forks_among_busy_threads_lose_nothing(tmp_path):
+    with everlore.Memory.open(tmp_path) as memory:
+        saved, failures, stop = [], [], threading.Event()
+
+        def work(number: int) -> None:
+            while not stop.is_set():
+                try:
+                    saved.append(memory.remember(f"Worker {number} put part {len(saved)} on shelf {number}").id)
+                except Exception as error:
+                    failures.append(error)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+        [thread.start() for thread in threads]
+        for _ in range(4):
+            _forked(memory)
+        stop.set()
+        [thread.join() for thread in threads]
+        assert not failures
+        assert all(memory.get(id).status == "active" for id in saved) and len(saved) > 4
+    doctor = run_everlore("--home", str(tmp_path), "doctor")
+    assert doctor.returncode == 0, doctor.stdout
+
+
+async def test_an_awaited_memory_goes_on_after_a_fork(tmp_path):
+    async with await everlore.AsyncMemory.open(tmp_path) as memory:
+        await memory.remember("前面说过的话")
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        assert len(await memory.list()) == 1
+
+
 def test_a_forked_child_is_told_that_ram_is_not_shared():
     with everlore.Memory.open(":memory:") as memory:
         assert _forked(memory) == "forked"

@@ -11,10 +11,7 @@ use everlore_cli::HomeOptions;
 use pyo3::{create_exception, exceptions::PyException, prelude::*, types::PyBytes};
 use tokio::task::AbortHandle;
 
-use crate::{
-    opened_engine::{CallError, OpenedEngine},
-    operations,
-};
+use crate::opened_engine::{CallError, OpenedEngine, closed, refusal};
 
 create_exception!(
     _native,
@@ -61,7 +58,8 @@ impl EngineHandle {
     /// Returns the agent and the user.
     fn scope(&self) -> PyResult<(String, String)> {
         let opened = self.opened().map_err(raise)?;
-        Ok((opened.scope.agent().to_owned(), opened.scope.user().to_owned()))
+        let scope = &opened.scoped.scope;
+        Ok((scope.agent().to_owned(), scope.user().to_owned()))
     }
 
     /// Runs an operation and returns its answer; both are JSON.
@@ -72,24 +70,23 @@ impl EngineHandle {
         request: &[u8],
     ) -> PyResult<Bound<'py, PyBytes>> {
         let opened = self.opened().map_err(raise)?;
-        let work = operations::run(&opened.engine, &opened.scope, operation, request);
-        let answer = opened.wait(py, work)?.map_err(raise)?;
+        let answer = opened.wait(py, opened.scoped.run(operation, request))?.map_err(raise)?;
         Ok(PyBytes::new(py, &answer))
     }
 
     /// Starts an operation, and calls `done(answer, error)` on another thread once it has ended.
     fn start(&self, operation: String, request: Vec<u8>, done: Py<PyAny>) -> PyResult<PendingCall> {
         let opened = self.opened().map_err(raise)?;
-        let (engine, scope) = (opened.engine.clone(), opened.scope.clone());
+        let scoped = opened.scoped.clone();
         let task = opened.runtime().spawn(async move {
-            let result = operations::run(&engine, &scope, &operation, &request).await;
+            let result = scoped.run(&operation, &request).await;
             // The interpreter may be ending, and then nobody waits.
             Python::try_attach(|py| report(py, &done, result));
         });
         Ok(PendingCall(task.abort_handle()))
     }
 
-    /// Closes the store once background work is stored. Calls in progress end first or fail; repeating it does nothing.
+    /// Closes the store once calls in progress have ended and background work is stored; repeating it does nothing.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if !self.is_own_process() {
             return Ok(());
@@ -129,7 +126,7 @@ impl EngineHandle {
         if !self.is_own_process() {
             return Err(refusal("forked", "the memory was opened in the parent process"));
         }
-        self.lock_opened().clone().ok_or_else(|| refusal("closed", "the memory is closed"))
+        self.lock_opened().clone().ok_or_else(closed)
     }
 }
 
@@ -151,10 +148,6 @@ fn report(py: Python<'_>, done: &Py<PyAny>, result: Result<Vec<u8>, CallError>) 
     if let Err(error) = called {
         error.write_unraisable(py, None);
     }
-}
-
-fn refusal(code: &str, message: &str) -> CallError {
-    (code.to_owned(), message.to_owned(), "open it with Memory.open()".to_owned())
 }
 
 fn raise(error: CallError) -> PyErr {

@@ -5,7 +5,12 @@ use std::{sync::Arc, time::Duration};
 use everlore::{Engine, Error, Scope, llm::BuiltinEmbedder, store::RamStore};
 use everlore_cli::{EmbeddedHome, HomeError, HomeOptions};
 use pyo3::prelude::*;
-use tokio::runtime::{Builder, Runtime};
+use tokio::{
+    runtime::{Builder, Runtime},
+    sync::RwLock,
+};
+
+use crate::operations;
 
 /// Threads of an engine: one answers while another writes or embeds.
 const WORKER_THREADS: usize = 2;
@@ -16,12 +21,20 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 /// Error of a call, as Python gets it: code, message and advice.
 pub(crate) type CallError = (String, String, String);
 
-/// Engine, its scope, and the threads that run it.
-pub(crate) struct OpenedEngine {
-    /// Engine as every call uses it.
-    pub(crate) engine: Engine,
+/// Engine of one scope; calls in progress keep it open.
+#[derive(Clone)]
+pub(crate) struct ScopedEngine {
+    engine: Engine,
     /// The only scope that calls read and write.
     pub(crate) scope: Scope,
+    /// `true` while it is open. Every call holds it for reading, so that closing waits for all.
+    is_open: Arc<RwLock<bool>>,
+}
+
+/// Engine and the threads that run it.
+pub(crate) struct OpenedEngine {
+    /// Part that calls use.
+    pub(crate) scoped: ScopedEngine,
     /// Home behind the engine; `None` for memories that live in this process only.
     home: Option<EmbeddedHome>,
     /// Taken when it ends.
@@ -40,8 +53,7 @@ impl OpenedEngine {
         };
         let home = wait(py, &runtime, EmbeddedHome::open(options))?;
         Ok(home.map_err(home_error).map(|home| Self {
-            engine: home.engine().clone(),
-            scope: home.scope().clone(),
+            scoped: ScopedEngine::new(home.engine().clone(), home.scope().clone()),
             home: Some(home),
             runtime: Some(runtime),
         }))
@@ -54,7 +66,8 @@ impl OpenedEngine {
             .embedder(Arc::new(BuiltinEmbedder::new()))
             .builtin_encoder()
             .build();
-        Ok(Self { engine, scope, home: None, runtime: Some(start_runtime()?) })
+        let scoped = ScopedEngine::new(engine, scope);
+        Ok(Self { scoped, home: None, runtime: Some(start_runtime()?) })
     }
 
     /// Waits for `work` without the GIL. A signal whose handler raises, such as Ctrl-C, ends the wait and drops the work.
@@ -71,12 +84,29 @@ impl OpenedEngine {
         self.runtime.as_ref().expect("the threads run until the engine is dropped")
     }
 
-    /// Waits until background work is stored, and closes the store.
+    /// Waits for calls in progress and until background work is stored, and closes the store.
     pub(crate) async fn close(&self) {
+        let mut is_open = self.scoped.is_open.write().await;
+        *is_open = false;
         match &self.home {
             Some(home) => home.close().await,
-            None => self.engine.admin().close().await,
+            None => self.scoped.engine.admin().close().await,
         }
+    }
+}
+
+impl ScopedEngine {
+    fn new(engine: Engine, scope: Scope) -> Self {
+        Self { engine, scope, is_open: Arc::new(RwLock::new(true)) }
+    }
+
+    /// Runs an operation, unless the engine was closed.
+    pub(crate) async fn run(&self, operation: &str, request: &[u8]) -> Result<Vec<u8>, CallError> {
+        let is_open = self.is_open.read().await;
+        if !*is_open {
+            return Err(closed());
+        }
+        operations::run(&self.engine, &self.scope, operation, request).await
     }
 }
 
@@ -87,6 +117,16 @@ impl Drop for OpenedEngine {
             runtime.shutdown_background();
         }
     }
+}
+
+/// Returns the error of a call after the end.
+pub(crate) fn closed() -> CallError {
+    refusal("closed", "the memory is closed")
+}
+
+/// Returns the error of a handle that cannot be used, with advice.
+pub(crate) fn refusal(code: &str, message: &str) -> CallError {
+    (code.to_owned(), message.to_owned(), "open it with Memory.open()".to_owned())
 }
 
 /// Returns an error of the engine as Python gets it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import threading
 import weakref
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar, Union
@@ -27,17 +28,28 @@ RAM = ":memory:"
 
 
 class _Opened:
-    """Open engine of this process; a process that ``fork`` made opens the same home again when it first uses it."""
+    """Open engine of this process.
+
+    SQLite must not be open while a process forks: the child would share its notes about locks, but not the locks. So the
+    database is closed before a fork, and parent and child open it again when they next use it.
+    """
 
     def __init__(self, path: Path | None, agent: str | None, user: str | None) -> None:
         self.path, self.names = path, (agent, user)
         self.is_closed = False
+        self.lock = threading.Lock()
         self._open()
+        if not self.is_in_ram:
+            _HOMES.add(self)
+
+    @property
+    def is_in_ram(self) -> bool:
+        return self.path is not None and os.fspath(self.path) == RAM
 
     def _open(self) -> None:
         agent, user = self.names
         try:
-            if self.path is not None and os.fspath(self.path) == RAM:
+            if self.is_in_ram:
                 self.handle = EngineHandle.open_in_ram(agent or "default", user or "default")
             else:
                 self.handle = EngineHandle.open(self.path, agent, user)
@@ -50,16 +62,21 @@ class _Opened:
     def current(self) -> EngineHandle:
         if self.is_closed:
             raise Closed("the memory is closed", "open it with Memory.open()", "closed")
-        if self.process_id != os.getpid():
-            self._open_after_fork()
-        return self.handle
-
-    def _open_after_fork(self) -> None:
-        if self.path is not None and os.fspath(self.path) == RAM:
+        if self.is_in_ram and self.process_id != os.getpid():
             hint = "open a home folder to share memories between processes"
             raise Closed("these memories live in the parent process only", hint, "forked")
-        self.close_handle.detach()
-        self._open()
+        return self.handle
+
+    def open_again(self, closed: EngineHandle) -> None:
+        """Opens what a fork closed, unless another thread did so or the owner closed it."""
+        with self.lock:
+            if self.handle is closed and not self.is_closed:
+                self.close_handle.detach()
+                self._open()
+
+    def was_closed_by_fork(self, error: Exception) -> bool:
+        code = error.code if isinstance(error, EverloreError) else error.args[0]
+        return code in ("closed", "forked") and not self.is_closed and not self.is_in_ram
 
     def close(self) -> None:
         self.is_closed = True
@@ -106,11 +123,15 @@ class Memory(MemoryApi):
         self._opened.close()
 
     def _run(self, call: Call[T]) -> T:
-        try:
-            answer = self._opened.current().call(call.operation, _encode(call))
-        except NativeError as error:
-            raise error_from(*error.args) from None
-        return call.read(json.loads(answer))
+        request = _encode(call)
+        while True:
+            handle = self._opened.current()
+            try:
+                return call.read(json.loads(handle.call(call.operation, request)))
+            except NativeError as error:
+                if not self._opened.was_closed_by_fork(error):
+                    raise error_from(*error.args) from None
+            self._opened.open_again(handle)
 
     def __enter__(self) -> Self:
         return self
@@ -160,30 +181,15 @@ class AsyncMemory(AsyncMemoryApi):
         await asyncio.to_thread(self._opened.close)
 
     async def _run(self, call: Call[T]) -> T:
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[bytes] = loop.create_future()
-
-        def settle(found: bytes | None, error: EverloreError | None) -> None:
-            if answer.done():
-                return
-            if error is not None:
-                answer.set_exception(error)
-            else:
-                answer.set_result(found or b"")
-
-        def done(found: bytes | None, failure: tuple[str, str, str] | None) -> None:
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(settle, found, error_from(*failure) if failure else None)
-
-        try:
-            pending = self._opened.current().start(call.operation, _encode(call), done)
-        except NativeError as error:
-            raise error_from(*error.args) from None
-        try:
-            return call.read(json.loads(await answer))
-        except asyncio.CancelledError:
-            pending.cancel()
-            raise
+        request = _encode(call)
+        while True:
+            handle = self._opened.current()
+            try:
+                return call.read(json.loads(await _await_answer(handle, call.operation, request)))
+            except EverloreError as error:
+                if not self._opened.was_closed_by_fork(error):
+                    raise
+            await asyncio.to_thread(self._opened.open_again, handle)
 
     async def __aenter__(self) -> Self:
         return self
@@ -197,8 +203,61 @@ class AsyncMemory(AsyncMemoryApi):
         return f"AsyncMemory(agent={self.agent!r}, user={self.user!r})"
 
 
+async def _await_answer(handle: EngineHandle, operation: str, request: bytes) -> bytes:
+    """Starts a call and waits for its answer; a cancelled call is given up."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[bytes] = loop.create_future()
+
+    def settle(found: bytes | None, error: EverloreError | None) -> None:
+        if answer.done():
+            return
+        if error is not None:
+            answer.set_exception(error)
+        else:
+            answer.set_result(found or b"")
+
+    def done(found: bytes | None, failure: tuple[str, str, str] | None) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, found, error_from(*failure) if failure else None)
+
+    try:
+        pending = handle.start(operation, request, done)
+    except NativeError as error:
+        raise error_from(*error.args) from None
+    try:
+        return await answer
+    except asyncio.CancelledError:
+        pending.cancel()
+        raise
+
+
 def _encode(call: Call[T]) -> bytes:
     try:
         return json.dumps(call.request).encode()
     except (TypeError, ValueError, UnicodeEncodeError) as error:
         raise error_from("invalid", f"the request is no JSON: {error}", "give texts, numbers, lists and dicts") from None
+
+
+#: Homes that are open in this process, and those of them that the fork in progress has closed; one at a time.
+_HOMES: weakref.WeakSet[_Opened] = weakref.WeakSet()
+_FORKING: list[_Opened] = []
+_FORK = threading.Lock()
+
+
+def _before_fork() -> None:
+    _FORK.acquire()
+    _FORKING.extend(_HOMES)
+    for opened in _FORKING:
+        opened.lock.acquire()
+        opened.handle.close()
+
+
+def _after_fork() -> None:
+    for opened in _FORKING:
+        opened.lock.release()
+    _FORKING.clear()
+    _FORK.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
