@@ -72,10 +72,18 @@ def check_first_use(wheel: Path, folder: Path) -> None:
         sys.exit(f"the first use may take at most {MAX_FIRST_USE_SECONDS:.0f} s")
 
 
+def check_uvx(wheel: Path, programs: Path) -> None:
+    """Runs the command as ``uvx everlore`` does, from the wheel and without a network."""
+    with tempfile.TemporaryDirectory() as cache:
+        uvx = [programs / "uv", "tool", "run", "--offline", "--cache-dir", cache, "--python", programs / "python"]
+        run(*uvx, "--from", wheel, "everlore", "--version")
+
+
 def check_tests(wheel: Path, folder: Path) -> None:
     """Runs all tests, the examples of the documents and the type checker."""
     programs = environment(folder, str(wheel), "--requirement", str(HERE / "requirements-test.txt"))
     run(programs / "pip", "check")
+    check_uvx(wheel, programs)
     tests = [HERE / "tests"]
     run(programs / "python", "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=5", *tests, cwd=folder)
     with tempfile.TemporaryDirectory() as cache:

@@ -11,7 +11,10 @@ use everlore_cli::HomeOptions;
 use pyo3::{create_exception, exceptions::PyException, prelude::*, types::PyBytes};
 use tokio::task::AbortHandle;
 
-use crate::opened_engine::{CallError, OpenedEngine, closed, refusal};
+use crate::{
+    call_error::{CallError, closed, forked},
+    opened_engine::OpenedEngine,
+};
 
 create_exception!(
     _native,
@@ -124,7 +127,7 @@ impl EngineHandle {
     /// Returns the engine. A child process takes no lock: a thread that is gone may hold it.
     fn opened(&self) -> Result<Arc<OpenedEngine>, CallError> {
         if !self.is_own_process() {
-            return Err(refusal("forked", "the memory was opened in the parent process"));
+            return Err(forked());
         }
         self.lock_opened().clone().ok_or_else(closed)
     }

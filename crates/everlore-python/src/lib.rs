@@ -4,9 +4,10 @@
 //! requests, as JSON in the shapes of the HTTP API, so that the Python classes for both share their code. The Python part
 //! is in `python/everlore`.
 
-mod engine_handle;
-mod opened_engine;
+mod call_error;
 mod operations;
+mod opened_engine;
+mod engine_handle;
 
 use std::ffi::OsString;
 

@@ -3,23 +3,23 @@
 use std::{sync::Arc, time::Duration};
 
 use everlore::{Engine, Error, Scope, llm::BuiltinEmbedder, store::RamStore};
-use everlore_cli::{EmbeddedHome, HomeError, HomeOptions};
+use everlore_cli::{EmbeddedHome, HomeOptions};
 use pyo3::prelude::*;
 use tokio::{
     runtime::{Builder, Runtime},
     sync::RwLock,
 };
 
-use crate::operations;
+use crate::{
+    call_error::{CallError, closed, engine_error, home_error},
+    operations,
+};
 
 /// Threads of an engine: one answers while another writes or embeds.
 const WORKER_THREADS: usize = 2;
 
 /// Interval at which a waiting call looks for signals, such as that of Ctrl-C.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
-
-/// Error of a call, as Python gets it: code, message and advice.
-pub(crate) type CallError = (String, String, String);
 
 /// Engine of one scope; calls in progress keep it open.
 #[derive(Clone)]
@@ -61,7 +61,7 @@ impl OpenedEngine {
 
     /// Opens a store that ends with the process.
     pub(crate) fn open_in_ram(agent: &str, user: &str) -> Result<Self, CallError> {
-        let scope = Scope::new(agent, user).map_err(|error| call_error(&error))?;
+        let scope = Scope::new(agent, user).map_err(|error| engine_error(&error))?;
         let engine = Engine::builder(Arc::new(RamStore::default()))
             .embedder(Arc::new(BuiltinEmbedder::new()))
             .builtin_encoder()
@@ -119,32 +119,13 @@ impl Drop for OpenedEngine {
     }
 }
 
-/// Returns the error of a call after the end.
-pub(crate) fn closed() -> CallError {
-    refusal("closed", "the memory is closed")
-}
-
-/// Returns the error of a handle that cannot be used, with advice.
-pub(crate) fn refusal(code: &str, message: &str) -> CallError {
-    (code.to_owned(), message.to_owned(), "open it with Memory.open()".to_owned())
-}
-
-/// Returns an error of the engine as Python gets it.
-pub(crate) fn call_error(error: &Error) -> CallError {
-    (error.code().to_owned(), error.to_string(), error.hint().to_owned())
-}
-
-fn home_error(HomeError { code, message, hint }: HomeError) -> CallError {
-    (code.to_owned(), message, hint)
-}
-
 fn start_runtime() -> Result<Runtime, CallError> {
     let started = Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)
         .thread_name("everlore")
         .enable_all()
         .build();
-    started.map_err(|error| call_error(&Error::io("starting threads", error)))
+    started.map_err(|error| engine_error(&Error::io("starting threads", error)))
 }
 
 fn wait<T: Send>(

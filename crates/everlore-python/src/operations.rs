@@ -11,7 +11,7 @@ use everlore::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::opened_engine::{CallError, call_error};
+use crate::call_error::{CallError, engine_error};
 
 /// Page size by default.
 const DEFAULT_PAGE: usize = 50;
@@ -25,7 +25,7 @@ pub(crate) async fn run(
 ) -> Result<Vec<u8>, CallError> {
     let call = ScopedCall { engine, scope, request };
     let answer = Box::pin(call.dispatch(operation)).await;
-    answer.map_err(|error| call_error(&error))
+    answer.map_err(|error| engine_error(&error))
 }
 
 /// Request to an engine about one scope.

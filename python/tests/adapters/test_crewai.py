@@ -30,7 +30,7 @@ class RecordingModel(BaseLLM):
 @pytest.fixture(autouse=True)
 def _no_telemetry(monkeypatch):
     """Keeps the framework from reporting the test."""
-    for name, value in (("CREWAI_DISABLE_TELEMETRY", "true"), ("OTEL_SDK_DISABLED", "true"), ("CREWAI_TESTING", "true")):
+    for name, value in (("CREWAI_DISABLE_TELEMETRY", "true"), ("OTEL_SDK_DISABLED", "true"), ("CREWAI_TRACING_ENABLED", "false")):
         monkeypatch.setenv(name, value)
 
 
