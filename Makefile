@@ -31,6 +31,10 @@ SMALL_MODEL_OPTIONS ?=
 BENCH ?= scale
 # Options of `make cluster`; see `cargo run -p everlore-eval -- cluster --help`.
 CLUSTER_OPTIONS ?=
+# Where `make packages` installs the wheel and the frameworks of its adapters, and `make python-bench` the systems beside it.
+PACKAGES := $(TOOLS)/packages
+# Where the wheel is built; the newest one is tested.
+WHEELS := $(CURDIR)/target/wheels
 # Which fuzz targets run, and for how long each.
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 FUZZ_SECONDS ?= 60
@@ -38,7 +42,7 @@ FUZZ_SECONDS ?= 60
 MIN_COVERAGE ?= 85
 
 .DEFAULT_GOAL := help
-.PHONY: help run dist install test requirements fetch lint unit doctest ui ui-test ui-check ui-pages screenshots model clients databases bench cluster move fuzz coverage docs deny small-model clean
+.PHONY: help run dist install test requirements fetch lint unit doctest ui ui-test ui-check ui-pages screenshots model clients databases bench cluster move fuzz coverage docs deny small-model wheel packages python-test python-bench clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,7 +60,7 @@ install: ## build what ships and put `everlore` on your path
 	@sh tools/requirements.sh run
 	$(CARGO) install --locked --profile dist --path crates/everlore-cli
 
-test: requirements fetch lint unit doctest ui-test ## check format, lints and dependencies, run all tests
+test: requirements fetch lint unit doctest ui-test python-test ## check format, lints and dependencies, run all tests
 
 # One message names everything that is missing, before anything is built.
 requirements:
@@ -171,6 +175,28 @@ small-model: ## try Everlore with a real small chat model: EVERLORE=PROGRAM SMAL
 	@[ -n "$(EVERLORE)" ] || $(CARGO) build --locked --release -p everlore-cli
 	$(PYTHON) -B -m unittest discover --quiet --start-directory tools/small_model
 	$(PYTHON) -B tools/small_model/run.py --everlore $(or $(EVERLORE),target/release/everlore) --folder $(SMALL_MODEL) $(SMALL_MODEL_OPTIONS)
+
+wheel: $(PACKAGES)/maturin/ready ## build the Python package: target/wheels
+	@sh tools/requirements.sh run
+	rm -rf $(WHEELS)
+	cd python && PATH="$(PACKAGES)/maturin/bin:$$PATH" maturin build --out $(WHEELS)
+
+packages: wheel ## install the wheel into clean environments and run all its tests, with the real frameworks
+	$(PYTHON) -B python/check.py --wheels $(WHEELS) --folder $(PACKAGES)
+
+# It needs no extension module: the client talks to the debug server.
+python-test: $(CLIENTS)/python/ready ## test the Python client against a debug server
+	$(CARGO) build --locked -p everlore-cli
+	cd python && EVERLORE="$(DEBUG_EVERLORE)" PYTHONPATH=src $(CLIENTS)/python/bin/python -B -m pytest -q -p no:cacheprovider \
+		tests/test_api.py tests/test_client.py
+
+python-bench: ## measure the wheel beside its server, mem0ai and shodh-memory: 1,000 saves and recalls
+	$(PYTHON) -B python/check.py --wheels $(WHEELS) --folder $(PACKAGES) --bench
+
+$(PACKAGES)/maturin/ready: python/requirements-build.txt
+	rm -rf $(PACKAGES)/maturin && $(PYTHON) -m venv $(PACKAGES)/maturin
+	$(PACKAGES)/maturin/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
 
 clean: ## delete what was built, tools included
 	$(CARGO) clean

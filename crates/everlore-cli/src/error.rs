@@ -29,15 +29,20 @@ impl Exit {
     pub(crate) fn from_success(success: bool) -> Self {
         if success { Self::Done } else { Self::Failed }
     }
+
+    /// Returns the exit code.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::NothingFound => 1,
+            Self::Failed => 2,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Done => 0,
-            Exit::NothingFound => 1,
-            Exit::Failed => 2,
-        })
+        Self::from(exit.code())
     }
 }
 

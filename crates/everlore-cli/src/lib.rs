@@ -24,6 +24,8 @@ mod times;
 mod ids;
 mod rescue_log;
 mod agent_settings;
+mod program;
+mod embedded_home;
 mod server_client;
 mod calibration;
 mod render;
@@ -37,13 +39,15 @@ mod commands;
 #[cfg(test)]
 mod reference;
 
-use std::{ffi::OsString, process::ExitCode};
+use std::{ffi::OsString, path::Path, process::ExitCode};
 
 use clap::FromArgMatches;
 
 use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
 
 use crate::{cli::Cli, commands::hook};
+
+pub use embedded_home::{EmbeddedHome, HomeError, HomeOptions};
 
 /// Words of every command.
 pub(crate) use {
@@ -55,15 +59,25 @@ pub(crate) use {
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
-    if hook::is_hook(&args) {
-        hook::always_succeed(&args, || run_cli(&args))
-    } else {
-        run_cli(&args)
+    run_args(&args).into()
+}
+
+/// Runs a command line inside another program and returns its exit code. The first argument is the script that started
+/// it, by which coding agents and detached processes start it again.
+pub fn run_embedded(args: &[OsString]) -> u8 {
+    let script = args.first().map_or(Path::new("everlore"), Path::new);
+    match program::set_launcher(script) {
+        Ok(()) => run_args(args).code(),
+        Err(_) => Exit::Failed.code(),
     }
 }
 
+fn run_args(args: &[OsString]) -> Exit {
+    if hook::is_hook(args) { hook::always_succeed(args, || run_cli(args)) } else { run_cli(args) }
+}
+
 /// Parses the arguments, runs the command and prints its errors.
-fn run_cli(args: &[OsString]) -> ExitCode {
+fn run_cli(args: &[OsString]) -> Exit {
     messages::speak(messages::language_of(args));
     let cli = match parse(args) {
         Ok(cli) => cli,
@@ -76,7 +90,7 @@ fn run_cli(args: &[OsString]) -> ExitCode {
         init_logging(verbose);
     }
     let outcome = run(cli, &mut out);
-    out.finish(outcome).into()
+    out.finish(outcome)
 }
 
 /// Parses the arguments.

@@ -2,7 +2,6 @@
 
 use std::{
     io::{self, BufWriter, IsTerminal, Stdout, Write},
-    process::ExitCode,
     time::Duration,
 };
 
@@ -208,12 +207,12 @@ pub(crate) fn terminal_width() -> Option<usize> {
     Some(usize::from(width.0)).filter(|width| *width > 0)
 }
 
-/// Prints help or a usage error and returns the exit code.
-pub(crate) fn print_usage(usage: &clap::Error, words: &[String], as_json: bool) -> ExitCode {
+/// Prints help or a usage error and returns the exit.
+pub(crate) fn print_usage(usage: &clap::Error, words: &[String], as_json: bool) -> Exit {
     if !usage.use_stderr() {
         // A broken pipe is no failure.
         let _ = write!(io::stdout(), "{}", usage_error::rendered(usage, is_colored(&io::stdout())));
-        return ExitCode::SUCCESS;
+        return Exit::Done;
     }
     if as_json {
         let _ = writeln!(io::stdout(), "{}", usage_error::for_programs(usage, words));
@@ -221,7 +220,7 @@ pub(crate) fn print_usage(usage: &clap::Error, words: &[String], as_json: bool) 
         let text = usage_error::for_people(usage, words, is_colored(&io::stderr()));
         let _ = write!(io::stderr(), "{text}");
     }
-    Exit::Failed.into()
+    Exit::Failed
 }
 
 fn is_colored(stream: &impl IsTerminal) -> bool {

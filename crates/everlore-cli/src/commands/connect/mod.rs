@@ -23,6 +23,7 @@ use crate::{
     CliContext, CliError, Exit, Output, Result,
     messages::translate,
     near_words::nearest,
+    program,
     render::{new_table, render_table, shell_quote},
 };
 
@@ -253,7 +254,7 @@ fn server_command(cx: &CliContext, shared: bool) -> Result<Vec<String>> {
     let mut words = if shared {
         vec!["everlore".to_owned()]
     } else {
-        vec![text(&std::env::current_exe().map_err(failed)?)?]
+        vec![text(&program::path().map_err(failed)?)?]
     };
     let default_home = std::env::home_dir().map(|home| home.join(".everlore"));
     if default_home.as_ref() != Some(&cx.home) {

@@ -23,12 +23,13 @@ use crate::{
     error::{CliError, Exit, Result},
     home_store::STORE_VARIABLE,
     output::Output,
+    program,
 };
 
 /// Starts the draining process, detached from this one and from the terminal.
 pub(super) fn spawn_drain(cx: &CliContext, host: HookHost, options: &[&str]) -> Result<()> {
     let failed = |error| CliError::io("starting to drain the spool", error);
-    let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+    let mut command = Command::new(program::path().map_err(failed)?);
     command.arg("--home").arg(&cx.home);
     command.args(["--agent", cx.scope.agent(), "--user", cx.scope.user()]);
     if cx.settings.path != cx.home.join("config.toml") {
