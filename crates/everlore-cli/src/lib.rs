@@ -13,6 +13,7 @@ mod keys;
 mod secret_files;
 mod input;
 mod editor;
+mod open_browser;
 mod output;
 mod error;
 mod times;

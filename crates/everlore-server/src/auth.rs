@@ -13,10 +13,12 @@ use everlore::{
     tools::CheckPermission,
     types::{Actor, ChangeAuthor},
 };
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     App, Problem, QueryParams,
+    browsers::SignedInBrowsers,
     caller_slots::CallerSlot,
     keys::{ApiKey, ApiKeys},
     params::SCOPE_PARAMS,
@@ -55,27 +57,47 @@ impl FromStr for KeyRole {
     }
 }
 
-/// Owner's token and keys of a home.
+/// Owner's token, keys and signed-in browsers of a home.
 pub(crate) struct Credentials {
     token: SecretDigest,
     keys: ApiKeys,
+    pub(crate) browsers: SignedInBrowsers,
 }
 
 impl Credentials {
     /// Reads the token, or creates it.
     pub(crate) fn open(home: &Path) -> everlore::Result<Self> {
-        Ok(Self { token: token::load_or_create(home)?, keys: ApiKeys::new(home) })
+        Ok(Self {
+            token: token::load_or_create(home)?,
+            keys: ApiKeys::new(home),
+            browsers: SignedInBrowsers::new(home),
+        })
     }
 
     /// Returns the caller with this secret.
     fn find_caller(&self, secret: &str) -> Result<Option<Caller>, Problem> {
-        let digest = digest_secret(secret);
+        self.find_by_digest(digest_secret(secret))
+    }
+
+    /// Returns the caller whose browser has this secret in its cookie: the bearer of the token or key that it stands for.
+    fn find_by_cookie(&self, secret: &str) -> Result<Option<Caller>, Problem> {
+        let browser = self.browsers.find(secret, Timestamp::now())?;
+        let Some((browser, digest)) = browser.and_then(|it| it.credential().map(|of| (it, of)))
+        else {
+            return Ok(None);
+        };
+        let caller = self.find_by_digest(digest)?;
+        Ok(caller.map(|caller| Caller { browser: Some(browser.id), ..caller }))
+    }
+
+    fn find_by_digest(&self, digest: SecretDigest) -> Result<Option<Caller>, Problem> {
         if constant_time_eq(&self.token, &digest) {
             return Ok(Some(Caller {
                 name: "token".to_owned(),
                 role: KeyRole::Admin,
                 bound_scope: None,
                 secret: digest,
+                browser: None,
                 slot: None,
             }));
         }
@@ -85,8 +107,14 @@ impl Credentials {
             role,
             bound_scope: Some(scope),
             secret: digest,
+            browser: None,
             slot: None,
         }))
+    }
+
+    /// Returns the digest of the owner's token.
+    pub(crate) fn token(&self) -> SecretDigest {
+        self.token
     }
 
     /// Returns `true` for the owner's token.
@@ -94,15 +122,27 @@ impl Credentials {
         constant_time_eq(&self.token, &digest_secret(secret))
     }
 
-    /// Returns `true` if the caller's token or key is still accepted.
-    pub(crate) fn is_current(&self, caller: &Caller) -> bool {
-        constant_time_eq(&self.token, &caller.secret)
-            || self.keys.find(&caller.secret).is_ok_and(|key| key.is_some())
+    /// Returns `true` for the cookie of a browser that stands for the owner's token.
+    pub(crate) fn is_owner_cookie(&self, secret: &str) -> bool {
+        let found = self.find_by_cookie(secret);
+        found.is_ok_and(|caller| caller.is_some_and(|caller| caller.bound_scope.is_none()))
     }
 
-    /// Returns a number that changes whenever the keys do.
+    /// Returns `true` if the caller's token or key is still accepted, and its browser still signed in.
+    pub(crate) fn is_current(&self, caller: &Caller) -> bool {
+        let is_accepted = constant_time_eq(&self.token, &caller.secret)
+            || self.keys.find(&caller.secret).is_ok_and(|key| key.is_some());
+        is_accepted && caller.browser.as_ref().is_none_or(|id| self.is_signed_in(id))
+    }
+
+    fn is_signed_in(&self, browser: &str) -> bool {
+        let known = self.browsers.list(Timestamp::now());
+        known.is_ok_and(|known| known.iter().any(|one| one.id == browser))
+    }
+
+    /// Returns a number that changes whenever the keys or the signed-in browsers do.
     pub(crate) fn keys_version(&self) -> u64 {
-        self.keys.version()
+        self.keys.version() ^ self.browsers.version()
     }
 }
 
@@ -116,7 +156,9 @@ pub(crate) struct Caller {
     /// The only scope of a key; `None` for the owner, who may use all.
     pub(crate) bound_scope: Option<Scope>,
     /// Digest of the token or key.
-    secret: SecretDigest,
+    pub(crate) secret: SecretDigest,
+    /// Id of the signed-in browser; `None` for a program, which sends the token or key itself.
+    pub(crate) browser: Option<String>,
     /// Slot of the request among those of its key; the owner needs none.
     slot: Option<Arc<CallerSlot>>,
 }
@@ -268,15 +310,27 @@ fn identify(
     headers: &HeaderMap,
     query: Option<&str>,
 ) -> Result<Access, Problem> {
-    let caller = authenticate_secret(app, secret(headers))?;
+    // What a program sends in a header counts before the cookie that its browser adds.
+    let caller = match (secret(headers), app.page_cookie.secret(headers)) {
+        (None, Some(cookie)) => authenticate_cookie(app, cookie)?,
+        (secret, _) => authenticate_secret(app, secret)?,
+    };
     let scope = requested_scope(&caller, headers, query, &app.options.scope)?;
     Ok(Access { app: app.clone(), caller, scope })
 }
 
 /// Returns the caller with this secret, within the rate limit. No secret gets the same answer as an unknown one.
 pub(crate) fn authenticate_secret(app: &App, secret: Option<&str>) -> Result<Caller, Problem> {
+    admit(app, secret.map_or(Ok(None), |secret| app.credentials.find_caller(secret)))
+}
+
+/// Returns the caller whose browser sent this cookie, within the rate limit.
+fn authenticate_cookie(app: &App, secret: &str) -> Result<Caller, Problem> {
+    admit(app, app.credentials.find_by_cookie(secret))
+}
+
+fn admit(app: &App, caller: Result<Option<Caller>, Problem>) -> Result<Caller, Problem> {
     let now = Instant::now();
-    let caller = secret.map_or(Ok(None), |secret| app.credentials.find_caller(secret));
     let Ok(Some(mut caller)) = caller else {
         // Failed attempts share one small bucket of their own, also while the keys cannot be read.
         app.rate_limits.take_unauthenticated(now)?;
@@ -391,6 +445,7 @@ mod tests {
             role: KeyRole::Admin,
             bound_scope: None,
             secret: [0; 32],
+            browser: None,
             slot: None,
         }
     }
@@ -419,6 +474,7 @@ mod tests {
             role: KeyRole::Admin,
             bound_scope: Some(scope("a", "u")),
             secret: [0; 32],
+            browser: None,
             slot: None,
         };
         let scope_of =
