@@ -1,6 +1,7 @@
 // Chromium for the tests, and what every page must keep to: no error in the console, no request to another origin.
 
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 
 import { chromium } from "playwright-core";
 
@@ -12,9 +13,31 @@ export async function launch() {
   return chromium.launch({ executablePath, args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"] });
 }
 
+/** `PAGE=FOLDER` tests the page in a folder, such as that of `make ui`, instead of the one that the program was built with. */
+async function replacePage(context, home) {
+  const folder = process.env.PAGE;
+  if (!folder) return;
+  await context.route((url) => url.href.startsWith(home.url) && (url.pathname === "/" || url.pathname.startsWith("/ui/")), async (route) => {
+    const name = new URL(route.request().url()).pathname.replace(/^\/(ui\/)?/, "") || "index.html";
+    const response = await route.fetch().catch(() => null);
+    if (!response) return route.abort();
+    return route.fulfill({ response, body: readFileSync(join(folder, name)) });
+  });
+}
+
+/** Signs a browser in with a token or key, as the page does; returns the cookie. */
+async function signedInCookie(home, secret) {
+  const response = await fetch(`${home.url}/v1/sign-in`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ secret }) });
+  if (!response.ok) throw new Error(`sign-in: ${response.status} ${await response.text()}`);
+  const [name, value] = response.headers.get("set-cookie").split(";")[0].split("=");
+  return { name, value, url: home.url, httpOnly: true, sameSite: "Strict" };
+}
+
 /** Opens a signed-in page. `faults` collects what must not happen. */
 export async function openPage(browser, home, { language = "en", theme = "light", width = 1280, height = 820, token = home.token, path = "/" } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, permissions: ["clipboard-read", "clipboard-write"], locale: language === "zh" ? "zh-CN" : "en-GB" });
+  if (token) await context.addCookies([await signedInCookie(home, token)]);
+  await replacePage(context, home);
   const page = await context.newPage();
   const faults = [];
   page.on("console", (message) => message.type() === "error" && faults.push(`console: ${message.text()}`));
@@ -24,13 +47,13 @@ export async function openPage(browser, home, { language = "en", theme = "light"
     if (!url.startsWith(home.url) && !url.startsWith("data:") && !url.startsWith("blob:")) faults.push(`foreign request: ${url}`);
   });
   await context.addInitScript(
-    ([language, theme, token]) => {
+    ([language, theme, isSignedIn]) => {
       if (location.protocol === "about:") return;
       localStorage.setItem("everlore.language", language);
       localStorage.setItem("everlore.theme", theme);
-      if (token) localStorage.setItem("everlore.token", token);
+      if (isSignedIn) localStorage.setItem("everlore.signed_in", "yes");
     },
-    [language, theme, token],
+    [language, theme, Boolean(token)],
   );
   await page.goto(`${home.url}/#${path}`);
   return { context, page, faults };

@@ -32,6 +32,14 @@ export async function timeline({ browser, home }) {
   await page.locator(".taught a", { hasText: "Lisbon" }).waitFor();
   await page.getByText(/told in this session/).click();
   await page.locator(".told a").first().waitFor();
+  // What was told in a past turn is one click away, and is what the usage log has.
+  const { prompts } = await home.api("/v1/sessions/kitchen-plans/injections");
+  await page.getByRole("link", { name: /memor(y was|ies were) told/ }).first().click();
+  await page.locator("[data-past]").waitFor();
+  for (const memory of prompts[0].memories) await page.locator(`[data-told="${memory.id}"]`).waitFor();
+  await page.getByText("used in the answer").first().waitFor();
+  await page.waitForFunction(() => document.querySelector("textarea")?.value === "What should I cook tonight?");
+  await page.getByRole("link", { name: "Back to the conversation" }).click();
   await page.locator(".turn", { hasText: "What should I cook" }).getByText("Inspect its prompt").click();
   await page.waitForFunction(() => document.querySelector("textarea")?.value === "What should I cook tonight?");
   assert.deepEqual(faults, []);
@@ -78,6 +86,13 @@ export async function map({ browser, home }) {
   await page.locator('[data-ready="true"]').waitFor();
   const millis = Date.now() - began;
   assert.ok(millis < 8_000, `the map took ${millis} ms`);
+  const expected = await home.api("/v1/map");
+  await page.getByText(`${expected.points.length.toLocaleString("en")} memories`).waitFor();
+  await page.getByLabel("Placed by").selectOption("words");
+  await page.locator('[data-ready="true"]').waitFor();
+  await page.locator(".side li button").first().click();
+  await page.getByLabel("Placed by").selectOption("meaning");
+  await page.locator('[data-ready="true"]').waitFor();
   await page.locator(".side li button").first().click();
   await page.getByLabel("Colour").selectOption("age");
   await page.getByLabel("Links").check();
@@ -107,6 +122,7 @@ export async function agents({ browser, home }) {
   await page.getByRole("row", { name: /laptop/ }).getByRole("button", { name: "Remove" }).click();
   await page.locator("dialog").getByRole("button", { name: "Remove" }).click();
   await waitFor(async () => home.api("/v1/me", { token: secret }).then(() => false, () => true), "the removed key to be refused");
+  await page.locator("[data-browser]").getByText("this one").waitFor();
   await page.getByLabel("Client").selectOption("codex");
   await page.getByText("everlore connect codex").waitFor();
   assert.deepEqual(faults, []);
