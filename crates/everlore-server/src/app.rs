@@ -6,10 +6,11 @@ use everlore::{Engine, Result, ToolRegistry, engine::Prompt, internal::prompt::P
 use tokio::sync::watch;
 
 use crate::{
-    ServerOptions, agent_moves::AgentMoves, audit::AuditLog, auth::Credentials,
-    browsers::PageCookie, caller_slots::CallerSlots, fifo_cache::FifoCache, host_guard::HostGuard,
-    idempotency::InFlightKeys, journal_watch::JournalWatch, metrics::Metrics,
-    offload::OffloadSlots, rate_limit::RateLimits, sign_in::SignInCodes, tls::TlsContext,
+    ServerOptions, agent_moves::AgentMoves, audit::AuditLog, browsers::PageCookie,
+    caller_slots::CallerSlots, credentials::Credentials, fifo_cache::FifoCache,
+    host_guard::HostGuard, idempotency::InFlightKeys, journal_watch::JournalWatch,
+    metrics::Metrics, offload::OffloadSlots, rate_limit::RateLimits, sign_in::SignInCodes,
+    tls::TlsContext,
 };
 
 /// Handle to the server's state; cheap to clone.

@@ -73,7 +73,7 @@ export class Api {
   writeLayer = (layer: T.LayerName, before: string, text: string, ifMatch?: string) =>
     this.http.send<T.LayerView>(`/v1/layers/${layer}`, { method: "PATCH", body: { action: "write", before, text }, ifMatch });
 
-  feedback = (memory: string, verdict: "good" | "bad") => this.http.post<unknown>(`/v1/memories/${id(memory)}/feedback`, { verdict });
+  feedback = (memory: string, verdict: "good" | "bad") => this.http.post<{ run: string }>(`/v1/memories/${id(memory)}/feedback`, { verdict });
   /** Takes back the newest change of a memory. */
   undoNewest = async (memory: string) => {
     const { changes } = await this.historyOf(memory);

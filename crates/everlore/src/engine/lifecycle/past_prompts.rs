@@ -93,7 +93,9 @@ fn group_by_prompt(lines: Vec<UsageRecord>, turns: &TurnsByText) -> Vec<PastProm
         }
         let UsageRecord { injected, used, .. } = line;
         let memory = PastPromptMemory { id: injected.id, shown: injected.shown, used };
-        prompts.last_mut().into_iter().for_each(|prompt| prompt.memories.push(memory.clone()));
+        if let Some(prompt) = prompts.last_mut() {
+            prompt.memories.push(memory);
+        }
     }
     prompts
 }
