@@ -196,6 +196,7 @@ export interface HealthReport {
   version: string;
   at: string;
   memories: { active: number; put_away: number; turns: number; records: number };
+  index?: { checked: number; missing: number };
   store?: { url: string; backend: string; schema: number; bytes?: number; read_only: boolean };
   embeddings?: { model: string; embedded: number; waiting: number; paused: boolean };
   files?: { spooled: number; refused: number; unsaved: number; backups: unknown[] };

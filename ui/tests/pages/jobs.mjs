@@ -128,6 +128,32 @@ export async function agents({ browser, home }) {
   assert.deepEqual(faults, []);
 }
 
+/** An agent moves to a database of its own and back, as the page shows. */
+export async function moveAgent({ browser, home }) {
+  for (const text of ["The moving agent likes tea.", "搬家的智能体喜欢喝茶。"]) await home.api("/v1/memories?agent=mover&user=anna", { body: { content: text } });
+  const database = () => home.api("/v1/agents/mover");
+  const { page, faults } = await openPage(browser, home, { path: "/agents/mover" });
+  await page.locator("summary", { hasText: "Move to another database" }).click();
+  await page.getByLabel("Address of the database").fill("sqlite:relative.db");
+  await page.getByRole("button", { name: "Move to another database" }).click();
+  await page.locator("dialog").getByRole("button", { name: "Move to another database" }).click();
+  await page.locator("dialog [role=alert]").waitFor();
+  await page.locator("dialog").getByRole("button", { name: "Cancel" }).click();
+  assert.equal(await page.getByLabel("Address of the database").inputValue(), "sqlite:relative.db", "a refusal keeps what was typed");
+  faults.length = 0;
+  await page.getByLabel("Address of the database").fill(`sqlite:${home.folder}/moved.db`);
+  await page.getByRole("button", { name: "Move to another database" }).click();
+  await page.locator("dialog").getByRole("button", { name: "Move to another database" }).click();
+  await page.getByText(/The earlier database is kept/).waitFor();
+  assert.match((await database()).store, /moved\.db$/);
+  const { memories } = await home.api("/v1/memories?agent=mover&user=anna");
+  assert.equal(memories.length, 2);
+  await page.getByRole("button", { name: "Go back" }).click();
+  await page.locator("dialog").getByRole("button", { name: "Go back" }).click();
+  await waitFor(async () => /everlore\.db$/.test((await database()).store), "the way back");
+  assert.deepEqual(faults, []);
+}
+
 export async function health({ browser, home }) {
   await home.api("/v1/turns", { body: { role: "user", session: "late", text: "My sister Paula lives in Porto." } });
   const { page, faults } = await openPage(browser, home, { path: "/health" });

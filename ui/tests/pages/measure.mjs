@@ -32,7 +32,8 @@ async function searches(page) {
   const times = [];
   for (const query of everyQuery) {
     await page.locator("input[type=search]").fill("");
-    await page.waitForFunction(() => !/candidates/.test(document.querySelector(".summary").textContent));
+    // The list is back, so that no earlier hits are taken for the new ones.
+    await page.waitForFunction(() => /^\s*200 shown/.test(document.querySelector(".summary").textContent));
     times.push(
       await page.evaluate(async (text) => {
         const box = document.querySelector("input[type=search]");
@@ -110,13 +111,13 @@ try {
   const all = statements(COUNT);
   for (let at = 0; at < COUNT; at += BATCH) await home.importStatements(all.slice(at, at + BATCH), "", at);
   await recalls(home);
+  console.log(`scrolling an empty page: ${frameLine(await plainFrames(browser))}`);
   console.log(`recall by the server alone, ${COUNT} memories: ${shown(await recalls(home))}`);
   const { page } = await openPage(browser, home, { path: "/memories" });
   await page.locator(".memory-row").first().waitFor();
   console.log(`search, last key to hits on the screen:  ${shown(await searches(page))}`);
   await page.locator("input[type=search]").fill("");
   await page.locator(".memory-row").first().waitFor();
-  console.log(`scrolling an empty page: ${frameLine(await plainFrames(browser))}`);
   console.log(`scrolling the memories:  ${frameLine(await frames(page, ".list > div"))}`);
   console.log(`first paint of a warm server: ${shown(await firstPaint(page))}`);
   const points = Math.min(COUNT, 10_000);

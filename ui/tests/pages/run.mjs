@@ -2,7 +2,7 @@
 
 import { launch } from "./browser.mjs";
 import { Home } from "./server.mjs";
-import { agents, health, inbox, layers, map, overview, timeline } from "./jobs.mjs";
+import { agents, health, inbox, layers, map, moveAgent, overview, timeline } from "./jobs.mjs";
 import { bulk, conflict, edit, feedback, forget, keyboard, remember, search } from "./memories.mjs";
 import { experiences, profile, proposals, reminder, schedules } from "./growth.mjs";
 import { inspector } from "./inspector.mjs";
@@ -11,7 +11,7 @@ import { keyRemoved, live, readOnly, refusals, restart, revoked, signIn, slow, t
 
 /** The order matters a little: a restart ends what others wait for, so it comes last. */
 const TESTS = {
-  signIn, overview, remember, search, edit, feedback, bulk, forget, conflict, keyboard, inspector, timeline, inbox, layers, map, agents, health,
+  signIn, overview, remember, search, edit, feedback, bulk, forget, conflict, keyboard, inspector, timeline, inbox, layers, map, agents, moveAgent, health,
   profile, experiences, schedules, reminder, proposals,
   live, twoBrowsers, revoked, readOnly, keyRemoved, refusals, slow, weight, phone, access, hostile, restart,
 };

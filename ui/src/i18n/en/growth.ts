@@ -257,6 +257,8 @@ export const growth = {
   "doctor.store": "Database",
   "doctor.schema": "{backend}, schema {schema}",
   "doctor.read_only": "read-only",
+  "doctor.search_index": "Search index",
+  "doctor.indexed": "{checked} looked up, {missing} missing",
   "doctor.index": "Vectors",
   "doctor.embedded": "{embedded} made, {waiting} to be made",
   "doctor.go.inbox": "Open the inbox",

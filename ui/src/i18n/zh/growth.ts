@@ -259,6 +259,8 @@ export const growth: Record<keyof typeof growthEn, string> = {
   "doctor.store": "数据库",
   "doctor.schema": "{backend}，结构版本 {schema}",
   "doctor.read_only": "只读",
+  "doctor.search_index": "搜索索引",
+  "doctor.indexed": "抽查 {checked} 条，缺失 {missing} 条",
   "doctor.index": "向量",
   "doctor.embedded": "已生成 {embedded}，待生成 {waiting}",
   "doctor.go.inbox": "打开待审",
