@@ -155,6 +155,42 @@ export async function refusals({ browser, home }) {
   }
 }
 
+/** The same refusals in every form of the growth pages: each says what to do and keeps what was typed, also over a reload. */
+export async function refusedForms({ browser, home }) {
+  const { page } = await openPage(browser, home, { path: "/profile" });
+  const refuse = async (status, body) => {
+    await page.unrouteAll({ behavior: "wait" });
+    await page.route(/\/v1\/(profile\/|experiences|schedules)(?!\/explain)/, (route) => (route.request().method() === "GET" ? route.fallback() : route.fulfill({ status, contentType: "application/problem+json", body: JSON.stringify(body) })));
+  };
+  const tooLarge = [413, { code: "too_large", title: "x", detail: "y" }];
+  const tooOften = [429, { code: "too_often", title: "x", detail: "y", retry_after: 3 }];
+  await refuse(...tooOften);
+  await page.getByLabel("Value").fill("急诊护士 nurse");
+  await page.getByRole("button", { name: "Set a field" }).click();
+  await page.locator(".toast", { hasText: "Wait 3 s" }).waitFor();
+  assert.equal(await page.getByLabel("Value").inputValue(), "急诊护士 nurse");
+  await page.reload();
+  await page.waitForFunction(() => [...document.querySelectorAll("form input")].some((input) => input.value === "急诊护士 nurse"));
+  await page.getByLabel("Value").fill("");
+  await page.goto(`${home.url}/#/schedules`);
+  await page.getByLabel("When, and what").fill("every Monday at 9 write the plan");
+  await page.locator(".runs li").first().waitFor();
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.locator(".toast", { hasText: "Wait 3 s" }).last().waitFor();
+  assert.equal(await page.getByLabel("When, and what").inputValue(), "every Monday at 9 write the plan");
+  await page.getByLabel("When, and what").fill("");
+  await refuse(...tooLarge);
+  await page.goto(`${home.url}/#/experiences`);
+  await page.getByRole("button", { name: "New experience" }).click();
+  await page.getByLabel("Problem").fill("A long story");
+  await page.getByLabel("What was tried").fill("Everything");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.locator("dialog [role=alert]").getByText("too large for the server").waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "New experience" }).click();
+  assert.deepEqual([await page.getByLabel("Problem").inputValue(), await page.getByLabel("What was tried").inputValue()], ["A long story", "Everything"]);
+}
+
 export async function restart({ browser, home }) {
   const { page } = await openPage(browser, home, { path: "/inspector" });
   await page.locator("textarea").fill("Where do we live now?");
