@@ -75,8 +75,11 @@ export async function hostile({ browser }) {
       const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.equal(wider, 0, `${path} is wider than the window`);
     }
-    await settle(page, home, "/memories");
-    await page.getByText(HOSTILE[0], { exact: true }).first().waitFor();
+    const script = memories.find((memory) => memory.content === HOSTILE[0]);
+    await settle(page, home, `/memories/${script.id}`);
+    await page.locator("article.detail .content").getByText(HOSTILE[0], { exact: true }).waitFor();
+    await settle(page, home, "/experiences");
+    await page.getByRole("heading", { name: HOSTILE[0], exact: true }).waitFor();
     assert.deepEqual(faults, []);
   } finally {
     await home.remove();

@@ -11,11 +11,12 @@ const undo = (page, done, label = "Undo") => page.locator(".toast", { hasText: d
 export async function profile({ browser, home }) {
   const fields = async () => (await home.api("/v1/profile")).fields;
   const { page, faults } = await openPage(browser, home, { path: "/profile" });
-  await page.locator('[data-field="role"]').getByText("flight nurse").waitFor();
+  // A profile is made of all memories on every read, which takes a while in a program that is not optimized.
+  await page.locator('[data-field="role"]').getByText("flight nurse").waitFor({ timeout: 120_000 });
   await page.getByLabel("Field").fill("industry");
   await page.getByLabel("Value").fill("航空医疗");
   await page.getByRole("button", { name: "Set a field" }).click();
-  await page.locator('[data-field="industry"]').getByText("航空医疗").waitFor();
+  await page.locator('[data-field="industry"]').getByText("航空医疗").waitFor({ timeout: 120_000 });
   assert.ok((await fields()).some((one) => one.name === "industry" && one.value === "航空医疗" && one.basis === "set"));
   await page.locator('[data-field="industry"]').getByRole("button", { name: "Take back" }).click();
   await waitFor(async () => !(await fields()).some((one) => one.value === "航空医疗"), "the field to be taken back");

@@ -41,7 +41,7 @@ mkdirSync(OUT, { recursive: true });
 const home = process.env.EVERLORE_URL ? { url: process.env.EVERLORE_URL, token: process.env.EVERLORE_TOKEN } : new Home();
 if (home.start) {
   await home.start();
-  await home.fill(3_000);
+  await home.fill(1_000);
 }
 const browser = await launch();
 const wanted = process.argv.slice(2);

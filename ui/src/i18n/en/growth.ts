@@ -22,6 +22,7 @@ export const growth = {
   "profile.unset": "Take back",
   "profile.saved": "Set",
   "profile.removed": "Taken back",
+  "profile.all": "Show all {count}",
   "profile.earlier": "Earlier",
   "profile.empty": "Nothing is known of the user yet",
   "profile.empty.hint": "Fields appear when the user says something about themselves, such as “I work as a flight nurse”. You can set one yourself.",

@@ -24,6 +24,7 @@ export const growth: Record<keyof typeof growthEn, string> = {
   "profile.unset": "撤回设定",
   "profile.saved": "已设定",
   "profile.removed": "已撤回",
+  "profile.all": "显示全部 {count} 项",
   "profile.earlier": "以前",
   "profile.empty": "还不了解用户",
   "profile.empty.hint": "当用户谈到自己时，例如“我是一名急诊护士”，这里就会出现内容。你也可以自己设定。",
