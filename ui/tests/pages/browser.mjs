@@ -33,6 +33,18 @@ async function signedInCookie(home, secret) {
   return { name, value, url: home.url, httpOnly: true, sameSite: "Strict" };
 }
 
+/** Nouns of the server's routes: `memories` of `/v1/memories/{id}`. */
+async function describedNouns(home) {
+  home.nouns ??= fetch(`${home.url}/v1/openapi.json`).then(async (answer) => new Set(Object.keys((await answer.json()).paths).map((path) => path.split("/")[2])));
+  return home.nouns;
+}
+
+/** A page that is newer than its server asks for routes that are not there, says so, and the browser logs it. */
+function isOfNewerPage(message, described) {
+  const path = new URL(message.location().url || "about:blank").pathname;
+  return message.text().includes("404") && path.startsWith("/v1/") && !described.has(path.split("/")[2]);
+}
+
 /** Opens a signed-in page. `faults` collects what must not happen. */
 export async function openPage(browser, home, { language = "en", theme = "light", width = 1280, height = 820, token = home.token, path = "/" } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, permissions: ["clipboard-read", "clipboard-write"], locale: language === "zh" ? "zh-CN" : "en-GB" });
@@ -40,7 +52,8 @@ export async function openPage(browser, home, { language = "en", theme = "light"
   await replacePage(context, home);
   const page = await context.newPage();
   const faults = [];
-  page.on("console", (message) => message.type() === "error" && faults.push(`console: ${message.text()}`));
+  const described = await describedNouns(home);
+  page.on("console", (message) => message.type() === "error" && !isOfNewerPage(message, described) && faults.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => faults.push(`error: ${error.stack ?? error}`));
   page.on("request", (request) => {
     const url = request.url();

@@ -8,7 +8,7 @@ import { openPage } from "./browser.mjs";
 import { HOSTILE } from "./texts.mjs";
 import { Home } from "./server.mjs";
 
-const PAGES = ["/", "/memories", "/inspector", "/timeline", "/map", "/layers/user", "/inbox", "/profile", "/experiences", "/schedules", "/agents", "/health"];
+const PAGES = ["/", "/memories", "/inspector", "/timeline", "/map", "/layers/user", "/inbox", "/profile", "/experiences", "/skills", "/schedules", "/trajectories", "/agents", "/health"];
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 async function settle(page, home, path) {

@@ -38,7 +38,7 @@ export async function experiences({ browser, home }) {
   await page.getByLabel("Find by words or by an error").fill("");
   const card = (text) => page.locator("[data-experience]", { hasText: text });
   const worked = (await listed()).find((one) => one.pain === "cargo cannot link").worked;
-  await card("cargo cannot link").getByRole("button", { name: "Worked again" }).click();
+  await card("cargo cannot link").getByRole("button", { name: "Worked" }).click();
   await waitFor(async () => (await listed()).find((one) => one.pain === "cargo cannot link").worked === worked + 1, "the report");
   await undo(page, "Noted");
   await waitFor(async () => (await listed()).find((one) => one.pain === "cargo cannot link").worked === worked, "its undo");
@@ -106,40 +106,5 @@ export async function proposals({ browser, home }) {
   await page.getByText("Decided").click();
   await card.getByRole("button", { name: "Take back" }).click();
   await waitFor(async () => (await state(open[0].id)) === "rolled_back", "the way back");
-  assert.deepEqual(faults, []);
-}
-
-export async function skills({ browser, home }) {
-  const open = (await home.api("/v1/proposals")).proposals.find((one) => one.state === "open" && /^(skill|workflow) /.test(one.target));
-  assert.ok(open, "reflection suggests a skill or a workflow");
-  const [sort, name] = [`${open.target.split(" ")[0]}s`, open.target.split(" ")[1]];
-  const { page, faults } = await openPage(browser, home, { path: "/inbox" });
-  await page.locator(`[data-proposal="${open.id}"]`).getByRole("button", { name: "Approve" }).click();
-  await waitFor(async () => (await home.api(`/v1/${sort}`))[sort].some((one) => one.name === name), "the skill");
-  await page.goto(`${home.url}/#/skills/${sort}`);
-  const card = page.locator(`[data-skill="${name}"]`);
-  await card.getByText("Text", { exact: true }).click();
-  await card.locator("pre").first().waitFor();
-  await card.getByRole("button", { name: "Worked", exact: true }).click();
-  await waitFor(async () => (await home.api(`/v1/${sort}/${name}`)).effect.worked === 1, "the report");
-  await card.getByRole("button", { name: "Retire" }).click();
-  await waitFor(async () => (await home.api(`/v1/${sort}/${name}`)).state === "retired", "the retirement");
-  await undo(page, "Done");
-  await waitFor(async () => (await home.api(`/v1/${sort}/${name}`)).state === "active", "its undo");
-  assert.deepEqual(faults, []);
-}
-
-export async function trajectories({ browser, home }) {
-  const { trajectories: listed } = await home.api("/v1/trajectories?limit=50");
-  assert.ok(listed.length > 0, "there are trajectories");
-  const wanted = listed.find((one) => one.calls > 0) ?? listed[0];
-  const { page, faults } = await openPage(browser, home, { path: "/trajectories" });
-  await page.locator(".item", { hasText: wanted.session }).first().click();
-  const { steps } = await home.api(`/v1/trajectories/${encodeURIComponent(wanted.session)}`);
-  await page.waitForFunction((count) => document.querySelectorAll(".step").length === count, steps.length);
-  await page.getByLabel("Compress to (tokens)").fill("50");
-  await page.getByText(/steps left out/).waitFor();
-  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "atif" }).click()]);
-  assert.match(file.suggestedFilename(), /\.json$/);
   assert.deepEqual(faults, []);
 }

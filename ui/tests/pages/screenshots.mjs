@@ -10,9 +10,9 @@ const OUT = process.env.SCREENSHOTS ?? join(import.meta.dirname, "../../screensh
 const SHOTS = [
   ["overview", "/"],
   ["memories", "/memories"],
-  ["memory", "/memories", async (page) => (await page.fill("input[type=search]", "allergic 过敏"), await page.waitForTimeout(500), await page.locator(".open-button").first().click(), await page.locator(".why summary").click())],
+  ["memory", "/memories", async (page) => (await page.fill("input[type=search]", "allergic 过敏"), await page.waitForSelector(".memory-row .score"), await page.locator(".open-button").first().click(), await page.locator(".why summary").click())],
   ["edit", "/memories", async (page) => (await page.locator(".open-button").nth(2).click(), await page.keyboard.press("e"), await page.locator("form textarea").fill("It was changed a little."))],
-  ["inspector", "/inspector", async (page) => (await page.fill("textarea", "What should I cook tonight?"), await page.waitForTimeout(900))],
+  ["inspector", "/inspector", async (page) => (await page.fill("textarea", "What should I cook tonight?"), await page.waitForSelector("[data-in]"))],
   ["past-prompt", "/inspector/kitchen-plans/1", (page) => page.waitForSelector("[data-told]")],
   ["timeline", "/timeline/kitchen-plans"],
   ["map", "/map", (page) => page.waitForSelector("[data-ready=true]")],
@@ -45,18 +45,22 @@ if (home.start) {
 }
 const browser = await launch();
 const wanted = process.argv.slice(2);
-for (const { name, ...look } of LOOKS) {
-  for (const [shot, path, prepare] of SHOTS) {
-    if (wanted.length && !wanted.includes(shot) && !wanted.includes(name)) continue;
-    const { context, page } = await openPage(browser, home, { ...look, path });
-    await page.waitForSelector("main h1, main h2");
-    await page.waitForTimeout(600);
-    if (prepare) await prepare(page);
-    await page.waitForTimeout(300);
-    await page.screenshot({ path: join(OUT, `${shot}-${name}.png`) });
-    await context.close();
+try {
+  for (const { name, ...look } of LOOKS) {
+    for (const [shot, path, prepare] of SHOTS) {
+      if (wanted.length && !wanted.includes(shot) && !wanted.includes(name)) continue;
+      const { context, page } = await openPage(browser, home, { ...look, path });
+      await page.waitForSelector("main h1, main h2");
+      await page.waitForFunction(() => !/Loading…|加载中/.test(document.querySelector("main").textContent), null, { timeout: 120_000 });
+      await page.waitForTimeout(600);
+      if (prepare) await prepare(page);
+      await page.waitForTimeout(300);
+      await page.screenshot({ path: join(OUT, `${shot}-${name}.png`) });
+      await context.close();
+    }
   }
+} finally {
+  await browser.close();
+  await home.remove?.();
 }
-await browser.close();
-await home.remove?.();
 console.log(`pictures are in ${OUT}`);
