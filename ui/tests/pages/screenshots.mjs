@@ -22,7 +22,7 @@ const SHOTS = [
   ["experiences", "/experiences"],
   ["skills", "/skills"],
   ["schedules", "/schedules", async (page) => (await page.locator("form input").first().fill("每周二下午三点半开例会"), await page.waitForSelector(".runs li"))],
-  ["trajectories", "/trajectories", (page) => page.locator(".item").first().click()],
+  ["trajectories", "/trajectories", async (page) => (await page.locator(".item").count()) && page.locator(".item").first().click()],
   ["agents", "/agents"],
   ["health", "/health"],
   ["audit", "/health", async (page) => (await page.getByRole("button", { name: /^(Audit now|现在审查)$/ }).click(), await page.getByText(/^(Score|得分)/).waitFor(), await page.getByRole("heading", { name: /^(Audit|审查)$/ }).scrollIntoViewIfNeeded())],

@@ -116,8 +116,9 @@ fn serve_opens_the_page_and_goes_on_where_it_cannot() {
     child.wait().unwrap();
     // Without such a program the server runs, and says so.
     let mut child = start("/nowhere".to_owned());
-    let note = BufReader::new(child.stderr.take().unwrap()).lines().next().unwrap().unwrap();
-    assert!(note.contains("the page could not be opened: `xdg-open` cannot be started"), "{note}");
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let note = lines.find(|line| line.contains("the page could not be opened")).unwrap();
+    assert!(note.contains("`xdg-open` cannot be started"), "{note}");
     assert!(child.try_wait().unwrap().is_none(), "it serves on");
     child.kill().unwrap();
     child.wait().unwrap();
