@@ -88,20 +88,19 @@ export async function map({ browser, home }) {
   assert.ok(millis < 8_000, `the map took ${millis} ms`);
   const expected = await home.api("/v1/map");
   await page.getByText(`${expected.points.length.toLocaleString("en")} memories`).waitFor();
-  await page.getByLabel("Placed by").selectOption("words");
-  await page.locator('[data-ready="true"]').waitFor();
+  await placeBy(page, "words");
   await page.locator(".side li button").first().click();
-  await page.getByLabel("Placed by").selectOption("meaning");
-  await page.locator('[data-ready="true"]').waitFor();
+  await placeBy(page, "meaning");
   await page.locator(".side li button").first().click();
   await page.getByLabel("Colour").selectOption("age");
   await page.getByLabel("Links").check();
   await page.getByLabel("Links").uncheck();
   await page.getByLabel("Colour").selectOption("kind");
   await page.locator('[data-ready="true"]').waitFor();
-  await page.waitForTimeout(500);
   const box = await page.locator("section.canvas").boundingBox();
-  const point = await findPoint(page, box);
+  // The camera moves for a moment; before that, the point that was found is elsewhere.
+  await page.waitForTimeout(800);
+  const point = await waitFor(() => findPoint(page, box), "a point in sight");
   await page.mouse.click(box.x + point.x, box.y + point.y);
   await page.locator(".picked").getByRole("link", { name: "Open the memory" }).click();
   await page.locator("article.detail .content").waitFor();
@@ -169,6 +168,15 @@ export async function health({ browser, home }) {
 }
 
 /** Finds a coloured point of the map near its middle in a picture of it. */
+/** Chooses a view of the map and waits until its groups are shown. */
+async function placeBy(page, view) {
+  const groups = () => page.locator(".side ul").textContent();
+  const before = await groups();
+  await page.getByLabel("Placed by").selectOption(view);
+  await waitFor(async () => (await groups()) !== before, "the other map");
+  await page.locator('[data-ready="true"]').waitFor();
+}
+
 async function findPoint(page, clip) {
   const picture = (await page.screenshot({ clip })).toString("base64");
   return page.evaluate(async (base64) => {

@@ -86,6 +86,7 @@ async function firstPaint(page) {
   for (let round = 0; round < 7; round++) {
     await page.reload();
     await page.locator("main h1").waitFor();
+    await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length > 0);
     times.push(await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime));
   }
   return times;
