@@ -53,7 +53,7 @@ fn covariance(centred: &[Vec<f32>]) -> Vec<Vec<f32>> {
 }
 
 /// Returns the direction of the largest spread, across an earlier one if given.
-fn direction(covariance: &[Vec<f32>], across: Option<&Vec<f32>>) -> Vec<f32> {
+fn direction(covariance: &[Vec<f32>], across: Option<&[f32]>) -> Vec<f32> {
     // Unequal parts: no direction of the data is likely to stand across all of them.
     let mut axis: Vec<f32> = (0..covariance.len()).map(|at| 1.0 / (at + 1) as f32).collect();
     for _ in 0..DIRECTION_ROUNDS {

@@ -91,7 +91,7 @@ impl Engine {
         let now = self.now().timestamp();
         let mut points: Vec<MapPoint> = found
             .into_iter()
-            .filter_map(|(address, memory)| Some(map_point(memory, *places.get(&address)?, now)))
+            .filter_map(|(address, memory)| Some(map_point(&memory, *places.get(&address)?, now)))
             .collect();
         points.sort_by(|one, other| (other.at, other.id).cmp(&(one.at, one.id)));
         let waiting = chosen.len() - addresses.len();
@@ -178,7 +178,7 @@ fn random_directions(dimensions: usize) -> Vec<Vector> {
         .collect()
 }
 
-fn map_point(memory: Memory, (x, y): (f32, f32), now: Timestamp) -> MapPoint {
+fn map_point(memory: &Memory, (x, y): (f32, f32), now: Timestamp) -> MapPoint {
     let line = memory.content.trim_start().lines().next().unwrap_or_default();
     MapPoint {
         x,
