@@ -102,7 +102,7 @@ ui-pages: $(UI_MODULES)
 	cd ui && $(WITH_NODE) EVERLORE="$(DEBUG_EVERLORE)" node tests/pages/run.mjs
 
 screenshots: $(UI_MODULES) ## picture every page of the web page: ui/screenshots
-	@sh tools/browser.sh
+	@sh tools/browser.sh fonts
 	$(CARGO) build --locked -p everlore-cli
 	cd ui && $(WITH_NODE) EVERLORE="$(DEBUG_EVERLORE)" node tests/pages/screenshots.mjs
 

@@ -11,12 +11,20 @@ found() {
 	return 1
 }
 
-found && exit 0
-if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
-	echo "installing Chromium for the page tests"
+install() {
+	[ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 || return 1
 	export DEBIAN_FRONTEND=noninteractive
-	apt-get install -y --no-install-recommends chromium >/dev/null 2>&1 ||
-		{ apt-get update && apt-get install -y --no-install-recommends chromium; } >/dev/null 2>&1
+	apt-get install -y --no-install-recommends "$1" >/dev/null 2>&1 ||
+		{ apt-get update && apt-get install -y --no-install-recommends "$1"; } >/dev/null 2>&1
+}
+
+if ! found; then
+	echo "installing Chromium for the page tests"
+	install chromium
+fi
+# Pictures of Chinese pages need a font; tests do not.
+if [ "${1:-}" = fonts ] && found && [ -z "$(fc-list :lang=zh 2>/dev/null)" ]; then
+	install fonts-noto-cjk || echo "there is no Chinese font: the pictures lack it" >&2
 fi
 found && exit 0
 

@@ -18,6 +18,7 @@ mod keys;
 mod secret_files;
 mod input;
 mod editor;
+mod open_browser;
 mod output;
 mod error;
 mod times;

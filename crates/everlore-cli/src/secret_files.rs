@@ -6,8 +6,9 @@ use everlore::internal::files::private_file::make_private;
 
 use crate::keys::KEYS_FILE;
 
-/// Owner's token, API keys, keys of providers, and the key that signs checks.
-const SECRET_FILES: [&str; 4] = ["server.token", "server.keys.json", KEYS_FILE, "checks.key"];
+/// Owner's token, API keys, signed-in browsers, keys of providers, and the key that signs checks.
+const SECRET_FILES: [&str; 5] =
+    ["server.token", "server.keys.json", "server.browsers.json", KEYS_FILE, "checks.key"];
 
 /// Makes the secret files of a home private, and returns a note on each that was not.
 pub(crate) fn tighten(home: &Path) -> Vec<String> {

@@ -6,10 +6,11 @@ use everlore::{Engine, Result, ToolRegistry, engine::Prompt, internal::prompt::P
 use tokio::sync::watch;
 
 use crate::{
-    ServerOptions, agent_moves::AgentMoves, audit::AuditLog, auth::Credentials,
-    caller_slots::CallerSlots, fifo_cache::FifoCache, host_guard::HostGuard,
-    idempotency::InFlightKeys, journal_watch::JournalWatch, metrics::Metrics,
-    offload::OffloadSlots, rate_limit::RateLimits, sign_in::SignInCodes, tls::TlsContext,
+    ServerOptions, agent_moves::AgentMoves, audit::AuditLog, browsers::PageCookie,
+    caller_slots::CallerSlots, credentials::Credentials, fifo_cache::FifoCache,
+    host_guard::HostGuard, idempotency::InFlightKeys, journal_watch::JournalWatch,
+    metrics::Metrics, offload::OffloadSlots, rate_limit::RateLimits, sign_in::SignInCodes,
+    tls::TlsContext,
 };
 
 /// Handle to the server's state; cheap to clone.
@@ -24,6 +25,7 @@ pub(crate) struct AppState {
     pub(crate) options: ServerOptions,
     pub(crate) credentials: Credentials,
     pub(crate) sign_in_codes: SignInCodes,
+    pub(crate) page_cookie: PageCookie,
     pub(crate) guard: HostGuard,
     pub(crate) rate_limits: RateLimits,
     pub(crate) caller_slots: Arc<CallerSlots>,
@@ -58,6 +60,7 @@ impl App {
             tools: Arc::new(ToolRegistry::all()),
             credentials: Credentials::open(&options.home)?,
             sign_in_codes: SignInCodes::default(),
+            page_cookie: PageCookie::new(address.port(), tls.is_some()),
             guard: HostGuard::new(address, &options.allowed_hosts, tls),
             rate_limits: RateLimits::new(options.requests_per_second),
             caller_slots: Arc::new(CallerSlots::for_requests()),

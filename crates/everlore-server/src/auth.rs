@@ -1,6 +1,7 @@
-//! Authentication and authorization: the owner by the token, a program by its key, and the scope of a request.
+//! Authentication and authorization: the owner by the token, a program by its key, a browser by its cookie, and the scope of a
+//! request.
 
-use std::{path::Path, str::FromStr, sync::Arc, time::Instant};
+use std::{str::FromStr, sync::Arc, time::Instant};
 
 use axum::{
     extract::{FromRequestParts, Request, State},
@@ -16,11 +17,7 @@ use everlore::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    App, Problem, QueryParams,
-    caller_slots::CallerSlot,
-    keys::{ApiKey, ApiKeys},
-    params::SCOPE_PARAMS,
-    token::{self, SecretDigest, constant_time_eq, digest_secret},
+    App, Problem, QueryParams, caller_slots::CallerSlot, params::SCOPE_PARAMS, token::SecretDigest,
 };
 
 /// Headers that select agent and user, in the order of [`SCOPE_PARAMS`].
@@ -55,57 +52,6 @@ impl FromStr for KeyRole {
     }
 }
 
-/// Owner's token and keys of a home.
-pub(crate) struct Credentials {
-    token: SecretDigest,
-    keys: ApiKeys,
-}
-
-impl Credentials {
-    /// Reads the token, or creates it.
-    pub(crate) fn open(home: &Path) -> everlore::Result<Self> {
-        Ok(Self { token: token::load_or_create(home)?, keys: ApiKeys::new(home) })
-    }
-
-    /// Returns the caller with this secret.
-    fn find_caller(&self, secret: &str) -> Result<Option<Caller>, Problem> {
-        let digest = digest_secret(secret);
-        if constant_time_eq(&self.token, &digest) {
-            return Ok(Some(Caller {
-                name: "token".to_owned(),
-                role: KeyRole::Admin,
-                bound_scope: None,
-                secret: digest,
-                slot: None,
-            }));
-        }
-        let key = self.keys.find(&digest).map_err(|error| unreadable_keys(&error))?;
-        Ok(key.map(|ApiKey { name, scope, role, .. }| Caller {
-            name: format!("key:{name}"),
-            role,
-            bound_scope: Some(scope),
-            secret: digest,
-            slot: None,
-        }))
-    }
-
-    /// Returns `true` for the owner's token.
-    pub(crate) fn is_token(&self, secret: &str) -> bool {
-        constant_time_eq(&self.token, &digest_secret(secret))
-    }
-
-    /// Returns `true` if the caller's token or key is still accepted.
-    pub(crate) fn is_current(&self, caller: &Caller) -> bool {
-        constant_time_eq(&self.token, &caller.secret)
-            || self.keys.find(&caller.secret).is_ok_and(|key| key.is_some())
-    }
-
-    /// Returns a number that changes whenever the keys do.
-    pub(crate) fn keys_version(&self) -> u64 {
-        self.keys.version()
-    }
-}
-
 /// Authenticated caller.
 #[derive(Clone)]
 pub(crate) struct Caller {
@@ -116,9 +62,11 @@ pub(crate) struct Caller {
     /// The only scope of a key; `None` for the owner, who may use all.
     pub(crate) bound_scope: Option<Scope>,
     /// Digest of the token or key.
-    secret: SecretDigest,
+    pub(crate) secret: SecretDigest,
+    /// Id of the signed-in browser; `None` for a program, which sends the token or key itself.
+    pub(crate) browser: Option<String>,
     /// Slot of the request among those of its key; the owner needs none.
-    slot: Option<Arc<CallerSlot>>,
+    pub(crate) slot: Option<Arc<CallerSlot>>,
 }
 
 /// Caller and scope of a request.
@@ -268,15 +216,27 @@ fn identify(
     headers: &HeaderMap,
     query: Option<&str>,
 ) -> Result<Access, Problem> {
-    let caller = authenticate_secret(app, secret(headers))?;
+    // What a program sends in a header counts before the cookie that its browser adds.
+    let caller = match (secret(headers), app.page_cookie.secret(headers)) {
+        (None, Some(cookie)) => authenticate_cookie(app, cookie)?,
+        (secret, _) => authenticate_secret(app, secret)?,
+    };
     let scope = requested_scope(&caller, headers, query, &app.options.scope)?;
     Ok(Access { app: app.clone(), caller, scope })
 }
 
 /// Returns the caller with this secret, within the rate limit. No secret gets the same answer as an unknown one.
 pub(crate) fn authenticate_secret(app: &App, secret: Option<&str>) -> Result<Caller, Problem> {
+    admit(app, secret.map_or(Ok(None), |secret| app.credentials.find_caller(secret)))
+}
+
+/// Returns the caller whose browser sent this cookie, within the rate limit.
+fn authenticate_cookie(app: &App, secret: &str) -> Result<Caller, Problem> {
+    admit(app, app.credentials.find_by_cookie(secret))
+}
+
+fn admit(app: &App, caller: Result<Option<Caller>, Problem>) -> Result<Caller, Problem> {
     let now = Instant::now();
-    let caller = secret.map_or(Ok(None), |secret| app.credentials.find_caller(secret));
     let Ok(Some(mut caller)) = caller else {
         // Failed attempts share one small bucket of their own, also while the keys cannot be read.
         app.rate_limits.take_unauthenticated(now)?;
@@ -306,17 +266,6 @@ pub(crate) fn authorization_value<'a>(headers: &'a HeaderMap, schemes: &[&str]) 
     let (one, None) = (values.next()?.to_str().ok()?, values.next()) else { return None };
     let (scheme, secret) = one.split_once(' ')?;
     schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known)).then(|| secret.trim())
-}
-
-/// Returns the problem of a damaged key file. The owner's token works without it; the cause is for the log.
-fn unreadable_keys(error: &Error) -> Problem {
-    tracing::error!(%error, "the keys cannot be read, so none is accepted");
-    Problem::new(
-        StatusCode::SERVICE_UNAVAILABLE,
-        "keys_unreadable",
-        "the server cannot read its keys",
-        "the owner repairs or deletes server.keys.json in the home; the owner's token still works",
-    )
 }
 
 fn unauthorized(title: &str) -> Problem {
@@ -391,6 +340,7 @@ mod tests {
             role: KeyRole::Admin,
             bound_scope: None,
             secret: [0; 32],
+            browser: None,
             slot: None,
         }
     }
@@ -419,6 +369,7 @@ mod tests {
             role: KeyRole::Admin,
             bound_scope: Some(scope("a", "u")),
             secret: [0; 32],
+            browser: None,
             slot: None,
         };
         let scope_of =

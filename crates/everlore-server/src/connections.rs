@@ -173,12 +173,14 @@ pub(crate) async fn check_reserved(
     next.run(request).await
 }
 
-/// Returns `true` if a request carries the owner's token, wherever a client puts it.
+/// Returns `true` if a request carries the owner's token, wherever a client puts it, or comes from the owner's browser.
 fn is_owner(app: &App, headers: &HeaderMap) -> bool {
+    let cookie = app.page_cookie.secret(headers);
     let plain = |name| headers.get(name)?.to_str().ok().map(str::trim);
     let bearer = authorization_value(headers, &["bearer", "token"]);
     let given = [bearer, plain("x-api-key"), plain("x-everlore-key")];
     given.into_iter().flatten().any(|secret| app.credentials.is_token(secret))
+        || cookie.is_some_and(|secret| app.credentials.is_owner_cookie(secret))
 }
 
 /// Returns the problem of a server or a key that has no room for another request.

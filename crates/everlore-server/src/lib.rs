@@ -12,8 +12,8 @@
 //!    every time limit.
 //! 3. `error_format::format_errors` gives errors the shape that clients of the route read (see `error_format.rs`);
 //!    `host_guard::check_host_and_origin` refuses foreign hosts and origins.
-//! 4. `auth::authenticate` finds the caller by token or key (`token.rs`, `keys.rs`), applies the rate limit
-//!    (`rate_limit.rs`), determines the scope, and attaches an `Access` to the request.
+//! 4. `auth::authenticate` finds the caller by token, key or the page's cookie (`credentials.rs`),
+//!    applies the rate limit (`rate_limit.rs`), determines the scope, and attaches an `Access` to the request.
 //! 5. The handler (`observe` in `api/turns.rs`; `api/` has one file per noun) takes a `Writer`, which checks the role,
 //!    and a `JsonBody` (`body.rs`), which limits size and time; `deny_unknown_fields` of each body type refuses unknown
 //!    fields. With an `Idempotency-Key`, `IdempotentWrite` (`idempotency.rs`) looks for an earlier result in the
@@ -37,6 +37,7 @@ mod body;
 mod host_guard;
 mod error_format;
 mod auth;
+mod credentials;
 mod keys;
 mod token;
 mod rate_limit;
@@ -59,6 +60,7 @@ mod tls;
 mod docs_page;
 mod web_page;
 mod sign_in;
+mod browsers;
 mod api;
 mod mcp;
 mod compat;

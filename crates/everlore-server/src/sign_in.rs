@@ -1,22 +1,25 @@
-//! One-time codes of sign-in links: `serve` prints a link with one, and the web page exchanges it for the owner's token.
+//! Sign-in of browsers: `serve` prints a link with a one-time code, which the web page exchanges for a cookie.
 
 use std::{
     sync::Mutex,
     time::{Duration, Instant},
 };
 
-use axum::{Router, extract::State, http::StatusCode, routing::post};
-use everlore::{
-    Error, Result,
-    internal::files::regular_file::{self, MAX_SETTINGS_BYTES},
+use axum::{
+    Router,
+    extract::State,
+    http::{HeaderMap, HeaderName, StatusCode, header},
+    routing::post,
 };
+use everlore::types::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    ApiResult, App, JsonBody, JsonResponse, Problem,
+    App, JsonBody, JsonResponse, Problem,
+    auth::authenticate_secret,
     sync::lock,
-    token::{SecretDigest, constant_time_eq, digest_secret, generate_secret, token_path},
+    token::{SecretDigest, constant_time_eq, digest_secret, generate_secret},
 };
 
 /// Time in which a link must be opened: long enough to find the terminal, short enough for its scrollback.
@@ -28,7 +31,7 @@ pub(crate) struct SignInCodes(Mutex<Vec<(SecretDigest, Instant)>>);
 
 impl SignInCodes {
     /// Creates a code.
-    pub(crate) fn issue(&self, now: Instant) -> Result<String> {
+    pub(crate) fn issue(&self, now: Instant) -> everlore::Result<String> {
         let code = generate_secret()?;
         lock(&self.0).push((digest_secret(&code), now + LINK_LIFETIME));
         Ok(code)
@@ -49,40 +52,72 @@ pub(crate) fn routes() -> Router<App> {
     Router::new().route("/v1/sign-in", post(sign_in))
 }
 
-/// Code of a sign-in link.
+/// Proof of who signs in: the code of a link, or a token or key.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SignInBody {
     /// Part of the link after `#sign-in=`.
-    code: String,
+    #[serde(default)]
+    code: Option<String>,
+    /// Or the owner's token or a key.
+    #[serde(default)]
+    secret: Option<String>,
 }
 
-/// Credentials for the web page.
+/// Browser that is signed in; its cookie is in the header `Set-Cookie`.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SignedIn {
-    /// Owner's token, for the header `Authorization: Bearer`.
-    token: String,
+    /// Id in the list of browsers.
+    browser: String,
+    /// Time at which the sign-in ends.
+    #[schema(value_type = String)]
+    expires_at: Timestamp,
 }
 
-/// Exchange the code of the link that `serve` printed for the owner's token; a code works once
+/// Sign a browser in: exchange the code of the link that `serve` printed, or a token or key, for a cookie
 #[utoipa::path(
     post, path = "/v1/sign-in", tag = "sign_in", request_body = SignInBody, security(()),
-    responses((status = 200, description = "Owner's token", body = SignedIn)),
+    responses((status = 200, description = "The browser, and its cookie in Set-Cookie", body = SignedIn)),
 )]
 pub(crate) async fn sign_in(
     State(app): State<App>,
+    headers: HeaderMap,
     JsonBody(body, _): JsonBody<SignInBody>,
-) -> ApiResult<SignedIn> {
+) -> Result<WithCookie<SignedIn>, Problem> {
+    let credential = match (body.code, body.secret) {
+        (Some(code), None) => redeem_code(&app, &code)?,
+        (None, Some(secret)) => authenticate_secret(&app, Some(secret.trim()))?.secret,
+        _ => {
+            return Err(Problem::invalid(
+                "there is no code and no secret, or both",
+                "send one of them",
+            ));
+        }
+    };
+    let program = headers.get(header::USER_AGENT).and_then(|program| program.to_str().ok());
+    let (browser, secret) =
+        app.credentials.browsers.add(&credential, program.unwrap_or_default(), Timestamp::now())?;
+    let signed_in = SignedIn { browser: browser.id, expires_at: browser.expires_at };
+    Ok(with_cookie(app.page_cookie.sign_in(&secret), signed_in))
+}
+
+/// Uses a code up and returns the digest of the owner's token.
+fn redeem_code(app: &App, code: &str) -> Result<SecretDigest, Problem> {
     let now = Instant::now();
-    if !app.sign_in_codes.redeem(&body.code, now) {
-        // Guessing shares the small bucket of failed attempts.
-        app.rate_limits.take_unauthenticated(now)?;
-        return Err(used_link());
+    if app.sign_in_codes.redeem(code, now) {
+        return Ok(app.credentials.token());
     }
-    let path = token_path(&app.options.home);
-    let token = regular_file::read_to_string(&path, MAX_SETTINGS_BYTES)
-        .map_err(|error| Error::io(path.display().to_string(), error))?;
-    Ok(JsonResponse::ok(SignedIn { token: token.trim().to_owned() }))
+    // Guessing shares the small bucket of failed attempts.
+    app.rate_limits.take_unauthenticated(now)?;
+    Err(used_link())
+}
+
+/// Response that sets a cookie.
+pub(crate) type WithCookie<T> = ([(HeaderName, String); 1], JsonResponse<T>);
+
+/// Returns a response that sets this cookie.
+pub(crate) fn with_cookie<T>(cookie: String, value: T) -> WithCookie<T> {
+    ([(header::SET_COOKIE, cookie)], JsonResponse::ok(value))
 }
 
 fn used_link() -> Problem {

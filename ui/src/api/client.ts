@@ -1,4 +1,4 @@
-/** One place that talks HTTP: adds the credentials and the scope, and turns every failure into a `Problem`. */
+/** One place that talks HTTP: adds the page's header and the scope, and turns every failure into a `Problem`. */
 
 import type { Scope } from "./types";
 
@@ -17,11 +17,6 @@ export class Problem extends Error {
   get isOffline(): boolean {
     return this.code === "offline";
   }
-}
-
-export interface Connection {
-  token: string;
-  scope: Partial<Scope>;
 }
 
 export interface Call {
@@ -55,7 +50,7 @@ export function pathWithQuery(path: string, query: Call["query"] = {}): string {
 
 export class Client {
   constructor(
-    private readonly connection: () => Connection,
+    private readonly scope: () => Partial<Scope>,
     private readonly onUnauthorized: () => void = () => {},
   ) {}
 
@@ -77,12 +72,12 @@ export class Client {
 
   /** Sends a request and returns the open response, for streams. */
   async open(path: string, call: Call = {}): Promise<Response> {
-    const { token, scope } = this.connection();
-    const headers = new Headers({ authorization: `Bearer ${token}` });
+    // The cookie of the browser counts only with this header, which no page of another site can send.
+    const headers = new Headers({ "x-everlore-page": "1" });
     if (call.body !== undefined) headers.set("content-type", "application/json");
     if (call.ifMatch) headers.set("if-match", call.ifMatch);
     if (call.lastEventId) headers.set("last-event-id", call.lastEventId);
-    const query = call.unscoped ? call.query : { ...scope, ...call.query };
+    const query = call.unscoped ? call.query : { ...this.scope(), ...call.query };
     let response: Response;
     try {
       response = await fetch(pathWithQuery(path, query), {

@@ -1,14 +1,17 @@
-/** Follows the changes of a scope. The browser's own EventSource cannot send credentials, so the stream is read with fetch. */
+/** Follows the changes of a scope. The browser's own EventSource cannot send the page's header, so the stream is read with fetch. */
 
-import { createParser } from "eventsource-parser";
+import { createParser, type EventSourceMessage } from "eventsource-parser";
 
 import { Problem, isAbort, type Client } from "./client";
+import type { Reminder } from "./growth";
 import type { ChangeEvent } from "./types";
 
 export type StreamState = "connecting" | "live" | "offline";
 
 export interface Follower {
   onChange(change: ChangeEvent): void;
+  /** A reminder is told once, to whoever listens: it must be shown. */
+  onReminder(reminder: Reminder): void;
   onState(state: StreamState): void;
 }
 
@@ -24,9 +27,10 @@ export async function followChanges(http: Client, follower: Follower, signal: Ab
       const response = await http.open("/v1/events", { signal, lastEventId: last });
       follower.onState("live");
       wait = 500;
-      await readStream(response, signal, (id, data) => {
-        last = id ?? last;
-        follower.onChange(data);
+      await readStream(response, signal, (event) => {
+        last = event.id ?? last;
+        if (event.event === "reminder") follower.onReminder(JSON.parse(event.data) as Reminder);
+        else follower.onChange(JSON.parse(event.data) as ChangeEvent);
       });
     } catch (error) {
       if (isAbort(error) || signal.aborted) return;
@@ -38,8 +42,8 @@ export async function followChanges(http: Client, follower: Follower, signal: Ab
   }
 }
 
-async function readStream(response: Response, signal: AbortSignal, deliver: (id: string | undefined, data: ChangeEvent) => void): Promise<void> {
-  const parser = createParser({ onEvent: (event) => deliver(event.id, JSON.parse(event.data) as ChangeEvent) });
+async function readStream(response: Response, signal: AbortSignal, deliver: (event: EventSourceMessage) => void): Promise<void> {
+  const parser = createParser({ onEvent: deliver });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   while (reader && !signal.aborted) {
     const { value, done } = await reader.read();

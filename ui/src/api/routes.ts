@@ -1,6 +1,7 @@
 /** Every route that the pages call, typed. A route that the server lacks fails here and nowhere else. */
 
 import { Client, Problem, type Answer } from "./client";
+import type * as G from "./growth";
 import type * as T from "./types";
 
 const id = encodeURIComponent;
@@ -24,7 +25,10 @@ export class Api {
   constructor(readonly http: Client) {}
 
   identity = () => this.http.get<T.Identity>("/v1/me", { unscoped: true });
-  signIn = (code: string) => this.http.post<{ token: string }>("/v1/sign-in", { code }, { unscoped: true });
+  signIn = (proof: { code: string } | { secret: string }) => this.http.post<{ browser: string }>("/v1/sign-in", proof, { unscoped: true });
+  signOut = () => this.http.post<unknown>("/v1/sign-out", {}, { unscoped: true });
+  browsers = () => this.http.get<{ browsers: G.SignedInBrowser[] }>("/v1/browsers", { unscoped: true });
+  removeBrowser = (browser: string) => this.http.send<unknown>(`/v1/browsers/${id(browser)}`, { method: "DELETE", unscoped: true });
   stats = (signal?: AbortSignal) => this.http.get<T.Stats>("/v1/stats", { signal });
   activity = (days: number) => this.http.get<T.Activity>("/v1/stats/activity", { query: { days } });
 
@@ -53,6 +57,7 @@ export class Api {
 
   sessions = (after?: string | null) =>
     this.http.get<{ items: T.SessionFolder[]; next: string | null }>("/v1/fs/ls", { query: { uri: "sessions", limit: 500, after } });
+  map = (signal?: AbortSignal) => this.http.get<G.VectorMap>("/v1/map", { signal });
   injections = (session: string) =>
     this.http.get<T.InjectedMemories>(`/v1/sessions/${id(session)}/injections`);
 
@@ -67,6 +72,54 @@ export class Api {
   layer = (layer: T.LayerName) => this.http.send<T.LayerView>(`/v1/layers/${layer}`);
   writeLayer = (layer: T.LayerName, before: string, text: string, ifMatch?: string) =>
     this.http.send<T.LayerView>(`/v1/layers/${layer}`, { method: "PATCH", body: { action: "write", before, text }, ifMatch });
+
+  feedback = (memory: string, verdict: "good" | "bad") => this.http.post<{ run: string }>(`/v1/memories/${id(memory)}/feedback`, { verdict });
+  /** Takes back the newest change of a memory. */
+  undoNewest = async (memory: string) => {
+    const { changes } = await this.historyOf(memory);
+    return this.undo({ seq: changes[0]?.seq ?? 0 });
+  };
+
+  profile = () => this.http.get<{ fields: G.ProfileField[] }>("/v1/profile");
+  setProfile = async (field: string, value: string) =>
+    (await this.http.send<{ receipt: { seq: number }; undo?: { run: string } | null }>(`/v1/profile/${id(field)}`, { method: "PUT", body: { value } })).data;
+  unsetProfile = async (field: string) => (await this.http.send<{ removed: number }>(`/v1/profile/${id(field)}`, { method: "DELETE" })).data;
+
+  experiences = (retired: boolean, signal?: AbortSignal) => this.http.get<{ experiences: G.Experience[] }>("/v1/experiences", { query: { limit: 500, retired }, signal });
+  findExperiences = (query: { text: string } | { error: string }, signal?: AbortSignal) =>
+    this.http.post<{ hits: G.Experience[] }>("/v1/experiences/find", { ...query, limit: 30 }, { signal });
+  addExperience = (draft: Partial<G.ExperienceDraft>) => this.http.post<G.Experience>("/v1/experiences", draft);
+  editExperience = async (experience: string, edit: Partial<G.ExperienceDraft>) =>
+    (await this.http.send<G.Experience>(`/v1/experiences/${id(experience)}`, { method: "PATCH", body: edit })).data;
+  removeExperience = async (experience: string) => (await this.http.send<{ seq: number }>(`/v1/experiences/${id(experience)}`, { method: "DELETE" })).data;
+  reportExperience = (experience: string, worked: boolean) => this.http.post<G.Experience>(`/v1/experiences/${id(experience)}/outcome`, { worked });
+
+  schedules = () => this.http.get<{ schedules: G.Schedule[] }>("/v1/schedules");
+  explainSchedule = (text: string, zone: string, signal?: AbortSignal) => this.http.post<G.ScheduleAnswer>("/v1/schedules/explain", { text, zone }, { signal });
+  addSchedule = (body: { text: string; task?: string; zone: string }) => this.http.post<G.Schedule>("/v1/schedules", body);
+  removeSchedule = (schedule: string) => this.http.send<G.Schedule>(`/v1/schedules/${id(schedule)}`, { method: "DELETE" });
+
+  reflect = () => this.http.post<{ proposals: G.Proposal[] }>("/v1/reflect");
+  proposals = () => this.http.get<{ proposals: G.Proposal[] }>("/v1/proposals");
+  decide = (proposal: string, decision: "approve" | "reject" | "rollback") => this.http.post<G.Proposal>(`/v1/proposals/${id(proposal)}/${decision}`);
+
+  skills = async (sort: G.SkillSort, retired: boolean): Promise<G.Skill[]> => {
+    const found = await this.http.get<Partial<Record<G.SkillSort, G.Skill[]>>>(`/v1/${sort}`, { query: { retired } });
+    return found[sort] ?? [];
+  };
+  skill = (sort: G.SkillSort, name: string) => this.http.get<G.Skill>(`/v1/${sort}/${id(name)}`);
+  skillHistory = (sort: G.SkillSort, name: string) => this.http.get<{ versions: G.SkillVersion[] }>(`/v1/${sort}/${id(name)}/history`);
+  writeSkill = async (name: string, text: string) => (await this.http.send<G.Skill>(`/v1/skills/${id(name)}`, { method: "PUT", body: { text } })).data;
+  changeSkill = (sort: G.SkillSort, name: string, step: "retire" | "restore") => this.http.post<G.Skill>(`/v1/${sort}/${id(name)}/${step}`);
+  rollBackSkill = (sort: G.SkillSort, name: string, version: number) => this.http.post<G.Skill>(`/v1/${sort}/${id(name)}/rollback`, { version });
+  reportSkill = (sort: G.SkillSort, name: string, worked: boolean) => this.http.post<G.Skill>(`/v1/${sort}/${id(name)}/outcome`, { worked });
+  removeSkill = (sort: G.SkillSort, name: string) => this.http.send<G.Skill>(`/v1/${sort}/${id(name)}`, { method: "DELETE" });
+
+  trajectories = (after: string | null, signal?: AbortSignal) =>
+    this.http.get<{ trajectories: G.TrajectorySummary[]; next?: string }>("/v1/trajectories", { query: { after, limit: 50 }, signal });
+  trajectory = (session: string, budget: number | null, signal?: AbortSignal) => this.http.get<G.Trajectory>(`/v1/trajectories/${id(session)}`, { query: { budget }, signal });
+  exportTrajectory = (session: string, format: "atif" | "sharegpt" | "openai", budget: number | null) =>
+    this.http.open(`/v1/trajectories/${id(session)}/export`, { query: { format, budget } });
 
   agents = () => this.http.get<{ agents: T.AgentEntry[] }>("/v1/agents", { unscoped: true });
   agentDatabase = (agent: string) => this.http.get<T.AgentDatabase>(`/v1/agents/${id(agent)}`, { unscoped: true });
@@ -84,6 +137,12 @@ export class Api {
   ready = () => this.http.get<Record<string, unknown>>("/ready", { unscoped: true });
   upkeep = (body: { dry_run: boolean; yes?: boolean }) => this.http.post<T.UpkeepReport>("/v1/upkeep", body);
   verify = () => this.http.post<T.VerifyReport>("/v1/memories/verify");
+  health = () => this.http.get<G.HealthReport>("/v1/health");
+  audit = (signal?: AbortSignal) => this.http.get<G.AuditReport>("/v1/audit", { signal });
+  fixAudit = (yes: boolean) => this.http.post<G.AuditReport>("/v1/audit/fix", { yes });
+  heartbeat = () => this.http.get<G.HeartbeatStatus>("/v1/heartbeat");
+  heartbeatHistory = () => this.http.get<{ history: G.HeartbeatRun[] }>("/v1/heartbeat/history");
+  switchJob = async (job: string, on: boolean) => (await this.http.send<G.HeartbeatStatus>(`/v1/heartbeat/${id(job)}`, { method: "PUT", body: { on } })).data;
   requests = (limit: number) => this.http.get<{ requests: T.RequestLogEntry[] }>("/v1/requests", { query: { limit }, unscoped: true });
 }
 

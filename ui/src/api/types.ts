@@ -278,8 +278,9 @@ export interface AgentDatabase {
   agent: string;
   store: string;
   kept: string | null;
-  moving: Record<string, unknown> | null;
-  progress: Record<string, unknown> | null;
+  moving: { to: string; phase: string } | null;
+  /** Progress of the move that this server runs or ran last. */
+  progress: { running: boolean; copied: number; total: number; problem: string | null } | null;
 }
 
 export interface AgentSettings {
@@ -355,4 +356,5 @@ export interface RequestLogEntry {
 /** Memories that prompts of a session contained. */
 export interface InjectedMemories {
   memories: string[];
+  prompts?: import("./growth").PastPrompt[];
 }

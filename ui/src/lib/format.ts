@@ -41,8 +41,9 @@ export function ago(time: string, now = Date.now()): string {
   return step ? relative.format(Math.round(seconds / step[1]), step[0]) : relative.format(0, "second");
 }
 
-export function dateTime(time: string): string {
-  return dateFormat({ dateStyle: "medium", timeStyle: "short" }).format(new Date(time));
+/** Day and time, in the browser's zone if no other is named. */
+export function dateTime(time: string, timeZone?: string): string {
+  return dateFormat({ dateStyle: "medium", timeStyle: "short", ...(timeZone ? { timeZone } : {}) }).format(new Date(time));
 }
 
 export function day(time: string | Date): string {

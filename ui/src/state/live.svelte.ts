@@ -1,6 +1,7 @@
 /** Number of the newest change: a page that reads it in an effect loads again when something changes anywhere. */
 
 import { followChanges, type StreamState } from "../api/events";
+import { reminders } from "./reminders.svelte";
 import { session } from "./session.svelte";
 
 /** Changes that arrive together are told once: an import writes thousands. */
@@ -22,6 +23,7 @@ class Live {
       session.api.http,
       {
         onChange: () => this.gather(),
+        onReminder: (reminder) => reminders.tell(reminder),
         onState: (state) => {
           // What happened during a break was not told: everything is read again.
           if (state === "live" && wasOffline) this.revision += 1;

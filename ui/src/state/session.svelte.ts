@@ -1,22 +1,24 @@
 /** Who uses the page, whose memory is shown, and the API bound to both. */
 
-import { Client } from "../api/client";
+import { Client, Problem } from "../api/client";
 import { Api, ifRouted } from "../api/routes";
 import type { Identity, Scope } from "../api/types";
 
-const TOKEN = "everlore.token";
+/** Set while this browser has a cookie; the cookie itself cannot be read by scripts. */
+const SIGNED_IN = "everlore.signed_in";
 const SCOPE = "everlore.scope";
 
 class Session {
-  token = $state(localStorage.getItem(TOKEN) ?? "");
+  /** Counts sign-ins: each needs a stream of its own. */
+  signIns = $state(0);
   scope = $state<Partial<Scope>>(storedScope());
   identity = $state<Identity | null>(null);
-  /** Set when the server refused the token that the page had. */
+  /** Set when the server refused the cookie that the browser had. */
   refused = $state(false);
 
   readonly api = new Api(
     new Client(
-      () => ({ token: this.token, scope: this.scope }),
+      () => this.scope,
       () => this.onRefused(),
     ),
   );
@@ -37,27 +39,39 @@ class Session {
     return this.identity?.owner ?? false;
   }
 
+  /** The browser was signed in when it was here last. */
+  get hasCookie(): boolean {
+    return localStorage.getItem(SIGNED_IN) !== null;
+  }
+
   /** Exchanges the one-time code of a sign-in link, and removes it from the address bar. */
   async takeLink(): Promise<void> {
     const code = /^#sign-in=([\w-]+)$/.exec(location.hash)?.[1];
     if (!code) return;
     history.replaceState(null, "", `${location.pathname}#/`);
-    const { token } = await this.api.signIn(code);
-    this.keepToken(token);
+    try {
+      await this.api.signIn({ code });
+      localStorage.setItem(SIGNED_IN, "yes");
+    } catch (error) {
+      // An old link opened again by someone who is signed in changes nothing.
+      if (!(error instanceof Problem && error.code === "used_link" && this.hasCookie)) throw error;
+    }
   }
 
-  /** Finds out who the token belongs to. Throws the problem that keeps the page from signing in. */
-  async signIn(token = this.token): Promise<void> {
-    this.token = token.trim();
+  /** Signs in with the owner's token or a key, or with the cookie. Throws the problem that keeps the page from it. */
+  async signIn(secret?: string): Promise<void> {
+    if (secret) await this.api.signIn({ secret: secret.trim() });
     this.refused = false;
     this.identity = await this.identify();
     if (!this.identity.owner) this.scope = {};
-    this.keepToken(this.token);
+    this.signIns += 1;
+    localStorage.setItem(SIGNED_IN, "yes");
   }
 
-  signOut(): void {
+  async signOut(): Promise<void> {
+    await this.api.signOut();
     this.identity = null;
-    this.keepToken("");
+    localStorage.removeItem(SIGNED_IN);
   }
 
   setScope(scope: Scope): void {
@@ -70,12 +84,6 @@ class Session {
     if (known) return known;
     const { agent, user } = await this.api.stats();
     return { name: "token", role: "admin", owner: true, agent, user, version: "" };
-  }
-
-  private keepToken(token: string): void {
-    this.token = token;
-    if (token) localStorage.setItem(TOKEN, token);
-    else localStorage.removeItem(TOKEN);
   }
 
   private onRefused(): void {

@@ -8,7 +8,7 @@ import { openPage } from "./browser.mjs";
 import { HOSTILE } from "./texts.mjs";
 import { Home } from "./server.mjs";
 
-const PAGES = ["/", "/memories", "/inspector", "/timeline", "/map", "/layers/user", "/inbox", "/agents", "/health"];
+const PAGES = ["/", "/memories", "/inspector", "/timeline", "/map", "/layers/user", "/inbox", "/profile", "/experiences", "/skills", "/schedules", "/trajectories", "/agents", "/health"];
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 async function settle(page, home, path) {
@@ -75,8 +75,11 @@ export async function hostile({ browser }) {
       const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.equal(wider, 0, `${path} is wider than the window`);
     }
-    await settle(page, home, "/memories");
-    await page.getByText(HOSTILE[0], { exact: true }).first().waitFor();
+    const script = memories.find((memory) => memory.content === HOSTILE[0]);
+    await settle(page, home, `/memories/${script.id}`);
+    await page.locator("article.detail .content").getByText(HOSTILE[0], { exact: true }).waitFor();
+    await settle(page, home, "/experiences");
+    await page.getByRole("heading", { name: HOSTILE[0], exact: true }).waitFor();
     assert.deepEqual(faults, []);
   } finally {
     await home.remove();

@@ -32,6 +32,14 @@ export async function timeline({ browser, home }) {
   await page.locator(".taught a", { hasText: "Lisbon" }).waitFor();
   await page.getByText(/told in this session/).click();
   await page.locator(".told a").first().waitFor();
+  // What was told in a past turn is one click away, and is what the usage log has.
+  const { prompts } = await home.api("/v1/sessions/kitchen-plans/injections");
+  await page.getByRole("link", { name: /memor(y was|ies were) told/ }).first().click();
+  await page.locator("[data-past]").waitFor();
+  for (const memory of prompts[0].memories) await page.locator(`[data-told="${memory.id}"]`).waitFor();
+  await page.getByText("used in the answer").first().waitFor();
+  await page.waitForFunction(() => document.querySelector("textarea")?.value === "What should I cook tonight?");
+  await page.getByRole("link", { name: "Back to the conversation" }).click();
   await page.locator(".turn", { hasText: "What should I cook" }).getByText("Inspect its prompt").click();
   await page.waitForFunction(() => document.querySelector("textarea")?.value === "What should I cook tonight?");
   assert.deepEqual(faults, []);
@@ -78,15 +86,21 @@ export async function map({ browser, home }) {
   await page.locator('[data-ready="true"]').waitFor();
   const millis = Date.now() - began;
   assert.ok(millis < 8_000, `the map took ${millis} ms`);
+  const expected = await home.api("/v1/map");
+  await page.getByText(`${expected.points.length.toLocaleString("en")} memories`).waitFor();
+  await placeBy(page, "words");
+  await page.locator(".side li button").first().click();
+  await placeBy(page, "meaning");
   await page.locator(".side li button").first().click();
   await page.getByLabel("Colour").selectOption("age");
   await page.getByLabel("Links").check();
   await page.getByLabel("Links").uncheck();
   await page.getByLabel("Colour").selectOption("kind");
   await page.locator('[data-ready="true"]').waitFor();
-  await page.waitForTimeout(500);
   const box = await page.locator("section.canvas").boundingBox();
-  const point = await findPoint(page, box);
+  // The camera moves for a moment; before that, the point that was found is elsewhere.
+  await page.waitForTimeout(800);
+  const point = await waitFor(() => findPoint(page, box), "a point in sight");
   await page.mouse.click(box.x + point.x, box.y + point.y);
   await page.locator(".picked").getByRole("link", { name: "Open the memory" }).click();
   await page.locator("article.detail .content").waitFor();
@@ -107,8 +121,35 @@ export async function agents({ browser, home }) {
   await page.getByRole("row", { name: /laptop/ }).getByRole("button", { name: "Remove" }).click();
   await page.locator("dialog").getByRole("button", { name: "Remove" }).click();
   await waitFor(async () => home.api("/v1/me", { token: secret }).then(() => false, () => true), "the removed key to be refused");
+  await page.locator("[data-browser]").getByText("this one").waitFor();
   await page.getByLabel("Client").selectOption("codex");
   await page.getByText("everlore connect codex").waitFor();
+  assert.deepEqual(faults, []);
+}
+
+/** An agent moves to a database of its own and back, as the page shows. */
+export async function moveAgent({ browser, home }) {
+  for (const text of ["The moving agent likes tea.", "搬家的智能体喜欢喝茶。"]) await home.api("/v1/memories?agent=mover&user=anna", { body: { content: text } });
+  const database = () => home.api("/v1/agents/mover");
+  const { page, faults } = await openPage(browser, home, { path: "/agents/mover" });
+  await page.locator("summary", { hasText: "Move to another database" }).click();
+  await page.getByLabel("Address of the database").fill("sqlite:relative.db");
+  await page.getByRole("button", { name: "Move to another database" }).click();
+  await page.locator("dialog").getByRole("button", { name: "Move to another database" }).click();
+  await page.locator("dialog [role=alert]").waitFor();
+  await page.locator("dialog").getByRole("button", { name: "Cancel" }).click();
+  assert.equal(await page.getByLabel("Address of the database").inputValue(), "sqlite:relative.db", "a refusal keeps what was typed");
+  faults.length = 0;
+  await page.getByLabel("Address of the database").fill(`sqlite:${home.folder}/moved.db`);
+  await page.getByRole("button", { name: "Move to another database" }).click();
+  await page.locator("dialog").getByRole("button", { name: "Move to another database" }).click();
+  await page.getByText(/The earlier database is kept/).waitFor();
+  assert.match((await database()).store, /moved\.db$/);
+  const { memories } = await home.api("/v1/memories?agent=mover&user=anna");
+  assert.equal(memories.length, 2);
+  await page.getByRole("button", { name: "Go back" }).click();
+  await page.locator("dialog").getByRole("button", { name: "Go back" }).click();
+  await waitFor(async () => /everlore\.db$/.test((await database()).store), "the way back");
   assert.deepEqual(faults, []);
 }
 
@@ -127,6 +168,15 @@ export async function health({ browser, home }) {
 }
 
 /** Finds a coloured point of the map near its middle in a picture of it. */
+/** Chooses a view of the map and waits until its groups are shown. */
+async function placeBy(page, view) {
+  const groups = () => page.locator(".side ul").textContent();
+  const before = await groups();
+  await page.getByLabel("Placed by").selectOption(view);
+  await waitFor(async () => (await groups()) !== before, "the other map");
+  await page.locator('[data-ready="true"]').waitFor();
+}
+
 async function findPoint(page, clip) {
   const picture = (await page.screenshot({ clip })).toString("base64");
   return page.evaluate(async (base64) => {

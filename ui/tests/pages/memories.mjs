@@ -45,6 +45,18 @@ export async function search({ browser, home }) {
   assert.deepEqual(faults, []);
 }
 
+export async function feedback({ browser, home }) {
+  const id = await newMemory(home, "The printer on the third floor is called Gutenberg.");
+  const weight = async () => (await home.api(`/v1/memories/${id}`)).weight;
+  const before = await weight();
+  const { page, faults } = await openPage(browser, home, { path: `/memories/${id}` });
+  await detail(page).getByRole("button", { name: "It helps" }).click();
+  await waitFor(async () => (await weight()) > before, "a higher weight");
+  await page.locator(".toast", { hasText: "Noted" }).getByRole("button", { name: "Undo" }).click();
+  await waitFor(async () => (await weight()) === before, "the weight as it was");
+  assert.deepEqual(faults, []);
+}
+
 export async function edit({ browser, home }) {
   const id = await newMemory(home, "The office plants are watered on Mondays.");
   const { page, faults } = await openPage(browser, home, { path: `/memories/${id}` });

@@ -2,16 +2,18 @@
 
 import { launch } from "./browser.mjs";
 import { Home } from "./server.mjs";
-import { agents, health, inbox, layers, map, overview, timeline } from "./jobs.mjs";
-import { bulk, conflict, edit, forget, keyboard, remember, search } from "./memories.mjs";
+import { agents, health, inbox, layers, map, moveAgent, overview, timeline } from "./jobs.mjs";
+import { bulk, conflict, edit, feedback, forget, keyboard, remember, search } from "./memories.mjs";
+import { experiences, profile, proposals, reminder, schedules } from "./growth.mjs";
 import { inspector } from "./inspector.mjs";
 import { access, hostile, phone } from "./everywhere.mjs";
-import { keyRemoved, live, readOnly, refusals, restart, signIn } from "./trouble.mjs";
+import { keyRemoved, live, readOnly, refusals, refusedForms, restart, revoked, signIn, slow, twoBrowsers, weight } from "./trouble.mjs";
 
 /** The order matters a little: a restart ends what others wait for, so it comes last. */
 const TESTS = {
-  signIn, overview, remember, search, edit, bulk, forget, conflict, keyboard, inspector, timeline, inbox, layers, map, agents, health,
-  live, readOnly, keyRemoved, refusals, phone, access, hostile, restart,
+  signIn, overview, remember, search, edit, feedback, bulk, forget, conflict, keyboard, inspector, timeline, inbox, layers, map, agents, moveAgent, health,
+  profile, experiences, schedules, reminder, proposals,
+  live, twoBrowsers, revoked, readOnly, keyRemoved, refusals, refusedForms, slow, weight, phone, access, hostile, restart,
 };
 const MEMORIES = 3_000;
 

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 
 import { openPage } from "./browser.mjs";
 import { newMemory } from "./memories.mjs";
+import { waitFor } from "./server.mjs";
 
 export async function signIn({ browser, home }) {
   assert.ok(home.link, "the server prints a link");
@@ -13,6 +14,14 @@ export async function signIn({ browser, home }) {
   await page.getByRole("heading", { name: "Overview" }).waitFor();
   assert.ok(!page.url().includes("sign-in"), "the code does not stay in the address bar");
   assert.deepEqual(faults, []);
+  const [cookie] = await context.cookies();
+  assert.deepEqual([cookie.httpOnly, cookie.sameSite], [true, "Strict"]);
+  assert.deepEqual(await page.evaluate(() => [document.cookie, Object.values(localStorage).some((value) => value.includes("evl_"))]), ["", false], "no script can read the secret");
+  await page.reload();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  assert.equal((await fetch(`${home.url}/v1/me`, { headers: { cookie: `${cookie.name}=${cookie.value}`, "x-everlore-page": "1" } })).status, 401, "signing out ends the session on the server");
   await context.close();
   const again = await openPage(browser, home, { token: "" });
   await again.page.goto("about:blank");
@@ -37,6 +46,65 @@ export async function live({ browser, home }) {
   assert.deepEqual(faults, []);
 }
 
+/** Two people at once: what one does appears to the other, and each keeps what they type. */
+export async function twoBrowsers({ browser, home }) {
+  const id = await newMemory(home, "Two people look at this.");
+  const one = await openPage(browser, home, { path: `/memories/${id}` });
+  const other = await openPage(browser, home, { path: `/memories/${id}`, language: "zh" });
+  await other.page.locator("article.detail").getByRole("button", { name: "编辑" }).click();
+  await other.page.locator("article.detail textarea").fill("另一个人正在写。");
+  await one.page.locator("article.detail").getByRole("button", { name: "Edit" }).click();
+  await one.page.locator("article.detail textarea").fill("One of them was faster.");
+  await one.page.locator("article.detail").getByRole("button", { name: "Save" }).click();
+  await waitFor(async () => (await home.api(`/v1/memories/${id}`)).content === "One of them was faster.", "the first save");
+  assert.equal(await other.page.locator("article.detail textarea").inputValue(), "另一个人正在写。");
+  await other.page.locator("article.detail").getByRole("button", { name: "保存" }).click();
+  await other.page.getByText("One of them was faster.").first().waitFor();
+  assert.equal((await home.api(`/v1/memories/${id}`)).content, "One of them was faster.", "nobody is overwritten unasked");
+  assert.equal(await other.page.locator("article.detail textarea").inputValue(), "另一个人正在写。");
+  assert.deepEqual(one.faults, []);
+}
+
+/** The owner signs another browser out: it is refused at once and keeps what was typed. */
+export async function revoked({ browser, home }) {
+  const victim = await openPage(browser, home, { path: "/inspector" });
+  await victim.page.locator("textarea").fill("This stays.");
+  await victim.page.locator(".lamp.live").waitFor();
+  const { page, faults } = await openPage(browser, home, { path: "/agents" });
+  const { browsers } = await home.api("/v1/browsers");
+  await page.locator(`[data-browser="${browsers[1].id}"]`).getByRole("button", { name: "Sign out" }).click();
+  await victim.page.getByRole("heading", { name: "Sign in again" }).waitFor();
+  assert.equal(await victim.page.locator("textarea").inputValue(), "This stays.");
+  assert.deepEqual(faults, []);
+}
+
+/** On a slow network the page stays usable, says that it waits, and keeps what is typed meanwhile. */
+export async function slow({ browser, home }) {
+  const { page, faults } = await openPage(browser, home, { path: "/inspector" });
+  await page.locator(".lamp.live").waitFor();
+  await page.route("**/v1/**", async (route) => (await new Promise((resolve) => setTimeout(resolve, 1_500)), route.fallback()));
+  await page.locator("textarea").pressSequentially("What should I cook tonight?", { delay: 2 });
+  await page.getByText("Loading…").waitFor();
+  assert.equal(await page.locator("textarea").inputValue(), "What should I cook tonight?");
+  await page.locator("[data-in]").first().waitFor();
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  assert.deepEqual(faults, []);
+}
+
+/** What a browser loads for the first page, and how soon something is seen. */
+export async function weight({ browser, home }) {
+  const { page, faults } = await openPage(browser, home, { path: "/" });
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await page.reload();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length > 0);
+  const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime);
+  assert.ok(paint < 5_000, `first paint after ${Math.round(paint)} ms`);
+  const answers = await Promise.all(["/", "/ui/app.js", "/ui/app.css"].map((path) => fetch(home.url + path)));
+  for (const answer of answers) assert.match(answer.headers.get("content-security-policy"), /default-src 'none'; script-src 'self'; style-src 'self'/);
+  assert.deepEqual(faults, []);
+}
+
 export async function readOnly({ browser, home }) {
   const { secret } = await home.api("/v1/keys", { body: { name: "viewer", agent: "default", user: "default", role: "read" } });
   const id = await newMemory(home, "A reader may look at this.");
@@ -45,7 +113,7 @@ export async function readOnly({ browser, home }) {
   await detail.locator(".content").waitFor();
   for (const name of ["Edit", "Archive", "Delete", "Forget for good"]) assert.ok(await detail.getByRole("button", { name, exact: true }).isDisabled(), `${name} is off`);
   assert.equal(await page.getByRole("button", { name: "New", exact: true }).count(), 0);
-  for (const path of ["/", "/inspector", "/timeline", "/layers", "/inbox", "/agents", "/health"]) {
+  for (const path of ["/", "/inspector", "/timeline", "/layers", "/inbox", "/profile", "/experiences", "/skills", "/schedules", "/trajectories", "/agents", "/health"]) {
     await page.goto(`${home.url}/#${path}`);
     await page.locator("main h1").waitFor();
   }
@@ -86,6 +154,42 @@ export async function refusals({ browser, home }) {
     assert.equal(await page.locator("dialog textarea").inputValue(), "A long story");
     await page.unrouteAll({ behavior: "wait" });
   }
+}
+
+/** The same refusals in every form of the growth pages: each says what to do and keeps what was typed, also over a reload. */
+export async function refusedForms({ browser, home }) {
+  const { page } = await openPage(browser, home, { path: "/profile" });
+  const refuse = async (status, body) => {
+    await page.unrouteAll({ behavior: "wait" });
+    await page.route(/\/v1\/(profile\/|experiences|schedules)(?!\/explain)/, (route) => (route.request().method() === "GET" ? route.fallback() : route.fulfill({ status, contentType: "application/problem+json", body: JSON.stringify(body) })));
+  };
+  const tooLarge = [413, { code: "too_large", title: "x", detail: "y" }];
+  const tooOften = [429, { code: "too_often", title: "x", detail: "y", retry_after: 3 }];
+  await refuse(...tooOften);
+  await page.getByLabel("Value").fill("急诊护士 nurse");
+  await page.getByRole("button", { name: "Set a field" }).click();
+  await page.locator(".toast", { hasText: "Wait 3 s" }).waitFor();
+  assert.equal(await page.getByLabel("Value").inputValue(), "急诊护士 nurse");
+  await page.reload();
+  await page.waitForFunction(() => [...document.querySelectorAll("form input")].some((input) => input.value === "急诊护士 nurse"));
+  await page.getByLabel("Value").fill("");
+  await page.goto(`${home.url}/#/schedules`);
+  await page.getByLabel("When, and what").fill("every Monday at 9 write the plan");
+  await page.locator(".runs li").first().waitFor();
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.locator(".toast", { hasText: "Wait 3 s" }).last().waitFor();
+  assert.equal(await page.getByLabel("When, and what").inputValue(), "every Monday at 9 write the plan");
+  await page.getByLabel("When, and what").fill("");
+  await refuse(...tooLarge);
+  await page.goto(`${home.url}/#/experiences`);
+  await page.getByRole("button", { name: "New experience" }).click();
+  await page.getByLabel("Problem").fill("A long story");
+  await page.getByLabel("What was tried").fill("Everything");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.locator("dialog [role=alert]").getByText("too large for the server").waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "New experience" }).click();
+  assert.deepEqual([await page.getByLabel("Problem").inputValue(), await page.getByLabel("What was tried").inputValue()], ["A long story", "Everything"]);
 }
 
 export async function restart({ browser, home }) {

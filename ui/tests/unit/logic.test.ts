@@ -5,6 +5,7 @@ import { calendarWeeks, growth, withEmptyDays } from "../../src/lib/activity";
 import { textDiff } from "../../src/lib/diff";
 import { ago, headline } from "../../src/lib/format";
 import { mapTexts, terms } from "../../src/lib/islands";
+import { regionsOf } from "../../src/lib/regions";
 
 describe("requests", () => {
   it("repeat lists and leave out what is not given", () => {
@@ -68,6 +69,15 @@ describe("the map", () => {
     expect(points).toHaveLength(40);
     expect(islands.reduce((sum, island) => sum + island.size, 0)).toBe(40);
     expect(mapTexts(many)).toEqual(mapTexts(many));
+  });
+
+  it("names the regions of a map with places by what is frequent there and rare elsewhere", () => {
+    const points = texts.flatMap((one, index) => Array.from({ length: 5 }, (_, at) => ({ title: `${one.text} report ${at}`, x: index < 2 ? -0.8 : 0.8, y: 0 })));
+    const regions = regionsOf(points).sort((a, b) => a.x - b.x);
+    expect(regions.map((region) => region.size)).toEqual([10, 10]);
+    expect(regions[0]?.terms).toEqual(expect.arrayContaining(["peanut", "allergy"]));
+    expect(regions[1]?.terms).toEqual(expect.arrayContaining(["kafka", "broker"]));
+    expect(regions[0]?.terms).not.toContain("report");
   });
 
   it("finds words of both languages", () => {

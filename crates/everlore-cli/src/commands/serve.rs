@@ -14,6 +14,7 @@ use serde_json::json;
 use crate::{
     CliContext, CliError, Exit, Output, Result,
     commands::{mcp::ToolSetArgs, serve_keys::ServeKeyCommand, serve_stop},
+    open_browser::open_browser,
 };
 
 /// Exit code after SIGINT.
@@ -77,6 +78,9 @@ pub(crate) struct ListenArgs {
     /// Requests per second and key [default: from the settings]
     #[arg(long, value_name = "NUMBER")]
     rate: Option<u32>,
+    /// Open the web page in the browser, signed in
+    #[arg(long)]
+    open: bool,
     #[command(flatten)]
     mcp: ToolSetArgs,
 }
@@ -135,6 +139,7 @@ impl ListenArgs {
         let mut shutdown = Box::pin(shutdown_signal()?);
         create_private_folder(&cx.home)
             .map_err(|error| CliError::io(cx.home.display().to_string(), error))?;
+        let opens_page = self.open;
         let pending = PendingServer::bind(self.server_options(cx)?).await?;
         let opened = {
             let opening = async {
@@ -157,6 +162,9 @@ impl ListenArgs {
         }
         // A reader that left after the address must not end the server.
         let _ = print_sign_in_link(&server, out);
+        if opens_page {
+            open_page(&server.sign_in_link()?, out);
+        }
         let replay = tokio::spawn(replay_regularly(cx.engine().await?.clone(), cx.home.clone()));
         server.run(shutdown).await;
         replay.abort();
@@ -254,6 +262,13 @@ fn print_sign_in_link(server: &Server, out: &mut Output) -> Result<()> {
     }
     out.say(&format!("page: {} (works once, for 15 minutes)", server.sign_in_link()?))?;
     out.flush()
+}
+
+/// Opens the page in the browser. Where that fails, the server runs on and the printed link works.
+fn open_page(link: &str, out: &mut Output) {
+    if let Err(error) = open_browser(link) {
+        out.note(&format!("the page could not be opened: {error}; open the link above by hand"));
+    }
 }
 
 /// Stores what other processes could not, as long as the server runs.

@@ -17,7 +17,7 @@ fn explain(home: &TestHome, text: &str) -> (i32, Value) {
 }
 
 /// Repeats an action until it returns something: a schedule of every second is due soon.
-fn until_some<T>(mut action: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn until_some<T>(mut action: impl FnMut() -> Option<T>) -> T {
     let began = std::time::Instant::now();
     loop {
         if let Some(found) = action() {

@@ -33,6 +33,8 @@ mod agent_database;
 mod settings;
 mod identity;
 mod api_keys;
+mod browsers;
+mod map;
 mod prompt;
 mod requests;
 
@@ -115,6 +117,8 @@ fn authenticated_routes() -> Router<App> {
         .merge(settings::routes())
         .merge(identity::routes())
         .merge(api_keys::routes())
+        .merge(browsers::routes())
+        .merge(map::routes())
         .merge(prompt::routes())
         .merge(requests::routes())
         .merge(health::metrics_routes())
@@ -152,6 +156,7 @@ fn authenticated_routes() -> Router<App> {
         agents::list, agents::settings, agent_database::show, agent_database::change,
         settings::show, settings::replace, settings::merge, settings::reset,
         identity::me, api_keys::list, api_keys::add, api_keys::remove, sign_in::sign_in, requests::list,
+        browsers::list, browsers::remove, browsers::sign_out, map::map,
         health::health, health::ready, health::metrics,
     ),
     components(schemas(ProblemBody)),
@@ -284,6 +289,8 @@ mod tests {
             include_str!("health.rs"),
             include_str!("identity.rs"),
             include_str!("api_keys.rs"),
+            include_str!("browsers.rs"),
+            include_str!("map.rs"),
             include_str!("prompt.rs"),
             include_str!("requests.rs"),
             include_str!("../sign_in.rs"),

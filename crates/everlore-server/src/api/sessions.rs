@@ -4,7 +4,10 @@ use axum::{
     Router,
     routing::{get, post},
 };
-use everlore::{MemoryId, engine::AnswerUsage};
+use everlore::{
+    MemoryId,
+    engine::{AnswerUsage, PastPrompt},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -77,18 +80,22 @@ pub(super) async fn answered(
 pub(super) struct InjectedMemories {
     /// Ids, each once; some may have been deleted since.
     memories: Vec<MemoryId>,
+    /// Prompts with the memories of each and the turn that it answered, oldest first.
+    prompts: Vec<PastPrompt>,
 }
 
 /// List the memories that prompts of a session contained
 #[utoipa::path(
     get, path = "/v1/sessions/{session}/injections", tag = "sessions",
     params(("session" = String, Path, description = "Session given to /v1/context")),
-    responses((status = 200, description = "Ids of the memories", body = InjectedMemories)),
+    responses((status = 200, description = "Ids of the memories, and the prompts of the session", body = InjectedMemories)),
 )]
 pub(super) async fn injections(
     Reader(access): Reader,
     PathParam(session): PathParam,
 ) -> ApiResult<InjectedMemories> {
-    let memories = access.engine().injected_memories(&access.scope, &session).await?;
-    Ok(JsonResponse::ok(InjectedMemories { memories }))
+    let engine = access.engine();
+    let memories = engine.injected_memories(&access.scope, &session).await?;
+    let prompts = engine.past_prompts(&access.scope, &session).await?;
+    Ok(JsonResponse::ok(InjectedMemories { memories, prompts }))
 }

@@ -1,13 +1,7 @@
 //! Counts of a scope.
 
-use std::collections::BTreeMap;
-
 use axum::{Router, routing::get};
-use everlore::{
-    Kind, Memory,
-    store::{ListOrder, ListQuery, MemoryFilter},
-    types::Timestamp,
-};
+use everlore::{engine::ActiveDay, types::Timestamp};
 use jiff::SignedDuration;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -20,9 +14,6 @@ const MAX_DAYS: i64 = 3_660;
 
 /// Days of the activity by default: a calendar of 53 weeks.
 const DEFAULT_DAYS: i64 = 371;
-
-/// Memories read at a time.
-const PAGE: usize = 1_000;
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/v1/stats", get(stats)).route("/v1/stats/activity", get(activity))
@@ -53,17 +44,6 @@ pub(super) async fn stats(Reader(access): Reader) -> ApiResult<Value> {
     })))
 }
 
-/// Memories and turns of one day.
-#[derive(Serialize, ToSchema, Default)]
-pub(super) struct ActiveDay {
-    /// Day (UTC), such as `2026-03-02`.
-    day: String,
-    /// Memories of that day, turns aside.
-    memories: usize,
-    /// Turns of that day.
-    turns: usize,
-}
-
 /// Activity by day, oldest first; days without any are left out.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ActivityReport {
@@ -83,25 +63,6 @@ pub(super) async fn activity(
     let days = params.in_range("days", 1..=MAX_DAYS)?.unwrap_or(DEFAULT_DAYS);
     params.finish()?;
     let since = Timestamp::now() - SignedDuration::from_hours(24 * days);
-    let (engine, mut after) = (access.engine(), None);
-    let mut found = BTreeMap::<String, ActiveDay>::new();
-    loop {
-        let filter = MemoryFilter { since: Some(since), ..MemoryFilter::default() };
-        let query = ListQuery { filter, after, order: ListOrder::OldestFirst, limit: PAGE };
-        let page = engine.list(&access.scope, &query).await?;
-        page.iter().for_each(|memory| count_memory(&mut found, memory));
-        after = page.last().map(|memory| memory.id);
-        if page.len() < PAGE {
-            break;
-        }
-    }
-    let days = found.into_iter().map(|(day, counted)| ActiveDay { day, ..counted }).collect();
+    let days = access.engine().activity(&access.scope, since).await?;
     Ok(JsonResponse::ok(ActivityReport { days }))
-}
-
-fn count_memory(days: &mut BTreeMap<String, ActiveDay>, memory: &Memory) {
-    let counted = days.entry(memory.at.strftime("%Y-%m-%d").to_string()).or_default();
-    let is_turn = memory.kind == Kind::Turn;
-    counted.turns += usize::from(is_turn);
-    counted.memories += usize::from(!is_turn);
 }

@@ -53,11 +53,15 @@ pub use growth::{
     render_reminders,
 };
 pub use lifecycle::{
-    Allowance, AnswerUsage, CleanupReport, ExtractionPreview, LedgerReport, TouchedMemory,
-    UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest, UsageStats,
+    Allowance, AnswerUsage, CleanupReport, ExtractionPreview, LedgerReport, PastPrompt,
+    PastPromptMemory, TouchedMemory, UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest,
+    UsageStats,
 };
 pub use prompt::PromptRequest;
-pub use recall::{Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES, TimelineRequest};
+pub use recall::{
+    ActiveDay, Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES, MapPoint, MapRequest,
+    TimelineRequest, VectorMap,
+};
 pub use shared_files::SharedFiles;
 
 // Requests and responses of the methods that other modules define.

@@ -19,6 +19,9 @@ pub trait UsageLog: Send + Sync {
     /// deleted.
     async fn injected(&self, scope: &Scope, session: &str) -> Result<Vec<(MemoryId, Vec<u8>)>>;
 
+    /// Returns all lines of a conversation, oldest first.
+    async fn of_session(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>>;
+
     /// Returns the lines of a conversation that were not compared with an answer yet, oldest first.
     async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>>;
 

@@ -146,6 +146,7 @@ counted!(uris: UriIndex {
 counted!(usage: UsageLog {
     fn record(scope: &Scope, prompt: Injection) -> Result<()>;
     fn injected(scope: &Scope, session: &str) -> Result<Vec<(MemoryId, Vec<u8>)>>;
+    fn of_session(scope: &Scope, session: &str) -> Result<Vec<UsageRecord>>;
     fn unanswered(scope: &Scope, session: &str) -> Result<Vec<UsageRecord>>;
     fn set_used(scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()>;
     fn awaiting_weight_update(scope: &Scope) -> Result<Vec<UsageRecord>>;

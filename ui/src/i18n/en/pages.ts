@@ -182,7 +182,6 @@ export const pages = {
   "map.unnamed": "other",
   "map.label": "Map of {count} memories",
   "map.count": "{count} memory|{count} memories",
-  "map.cut": "— the newest; the map shows no more at once",
   "map.loading": "{count} memories read…",
   "map.empty.hint": "The map draws itself from what is remembered.",
   "layers.about": "Four short files that are part of every prompt. Each has a budget of characters.",

@@ -184,7 +184,6 @@ export const pages: Record<keyof typeof pagesEn, string> = {
   "map.unnamed": "其他",
   "map.label": "{count} 条记忆的地图",
   "map.count": "{count} 条记忆",
-  "map.cut": "— 仅最新部分；地图一次不显示更多",
   "map.loading": "已读取 {count} 条记忆…",
   "map.empty.hint": "地图由记忆自动绘制。",
   "layers.about": "四个短文件，属于每个提示词的一部分，各有字数预算。",

@@ -1,6 +1,6 @@
 /** Colours of the points. A canvas knows no custom properties, so they are read from the page. */
 
-import { KINDS, type Kind, type Memory } from "../../api/types";
+import { KINDS, type Kind } from "../../api/types";
 
 export type ColourBy = "kind" | "age" | "weight";
 
@@ -26,7 +26,7 @@ export function readPalette(): Palette {
   };
 }
 
-export function colourOf(memory: Memory, by: ColourBy, palette: Palette, now: number): string {
+export function colourOf(memory: { kind: Kind; at: string; weight: number }, by: ColourBy, palette: Palette, now: number): string {
   if (by === "kind") return palette.kinds[memory.kind];
   const share = by === "age" ? 1 - Math.min(1, (now - Date.parse(memory.at)) / YEAR_MS) : Math.min(1, memory.weight / 2);
   return mix(palette.ramp[0] ?? [0, 0, 0], palette.ramp[1] ?? [0, 0, 0], Math.max(0, share));

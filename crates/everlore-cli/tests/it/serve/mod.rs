@@ -2,6 +2,7 @@
 
 mod access;
 mod api;
+mod browsers;
 mod checks;
 mod experiences;
 mod schedules;

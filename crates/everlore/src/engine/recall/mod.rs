@@ -1,7 +1,10 @@
 //! Recall, the memory block of a message, and explanations of both.
 
+mod activity;
 mod calibration;
+mod map_layout;
 mod timeline;
+mod vector_map;
 
 use jiff::Zoned;
 
@@ -20,8 +23,10 @@ use crate::{
     types::{MemoryId, Scope, Timestamp},
 };
 
+pub use activity::ActiveDay;
 pub use calibration::{Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES};
 pub use timeline::TimelineRequest;
+pub use vector_map::{MapPoint, MapRequest, VectorMap};
 
 /// Factor on the setting `inject.limit` for a question for the whole profile: with the default of 5, fifteen facts cover
 /// each facet twice and take a third of the default budget.

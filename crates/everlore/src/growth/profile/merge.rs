@@ -1,6 +1,6 @@
 //! Merging of signals: equal values become one field, values that exclude each other are kept with their dates.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{ProfileField, ProfileSignal};
 
@@ -18,9 +18,12 @@ const MAX_CONFIDENCE: f64 = 0.99;
 pub(super) fn merge_signals(mut signals: Vec<ProfileSignal>) -> Vec<ProfileField> {
     signals.sort_by_key(|signal| (signal.since, signal.value.clone()));
     let mut fields: BTreeMap<String, Vec<ProfileField>> = BTreeMap::new();
+    let mut places: HashMap<(String, String), usize> = HashMap::new();
     for signal in signals {
         let known = fields.entry(signal.name().to_owned()).or_default();
-        match known.iter_mut().find(|field| is_same_value(&field.value, &signal.value)) {
+        let value = (signal.name().to_owned(), plain_value(&signal.value));
+        let place = *places.entry(value).or_insert(known.len());
+        match known.get_mut(place) {
             Some(field) => add_signal(field, signal),
             None => known.push(new_field(signal)),
         }
@@ -41,11 +44,9 @@ fn is_set(field: &ProfileField) -> bool {
     field.basis == super::SignalBasis::Set
 }
 
-fn is_same_value(one: &str, other: &str) -> bool {
-    let plain = |text: &str| -> String {
-        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
-    plain(one) == plain(other)
+/// Returns what decides if two values are the same: their letters and digits, whatever the case.
+fn plain_value(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 fn new_field(signal: ProfileSignal) -> ProfileField {

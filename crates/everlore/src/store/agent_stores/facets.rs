@@ -74,6 +74,7 @@ routed_facet! { uris: UriIndex
 routed_facet! { usage: UsageLog
     fn record(scope, prompt: Injection) -> ();
     fn injected(scope, session: &str) -> Vec<(MemoryId, Vec<u8>)>;
+    fn of_session(scope, session: &str) -> Vec<UsageRecord>;
     fn unanswered(scope, session: &str) -> Vec<UsageRecord>;
     fn set_used(scope, verdicts: Vec<(u64, bool)>) -> ();
     fn awaiting_weight_update(scope) -> Vec<UsageRecord>;

@@ -67,7 +67,13 @@ pub(crate) async fn what_prompts_were_given_is_kept_until_it_is_answered(store: 
     assert_eq!(log.unanswered(&other, "s1").await.unwrap(), []);
     assert_eq!(log.awaiting_weight_update(&scope).await.unwrap(), []);
 
+    assert_eq!(log.of_session(&scope, "s1").await.unwrap(), open);
+    assert_eq!(log.of_session(&other, "s1").await.unwrap(), []);
+
     log.set_used(&scope, vec![(1, true), (2, false)]).await.unwrap();
+    let all = log.of_session(&scope, "s1").await.unwrap();
+    let verdicts: Vec<_> = all.iter().map(|line| (line.seq, line.used)).collect();
+    assert_eq!(verdicts, [(1, Some(true)), (2, Some(false)), (3, None)]);
     let left = log.unanswered(&scope, "s1").await.unwrap();
     assert_eq!(left.iter().map(|line| line.seq).collect::<Vec<_>>(), [3]);
     let pending = log.awaiting_weight_update(&scope).await.unwrap();

@@ -94,6 +94,12 @@ impl UsageLog for RamStore {
         Ok(newest.into_iter().collect())
     }
 
+    async fn of_session(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>> {
+        let data = self.lock_usage_ledger();
+        let own = data.records(scope).filter(|(line, _)| line.session == session);
+        Ok(own.map(|(line, _)| line.clone()).collect())
+    }
+
     async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>> {
         let data = self.lock_usage_ledger();
         let open =

@@ -39,6 +39,10 @@ impl UsageLog for ServerStore {
         Ok(newest.into_iter().collect())
     }
 
+    async fn of_session(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>> {
+        self.usage_records(scope, "AND session = ?", vec![session.into()]).await
+    }
+
     async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>> {
         let condition = "AND session = ? AND was_used IS NULL";
         self.usage_records(scope, condition, vec![session.into()]).await

@@ -32,6 +32,12 @@ impl UsageLog for SqliteStore {
         .await
     }
 
+    async fn of_session(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>> {
+        let source = "usage_session WHERE scope = ?1 AND session = ?2";
+        let session = session.to_owned();
+        self.read(scope, move |db| records(&db, source, (db.id, session))).await
+    }
+
     async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>> {
         let source = "usage_session WHERE scope = ?1 AND session = ?2 AND used IS NULL";
         let session = session.to_owned();

@@ -1,0 +1,9 @@
+/** Reasons of proposals and skills as people read them; one that this page does not know stays as it is. */
+
+import { t, type MessageKey } from "../../i18n/index.svelte";
+
+const REASONS = ["correction", "preference", "contradiction", "stale", "duplicate", "sequence", "pain"];
+
+export function reasonLabel(reason: string): string {
+  return REASONS.includes(reason) ? t(`reason.${reason}` as MessageKey) : reason;
+}
