@@ -58,7 +58,7 @@ pub(super) async fn stats(Reader(access): Reader) -> ApiResult<Value> {
 pub(super) struct ActiveDay {
     /// Day (UTC), such as `2026-03-02`.
     day: String,
-    /// Memories of that day, turns aside.
+    /// Memories of that day, turns and records aside.
     memories: usize,
     /// Turns of that day.
     turns: usize,
@@ -100,6 +100,9 @@ pub(super) async fn activity(
 }
 
 fn count_memory(days: &mut BTreeMap<String, ActiveDay>, memory: &Memory) {
+    if memory.kind.is_record() {
+        return;
+    }
     let counted = days.entry(memory.at.strftime("%Y-%m-%d").to_string()).or_default();
     let is_turn = memory.kind == Kind::Turn;
     counted.turns += usize::from(is_turn);

@@ -20,6 +20,7 @@ const SOURCES: [&str; 13] = [
     include_str!("recall.rs"),
     include_str!("upkeep.rs"),
     include_str!("heartbeat.rs"),
+    include_str!("trajectories.rs"),
     include_str!("checks.rs"),
     include_str!("server.rs"),
     include_str!("store.rs"),

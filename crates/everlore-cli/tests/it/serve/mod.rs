@@ -5,6 +5,7 @@ mod api;
 mod checks;
 mod experiences;
 mod schedules;
+mod trajectories;
 mod files;
 mod forgetting;
 mod hostile_clients;
