@@ -87,7 +87,7 @@ fn results(api: ChatApi, message: &Value) -> Vec<CallResult> {
 
 fn new_call(id_value: &Value, name: &Value, arguments: Value) -> Option<RecordedCall> {
     let name = name.as_str().filter(|name| !name.is_empty())?.to_owned();
-    Some(RecordedCall { id: id(id_value), name, arguments, failed: false })
+    Some(RecordedCall { id: id(id_value), name, arguments, ..RecordedCall::default() })
 }
 
 fn id(value: &Value) -> Option<String> {
@@ -126,7 +126,8 @@ mod tests {
     }
 
     fn call(id: &str, name: &str, arguments: Value, failed: bool) -> RecordedCall {
-        RecordedCall { id: Some(id.into()), name: name.into(), arguments, failed }
+        let (id, name) = (Some(id.into()), name.into());
+        RecordedCall { id, name, arguments, failed, is_event: false }
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl ChatSession {
             return;
         }
         let ToolCall { id, name, arguments } = call.clone();
-        let recorded = RecordedCall { id: Some(id), name, arguments, failed };
+        let recorded = RecordedCall { id: Some(id), name, arguments, failed, is_event: false };
         let turn = self.turn(Role::Tool, result, at);
         self.calls.push(Turn { call: Some(recorded), ..turn });
     }

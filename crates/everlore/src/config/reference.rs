@@ -9,7 +9,7 @@ use toml::Value;
 use super::{Config, SecretString};
 
 /// Sources of the settings structs.
-const SOURCES: [&str; 13] = [
+const SOURCES: [&str; 14] = [
     include_str!("mod.rs"),
     include_str!("embedding.rs"),
     include_str!("memory.rs"),

@@ -11,7 +11,6 @@ use crate::{
         injected_blocks::strip_injected_blocks,
         quoted_text::SpokenText,
         tiers::refresh_overview,
-        tool_event::ToolEvent,
     },
     types::{
         Actor, CHECK_KEY, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, MemorySource,
@@ -190,9 +189,10 @@ impl Turn {
         }
     }
 
-    /// Returns `true` for a tool call that is stored as a record. A tool event is a turn: capture reads it.
+    /// Returns `true` for a tool call that is stored as a record. One that its host reports as a tool event is a turn, whatever
+    /// results look like: they are not trusted.
     pub fn is_call_record(&self) -> bool {
-        self.call.is_some() && ToolEvent::parse(&self.text).is_none()
+        self.call.as_ref().is_some_and(|call| !call.is_event)
     }
 
     /// Validates the turn and converts it into a memory of `scope`.
@@ -204,7 +204,7 @@ impl Turn {
         let (call, answer) = (self.call.take(), self.answer.take());
         let mut memory = self.into_message(scope, now)?;
         if let Some(call) = call {
-            call.store_in(&mut memory.metadata);
+            RecordedCall { is_event: false, ..call }.store_in(&mut memory.metadata);
         }
         if let Some(answer) = answer.filter(|answer| !answer.is_empty()) {
             answer.store_in(&mut memory.metadata);

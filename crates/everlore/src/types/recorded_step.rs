@@ -36,6 +36,11 @@ pub struct RecordedCall {
     /// Set when the call failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
+    /// Set when the text of its turn is a tool event, which capture reads: it is stored as a turn, any other call as a
+    /// record.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schema(ignore))]
+    pub is_event: bool,
 }
 
 /// Tokens that a model read and wrote for an answer.

@@ -4,7 +4,7 @@ use everlore::{
     Engine, RememberRequest, Turn,
     engine::{HealthStatus, Layer, LayerEdit, NewSchedule},
     llm::BuiltinEmbedder,
-    types::Timestamp,
+    types::{Actor, Timestamp},
 };
 use std::{fs, sync::Arc};
 
@@ -45,7 +45,7 @@ async fn what_waits_for_a_person_is_a_warning_with_advice() {
     let turn = Turn { text: "hello".into(), session: Some("s".into()), ..Turn::default() };
     engine.observe(&owner, vec![turn]).await.unwrap();
     let edit = LayerEdit::Add { section: "Notes".into(), content: "x".repeat(1_340) };
-    engine.edit_layer(&owner, Layer::User, &edit).await.unwrap();
+    engine.edit_layer(&owner, Layer::User, edit, Actor::Person).await.unwrap();
     fs::create_dir_all(home.join("hooks/waiting")).unwrap();
     fs::write(home.join("hooks/waiting/a.refused"), "{}").unwrap();
     fs::write(home.join("unsaved.jsonl"), "{}\n").unwrap();

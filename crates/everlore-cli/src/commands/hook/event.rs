@@ -112,7 +112,8 @@ impl HookEvent {
         let error = self.first_text(&["error", "error_message"]).filter(|_| failed);
         let text = error.map(str::to_owned).or_else(|| result.map(collect_text));
         let id = self.tool_use_id().map(str::to_owned);
-        let call = RecordedCall { id, name, arguments: input.cloned().unwrap_or_default(), failed };
+        let arguments = input.cloned().unwrap_or_default();
+        let call = RecordedCall { id, name, arguments, failed, is_event: false };
         Some((call, text.unwrap_or_default()))
     }
 

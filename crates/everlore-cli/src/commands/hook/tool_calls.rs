@@ -6,7 +6,7 @@ use everlore::{
         elision::{elide_middle, elide_texts},
         tool_event::ToolEvent,
     },
-    types::Role,
+    types::{RecordedCall, Role},
 };
 
 use super::{HookCall, classify::only_reads, spool::digest};
@@ -36,7 +36,8 @@ impl HookCall<'_> {
         }
         let text = ToolEvent { tool, call: &call, error }.render();
         let (run, turn) = self.spooled_turn(Role::Tool, &id, &text);
-        self.put_turn(&run, Turn { call: call_record, ..turn })
+        let call = call_record.map(|call| RecordedCall { is_event: true, ..call });
+        self.put_turn(&run, Turn { call, ..turn })
     }
 
     /// Returns `true` if the settings let tool calls be recorded.

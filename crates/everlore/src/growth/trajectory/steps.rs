@@ -210,5 +210,6 @@ fn call_of_event(memory: &Memory, event: ToolEvent<'_>) -> RecordedCall {
         name: event.tool.to_owned(),
         arguments: json!({ "call": event.call }),
         failed,
+        is_event: false,
     })
 }
