@@ -245,9 +245,8 @@ impl ProxiedRequest {
         self.unanswered = unanswered_before(last, &messages, &items, &self.chain);
         let after = &messages[last..];
         self.in_tool_loop = after.iter().any(|message| message.author == MessageAuthor::Tool);
-        if self.in_tool_loop {
-            self.calls = read_calls(api, &raw[last..]);
-        }
+        let since = if self.in_tool_loop { &raw[last..] } else { &[] };
+        self.calls = read_calls(api, since);
         self.insertion = items[last].content.and_then(|content| insertion_point(text, content));
         Some(())
     }

@@ -31,7 +31,8 @@ impl HookCall<'_> {
         let (call_record, result) = recorded.unzip();
         if !matters || error.is_none() && only_reads(tool) {
             let Some(text) = result else { return Ok(()) };
-            let (run, turn) = self.spooled_turn(Role::Tool, &id, &text);
+            // A tool event of the same id is another entry: some hosts number calls by what they do.
+            let (run, turn) = self.spooled_turn(Role::Tool, &digest(&[&id, "call"]), &text);
             return self.put_call(&run, Turn { call: call_record, ..turn });
         }
         let text = ToolEvent { tool, call: &call, error }.render();
