@@ -74,7 +74,7 @@ fn message_step(step: &TrajectoryStep) -> Map<String, Value> {
         Role::Assistant => "agent",
         Role::System | Role::Tool => "system",
     };
-    let mut written = new_step(step, source, spoken_text(step));
+    let mut written = new_step(step, source, &spoken_text(step));
     if step.role != Role::Assistant {
         return written;
     }
@@ -93,7 +93,7 @@ fn message_step(step: &TrajectoryStep) -> Map<String, Value> {
 }
 
 fn call_step(calls: &[NumberedCall<'_>]) -> Map<String, Value> {
-    let mut written = new_step(calls[0].step, "agent", String::new());
+    let mut written = new_step(calls[0].step, "agent", "");
     let call = |it: &NumberedCall<'_>| {
         json!({
             "tool_call_id": it.id,
@@ -119,7 +119,7 @@ fn add_output(steps: &mut Vec<Map<String, Value>>, step: &TrajectoryStep) {
     let result = json!({ "content": step.text });
     let is_agent = steps.last().is_some_and(|last| last["source"] == "agent");
     if !is_agent {
-        steps.push(new_step(step, "system", String::new()));
+        steps.push(new_step(step, "system", ""));
     }
     let Some(last) = steps.last_mut() else { return };
     let observation = last.entry("observation").or_insert_with(|| json!({ "results": [] }));
@@ -128,7 +128,7 @@ fn add_output(steps: &mut Vec<Map<String, Value>>, step: &TrajectoryStep) {
     }
 }
 
-fn new_step(step: &TrajectoryStep, source: &str, message: String) -> Map<String, Value> {
+fn new_step(step: &TrajectoryStep, source: &str, message: &str) -> Map<String, Value> {
     let step = json!({ "timestamp": step.at.to_string(), "source": source, "message": message });
     step.as_object().cloned().unwrap_or_default()
 }
