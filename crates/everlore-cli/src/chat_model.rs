@@ -6,6 +6,7 @@ use std::{
 };
 
 use everlore::{
+    Engine,
     config::{ModelSettings, SecretString, chat_provider},
     llm::ChatModel,
 };
@@ -25,6 +26,14 @@ pub(crate) fn for_chat(cx: &CliContext, model: Option<&str>) -> Result<Option<Ar
 /// Returns the model that extracts memories; `None` if the settings name none.
 pub(crate) fn for_memory(cx: &CliContext) -> Result<Option<Arc<dyn ChatModel>>> {
     build_optional(cx, cx.settings.config.memory_model())
+}
+
+/// Returns an engine with the model that writes summaries, if the settings name one of its own.
+pub(crate) fn with_summary_model(cx: &CliContext, engine: Engine) -> Result<Engine> {
+    Ok(match build_optional(cx, cx.settings.config.summary_model())? {
+        Some(model) => engine.with_summary_model(model),
+        None => engine,
+    })
 }
 
 /// Returns the settings with the API key and where it was found.

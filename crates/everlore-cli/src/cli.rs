@@ -129,6 +129,8 @@ pub(crate) enum CliCommand {
     Schedule(commands::schedule::ScheduleCommand),
     Heartbeat(commands::heartbeat::HeartbeatArgs),
     Profile(commands::profile::ProfileArgs),
+    #[command(subcommand)]
+    Trajectory(commands::trajectory::TrajectoryCommand),
     Ledger(commands::ledger::LedgerArgs),
     #[command(subcommand)]
     Vault(commands::vault::VaultCommand),
@@ -149,6 +151,8 @@ pub(crate) enum CliCommand {
     Disconnect(commands::connect::DisconnectArgs),
     Hook(commands::hook::HookArgs),
     Doctor(commands::doctor::DoctorArgs),
+    Health(commands::health::HealthArgs),
+    Tokens(commands::tokens::TokensArgs),
     #[command(subcommand)]
     Config(commands::config::ConfigCommand),
     Completions(commands::completions::CompletionsArgs),
@@ -182,6 +186,7 @@ impl CliCommand {
         match self {
             Self::Recall(_) | Self::List(_) | Self::Show(_) => true,
             Self::Prompt(_) | Self::Scopes(_) | Self::Ledger(_) => true,
+            Self::Trajectory(_) | Self::Health(_) | Self::Tokens(_) => true,
             Self::Context(args) => args.is_read_only(),
             Self::Agent(command) => command.is_read_only(),
             Self::Memory(command) => command.is_read_only(),
@@ -220,7 +225,8 @@ impl CliCommand {
 
     /// Returns `true` for commands about the embedding model itself, which may ask a remote model for its vector size.
     pub(crate) fn may_probe_embedder(&self) -> bool {
-        matches!(self, Self::Embed(EmbedCommand::Switch | EmbedCommand::Rebuild))
+        let probes = matches!(self, Self::Embed(EmbedCommand::Switch | EmbedCommand::Rebuild));
+        probes || matches!(self, Self::Embed(EmbedCommand::Text { .. }))
     }
 
     /// Returns `true` for commands that report the startup notes in their own way.

@@ -125,7 +125,7 @@ impl CliContext {
 
     /// Returns the engine with the model that extracts memories, if the settings name one.
     pub(crate) async fn capture_engine(&self) -> Result<Engine> {
-        let engine = self.engine().await?.clone();
+        let engine = chat_model::with_summary_model(self, self.engine().await?.clone())?;
         Ok(match chat_model::for_memory(self)? {
             Some(model) => engine.with_chat_model(model),
             None => engine,

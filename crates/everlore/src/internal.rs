@@ -22,6 +22,9 @@ pub mod text {
     pub mod fold {
         pub use crate::text::fold::fold;
     }
+    pub mod elision {
+        pub use crate::text::elision::{elide_middle, elide_texts};
+    }
     pub mod injected_blocks {
         pub use crate::text::injected_blocks::strip_injected_blocks;
     }
@@ -52,7 +55,7 @@ pub mod text {
         pub use crate::text::tiers::{one_line, overview, without_generated_overview};
     }
     pub mod tool_event {
-        pub use crate::text::tool_event::ToolEvent;
+        pub use crate::text::tool_event::{ToolEvent, main_argument};
     }
     pub mod tokens {
         pub use crate::text::tokens::estimate_tokens;
@@ -89,7 +92,9 @@ pub mod files {
         pub use crate::files::layers::{EditContext, ForgetTarget, Layers, fit_to_budget};
     }
     pub mod pending_text {
-        pub use crate::files::pending_text::{TYPED_LINES_FILE, database_backups, is_rescue_file};
+        pub use crate::files::pending_text::{
+            PendingFiles, TYPED_LINES_FILE, database_backups, is_rescue_file, spool_folder,
+        };
     }
     pub mod private_file {
         pub use crate::files::private_file::make_private;

@@ -4,7 +4,10 @@ use clap::Subcommand;
 use everlore::{Config, engine::EmbedStatus, store::VectorCacheStatus};
 use serde_json::json;
 
-use crate::{CliContext, Exit, Output, Result, render::pluralize};
+use crate::{
+    CliContext, Exit, Output, Result, input,
+    render::{new_table, pluralize, render_table},
+};
 
 /// Manage embeddings, the vectors by which recall finds memories by meaning
 #[derive(Debug, Subcommand)]
@@ -15,21 +18,33 @@ pub(crate) enum EmbedCommand {
     Switch,
     /// Compute missing vectors, of memories and of a local reranker; can be stopped and run again at any time
     Rebuild,
+    /// Print the vector of a text, as memories are embedded; nothing is stored
+    Text {
+        /// The text; without it, or with `-`, it is read from standard input
+        text: Vec<String>,
+    },
+    /// List the providers of vectors that the settings can name, and the one in use
+    Providers,
 }
 
 impl EmbedCommand {
     /// Switches the model or computes missing vectors, and prints the status.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        match &self {
+            Self::Text { text } => return print_vector(text, cx, out).await,
+            Self::Providers => return print_providers(cx, out).await,
+            Self::Status | Self::Switch | Self::Rebuild => {}
+        }
         let engine = cx.engine().await?;
         if let Self::Switch = self {
             engine.admin().switch_embedding_model().await?;
         }
         let (embedded, reranked) = match self {
-            Self::Status => (None, None),
             Self::Switch | Self::Rebuild => (
                 Some(backfill_embeddings(cx, out).await?),
                 Some(backfill_token_vectors(cx, out).await?),
             ),
+            _ => (None, None),
         };
         let status = engine.admin().embed_status().await?;
         if out.is_json() {
@@ -47,6 +62,34 @@ impl EmbedCommand {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Prints model and vector of a text.
+async fn print_vector(text: &[String], cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    let text = input::text_or_stdin(text, out)?;
+    let embedded = cx.engine().await?.embed_text(&text).await?;
+    if out.is_json() {
+        out.json(&embedded)?;
+        return Ok(Exit::Done);
+    }
+    out.line(&format!("{}, {} dimensions", embedded.model, embedded.dimensions))?;
+    let numbers: Vec<String> = embedded.vector.iter().map(|it| format!("{it:.4}")).collect();
+    out.line(&numbers.join(" "))?;
+    Ok(Exit::Done)
+}
+
+async fn print_providers(cx: &CliContext, out: &mut Output) -> Result<Exit> {
+    let providers = cx.engine().await?.embedding_providers();
+    if out.is_json() {
+        out.json(&json!({ "providers": providers }))?;
+        return Ok(Exit::Done);
+    }
+    let mut rows = new_table(&["provider", "runs in", "model in use"]);
+    for provider in &providers {
+        rows.add_row([&provider.name, provider.runs, provider.model.as_deref().unwrap_or("")]);
+    }
+    out.text(&render_table(rows))?;
+    Ok(Exit::Done)
 }
 
 async fn backfill_embeddings(cx: &CliContext, out: &Output) -> Result<usize> {

@@ -32,6 +32,7 @@ pub(crate) mod proposals;
 pub(crate) mod schedule;
 pub(crate) mod heartbeat;
 pub(crate) mod profile;
+pub(crate) mod trajectory;
 pub(crate) mod ledger;
 pub(crate) mod vault;
 pub(crate) mod scopes;
@@ -42,6 +43,8 @@ pub(crate) mod model;
 pub(crate) mod connect;
 pub(crate) mod hook;
 pub(crate) mod doctor;
+pub(crate) mod health;
+pub(crate) mod tokens;
 pub(crate) mod config;
 pub(crate) mod completions;
 pub(crate) mod demo;
@@ -72,7 +75,7 @@ pub(crate) fn run<'a>(
         Chat | Onboard | Remember | Observe | Ingest | Import | Recall | List | Show | Forget | Undo | Redo | Context |
         Prompt | Session | Extract |
         Quarantine | Feedback | Upkeep | Audit | Profile | Reflect | Heartbeat | Ledger | Scopes | Agent | Embed | Model |
-        Hook | Doctor;
+        Hook | Doctor | Health | Tokens | Trajectory;
         #[cfg(feature = "server")]
         CliCommand::Serve(args) => Box::pin(args.run(cx, out)),
         #[cfg(feature = "server")]

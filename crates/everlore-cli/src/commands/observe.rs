@@ -10,7 +10,7 @@ use everlore::{
     MemoryId, Turn,
     engine::{SavedMemory, SecretKind},
     internal::{ingest::ExportLine, to_millisecond},
-    types::{Role, Timestamp},
+    types::{RecordedAnswer, RecordedCall, Role, Timestamp},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -55,13 +55,16 @@ pub(crate) struct ObserveArgs {
 }
 
 /// Turn as a JSON line.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct RawTurn {
     text: String,
     session: Option<String>,
     speaker: Option<String>,
     role: Option<Role>,
     time: Option<String>,
+    call: Option<RecordedCall>,
+    answer: Option<RecordedAnswer>,
 }
 
 /// Answer for a stored turn.
@@ -124,11 +127,11 @@ impl ObserveArgs {
 
     fn to_turn(&self, text: String, now: Timestamp) -> Result<Turn> {
         let raw = if self.plain || !text.trim_start().starts_with('{') {
-            RawTurn { text, session: None, speaker: None, role: None, time: None }
+            RawTurn { text, ..RawTurn::default() }
         } else {
             serde_json::from_str(&text).map_err(|error| invalid_turn(&error.to_string()))?
         };
-        if raw.text.trim().is_empty() {
+        if raw.text.trim().is_empty() && raw.call.is_none() {
             return Err(invalid_turn("its text is empty"));
         }
         let time = match raw.time {
@@ -141,6 +144,8 @@ impl ObserveArgs {
             speaker: raw.speaker.or_else(|| self.speaker.clone()),
             role: raw.role.or(self.role),
             time: Some(time),
+            call: raw.call,
+            answer: raw.answer,
         })
     }
 }

@@ -324,7 +324,14 @@ fn turn(row: &CorpusRow, time: Timestamp) -> Turn {
         _ => None,
     };
     let speaker = row.speaker.clone().filter(|_| role.is_none());
-    Turn { text: row.text.clone(), session: row.session.clone(), speaker, role, time: Some(time) }
+    Turn {
+        text: row.text.clone(),
+        session: row.session.clone(),
+        speaker,
+        role,
+        time: Some(time),
+        ..Turn::default()
+    }
 }
 
 fn row_time(row: &CorpusRow) -> Result<Timestamp> {

@@ -221,6 +221,7 @@ fn turn(row: &CorpusRow) -> Result<Turn> {
             .map(parse_time)
             .transpose()?
             .or_else(|| row.seq.and_then(time_from_seq)),
+        ..Turn::default()
     })
 }
 

@@ -129,5 +129,6 @@ fn turn(memory: &GeneratedMemory) -> Result<Turn> {
         speaker: Some(memory.speaker.to_owned()),
         role: None,
         time: Some(Timestamp::from_second(memory.at_seconds)?),
+        ..Turn::default()
     })
 }

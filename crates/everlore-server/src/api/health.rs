@@ -1,4 +1,4 @@
-//! Liveness, readiness and metrics.
+//! Liveness, readiness, metrics, and the state of everything in one call.
 
 use std::time::Duration;
 
@@ -9,9 +9,10 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
+use everlore::engine::HealthReport;
 use serde_json::{Value, json};
 
-use crate::{ApiResult, App, JsonResponse, Problem, Reader, problem::ProblemBody};
+use crate::{ApiResult, App, JsonResponse, Problem, QueryParams, Reader, problem::ProblemBody};
 
 /// Longest wait for the store before the server counts as not ready.
 const MAX_WAIT: Duration = Duration::from_secs(5);
@@ -21,9 +22,9 @@ pub(super) fn routes() -> Router<App> {
     Router::new().route("/health", get(health)).route("/ready", get(ready))
 }
 
-/// Returns the metrics route, which needs the owner's token.
-pub(super) fn metrics_routes() -> Router<App> {
-    Router::new().route("/metrics", get(metrics))
+/// Returns the routes that need a token or a key.
+pub(super) fn authenticated_routes() -> Router<App> {
+    Router::new().route("/metrics", get(metrics)).route("/v1/health", get(snapshot))
 }
 
 /// Check that the server is alive
@@ -61,6 +62,23 @@ pub(super) async fn ready(State(app): State<App>) -> ApiResult<Value> {
             Err(Problem { retry_after: Some(1), ..problem })
         }
     }
+}
+
+/// Show the state of everything, and what to do about it; the whole database only to its owner
+#[utoipa::path(
+    get, path = "/v1/health", tag = "server", operation_id = "health_snapshot",
+    responses((status = 200, description = "State of each part, and warnings with the next step", body = HealthReport)),
+)]
+pub(super) async fn snapshot(
+    Reader(access): Reader,
+    params: QueryParams,
+) -> ApiResult<HealthReport> {
+    params.finish()?;
+    let (engine, scope) = (access.engine(), &access.scope);
+    let is_owner = access.require_owner().is_ok();
+    let report =
+        if is_owner { engine.admin().health(scope).await } else { engine.health(scope).await };
+    Ok(JsonResponse::ok(report?))
 }
 
 /// Metrics in the Prometheus text format; for the owner only

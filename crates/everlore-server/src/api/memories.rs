@@ -48,7 +48,7 @@ pub(super) struct MemoryPage {
     next: Option<MemoryId>,
 }
 
-/// List memories, newest first
+/// List memories, newest first; schedules, proposals and tool calls only if `kind` names them
 #[utoipa::path(
     get, path = "/v1/memories", tag = "memories",
     params(
@@ -70,7 +70,7 @@ pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> Api
     let limit = params.in_range("limit", 1..=MAX_PAGE)?.unwrap_or(DEFAULT_PAGE);
     let order = order(params.optional::<String>("order")?.as_deref())?;
     let verify = params.optional("verify")?.unwrap_or(false);
-    let filter = filter(&mut params)?;
+    let filter = filter(&mut params)?.without_records();
     params.finish()?;
     let engine = access.engine();
     let after = match after {

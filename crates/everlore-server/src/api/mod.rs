@@ -23,6 +23,8 @@ mod proposals;
 mod schedules;
 mod heartbeat;
 mod profile;
+mod trajectories;
+mod model_calls;
 mod scopes;
 mod events;
 mod vault;
@@ -107,6 +109,8 @@ fn authenticated_routes() -> Router<App> {
         .merge(schedules::routes())
         .merge(heartbeat::routes())
         .merge(profile::routes())
+        .merge(trajectories::routes())
+        .merge(model_calls::routes())
         .merge(scopes::routes())
         .merge(events::routes())
         .merge(vault::routes())
@@ -121,7 +125,7 @@ fn authenticated_routes() -> Router<App> {
         .merge(map::routes())
         .merge(prompt::routes())
         .merge(requests::routes())
-        .merge(health::metrics_routes())
+        .merge(health::authenticated_routes())
         .merge(mcp::routes())
 }
 
@@ -148,6 +152,8 @@ fn authenticated_routes() -> Router<App> {
         schedules::list, schedules::add, schedules::explain, schedules::remove,
         heartbeat::status, heartbeat::history, heartbeat::switch,
         profile::show, profile::set, profile::unset,
+        trajectories::list, trajectories::show, trajectories::export,
+        model_calls::count, model_calls::embed, model_calls::providers, model_calls::store,
         events::events,
         vault::list, vault::show, vault::write, vault::sync,
         capture::waiting, capture::extract, capture::list, capture::show, capture::restore, capture::drop_held, capture::ledger,
@@ -157,7 +163,7 @@ fn authenticated_routes() -> Router<App> {
         settings::show, settings::replace, settings::merge, settings::reset,
         identity::me, api_keys::list, api_keys::add, api_keys::remove, sign_in::sign_in, requests::list,
         browsers::list, browsers::remove, browsers::sign_out, map::map,
-        health::health, health::ready, health::metrics,
+        health::health, health::ready, health::metrics, health::snapshot,
     ),
     components(schemas(ProblemBody)),
     modifiers(&ApiModifier),
@@ -279,6 +285,8 @@ mod tests {
             include_str!("schedules.rs"),
             include_str!("heartbeat.rs"),
             include_str!("profile.rs"),
+            include_str!("trajectories.rs"),
+            include_str!("model_calls.rs"),
             include_str!("events.rs"),
             include_str!("vault.rs"),
             include_str!("capture.rs"),

@@ -96,7 +96,16 @@ fn objects(value: &mut Value) -> impl Iterator<Item = (String, &mut Value)> {
 fn parameter_schema(path: &str, parameter: &Value) -> Option<Value> {
     let is_own = path.starts_with("/v1/") || path.starts_with("/anthropic/");
     let is_mem0 = !is_own || path.ends_with('/');
+    let is_trajectory = path.starts_with("/v1/trajectories");
     Some(match parameter["name"].as_str()? {
+        "limit" if is_trajectory => positive_up_to(200),
+        "after" if is_trajectory => json!({ "type": "string" }),
+        "budget" if is_trajectory => {
+            json!({ "type": "integer", "minimum": 50, "maximum": 100_000_000 })
+        }
+        "format" if is_trajectory => {
+            json!({ "type": "string", "enum": ["atif", "sharegpt", "openai"] })
+        }
         "page" => positive_up_to(u32::MAX.into()),
         "page_size" | "top_k" | "limit" => positive_up_to(1_000),
         _ if is_mem0 => return None,

@@ -4,7 +4,7 @@ use axum::{Router, http::StatusCode, routing::post};
 use everlore::{
     Turn,
     engine::SavedMemory,
-    types::{Role, Timestamp},
+    types::{RecordedAnswer, RecordedCall, Role, Timestamp},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -26,7 +26,7 @@ pub(super) fn routes() -> Router<App> {
 #[serde(deny_unknown_fields)]
 #[schema(as = Turn)]
 pub(super) struct TurnBody {
-    /// Text of the message.
+    /// Text of the message, or result of a tool call.
     #[schema(min_length = 1)]
     text: String,
     /// Session of the turn.
@@ -37,11 +37,16 @@ pub(super) struct TurnBody {
     role: Option<Role>,
     /// Time of the turn (RFC 3339); now by default.
     time: Option<Timestamp>,
+    /// Tool call of an agent, of which the text is the result: it is recorded in the trajectory of the session.
+    call: Option<RecordedCall>,
+    /// Circumstances of an answer, for the trajectory of the session.
+    answer: Option<RecordedAnswer>,
 }
 
 impl From<TurnBody> for Turn {
-    fn from(TurnBody { text, session, speaker, role, time }: TurnBody) -> Self {
-        Self { text, session, speaker, role, time }
+    fn from(body: TurnBody) -> Self {
+        let TurnBody { text, session, speaker, role, time, call, answer } = body;
+        Self { text, session, speaker, role, time, call, answer }
     }
 }
 

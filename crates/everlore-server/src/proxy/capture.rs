@@ -8,8 +8,9 @@ use everlore::{
     Scope, Turn,
     internal::text::injected_blocks::strip_injected_blocks,
     store::JournalQuery,
-    types::{ChangeAuthor, MAX_CONTENT_BYTES, Role, Timestamp},
+    types::{AnswerEnd, ChangeAuthor, MAX_CONTENT_BYTES, RecordedAnswer, Role, Timestamp},
 };
+use jiff::SignedDuration;
 
 use super::{
     conversation::{chain_links, turn_run},
@@ -28,7 +29,7 @@ pub(super) struct Exchange {
 
 impl Exchange {
     /// Stores both turns, and records which memories the answer used. No client waits for it, so errors go to the log.
-    pub(super) async fn store(self, reply: ProxiedReply) {
+    pub(super) async fn store_exchange(self, reply: ProxiedReply) {
         let ProxySession { access, session, mode, .. } = &self.session;
         if let Some(id) = &reply.id {
             access.app.proxy.reply_sessions.put(reply_key(&access.scope, id), session.clone());
@@ -48,7 +49,12 @@ impl Exchange {
         }
         let (asked, speaker) = (self.question_text(), self.request.speaker.clone());
         self.store_turn(Role::User, speaker, asked, self.at, &question).await;
-        self.store_turn(Role::Assistant, None, &answer, ended_at.max(self.at), &after).await;
+        let called_until = if reply.is_done { self.store_calls(&question).await } else { self.at };
+        let turn = Turn {
+            answer: Some(recorded_answer(&reply)),
+            ..self.turn(Role::Assistant, &answer, ended_at.max(called_until))
+        };
+        self.store(&after, turn).await;
         if reply.is_done {
             let usage = access.engine().record_answer(&access.scope, session, &answer).await;
             if let Err(error) = usage {
@@ -80,7 +86,7 @@ impl Exchange {
         }
     }
 
-    /// Stores a turn, unless the journal has one with the same messages up to it.
+    /// Stores a message that somebody said.
     async fn store_turn(
         &self,
         role: Role,
@@ -89,19 +95,44 @@ impl Exchange {
         at: Timestamp,
         link: &str,
     ) {
-        let ProxySession { access, session, run_salt, .. } = &self.session;
-        if text.is_empty() {
-            return;
+        self.store(link, Turn { speaker, ..self.turn(role, text, at) }).await;
+    }
+
+    /// Stores the tool calls since the question, and returns the time of the last. The model's messages are a millisecond
+    /// apart, so that they keep their order; calls of one message were made at once.
+    async fn store_calls(&self, question: &str) -> Timestamp {
+        let mut at = self.at;
+        if !self.session.access.app.engine.records_trajectories() {
+            return at;
         }
-        let run = turn_run(access, run_salt, role, link);
-        let _guard = access.app.proxy.begin_capture(&run).await;
-        let turn = Turn {
+        for (number, it) in self.request.calls.iter().enumerate() {
+            at = self.at + SignedDuration::from_millis(it.round + 1);
+            let id = it.call.id.as_deref().unwrap_or_default();
+            let link = short_digest(&[question, "call", id, &number.to_string()]);
+            let turn = self.turn(Role::Tool, it.result.as_deref().unwrap_or_default(), at);
+            self.store(&link, Turn { call: Some(it.call.clone()), ..turn }).await;
+        }
+        at
+    }
+
+    fn turn(&self, role: Role, text: &str, at: Timestamp) -> Turn {
+        Turn {
             text: text.to_owned(),
-            session: Some(session.clone()),
-            speaker,
+            session: Some(self.session.session.clone()),
             role: Some(role),
             time: Some(at),
-        };
+            ..Turn::default()
+        }
+    }
+
+    /// Stores a turn, unless the journal has one with the same messages up to it.
+    async fn store(&self, link: &str, turn: Turn) {
+        let ProxySession { access, run_salt, .. } = &self.session;
+        if turn.text.is_empty() && turn.call.is_none() {
+            return;
+        }
+        let run = turn_run(access, run_salt, turn.role.unwrap_or(Role::User), link);
+        let _guard = access.app.proxy.begin_capture(&run).await;
         if let Err(error) = self.observe_once(&run, turn).await {
             tracing::warn!(%error, "a turn could not be stored");
         }
@@ -119,6 +150,12 @@ impl Exchange {
         let author = ChangeAuthor { reason, run, ..access.author() };
         access.engine_for(author).observe(scope, vec![turn]).await.map(drop)
     }
+}
+
+/// Returns what the provider told of how the answer came about.
+fn recorded_answer(reply: &ProxiedReply) -> RecordedAnswer {
+    let ended = reply.is_done.then_some(AnswerEnd::Done);
+    RecordedAnswer { model: reply.model.clone(), tokens: reply.tokens, ended }
 }
 
 /// Returns the cache key of a response: its id within the scope.

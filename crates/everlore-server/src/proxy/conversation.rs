@@ -57,7 +57,11 @@ pub(super) fn chain_links<'a>(
 
 /// Returns the run of a user's turn with this link.
 pub(super) fn turn_run(access: &Access, salt: &str, role: Role, link: &str) -> String {
-    let role = if role == Role::User { "user" } else { "assistant" };
+    let role = match role {
+        Role::User => "user",
+        Role::Tool => "tool",
+        Role::Assistant | Role::System => "assistant",
+    };
     let parts = [access.scope.agent(), access.scope.user(), salt, role, link];
     format!("proxy-{}", short_digest(&parts))
 }

@@ -12,13 +12,14 @@
 //!    leaves the choice to the settings. Every other byte stays, and with it the provider's prompt cache.
 //! 4. `send_to_provider` sends it through `Upstream`, with our key or the client's own, and gives up when the client
 //!    disconnects (`ClientPresence`). `client_response` (`stream.rs`) relays the answer as it arrives and keeps a copy.
-//! 5. At the end of the answer, however it ended, `parse_reply` (`response.rs`) reads the copy and `Exchange::store`
+//! 5. At the end of the answer, however it ended, `parse_reply` (`response.rs`) reads the copy and `Exchange::store_exchange`
 //!    (`capture.rs`) stores question and answer by `Engine::observe`, each once: a digest of the texts up to it is its
-//!    run in the journal. `Engine::record_answer` records which memories a finished answer used.
+//!    run in the journal. With the answer that ends a tool loop go the calls that the request brought (`tool_calls.rs`). `Engine::record_answer` records which memories a finished answer used.
 
 mod chat_api;
 mod raw_content;
 mod request;
+mod tool_calls;
 mod response;
 mod conversation;
 mod session;
@@ -323,7 +324,8 @@ fn capture_response(api: ChatApi, reply: &UpstreamResponse, exchange: Exchange) 
     let is_stream = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
     let app = exchange.session.access.app.clone();
     ResponseCapture::new(move |bytes| {
-        let store = async move { exchange.store(parse_reply(api, is_stream, &bytes)).await };
+        let store =
+            async move { exchange.store_exchange(parse_reply(api, is_stream, &bytes)).await };
         app.proxy.spawn(Box::pin(store));
     })
 }

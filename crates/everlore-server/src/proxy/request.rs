@@ -15,6 +15,7 @@ use super::{
     chat_api::ChatApi,
     conversation::chain_links,
     raw_content::{byte_range, content_parts, insertion_point, json_string, text_parts},
+    tool_calls::{ProxiedCall, read_calls},
 };
 
 /// Messages before a question that distinguish it from the same words elsewhere in a conversation.
@@ -57,6 +58,8 @@ pub(super) struct ProxiedRequest {
     pub(super) message_count: usize,
     /// Set in a tool loop: the model called tools since the question, and the request has their results.
     pub(super) in_tool_loop: bool,
+    /// Tool calls since the question.
+    pub(super) calls: Vec<ProxiedCall>,
     /// User that the body names.
     pub(super) user: Option<String>,
     /// Session that the body names.
@@ -242,6 +245,8 @@ impl ProxiedRequest {
         self.unanswered = unanswered_before(last, &messages, &items, &self.chain);
         let after = &messages[last..];
         self.in_tool_loop = after.iter().any(|message| message.author == MessageAuthor::Tool);
+        let since = if self.in_tool_loop { &raw[last..] } else { &[] };
+        self.calls = read_calls(api, since);
         self.insertion = items[last].content.and_then(|content| insertion_point(text, content));
         Some(())
     }

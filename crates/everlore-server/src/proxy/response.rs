@@ -1,12 +1,15 @@
 //! Parsing the answer of a model from the relayed bytes, as far as they arrived.
 
-use everlore::internal::llm::{FrameDecoder, Framing};
+use everlore::{
+    internal::llm::{FrameDecoder, Framing},
+    types::StepTokens,
+};
 use serde_json::Value;
 
 use super::chat_api::ChatApi;
 
 /// Answer of a model.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct ProxiedReply {
     /// Text of the answer.
     pub(super) text: String,
@@ -14,6 +17,10 @@ pub(super) struct ProxiedReply {
     pub(super) id: Option<String>,
     /// Set when the model finished: it was not cut off and waits for no tool.
     pub(super) is_done: bool,
+    /// Model that wrote it, as the provider names it.
+    pub(super) model: Option<String>,
+    /// Tokens that it took, as the provider counts them.
+    pub(super) tokens: Option<StepTokens>,
 }
 
 /// Parses an answer: a stream of events, or one JSON value.
@@ -49,8 +56,35 @@ impl ProxiedReply {
         self.id = self.id.take().or_else(|| id.as_str().map(str::to_owned));
     }
 
+    /// Reads model and token counts; a later count of a stream replaces an earlier one.
+    fn read_metrics(&mut self, message: &Value) {
+        if let Some(model) = message["model"].as_str() {
+            self.model = Some(model.to_owned());
+        }
+        let usage = &message["usage"];
+        if !usage.is_object() {
+            return;
+        }
+        let count = |names: &[&str]| names.iter().find_map(|name| usage.pointer(name)?.as_u64());
+        let before = self.tokens.unwrap_or_default();
+        // Anthropic counts what it reads from its cache beside the rest of the prompt.
+        let beside = count(&["/cache_read_input_tokens"]);
+        let read = count(&["/prompt_tokens", "/input_tokens"]);
+        let read = read.map(|read| read + beside.unwrap_or(0));
+        let cached = beside.or_else(|| {
+            count(&["/prompt_tokens_details/cached_tokens", "/input_tokens_details/cached_tokens"])
+        });
+        let written = count(&["/completion_tokens", "/output_tokens"]);
+        self.tokens = Some(StepTokens {
+            read: read.unwrap_or(before.read),
+            cached: cached.unwrap_or(before.cached),
+            written: written.unwrap_or(before.written),
+        });
+    }
+
     fn read_chat(&mut self, value: &Value) {
         self.set_id(&value["id"]);
+        self.read_metrics(value);
         let choices = value["choices"].as_array().into_iter().flatten();
         // A client that asks for several answers shows the first one.
         for choice in choices.filter(|choice| choice["index"].as_u64().unwrap_or(0) == 0) {
@@ -64,12 +98,19 @@ impl ProxiedReply {
 
     fn read_messages(&mut self, value: &Value) {
         match value["type"].as_str() {
-            Some("message_start") => self.set_id(&value["message"]["id"]),
+            Some("message_start") => {
+                self.set_id(&value["message"]["id"]);
+                self.read_metrics(&value["message"]);
+            }
             Some("content_block_start") => self.push_text(&value["content_block"]["text"]),
             Some("content_block_delta") => self.push_text(&value["delta"]["text"]),
-            Some("message_delta") => self.set_stop_reason(&value["delta"]["stop_reason"]),
+            Some("message_delta") => {
+                self.set_stop_reason(&value["delta"]["stop_reason"]);
+                self.read_metrics(value);
+            }
             Some("message") => {
                 self.set_id(&value["id"]);
+                self.read_metrics(value);
                 for block in value["content"].as_array().into_iter().flatten() {
                     self.push_text(&block["text"]);
                 }
@@ -88,10 +129,12 @@ impl ProxiedReply {
             Some("response.created") => self.set_id(&value["response"]["id"]),
             Some("response.output_text.delta") => self.push_text(&value["delta"]),
             Some("response.completed") => {
-                self.is_done = !has_tool_calls(&value["response"]["output"])
+                self.is_done = !has_tool_calls(&value["response"]["output"]);
+                self.read_metrics(&value["response"]);
             }
             _ if value["object"] == "response" => {
                 self.set_id(&value["id"]);
+                self.read_metrics(value);
                 let output = value["output"].as_array().into_iter().flatten();
                 for part in output.filter_map(|item| item["content"].as_array()).flatten() {
                     self.push_text(&part["text"]);
@@ -121,7 +164,30 @@ mod tests {
     }
 
     fn reply(text: &str, id: &str, is_done: bool) -> ProxiedReply {
-        ProxiedReply { text: text.to_owned(), id: Some(id.to_owned()), is_done }
+        ProxiedReply {
+            text: text.to_owned(),
+            id: Some(id.to_owned()),
+            is_done,
+            ..ProxiedReply::default()
+        }
+    }
+
+    #[test]
+    fn model_and_tokens_are_read_from_every_api() {
+        let chat = r#"{"id":"c","model":"gpt-5","choices":[],"usage":{"prompt_tokens":10,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":4}}}"#;
+        let reply = parse_reply(ChatApi::Chat, false, chat.as_bytes());
+        let tokens = |read, cached, written| Some(StepTokens { read, cached, written });
+        assert_eq!((reply.model.as_deref(), reply.tokens), (Some("gpt-5"), tokens(10, 4, 3)));
+        let events = [
+            r#"{"type":"message_start","message":{"id":"m","model":"claude","usage":{"input_tokens":7,"cache_read_input_tokens":90,"output_tokens":1}}}"#,
+            r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":12}}"#,
+        ];
+        let reply = stream(ChatApi::Messages, &events);
+        assert_eq!((reply.model.as_deref(), reply.tokens), (Some("claude"), tokens(97, 90, 12)));
+        let events = [
+            r#"{"type":"response.completed","response":{"model":"gpt-5","output":[],"usage":{"input_tokens":5,"output_tokens":2,"input_tokens_details":{"cached_tokens":1}}}}"#,
+        ];
+        assert_eq!(stream(ChatApi::Responses, &events).tokens, tokens(5, 1, 2));
     }
 
     #[test]
@@ -131,7 +197,7 @@ mod tests {
             r#"{"id":"c1","choices":[{"index":1,"delta":{"content":"other"}},{"index":0,"delta":{"content":"龙井"}}]}"#,
             r#"{"id":"c1","choices":[{"index":0,"delta":{"content":"茶"},"finish_reason":null}]}"#,
             r#"{"id":"c1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#,
-            r#"{"id":"c1","choices":[],"usage":{}}"#,
+            r#"{"id":"c1","choices":[],"usage":null}"#,
             "[DONE]",
         ];
         assert_eq!(stream(ChatApi::Chat, &events), reply("龙井茶", "c1", true));

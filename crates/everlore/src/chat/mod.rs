@@ -12,6 +12,7 @@ mod short_term;
 mod summary;
 mod inject;
 mod reply;
+mod recorder;
 mod compact;
 mod offline;
 #[cfg(test)]
@@ -43,7 +44,7 @@ use crate::{
     sync::BoxFuture,
     text::language::Language,
     tools::ToolRegistry,
-    types::{Role, Scope, Timestamp},
+    types::{Role, Scope},
 };
 
 /// Options of a chat session.
@@ -82,6 +83,8 @@ pub struct ChatSession {
     injected: InjectedContext,
     /// Reminders that were shown and that no answered message has told the model yet.
     reminders: Vec<DueReminder>,
+    /// Tool calls of the current reply, for its trajectory.
+    calls: Vec<Turn>,
     cost: ChatSessionCost,
     clock: MonotonicClock,
 }
@@ -155,6 +158,7 @@ impl ChatSession {
                 earlier_summary: String::new(),
                 injected: InjectedContext::default(),
                 reminders: Vec::new(),
+                calls: Vec::new(),
                 cost: ChatSessionCost::default(),
                 clock: MonotonicClock::default(),
             };
@@ -183,8 +187,9 @@ impl ChatSession {
     ) -> BoxFuture<'a, Result<ChatReply>> {
         Box::pin(async move {
             let asked_at = self.clock.next_instant(&self.engine).timestamp();
+            self.calls.clear();
             let recalled = self.recall(text).await;
-            self.store_turn(Role::User, text, asked_at).await?;
+            self.store_turns(vec![self.turn(Role::User, text, asked_at)]).await?;
             let recalled = recalled?;
             self.show_reminders(on_event).await;
             self.compact_if_needed(on_event, interrupt.as_mut()).await;
@@ -238,14 +243,17 @@ impl ChatSession {
         self.run_tool_loop(&parts.join("\n\n"), on_event, interrupt).await
     }
 
-    /// Stores the answer, adds the exchange to short-term memory and starts the usage check.
+    /// Stores the answer and its tool calls, adds the exchange to short-term memory and starts the usage check.
     async fn finish_reply(&mut self, reply: &mut ChatReply) {
         let answered_at = self.clock.next_instant(&self.engine).timestamp();
-        let stored = match reply.text.trim() {
-            "" => Ok(()),
-            text => self.store_turn(Role::Assistant, text, answered_at).await,
-        };
-        reply.store_error = stored.err();
+        let mut turns = std::mem::take(&mut self.calls);
+        let answer = reply.text.trim();
+        if !answer.is_empty() {
+            let answered = Some(self.recorded_answer(reply));
+            let turn = self.turn(Role::Assistant, answer, answered_at);
+            turns.push(Turn { answer: answered, ..turn });
+        }
+        reply.store_error = self.store_turns(turns).await.err();
         match self.history.last() {
             // Neither text nor tool calls: the question is not sent again unanswered.
             Some(exchange) if exchange.messages.len() == 1 => self.history.discard_last(),
@@ -256,21 +264,6 @@ impl ChatSession {
             self.engine.spawn_usage_check(&self.scope, &self.session, &reply.text);
         }
         self.rewrite_items();
-    }
-
-    /// Stores a turn verbatim; does nothing if memory is switched off.
-    async fn store_turn(&self, role: Role, text: &str, at: Timestamp) -> Result<()> {
-        if !self.engine.settings(self.scope.agent()).memory.enabled {
-            return Ok(());
-        }
-        let turn = Turn {
-            text: text.to_owned(),
-            session: Some(self.session.clone()),
-            speaker: None,
-            role: Some(role),
-            time: Some(at),
-        };
-        self.engine.observe(&self.scope, vec![turn]).await.map(drop)
     }
 
     /// Ends the session and logs a summary of it in the daily log, written by the model or, if it fails, extracted from
@@ -359,9 +352,10 @@ impl ChatSession {
         self.model = model;
     }
 
-    /// Returns the model with its ledger account, for summaries.
+    /// Returns the model that writes summaries, with its ledger account.
     fn metered_model(&self) -> summary::MeteredModel {
-        let (scope, model) = (self.scope.clone(), Arc::clone(&self.model));
+        let model = self.engine.summary_model().unwrap_or_else(|| Arc::clone(&self.model));
+        let scope = self.scope.clone();
         summary::MeteredModel { engine: self.engine.clone(), scope, model }
     }
 

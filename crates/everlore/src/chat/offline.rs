@@ -98,9 +98,9 @@ impl OfflineSession {
         Turn {
             text: text.to_owned(),
             session: Some(self.session.clone()),
-            speaker: None,
             role: Some(Role::User),
             time: Some(now.timestamp()),
+            ..Turn::default()
         }
     }
 

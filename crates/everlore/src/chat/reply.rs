@@ -13,6 +13,7 @@ use crate::{
     },
     text::tokens::estimate_tokens,
     tools::{ToolContext, ToolResult},
+    types::AnswerEnd,
 };
 
 /// Tool rounds per reply. In the last one the model is told to answer, and then it is stopped.
@@ -213,6 +214,7 @@ impl ChatSession {
         mut interrupt: Interrupt<'_>,
     ) -> bool {
         let mut stopped = false;
+        let called_at = self.clock.next_instant(&self.engine).timestamp();
         for call in calls {
             // A running tool is not stopped in the middle of a change.
             stopped = stopped || is_ready(interrupt.as_mut()).await;
@@ -224,6 +226,7 @@ impl ChatSession {
                 (false, false) => self.call_tool(&call, on_event).await,
             };
             let (text, failed) = (truncate_result(result.text), result.is_error);
+            self.record_call(&call, &text, failed, called_at);
             self.history.push(ChatMessage::Tool { call: call.id, name: call.name, text, failed });
         }
         stopped
@@ -321,16 +324,21 @@ impl ReplyOutcome {
         }
     }
 
+    /// Returns the outcome as a trajectory records it.
+    pub(super) fn recorded_end(&self) -> AnswerEnd {
+        match self {
+            Self::Done => AnswerEnd::Done,
+            Self::Length => AnswerEnd::Length,
+            Self::Refused => AnswerEnd::Refused,
+            Self::Interrupted => AnswerEnd::Interrupted,
+            Self::TooManyRounds => AnswerEnd::Rounds,
+            Self::Failed(_) => AnswerEnd::Failed,
+        }
+    }
+
     /// Returns a short, stable identifier for programs.
     pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Length => "length",
-            Self::Refused => "refused",
-            Self::Interrupted => "interrupted",
-            Self::TooManyRounds => "rounds",
-            Self::Failed(_) => "failed",
-        }
+        self.recorded_end().as_str()
     }
 }
 

@@ -273,6 +273,53 @@ async fn a_tool_is_called_its_answer_is_data_and_the_model_goes_on() {
 }
 
 #[tokio::test]
+async fn tool_calls_model_and_tokens_become_a_trajectory() {
+    let search = |query: &str| Call("memory_recall", json!({ "query": query }));
+    let rounds = vec![
+        vec![search("landlord"), search("房东")],
+        vec![Call("no_such_tool", json!({}))],
+        vec![Say("I do not know. 不知道。")],
+    ];
+    let mut chat = fixture(Config::default(), rounds).await;
+    chat.say("Who is my landlord?").await;
+    let trajectory = chat.engine.trajectory(&scope(), "monday").await.unwrap();
+    let names: Vec<_> = trajectory
+        .steps
+        .iter()
+        .map(|step| step.call.as_ref().map_or("", |call| call.name.as_str()))
+        .collect();
+    assert_eq!(names, ["", "memory_recall", "memory_recall", "no_such_tool", ""]);
+    assert_eq!(trajectory.steps[1].at, trajectory.steps[2].at, "the model made both at once");
+    assert!(trajectory.steps[3].call.as_ref().unwrap().failed);
+    let answer = &trajectory.steps[4];
+    assert_eq!(answer.model.as_deref(), Some("scripted/one"));
+    assert_eq!(answer.tokens.unwrap().read, 300);
+    assert_eq!(chat.turns().await.len(), 2, "calls are no turns");
+    let off = with(|config| config.trajectories.enabled = false);
+    let mut chat = fixture(off, vec![vec![search("x")], vec![Say("ok")]]).await;
+    chat.say("And now?").await;
+    let trajectory = chat.engine.trajectory(&scope(), "monday").await.unwrap();
+    assert_eq!(trajectory.steps.len(), 2);
+}
+
+#[tokio::test]
+async fn summaries_are_written_by_the_model_of_their_own() {
+    let mut chat = fixture(Config::default(), vec![]).await;
+    let writer = Arc::new(ScriptedModel {
+        engine: chat.engine.clone(),
+        rounds: Mutex::new(vec![vec![Say("- The user moved to Lisbon.")]].into()),
+        requests: Mutex::default(),
+        stored: Mutex::default(),
+        reached: Arc::default(),
+    });
+    chat.session.engine = chat.session.engine.clone().with_summary_model(writer.clone());
+    chat.say("I moved to Lisbon.").await;
+    chat.session.end(pending()).await.unwrap();
+    assert_eq!(writer.requests.lock().unwrap().len(), 1);
+    assert_eq!(chat.requests().len(), 1, "the model of the conversation only answered");
+}
+
+#[tokio::test]
 async fn a_tool_that_does_not_exist_or_is_called_wrongly_is_answered_and_not_fatal() {
     let rounds = vec![
         vec![Call("memory_delete_all", json!({})), Call("memory_save", json!("rm -rf"))],
@@ -636,6 +683,7 @@ async fn offline_answers_quote_what_is_stored_with_who_and_when_in_both_language
         speaker: Some(speaker.to_owned()),
         role: Some(Role::User),
         time: Some(engine.now().timestamp() - jiff::SignedDuration::from_hours(24 * 3)),
+        ..Turn::default()
     };
     let turns = vec![
         turn("We moved the staging server to port 9443.", "Ana", "sunday"),

@@ -21,9 +21,15 @@ const OVERRIDABLE: [&str; 9] = [
     "upkeep",
 ];
 
-/// Settings in those sections that all agents share: one index, lists that are read at the start, one ledger.
-const SHARED_BY_AGENTS: [&str; 3] =
-    ["memory.long_term.vector_index", "recall.domains", "upkeep.ledger_days"];
+/// Settings in those sections that all agents share: one index, lists and models that are read at the start, one ledger.
+const SHARED_BY_AGENTS: [&str; 6] = [
+    "memory.long_term.vector_index",
+    "memory_agent.summarize.model",
+    "memory_agent.summarize.provider",
+    "memory_agent.summarize.base_url",
+    "recall.domains",
+    "upkeep.ledger_days",
+];
 
 /// Settings of one agent.
 #[derive(Debug, Clone, PartialEq)]

@@ -74,6 +74,27 @@ impl Config {
     }
 }
 
+impl Config {
+    /// Returns the model that writes summaries; `None` if the settings name none of its own.
+    pub fn summary_model(&self) -> Option<ModelSettings> {
+        let summarize = &self.memory_agent.summarize;
+        let model = summarize.model.trim();
+        if model.is_empty() {
+            return None;
+        }
+        let own = ChatConfig {
+            provider: summarize.provider.clone(),
+            model: model.to_owned(),
+            base_url: summarize.base_url.clone(),
+            ..ChatConfig::default()
+        };
+        let section = "memory_agent.summarize";
+        let settings = own.apply_over(self.memory_agent.model_settings());
+        let key_location = key_location(&settings.provider, "memory_agent");
+        Some(ModelSettings { section, key_location, ..settings })
+    }
+}
+
 impl MemoryAgentConfig {
     fn model_settings(&self) -> ModelSettings {
         ModelSettings {
@@ -185,6 +206,20 @@ mod tests {
         let model = read(&format!("{AGENT}[chat]\nmodel = \"large\"\n")).chat_model().unwrap();
         assert_eq!((model.model.as_str(), model.section), ("large", "chat"));
         assert_eq!((model.base_url.as_str(), model.api_key.reveal()), ("http://here/v1", "sk-1"));
+    }
+
+    #[test]
+    fn the_model_of_summaries_is_a_setting_of_its_own() {
+        assert_eq!(read(AGENT).summary_model(), None);
+        let summarize = "[memory_agent.summarize]\nmodel = \"tiny\"\n";
+        let model = read(&format!("{AGENT}{summarize}")).summary_model().unwrap();
+        assert_eq!((model.model.as_str(), model.section), ("tiny", "memory_agent.summarize"));
+        assert_eq!((model.base_url.as_str(), model.api_key.reveal()), ("http://here/v1", "sk-1"));
+        let other = format!("{AGENT}{summarize}provider = \"ollama\"\n");
+        let model = read(&other).summary_model().unwrap();
+        assert_eq!((model.provider.as_str(), model.api_key.reveal()), ("ollama", ""));
+        let (config, _) = Config::parse(&format!("{summarize}provider = \"nobody\"\n")).unwrap();
+        assert_eq!(config.validate()[0].key, "memory_agent.summarize.provider");
     }
 
     #[test]

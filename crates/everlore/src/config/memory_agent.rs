@@ -74,6 +74,14 @@ settings! {
         pub enabled: bool = true;
         /// Tokens from which a conversation is summarized. From 100 to 10000000.
         pub trigger_tokens: usize = 8_000, in 100..=10_000_000;
+        /// Model that writes summaries of conversations and overviews of long memories, as its provider spells it. Empty for
+        /// the model of the conversation and, for overviews, that of [memory_agent].
+        pub model: String = String::new();
+        /// Provider of that model; empty for the provider of [memory_agent], with its key and address. Another provider's key
+        /// is taken from its variable, such as OPENAI_API_KEY, or from `everlore onboard`.
+        pub provider: String = String::new();
+        /// Address of that provider; empty for the provider's own.
+        pub base_url: String = String::new();
     }
 }
 
@@ -88,6 +96,14 @@ settings! {
         pub price_read: f64 = 0.0, in 0.0..=1e9;
         /// Price of a million tokens that the model writes.
         pub price_written: f64 = 0.0, in 0.0..=1e9;
+    }
+}
+
+impl SummarizeConfig {
+    fn validate_provider(&self) -> Option<InvalidSetting> {
+        let provider = self.provider.trim();
+        let is_given = !provider.is_empty() && !self.model.trim().is_empty();
+        is_given.then(|| validate_provider("memory_agent.summarize.provider", provider)).flatten()
     }
 }
 
@@ -159,6 +175,7 @@ impl MemoryAgentConfig {
                 .then(|| validate_provider("memory_agent.provider", &self.provider))
                 .flatten(),
             self.api_key.validate("memory_agent.api_key"),
+            summarize.validate_provider(),
             self.validate_timeout(),
             self.validate_quiet(),
         ];

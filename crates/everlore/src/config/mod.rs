@@ -15,6 +15,7 @@ mod layers;
 mod prompt;
 mod upkeep;
 mod heartbeat;
+mod trajectories;
 mod checks;
 mod server;
 pub(crate) mod redact_url;
@@ -52,6 +53,7 @@ pub use providers::{CHAT_PROVIDERS, ChatProtocol, ChatProvider, chat_provider};
 pub use recall::RecallConfig;
 pub use server::ServerConfig;
 pub use store::{AgentStoreUrl, StoreConfig, StoreUrl};
+pub use trajectories::TrajectoriesConfig;
 pub use upkeep::UpkeepConfig;
 pub use validate::InvalidSetting;
 
@@ -83,6 +85,8 @@ pub struct Config {
     pub upkeep: UpkeepConfig,
     /// Jobs that run by themselves.
     pub heartbeat: HeartbeatConfig,
+    /// Recording of the steps of an agent.
+    pub trajectories: TrajectoriesConfig,
     /// Verification of memories during recall.
     pub checks: ChecksConfig,
     /// Memory over HTTP.
@@ -151,6 +155,7 @@ impl Config {
             self.chat.validate(),
             self.upkeep.validate(),
             self.heartbeat.validate(),
+            self.trajectories.out_of_range(),
             self.checks.out_of_range(),
             self.server.validate(),
         ];

@@ -9,7 +9,7 @@ use toml::Value;
 use super::{Config, SecretString};
 
 /// Sources of the settings structs.
-const SOURCES: [&str; 13] = [
+const SOURCES: [&str; 14] = [
     include_str!("mod.rs"),
     include_str!("embedding.rs"),
     include_str!("memory.rs"),
@@ -20,6 +20,7 @@ const SOURCES: [&str; 13] = [
     include_str!("recall.rs"),
     include_str!("upkeep.rs"),
     include_str!("heartbeat.rs"),
+    include_str!("trajectories.rs"),
     include_str!("checks.rs"),
     include_str!("server.rs"),
     include_str!("store.rs"),

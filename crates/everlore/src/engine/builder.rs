@@ -53,6 +53,7 @@ pub struct EngineBuilder {
     need_model: Option<Arc<dyn NeedModel>>,
     sentence_judge: Option<Arc<dyn SentenceJudge>>,
     chat: Option<Arc<dyn ChatModel>>,
+    summary: Option<Arc<dyn ChatModel>>,
     config: Arc<Config>,
     domains: Arc<Domains>,
     clock: Clock,
@@ -126,6 +127,7 @@ impl Engine {
             need_model: None,
             sentence_judge: None,
             chat: None,
+            summary: None,
             config: Arc::default(),
             domains: Arc::default(),
             clock: Arc::new(system_now),
@@ -200,6 +202,11 @@ impl EngineBuilder {
     /// Sets the chat model that reads conversations, if the settings allow it.
     pub fn chat_model(self, model: Arc<dyn ChatModel>) -> Self {
         Self { chat: Some(model), ..self }
+    }
+
+    /// Sets the model that writes summaries and overviews, if it is another one.
+    pub fn summary_model(self, model: Arc<dyn ChatModel>) -> Self {
+        Self { summary: Some(model), ..self }
     }
 
     /// Sets the settings.
@@ -288,6 +295,7 @@ impl EngineBuilder {
             usage_tasks,
             seen_sessions,
             chat: self.chat.clone(),
+            summary: self.summary.clone(),
             worker_wakeup,
             capture_note,
             check_verifier: Arc::new(CheckVerifier::with_environment(environment)),

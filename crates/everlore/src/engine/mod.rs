@@ -16,6 +16,8 @@ mod embedding;
 mod files;
 mod shared_files;
 mod forget;
+mod health;
+mod model_calls;
 mod checks;
 pub mod fs;
 
@@ -49,14 +51,20 @@ pub use growth::{
     AuditFinding, AuditReport, AuditRequest, AuditSource, DueReminder, ExperienceHit,
     ExperienceQuery, ExperienceView, FeedbackEffect, FeedbackReceipt, FixedMemories, HeartbeatJob,
     HeartbeatJobStatus, HeartbeatReport, HeartbeatRun, HeartbeatStatus, NewSchedule, ProfileReport,
-    ProposalView, ReflectRequest, ReflectionReport, ScheduleAnswer, ScheduledTask,
-    render_reminders,
+    ProposalView, ReflectRequest, ReflectionReport, ScheduleAnswer, ScheduledTask, TrajectoryPage,
+    TrajectoryQuery, render_reminders,
+};
+pub use health::{
+    CaptureHealth, EmbeddingHealth, FileHealth, HealthReport, HealthSeverity, HealthStatus,
+    HealthWarning, IndexHealth, LayerHealth, MemoryHealth, ReminderHealth, SpendingHealth,
+    StoreHealth,
 };
 pub use lifecycle::{
     Allowance, AnswerUsage, CleanupReport, ExtractionPreview, LedgerReport, PastPrompt,
     PastPromptMemory, TouchedMemory, UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest,
     UsageStats,
 };
+pub use model_calls::{EmbeddedText, EmbeddingProviderView, TextSize};
 pub use prompt::PromptRequest;
 pub use recall::{
     ActiveDay, Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES, MapPoint, MapRequest,
@@ -80,6 +88,11 @@ pub use crate::{
         audit::{AuditFix, AuditScore, FaultKind, ScorePart},
         profile::{ProfileField, SignalBasis},
         reflection::{ProposalReason, ProposalState},
+        trajectory::{
+            LinkedExperience, MIN_TRAJECTORY_BUDGET, Trajectory, TrajectoryFormat,
+            TrajectoryOutcome, TrajectoryOutcomeKind, TrajectorySavings, TrajectoryStep,
+            TrajectorySummary,
+        },
     },
     ingest::{
         DayArchiveOutcome, Document, DraftFate, DraftOutcome, ExternalImportReport, ImportOptions,
@@ -169,6 +182,8 @@ pub struct Engine {
     seen_sessions: Arc<lifecycle::SeenSessions>,
     /// Chat model that reads conversations.
     chat: Option<Arc<dyn ChatModel>>,
+    /// Model that writes summaries and overviews, if it is another one.
+    summary: Option<Arc<dyn ChatModel>>,
     /// Wakes the background worker when turns arrive.
     worker_wakeup: Arc<Notify>,
     /// Reason why rules last replaced the model that extracts.
@@ -263,6 +278,7 @@ impl Engine {
     pub async fn observe(&self, scope: &Scope, mut turns: Vec<Turn>) -> Result<Vec<SavedMemory>> {
         self.check_writable(scope)?;
         turns.iter().try_for_each(Turn::check_sizes)?;
+        turns.iter_mut().try_for_each(|turn| self.limit_recorded_call(turn))?;
         let masks = self.masks_secrets(scope);
         let masked: Vec<_> = turns
             .iter_mut()

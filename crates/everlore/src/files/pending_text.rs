@@ -4,6 +4,7 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use serde_json::Value;
@@ -14,6 +15,15 @@ use crate::types::Scope;
 /// File of the lines typed in `chat`, one JSON string each.
 pub const TYPED_LINES_FILE: &str = "chat_history.jsonl";
 
+/// Age after which a spooled turn counts as overdue. Draining takes much less: its process starts with the hook.
+const DRAIN_DEADLINE: Duration = Duration::from_secs(60);
+
+/// Extension of turns in the hook spool.
+const SPOOLED_EXTENSION: &str = "json";
+
+/// Extension of turns that the store refused.
+const REFUSED_EXTENSION: &str = "refused";
+
 /// Removes turns of a scope that wait in the hook spool, and those set aside there, if `is_erased` says so of one of
 /// their texts. Returns their number.
 pub(crate) fn erase_spooled(
@@ -22,7 +32,7 @@ pub(crate) fn erase_spooled(
     is_erased: &dyn Fn(&str) -> bool,
 ) -> io::Result<usize> {
     let mut erased = 0;
-    for path in files_of(&home.join("hooks").join("waiting")) {
+    for path in files_of(&spool_folder(home)) {
         let Ok(entry) = serde_json::from_slice::<Value>(&fs::read(&path).unwrap_or_default())
         else {
             continue;
@@ -76,6 +86,49 @@ pub(crate) fn erase_typed(home: &Path, is_erased: &dyn Fn(&str) -> bool) -> io::
         write_lines(&path, &kept)?;
     }
     Ok(erased)
+}
+
+/// Files of a home that wait for somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PendingFiles {
+    /// Turns in the hook spool.
+    pub spooled: usize,
+    /// Turns in the hook spool that should have been stored by now.
+    pub overdue: usize,
+    /// Turns that the store refused.
+    pub refused: usize,
+    /// Rescue logs.
+    pub unsaved: usize,
+}
+
+impl PendingFiles {
+    /// Counts the files of a home.
+    pub fn scan(home: &Path) -> Self {
+        let unsaved = files_of(home).iter().filter(|path| is_rescue_file(path)).count();
+        let mut found = Self { unsaved, ..Self::default() };
+        for path in files_of(&spool_folder(home)) {
+            match path.extension().and_then(|extension| extension.to_str()) {
+                Some(SPOOLED_EXTENSION) => {
+                    found.spooled += 1;
+                    found.overdue += usize::from(is_older_than(&path, DRAIN_DEADLINE));
+                }
+                Some(REFUSED_EXTENSION) => found.refused += 1,
+                _ => {}
+            }
+        }
+        found
+    }
+}
+
+/// Returns the folder of the hook spool.
+pub fn spool_folder(home: &Path) -> PathBuf {
+    home.join("hooks").join("waiting")
+}
+
+/// Returns `true` if a file was last written longer ago than this; a time in the future says nothing.
+fn is_older_than(path: &Path, limit: Duration) -> bool {
+    let age = fs::metadata(path).and_then(|data| data.modified()).map(|at| at.elapsed());
+    age.is_ok_and(|age| age.is_ok_and(|age| age > limit))
 }
 
 /// Returns `true` if a path is a rescue log by its name.

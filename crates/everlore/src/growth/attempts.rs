@@ -163,7 +163,8 @@ fn is_solved_by(failure: &OpenFailure, turn: &SessionTurn) -> bool {
     }
 }
 
-fn says_solved(text: &str) -> bool {
+/// Returns `true` if a message says that a problem is solved.
+pub(super) fn says_solved(text: &str) -> bool {
     SOLVED.is_match(text) && !UNSOLVED.is_match(text)
 }
 

@@ -7,6 +7,7 @@ mod feedback;
 pub(crate) mod audit;
 pub(crate) mod profile;
 pub(crate) mod reflection;
+pub(crate) mod trajectory;
 pub(crate) mod schedule_record;
 pub(crate) mod heartbeat;
 

@@ -1,7 +1,5 @@
 //! Secret masking of all incoming data, before anything is written.
 
-use serde_json::{Map, Value};
-
 use super::{
     edit::MemoryEdit,
     jsonl::ExportLine,
@@ -9,7 +7,7 @@ use super::{
     request::{RememberRequest, Turn},
 };
 use crate::{
-    text::secrets::{SecretKind, find_secrets, mask_all, mask_named_value},
+    text::secrets::{SecretKind, mask_all, mask_metadata, mask_value},
     types::{Kind, Memory},
 };
 
@@ -28,7 +26,12 @@ impl Turn {
     /// Masks secrets and returns their kinds.
     pub fn mask_secrets(&mut self) -> Vec<SecretKind> {
         let names = [&mut self.session, &mut self.speaker].into_iter().flatten();
-        mask_all(std::iter::once(&mut self.text).chain(names))
+        let mut masked = mask_all(std::iter::once(&mut self.text).chain(names));
+        if let Some(call) = &mut self.call {
+            masked.extend(mask_all([&mut call.name]));
+            masked.extend(mask_value("arguments", &mut call.arguments));
+        }
+        masked
     }
 }
 
@@ -72,43 +75,4 @@ pub(super) fn mask_memory(memory: &mut Memory) -> Vec<SecretKind> {
             naming::memory_uri(&memory.scope, memory.kind, category, &memory.name, print, 0);
     }
     masked
-}
-
-/// Masks values, by their content and by the names of their fields, and secrets in the names themselves.
-fn mask_metadata(metadata: &mut Map<String, Value>) -> Vec<SecretKind> {
-    let mut masked: Vec<SecretKind> =
-        metadata.iter_mut().flat_map(|(name, value)| mask_value(name, value)).collect();
-    if metadata.keys().any(|name| !find_secrets(name).is_empty()) {
-        let taken = std::mem::take(metadata);
-        metadata.extend(taken.into_iter().map(|(mut name, value)| {
-            masked.extend(mask_all([&mut name]));
-            (name, value)
-        }));
-    }
-    masked
-}
-
-/// Masks the value of the field `name`; entries of a list belong to the field of the list.
-fn mask_value(name: &str, value: &mut Value) -> Vec<SecretKind> {
-    match value {
-        Value::String(text) => match mask_named_value(name, text) {
-            Some((mask, kind)) => {
-                *text = mask;
-                vec![kind]
-            }
-            None => mask_all([text]),
-        },
-        Value::Array(values) => {
-            values.iter_mut().flat_map(|value| mask_value(name, value)).collect()
-        }
-        Value::Object(values) => mask_metadata(values),
-        Value::Number(number) => match mask_named_value(name, &number.to_string()) {
-            Some((mask, kind)) => {
-                *value = Value::String(mask);
-                vec![kind]
-            }
-            None => Vec::new(),
-        },
-        Value::Null | Value::Bool(_) => Vec::new(),
-    }
 }

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-use super::naming;
+use super::{naming, records::call_record};
 use crate::{
     error::{Error, Result},
     text::{
@@ -14,7 +14,8 @@ use crate::{
     },
     types::{
         Actor, CHECK_KEY, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, MemorySource,
-        NewCheck, Origin, QUOTED_KEY, Role, Scope, StoredCheck, Timestamp,
+        NewCheck, Origin, QUOTED_KEY, RecordedAnswer, RecordedCall, Role, Scope, StoredCheck,
+        Timestamp,
     },
 };
 
@@ -80,11 +81,21 @@ pub struct Turn {
     pub role: Option<Role>,
     /// Time of the message; now if left out.
     pub time: Option<Timestamp>,
+    /// Tool call of an agent, of which the text is the result. It needs a session and the role `tool`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<RecordedCall>,
+    /// Circumstances of an answer, as far as they are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<RecordedAnswer>,
 }
 
 /// Returns the error of a request that would make or rewrite a record without its feature.
 pub(crate) fn record_refusal(kind: Kind) -> Error {
-    let command = if kind == Kind::Schedule { "schedule" } else { "memory" };
+    let command = match kind {
+        Kind::Schedule => "schedule",
+        Kind::Trajectory => "trajectory",
+        _ => "memory",
+    };
     Error::invalid(
         format!("a {kind} cannot be written as a memory"),
         format!("save it as another kind, or see `everlore {command} --help`"),
@@ -172,12 +183,51 @@ impl Turn {
 
     /// Refuses a text that is too long to be looked at. It comes before masking, which reads all of it.
     pub(crate) fn check_sizes(&self) -> Result<()> {
-        check_content(&self.text)
+        match &self.call {
+            Some(call) => check_call(call, &self.text),
+            None => check_content(&self.text),
+        }
+    }
+
+    /// Returns `true` for a tool call that is stored as a record. One that its host reports as a tool event is a turn, whatever
+    /// results look like: they are not trusted.
+    pub fn is_call_record(&self) -> bool {
+        self.call.as_ref().is_some_and(|call| !call.is_event)
     }
 
     /// Validates the turn and converts it into a memory of `scope`.
-    pub(super) fn into_memory(self, scope: &Scope, now: Timestamp) -> Result<Memory> {
-        check_content(&self.text)?;
+    pub(super) fn into_memory(mut self, scope: &Scope, now: Timestamp) -> Result<Memory> {
+        self.check_sizes()?;
+        if self.is_call_record() {
+            return self.into_call_record(scope, now);
+        }
+        let (call, answer) = (self.call.take(), self.answer.take());
+        let mut memory = self.into_message(scope, now)?;
+        if let Some(call) = call {
+            RecordedCall { is_event: false, ..call }.store_in(&mut memory.metadata);
+        }
+        if let Some(answer) = answer.filter(|answer| !answer.is_empty()) {
+            answer.store_in(&mut memory.metadata);
+        }
+        Ok(memory)
+    }
+
+    /// Converts a tool call into a record of its session.
+    fn into_call_record(self, scope: &Scope, now: Timestamp) -> Result<Memory> {
+        let call = self.call.unwrap_or_default();
+        if self.role.is_some_and(|role| role != Role::Tool) {
+            return Err(Error::invalid(
+                "only a turn with the role `tool` can have a tool call",
+                "give it the role `tool`, with the result of the call as its text",
+            ));
+        }
+        let session = checked_label("session", self.session)?.ok_or_else(|| {
+            Error::invalid("a tool call needs a session", "name the session that it belongs to")
+        })?;
+        Ok(call_record(scope, &session, &call, self.text, self.time.unwrap_or(now), now))
+    }
+
+    fn into_message(self, scope: &Scope, now: Timestamp) -> Result<Memory> {
         let speaker = checked_label("speaker", self.speaker)?;
         let role = speaker_role(self.role, speaker.as_deref());
         let SeparatedTurn { role, text, quoted } = separate_quotes(role, self.text);
@@ -227,6 +277,24 @@ fn separate_quotes(role: Option<Role>, text: String) -> SeparatedTurn {
         own if own.is_empty() || is_whole => SeparatedTurn { role, text, quoted: String::new() },
         own => SeparatedTurn { role, text: own, quoted },
     }
+}
+
+/// Checks a tool call: its name says what it is, and its size fits into one record.
+fn check_call(call: &RecordedCall, result: &str) -> Result<()> {
+    if call.name.trim().is_empty() || call.name.chars().count() > MAX_LABEL_CHARS {
+        return Err(Error::invalid(
+            "a tool call without a short name",
+            format!("name the tool in 1 to {MAX_LABEL_CHARS} characters"),
+        ));
+    }
+    let size = result.len() + call.arguments.to_string().len();
+    if size > MAX_CONTENT_BYTES {
+        return Err(Error::invalid(
+            format!("the tool call has {size} bytes, {MAX_CONTENT_BYTES} at most"),
+            "shorten its arguments or its result",
+        ));
+    }
+    Ok(())
 }
 
 /// Checks that a text is neither blank nor too long.

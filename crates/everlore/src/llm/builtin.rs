@@ -69,6 +69,11 @@ pub(crate) fn replaces_builtin(model: &EmbeddingModelId, in_use: &EmbeddingModel
     version(in_use).is_some_and(|earlier| version(model).is_some_and(|own| earlier < own))
 }
 
+/// Returns `true` for a built-in model, of any version.
+pub(crate) fn is_builtin(model: &EmbeddingModelId) -> bool {
+    version(model).is_some()
+}
+
 /// Returns the version of a built-in model.
 fn version(model: &EmbeddingModelId) -> Option<u32> {
     let (version, _) = model.name.strip_prefix(ID_PREFIX)?.split_once('-')?;

@@ -19,7 +19,7 @@ mod local;
 use async_trait::async_trait;
 
 pub use builtin::BuiltinEmbedder;
-pub(crate) use builtin::replaces_builtin;
+pub(crate) use builtin::{is_builtin, replaces_builtin};
 pub use chat::{
     ChatChunk, ChatMessage, ChatModel, ChatRequest, ChatResponse, ChatStream, ChatTool, StopReason,
     TokenUsage, ToolCall, complete,

@@ -19,6 +19,9 @@ pub trait StoreAdmin: Send + Sync {
     /// Returns unused space to the system if there is enough of it, and how many bytes that were.
     async fn compact(&self) -> Result<u64>;
 
+    /// Returns the size of the database in bytes; `None` if it has none or does not tell.
+    async fn size(&self) -> Result<Option<u64>>;
+
     /// Seals an agent: writes of any process to its memories, also of users that appear later, fail with
     /// [`Error::Sealed`](crate::Error::Sealed) until it is unsealed. When it returns, no write is under way. Reads go on.
     async fn seal(&self, agent: &str) -> Result<()>;

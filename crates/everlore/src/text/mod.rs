@@ -17,6 +17,7 @@ pub(crate) mod summary_evidence;
 pub(crate) mod tokens;
 pub(crate) mod tiers;
 pub(crate) mod excerpt;
+pub(crate) mod elision;
 pub(crate) mod dates;
 pub(crate) mod schedule;
 pub(crate) mod injected_blocks;

@@ -5,6 +5,12 @@
 //! error: linker `cc` not found
 //! ```
 
+use serde_json::Value;
+
+/// Fields of a tool's input that say what it does, the most telling first.
+const MAIN_ARGUMENTS: [&str; 8] =
+    ["command", "cmd", "file_path", "path", "notebook_path", "url", "query", "pattern"];
+
 /// Words of the two outcomes.
 const FAILED: &str = "failed";
 const SUCCEEDED: &str = "succeeded";
@@ -45,6 +51,21 @@ impl<'a> ToolEvent<'a> {
             Some(error) => format!("[tool {tool} {FAILED}] {call}\n{error}"),
             None => format!("[tool {tool} {SUCCEEDED}] {call}"),
         }
+    }
+}
+
+/// Returns the argument that tells one call of a tool from another: its command, its file, or all of it; empty without any.
+pub fn main_argument(arguments: &Value) -> String {
+    let main = MAIN_ARGUMENTS.iter().find_map(|name| arguments.get(name)?.as_str());
+    let words = || {
+        let words = arguments.get("command")?.as_array()?.iter().filter_map(Value::as_str);
+        Some(words.collect::<Vec<_>>().join(" "))
+    };
+    match (main, arguments) {
+        (Some(text), _) => text.to_owned(),
+        (None, Value::Null) => String::new(),
+        (None, Value::String(text)) => text.clone(),
+        (None, other) => words().unwrap_or_else(|| other.to_string()),
     }
 }
 

@@ -13,6 +13,7 @@ mod change;
 mod check;
 mod new_check;
 mod experience;
+mod recorded_step;
 mod capture;
 
 #[doc(hidden)]
@@ -35,6 +36,10 @@ pub use memory::{
 };
 pub(crate) use memory::{SCHEDULE_KEY, VALID_UNTIL_KEY};
 pub use new_check::NewCheck;
+pub use recorded_step::{
+    ANSWER_KEY, AnswerEnd, CALL_KEY, RecordedAnswer, RecordedCall, StepTokens,
+};
+pub(crate) use recorded_step::{CALL_RESULT_KEY, CALL_SESSION_KEY};
 pub use scope::Scope;
 pub use slot::SLOT_KEY;
 pub(crate) use slot::{Attribute, Slot, USER_SUBJECT};

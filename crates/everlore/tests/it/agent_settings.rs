@@ -74,7 +74,14 @@ async fn memory_is_switched_off_for_one_agent_and_goes_on_for_another() {
 }
 
 fn turn(text: &str) -> Turn {
-    Turn { text: text.into(), session: None, speaker: None, role: None, time: None }
+    Turn {
+        text: text.into(),
+        session: None,
+        speaker: None,
+        role: None,
+        time: None,
+        ..Turn::default()
+    }
 }
 
 #[tokio::test]

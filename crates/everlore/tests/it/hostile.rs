@@ -69,6 +69,7 @@ async fn store_everywhere(agent: &ToolAgent, text: &str, other: &str) {
             speaker: label(speaker),
             role: Some(Role::User),
             time: None,
+            ..Turn::default()
         };
         let _ = engine.observe(scope, vec![turn]).await;
     }

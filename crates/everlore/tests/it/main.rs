@@ -13,6 +13,10 @@ mod records;
 mod schedules;
 mod reminders;
 mod heartbeat;
+mod trajectories;
+mod health;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod databases;
 mod why_not;
 mod told;
 mod checks;

@@ -376,6 +376,7 @@ async fn check(name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios").join(name);
     let text = fs::read_to_string(&path).unwrap();
     let with_model = text.lines().any(|line| line.starts_with("model "));
+    let update = std::env::var_os("UPDATE_SCENARIOS").is_some();
     for store in ["ram", "sqlite", "directory"] {
         let folder = tempfile::tempdir().unwrap();
         let opened: Arc<dyn Store> = match store {
@@ -387,12 +388,25 @@ async fn check(name: &str) {
         };
         let play = ScenarioPlayer::new(opened, folder.path(), with_model);
         let replayed = replay(&text, &play).await;
-        if store == "ram" && std::env::var_os("UPDATE_SCENARIOS").is_some() {
+        if store == "ram" && update {
             fs::write(&path, &replayed).unwrap();
         }
         let expected = fs::read_to_string(&path).unwrap();
         assert_eq!(replayed, expected, "{name} on {store}");
         play.engine.admin().close().await;
+    }
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
+    for variable in crate::databases::VARIABLES {
+        let database = crate::databases::TestDatabase::create(variable).await;
+        let folder = tempfile::tempdir().unwrap();
+        let play = ScenarioPlayer::new(database.open().await, folder.path(), with_model);
+        assert_eq!(
+            replay(&text, &play).await,
+            fs::read_to_string(&path).unwrap(),
+            "{name} on {variable}"
+        );
+        play.engine.admin().close().await;
+        database.drop().await;
     }
 }
 

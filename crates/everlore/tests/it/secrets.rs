@@ -69,6 +69,7 @@ async fn store_everywhere(engine: &Engine, scope: &Scope, row: &SecretRow) {
         speaker: Some(text.to_owned()),
         role: Some(Role::User),
         time: None,
+        ..Turn::default()
     };
     let plain = Turn { session: Some("s".into()), speaker: None, ..turn.clone() };
     let named = Turn { text: "good morning".into(), ..turn.clone() };

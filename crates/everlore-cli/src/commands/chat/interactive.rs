@@ -141,9 +141,9 @@ pub(super) fn rescue_message(
     let turn = everlore::Turn {
         text: text.to_owned(),
         session: Some(session.to_owned()),
-        speaker: None,
         role: Some(everlore::types::Role::User),
         time: Some(everlore::internal::to_millisecond(cx.now().timestamp())),
+        ..everlore::Turn::default()
     };
     rescue_log::rescue_lines(cx, vec![everlore::internal::ingest::ExportLine::Turn(turn)], error)
 }

@@ -144,7 +144,8 @@ impl ChatArgs {
             }),
             folder: Some(cx.memory_folder()),
         };
-        let session = ChatSession::open(cx.engine().await?, model, options).await?;
+        let engine = chat_model::with_summary_model(cx, cx.engine().await?.clone())?;
+        let session = ChatSession::open(&engine, model, options).await?;
         Ok(Some(Responder::Model(Box::new(session))))
     }
 

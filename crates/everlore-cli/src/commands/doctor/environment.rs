@@ -14,7 +14,10 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) async fn check_language_models(cx: &CliContext) -> Vec<DoctorCheck> {
     let config = &cx.settings.config;
     let mut models: Vec<ModelSettings> =
-        config.chat_model().into_iter().chain(config.memory_model()).collect();
+        [config.chat_model(), config.memory_model(), config.summary_model()]
+            .into_iter()
+            .flatten()
+            .collect();
     models.dedup_by_key(|settings| (settings.provider.clone(), settings.model.clone()));
     let mut checks = Vec::new();
     for settings in models {

@@ -118,6 +118,9 @@ async fn drain_spool(engine: &Engine, spool: &Spool) -> Result<()> {
 /// conversation: the host reports what was said, no agent decided to save it.
 async fn store_turn(engine: &Engine, run: &str, spooled: SpooledTurn) -> Result<()> {
     let SpooledTurn { scope, host, turn } = spooled;
+    if turn.is_call_record() && !engine.records_trajectories() {
+        return Ok(());
+    }
     let query =
         JournalQuery { run: Some(run.to_owned()), limit: Some(1), ..JournalQuery::default() };
     if !engine.history(&scope, &query).await?.is_empty() {

@@ -2,6 +2,10 @@
 
 use std::path::PathBuf;
 
+use everlore::{
+    internal::text::tool_event::main_argument,
+    types::{RecordedAnswer, RecordedCall},
+};
 use serde_json::Value;
 
 use super::host::{HookEventKind, HookHost};
@@ -99,6 +103,26 @@ impl HookEvent {
         Some((tool, main_argument(input)))
     }
 
+    /// Returns the tool call as it is recorded, and the text of its result.
+    pub(super) fn recorded_call(&self, failed: bool) -> Option<(RecordedCall, String)> {
+        let name = self.first_text(&["tool_name", "tool"])?.to_owned();
+        let input = ["tool_input", "input"].iter().find_map(|name| self.payload.get(name));
+        let result =
+            ["tool_response", "tool_output"].iter().find_map(|name| self.payload.get(name));
+        let error = self.first_text(&["error", "error_message"]).filter(|_| failed);
+        let text = error.map(str::to_owned).or_else(|| result.map(collect_text));
+        let id = self.tool_use_id().map(str::to_owned);
+        let arguments = input.cloned().unwrap_or_default();
+        let call = RecordedCall { id, name, arguments, failed, is_event: false };
+        Some((call, text.unwrap_or_default()))
+    }
+
+    /// Returns what the event tells of how an answer came about.
+    pub(super) fn recorded_answer(&self) -> RecordedAnswer {
+        let model = self.first_text(&["model"]).map(str::to_owned);
+        RecordedAnswer { model, ..RecordedAnswer::default() }
+    }
+
     /// Returns the host's id of the tool call.
     pub(super) fn tool_use_id(&self) -> Option<&str> {
         self.first_text(&["tool_use_id", "tool_call_id", "call_id"])
@@ -107,21 +131,6 @@ impl HookEvent {
     fn first_text(&self, names: &[&str]) -> Option<&str> {
         let texts = names.iter().filter_map(|name| self.payload.get(name)?.as_str());
         texts.map(str::trim).find(|text| !text.is_empty())
-    }
-}
-
-/// Fields of a tool's input that say what it does, the most telling first.
-const MAIN_ARGUMENTS: [&str; 8] =
-    ["command", "cmd", "file_path", "path", "notebook_path", "url", "query", "pattern"];
-
-/// Returns the argument that tells one call of a tool from another: its command, its file, or all of it.
-fn main_argument(input: &Value) -> String {
-    let main = MAIN_ARGUMENTS.iter().find_map(|name| input.get(name)?.as_str());
-    let list =
-        || Some(input.get("command")?.as_array()?.iter().map(collect_text).collect::<Vec<_>>());
-    match main {
-        Some(text) => text.to_owned(),
-        None => list().map_or_else(|| input.to_string(), |words| words.join(" ")),
     }
 }
 

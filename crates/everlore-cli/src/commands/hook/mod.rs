@@ -29,6 +29,7 @@ mod project;
 mod transcript;
 mod conversation;
 mod spool;
+mod tool_calls;
 mod context;
 mod drain;
 
@@ -46,7 +47,7 @@ use everlore::{
     internal::{
         text::{
             injected_blocks::strip_injected_blocks, quoted_text::SpokenText,
-            side_requests::is_side_request, tool_event::ToolEvent,
+            side_requests::is_side_request,
         },
         to_millisecond,
     },
@@ -55,7 +56,7 @@ use everlore::{
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use self::{
-    classify::{is_command, only_reads},
+    classify::is_command,
     entry::{exit_after, is_drain_event},
     event::HookEvent,
     spool::{Spool, SpooledTurn, digest},
@@ -232,27 +233,8 @@ impl<'a> HookCall<'a> {
         let text = self.stored_text(message);
         let (run, turn) = self.spooled_turn(Role::User, &self.exchange_id(number), &text);
         let (spool, mask) = (self.spool.clone(), self.masks_secrets());
+        let turn = self.spool_entry(turn);
         Ok(spawn_blocking(move || spool.put_turn(&run, &turn, mask)))
-    }
-
-    /// Spools a failed tool call, and after one the calls that change something until the same call succeeds: capture
-    /// reads from them what solved the failure.
-    fn spool_tool_call(&self, error: Option<&str>) -> Result<()> {
-        let Some((tool, call)) = self.event.tool_call() else { return Ok(()) };
-        let key = format!("{tool}\n{call}");
-        let matters = self.update_conversation(|state| match error {
-            Some(_) => {
-                state.record_failure(&key);
-                Ok(true)
-            }
-            None => Ok(state.record_success(&key)),
-        })?;
-        if !matters || error.is_none() && only_reads(tool) {
-            return Ok(());
-        }
-        let now = self.cx.now().timestamp().to_string();
-        let id = digest(&[&key, self.event.tool_use_id().unwrap_or(&now)]);
-        self.spool_turn(Role::Tool, &id, &ToolEvent { tool, call: &call, error }.render())
     }
 
     /// Handles the end of an exchange, of a visible context or of the conversation: spools the answer (stop), starts a new
@@ -300,7 +282,8 @@ impl<'a> HookCall<'a> {
         match answer.filter(|answer| !answer.is_empty()) {
             Some(answer) => {
                 let id = digest(&[&self.exchange_id(number), &answer]);
-                self.spool_turn(Role::Assistant, &id, &answer)
+                let (run, turn) = self.spooled_turn(Role::Assistant, &id, &answer);
+                self.put_turn(&run, Turn { answer: Some(self.event.recorded_answer()), ..turn })
             }
             None => Ok(()),
         }
@@ -314,26 +297,37 @@ impl<'a> HookCall<'a> {
     /// Spools a turn; `id` is unique in the conversation.
     fn spool_turn(&self, role: Role, id: &str, text: &str) -> Result<()> {
         let (run, turn) = self.spooled_turn(role, id, text);
-        let spooled = self.spool.put_turn(&run, &turn, self.masks_secrets());
+        self.put_turn(&run, turn)
+    }
+
+    fn put_turn(&self, run: &str, turn: Turn) -> Result<()> {
+        let spooled = self.spool.put_turn(run, &self.spool_entry(turn), self.masks_secrets());
         spooled.map_err(|error| self.io_error(error))
+    }
+
+    fn spool_entry(&self, turn: Turn) -> SpooledTurn {
+        SpooledTurn {
+            scope: self.cx.scope.clone(),
+            host: self.event.host.as_str().to_owned(),
+            turn,
+        }
     }
 
     fn masks_secrets(&self) -> bool {
         self.cx.agent_config().memory.mask_secrets
     }
 
-    /// Builds the run and the spool entry of a turn.
-    fn spooled_turn(&self, role: Role, id: &str, text: &str) -> (String, SpooledTurn) {
+    /// Builds a turn and its run.
+    fn spooled_turn(&self, role: Role, id: &str, text: &str) -> (String, Turn) {
         let run = format!("hook-{}", digest(&[&self.conversation_key, &format!("{role:?}"), id]));
         let turn = Turn {
             text: text.to_owned(),
             session: Some(self.session.clone()),
-            speaker: None,
             role: Some(role),
             time: Some(to_millisecond(self.cx.now().timestamp())),
+            ..Turn::default()
         };
-        let host = self.event.host.as_str().to_owned();
-        (run, SpooledTurn { scope: self.cx.scope.clone(), host, turn })
+        (run, turn)
     }
 
     fn update_conversation<T>(

@@ -23,8 +23,9 @@ use std::{
 
 use everlore::{
     Scope, Turn,
-    internal::files::atomic_file::{
-        TempFile, WriteOptions, create_private_folder, lock, remove_if_exists,
+    internal::files::{
+        atomic_file::{TempFile, WriteOptions, create_private_folder, lock, remove_if_exists},
+        pending_text::{PendingFiles, spool_folder},
     },
     store::Injection,
     types::{Fingerprint, Timestamp},
@@ -32,9 +33,6 @@ use everlore::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::conversation::ConversationState;
-
-/// Age after which a spooled turn counts as overdue. Draining takes much less: its process starts with the hook.
-const DRAIN_DEADLINE: Duration = Duration::from_secs(60);
 
 /// Days after which the state of a conversation is removed.
 const CONVERSATION_RETENTION_DAYS: u64 = 30;
@@ -102,7 +100,7 @@ impl SpoolEntry {
 /// Turns in the spool that were not stored in time.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct SpoolBacklog {
-    /// Turns that have waited longer than [`DRAIN_DEADLINE`].
+    /// Turns that have waited for longer than a minute.
     pub(crate) overdue: usize,
     /// Turns that the store rejected.
     pub(crate) refused: usize,
@@ -113,19 +111,8 @@ pub(crate) struct SpoolBacklog {
 impl SpoolBacklog {
     /// Counts the backlog of a home.
     pub(crate) fn scan(home: &Path) -> Self {
-        let folder = Spool::in_home(home).pending_folder();
-        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-        let mut backlog = Self { folder, ..Self::default() };
-        for entry in entries {
-            match entry.path().extension().and_then(|extension| extension.to_str()) {
-                Some(TURN_EXTENSION) if is_older_than(&entry, DRAIN_DEADLINE) => {
-                    backlog.overdue += 1
-                }
-                Some("refused") => backlog.refused += 1,
-                _ => {}
-            }
-        }
-        backlog
+        let PendingFiles { overdue, refused, .. } = PendingFiles::scan(home);
+        Self { overdue, refused, folder: spool_folder(home) }
     }
 }
 
@@ -161,6 +148,15 @@ impl Spool {
 
     /// Writes a turn durably; the same run again changes nothing.
     pub(super) fn put_turn(&self, run: &str, spooled: &SpooledTurn, mask: bool) -> io::Result<()> {
+        self.put(run, spooled, mask, true)
+    }
+
+    /// Writes a tool call of a trajectory, without waiting for the disk: losing one costs a step of the record.
+    pub(super) fn put_call(&self, run: &str, spooled: &SpooledTurn, mask: bool) -> io::Result<()> {
+        self.put(run, spooled, mask, false)
+    }
+
+    fn put(&self, run: &str, spooled: &SpooledTurn, mask: bool, durable: bool) -> io::Result<()> {
         let path = self.pending_folder().join(format!("{run}.{TURN_EXTENSION}"));
         if path.exists() {
             return Ok(());
@@ -170,7 +166,7 @@ impl Spool {
         if mask {
             spooled.turn.mask_secrets();
         }
-        write_json(&path, &spooled, true)
+        write_json(&path, &spooled, durable)
     }
 
     /// Writes an injection record, without waiting for the disk: losing one costs only a little learning.

@@ -20,7 +20,7 @@ use crate::{
 /// Memories read at a time.
 const PAGE_SIZE: usize = 1_000;
 
-/// List memories, the newest first
+/// List memories, the newest first; schedules, proposals and tool calls only if --kind names them
 #[derive(Debug, Args)]
 pub(crate) struct MemoryListArgs {
     #[command(flatten)]
@@ -79,7 +79,7 @@ impl MemoryListArgs {
         if self.archived {
             filter.statuses = vec![Status::Archived];
         }
-        filter
+        filter.without_records()
     }
 
     /// Returns the memories, and the last one's id if there are more after it.

@@ -20,6 +20,26 @@ fn tool(home: &TestHome, session: &str, command: &str, error: Option<&str>) -> O
 }
 
 #[test]
+fn every_call_is_a_step_of_the_trajectory_and_none_is_a_turn_without_a_failure() {
+    let home = TestHome::new();
+    tool(&home, "one", "ls", None);
+    tool(&home, "one", "cargo build", Some("error: 找不到链接器 cc"));
+    tool(&home, "one", "cargo build", None);
+    drain_spool(&home);
+    let session = home.json(&["trajectory", "list"])["trajectories"][0]["session"].clone();
+    let shown = home.json(&["trajectory", "show", session.as_str().unwrap()]);
+    let step = |step: &Value| json!([step["call"]["arguments"]["command"], step["call"]["failed"]]);
+    let steps: Vec<Value> = shown["steps"].as_array().unwrap().iter().map(step).collect();
+    assert_eq!(
+        steps,
+        [json!(["ls", null]), json!(["cargo build", true]), json!(["cargo build", null])],
+        "{shown}"
+    );
+    assert_eq!(shown["outcome"]["kind"], "succeeded");
+    assert_eq!(super::turns(&home).len(), 2, "the call before the failure is no turn");
+}
+
+#[test]
 fn a_failure_that_was_solved_is_offered_with_its_cure() {
     let home = TestHome::new();
     let error = "Traceback (most recent call last):\n  File \"/srv/a.py\", line 1, in <module>\nModuleNotFoundError: No module named 'yaml'";

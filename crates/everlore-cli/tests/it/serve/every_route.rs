@@ -67,6 +67,7 @@ fn query(method: &str, template: &str) -> &'static str {
         (_, "/v1/fs/grep") => "?pattern=tangerine",
         (_, "/v1/fs/read") => "?uri=user&level=l1",
         (_, "/v1/fs/tree") => "?depth=9",
+        (_, "/v1/trajectories/{session}/export") => "?format=atif",
         ("DELETE", "/v1/fs") => "?uri=user&recursive=true",
         _ => "",
     }
@@ -82,6 +83,7 @@ fn body(template: &str, foreign: &str) -> Value {
         "/v1/turns/batch" => json!({ "turns": [{ "text": "own 话", "session": "s" }] }),
         "/v1/recall" | "/v1/context" => json!({ "query": "vault code tangerine 橘子" }),
         "/v1/tools/{name}" => json!({ "query": "vault code tangerine 橘子" }),
+        "/v1/tokens" | "/v1/embed" => json!({ "text": "own 话" }),
         "/v1/undo" => json!({ "seq": 1 }),
         "/v1/everything" => {
             json!({ "action": "forget", "agent": "helper", "user": "li", "yes": true })

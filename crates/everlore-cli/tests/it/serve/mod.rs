@@ -6,6 +6,7 @@ mod browsers;
 mod checks;
 mod experiences;
 mod schedules;
+mod trajectories;
 mod files;
 mod forgetting;
 mod hostile_clients;

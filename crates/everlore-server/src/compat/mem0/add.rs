@@ -226,6 +226,7 @@ async fn observe_and_extract(
         speaker: name.clone(),
         role: Some(*role),
         time: add.at,
+        ..Turn::default()
     };
     let turns = add.messages.iter().map(turn).collect();
     let saved = event.engine.observe(&add.scope, turns).await?;

@@ -86,6 +86,7 @@ impl VikingMessage {
             speaker: self.peer_id.or_else(|| self.role_id.or(self.name).filter(is_other)),
             role: Some(self.role),
             time,
+            ..Turn::default()
         }))
     }
 

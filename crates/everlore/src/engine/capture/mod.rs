@@ -100,6 +100,17 @@ impl Engine {
         Self { chat: Some(model), ..self }
     }
 
+    /// Returns this engine with another model that writes summaries and overviews.
+    #[must_use]
+    pub fn with_summary_model(self, model: Arc<dyn ChatModel>) -> Self {
+        Self { summary: Some(model), ..self }
+    }
+
+    /// Returns the model that writes summaries and overviews, if it is another one than that of the conversation.
+    pub(crate) fn summary_model(&self) -> Option<Arc<dyn ChatModel>> {
+        self.summary.clone()
+    }
+
     /// Captures all unread turns of a scope, or of one of its sessions: extracts drafts, judges and reconciles them, and
     /// commits the changes. Returns a report for each extraction. Failed sessions stay in the queue, and their report
     /// names the reason. Fails if memory is disabled for the agent or the store fails.

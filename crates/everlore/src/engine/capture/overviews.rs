@@ -93,6 +93,7 @@ impl Engine {
 
     async fn improve_scope(&self, scope: &Scope, cursor: &mut OverviewCursor) -> Result<usize> {
         let Some(model) = self.capture_model(scope) else { return Ok(0) };
+        let model = self.summary.as_deref().unwrap_or(model);
         let mut wanted = Vec::new();
         let is_refused = |memory: &Memory| cursor.refused.contains(&(memory.id, memory.version));
         self.for_each_active(scope, &crate::engine::lifecycle::STATEMENT_KINDS, |memory| {

@@ -26,6 +26,9 @@ use crate::{
 /// Fewest characters of a text that is erased where a longer one contains it: a shorter one occurs by chance.
 const MIN_CONTAINED_CHARS: usize = 6;
 
+/// Characters at either end of a text by which a copy that was cut is known.
+const MAX_END_CHARS: usize = 20;
+
 /// Texts of a memory, in all its versions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ErasedTexts {
@@ -63,6 +66,46 @@ impl ErasedTexts {
     fn is_in(&self, text: &str) -> bool {
         let is_long = |erased: &&String| erased.chars().count() >= MIN_CONTAINED_CHARS;
         self.is(text) || self.texts.iter().filter(is_long).any(|erased| text.contains(erased))
+    }
+}
+
+/// Parts of erased texts by which copies of them are known that tools returned, which may be cut and laid out anew. It
+/// rather finds too much.
+#[derive(Debug, Default)]
+pub(super) struct ErasedCopies {
+    parts: HashSet<String>,
+}
+
+impl ErasedCopies {
+    /// Adds the texts and the id of a memory's versions.
+    pub(super) fn add(&mut self, states: &[Memory]) {
+        let ErasedTexts { texts, sentences } = ErasedTexts::of(states);
+        let told = texts.iter().chain(&sentences).flat_map(|text| ends(&without_blanks(text)));
+        self.parts.extend(told);
+        self.parts.extend(states.iter().map(|memory| memory.id.to_string()));
+    }
+
+    /// Returns `true` if `text` has one of the parts.
+    pub(super) fn are_in(&self, text: &str) -> bool {
+        let joined = without_blanks(text);
+        self.parts.iter().any(|part| joined.contains(part))
+    }
+}
+
+fn without_blanks(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+/// Returns the beginning and the end of a text, or all of a short one; nothing of one that occurs by chance.
+fn ends(text: &str) -> Vec<String> {
+    let count = text.chars().count();
+    match count {
+        ..MIN_CONTAINED_CHARS => Vec::new(),
+        MIN_CONTAINED_CHARS..=MAX_END_CHARS => vec![text.to_owned()],
+        _ => vec![
+            text.chars().take(MAX_END_CHARS).collect(),
+            text.chars().skip(count - MAX_END_CHARS).collect(),
+        ],
     }
 }
 
@@ -144,7 +187,7 @@ impl Engine {
     }
 
     /// Returns the names of the backups in the home.
-    pub(super) fn backup_names(&self) -> Vec<String> {
+    pub(in crate::engine) fn backup_names(&self) -> Vec<String> {
         let backups = self.home.as_deref().map(database_backups).unwrap_or_default();
         let name =
             |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());

@@ -3,7 +3,8 @@
 //! 1. `leftovers.rs` erases what is not in the store: turns that wait in the hook spool, the rescue log, lines typed in
 //!    `chat`, sentences in USER.md and MEMORY.md, the agent's own file.
 //! 2. `daily_log.rs` removes its sentences from every day of the log.
-//! 3. The store erases row, index, vectors, usage, drafts and journal images. After an interruption before that, the
+//! 3. The store erases row, index, vectors, usage, drafts and journal images, and the recorded tool calls whose arguments or
+//!    results tell the text. After an interruption before that, the
 //!    memory still exists, and forgetting it again completes the erasure.
 //! 4. A sync of each vault removes its file; if that is interrupted, the next sync does.
 //! 5. Backups of the database are named: they may hold texts of others, so only a person removes them.
@@ -27,7 +28,7 @@ use crate::{
     store::JournalQuery,
     types::{Change, ChangeOp, Memory, MemoryId, Scope},
 };
-use leftovers::ErasedTexts;
+use leftovers::{ErasedCopies, ErasedTexts};
 
 impl Engine {
     /// Erases a memory and every trace of its text, for good: see [`Engine::forget_all`].
@@ -42,7 +43,8 @@ impl Engine {
     /// may still hold the texts. Fails if the scope never had one of the memories, or if the store or a file fails.
     pub async fn forget_all(&self, scope: &Scope, ids: &[MemoryId]) -> Result<ForgetReceipt> {
         let mut receipt = ForgetReceipt::default();
-        for id in ids {
+        let calls = self.erase_calls(scope, ids).await?;
+        for id in ids.iter().filter(|id| !calls.iter().any(|call| call.id == **id)) {
             let states = self.all_versions(scope, *id).await?;
             let texts = ErasedTexts::of(&states);
             receipt.add_leftovers(self.erase_leftovers(scope, &texts).await?);
@@ -57,6 +59,7 @@ impl Engine {
                 }
             }
         }
+        receipt.forgotten.extend(calls);
         receipt.vaults = self.erase_from_vaults(scope).await?;
         receipt.backups = self.backup_names();
         receipt.warn(self.is_wal_filled());
@@ -73,6 +76,21 @@ impl Engine {
             ids.extend(deleted.map(|line| line.id));
         }
         self.forget_all(scope, &ids).await
+    }
+
+    /// Erases the recorded tool calls that tell of memories. They go first: after an interruption the memories still exist,
+    /// and forgetting them again finds the calls.
+    async fn erase_calls(&self, scope: &Scope, ids: &[MemoryId]) -> Result<Vec<ForgetReport>> {
+        let mut copies = ErasedCopies::default();
+        for id in ids {
+            copies.add(&self.all_versions(scope, *id).await?);
+        }
+        let mut erased = Vec::new();
+        for call in self.calls_with_text(scope, &|text| copies.are_in(text)).await? {
+            let states = self.all_versions(scope, call.id).await?;
+            erased.push(self.erase_memory(scope, call.id, &states).await?);
+        }
+        Ok(erased)
     }
 
     /// Erases a memory from the daily log and the store.

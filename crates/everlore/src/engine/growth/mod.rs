@@ -20,6 +20,11 @@
 //!    same failure first in a prompt; `Engine::find_experiences` answers a search.
 //! 5. `Engine::give_feedback` (`feedback.rs`) moves a memory's weight by a verdict; `Engine::observe` hears verdicts in
 //!    words about what the last answer used.
+//!
+//! A trajectory: `Engine::observe` stores messages as turns, and tool calls as records of their session
+//! (`ingest/records.rs`). `Engine::trajectory` (`trajectories.rs`) puts both in order, judges the outcome, and compresses;
+//! `growth/trajectory/` has the rules and the formats of exports. Nothing else is stored, so what is forgotten is gone from
+//! trajectories.
 
 mod records;
 mod experiences;
@@ -29,6 +34,7 @@ mod feedback;
 mod audit;
 mod profile;
 mod reflection;
+mod trajectories;
 mod schedules;
 mod reminders;
 mod heartbeat;
@@ -42,6 +48,7 @@ pub use profile::ProfileReport;
 pub use reflection::{ProposalView, ReflectRequest, ReflectionReport};
 pub use reminders::{DueReminder, render_reminders};
 pub use schedules::{NewSchedule, ScheduledTask};
+pub use trajectories::{TrajectoryPage, TrajectoryQuery};
 
 pub use crate::{
     growth::heartbeat::{HeartbeatJob, HeartbeatRun},

@@ -26,10 +26,20 @@ impl Engine {
     /// Returns the active records of a kind, newest first. Each has the name of its kind as a tag, by which the index
     /// finds it among any number of memories.
     pub(super) async fn active_records(&self, scope: &Scope, kind: Kind) -> Result<Vec<Memory>> {
+        self.tagged_records(scope, kind, vec![kind.as_str().to_owned()]).await
+    }
+
+    /// Returns the active records of a kind that have all of these tags, newest first.
+    pub(super) async fn tagged_records(
+        &self,
+        scope: &Scope,
+        kind: Kind,
+        tags: Vec<String>,
+    ) -> Result<Vec<Memory>> {
         let filter = MemoryFilter {
             kinds: vec![kind],
             statuses: vec![Status::Active],
-            tags: vec![kind.as_str().to_owned()],
+            tags,
             ..MemoryFilter::default()
         };
         let order = ListOrder::NewestFirst;

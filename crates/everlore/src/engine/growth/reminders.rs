@@ -49,6 +49,11 @@ impl Engine {
         Ok(told)
     }
 
+    /// Counts the reminders that are due, without telling them.
+    pub(in crate::engine) async fn count_due_reminders(&self, scope: &Scope) -> Result<usize> {
+        Ok(self.due_schedules(scope, self.now().timestamp()).await?.len())
+    }
+
     async fn due_schedules(
         &self,
         scope: &Scope,

@@ -249,6 +249,15 @@ impl StoreAdmin for AgentStores {
         Ok(freed)
     }
 
+    async fn size(&self) -> Result<Option<u64>> {
+        let mut size = self.home.admin().size().await?;
+        for store in self.own_stores().await {
+            let own = store.admin().size().await?;
+            size = size.zip(own).map(|(all, own)| all + own);
+        }
+        Ok(size)
+    }
+
     async fn seal(&self, agent: &str) -> Result<()> {
         self.store_of(agent).await?.admin().seal(agent).await
     }

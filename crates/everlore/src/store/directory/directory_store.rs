@@ -241,6 +241,10 @@ impl StoreAdmin for DirectoryStore {
         self.inner.admin().compact().await
     }
 
+    async fn size(&self) -> Result<Option<u64>> {
+        self.inner.admin().size().await
+    }
+
     async fn seal(&self, agent: &str) -> Result<()> {
         self.inner.admin().seal(agent).await
     }

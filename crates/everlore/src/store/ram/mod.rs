@@ -225,6 +225,10 @@ impl StoreAdmin for RamStore {
         Ok(0)
     }
 
+    async fn size(&self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
     async fn seal(&self, agent: &str) -> Result<()> {
         // Under the lock of writes, so that none is under way.
         let _scopes = self.lock_scopes();

@@ -138,6 +138,19 @@ impl Dialect {
         }
     }
 
+    /// Returns the query for the bytes of the database.
+    pub(super) fn database_size(self) -> Statement {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres => sql!("SELECT pg_database_size(current_database())"),
+            #[cfg(feature = "mysql")]
+            Self::MySql => sql!(
+                "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) \
+                 FROM information_schema.tables WHERE table_schema = DATABASE()"
+            ),
+        }
+    }
+
     fn count_meta_tables(self) -> Statement {
         let schema = match self {
             #[cfg(feature = "postgres")]

@@ -212,6 +212,11 @@ impl StoreAdmin for ServerStore {
         Ok(0)
     }
 
+    async fn size(&self) -> Result<Option<u64>> {
+        let bytes = database::number(self.db.read_one(self.db.dialect().database_size()).await?)?;
+        Ok(u64::try_from(bytes).ok())
+    }
+
     async fn seal(&self, agent: &str) -> Result<()> {
         self.seal_agent(agent).await
     }

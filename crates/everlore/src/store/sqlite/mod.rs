@@ -281,6 +281,10 @@ impl StoreAdmin for SqliteStore {
         self.writer.vacuum().await
     }
 
+    async fn size(&self) -> Result<Option<u64>> {
+        Ok(std::fs::metadata(&self.path).ok().map(|data| data.len()))
+    }
+
     async fn seal(&self, agent: &str) -> Result<()> {
         let agent = agent.to_owned();
         self.writer.run(move |db| seal::seal(db, &agent)).await

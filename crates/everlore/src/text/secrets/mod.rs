@@ -17,11 +17,13 @@ mod shapes;
 mod narrow;
 mod checksummed;
 mod key_names;
+mod json_values;
 #[cfg(test)]
 mod tests;
 
 use std::{borrow::Cow, ops::Range};
 
+pub(crate) use json_values::{mask_metadata, mask_value};
 use narrow::NarrowText;
 use serde::Serialize;
 

@@ -221,3 +221,38 @@ fn what_a_question_quotes_is_kept_beside_the_users_words() {
         assert!(turn["metadata"]["quoted"].as_str().unwrap().contains(quoted), "{turn}");
     }
 }
+
+#[test]
+fn the_calls_of_a_tool_loop_are_recorded_once_with_model_and_tokens() {
+    let answer = ModelResponse::text("晴天。").with_usage(120, 20, 6);
+    let server = MockServer::start(chats().otherwise(move |_| answer.clone()));
+    let home = home_with_provider("openai", &server.url());
+    let serving = TestServer::start(&home, &[]);
+    let made = json!([{ "id": "c1", "type": "function",
+        "function": { "name": "weather", "arguments": "{\"city\":\"上海\"}" } }]);
+    let body = json!({ "model": "scripted-chat", "messages": [
+        { "role": "user", "content": "上海天气怎么样？" },
+        { "role": "assistant", "content": null, "tool_calls": made },
+        { "role": "tool", "tool_call_id": "c1", "content": "晴，22 度" },
+    ] });
+    for _ in 0..2 {
+        let response = serving.chat(PATH, &[("x-memory-session", "loop")], body.clone());
+        assert_eq!(response.status, 200, "{response:?}");
+    }
+    serving.turns("", 2);
+    let shown = serving.request("GET", "/v1/trajectories/loop", None).json(200);
+    let roles: Vec<&str> = shown["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| step["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(roles, ["user", "tool", "assistant"], "{shown}");
+    let call = &shown["steps"][1];
+    assert_eq!(
+        (&call["call"]["arguments"]["city"], &call["text"]),
+        (&json!("上海"), &json!("晴，22 度"))
+    );
+    assert_eq!(shown["steps"][2]["tokens"], json!({ "read": 120, "cached": 20, "written": 6 }));
+    assert_eq!(shown["steps"][2]["ended"], "done");
+}
