@@ -99,7 +99,7 @@ impl Credentials {
 
     /// Returns a number that changes whenever the keys or the signed-in browsers do.
     pub(crate) fn keys_version(&self) -> u64 {
-        self.keys.version() ^ self.browsers.version()
+        self.keys.version().wrapping_add(self.browsers.version())
     }
 }
 
