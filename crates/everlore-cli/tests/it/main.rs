@@ -11,6 +11,7 @@ mod transcript;
 mod answers;
 mod why_not;
 mod experience;
+mod skill;
 mod checks;
 mod failures;
 mod text_round_trip;

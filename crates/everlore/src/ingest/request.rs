@@ -84,7 +84,11 @@ pub struct Turn {
 
 /// Returns the error of a request that would make or rewrite a record without its feature.
 pub(crate) fn record_refusal(kind: Kind) -> Error {
-    let command = if kind == Kind::Schedule { "schedule" } else { "memory" };
+    let command = match kind {
+        Kind::Schedule => "schedule",
+        Kind::Skill => "skill",
+        _ => "memory",
+    };
     Error::invalid(
         format!("a {kind} cannot be written as a memory"),
         format!("save it as another kind, or see `everlore {command} --help`"),

@@ -21,6 +21,7 @@ fn full(text: &str) -> PromptSources {
         layers: layers(text, text, text, text),
         guide: Some(text.to_owned()),
         index: Some(VaultIndexView { text: text.to_owned(), left_out: 0 }),
+        skills: text.to_owned(),
         base: "You are helpful.".to_owned(),
     }
 }
@@ -35,6 +36,7 @@ fn parts_come_in_their_order_and_the_base_last() {
         "<recent-activity>",
         "<memory-guide>",
         "<memory-index>",
+        "<agent-skills>",
         "You are helpful.",
     ];
     let text = prompt.text();

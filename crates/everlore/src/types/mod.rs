@@ -20,7 +20,7 @@ pub use crate::__variant_names as variant_names;
 pub use capture::{CaptureCheckpoint, GateOutcome, QuarantineLimits, QuarantinedDraft};
 pub(crate) use change::{APPROVAL_CAUSE, AUDIT_CAUSE, EXACT_UNDO_CAUSES};
 pub use change::{
-    Actor, AppliedChange, Change, ChangeAuthor, ChangeOp, ErasureReceipt, JournalEntry,
+    Actor, AppliedChange, Change, ChangeAuthor, ChangeOp, ErasureReceipt, HOOK_CAUSE, JournalEntry,
     SINGLE_WRITE_RUN, WriteBatch,
 };
 pub use check::{
@@ -33,7 +33,7 @@ pub use memory::{
     Fingerprint, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, MemorySource,
     OVERVIEW_KEY, Origin, QUOTED_KEY, Role, Status,
 };
-pub(crate) use memory::{SCHEDULE_KEY, VALID_UNTIL_KEY};
+pub(crate) use memory::{SCHEDULE_KEY, SKILL_EFFECT_KEY, VALID_UNTIL_KEY};
 pub use new_check::NewCheck;
 pub use scope::Scope;
 pub use slot::SLOT_KEY;

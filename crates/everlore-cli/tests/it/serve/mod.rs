@@ -4,6 +4,7 @@ mod access;
 mod api;
 mod checks;
 mod experiences;
+mod skills;
 mod schedules;
 mod files;
 mod forgetting;

@@ -57,6 +57,9 @@ impl Engine {
                 }
             }
         }
+        if self.has_skill_files(scope) {
+            self.sync_skill_files(scope).await?;
+        }
         receipt.vaults = self.erase_from_vaults(scope).await?;
         receipt.backups = self.backup_names();
         receipt.warn(self.is_wal_filled());
