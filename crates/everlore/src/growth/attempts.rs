@@ -104,17 +104,15 @@ pub(crate) fn observed_attempts(turns: &[SessionTurn], from: usize) -> Vec<Obser
     attempts
 }
 
-/// Returns the signature and the text of the failure that a turn shows, with the call that failed.
-pub(crate) fn shown_failure(
-    turn: &SessionTurn,
-) -> Option<(ErrorSignature, String, Option<String>)> {
+/// Returns the signature and the text of the failure that a turn shows.
+pub(crate) fn shown_failure(turn: &SessionTurn) -> Option<(ErrorSignature, String)> {
     // Most turns name no failure, and a signature costs far more than a look for the words.
     let may_fail = ERROR_WORD.is_match(&turn.text) || ERROR_WORD.is_match(&turn.quoted);
     if !may_fail && ToolEvent::parse(&turn.text).is_none() {
         return None;
     }
     let failure = failure_in(turn, 0)?;
-    Some((failure.signature, failure.error, failure.call))
+    Some((failure.signature, failure.error))
 }
 
 /// Returns the failure that a turn shows.

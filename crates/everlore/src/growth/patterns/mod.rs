@@ -15,7 +15,7 @@ use crate::types::{Experience, Memory, MemoryId, Timestamp};
 pub(crate) use pains::{ComplaintScan, FailureScan, RepeatedPain, failure_label, failure_slug};
 pub(crate) use sequences::{MadeCall, RecurringSequence, SequenceScan};
 pub use tool_steps::WorkflowStep;
-pub(crate) use tool_steps::{is_safe_call, steps_of_call};
+pub(crate) use tool_steps::{is_safe_step, steps_of_call};
 
 /// Conversations in which a pattern shows before it is suggested: once is an accident, twice a coincidence.
 pub(crate) const MIN_SESSIONS: usize = 3;

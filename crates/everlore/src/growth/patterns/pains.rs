@@ -62,15 +62,15 @@ impl FailureScan {
 
     /// Reads a tool call that failed, or a message that tells a failure.
     pub(crate) fn read(&mut self, session: &str, turn: &SessionTurn) {
-        let Some((signature, error, _)) = shown_failure(turn) else { return };
+        let Some((signature, error)) = shown_failure(turn) else { return };
         // What cannot be named cannot be told without the words of a tool.
         if failure_label(&signature).is_none() {
             return;
         }
         let keys = lookup_keys(&signature);
         let known = keys.iter().filter_map(|key| self.by_key.get(key));
-        let known = known.flat_map(|found| found.iter().rev().take(MAX_COMPARED)).copied();
-        let same = known.into_iter().find(|at| is_same(&self.failures[*at].0, &signature));
+        let mut known = known.flat_map(|found| found.iter().rev().take(MAX_COMPARED)).copied();
+        let same = known.find(|at| is_same(&self.failures[*at].0, &signature));
         let at = same.unwrap_or_else(|| {
             let error = error.chars().take(MAX_ERROR_CHARS).collect();
             self.failures.push((signature, error, PatternOccasions::default()));
@@ -108,8 +108,8 @@ impl ComplaintScan {
         if topic.is_empty() {
             return;
         }
-        let near = topic.words().filter_map(|word| self.by_word.get(&word)).flatten().copied();
-        let same = near.into_iter().find(|place| self.complaints[*place].0.is_same(&topic));
+        let mut near = topic.words().filter_map(|word| self.by_word.get(&word)).flatten().copied();
+        let same = near.find(|place| self.complaints[*place].0.is_same(&topic));
         let place = same.unwrap_or_else(|| {
             let place = self.complaints.len();
             topic.words().for_each(|word| self.by_word.entry(word).or_default().push(place));
@@ -146,7 +146,10 @@ pub(crate) fn failure_label(signature: &ErrorSignature) -> Option<String> {
         (Some(name), None) => name,
         (None, code) => code?.to_owned(),
     };
-    Some(about.map_or(label.clone(), |about| format!("{label}: `{about}`")))
+    Some(match about {
+        Some(about) => format!("{label}: `{about}`"),
+        None => label,
+    })
 }
 
 /// Returns the words of a failure for a name.

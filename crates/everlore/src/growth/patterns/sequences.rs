@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{
-    MIN_SESSIONS, PatternOccasions, is_safe_call,
+    MIN_SESSIONS, PatternOccasions, is_safe_step,
     tool_steps::{KeyedStep, WorkflowStep, steps_of_call},
 };
 use crate::types::{MemoryId, Timestamp};
@@ -124,7 +124,7 @@ impl SequenceScan {
                 found.push(sequence);
             }
         }
-        found.retain(|sequence| sequence.steps.iter().all(|step| is_safe_call(&step.call)));
+        found.retain(|sequence| sequence.steps.iter().all(is_safe_step));
         found.sort_by_key(|sequence| std::cmp::Reverse(sequence.occasions.sessions.len()));
         found
     }

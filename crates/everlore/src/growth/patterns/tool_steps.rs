@@ -10,6 +10,9 @@ use crate::text::suspect::{is_agent_command, is_suspect};
 /// Most characters of a call that a step shows; a longer one is a script.
 const MAX_CALL_CHARS: usize = 200;
 
+/// Most bytes of the name of a tool, that of a server before it included.
+const MAX_TOOL_BYTES: usize = 128;
+
 /// Tools that run commands, as hosts call them.
 const SHELL_TOOLS: [&str; 12] = [
     "bash",
@@ -149,12 +152,19 @@ pub(crate) fn steps_of_call(tool: &str, call: &str) -> Vec<KeyedStep> {
 
 /// Returns `true` if a call may be repeated on a person's word: it fetches and runs nothing from elsewhere, is a line, and
 /// does not read like an instruction.
-pub(crate) fn is_safe_call(call: &str) -> bool {
+fn is_safe_call(call: &str) -> bool {
     call.chars().count() <= MAX_CALL_CHARS
         && !call.chars().any(char::is_control)
         && !UNSAFE.is_match(call)
         && !is_suspect(call)
         && !is_agent_command(call)
+}
+
+/// Returns `true` if a step may be repeated: its tool has a plain name, and its call is safe.
+pub(crate) fn is_safe_step(step: &WorkflowStep) -> bool {
+    let is_plain = |sign: char| sign.is_alphanumeric() || "_-.:/".contains(sign);
+    let name = &step.tool;
+    name.len() <= MAX_TOOL_BYTES && name.chars().all(is_plain) && is_safe_call(&step.call)
 }
 
 /// Returns the commands of a command line; one with quotes stays whole, as they may hold anything.

@@ -8,7 +8,7 @@ use crate::{
     growth::{
         patterns::{
             MIN_SESSIONS, RecurringSequence, RepeatedPain, WorkflowStep, failure_label,
-            failure_slug, is_safe_call, steps_of_call,
+            failure_slug, is_safe_step, steps_of_call,
         },
         reflection::{ProposalReason, Topic},
     },
@@ -186,7 +186,7 @@ fn cure_lines(cure: &CureText, is_chinese: bool) -> Option<(String, Vec<Workflow
             Some((format!("{intro}\n\n> {words}"), Vec::new()))
         }
         CureText::Calls(steps) => {
-            let is_fit = !steps.is_empty() && steps.iter().all(|step| is_safe_call(&step.call));
+            let is_fit = !steps.is_empty() && steps.iter().all(is_safe_step);
             let intro = if is_chinese {
                 "执行了下面的命令之后，同一个命令成功了："
             } else {
