@@ -25,9 +25,6 @@ pub const OVERVIEW_KEY: &str = "overview";
 /// Metadata key of a schedule: its rule, its next run and the last one that was told.
 pub(crate) const SCHEDULE_KEY: &str = "schedule";
 
-/// Metadata key of how often a skill was used and how that went.
-pub(crate) const SKILL_EFFECT_KEY: &str = "skill_effect";
-
 /// Metadata key of the end of a superseded memory's validity.
 pub(crate) const VALID_UNTIL_KEY: &str = "valid_until";
 

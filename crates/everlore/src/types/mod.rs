@@ -13,6 +13,7 @@ mod change;
 mod check;
 mod new_check;
 mod experience;
+mod skill;
 mod capture;
 
 #[doc(hidden)]
@@ -33,9 +34,10 @@ pub use memory::{
     Fingerprint, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, MemorySource,
     OVERVIEW_KEY, Origin, QUOTED_KEY, Role, Status,
 };
-pub(crate) use memory::{SCHEDULE_KEY, SKILL_EFFECT_KEY, VALID_UNTIL_KEY};
+pub(crate) use memory::{SCHEDULE_KEY, VALID_UNTIL_KEY};
 pub use new_check::NewCheck;
 pub use scope::Scope;
+pub(crate) use skill::SKILL_EFFECT_KEY;
 pub use slot::SLOT_KEY;
 pub(crate) use slot::{Attribute, Slot, USER_SUBJECT};
 pub use tier::Tier;
