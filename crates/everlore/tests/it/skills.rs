@@ -142,7 +142,8 @@ async fn versions_are_kept_and_come_back_byte_for_byte() {
     assert_eq!((adopted.version, adopted.edited), (3, false));
     let back = engine.roll_back_skill(&owner, SKILL, &first.name, Some(1)).await.unwrap();
     assert_eq!((back.version, fs::read_to_string(&path).unwrap()), (1, text.clone()));
-    let again = engine.update_skill(&owner, SKILL, &first.name, Some(&third)).await.unwrap();
+    let fourth = format!("{text}\n第四版\n");
+    let again = engine.update_skill(&owner, SKILL, &first.name, Some(&fourth)).await.unwrap();
     assert_eq!(again.version, 4, "a number is used once");
     engine.roll_back_skill(&owner, SKILL, &first.name, None).await.unwrap();
     let history = engine.skill_history(&owner, SKILL, &first.name).await.unwrap();

@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
     growth::skill::{SkillEffectRecord, SkillForm, SkillHead, skill_problems},
     text::suspect::is_suspect,
-    types::{Actor, Change, MemoryId, Scope, Status, Timestamp, WriteBatch},
+    types::{Actor, Change, MemoryId, Scope, Status, Timestamp},
 };
 
 impl Engine {
@@ -107,7 +107,7 @@ impl Engine {
         let stored = self.keep_hand_edit(scope, stored).await?;
         let view = self.skill_view(scope, &stored).await?;
         let removed = vec![Change::Delete(stored.memory.id)];
-        self.apply_skill_changes(scope, "skill: remove", removed).await?;
+        self.write_records(scope, "skill: remove", removed).await?;
         self.sync_skill_files(scope).await?;
         Ok(view)
     }
@@ -135,7 +135,7 @@ impl Engine {
         set_text(&mut stored, text);
         bump(&mut stored, self.now().timestamp());
         let change = Change::Update(Box::new(stored.memory.clone()));
-        self.apply_skill_changes(scope, "skill: edited by hand", vec![change]).await?;
+        self.write_records(scope, "skill: edited by hand", vec![change]).await?;
         Ok(stored)
     }
 
@@ -160,21 +160,9 @@ impl Engine {
     ) -> Result<SkillView> {
         bump(&mut stored, self.now().timestamp());
         let change = Change::Update(Box::new(stored.memory.clone()));
-        self.apply_skill_changes(scope, what, vec![change]).await?;
+        self.write_records(scope, what, vec![change]).await?;
         self.sync_skill_files(scope).await?;
         self.skill_view(scope, &stored).await
-    }
-
-    async fn apply_skill_changes(
-        &self,
-        scope: &Scope,
-        what: &str,
-        changes: Vec<Change>,
-    ) -> Result<()> {
-        let (actor, reason) = (self.author.actor, self.author.reason_for(what));
-        let write = WriteBatch::new(scope, actor, reason, self.now().timestamp(), changes);
-        let write = WriteBatch { run: self.author.run.clone(), ..write };
-        self.store.apply(write).await.map(drop)
     }
 
     /// Returns the name for a new skill: the one that is wanted, or with a number if it is taken.
