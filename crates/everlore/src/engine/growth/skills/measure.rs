@@ -38,7 +38,7 @@ impl Engine {
     }
 
     /// Reports that a skill or workflow was followed and worked or failed, and returns it. After three failures in a row it
-    /// is retired; a success brings back what was retired for failures. Fails if the scope has none of this name.
+    /// is retired, until the owner restores it. Fails if the scope has none of this name.
     pub async fn report_skill(
         &self,
         scope: &Scope,
@@ -117,15 +117,11 @@ impl Engine {
     }
 }
 
-/// Counts a report in a memory, and retires or brings back its skill.
+/// Counts a report in a memory, and retires its skill if it fails again and again.
 pub(in crate::engine) fn count_report(memory: &mut Memory, worked: bool, now: Timestamp) {
     let mut effect = SkillEffectRecord::of(memory);
-    let was_failing = effect.is_failing();
     effect.count(u32::from(worked), u32::from(!worked), now);
     effect.store_in(memory);
-    if was_failing && worked {
-        memory.status = Status::Active;
-    }
     retire_failing(memory, &effect);
 }
 
