@@ -148,6 +148,7 @@ fn tokens_are_never_fewer_than_a_real_tokenizer_counts_and_not_many_more() {
                 text: "- [Tabs](feedback_tabs.md) — 缩进用空格\n".to_owned(),
                 left_out: 0,
             }),
+            skills: "- release-app: Steps for “release the app”.".to_owned(),
             base: "You are a helpful assistant.".to_owned(),
         };
         let prompt = Prompt::assemble(&sources);

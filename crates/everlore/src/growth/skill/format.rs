@@ -8,10 +8,10 @@ use crate::{
 };
 
 /// Most characters of a name.
-pub(crate) const MAX_NAME_CHARS: usize = 64;
+const MAX_NAME_CHARS: usize = 64;
 
 /// Most characters of a description.
-pub(crate) const MAX_DESCRIPTION_CHARS: usize = 1_024;
+const MAX_DESCRIPTION_CHARS: usize = 1_024;
 
 /// Most characters of `compatibility`.
 const MAX_COMPATIBILITY_CHARS: usize = 500;
@@ -116,7 +116,7 @@ pub fn skill_problems(text: &str, folder: Option<&str>) -> Vec<SkillProblem> {
 }
 
 /// Returns why a text is no name of a skill.
-pub(crate) fn name_problem(name: &str) -> Option<String> {
+fn name_problem(name: &str) -> Option<String> {
     let is_allowed = |sign: char| matches!(sign, 'a'..='z' | '0'..='9' | '-');
     if name.is_empty() {
         Some("it is empty".to_owned())

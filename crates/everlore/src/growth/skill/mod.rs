@@ -7,7 +7,7 @@ mod draft;
 mod index;
 
 pub(crate) use draft::{CureText, SkillDraft, cure_skill, sequence_skill};
-pub(crate) use format::{SkillHead, name_problem};
+pub(crate) use format::SkillHead;
 pub use format::{SkillProblem, SkillRule, skill_problems};
 pub(crate) use index::{IndexedSkill, skill_index};
 pub(crate) use record::{CureCounts, SkillEffectRecord, SkillPattern, SkillRecord};

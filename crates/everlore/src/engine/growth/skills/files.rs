@@ -9,7 +9,7 @@ use crate::{
     files::skill_folder::{SkillFile, SkillFolder, is_generated, read_skill_file},
     growth::skill::SkillForm,
     sync::run_blocking,
-    types::{Kind, Memory, Scope},
+    types::Scope,
 };
 
 /// File of a skill in the home.
@@ -66,13 +66,6 @@ impl Engine {
     pub(in crate::engine) async fn sync_skills_after(&self, scope: &Scope) {
         if let Err(error) = self.sync_skill_files(scope).await {
             tracing::warn!(%scope, %error, "files of skills could not be written");
-        }
-    }
-
-    /// Makes the files equal to the store if a memory that was changed is a skill.
-    pub(in crate::engine) async fn sync_skill_of(&self, scope: &Scope, memory: &Memory) {
-        if memory.kind == Kind::Skill {
-            self.sync_skills_after(scope).await;
         }
     }
 
