@@ -66,8 +66,9 @@ impl SkillInstallArgs {
         write_skill_file(&path, &text)?;
         installed.insert(path.clone(), &cx.scope, &skill.name, &text);
         installed.save(&cx.home)?;
+        let path = path.display().to_string();
         let answer = json!({ "name": skill.name, "version": skill.version, "path": path });
-        out.answer_line(&answer, &format!("installed: {}", path.display()))
+        out.answer_line(&answer, &format!("installed: {path}"))
     }
 }
 
@@ -91,8 +92,8 @@ impl SkillUninstallArgs {
         }
         installed.remove(&path);
         installed.save(&cx.home)?;
-        let answer = json!({ "name": self.name, "path": path });
-        out.answer_line(&answer, &format!("removed: {}", path.display()))
+        let path = path.display().to_string();
+        out.answer_line(&json!({ "name": self.name, "path": path }), &format!("removed: {path}"))
     }
 }
 

@@ -154,7 +154,7 @@ fn head(view: &SkillView) -> String {
 }
 
 /// Describes how often a skill was used and worked.
-pub(super) fn effect(view: &SkillView) -> String {
+fn effect(view: &SkillView) -> String {
     let effect = view.effect;
     format!(
         "used {}, worked {}, failed {}, success {:.0} %, {}",
