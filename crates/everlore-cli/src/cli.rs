@@ -126,6 +126,10 @@ pub(crate) enum CliCommand {
     Reflect(commands::reflect::ReflectArgs),
     Proposals(commands::proposals::ProposalsArgs),
     #[command(subcommand)]
+    Skill(commands::skill::SkillCommand),
+    #[command(subcommand)]
+    Workflow(commands::workflow::WorkflowCommand),
+    #[command(subcommand)]
     Schedule(commands::schedule::ScheduleCommand),
     Heartbeat(commands::heartbeat::HeartbeatArgs),
     Profile(commands::profile::ProfileArgs),
@@ -194,6 +198,8 @@ impl CliCommand {
             Self::Audit(args) => args.is_read_only(),
             Self::Reflect(args) => args.is_read_only(),
             Self::Proposals(args) => args.is_read_only(),
+            Self::Skill(command) => command.is_read_only(),
+            Self::Workflow(command) => command.is_read_only(),
             Self::Profile(args) => args.is_read_only(),
             Self::Tool(command) => command.is_read_only(),
             Self::Fs(command) => command.is_read_only(),

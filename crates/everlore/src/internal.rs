@@ -105,6 +105,11 @@ pub mod files {
     pub mod sections {
         pub use crate::files::sections::MarkdownSections;
     }
+    pub mod skill_folder {
+        pub use crate::files::skill_folder::{
+            MAX_SKILL_BYTES, SKILL_FILE, read_skill_file, write_skill_file,
+        };
+    }
     pub mod vault {
         pub use crate::files::vault::{
             INDEX_FILE, MAX_INDEX_VIEW_BYTES, MAX_INDEX_VIEW_LINES, MAX_PROMPT_FILES, VaultIndex,

@@ -29,6 +29,8 @@ pub(crate) mod upkeep;
 pub(crate) mod audit;
 pub(crate) mod reflect;
 pub(crate) mod proposals;
+pub(crate) mod skill;
+pub(crate) mod workflow;
 pub(crate) mod schedule;
 pub(crate) mod heartbeat;
 pub(crate) mod profile;
@@ -82,6 +84,8 @@ pub(crate) fn run<'a>(
         CliCommand::Mcp(args) => Box::pin(args.run(cx, out)),
         CliCommand::Memory(command) => command.run(cx, out),
         CliCommand::Proposals(args) => args.run(cx, out),
+        CliCommand::Skill(command) => command.run(cx, out),
+        CliCommand::Workflow(command) => command.run(cx, out),
         CliCommand::Schedule(command) => command.run(cx, out),
         CliCommand::Experience(command) => command.run(cx, out),
         CliCommand::Tool(command) => command.run(cx, out),

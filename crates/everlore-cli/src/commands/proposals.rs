@@ -16,8 +16,8 @@ use crate::{
 
 /// Decide on proposals of `everlore reflect`
 ///
-/// An approved proposal changes USER.md, SOUL.md, MEMORY.md or memories, if what it was made against is unchanged. Rolling
-/// it back restores the file byte for byte, unless something else has changed it since: then only its line is taken back.
+/// An approved proposal changes USER.md, SOUL.md, MEMORY.md or memories, or makes a skill or a workflow, if what it was made
+/// against is unchanged. Rolling it back restores the file byte for byte, unless something else has changed it since: then only its line is taken back.
 /// A rejected one never returns, whatever its words. An ID may be shortened.
 #[derive(Debug, Args)]
 pub(crate) struct ProposalsArgs {

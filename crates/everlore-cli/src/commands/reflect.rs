@@ -9,10 +9,11 @@ use crate::{CliContext, Exit, Output, Result, render::pluralize};
 /// Review the memories and propose changes, which you approve or reject
 ///
 /// Proposes a line of USER.md or SOUL.md for what you asked for or corrected twice, or said three times, and a new line
-/// where an identity file still says what you have corrected since. Proposes to supersede, archive or merge memories
+/// where an identity file still says what you have corrected since. Proposes a skill or a workflow for tool calls that came in the
+/// same order in three conversations, and for failures and complaints that came back as often and whose cure is known. Proposes to supersede, archive or merge memories
 /// that contradict each other, no longer hold, or say the same: paths, programs and dates that they name are looked up on
 /// this machine, nothing is run and nothing is sent. What you rejected never returns. No model is asked, and nothing
-/// but proposals is written, as one run that `everlore memory undo --run` undoes.
+/// but proposals and the measured effect of skills is written, as one run that `everlore memory undo --run` undoes.
 #[derive(Debug, Args)]
 pub(crate) struct ReflectArgs {
     /// Print what would be proposed, and write nothing

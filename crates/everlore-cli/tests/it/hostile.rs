@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Tags of the blocks that a hook prints once each.
-const OWN_TAGS: [&str; 7] = [
+const OWN_TAGS: [&str; 8] = [
     "memory-context",
     "agent-identity",
     "user-profile",
@@ -25,6 +25,7 @@ const OWN_TAGS: [&str; 7] = [
     "recent-activity",
     "memory-guide",
     "memory-index",
+    "agent-skills",
 ];
 
 /// Texts that read like an instruction, one of each language.

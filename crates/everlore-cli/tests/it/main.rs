@@ -12,6 +12,7 @@ mod answers;
 mod why_not;
 mod experience;
 mod trajectory;
+mod skill;
 mod checks;
 mod failures;
 mod text_round_trip;

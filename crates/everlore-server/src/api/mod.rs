@@ -20,6 +20,7 @@ mod transfer;
 mod upkeep;
 mod audit;
 mod proposals;
+mod skills;
 mod schedules;
 mod heartbeat;
 mod profile;
@@ -106,6 +107,7 @@ fn authenticated_routes() -> Router<App> {
         .merge(upkeep::routes())
         .merge(audit::routes())
         .merge(proposals::routes())
+        .merge(skills::routes())
         .merge(schedules::routes())
         .merge(heartbeat::routes())
         .merge(profile::routes())
@@ -149,6 +151,10 @@ fn authenticated_routes() -> Router<App> {
         upkeep::upkeep,
         audit::audit, audit::fix,
         proposals::reflect, proposals::list, proposals::show, proposals::approve, proposals::reject, proposals::rollback,
+        skills::list_skills, skills::show_skill, skills::update_skill, skills::remove_skill, skills::skill_history,
+        skills::roll_back_skill, skills::retire_skill, skills::restore_skill, skills::report_skill,
+        skills::list_workflows, skills::show_workflow, skills::remove_workflow, skills::workflow_history,
+        skills::roll_back_workflow, skills::retire_workflow, skills::restore_workflow, skills::report_workflow,
         schedules::list, schedules::add, schedules::explain, schedules::remove,
         heartbeat::status, heartbeat::history, heartbeat::switch,
         profile::show, profile::set, profile::unset,
@@ -282,6 +288,7 @@ mod tests {
             include_str!("upkeep.rs"),
             include_str!("audit.rs"),
             include_str!("proposals.rs"),
+            include_str!("skills.rs"),
             include_str!("schedules.rs"),
             include_str!("heartbeat.rs"),
             include_str!("profile.rs"),

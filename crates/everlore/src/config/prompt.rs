@@ -10,5 +10,7 @@ settings! {
         pub guide: bool = true;
         /// `true` adds the index of the agent's vault, at most 200 lines of it.
         pub index: bool = true;
+        /// The most tokens of the index of skills and workflows that you approved; 0 leaves it out.
+        pub skills_tokens: usize = 400, in 0..=4_000;
     }
 }

@@ -51,8 +51,8 @@ pub use growth::{
     AuditFinding, AuditReport, AuditRequest, AuditSource, DueReminder, ExperienceHit,
     ExperienceQuery, ExperienceView, FeedbackEffect, FeedbackReceipt, FixedMemories, HeartbeatJob,
     HeartbeatJobStatus, HeartbeatReport, HeartbeatRun, HeartbeatStatus, NewSchedule, ProfileReport,
-    ProposalView, ReflectRequest, ReflectionReport, ScheduleAnswer, ScheduledTask, TrajectoryPage,
-    TrajectoryQuery, render_reminders,
+    ProposalView, ReflectRequest, ReflectionReport, ScheduleAnswer, ScheduledTask, SkillState,
+    SkillVersion, SkillView, TrajectoryPage, TrajectoryQuery, render_reminders,
 };
 pub use health::{
     CaptureHealth, EmbeddingHealth, FileHealth, HealthReport, HealthSeverity, HealthStatus,
@@ -86,8 +86,10 @@ pub use crate::{
         CureSource, ExperienceEdit, FeedbackRequest, FeedbackTally, FeedbackVerdict,
         MemoryFeedback, NewExperience,
         audit::{AuditFix, AuditScore, FaultKind, ScorePart},
+        patterns::WorkflowStep,
         profile::{ProfileField, SignalBasis},
         reflection::{ProposalReason, ProposalState},
+        skill::{ExpectedUse, SkillEffect, SkillForm, SkillProblem, SkillRule, skill_problems},
         trajectory::{
             LinkedExperience, MIN_TRAJECTORY_BUDGET, Trajectory, TrajectoryFormat,
             TrajectoryOutcome, TrajectoryOutcomeKind, TrajectorySavings, TrajectoryStep,
@@ -327,18 +329,24 @@ impl Engine {
     /// Undoes changes, all or none, and returns their journal numbers. Fails if there is nothing to undo, or if a
     /// later change conflicts with it.
     pub async fn undo(&self, scope: &Scope, what: &UndoTarget) -> Result<Vec<u64>> {
-        ingest::undo(&*self.store, scope, what, self.now().timestamp()).await
+        let undone = ingest::undo(&*self.store, scope, what, self.now().timestamp()).await?;
+        self.sync_skills_after(scope).await;
+        Ok(undone)
     }
 
     /// Undoes the newest step that is not undone yet: a change, or all changes of a run. Called again, it goes back
     /// step by step. Usage and weights are no steps, and what was erased cannot come back. Fails if there is no step
     /// left.
     pub async fn undo_last(&self, scope: &Scope) -> Result<UndoneStep> {
-        ingest::undo_last(&*self.store, scope, self.now().timestamp()).await
+        let undone = ingest::undo_last(&*self.store, scope, self.now().timestamp()).await?;
+        self.sync_skills_after(scope).await;
+        Ok(undone)
     }
 
     /// Redoes the step that was undone last. Fails if nothing was undone since the newest change.
     pub async fn redo(&self, scope: &Scope) -> Result<UndoneStep> {
-        ingest::redo(&*self.store, scope, self.now().timestamp()).await
+        let redone = ingest::redo(&*self.store, scope, self.now().timestamp()).await?;
+        self.sync_skills_after(scope).await;
+        Ok(redone)
     }
 }

@@ -10,8 +10,10 @@ use crate::{
     files::{
         home::vault_folder,
         layers::LayerSnapshot,
+        skill_folder::SkillFile,
         vault::{INDEX_FILE, VaultIndex, VaultIndexView},
     },
+    growth::skill::{IndexedSkill, SkillForm, SkillHead, skill_index},
     prompt::{Prompt, PromptSources, TurnPrompt, guide},
     recall::{MemoryBlock, RecallRequest},
     sync::run_blocking,
@@ -69,7 +71,8 @@ impl Engine {
             let guide = settings.prompt.guide.then(|| engine.guide(language)).transpose()?;
             let index =
                 if settings.prompt.index { engine.vault_index(&scope, language)? } else { None };
-            let sources = PromptSources { layers, guide, index, base };
+            let skills = engine.skill_index(&scope, settings.prompt.skills_tokens, language)?;
+            let sources = PromptSources { layers, guide, index, skills, base };
             Ok((Prompt::assemble(&sources), has_old_days))
         })
         .await
@@ -107,6 +110,19 @@ impl Engine {
         let Some(home) = &self.home else { return Ok(builtin.to_owned()) };
         let files = names.map(|name| home.join("prompts").join(name));
         Ok(read_first_existing(&files)?.unwrap_or_else(|| builtin.to_owned()))
+    }
+
+    /// Returns the index of skills and workflows within a budget, from their files: a prompt is built without the store.
+    fn skill_index(&self, scope: &Scope, budget: usize, language: Language) -> Result<String> {
+        let folder = self.skill_folder(scope).filter(|folder| budget > 0 && !folder.is_empty());
+        let Some(folder) = folder else { return Ok(String::new()) };
+        let indexed = |file: &SkillFile| {
+            let form = if file.is_workflow { SkillForm::Workflow } else { SkillForm::Skill };
+            let head = SkillHead::parse(&file.text).filter(|head| head.name == file.name)?;
+            Some(IndexedSkill { form, head })
+        };
+        let skills = folder.files()?.iter().filter_map(indexed).collect();
+        Ok(skill_index(skills, budget, language))
     }
 
     /// Returns the prompt's view of the vault index; `None` if the scope has no vault.

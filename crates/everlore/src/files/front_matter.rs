@@ -6,8 +6,8 @@ mod yaml;
 use std::ops::Range;
 
 use self::yaml::parse_mapping;
-pub(crate) use self::yaml::yaml_list;
 pub use self::yaml::yaml_scalar;
+pub(crate) use self::yaml::{parse_string_map, yaml_list};
 use crate::error::{Error, Result};
 
 /// Most bytes of front matter; a longer one is a text that happens to begin with a thematic break.
@@ -101,6 +101,11 @@ impl<'a> FrontMatter<'a> {
     /// Returns the text up to the body, both delimiter lines included.
     pub fn head(&self) -> &'a str {
         &self.text[..self.body_start]
+    }
+
+    /// Returns the YAML between the two delimiter lines.
+    pub(crate) fn yaml(&self) -> &'a str {
+        &self.text[self.yaml_range.clone()]
     }
 
     /// Returns `true` if lines end with CRLF.

@@ -13,6 +13,7 @@ pub(crate) mod documents;
 pub(crate) mod sections;
 pub(crate) mod layers;
 pub(crate) mod front_matter;
+pub(crate) mod skill_folder;
 pub(crate) mod vault;
 pub(crate) mod memory_folder;
 pub(crate) mod importers;

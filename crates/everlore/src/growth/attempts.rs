@@ -104,6 +104,17 @@ pub(crate) fn observed_attempts(turns: &[SessionTurn], from: usize) -> Vec<Obser
     attempts
 }
 
+/// Returns the signature and the text of the failure that a turn shows.
+pub(crate) fn shown_failure(turn: &SessionTurn) -> Option<(ErrorSignature, String)> {
+    // Most turns name no failure, and a signature costs far more than a look for the words.
+    let may_fail = ERROR_WORD.is_match(&turn.text) || ERROR_WORD.is_match(&turn.quoted);
+    if !may_fail && ToolEvent::parse(&turn.text).is_none() {
+        return None;
+    }
+    let failure = failure_in(turn, 0)?;
+    Some((failure.signature, failure.error))
+}
+
 /// Returns the failure that a turn shows.
 fn failure_in(turn: &SessionTurn, place: usize) -> Option<OpenFailure> {
     let event = ToolEvent::parse(&turn.text);
@@ -238,6 +249,22 @@ fn told_by_user(turn: &SessionTurn) -> Option<ToldSolution> {
     Some((told, Trust::Said, Some(turn.id)))
 }
 
+/// Words before the calls of a solution, and the mark between two calls.
+const ENGLISH_CALLS: (&str, &str) = ("In between, this was run: ", "; ");
+const CHINESE_CALLS: (&str, &str) = ("当时在两次之间执行了：", "；");
+
+/// Returns the tools and calls of a solution that lists calls; `None` if it is told in other words.
+pub(crate) fn calls_of_solution(solution: &str) -> Option<Vec<(String, String)>> {
+    let list = |(intro, separator): (&str, &str)| {
+        let calls = solution.strip_prefix(intro)?.split(separator);
+        calls
+            .map(|call| Some(call.strip_suffix('`')?.split_once(" `")?))
+            .collect::<Option<Vec<_>>>()
+    };
+    let calls = list(ENGLISH_CALLS).or_else(|| list(CHINESE_CALLS))?;
+    Some(calls.into_iter().map(|(tool, call)| (tool.to_owned(), call.to_owned())).collect())
+}
+
 /// Returns the calls that succeeded between failure and result, as a fact about the past.
 fn calls_between(turns: &[SessionTurn], chinese: bool) -> Option<ToldSolution> {
     let mut calls: Vec<String> = Vec::new();
@@ -248,11 +275,7 @@ fn calls_between(turns: &[SessionTurn], chinese: bool) -> Option<ToldSolution> {
         }
     }
     let calls = &calls[calls.len().saturating_sub(MAX_CALLS)..];
-    let (intro, separator) = if chinese {
-        ("当时在两次之间执行了：", "；")
-    } else {
-        ("In between, this was run: ", "; ")
-    };
+    let (intro, separator) = if chinese { CHINESE_CALLS } else { ENGLISH_CALLS };
     let told = format!("{intro}{}", calls.join(separator));
     (!calls.is_empty()).then_some((cut(&told), Trust::Inferred, None))
 }

@@ -19,7 +19,7 @@ const PRIOR_WORKED: f64 = 1.0;
 const PRIOR_FAILED: f64 = 1.0;
 
 /// Failures in a row after which a solution is retired: one may be a mistake, two a coincidence.
-const RETIRING_FAILURES: u32 = 3;
+pub(crate) const RETIRING_FAILURES: u32 = 3;
 
 /// Least similarity of two errors that no known failure decides and that are still worth a look. In the test data, texts of
 /// no family reach 0.2 with a family.
@@ -215,8 +215,13 @@ fn outcome_worked(outcome: &str) -> Option<bool> {
 
 /// Returns the probability that a solution works, by its reports and the prior.
 pub(crate) fn success_rate(experience: &Experience) -> f64 {
-    let worked = f64::from(experience.worked) + PRIOR_WORKED;
-    worked / (worked + f64::from(experience.failed) + PRIOR_FAILED)
+    success_share(experience.worked, experience.failed)
+}
+
+/// Returns the probability that something works, by the times that it did and did not, and the prior.
+pub(crate) fn success_share(worked: u32, failed: u32) -> f64 {
+    let worked = f64::from(worked) + PRIOR_WORKED;
+    worked / (worked + f64::from(failed) + PRIOR_FAILED)
 }
 
 /// Records that a solution was used again, and whether it worked.

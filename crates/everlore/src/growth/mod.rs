@@ -4,6 +4,8 @@
 mod experience;
 mod attempts;
 mod feedback;
+pub(crate) mod patterns;
+pub(crate) mod skill;
 pub(crate) mod audit;
 pub(crate) mod profile;
 pub(crate) mod reflection;
@@ -11,10 +13,12 @@ pub(crate) mod trajectory;
 pub(crate) mod schedule_record;
 pub(crate) mod heartbeat;
 
-pub(crate) use attempts::{ObservedAttempt, SessionTurn, observed_attempts};
+pub(crate) use attempts::{
+    ObservedAttempt, SessionTurn, calls_of_solution, observed_attempts, shown_failure,
+};
 pub(crate) use experience::{
-    CureMatch, is_other_failure, is_retired, is_same_cure, match_error, report_outcome,
-    success_rate,
+    CureMatch, RETIRING_FAILURES, is_other_failure, is_retired, is_same_cure, match_error,
+    report_outcome, success_rate, success_share,
 };
 pub use experience::{CureSource, ExperienceEdit, NewExperience};
 pub(crate) use feedback::apply_feedback;

@@ -109,6 +109,10 @@ pub(crate) async fn set_status(
 ) -> Result<Memory> {
     let reason = if status == Status::Active { "restore" } else { "archive" };
     let make = |memory: &mut Memory| {
+        // Only the owner puts a procedure into use or takes it out.
+        if memory.kind == Kind::Skill {
+            return Err(record_refusal(memory.kind));
+        }
         if status == Status::Active {
             revive(memory, now);
         }

@@ -94,6 +94,7 @@ pub(crate) fn record_refusal(kind: Kind) -> Error {
     let command = match kind {
         Kind::Schedule => "schedule",
         Kind::Trajectory => "trajectory",
+        Kind::Skill => "skill",
         _ => "memory",
     };
     Error::invalid(

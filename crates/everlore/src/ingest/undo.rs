@@ -14,7 +14,7 @@ use crate::{
     sync::BoxFuture,
     types::{
         Actor, Change, ChangeOp, EXACT_UNDO_CAUSES, JournalEntry, Kind, Memory, MemoryId,
-        OVERVIEW_KEY, SCHEDULE_KEY, Scope, Status, Timestamp, WriteBatch,
+        OVERVIEW_KEY, SCHEDULE_KEY, SKILL_EFFECT_KEY, Scope, Status, Timestamp, WriteBatch,
     },
 };
 use steps::{Direction, find_step};
@@ -237,7 +237,8 @@ fn only_changes_usage(entry: &JournalEntry) -> bool {
     entry.actor == Actor::Engine && is_same_statement(before, after)
 }
 
-/// Compares two states of a memory, without what use, time, short forms and the telling of a reminder change.
+/// Compares two states of a memory, without what use, time, short forms, the use of a skill and the telling of a reminder
+/// change.
 fn is_same_statement(one: &Memory, other: &Memory) -> bool {
     let bare = |memory: &Memory| {
         let mut memory = memory.clone();
@@ -248,6 +249,7 @@ fn is_same_statement(one: &Memory, other: &Memory) -> bool {
             memory.metadata.remove(SCHEDULE_KEY);
             memory.status = Status::Active;
         }
+        memory.metadata.remove(SKILL_EFFECT_KEY);
         memory
     };
     let (one, other) = (bare(one), bare(other));

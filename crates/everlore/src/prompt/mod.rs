@@ -29,6 +29,8 @@ pub(crate) struct PromptSources {
     pub guide: Option<String>,
     /// Index of the vault, if there is one.
     pub index: Option<VaultIndexView>,
+    /// Index of skills and workflows; empty without any.
+    pub skills: String,
     /// Caller's own prompt.
     pub base: String,
 }
@@ -61,7 +63,7 @@ impl TurnPrompt {
 }
 
 impl Prompt {
-    /// Assembles the non-empty parts: identity, user, notes, latest days, guide, index, base.
+    /// Assembles the non-empty parts: identity, user, notes, latest days, guide, index, skills, base.
     pub(crate) fn assemble(sources: &PromptSources) -> Self {
         let layers = &sources.layers;
         let index = sources.index.as_ref();
@@ -80,6 +82,7 @@ impl Prompt {
                 0,
             ),
             PromptPart::fenced(PromptPartName::Index, index.map_or("", |index| &index.text), 0),
+            PromptPart::fenced(PromptPartName::Skills, &sources.skills, 0),
             PromptPart::plain(PromptPartName::Base, &sources.base),
         ];
         Self { parts: parts.into_iter().flatten().collect() }

@@ -25,6 +25,8 @@ pub enum PromptPartName {
     Guide,
     /// Index of the vault.
     Index,
+    /// Index of skills and workflows.
+    Skills,
     /// Caller's own prompt.
     Base,
 }
@@ -46,7 +48,7 @@ pub struct PromptPart {
 
 crate::types::variant_names! { pub PromptPartName:
     Identity = "identity", User = "user", Notes = "notes", Activity = "activity", Guide = "guide",
-    Index = "index", Base = "base",
+    Index = "index", Skills = "skills", Base = "base",
 }
 
 impl PromptPartName {
@@ -59,13 +61,14 @@ impl PromptPartName {
             Self::Activity => Some("recent-activity"),
             Self::Guide => Some("memory-guide"),
             Self::Index => Some("memory-index"),
+            Self::Skills => Some("agent-skills"),
             Self::Base => None,
         }
     }
 
     /// Returns `true` for parts that tell facts; identity and guide are instructions of the owner.
     fn tells_facts(self) -> bool {
-        matches!(self, Self::User | Self::Notes | Self::Activity | Self::Index)
+        matches!(self, Self::User | Self::Notes | Self::Activity | Self::Index | Self::Skills)
     }
 }
 

@@ -21,6 +21,7 @@ fn full(text: &str) -> PromptSources {
         layers: layers(text, text, text, text),
         guide: Some(text.to_owned()),
         index: Some(VaultIndexView { text: text.to_owned(), left_out: 0 }),
+        skills: text.to_owned(),
         base: "You are helpful.".to_owned(),
     }
 }
@@ -35,6 +36,7 @@ fn parts_come_in_their_order_and_the_base_last() {
         "<recent-activity>",
         "<memory-guide>",
         "<memory-index>",
+        "<agent-skills>",
         "You are helpful.",
     ];
     let text = prompt.text();
@@ -146,6 +148,7 @@ fn tokens_are_never_fewer_than_a_real_tokenizer_counts_and_not_many_more() {
                 text: "- [Tabs](feedback_tabs.md) — 缩进用空格\n".to_owned(),
                 left_out: 0,
             }),
+            skills: "- release-app: Steps for “release the app”.".to_owned(),
             base: "You are a helpful assistant.".to_owned(),
         };
         let prompt = Prompt::assemble(&sources);

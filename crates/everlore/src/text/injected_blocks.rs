@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Tags of blocks that Everlore puts into prompts.
-pub(crate) const OWN_TAGS: [&str; 8] = [
+pub(crate) const OWN_TAGS: [&str; 9] = [
     "memory-context",
     "agent-identity",
     "user-profile",
@@ -12,6 +12,7 @@ pub(crate) const OWN_TAGS: [&str; 8] = [
     "conversation-so-far",
     "memory-guide",
     "memory-index",
+    "agent-skills",
 ];
 
 /// Tags by which hosts talk to their model inside a user's message.

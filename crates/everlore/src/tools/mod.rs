@@ -32,6 +32,7 @@ mod memory;
 mod fs;
 mod reminder;
 mod experience;
+mod skill;
 #[cfg(feature = "compat-tools")]
 mod compat;
 
@@ -197,6 +198,7 @@ fn all_tools() -> Vec<Box<dyn Tool>> {
         Box::new(reminder::ReminderTool),
         Box::new(experience::ExperienceFindTool),
         Box::new(experience::ExperienceSaveTool),
+        Box::new(skill::SkillReadTool),
     ];
     own.into_iter().chain(compat_tools()).collect()
 }

@@ -49,6 +49,9 @@ pub(crate) const AUDIT_CAUSE: &str = "audit: fix";
 /// Reason of an approved proposal.
 pub(crate) const APPROVAL_CAUSE: &str = "proposal: approved";
 
+/// Beginning of the reason of turns that the hook of a host reports.
+pub const HOOK_CAUSE: &str = "observed by the hook of";
+
 /// Reasons of changes whose undo restores memories exactly, even those that upkeep would archive next.
 pub(crate) const EXACT_UNDO_CAUSES: [&str; 2] = [AUDIT_CAUSE, APPROVAL_CAUSE];
 

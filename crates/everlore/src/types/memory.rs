@@ -120,19 +120,22 @@ pub enum Kind {
     Suggestion,
     /// Steps of one task of an agent, with its outcome.
     Trajectory,
+    /// Procedure that a person approved: a skill or a workflow.
+    Skill,
 }
 
 crate::types::variant_names! { pub Kind:
     User = "user", Feedback = "feedback", Project = "project", Reference = "reference",
     Knowledge = "knowledge", Experience = "experience", Session = "session", Turn = "turn",
     Schedule = "schedule", Suggestion = "suggestion", Trajectory = "trajectory",
+    Skill = "skill",
 }
 
 impl Kind {
     /// Returns `true` for data that a feature keeps for itself: it is no statement, so recall, prompts, capture and
     /// upkeep leave it alone unless a caller names its kind.
     pub const fn is_record(self) -> bool {
-        matches!(self, Self::Schedule | Self::Suggestion | Self::Trajectory)
+        matches!(self, Self::Schedule | Self::Suggestion | Self::Trajectory | Self::Skill)
     }
 
     /// Returns `true` for statements: neither a turn nor a record.
@@ -425,11 +428,12 @@ mod tests {
     #[test]
     fn records_are_neither_statements_nor_turns() {
         let records: Vec<_> = Kind::ALL.into_iter().filter(|kind| kind.is_record()).collect();
-        assert_eq!(records, [Kind::Schedule, Kind::Suggestion, Kind::Trajectory]);
+        let expected = [Kind::Schedule, Kind::Suggestion, Kind::Trajectory, Kind::Skill];
+        assert_eq!(records, expected);
         assert_eq!(Kind::statements().len() + records.len() + 1, Kind::ALL.len());
         assert!(!Kind::without_records().contains(&Kind::Schedule));
         // Stores keep positions: one that moves would turn every stored memory into another kind.
-        assert_eq!(Kind::ALL.map(|kind| kind as u8), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+        assert_eq!(Kind::ALL.map(|kind| kind as u8), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod check;
 mod new_check;
 mod experience;
 mod recorded_step;
+mod skill;
 mod capture;
 
 #[doc(hidden)]
@@ -21,7 +22,7 @@ pub use crate::__variant_names as variant_names;
 pub use capture::{CaptureCheckpoint, GateOutcome, QuarantineLimits, QuarantinedDraft};
 pub(crate) use change::{APPROVAL_CAUSE, AUDIT_CAUSE, EXACT_UNDO_CAUSES};
 pub use change::{
-    Actor, AppliedChange, Change, ChangeAuthor, ChangeOp, ErasureReceipt, JournalEntry,
+    Actor, AppliedChange, Change, ChangeAuthor, ChangeOp, ErasureReceipt, HOOK_CAUSE, JournalEntry,
     SINGLE_WRITE_RUN, WriteBatch,
 };
 pub use check::{
@@ -41,6 +42,7 @@ pub use recorded_step::{
 };
 pub(crate) use recorded_step::{CALL_RESULT_KEY, CALL_SESSION_KEY};
 pub use scope::Scope;
+pub(crate) use skill::SKILL_EFFECT_KEY;
 pub use slot::SLOT_KEY;
 pub(crate) use slot::{Attribute, Slot, USER_SUBJECT};
 pub use tier::Tier;

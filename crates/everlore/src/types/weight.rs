@@ -20,7 +20,7 @@ impl Kind {
             Self::Reference | Self::Knowledge | Self::Experience => Some(365.0),
             Self::Project => Some(180.0),
             Self::Session => Some(90.0),
-            Self::Turn | Self::Schedule | Self::Suggestion | Self::Trajectory => None,
+            Self::Turn | Self::Schedule | Self::Suggestion | Self::Trajectory | Self::Skill => None,
         }
     }
 }

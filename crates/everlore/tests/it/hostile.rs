@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Tags of the blocks that an answer may hold once each.
-const OWN_TAGS: [&str; 7] = [
+const OWN_TAGS: [&str; 8] = [
     "memory-context",
     "agent-identity",
     "user-profile",
@@ -27,6 +27,7 @@ const OWN_TAGS: [&str; 7] = [
     "recent-activity",
     "memory-guide",
     "memory-index",
+    "agent-skills",
 ];
 
 /// Hostile text with its id, and the other half where it needs one.

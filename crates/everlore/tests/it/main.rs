@@ -7,6 +7,7 @@ mod architecture;
 mod bm25;
 mod recall;
 mod reflection;
+mod skills;
 mod periods;
 mod identity;
 mod records;

@@ -123,8 +123,10 @@ async fn another_scope_sees_nothing_of_it_and_switched_off_leaves_the_base_alone
     let base = PromptRequest { base: "Be brief.".to_owned(), language: None };
     let text = fixture.engine.begin_prompt(&other, &base).await.unwrap().text();
     assert!(text.contains("Aria") && !text.contains("护士") && !text.contains("make test"));
-    let mut config =
-        Config { prompt: PromptConfig { guide: false, index: false }, ..Config::default() };
+    let mut config = Config {
+        prompt: PromptConfig { guide: false, index: false, skills_tokens: 0 },
+        ..Config::default()
+    };
     let quiet = fixture.engine.clone().rebuild().config(config.clone()).build();
     let fresh = Scope::new("fresh", "bob").unwrap();
     assert_eq!(quiet.begin_prompt(&fresh, &base).await.unwrap().text(), "Be brief.");

@@ -14,11 +14,11 @@ use everlore::{
     Config, Engine, Error, Kind, Memory, RememberRequest, Result, Scope, Status, Turn,
     engine::{
         DraftFate, DraftOutcome, ExtractRequest, ExtractionReport, NewExperience, ProposalView,
-        ReflectRequest,
+        ReflectRequest, SkillForm, SkillView,
     },
     llm::{ChatChunk, ChatModel, ChatRequest, ChatStream, StopReason, TokenUsage},
     store::{DirectoryStore, ListOrder, ListQuery, MemoryFilter, RamStore, SqliteStore, Store},
-    types::{Role, Timestamp},
+    types::{ChangeAuthor, HOOK_CAUSE, Role, Timestamp},
 };
 
 thread_local! {
@@ -95,6 +95,9 @@ impl ScenarioPlayer {
         match verb {
             "now" => NOW.set(rest.parse().unwrap()),
             "say" => self.say(rest).await,
+            "hook" => self.hook(rest).await,
+            "skills" => return self.skills().await,
+            "file" => return self.file(rest),
             "model" => self.model.0.lock().unwrap().push_back(rest.to_owned()),
             "end" => {
                 assert!(self.engine.mark_session_ended(&self.scope, rest).await.unwrap(), "{rest}")
@@ -134,6 +137,47 @@ impl ScenarioPlayer {
             ..Turn::default()
         };
         self.engine.observe(&self.scope, vec![turn]).await.unwrap();
+    }
+
+    /// Stores a tool call as the hook of a coding agent reports it.
+    async fn hook(&self, rest: &str) {
+        let (session, text) = rest.split_once(' ').unwrap();
+        let author = ChangeAuthor {
+            reason: Some(format!("{HOOK_CAUSE} claude-code")),
+            ..ChangeAuthor::PERSON
+        };
+        let turn = Turn {
+            text: text.replace("\\n", "\n"),
+            session: Some(session.into()),
+            role: Some(Role::Tool),
+            ..Turn::default()
+        };
+        self.engine.on_behalf_of(author).observe(&self.scope, vec![turn]).await.unwrap();
+    }
+
+    async fn skills(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for form in SkillForm::ALL {
+            let line = |it: &SkillView| {
+                let effect = format!("worked {} failed {}", it.effect.worked, it.effect.failed);
+                format!(
+                    "{} {} v{} {} {effect} | {}",
+                    it.form, it.name, it.version, it.state, it.description
+                )
+            };
+            let found = self.engine.skills(&self.scope, form, true).await.unwrap();
+            lines.extend(found.iter().map(line));
+        }
+        lines
+    }
+
+    /// Returns a file of the scope, or that there is none.
+    fn file(&self, name: &str) -> Vec<String> {
+        let path = self.folder.join("home/agents/assistant/users/sam").join(name);
+        match fs::read_to_string(path) {
+            Ok(text) => text.lines().map(str::to_owned).collect(),
+            Err(_) => vec!["no such file".to_owned()],
+        }
     }
 
     async fn extract(&self, dry_run: bool) -> Vec<String> {
@@ -255,10 +299,11 @@ impl ScenarioPlayer {
     async fn reflect(&self, dry_run: bool) -> Vec<String> {
         let request = ReflectRequest { dry_run };
         let done = self.engine.reflect(&self.scope, &request, &mut |_| {}).await.unwrap();
-        assert_eq!(done.run.is_some(), !dry_run && !done.proposals.is_empty());
+        assert!(done.run.is_some() || dry_run || done.proposals.is_empty());
         let line = |proposal: &ProposalView| {
             let change = match proposal.target.as_str() {
                 "memories" => proposal.why.clone(),
+                _ if proposal.expected_use.is_some() => proposal.why.clone(),
                 _ => proposal.diff.lines().skip(2).collect::<Vec<_>>().join(" / "),
             };
             format!("{} {}: {change}", proposal.reason, proposal.target)
@@ -278,7 +323,7 @@ impl ScenarioPlayer {
     /// Decides on the last proposal whose change contains a text.
     async fn decide(&self, verb: &str, text: &str) -> Vec<String> {
         let all = self.engine.proposals(&self.scope, None).await.unwrap();
-        let meant = all.iter().rfind(|proposal| proposal.diff.contains(text)).unwrap();
+        let meant = all.iter().rfind(|proposal| proposal.diff.contains(text)).expect(text);
         let (engine, id) = (&self.engine, meant.id);
         let decided = match verb {
             "approve" => engine.approve_proposal(&self.scope, id).await,
@@ -447,6 +492,8 @@ scenarios!(
     reflection_zh,
     secrets_en,
     secrets_zh,
+    skills_en,
+    skills_zh,
     three_sessions_en,
     three_sessions_zh,
 );

@@ -8,7 +8,7 @@ use std::{
 use everlore::{
     Engine,
     store::JournalQuery,
-    types::{Actor, ChangeAuthor, Role},
+    types::{Actor, ChangeAuthor, HOOK_CAUSE, Role},
 };
 
 use super::{
@@ -126,7 +126,7 @@ async fn store_turn(engine: &Engine, run: &str, spooled: SpooledTurn) -> Result<
     if !engine.history(&scope, &query).await?.is_empty() {
         return Ok(());
     }
-    let reason = Some(format!("observed by the hook of {host}"));
+    let reason = Some(format!("{HOOK_CAUSE} {host}"));
     let author = ChangeAuthor { actor: Actor::Person, reason, run: Some(run.to_owned()) };
     engine.on_behalf_of(author).observe(&scope, vec![turn.clone()]).await?;
     if turn.role == Some(Role::Assistant)

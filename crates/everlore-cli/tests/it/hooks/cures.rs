@@ -6,7 +6,12 @@ use super::{capture::changed_event, drain_spool, hook};
 use crate::home::TestHome;
 
 /// Reports a tool call of a conversation; `error` says how it failed.
-fn tool(home: &TestHome, session: &str, command: &str, error: Option<&str>) -> Option<Value> {
+pub(crate) fn tool(
+    home: &TestHome,
+    session: &str,
+    command: &str,
+    error: Option<&str>,
+) -> Option<Value> {
     let name = if error.is_some() { "PostToolUseFailure" } else { "PostToolUse" };
     let fields = json!({
         "session_id": session,

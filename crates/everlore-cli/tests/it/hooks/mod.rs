@@ -3,7 +3,7 @@
 mod replay;
 mod capture;
 mod failures;
-mod cures;
+pub(crate) mod cures;
 #[cfg(feature = "server")]
 mod server;
 
@@ -53,7 +53,7 @@ pub(super) fn hook(home: &TestHome, host: &str, event: &str, input: &str) -> Opt
 }
 
 /// Drains the spool in the foreground, instead of the process that hooks start, so that a test can wait for it.
-pub(super) fn drain_spool(home: &TestHome) {
+pub(crate) fn drain_spool(home: &TestHome) {
     let ran = home.run(&["hook", "codex", "drain"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(pending_turns(home), 0, "{ran:?}");

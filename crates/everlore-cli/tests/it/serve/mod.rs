@@ -5,6 +5,7 @@ mod api;
 mod browsers;
 mod checks;
 mod experiences;
+mod skills;
 mod schedules;
 mod trajectories;
 mod files;

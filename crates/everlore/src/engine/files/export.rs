@@ -101,7 +101,7 @@ impl Engine {
 
     /// Imports JSON lines into the scope and returns a report; calls `progress` with the number of lines done. Masks
     /// secrets unless options or settings keep them. Repeating an interrupted import resumes it. Fails if the reader
-    /// or the store fails.
+    /// or the store fails. Skills of the file come in retired and proposals withdrawn: nobody approved them here.
     pub async fn import<R: io::BufRead + Send>(
         &self,
         scope: &Scope,
@@ -111,8 +111,13 @@ impl Engine {
     ) -> Result<ImportReport> {
         let keep_secrets = options.keep_secrets || !self.masks_secrets(scope);
         let options = ImportOptions { keep_secrets, ..options };
-        ingest::import_jsonl(&*self.store, scope, from, options, self.now().timestamp(), progress)
-            .await
+        let approved = self.approved_here(scope).await?;
+        let (store, now, dry_run) = (&*self.store, self.now().timestamp(), options.dry_run);
+        let report = ingest::import_jsonl(store, scope, from, options, now, progress).await?;
+        if !dry_run {
+            self.disarm_imported(scope, &approved, &report.run).await?;
+        }
+        Ok(report)
     }
 }
 

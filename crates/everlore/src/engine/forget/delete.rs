@@ -22,7 +22,11 @@ impl Engine {
             vec![Change::Delete(id)],
         );
         let write = WriteBatch { run: self.author.run.clone(), ..write };
-        Ok(self.store.apply(write).await?[0].seq)
+        let seq = self.store.apply(write).await?[0].seq;
+        if self.has_skill_files(scope) {
+            self.sync_skills_after(scope).await;
+        }
+        Ok(seq)
     }
 
     /// Returns the memories extracted from a turn.
@@ -51,6 +55,9 @@ impl Engine {
             let reason = author.reason_for("delete");
             let write = WriteBatch::new(scope, author.actor, reason, now, changes);
             self.store.apply(WriteBatch { run: author.run.clone(), ..write }).await?;
+        }
+        if self.has_skill_files(scope) {
+            self.sync_skills_after(scope).await;
         }
         Ok(())
     }

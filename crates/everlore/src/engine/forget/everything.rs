@@ -15,6 +15,7 @@ use crate::{
     files::{
         home::{agent_folder, scope_folder},
         pending_text::{erase_spooled, erase_typed, erase_unsaved},
+        skill_folder::SKILL_FOLDERS,
     },
     store::{JournalQuery, ListOrder, ListQuery, MemoryFilter},
     sync::run_blocking,
@@ -284,7 +285,7 @@ impl Engine {
         }
     }
 
-    /// Removes layers, daily log, own vault, pending saves and typed lines of a scope; returns the number of saves.
+    /// Removes layers, daily log, own vault, skills, pending saves and typed lines of a scope; returns the number of saves.
     async fn remove_scope_files(
         &self,
         scope: &Scope,
@@ -319,11 +320,12 @@ impl Engine {
         self.write_files(removed).await
     }
 
-    /// Returns the folders of a scope's layers, daily log and own vault.
+    /// Returns the folders of a scope's layers, daily log, own vault, skills and workflows.
     fn scope_folders(&self, scope: &Scope) -> Vec<PathBuf> {
         let Some(home) = &self.home else { return Vec::new() };
         let folder = scope_folder(home, scope);
-        vec![folder.join("memories"), folder.join("vault")]
+        let names = ["memories", "vault"].into_iter().chain(SKILL_FOLDERS);
+        names.map(|name| folder.join(name)).collect()
     }
 
     fn name_in_home(&self, path: &Path) -> String {

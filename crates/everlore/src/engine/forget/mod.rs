@@ -60,6 +60,9 @@ impl Engine {
             }
         }
         receipt.forgotten.extend(calls);
+        if self.has_skill_files(scope) {
+            self.sync_skill_files(scope).await?;
+        }
         receipt.vaults = self.erase_from_vaults(scope).await?;
         receipt.backups = self.backup_names();
         receipt.warn(self.is_wal_filled());

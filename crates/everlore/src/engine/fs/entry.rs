@@ -121,6 +121,7 @@ fn kind_summary(name: &str) -> Option<&'static str> {
         Kind::Schedule => "Reminders and tasks with their times",
         Kind::Suggestion => "Proposals that wait for a person's decision",
         Kind::Trajectory => "Steps of tasks and how they ended",
+        Kind::Skill => "Skills and workflows that a person approved",
         Kind::Turn => return None,
     })
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::experiences::apply_report;
+use super::{experiences::apply_report, skills::count_report};
 use crate::{
     engine::Engine,
     error::{Error, Result},
@@ -54,7 +54,7 @@ pub struct FeedbackReceipt {
 
 impl Engine {
     /// Records a verdict on memories and moves their weights within bounds, as one run of the journal. A verdict on an
-    /// experience also reports that its solution worked or failed. Fails if the scope lacks one of the memories.
+    /// experience or a skill also reports that it worked or failed. Fails if the scope lacks one of the memories.
     pub async fn give_feedback(
         &self,
         scope: &Scope,
@@ -88,6 +88,9 @@ impl Engine {
             if memory.kind == Kind::Experience {
                 apply_report(&mut memory, request.verdict == FeedbackVerdict::Good, now)?;
             }
+            if memory.kind == Kind::Skill {
+                count_report(&mut memory, request.verdict == FeedbackVerdict::Good, now);
+            }
             apply_feedback(&mut memory, request, now);
             memory.updated_at = now;
             memory.version += 1;
@@ -98,6 +101,9 @@ impl Engine {
         let cause = self.author.reason_for(&format!("feedback: {}", request.verdict));
         let write = WriteBatch::new(scope, self.author.actor, cause, now, changes);
         self.store.apply(WriteBatch { run: Some(run.clone()), ..write }).await?;
+        if self.has_skill_files(scope) {
+            self.sync_skills_after(scope).await;
+        }
         Ok(FeedbackReceipt { verdict: request.verdict, memories: effects, run })
     }
 

@@ -9,6 +9,10 @@
 //! The heartbeat: `Engine::heartbeat` takes the lease in the store, runs each job that is due in every scope, and
 //! records the runs. To add a job, add a variant to `HeartbeatJob` and its arms in `heartbeat.rs`.
 //!
+//! A skill: `Engine::reflect` counts tool calls and pains (`growth/patterns/`) and proposes what came up often enough as a
+//! file (`growth/skill/draft.rs`); `Engine::approve_proposal` stores it as a memory of kind `skill` and writes the file
+//! (`skills/files.rs`), whose description reaches prompts (`growth/skill/index.rs`).
+//!
 //! A failure and its cure:
 //!
 //! 1. A hook or another host stores tool calls as turns (`text/tool_event.rs`). Capture calls `read_attempts`
@@ -35,6 +39,7 @@ mod audit;
 mod profile;
 mod reflection;
 mod trajectories;
+mod skills;
 mod schedules;
 mod reminders;
 mod heartbeat;
@@ -48,6 +53,7 @@ pub use profile::ProfileReport;
 pub use reflection::{ProposalView, ReflectRequest, ReflectionReport};
 pub use reminders::{DueReminder, render_reminders};
 pub use schedules::{NewSchedule, ScheduledTask};
+pub use skills::{SkillState, SkillVersion, SkillView};
 pub use trajectories::{TrajectoryPage, TrajectoryQuery};
 
 pub use crate::{

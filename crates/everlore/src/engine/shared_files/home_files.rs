@@ -41,12 +41,15 @@ pub(super) fn shared_files(home: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the layers of an agent and their histories, of all its users.
+/// Returns the layers of an agent with their histories, its skills and its workflows, of all its users.
 fn agent_files(agent: &Path) -> Vec<PathBuf> {
     let mut files = vec![agent.join("SOUL.md")];
     files.extend(entries(&agent.join(".history")));
     let users = std::iter::once(agent.to_owned()).chain(entries(&agent.join("users")));
-    for memories in users.map(|user| user.join("memories")) {
+    for user in users {
+        files.extend(entries(&user.join("skills")).into_iter().map(|skill| skill.join("SKILL.md")));
+        files.extend(entries(&user.join("workflows")));
+        let memories = user.join("memories");
         files.extend([memories.join("USER.md"), memories.join("MEMORY.md")]);
         for folder in [".history", "daily", "daily/archive"] {
             files.extend(entries(&memories.join(folder)));
@@ -136,6 +139,8 @@ mod tests {
             ("agents/default/settings.toml", "agents/default/settings.toml"),
             ("agents/助手/settings.toml", "agents/助手/settings.toml"),
             ("agents/助手/.history/SOUL.jsonl", "agents/助手/.history/SOUL.jsonl"),
+            ("skills/tidy-up/SKILL.md", "agents/default/skills/tidy-up/SKILL.md"),
+            ("agents/助手/users/bob/workflows/a.md", "agents/助手/users/bob/workflows/a.md"),
             ("server.keys.json", "keys"),
             ("calibration.json", "calibration"),
         ] {

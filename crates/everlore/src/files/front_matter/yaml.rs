@@ -67,6 +67,108 @@ pub(super) fn parse_mapping(yaml: &str) -> Result<Vec<(String, YamlValue)>> {
     Ok(nodes.values)
 }
 
+/// Parses the value of a key as a mapping of words to scalars: `None` if there is no such key. Fails if the YAML cannot be
+/// read, or if the value is anything else.
+pub(crate) fn parse_string_map(yaml: &str, key: &str) -> Result<Option<Vec<(String, String)>>> {
+    let mut reader = StringMapReader { key, depth: 0, is_key: true, state: MapState::Before };
+    for event in Parser::new_from_str(yaml) {
+        let (event, _) = event.map_err(|error| {
+            not_yaml(&format!("line {}: {}", error.marker().line() + 1, error.info()))
+        })?;
+        reader.on_event(event)?;
+    }
+    Ok(match reader.state {
+        MapState::Inside { pairs, .. } | MapState::After(pairs) => Some(pairs),
+        MapState::Before | MapState::Found => None,
+    })
+}
+
+/// Mapping under one key while it is read.
+struct StringMapReader<'a> {
+    key: &'a str,
+    depth: usize,
+    /// Set if the next scalar of the outer mapping is a key.
+    is_key: bool,
+    state: MapState,
+}
+
+enum MapState {
+    Before,
+    /// The key was read, its value comes next.
+    Found,
+    Inside {
+        pairs: Vec<(String, String)>,
+        name: Option<String>,
+    },
+    After(Vec<(String, String)>),
+}
+
+impl StringMapReader<'_> {
+    fn on_event(&mut self, event: Event<'_>) -> Result<()> {
+        match event {
+            Event::Scalar(text, ..) => self.on_scalar(&text),
+            Event::Alias(_) => self.on_scalar(""),
+            Event::MappingStart(..) => self.open(true),
+            Event::SequenceStart(..) => self.open(false),
+            Event::MappingEnd | Event::SequenceEnd => {
+                self.close();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn on_scalar(&mut self, text: &str) -> Result<()> {
+        if self.depth == 1 && matches!(self.state, MapState::Found) {
+            return Err(self.not_a_map());
+        }
+        match (&mut self.state, self.depth) {
+            (MapState::Inside { pairs, name }, 2) => match name.take() {
+                Some(name) => pairs.push((name, text.to_owned())),
+                None => *name = Some(text.to_owned()),
+            },
+            (state, 1) => {
+                if self.is_key && text == self.key {
+                    *state = MapState::Found;
+                }
+                self.is_key = !self.is_key;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, is_mapping: bool) -> Result<()> {
+        self.depth += 1;
+        let is_value = self.depth == 2 && matches!(self.state, MapState::Found);
+        let is_deeper = self.depth > 2 && matches!(self.state, MapState::Inside { .. });
+        if is_deeper || is_value && !is_mapping {
+            return Err(self.not_a_map());
+        }
+        if is_value {
+            self.state = MapState::Inside { pairs: Vec::new(), name: None };
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        if self.depth == 1 {
+            self.is_key = true;
+            if let MapState::Inside { pairs, .. } = &mut self.state {
+                self.state = MapState::After(std::mem::take(pairs));
+            }
+        }
+    }
+
+    fn not_a_map(&self) -> Error {
+        Error::invalid(
+            format!("`{}` is not a map of words to texts", self.key),
+            "write each pair on an indented line of its own, such as `author: me`",
+        )
+    }
+}
+
 fn not_yaml(why: &str) -> Error {
     Error::invalid(
         format!("the front matter cannot be read: {why}"),

@@ -9,6 +9,8 @@ mod merge;
 mod observed;
 mod stated;
 
+pub(crate) use stated::is_complaint;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{

@@ -45,7 +45,7 @@ const EXPERTISE_WORDS: [&str; 27] = [
 ];
 
 /// Words by which a statement tells of a trouble.
-const PAIN_WORDS: [&str; 24] = [
+const PAIN_WORDS: [&str; 29] = [
     "struggle with",
     "struggling with",
     "keeps failing",
@@ -64,6 +64,11 @@ const PAIN_WORDS: [&str; 24] = [
     "受不了",
     "老是出",
     "总是出",
+    "总是失败",
+    "老是失败",
+    "又失败",
+    "烦死",
+    "太麻烦",
     "太慢",
     "好烦",
     "很烦",
@@ -71,6 +76,12 @@ const PAIN_WORDS: [&str; 24] = [
     "折磨",
     "崩溃",
 ];
+
+/// Returns `true` if a text complains about something.
+pub(crate) fn is_complaint(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    PAIN_WORDS.iter().any(|word| lower.contains(word))
+}
 
 /// Returns the signals of a memory about the user or of an experience.
 pub(super) fn signals_of(memory: &Memory) -> Vec<ProfileSignal> {

@@ -12,6 +12,7 @@ pub(crate) use preferences::{
 };
 pub(crate) use proposal::{
     AppliedProposal, LayerLineEdit, MemoryAction, PROPOSAL_KEY, Proposal, ProposedChange,
+    ProposedSkill,
 };
 pub use proposal::{ProposalReason, ProposalState};
 pub(crate) use topic::Topic;

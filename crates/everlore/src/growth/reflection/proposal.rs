@@ -4,7 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::topic::Topic;
 use crate::{
-    files::layers::Layer,
+    files::{front_matter::FrontMatter, layers::Layer},
+    growth::{
+        patterns::WorkflowStep,
+        skill::{ExpectedUse, SkillForm, SkillPattern},
+    },
     types::{Memory, MemoryId, Timestamp},
 };
 
@@ -49,11 +53,15 @@ pub enum ProposalReason {
     Stale,
     /// Two memories say the same.
     Duplicate,
+    /// The same tool calls in the same order, again and again.
+    Sequence,
+    /// A failure or a complaint that came back, with a known cure.
+    Pain,
 }
 
 crate::types::variant_names! { pub ProposalReason:
     Correction = "correction", Preference = "preference", Contradiction = "contradiction",
-    Stale = "stale", Duplicate = "duplicate",
+    Stale = "stale", Duplicate = "duplicate", Sequence = "sequence", Pain = "pain",
 }
 
 /// State of a proposal.
@@ -100,6 +108,32 @@ pub(crate) enum ProposedChange {
         /// Digest of their texts.
         base: String,
     },
+    /// New skill or workflow, or another version of one.
+    Skill(Box<ProposedSkill>),
+}
+
+/// Skill or workflow that is proposed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ProposedSkill {
+    /// Form.
+    pub form: SkillForm,
+    /// Name.
+    pub name: String,
+    /// File.
+    pub text: String,
+    /// File that it replaces; `None` for a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// Steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<WorkflowStep>,
+    /// Pattern that led to it.
+    pub pattern: SkillPattern,
+    /// Experiences that tell the cure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cures: Vec<MemoryId>,
+    /// Expected use.
+    pub expected: ExpectedUse,
 }
 
 /// Line that an identity file gets, alone or in the place of another.
@@ -139,6 +173,9 @@ pub(crate) struct AppliedProposal {
     /// Run of the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
+    /// Skill or workflow that it made or changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<MemoryId>,
 }
 
 impl Proposal {
@@ -150,7 +187,17 @@ impl Proposal {
     /// Returns `true` if an earlier proposal stands in the way of this one: it waits, or a person said no, and both have
     /// evidence in common or are about the same, whatever their words.
     pub(crate) fn is_blocked_by(&self, earlier: &Self) -> bool {
-        use ProposalState::{Open, Rejected, RolledBack};
+        use ProposalState::{Approved, Open, Rejected, RolledBack};
+        if let (ProposedChange::Skill(new), ProposedChange::Skill(old)) =
+            (&self.change, &earlier.change)
+        {
+            return match earlier.state {
+                Open | Rejected | RolledBack => new.pattern.is_same(&old.pattern),
+                // A better cure is another version.
+                Approved => new.pattern.is_same(&old.pattern) && new.says_the_same(old),
+                ProposalState::Withdrawn => false,
+            };
+        }
         matches!(earlier.state, Open | Rejected | RolledBack)
             && self.change.is_same_question(&earlier.change)
             && (self.shares_evidence(earlier) || self.topic.is_same(&earlier.topic))
@@ -170,6 +217,7 @@ impl Proposal {
     pub(crate) fn diff(&self) -> String {
         match &self.change {
             ProposedChange::Layer(edit) => edit.diff(),
+            ProposedChange::Skill(skill) => skill.diff(),
             ProposedChange::Memories { action, ids, .. } => {
                 let (verb, rest) = match action {
                     MemoryAction::Merge => ("merge", &ids[1..]),
@@ -206,8 +254,33 @@ impl ProposedChange {
         match self {
             Self::Layer(edit) => file_name(edit.layer),
             Self::Memories { .. } => "memories".to_owned(),
+            Self::Skill(skill) => format!("{} {}", skill.form, skill.name),
         }
     }
+}
+
+impl ProposedSkill {
+    /// Returns `true` if both tell the same procedure, whatever version they are.
+    fn says_the_same(&self, other: &Self) -> bool {
+        self.steps == other.steps && body_of(&self.text) == body_of(&other.text)
+    }
+
+    fn diff(&self) -> String {
+        let file = match self.form {
+            SkillForm::Skill => format!("skills/{}/SKILL.md", self.name),
+            SkillForm::Workflow => format!("workflows/{}.md", self.name),
+        };
+        let lines = |text: &str, mark: char| -> String {
+            text.lines().map(|line| format!("{mark}{line}\n")).collect()
+        };
+        let old = self.base.as_deref().map_or_else(String::new, |base| lines(base, '-'));
+        let diff = format!("--- {file}\n+++ {file}\n{old}{}", lines(&self.text, '+'));
+        diff.trim_end().to_owned()
+    }
+}
+
+fn body_of(text: &str) -> &str {
+    FrontMatter::parse(text).ok().flatten().map_or(text, |front| front.body())
 }
 
 impl LayerLineEdit {

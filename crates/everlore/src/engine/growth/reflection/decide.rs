@@ -11,7 +11,7 @@ use crate::{
     files::layers::{EditContext, Layer, LayerChange, LayerEdit},
     growth::reflection::{
         AppliedProposal, LayerLineEdit, MemoryAction, Proposal, ProposalState, ProposedChange,
-        section_base,
+        ProposedSkill, section_base,
     },
     ingest::{UndoTarget, run_name},
     sync::run_blocking,
@@ -33,15 +33,28 @@ impl Engine {
             ProposedChange::Layer(edit) => {
                 let changed = self.apply_line(scope, &edit).await?;
                 let rebased = self.rebased(scope, id, &edit, &changed.layer.text, now).await?;
-                let applied = AppliedProposal { revision: changed.change, run: None };
+                let applied = AppliedProposal { revision: changed.change, run: None, skill: None };
                 stored.proposal.applied = Some(applied);
+                let rebased = updates(rebased);
                 self.store_decision(scope, stored, ProposalState::Approved, rebased, now).await
             }
             ProposedChange::Memories { action, ids, base } => {
                 let after = self.changed_memories(scope, action, &ids, &base, now).await?;
                 let run = Some(run_name("approve", now));
-                stored.proposal.applied = Some(AppliedProposal { revision: None, run });
+                stored.proposal.applied =
+                    Some(AppliedProposal { revision: None, run, skill: None });
+                let after = updates(after);
                 self.store_decision(scope, stored, ProposalState::Approved, after, now).await
+            }
+            ProposedChange::Skill(proposed) => {
+                let (change, id) = self.skill_change(scope, &stored, &proposed, now).await?;
+                let run = Some(run_name("approve", now));
+                let applied = AppliedProposal { revision: None, run, skill: Some(id) };
+                stored.proposal.applied = Some(applied);
+                let state = ProposalState::Approved;
+                let view = self.store_decision(scope, stored, state, vec![change], now).await?;
+                self.sync_skill_files(scope).await?;
+                Ok(view)
             }
         }
     }
@@ -54,11 +67,15 @@ impl Engine {
     }
 
     /// Takes back an approved proposal: an identity file is again what it was, byte for byte if nothing else changed it
-    /// since. Fails if the caller is not the owner, if it is not approved, or if a later change stands in the way.
+    /// since, and a skill is gone or has its text before. Fails if the caller is not the owner, if it is not approved, or if a later change stands in the way.
     pub async fn roll_back_proposal(&self, scope: &Scope, id: MemoryId) -> Result<ProposalView> {
         let stored = self.open_proposal(scope, id, "rolled back", ProposalState::Approved).await?;
         let now = self.now().timestamp();
         let applied = stored.proposal.applied.clone();
+        if let ProposedChange::Skill(proposed) = stored.proposal.change.clone() {
+            let skill = applied.and_then(|applied| applied.skill);
+            return self.roll_back_skill_proposal(scope, stored, &proposed, skill).await;
+        }
         match (&stored.proposal.change, applied) {
             (ProposedChange::Layer(edit), Some(AppliedProposal { revision: Some(number), .. })) => {
                 self.restore_line(scope, edit, number).await?;
@@ -76,6 +93,25 @@ impl Engine {
             _ => {}
         }
         self.store_decision(scope, stored, ProposalState::RolledBack, Vec::new(), now).await
+    }
+
+    /// Takes back an approved skill or workflow.
+    async fn roll_back_skill_proposal(
+        &self,
+        scope: &Scope,
+        stored: StoredProposal,
+        proposed: &ProposedSkill,
+        skill: Option<MemoryId>,
+    ) -> Result<ProposalView> {
+        let now = self.now().timestamp();
+        let changes = match skill {
+            Some(id) => self.skill_way_back(scope, proposed, id, now).await?,
+            None => Vec::new(),
+        };
+        let state = ProposalState::RolledBack;
+        let view = self.store_decision(scope, stored, state, changes, now).await?;
+        self.sync_skill_files(scope).await?;
+        Ok(view)
     }
 
     /// Returns a proposal. Fails if the scope has none with this id.
@@ -209,21 +245,20 @@ impl Engine {
         })
     }
 
-    /// Stores a decision and the memories that it changes, as one run.
+    /// Stores a decision and the changes of memories that it makes, as one run.
     async fn store_decision(
         &self,
         scope: &Scope,
         stored: StoredProposal,
         state: ProposalState,
-        changed: Vec<Memory>,
+        mut changes: Vec<Change>,
         now: Timestamp,
     ) -> Result<ProposalView> {
         let proposal = Proposal { state, decided_at: Some(now), ..stored.proposal };
         let record = with_proposal(StoredProposal { proposal: proposal.clone(), ..stored }, now);
         let run = proposal.applied.as_ref().and_then(|applied| applied.run.clone());
         let run = run.filter(|_| state == ProposalState::Approved);
-        let all = changed.into_iter().chain([record.clone()]);
-        let changes = all.map(|memory| Change::Update(Box::new(memory))).collect();
+        changes.push(Change::Update(Box::new(record.clone())));
         let reason = match state {
             ProposalState::Approved => APPROVAL_CAUSE.to_owned(),
             other => format!("proposal: {}", other.as_str()),
@@ -232,6 +267,10 @@ impl Engine {
         self.store.apply(WriteBatch { run, ..write }).await?;
         Ok(ProposalView::of(&StoredProposal { memory: record, proposal }))
     }
+}
+
+fn updates(memories: Vec<Memory>) -> Vec<Change> {
+    memories.into_iter().map(|memory| Change::Update(Box::new(memory))).collect()
 }
 
 fn section_changed(layer: Layer, section: &str) -> Error {

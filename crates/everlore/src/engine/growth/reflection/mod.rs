@@ -7,16 +7,22 @@
 //! 2. `preferences.rs` reads what the user stated, and the turns in which they said it again or corrected it
 //!    (`growth/reflection/preferences.rs`). What came up often enough becomes a proposal for USER.md or SOUL.md, and a
 //!    line of an identity file that a newer statement superseded one to replace it.
-//! 3. A proposal that waits already, or that a person rejected, is left out. The rest are stored as memories of kind
+//! 3. `patterns.rs` counts recurring tool calls and pains that came back (`growth/patterns/`), proposes skills and workflows,
+//!    and measures the effect of those that exist.
+//! 4. A proposal that waits already, or that a person rejected, is left out. The rest are stored as memories of kind
 //!    `suggestion`, all in one run of the journal.
-//! 4. `decide.rs` applies an approved proposal, if what it was made against is unchanged, and takes it back.
+//! 5. `decide.rs` applies an approved proposal, if what it was made against is unchanged, and takes it back.
 
 mod decide;
 mod memory_changes;
 mod preferences;
+mod patterns;
+mod skill_changes;
 mod report;
 
 pub use report::{ProposalView, ReflectRequest, ReflectionReport};
+
+use std::collections::HashSet;
 
 use serde_json::json;
 
@@ -49,7 +55,7 @@ pub(in crate::engine) struct StoredProposal {
 
 impl Engine {
     /// Reviews the memories of a scope and proposes changes, as one run; with `dry_run`, only finds them. Calls
-    /// `progress` with the number of memories read. Nothing but proposals is written. Fails if memory is disabled for
+    /// `progress` with the number of memories read. Nothing but proposals and the measured effect of skills is written. Fails if memory is disabled for
     /// the agent, or if the store or an identity file fails.
     pub async fn reflect(
         &self,
@@ -64,6 +70,15 @@ impl Engine {
         let outdated = self.outdated(scope, &known).await?;
         let mut found = self.preference_proposals(scope, progress).await?;
         found.extend(self.memory_proposals(scope, &audited).await?);
+        let mut skills = self.stored_skills(scope, true).await?;
+        let scan = self.scan_patterns(scope, progress).await?;
+        let measured = self.measured_skills(scope, &skills, &scan.calls, now).await?;
+        for stored in &mut skills {
+            if let Some(memory) = measured.iter().find(|memory| memory.id == stored.memory.id) {
+                stored.memory = memory.clone();
+            }
+        }
+        found.extend(self.skill_proposals(scope, scan, &skills).await?);
         let is_blocking = |stored: &&StoredProposal| !outdated.contains(&stored.memory.id);
         let mut standing: Vec<Proposal> =
             known.iter().filter(is_blocking).map(|stored| stored.proposal.clone()).collect();
@@ -79,9 +94,12 @@ impl Engine {
         let new: Vec<StoredProposal> =
             new.into_iter().map(|proposal| self.new_record(scope, proposal, now)).collect();
         let gone = known.into_iter().filter(|stored| outdated.contains(&stored.memory.id));
-        let gone: Vec<Memory> = gone.map(|stored| withdrawn(stored, now)).collect();
+        let gone = gone.map(|stored| withdrawn(stored, now)).chain(measured).collect();
         let run =
             if request.dry_run { None } else { self.store_run(scope, &new, gone, now).await? };
+        if !request.dry_run {
+            self.sync_skills_after(scope).await;
+        }
         let proposals = new.iter().map(ProposalView::of).collect();
         Ok(ReflectionReport { run, dry_run: request.dry_run, proposals, left_out })
     }
@@ -96,6 +114,20 @@ impl Engine {
             |stored: &&StoredProposal| state.is_none_or(|state| stored.proposal.state == state);
         let all = self.stored_proposals(scope).await?;
         Ok(all.iter().filter(is_meant).map(ProposalView::of).collect())
+    }
+
+    /// Returns the open proposals that are not among `before`, withdrawn.
+    pub(in crate::engine) async fn withdrawn_imports(
+        &self,
+        scope: &Scope,
+        before: &HashSet<MemoryId>,
+        now: Timestamp,
+    ) -> Result<Vec<Memory>> {
+        let is_new = |stored: &StoredProposal| {
+            stored.proposal.state == ProposalState::Open && !before.contains(&stored.memory.id)
+        };
+        let all = self.stored_proposals(scope).await?.into_iter().filter(is_new);
+        Ok(all.map(|stored| withdrawn(stored, now)).collect())
     }
 
     async fn stored_proposals(&self, scope: &Scope) -> Result<Vec<StoredProposal>> {
@@ -127,6 +159,13 @@ impl Engine {
                     section_base(&text, &edit.section) == edit.base
                 }
                 ProposedChange::Memories { .. } => true,
+                ProposedChange::Skill(skill) => match &skill.base {
+                    None => true,
+                    Some(base) => {
+                        let known = self.stored_skill(scope, skill.form, &skill.name).await;
+                        known.is_ok_and(|known| known.memory.content == *base)
+                    }
+                },
             };
             outdated.extend((!holds || !is_current).then_some(stored.memory.id));
         }
@@ -136,6 +175,9 @@ impl Engine {
     fn new_record(&self, scope: &Scope, mut proposal: Proposal, now: Timestamp) -> StoredProposal {
         if self.masks_secrets(scope) {
             mask_all([&mut proposal.why]);
+            if let ProposedChange::Skill(skill) = &mut proposal.change {
+                mask_all([&mut skill.text]);
+            }
         }
         let target = proposal.change.target();
         let text = format!("{}\n\n{}", proposal.why, proposal.diff());
@@ -149,7 +191,7 @@ impl Engine {
         StoredProposal { memory, proposal }
     }
 
-    /// Stores new proposals and those that are withdrawn as one run; `None` if there are none.
+    /// Stores new proposals, those that are withdrawn and measured skills as one run; `None` if there are none.
     async fn store_run(
         &self,
         scope: &Scope,

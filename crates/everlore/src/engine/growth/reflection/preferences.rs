@@ -159,7 +159,11 @@ impl Engine {
 
     /// Returns how often a person saved a statement by hand; `None` if an agent did, which may have it from a page or a
     /// tool.
-    async fn saves_by_person(&self, scope: &Scope, id: MemoryId) -> Result<Option<usize>> {
+    pub(super) async fn saves_by_person(
+        &self,
+        scope: &Scope,
+        id: MemoryId,
+    ) -> Result<Option<usize>> {
         let query = JournalQuery { id: Some(id), ..JournalQuery::default() };
         let entries = self.store.journal().entries(scope, &query).await?;
         // A repeated statement gets a new time; other changes are none of it.
@@ -245,7 +249,7 @@ fn may_be_proposed(memory: &Memory) -> bool {
 }
 
 /// Returns `true` if the user said a turn, and it is no attempt to take the model over.
-fn is_by_user(turn: &Memory, scope: &Scope) -> bool {
+pub(super) fn is_by_user(turn: &Memory, scope: &Scope) -> bool {
     let speaker = turn.source.speaker.as_deref().unwrap_or_default();
     turn.kind == Kind::Turn
         && matches!(turn.source.role, None | Some(Role::User))

@@ -4,7 +4,10 @@ use serde::Serialize;
 
 use super::StoredProposal;
 use crate::{
-    growth::reflection::{ProposalReason, ProposalState},
+    growth::{
+        reflection::{ProposalReason, ProposalState, ProposedChange},
+        skill::ExpectedUse,
+    },
     types::{MemoryId, Timestamp},
 };
 
@@ -39,7 +42,7 @@ pub struct ProposalView {
     pub state: ProposalState,
     /// Finding that led to it.
     pub reason: ProposalReason,
-    /// Identity file that it changes, or `memories`.
+    /// Identity file that it changes, `memories`, or a skill or workflow by its name.
     pub target: String,
     /// Evidence in plain words.
     pub why: String,
@@ -47,6 +50,9 @@ pub struct ProposalView {
     pub diff: String,
     /// Memories and turns that are the evidence.
     pub evidence: Vec<MemoryId>,
+    /// Number of times that a skill or workflow would have applied so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_use: Option<ExpectedUse>,
     /// Time of the proposal.
     pub at: Timestamp,
     /// Time of the decision.
@@ -58,6 +64,10 @@ impl ProposalView {
     /// Describes a stored proposal.
     pub(super) fn of(stored: &StoredProposal) -> Self {
         let proposal = &stored.proposal;
+        let expected_use = match &proposal.change {
+            ProposedChange::Skill(skill) => Some(skill.expected),
+            _ => None,
+        };
         Self {
             id: stored.memory.id,
             state: proposal.state,
@@ -66,6 +76,7 @@ impl ProposalView {
             why: proposal.why.clone(),
             diff: proposal.diff(),
             evidence: proposal.evidence.clone(),
+            expected_use,
             at: stored.memory.created_at,
             decided_at: proposal.decided_at,
         }
