@@ -1,1 +1,1 @@
--- Kinds 8 to 10 (schedule, suggestion, trajectory) may be stored. Programs of older schemas would read them as turns.
+-- Kinds 8 to 11 (schedule, suggestion, trajectory, skill) may be stored. Programs of older schemas would read them as turns.

@@ -28,8 +28,8 @@ use crate::{
         tool_event::ToolEvent,
     },
     types::{
-        Actor, Experience, HOOK_CAUSE, JournalEntry, Kind, Memory, MemoryId, Origin, QUOTED_KEY,
-        Role, Scope, Status, Trust,
+        Actor, CALL_SESSION_KEY, Experience, HOOK_CAUSE, JournalEntry, Kind, Memory, MemoryId,
+        Origin, QUOTED_KEY, RecordedCall, Role, Scope, Status, Trust,
     },
 };
 
@@ -285,14 +285,14 @@ impl RecordedToolCall {
     /// Returns the call of a trajectory's record; `None` for any other memory.
     fn of(memory: &Memory) -> Option<Self> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        let call = memory.metadata.get("call").filter(|_| memory.kind == Kind::Trajectory)?;
-        let arguments = call.get("arguments");
-        let main = COMMAND_ARGUMENTS.iter().find_map(|name| text(arguments?.get(name)?));
+        let recorded =
+            RecordedCall::of_memory(memory).filter(|_| memory.kind == Kind::Trajectory)?;
+        let main = COMMAND_ARGUMENTS.iter().find_map(|name| text(recorded.arguments.get(name)?));
         Some(Self {
-            session: text(memory.metadata.get("session")?)?,
-            tool: text(call.get("name")?)?,
+            session: text(memory.metadata.get(CALL_SESSION_KEY)?)?,
+            tool: recorded.name,
             call: main.unwrap_or_default(),
-            worked: !call.get("failed").and_then(Value::as_bool).unwrap_or(false),
+            worked: !recorded.failed,
         })
     }
 }
