@@ -93,7 +93,7 @@ impl Engine {
             .into_iter()
             .filter_map(|(address, memory)| Some(map_point(&memory, *places.get(&address)?, now)))
             .collect();
-        points.sort_by(|one, other| (other.at, other.id).cmp(&(one.at, one.id)));
+        points.sort_by_key(|point| std::cmp::Reverse((point.at, point.id)));
         let waiting = chosen.len() - addresses.len();
         Ok(VectorMap { model: Some(model.name), points, total, waiting })
     }
