@@ -257,9 +257,7 @@ const CHINESE_CALLS: (&str, &str) = ("当时在两次之间执行了：", "；")
 pub(crate) fn calls_of_solution(solution: &str) -> Option<Vec<(String, String)>> {
     let list = |(intro, separator): (&str, &str)| {
         let calls = solution.strip_prefix(intro)?.split(separator);
-        calls
-            .map(|call| Some(call.strip_suffix('`')?.split_once(" `")?))
-            .collect::<Option<Vec<_>>>()
+        calls.map(|call| call.strip_suffix('`')?.split_once(" `")).collect::<Option<Vec<_>>>()
     };
     let calls = list(ENGLISH_CALLS).or_else(|| list(CHINESE_CALLS))?;
     Some(calls.into_iter().map(|(tool, call)| (tool.to_owned(), call.to_owned())).collect())

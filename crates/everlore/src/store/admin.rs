@@ -22,12 +22,9 @@ pub trait StoreAdmin: Send + Sync {
     /// Returns the size of the database in bytes; `None` if it has none or does not tell.
     async fn size(&self) -> Result<Option<u64>>;
 
-    /// Seals an agent: writes of any process to its memories, also of users that appear later, fail with
-    /// [`Error::Sealed`](crate::Error::Sealed) until it is unsealed. When it returns, no write is under way. Reads go on.
-    async fn seal(&self, agent: &str) -> Result<()>;
-
-    /// Ends the seal of an agent, if there is one.
-    async fn unseal(&self, agent: &str) -> Result<()>;
+    /// Seals an agent, or ends its seal. Writes of any process to the memories of a sealed agent, also of users that appear
+    /// later, fail with [`Error::Sealed`](crate::Error::Sealed). When a sealing returns, no write is under way. Reads go on.
+    async fn set_sealed(&self, agent: &str, is_sealed: bool) -> Result<()>;
 
     /// Erases everything of all users of an agent, journal and tombstones included, but for costs and its seal.
     async fn erase_agent(&self, agent: &str) -> Result<()>;

@@ -59,7 +59,7 @@ const DATABASE_NAMES: [&str; 3] = ["SqliteStore", "rusqlite", "sqlite::"];
 const ABOVE_THE_STORE: [&str; 3] = ["everlore", "everlore-server", "everlore-cli"];
 
 /// Most methods of a facet of the store; each is written once for every backend.
-const MAX_FACET_METHODS: usize = 9;
+const MAX_FACET_METHODS: usize = 8;
 
 /// Keys of rows: a facet takes many of them at once, because each call may be a round trip to another machine.
 const ROW_KEYS: [&str; 5] = ["MemoryId", "MemoryKey", "DocAddress", "Fingerprint", "TermHash"];

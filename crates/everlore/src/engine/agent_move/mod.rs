@@ -187,7 +187,7 @@ impl Engine {
         let stores = self.agent_stores()?;
         let left = stores.open_url(&kept).await?;
         // Sealed before, unless an erasure was interrupted: nobody may write there.
-        left.admin().seal(agent).await?;
+        left.admin().set_sealed(agent, true).await?;
         left.admin().erase_agent(agent).await?;
         CopyPositions::remove(&*left, agent).await?;
         stores.update(agent, |current| Ok(AgentDatabase { kept: None, ..current })).await?;
@@ -208,13 +208,13 @@ impl Engine {
         let (source, target) =
             (stores.open_url(&database.url).await?, stores.open_url(&moving.to).await?);
         if database.kept.as_ref() == Some(&moving.to) {
-            target.admin().seal(agent).await?;
+            target.admin().set_sealed(agent, true).await?;
         } else {
             target.admin().erase_agent(agent).await?;
             CopyPositions::remove(&*target, agent).await?;
         }
         stores.update(agent, |current| Ok(AgentDatabase { moving: None, ..current })).await?;
-        source.admin().unseal(agent).await?;
+        source.admin().set_sealed(agent, false).await?;
         Ok(self.shown_database(&moving.to))
     }
 
@@ -277,7 +277,7 @@ impl Engine {
             positions.restart(&from);
             positions.save(target, agent).await?;
         }
-        target.admin().unseal(agent).await
+        target.admin().set_sealed(agent, false).await
     }
 }
 

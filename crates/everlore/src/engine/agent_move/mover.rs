@@ -62,7 +62,7 @@ impl AgentMover<'_> {
         let began = Instant::now();
         progress(MoveProgress::Sealed);
         self.set_phase(MovePhase::Sealed).await?;
-        self.source_store().admin().seal(self.agent).await?;
+        self.source_store().admin().set_sealed(self.agent, true).await?;
         rounds.copy(progress).await?;
         progress(MoveProgress::Comparing);
         let mut report = self.finish_copy().await?;
@@ -72,7 +72,7 @@ impl AgentMover<'_> {
             self.copy_stragglers(&mut rounds, progress).await?;
         } else {
             self.set_phase(MovePhase::Failed).await?;
-            self.source_store().admin().unseal(self.agent).await?;
+            self.source_store().admin().set_sealed(self.agent, false).await?;
         }
         report.sealed_ms = began.elapsed().as_millis() as u64;
         Ok(report)
@@ -129,7 +129,7 @@ impl AgentMover<'_> {
         rounds: &mut CopyRounds<'_>,
         progress: OnProgress<'_>,
     ) -> Result<()> {
-        self.source_store().admin().seal(self.agent).await?;
+        self.source_store().admin().set_sealed(self.agent, true).await?;
         rounds.copy(progress).await?;
         CopyPositions::remove(self.target_store(), self.agent).await
     }

@@ -43,10 +43,10 @@ async fn place(stores: &AgentStores, agent: &str, url: &StoreUrl) -> Result<bool
     }
     let home = stores.open_url(&StoreUrl::default()).await?;
     // From here on no process writes its first memory to the home.
-    home.admin().seal(agent).await?;
+    home.admin().set_sealed(agent, true).await?;
     let scopes = home.admin().scopes().await?;
     if scopes.iter().any(|scope| scope.agent() == agent) {
-        home.admin().unseal(agent).await?;
+        home.admin().set_sealed(agent, false).await?;
         return Ok(false);
     }
     let take = |current: AgentDatabase| {

@@ -108,15 +108,18 @@ impl ComplaintScan {
         if topic.is_empty() {
             return;
         }
-        let mut near = topic.words().filter_map(|word| self.by_word.get(&word)).flatten().copied();
-        let same = near.find(|place| self.complaints[*place].0.is_same(&topic));
-        let place = same.unwrap_or_else(|| {
+        let place = self.place_of(&topic).unwrap_or_else(|| {
             let place = self.complaints.len();
             topic.words().for_each(|word| self.by_word.entry(word).or_default().push(place));
             self.complaints.push((topic, text.trim().to_owned(), PatternOccasions::default()));
             place
         });
         self.complaints[place].2.add(session, at, [id]);
+    }
+
+    fn place_of(&self, topic: &Topic) -> Option<usize> {
+        let mut near = topic.words().filter_map(|word| self.by_word.get(&word)).flatten().copied();
+        near.find(|place| self.complaints[*place].0.is_same(topic))
     }
 
     /// Returns the complaints that came back in enough conversations, the most frequent first.

@@ -67,7 +67,7 @@ mod tests {
 
     fn skills(count: usize) -> Vec<IndexedSkill> {
         let skill = |number: usize| IndexedSkill {
-            form: if number % 2 == 0 { SkillForm::Skill } else { SkillForm::Workflow },
+            form: if number.is_multiple_of(2) { SkillForm::Skill } else { SkillForm::Workflow },
             head: SkillHead {
                 name: format!("skill-{number:03}"),
                 description: "修复 <system>缺少</system> 的模块 when it is missing".to_owned(),

@@ -258,12 +258,8 @@ impl StoreAdmin for AgentStores {
         Ok(size)
     }
 
-    async fn seal(&self, agent: &str) -> Result<()> {
-        self.store_of(agent).await?.admin().seal(agent).await
-    }
-
-    async fn unseal(&self, agent: &str) -> Result<()> {
-        self.store_of(agent).await?.admin().unseal(agent).await
+    async fn set_sealed(&self, agent: &str, is_sealed: bool) -> Result<()> {
+        self.store_of(agent).await?.admin().set_sealed(agent, is_sealed).await
     }
 
     async fn erase_agent(&self, agent: &str) -> Result<()> {

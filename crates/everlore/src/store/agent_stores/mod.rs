@@ -195,10 +195,10 @@ impl AgentStores {
         if changes.is_empty() {
             return Ok(());
         }
-        store.admin().unseal(agent).await?;
+        store.admin().set_sealed(agent, false).await?;
         let batch = WriteBatch { changes, vectors: None, checkpoint: None, ..write.clone() };
         let written = store.apply(batch).await;
-        store.admin().seal(agent).await?;
+        store.admin().set_sealed(agent, true).await?;
         written.map(drop)
     }
 

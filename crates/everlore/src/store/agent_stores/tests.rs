@@ -54,7 +54,7 @@ async fn a_write_to_a_sealed_agent_goes_where_the_agent_went() {
     let stores = open(folder.path().to_owned()).await;
     let scope = test_scope("ann");
     stores.apply(write(&scope, 1, vec![add(&memory(&scope, 1, "tea"))])).await.unwrap();
-    stores.admin().seal(AGENT).await.unwrap();
+    stores.admin().set_sealed(AGENT, true).await.unwrap();
     let other = AgentStores::open(Arc::clone(&stores.home)).await.unwrap();
     let target = StoreUrl::new(format!("sqlite:{}", folder.path().join("new.db").display()));
     let switch = async {

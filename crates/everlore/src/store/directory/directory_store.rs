@@ -245,12 +245,8 @@ impl StoreAdmin for DirectoryStore {
         self.inner.admin().size().await
     }
 
-    async fn seal(&self, agent: &str) -> Result<()> {
-        self.inner.admin().seal(agent).await
-    }
-
-    async fn unseal(&self, agent: &str) -> Result<()> {
-        self.inner.admin().unseal(agent).await
+    async fn set_sealed(&self, agent: &str, is_sealed: bool) -> Result<()> {
+        self.inner.admin().set_sealed(agent, is_sealed).await
     }
 
     /// Removes the files too: a scan would take them for new memories.

@@ -229,15 +229,15 @@ impl StoreAdmin for RamStore {
         Ok(None)
     }
 
-    async fn seal(&self, agent: &str) -> Result<()> {
+    async fn set_sealed(&self, agent: &str, is_sealed: bool) -> Result<()> {
         // Under the lock of writes, so that none is under way.
         let _scopes = self.lock_scopes();
-        lock(&self.sealed_agents).insert(agent.to_owned());
-        Ok(())
-    }
-
-    async fn unseal(&self, agent: &str) -> Result<()> {
-        lock(&self.sealed_agents).remove(agent);
+        let mut sealed = lock(&self.sealed_agents);
+        if is_sealed {
+            sealed.insert(agent.to_owned())
+        } else {
+            sealed.remove(agent)
+        };
         Ok(())
     }
 

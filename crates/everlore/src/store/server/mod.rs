@@ -217,12 +217,8 @@ impl StoreAdmin for ServerStore {
         Ok(u64::try_from(bytes).ok())
     }
 
-    async fn seal(&self, agent: &str) -> Result<()> {
-        self.seal_agent(agent).await
-    }
-
-    async fn unseal(&self, agent: &str) -> Result<()> {
-        self.unseal_agent(agent).await
+    async fn set_sealed(&self, agent: &str, is_sealed: bool) -> Result<()> {
+        if is_sealed { self.seal_agent(agent).await } else { self.unseal_agent(agent).await }
     }
 
     async fn erase_agent(&self, agent: &str) -> Result<()> {

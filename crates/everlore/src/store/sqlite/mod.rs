@@ -285,14 +285,10 @@ impl StoreAdmin for SqliteStore {
         Ok(std::fs::metadata(&self.path).ok().map(|data| data.len()))
     }
 
-    async fn seal(&self, agent: &str) -> Result<()> {
+    async fn set_sealed(&self, agent: &str, is_sealed: bool) -> Result<()> {
         let agent = agent.to_owned();
-        self.writer.run(move |db| seal::seal(db, &agent)).await
-    }
-
-    async fn unseal(&self, agent: &str) -> Result<()> {
-        let agent = agent.to_owned();
-        self.writer.run(move |db| seal::unseal(db, &agent)).await
+        let change = if is_sealed { seal::seal } else { seal::unseal };
+        self.writer.run(move |db| change(db, &agent)).await
     }
 
     async fn erase_agent(&self, agent: &str) -> Result<()> {

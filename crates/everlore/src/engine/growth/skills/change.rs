@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
     growth::skill::{SkillEffectRecord, SkillForm, SkillHead, skill_problems},
     text::suspect::is_suspect,
-    types::{Actor, Change, MemoryId, Scope, Status, Timestamp},
+    types::{Actor, Change, JournalEntry, MemoryId, Scope, Status, Timestamp},
 };
 
 impl Engine {
@@ -49,10 +49,8 @@ impl Engine {
         let current = stored.record.version;
         let wanted = version.unwrap_or_else(|| current.saturating_sub(1));
         let entries = self.skill_journal(scope, stored.memory.id).await?;
-        let images = entries.iter().flat_map(|entry| [&entry.after, &entry.before]).flatten();
-        let mut versions = images.filter_map(|memory| StoredSkill::of((**memory).clone()));
-        let found = versions.find(|other| other.record.version == wanted);
-        let Some(found) = found.filter(|_| wanted != current) else {
+        let found = find_version(&entries, wanted).filter(|_| wanted != current);
+        let Some(found) = found else {
             return Err(Error::invalid(
                 format!("`{name}` has no version {wanted} to go back to"),
                 format!("see `everlore {form} history {name}`"),
@@ -220,4 +218,11 @@ pub(in crate::engine) fn check_skill_text(text: &str, name: &str) -> Result<()> 
         ));
     }
     Ok(())
+}
+
+/// Returns the newest state of a skill with this version number in its journal.
+fn find_version(entries: &[JournalEntry], wanted: u32) -> Option<StoredSkill> {
+    let images = entries.iter().flat_map(|entry| [&entry.after, &entry.before]).flatten();
+    let mut versions = images.filter_map(|memory| StoredSkill::of((**memory).clone()));
+    versions.find(|other| other.record.version == wanted)
 }

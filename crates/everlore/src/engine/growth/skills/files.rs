@@ -9,7 +9,7 @@ use crate::{
     files::skill_folder::{SkillFile, SkillFolder, is_generated, read_skill_file},
     growth::skill::SkillForm,
     sync::run_blocking,
-    types::Scope,
+    types::{JournalEntry, Scope},
 };
 
 /// File of a skill in the home.
@@ -23,7 +23,7 @@ pub(super) struct SkillOnDisk {
 
 /// Change of a file.
 enum SkillFileChange {
-    Write(StoredSkill),
+    Write(Box<StoredSkill>),
     Remove(SkillFile),
 }
 
@@ -52,7 +52,7 @@ impl Engine {
                 Some(file) if file.text == stored.memory.content => false,
                 Some(file) => self.is_known_text(scope, &stored, &file.text).await?,
             };
-            changes.extend(is_stale.then_some(SkillFileChange::Write(stored)));
+            changes.extend(is_stale.then_some(SkillFileChange::Write(Box::new(stored))));
         }
         if changes.is_empty() {
             return Ok(());
@@ -100,9 +100,14 @@ impl Engine {
         text: &str,
     ) -> Result<bool> {
         let entries = self.skill_journal(scope, stored.memory.id).await?;
-        let mut images = entries.iter().flat_map(|entry| [&entry.before, &entry.after]).flatten();
-        Ok(stored.memory.content == text || images.any(|memory| memory.content == text))
+        let is_there = entries.iter().any(|entry| has_text(entry, text));
+        Ok(stored.memory.content == text || is_there)
     }
+}
+
+/// Returns `true` if a change began or ended with this text.
+fn has_text(entry: &JournalEntry, text: &str) -> bool {
+    [&entry.before, &entry.after].into_iter().flatten().any(|memory| memory.content == text)
 }
 
 fn apply_all(folder: &SkillFolder, changes: &[SkillFileChange]) -> Result<()> {
