@@ -18,8 +18,9 @@ WITH_DATABASES := EVERLORE_TEST_DATABASES="$(DATABASES)" $(PYTHON) tools/databas
 # The Node.js among the clients builds the web page; elsewhere than on Linux it is the one on the path.
 WITH_NODE := PATH="$(CLIENTS)/node/node_modules/.bin:$$PATH"
 UI_MODULES := ui/node_modules/ready
-# The program that the page tests start.
+# The program that the page tests start, and how it is built: as the tests build it, so that nothing is compiled twice.
 DEBUG_EVERLORE = $(abspath $(or $(CARGO_TARGET_DIR),target))/debug/everlore
+BUILD_DEBUG_EVERLORE := $(CARGO) test --locked --workspace --no-run --quiet
 
 # Where `make small-model` keeps the model, its log and the report; which program it tries, built first if none is named; and
 # further options of tools/small_model/run.py.
@@ -98,12 +99,12 @@ ui-check: $(UI_MODULES)
 
 ui-pages: $(UI_MODULES)
 	@sh tools/browser.sh
-	$(CARGO) build --locked -p everlore-cli
+	$(BUILD_DEBUG_EVERLORE)
 	cd ui && $(WITH_NODE) EVERLORE="$(DEBUG_EVERLORE)" node tests/pages/run.mjs
 
 screenshots: $(UI_MODULES) ## picture every page of the web page: ui/screenshots
 	@sh tools/browser.sh fonts
-	$(CARGO) build --locked -p everlore-cli
+	$(BUILD_DEBUG_EVERLORE)
 	cd ui && $(WITH_NODE) EVERLORE="$(DEBUG_EVERLORE)" node tests/pages/screenshots.mjs
 
 # As with the clients: no script of a package is run, and `npm ci` would want the parts for other systems in the lock.
@@ -186,7 +187,7 @@ packages: wheel ## install the wheel into clean environments and run all its tes
 
 # It needs no extension module: the client talks to the debug server.
 python-test: $(CLIENTS)/python/ready ## test the Python client against a debug server
-	$(CARGO) build --locked -p everlore-cli
+	$(BUILD_DEBUG_EVERLORE)
 	cd python && EVERLORE="$(DEBUG_EVERLORE)" PYTHONPATH=src $(CLIENTS)/python/bin/python -B -m pytest -q -p no:cacheprovider \
 		tests/test_api.py tests/test_client.py
 

@@ -119,7 +119,7 @@ const NEAR_WORDS: &[NearWords] = &[
     NearWords { command: "memory stats", words: &["stats", "count", "统计"] },
     NearWords {
         command: "doctor",
-        words: &["check", "diagnose", "health", "repair", "fix", "检查", "诊断", "修复"],
+        words: &["check", "diagnose", "repair", "fix", "检查", "诊断", "修复"],
     },
     NearWords { command: "--help", words: &["?", "man", "帮助", "命令"] },
     NearWords { command: "--version", words: &["version", "ver", "版本"] },

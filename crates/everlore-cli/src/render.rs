@@ -109,7 +109,7 @@ enum CellFit {
 }
 
 impl CellFit {
-    fn apply(&self, cell: &str, cells: usize) -> String {
+    fn shorten(&self, cell: &str, cells: usize) -> String {
         match self {
             Self::Wrap => wrap(cell, cells).join("\n"),
             Self::Cut => truncate_width(cell, cells),
@@ -146,7 +146,7 @@ fn fitted(table: &Table, width: usize, fit: &CellFit) -> Table {
     let widest = |cell: &str| cell.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
     let widths = fit_columns(&measure(&widest), &measure(&|cell| fit.least(cell)), width);
     let fit_row = |row: &Vec<String>| {
-        row.iter().zip(&widths).map(|(cell, cells)| fit.apply(cell, *cells)).collect::<Vec<_>>()
+        row.iter().zip(&widths).map(|(cell, cells)| fit.shorten(cell, *cells)).collect::<Vec<_>>()
     };
     let mut narrow = new_table(&[]);
     if let Some(header) = &header {

@@ -11,7 +11,7 @@ use axum::{
     http::{HeaderMap, HeaderName, StatusCode, header},
     routing::post,
 };
-use everlore::types::Timestamp;
+use everlore::{Error, types::Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -88,10 +88,8 @@ pub(crate) async fn sign_in(
         (Some(code), None) => redeem_code(&app, &code)?,
         (None, Some(secret)) => authenticate_secret(&app, Some(secret.trim()))?.secret,
         _ => {
-            return Err(Problem::invalid(
-                "there is no code and no secret, or both",
-                "send one of them",
-            ));
+            let message = "there is no code and no secret, or both";
+            return Err(Error::invalid(message, "send one of them").into());
         }
     };
     let program = headers.get(header::USER_AGENT).and_then(|program| program.to_str().ok());

@@ -306,7 +306,7 @@ fn the_short_ways_in_do_what_the_long_ones_do() {
     }
     let undone = home.run(&["undo"]);
     assert_eq!((undone.code, undone.out.trim()), (0, "undone: change 2"));
-    assert_eq!(home.run(&["search", "龙井茶"]).code, 1);
+    assert!(!home.run(&["search", "龙井茶"]).out.contains("龙井"));
     assert_eq!(home.run(&["redo"]).out.trim(), "redone: change 2");
-    assert_eq!(home.run(&["search", "龙井茶"]).code, 0);
+    assert!(home.run(&["search", "龙井茶"]).out.contains("龙井"));
 }

@@ -118,7 +118,9 @@ fn named_commands(page: &str) -> Vec<String> {
 /// Looks a command up in the reference: its subcommands have a heading, and its options a row there or among the
 /// global ones.
 fn command_exists(reference: &str, command: &str) -> bool {
-    let words = command_words(command);
+    // `search` is another name of `recall`; the reference has one heading for both.
+    let command = command.replacen("everlore search ", "everlore recall ", 1);
+    let words = command_words(&command);
     let section = |depth: usize| {
         let heading = format!("\n## {}\n", words.get(..depth)?.join(" "));
         Some(reference.split_once(&heading)?.1.split("\n## ").next().unwrap_or_default())

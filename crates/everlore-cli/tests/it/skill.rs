@@ -64,7 +64,7 @@ fn a_skill_is_shown_versioned_measured_and_removed() {
     assert_eq!(home.json(&["skill", "list", "--retired"])["skills"][0]["state"], "retired");
     home.json(&["skill", "restore", &name]);
     assert_eq!(home.json(&["skill", "worked", &name])["effect"]["failed"], 3);
-    assert!(home.run(&["prompt"]).out.contains(&format!("- {name}: ")));
+    assert!(home.run(&["prompt", "show"]).out.contains(&format!("- {name}: ")));
     home.json(&["skill", "rm", &name]);
     assert!(!folder.exists());
     home.run(&["memory", "undo"]);

@@ -47,6 +47,7 @@ pub(super) struct SkillTextBody {
 #[serde(default, deny_unknown_fields)]
 pub(super) struct SkillVersionBody {
     /// Number of the version; the one before the current if left out.
+    #[schema(minimum = 1, maximum = 4_294_967_295_u32)]
     version: Option<u32>,
 }
 

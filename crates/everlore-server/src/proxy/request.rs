@@ -267,8 +267,10 @@ impl ProxiedRequest {
             &client["session_id"],
             &client["thread_id"],
         ];
-        let cache_key =
-            body.prompt_cache_key.and_then(json_string).filter(|key| is_session_id(key));
+        let cache_key = body
+            .prompt_cache_key
+            .and_then(json_string)
+            .filter(|key| super::session::is_session_id(key));
         self.session = named.into_iter().find_map(Value::as_str).map(str::to_owned);
         self.session =
             self.session.take().or_else(|| body.session_id.and_then(json_string)).or(cache_key);
@@ -333,15 +335,6 @@ fn unanswered_before(
         })
     };
     (start..last).filter_map(unanswered).collect()
-}
-
-/// Returns `true` for a cache key that names one conversation: Codex and opencode send its id, others a constant.
-fn is_session_id(key: &str) -> bool {
-    let groups: Vec<&str> = key.split('-').collect();
-    let is_hex = |group: &&str| group.chars().all(|c| c.is_ascii_hexdigit());
-    let is_uuid = groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12]);
-    is_uuid && groups.iter().all(is_hex)
-        || ["ses_", "sess_", "conv_", "thread_"].iter().any(|prefix| key.starts_with(prefix))
 }
 
 /// Returns the session in the `user_id` of Claude Code.

@@ -185,3 +185,12 @@ pub(super) fn short_digest(parts: &[&str]) -> String {
     }
     hex(&digest.finalize()[..8])
 }
+
+/// Returns `true` for a cache key that names one conversation: Codex and opencode send its id, others a constant.
+pub(super) fn is_session_id(key: &str) -> bool {
+    let groups: Vec<&str> = key.split('-').collect();
+    let is_hex = |group: &&str| group.chars().all(|c| c.is_ascii_hexdigit());
+    let is_uuid = groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12]);
+    is_uuid && groups.iter().all(is_hex)
+        || ["ses_", "sess_", "conv_", "thread_"].iter().any(|prefix| key.starts_with(prefix))
+}

@@ -65,7 +65,9 @@ pub use server::ServerStore;
 pub use shared_documents::{SharedDocument, SharedDocuments};
 pub use sqlite::SqliteStore;
 pub use uri_index::{AddressQuery, SessionSummary, UriChild, UriIndex};
-pub use usage::{InjectedMemory, InjectedTier, Injection, UsageCounts, UsageLog, UsageRecord};
+pub use usage::{
+    InjectedMemory, InjectedTier, Injection, UsageCounts, UsageLines, UsageLog, UsageRecord,
+};
 pub use vector_cache::{VectorCache, VectorCacheStatus, VectorInsert, VectorLookup};
 
 use crate::{

@@ -19,11 +19,13 @@ pub trait UsageLog: Send + Sync {
     /// deleted.
     async fn injected(&self, scope: &Scope, session: &str) -> Result<Vec<(MemoryId, Vec<u8>)>>;
 
-    /// Returns all lines of a conversation, oldest first.
-    async fn of_session(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>>;
-
-    /// Returns the lines of a conversation that were not compared with an answer yet, oldest first.
-    async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>>;
+    /// Returns lines of a conversation, oldest first.
+    async fn of_session(
+        &self,
+        scope: &Scope,
+        session: &str,
+        lines: UsageLines,
+    ) -> Result<Vec<UsageRecord>>;
 
     /// Stores the verdicts on lines: `true` if the answer used the memory.
     async fn set_used(&self, scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()>;
@@ -39,6 +41,15 @@ pub trait UsageLog: Send + Sync {
 
     /// Removes the lines before a moment and returns how many there were.
     async fn prune(&self, scope: &Scope, before: Timestamp) -> Result<usize>;
+}
+
+/// Lines of a conversation that are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UsageLines {
+    /// All lines.
+    All,
+    /// Lines that were not compared with an answer yet.
+    Unanswered,
 }
 
 /// Memories injected into one prompt.

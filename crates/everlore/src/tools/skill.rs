@@ -20,7 +20,9 @@ Read a skill or workflow that the user approved: what to do, step by step, for a
 name it lists them.
 
 Use it before you do what one is for; <agent-skills> in the prompt names them. Afterwards call it again with the name and outcome \
-worked or failed: three failures in a row retire it. A skill is the user's wish; what the user says now comes first.";
+worked or failed: three failures in a row retire it. A skill is the user's wish; what the user says now comes first.
+
+Do not use it to look up facts: memory_recall finds those.";
 
 #[derive(Deserialize)]
 struct SkillReadInput {

@@ -2,6 +2,7 @@
 
 mod variant_names;
 mod scope;
+mod kind;
 mod memory;
 mod tier;
 mod weight;
@@ -31,9 +32,10 @@ pub use check::{
 pub(crate) use clock::{Clock, system_now, to_millisecond, within_calendar};
 pub(crate) use experience::error_keys;
 pub use experience::{EXPERIENCE_KEY, Experience};
+pub use kind::Kind;
 pub use memory::{
-    Fingerprint, Kind, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, MemorySource,
-    OVERVIEW_KEY, Origin, QUOTED_KEY, Role, Status,
+    Fingerprint, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, MemorySource, OVERVIEW_KEY,
+    Origin, QUOTED_KEY, Role, Status,
 };
 pub(crate) use memory::{SCHEDULE_KEY, VALID_UNTIL_KEY};
 pub use new_check::NewCheck;

@@ -36,12 +36,12 @@ fn set_now(time: &str) {
 }
 
 /// Empty database of one test.
-pub(crate) struct TestDatabase {
+pub(crate) struct ScratchDatabase {
     server: String,
     name: String,
 }
 
-impl TestDatabase {
+impl ScratchDatabase {
     /// Creates a database on the server that an environment variable names.
     pub(crate) async fn create(variable: &str) -> Self {
         let server = std::env::var(variable).unwrap_or_else(|_| {
@@ -89,7 +89,7 @@ async fn run_on(server: &str, statement: &str) {
     }
 }
 
-async fn two_engines(database: &TestDatabase) -> (Engine, Engine) {
+async fn two_engines(database: &ScratchDatabase) -> (Engine, Engine) {
     let open = async || Engine::builder(database.open().await).clock(now).build();
     (open().await, open().await)
 }
@@ -97,7 +97,7 @@ async fn two_engines(database: &TestDatabase) -> (Engine, Engine) {
 #[tokio::test]
 async fn of_two_servers_of_a_database_one_tells_a_reminder() {
     for variable in VARIABLES {
-        let database = TestDatabase::create(variable).await;
+        let database = ScratchDatabase::create(variable).await;
         let (one, other) = two_engines(&database).await;
         let owner = scope("wang");
         set_now("2026-03-02T12:00:00Z");
@@ -123,7 +123,7 @@ async fn of_two_servers_of_a_database_one_tells_a_reminder() {
 #[tokio::test]
 async fn of_two_servers_of_a_database_one_runs_a_job() {
     for variable in VARIABLES {
-        let database = TestDatabase::create(variable).await;
+        let database = ScratchDatabase::create(variable).await;
         let (one, other) = two_engines(&database).await;
         set_now("2026-03-02T12:00:00Z");
         for user in ["ann", "ben", "王"] {
@@ -145,7 +145,7 @@ async fn of_two_servers_of_a_database_one_runs_a_job() {
 #[tokio::test]
 async fn a_trajectory_and_the_size_of_the_database_are_read_from_every_server() {
     for variable in VARIABLES {
-        let database = TestDatabase::create(variable).await;
+        let database = ScratchDatabase::create(variable).await;
         let (one, other) = two_engines(&database).await;
         set_now("2026-03-02T12:00:00Z");
         let turns = crate::trajectories::chinese();
@@ -165,7 +165,7 @@ fn upkeep_runs(report: &HeartbeatReport) -> usize {
     runs.map(|run| run.scopes).sum()
 }
 
-async fn close(database: TestDatabase, one: Engine, other: Engine) {
+async fn close(database: ScratchDatabase, one: Engine, other: Engine) {
     one.admin().close().await;
     other.admin().close().await;
     database.drop().await;

@@ -10,7 +10,9 @@ use everlore::{
     internal::ingest::TextSketch,
     internal::{injected_sketches, store_of},
     llm::{BuiltinEmbedder, TokenUsage},
-    store::{InjectedTier, JournalQuery, ListOrder, ListQuery, MemoryFilter, RamStore, Store},
+    store::{
+        InjectedTier, JournalQuery, ListOrder, ListQuery, MemoryFilter, RamStore, Store, UsageLines,
+    },
     types::{Actor, Change, Timestamp, WriteBatch},
 };
 
@@ -187,7 +189,11 @@ async fn what_is_held_out_is_not_told_earns_nothing_and_is_compared() {
             let session = format!("会话{number}");
             let shown = ask(&engine, &owner, &session, "我的狗叫什么名字？").await;
             engine.flush_usage().await;
-            let lines = store_of(&engine).usage().unanswered(&owner, &session).await.unwrap();
+            let lines = store_of(&engine)
+                .usage()
+                .of_session(&owner, &session, UsageLines::Unanswered)
+                .await
+                .unwrap();
             assert_eq!(lines.len(), 1);
             assert_eq!(shown.is_empty(), lines[0].injected.shown == InjectedTier::HeldOut);
             let answer = if shown.is_empty() { "我不知道。" } else { "你的狗叫小黑。" };

@@ -13,8 +13,8 @@ use everlore::{
         Injection, Journal, JournalQuery, Ledger, ListOrder, ListQuery, Memories, MemoryFilter,
         MemoryKey, NewEmbedding, NewTokenVectors, PendingSession, ScopeCounts, SearchIndex,
         Segment, SessionLease, SessionSummary, SharedDocuments, Store, StoreAdmin, TermHash,
-        TokenVectors, UnreadTurns, UriChild, UriIndex, UsageCounts, UsageLog, UsageRecord,
-        VectorCache,
+        TokenVectors, UnreadTurns, UriChild, UriIndex, UsageCounts, UsageLines, UsageLog,
+        UsageRecord, VectorCache,
     },
     types::{
         AppliedChange, EmbeddingModelId, Fingerprint, JournalEntry, Memory, QuarantinedDraft, Role,
@@ -146,8 +146,7 @@ counted!(uris: UriIndex {
 counted!(usage: UsageLog {
     fn record(scope: &Scope, prompt: Injection) -> Result<()>;
     fn injected(scope: &Scope, session: &str) -> Result<Vec<(MemoryId, Vec<u8>)>>;
-    fn of_session(scope: &Scope, session: &str) -> Result<Vec<UsageRecord>>;
-    fn unanswered(scope: &Scope, session: &str) -> Result<Vec<UsageRecord>>;
+    fn of_session(scope: &Scope, session: &str, lines: UsageLines) -> Result<Vec<UsageRecord>>;
     fn set_used(scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()>;
     fn awaiting_weight_update(scope: &Scope) -> Result<Vec<UsageRecord>>;
     fn mark_weights_updated(scope: &Scope, lines: Vec<u64>) -> Result<()>;

@@ -258,7 +258,8 @@ impl ScenarioPlayer {
     async fn learn(&self, rest: &str) {
         let (pain, solution) = rest.split_once(" | ").unwrap();
         let (pain, solution) = (pain.to_owned(), solution.to_owned());
-        let new = NewExperience { pain, solution, ..NewExperience::default() };
+        let outcome = "worked".to_owned();
+        let new = NewExperience { pain, solution, outcome, ..NewExperience::default() };
         self.engine.add_experience(&self.scope, new).await.unwrap();
     }
 
@@ -442,7 +443,7 @@ async fn check(name: &str) {
     }
     #[cfg(any(feature = "postgres", feature = "mysql"))]
     for variable in crate::databases::VARIABLES {
-        let database = crate::databases::TestDatabase::create(variable).await;
+        let database = crate::databases::ScratchDatabase::create(variable).await;
         let folder = tempfile::tempdir().unwrap();
         let play = ScenarioPlayer::new(database.open().await, folder.path(), with_model);
         assert_eq!(

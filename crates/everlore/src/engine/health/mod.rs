@@ -1,5 +1,8 @@
 //! Health: the state of everything in one call, with what to do about it. It asks no model and no other server than the
 //! database, and checks no files in depth: `everlore doctor` does.
+//!
+//! 1. The parts of the store and of the home are asked for their state (`report.rs`).
+//! 2. Each state that needs attention becomes a warning with what to do (`warnings.rs`); the gravest is the status.
 
 mod report;
 mod warnings;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::super::{Engine, SCAN_PAGE};
 use crate::{
     error::Result,
-    store::{InjectedTier, UsageRecord},
+    store::{InjectedTier, UsageLines, UsageRecord},
     types::{Fingerprint, Memory, MemoryId, Role, Scope, Timestamp},
 };
 
@@ -50,7 +50,7 @@ impl Engine {
     pub async fn past_prompts(&self, scope: &Scope, session: &str) -> Result<Vec<PastPrompt>> {
         self.flush_usage().await;
         let session = &*self.stored_session(scope, session);
-        let lines = self.store.usage().of_session(scope, session).await?;
+        let lines = self.store.usage().of_session(scope, session, UsageLines::All).await?;
         if lines.is_empty() {
             return Ok(Vec::new());
         }

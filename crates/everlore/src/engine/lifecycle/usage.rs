@@ -9,7 +9,7 @@ use crate::{
     error::{Error, Result},
     ingest::TextSketch,
     recall::{self, BlockRequest, Hit, MemoryBlock, RecallRequest},
-    store::{InjectedMemory, InjectedTier, Injection, UsageCounts, UsageRecord},
+    store::{InjectedMemory, InjectedTier, Injection, UsageCounts, UsageLines, UsageRecord},
     text::{
         excerpt::excerpt,
         sentences::sentences,
@@ -202,7 +202,7 @@ impl Engine {
     }
 
     async fn check_usage(&self, scope: &Scope, session: &str, answer: &str) -> Result<AnswerUsage> {
-        let open = self.store.usage().unanswered(scope, session).await?;
+        let open = self.store.usage().of_session(scope, session, UsageLines::Unanswered).await?;
         let last = open.iter().map(|line| line.turn).max();
         let lines: Vec<UsageRecord> =
             open.into_iter().filter(|line| Some(line.turn) == last).collect();

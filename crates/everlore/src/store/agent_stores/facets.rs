@@ -8,7 +8,8 @@ use crate::{
     store::{
         AddressQuery, DocAddress, Injection, Journal, JournalQuery, ListQuery, Memories, MemoryKey,
         ScopeCounts, SearchIndex, Segment, SessionSummary, UriChild, UriIndex, UsageCounts,
-        UsageLog, UsageRecord, VectorCache, VectorCacheStatus, VectorInsert, VectorLookup,
+        UsageLines, UsageLog, UsageRecord, VectorCache, VectorCacheStatus, VectorInsert,
+        VectorLookup,
     },
     text::terms::TermHash,
     types::{
@@ -74,8 +75,7 @@ routed_facet! { uris: UriIndex
 routed_facet! { usage: UsageLog
     fn record(scope, prompt: Injection) -> ();
     fn injected(scope, session: &str) -> Vec<(MemoryId, Vec<u8>)>;
-    fn of_session(scope, session: &str) -> Vec<UsageRecord>;
-    fn unanswered(scope, session: &str) -> Vec<UsageRecord>;
+    fn of_session(scope, session: &str, lines: UsageLines) -> Vec<UsageRecord>;
     fn set_used(scope, verdicts: Vec<(u64, bool)>) -> ();
     fn awaiting_weight_update(scope) -> Vec<UsageRecord>;
     fn mark_weights_updated(scope, lines: Vec<u64>) -> ();

@@ -49,7 +49,7 @@ pub(crate) async fn what_prompts_were_given_is_kept_until_it_is_answered(store: 
     log.record(&scope, injection("会话", 30, vec![injected_memory(&two, InjectedTier::Overview)]))
         .await
         .unwrap();
-    let open = log.unanswered(&scope, "s1").await.unwrap();
+    let open = log.of_session(&scope, "s1", UsageLines::Unanswered).await.unwrap();
     let lines: Vec<_> =
         open.iter().map(|line| (line.seq, line.turn, line.injected.shown)).collect();
     assert_eq!(
@@ -64,17 +64,17 @@ pub(crate) async fn what_prompts_were_given_is_kept_until_it_is_answered(store: 
     let sketch = one.content.as_bytes().to_vec();
     assert_eq!(log.injected(&scope, "s1").await.unwrap(), [(one.id, sketch)]);
     assert_eq!(log.injected(&other, "s1").await.unwrap(), []);
-    assert_eq!(log.unanswered(&other, "s1").await.unwrap(), []);
+    assert_eq!(log.of_session(&other, "s1", UsageLines::Unanswered).await.unwrap(), []);
     assert_eq!(log.awaiting_weight_update(&scope).await.unwrap(), []);
 
-    assert_eq!(log.of_session(&scope, "s1").await.unwrap(), open);
-    assert_eq!(log.of_session(&other, "s1").await.unwrap(), []);
+    assert_eq!(log.of_session(&scope, "s1", UsageLines::All).await.unwrap(), open);
+    assert_eq!(log.of_session(&other, "s1", UsageLines::All).await.unwrap(), []);
 
     log.set_used(&scope, vec![(1, true), (2, false)]).await.unwrap();
-    let all = log.of_session(&scope, "s1").await.unwrap();
+    let all = log.of_session(&scope, "s1", UsageLines::All).await.unwrap();
     let verdicts: Vec<_> = all.iter().map(|line| (line.seq, line.used)).collect();
     assert_eq!(verdicts, [(1, Some(true)), (2, Some(false)), (3, None)]);
-    let left = log.unanswered(&scope, "s1").await.unwrap();
+    let left = log.of_session(&scope, "s1", UsageLines::Unanswered).await.unwrap();
     assert_eq!(left.iter().map(|line| line.seq).collect::<Vec<_>>(), [3]);
     let pending = log.awaiting_weight_update(&scope).await.unwrap();
     let used: Vec<_> = pending.iter().map(|line| (line.seq, line.used)).collect();
@@ -102,11 +102,14 @@ pub(crate) async fn the_usage_log_is_bounded_by_count_and_age(store: TestStore) 
         let prompt = injection("s", second, vec![injected_memory(&one, InjectedTier::Full)]);
         store.usage().record(&scope, Injection { max_lines: 5, ..prompt }).await.unwrap();
     }
-    let lines = store.usage().unanswered(&scope, "s").await.unwrap();
+    let lines = store.usage().of_session(&scope, "s", UsageLines::Unanswered).await.unwrap();
     assert_eq!(lines.iter().map(|line| line.turn).collect::<Vec<_>>(), [16, 17, 18, 19, 20]);
     assert_eq!(store.usage().prune(&scope, time(18)).await.unwrap(), 3);
     assert_eq!(store.usage().prune(&test_scope("b"), time(99)).await.unwrap(), 0);
-    assert_eq!(store.usage().unanswered(&scope, "s").await.unwrap().len(), 2);
+    assert_eq!(
+        store.usage().of_session(&scope, "s", UsageLines::Unanswered).await.unwrap().len(),
+        2
+    );
 }
 
 pub(crate) async fn an_erased_memory_leaves_no_line_and_a_deleted_one_its_sketch(store: TestStore) {
@@ -196,6 +199,6 @@ pub(crate) async fn what_a_tool_tells_belongs_to_the_prompt_before_it(store: Tes
     for prompt in [tells(&one, true), tells(&two, true), tells(&one, false), tells(&two, true)] {
         store.usage().record(&scope, prompt).await.unwrap();
     }
-    let lines = store.usage().unanswered(&scope, "s").await.unwrap();
+    let lines = store.usage().of_session(&scope, "s", UsageLines::Unanswered).await.unwrap();
     assert_eq!(lines.iter().map(|line| line.turn).collect::<Vec<_>>(), [1, 1, 2, 2]);
 }

@@ -14,7 +14,7 @@ use crate::{
     error::Result,
     store::{
         ledger::{Ledger, LedgerEntry, ModelSpend},
-        usage::{InjectedTier, Injection, UsageCounts, UsageLog, UsageRecord},
+        usage::{InjectedTier, Injection, UsageCounts, UsageLines, UsageLog, UsageRecord},
     },
     sync::lock,
     types::{ChangeOp, MemoryId, Scope, Timestamp},
@@ -94,17 +94,19 @@ impl UsageLog for RamStore {
         Ok(newest.into_iter().collect())
     }
 
-    async fn of_session(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>> {
+    async fn of_session(
+        &self,
+        scope: &Scope,
+        session: &str,
+        lines: UsageLines,
+    ) -> Result<Vec<UsageRecord>> {
+        let is_asked = |line: &UsageRecord| match lines {
+            UsageLines::All => line.session == session,
+            UsageLines::Unanswered => line.session == session && line.used.is_none(),
+        };
         let data = self.lock_usage_ledger();
-        let own = data.records(scope).filter(|(line, _)| line.session == session);
+        let own = data.records(scope).filter(|(line, _)| is_asked(line));
         Ok(own.map(|(line, _)| line.clone()).collect())
-    }
-
-    async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>> {
-        let data = self.lock_usage_ledger();
-        let open =
-            data.records(scope).filter(|(line, _)| line.session == session && line.used.is_none());
-        Ok(open.map(|(line, _)| line.clone()).collect())
     }
 
     async fn set_used(&self, scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()> {

@@ -30,7 +30,7 @@ fn fill_params(text: &str, params: &[SqlValue]) -> String {
         }
         filled.push_str(part);
     }
-    filled.replace(" AS BIGINT)", " AS SIGNED)")
+    filled.replace(" AS BIGINT)", " AS SIGNED)").replace("BYTES_OF(", "(")
 }
 
 fn insert_texts(table: &Table, rows: &[Vec<SqlValue>], on_conflict: OnConflict) -> Vec<String> {

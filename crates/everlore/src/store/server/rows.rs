@@ -102,7 +102,8 @@ pub(super) fn find(key: ScopeKey, wanted: &MemoryKey, limit: usize) -> Option<St
         }
         MemoryKey::RandomPrefix(prefixes) => {
             let (count, bytes) = random_bytes(prefixes)?;
-            let condition = format!("AND substr(id, 11, {count}) IN ? ORDER BY id LIMIT ?");
+            let condition =
+                format!("AND substr(BYTES_OF(id), 11, {count}) IN ? ORDER BY id LIMIT ?");
             return Some(select(key, &condition, vec![list(bytes), limit_value(limit)]));
         }
         MemoryKey::Uri(uri) => ("AND listed_uri = ?", sql_row![uri]),

@@ -107,7 +107,7 @@ impl Statement {
     }
 }
 
-/// Numbers the parameters of a statement; `IN ?` compares with an array.
+/// Numbers the parameters of a statement; `IN ?` compares with an array, and `BYTES_OF(id)` are the bytes of a UUID.
 #[cfg(feature = "postgres")]
 fn number_params(text: &str) -> String {
     let mut numbered = String::with_capacity(text.len() + 16);
@@ -122,7 +122,7 @@ fn number_params(text: &str) -> String {
         }
         numbered.push_str(part);
     }
-    numbered
+    numbered.replace("BYTES_OF(", "uuid_send(")
 }
 
 /// Builds an insertion whose parameters are whole columns.

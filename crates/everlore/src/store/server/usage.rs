@@ -15,7 +15,7 @@ use super::{
 use crate::{
     error::Result,
     store::{
-        InjectedMemory, InjectedTier, Injection, UsageCounts, UsageLog, UsageRecord,
+        InjectedMemory, InjectedTier, Injection, UsageCounts, UsageLines, UsageLog, UsageRecord,
         row::{by_number, timestamp},
     },
     types::{ChangeOp, Fingerprint, MemoryId, Scope, Timestamp},
@@ -39,12 +39,16 @@ impl UsageLog for ServerStore {
         Ok(newest.into_iter().collect())
     }
 
-    async fn of_session(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>> {
-        self.usage_records(scope, "AND session = ?", vec![session.into()]).await
-    }
-
-    async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>> {
-        let condition = "AND session = ? AND was_used IS NULL";
+    async fn of_session(
+        &self,
+        scope: &Scope,
+        session: &str,
+        lines: UsageLines,
+    ) -> Result<Vec<UsageRecord>> {
+        let condition = match lines {
+            UsageLines::All => "AND session = ?",
+            UsageLines::Unanswered => "AND session = ? AND was_used IS NULL",
+        };
         self.usage_records(scope, condition, vec![session.into()]).await
     }
 

@@ -6,7 +6,9 @@ use rusqlite::{Connection, Params, Row, params};
 use super::{ScopeDb, SqliteStore, statements::Statements};
 use crate::{
     error::Result,
-    store::{InjectedMemory, InjectedTier, Injection, UsageCounts, UsageLog, UsageRecord},
+    store::{
+        InjectedMemory, InjectedTier, Injection, UsageCounts, UsageLines, UsageLog, UsageRecord,
+    },
     types::{ChangeOp, Fingerprint, MemoryId, Scope, Timestamp},
 };
 
@@ -32,14 +34,18 @@ impl UsageLog for SqliteStore {
         .await
     }
 
-    async fn of_session(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>> {
-        let source = "usage_session WHERE scope = ?1 AND session = ?2";
-        let session = session.to_owned();
-        self.read(scope, move |db| records(&db, source, (db.id, session))).await
-    }
-
-    async fn unanswered(&self, scope: &Scope, session: &str) -> Result<Vec<UsageRecord>> {
-        let source = "usage_session WHERE scope = ?1 AND session = ?2 AND used IS NULL";
+    async fn of_session(
+        &self,
+        scope: &Scope,
+        session: &str,
+        lines: UsageLines,
+    ) -> Result<Vec<UsageRecord>> {
+        let source = match lines {
+            UsageLines::All => "usage_session WHERE scope = ?1 AND session = ?2",
+            UsageLines::Unanswered => {
+                "usage_session WHERE scope = ?1 AND session = ?2 AND used IS NULL"
+            }
+        };
         let session = session.to_owned();
         self.read(scope, move |db| records(&db, source, (db.id, session))).await
     }

@@ -115,11 +115,12 @@ struct AfterAngle<'a> {
 
 impl<'a> AfterAngle<'a> {
     fn read(rest: &'a str) -> Self {
-        // Marks before a name do not hide it, but operators and quotation marks begin something else.
+        // Marks before a name do not hide it, signs of the form of a closing angle included, but operators and quotation
+        // marks begin something else.
         let is_lead = |c: char| {
             is_blank(c)
                 || is_slash(c)
-                || !c.is_alphanumeric() && !is_angle(c) && !"&!?=\"'".contains(c)
+                || !c.is_alphanumeric() && opening_angle(c).is_none() && !">&!?=\"'".contains(c)
         };
         let name = rest.trim_start_matches(is_lead);
         let lead = &rest[..rest.len() - name.len()];

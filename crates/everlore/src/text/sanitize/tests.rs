@@ -173,6 +173,9 @@ fn marks_before_and_on_a_bracket_hide_no_tag() {
         assert_eq!(find_escape(&sanitize(text)), None, "{text}");
         assert!(!sanitize(text).contains('\u{338}'), "{text}");
     }
+    for text in ["⟨|⊳memory_context", "⟨⊳/memory-context⟩", "<|⊳ memory context"] {
+        assert_eq!(find_escape(&sanitize(text)), None, "{text}");
+    }
 }
 
 /// Pieces of tags, in many spellings.

@@ -1,9 +1,11 @@
 //! Skills and workflows: procedures that a person approved.
 //!
-//! The store keeps each as a memory of kind `skill`, whose text is the file; so the journal is the history, and undo brings
-//! any state back. `files.rs` keeps the files of the home equal to the active ones, for people, assistants and the
-//! prompt's index; on a server database they are shared like layers. A file that a person edited is never overwritten:
-//! the edit becomes a version (`change.rs`). `measure.rs` counts uses and outcomes, and retires what stopped working.
+//! 1. An approved proposal stores a memory of kind `skill`, whose text is the file; so the journal is the history, and undo
+//!    brings any state back.
+//! 2. `files.rs` keeps the files of the home equal to the active ones, for people, assistants and the prompt's index; on a
+//!    server database they are shared like layers.
+//! 3. A file that a person edited is never overwritten: the edit becomes a version (`change.rs`).
+//! 4. `measure.rs` counts uses and outcomes, and retires what stopped working.
 
 mod change;
 mod files;
