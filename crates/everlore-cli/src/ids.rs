@@ -62,6 +62,23 @@ async fn find_deleted(engine: &Engine, scope: &Scope, name: &str) -> Result<Opti
     }
 }
 
+/// Short forms of ids, for texts that people read.
+#[derive(Debug, Default)]
+pub(crate) struct ShortIds(Vec<(String, String)>);
+
+impl ShortIds {
+    /// Looks up the shortest forms that tell these ids from all others.
+    pub(crate) async fn of(engine: &Engine, scope: &Scope, ids: &[MemoryId]) -> Result<Self> {
+        let short = engine.shorten_ids(scope, ids).await?;
+        Ok(Self(ids.iter().map(ToString::to_string).zip(short).collect()))
+    }
+
+    /// Returns a text with the short forms of its ids.
+    pub(crate) fn shorten(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, (id, short)| text.replace(id, short))
+    }
+}
+
 /// Returns the shortest unique prefix of one id.
 pub(crate) async fn shorten_id(engine: &Engine, scope: &Scope, id: MemoryId) -> Result<String> {
     Ok(engine.shorten_ids(scope, &[id]).await?.remove(0))

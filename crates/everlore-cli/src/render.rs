@@ -63,6 +63,11 @@ pub(crate) fn truncate_width(text: &str, cells: usize) -> String {
     cut
 }
 
+/// Fills a text with blanks to this many terminal cells.
+pub(crate) fn pad_width(text: &str, cells: usize) -> String {
+    format!("{text}{}", " ".repeat(cells.saturating_sub(text.width())))
+}
+
 /// Sanitizes a text and indents every line; on a terminal, long lines break between words.
 pub(crate) fn indent(text: &str, blanks: usize) -> String {
     let text = sanitize(text.trim_end());

@@ -9,6 +9,7 @@ mod random;
 mod vocabulary;
 mod corpus;
 mod terms;
+mod natural_texts;
 mod timing;
 mod table;
 mod trigram_baseline;
@@ -44,6 +45,8 @@ enum Command {
     Bench(commands::bench::BenchArgs),
     Scale(commands::scale::ScaleArgs),
     Latency(commands::latency::LatencyArgs),
+    Pgvector(commands::pgvector::PgvectorArgs),
+    GrowthModel(commands::growth_model::GrowthModelArgs),
     Life(commands::life::LifeArgs),
     Move(commands::agent_move::AgentMoveArgs),
     Audit(commands::audit::AuditArgs),
@@ -71,6 +74,8 @@ fn main() -> Result<()> {
         Command::Bench(args) => commands::bench::run(&args),
         Command::Scale(args) => commands::scale::run(&args),
         Command::Latency(args) => commands::latency::run(&args),
+        Command::Pgvector(args) => commands::pgvector::run(&args),
+        Command::GrowthModel(args) => commands::growth_model::run(&args),
         Command::Mcp(args) => commands::mcp::run(&args),
         Command::Life(args) => commands::life::run(&args),
         Command::Move(args) => commands::agent_move::run(&args),

@@ -8,9 +8,11 @@ use serde::Serialize;
 /// Samples of the cost of a sync.
 const SYNCS: usize = 50;
 
-/// Median, 95th percentile, maximum and mean of a set of samples.
+/// Least, median, 95th percentile, maximum and mean of a set of samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct SampleStats {
+    /// Least sample: on a machine that others use too, the one that was disturbed least.
+    pub(crate) min: f64,
     pub(crate) p50: f64,
     pub(crate) p95: f64,
     pub(crate) max: f64,
@@ -24,6 +26,7 @@ impl SampleStats {
         samples.sort_by(f64::total_cmp);
         let Some(max) = samples.last().copied() else { return Self::default() };
         Self {
+            min: samples[0],
             p50: nearest_rank(&samples, 0.50),
             p95: nearest_rank(&samples, 0.95),
             max,
@@ -82,7 +85,7 @@ mod tests {
     fn percentiles_are_samples_that_occurred() {
         let stats = SampleStats::from_samples((1..=100).rev().map(f64::from).collect());
         assert_eq!((stats.p50, stats.p95, stats.max, stats.n), (50.0, 95.0, 100.0, 100));
-        assert_eq!(stats.mean, 50.5);
+        assert_eq!((stats.min, stats.mean), (1.0, 50.5));
         assert_eq!(SampleStats::from_samples(vec![]), SampleStats::default());
         assert_eq!(SampleStats::from_samples(vec![3.0]).p95, 3.0);
     }

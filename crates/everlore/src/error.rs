@@ -6,6 +6,15 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// Result of every fallible call of the engine.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// Failure of the database of an agent that has one of its own.
+#[derive(Debug, thiserror::Error)]
+#[error("{shown_url}: {source}")]
+struct AgentDatabaseFailure {
+    /// Address without the password.
+    shown_url: String,
+    source: BoxError,
+}
+
 /// Error that a call of the engine returns.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -158,6 +167,14 @@ impl Error {
         Self::Store(source.into())
     }
 
+    /// Wraps a failure of the database that an agent has for itself; `shown_url` is its address without the password.
+    pub(crate) fn agent_store(shown_url: impl Into<String>, source: BoxError) -> Self {
+        if source.is::<AgentDatabaseFailure>() {
+            return Self::Store(source);
+        }
+        Self::store(AgentDatabaseFailure { shown_url: shown_url.into(), source })
+    }
+
     /// Wraps a failure to read or write `what`.
     pub fn io(what: impl Into<String>, source: std::io::Error) -> Self {
         Self::Io { what: what.into(), source }
@@ -214,6 +231,9 @@ impl Error {
             }
             Self::Damaged { .. } => {
                 "run `everlore doctor` to see what is affected and how to repair it"
+            }
+            Self::Store(source) if source.is::<AgentDatabaseFailure>() => {
+                "check that this database runs and accepts its user, then try again; it holds the memories of this agent alone (`everlore agent show`), and `everlore doctor` checks every database"
             }
             Self::Store(_) => {
                 "check free disk space and permissions of the home folder, then try again; `everlore doctor` checks the database"

@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pytest
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "python.md"
-EXAMPLES = {
-    re.search(r"everlore\.adapters\.(\w+)", code).group(1): code
-    for code in re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
-    if "everlore.adapters" in code
-}
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def examples(page: str) -> dict[str, str]:
+    """Returns the examples of a page by the adapter that they use."""
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
+    return {re.search(r"everlore\.adapters\.(\w+)", code).group(1): code for code in blocks if "everlore.adapters" in code}
+
+
+EXAMPLES = examples("python.md")
 FRAMEWORKS = {
     "langgraph": "langgraph",
     "langchain": "langchain_core",
@@ -39,3 +43,7 @@ def test_the_package_brings_no_framework():
 @pytest.mark.parametrize("name", FRAMEWORKS)
 def test_the_example_of_the_document_runs(name, tmp_path):
     run(EXAMPLES[name], cwd=tmp_path)
+
+
+def test_the_recipe_of_the_cookbook_runs(tmp_path):
+    run(examples("cookbook.md")["langgraph"], cwd=tmp_path)

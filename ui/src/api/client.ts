@@ -23,6 +23,8 @@ export interface Call {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   query?: Record<string, string | number | boolean | string[] | undefined | null>;
   body?: unknown;
+  /** Lines of JSON that are sent as they are, in place of `body`. */
+  lines?: Blob | undefined;
   ifMatch?: string | undefined;
   lastEventId?: string | undefined;
   signal?: AbortSignal | undefined;
@@ -75,6 +77,7 @@ export class Client {
     // The cookie of the browser counts only with this header, which no page of another site can send.
     const headers = new Headers({ "x-everlore-page": "1" });
     if (call.body !== undefined) headers.set("content-type", "application/json");
+    if (call.lines) headers.set("content-type", "application/x-ndjson");
     if (call.ifMatch) headers.set("if-match", call.ifMatch);
     if (call.lastEventId) headers.set("last-event-id", call.lastEventId);
     const query = call.unscoped ? call.query : { ...this.scope(), ...call.query };
@@ -83,7 +86,7 @@ export class Client {
       response = await fetch(pathWithQuery(path, query), {
         method: call.method ?? "GET",
         headers,
-        body: call.body === undefined ? null : JSON.stringify(call.body),
+        body: call.lines ?? (call.body === undefined ? null : JSON.stringify(call.body)),
         signal: call.signal ?? null,
         cache: "no-store",
       });

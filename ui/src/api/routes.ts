@@ -115,8 +115,8 @@ export class Api {
   reportSkill = (sort: G.SkillSort, name: string, worked: boolean) => this.http.post<G.Skill>(`/v1/${sort}/${id(name)}/outcome`, { worked });
   removeSkill = (sort: G.SkillSort, name: string) => this.http.send<G.Skill>(`/v1/${sort}/${id(name)}`, { method: "DELETE" });
 
-  trajectories = (after: string | null, signal?: AbortSignal) =>
-    this.http.get<{ trajectories: G.TrajectorySummary[]; next?: string }>("/v1/trajectories", { query: { after, limit: 50 }, signal });
+  trajectories = (after: string | null, signal?: AbortSignal, limit = 50) =>
+    this.http.get<{ trajectories: G.TrajectorySummary[]; next?: string }>("/v1/trajectories", { query: { after, limit }, signal });
   trajectory = (session: string, budget: number | null, signal?: AbortSignal) => this.http.get<G.Trajectory>(`/v1/trajectories/${id(session)}`, { query: { budget }, signal });
   exportTrajectory = (session: string, format: "atif" | "sharegpt" | "openai", budget: number | null) =>
     this.http.open(`/v1/trajectories/${id(session)}/export`, { query: { format, budget } });
@@ -133,6 +133,9 @@ export class Api {
   addKey = (body: { name: string; agent: string; user: string; role: T.KeyRole }) =>
     this.http.post<{ key: T.ApiKey; secret: string }>("/v1/keys", body, { unscoped: true });
   removeKey = (name: string) => this.http.send<unknown>(`/v1/keys/${id(name)}`, { method: "DELETE", unscoped: true });
+
+  exportAll = () => this.http.open("/v1/export");
+  importAll = async (lines: Blob) => (await this.http.send<T.ImportReport>("/v1/import", { method: "POST", lines, query: { keep_going: true } })).data;
 
   ready = () => this.http.get<Record<string, unknown>>("/ready", { unscoped: true });
   upkeep = (body: { dry_run: boolean; yes?: boolean }) => this.http.post<T.UpkeepReport>("/v1/upkeep", body);

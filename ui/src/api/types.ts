@@ -155,7 +155,7 @@ export interface ContextResponse {
 }
 
 export interface PromptPart {
-  name: "identity" | "user" | "notes" | "activity" | "guide" | "index" | "base";
+  name: "identity" | "user" | "notes" | "activity" | "guide" | "index" | "skills" | "base";
   text: string;
   tokens: number;
   cut_chars: number;
@@ -265,6 +265,15 @@ export interface Ledger {
   total: Spending;
   today: Spending;
   allowance: { allowed: boolean; reason: string | null };
+}
+
+export interface ImportReport {
+  run: string;
+  added: number;
+  updated: number;
+  unchanged: number;
+  erased: number;
+  rejected: number;
 }
 
 export interface AgentEntry {

@@ -11,9 +11,13 @@ const CATALOGUES: Record<Language, Messages> = { en, zh };
 
 const NUMBERS: Record<Language, Intl.NumberFormat> = { en: new Intl.NumberFormat("en"), zh: new Intl.NumberFormat("zh") };
 
-/** Returns a text, with `{name}` replaced by the values. A `one|other` text chooses by `count`. */
+/**
+ * Returns a text, with `{name}` replaced by the values. A `one|other` text chooses by `count`. A key may end with a word of the
+ * server; one that this page does not know is shown as it is.
+ */
 export function t(key: MessageKey, values: Record<string, string | number> = {}): string {
-  return fill(CATALOGUES[preferences.language][key], values);
+  const text: string | undefined = CATALOGUES[preferences.language][key];
+  return fill(text ?? key.slice(key.indexOf(".") + 1), values);
 }
 
 export function fill(text: string, values: Record<string, string | number>): string {

@@ -50,6 +50,11 @@ export function day(time: string | Date): string {
   return dateFormat({ dateStyle: "medium" }).format(new Date(time));
 }
 
+/** Name of a month, short. */
+export function month(time: string | Date): string {
+  return dateFormat({ month: "short" }).format(new Date(time));
+}
+
 export function clock(time: string): string {
   return dateFormat({ timeStyle: "short" }).format(new Date(time));
 }

@@ -198,6 +198,12 @@ function placePoints(texts: MapText[], groups: Uint16Array, vectors: Float32Arra
   return points;
 }
 
+/** Pairs of texts that share a rare word, such as a name. */
+export function linksOf(texts: string[]): [number, number][] {
+  const words = texts.map(terms);
+  return findLinks(words, countWords(words));
+}
+
 function findLinks(words: string[][], frequency: Map<string, number>): [number, number][] {
   const first = new Map<string, number>();
   const links: [number, number][] = [];

@@ -2,6 +2,7 @@
 
 import { Problem } from "../api/client";
 import { t, type MessageKey } from "../i18n/index.svelte";
+import { serverText } from "../i18n/server.svelte";
 
 export interface Explanation {
   title: string;
@@ -28,7 +29,7 @@ const BY_CODE: Record<string, [MessageKey, MessageKey]> = {
 export function explain(error: unknown): Explanation {
   if (!(error instanceof Problem)) return { title: t("problem.unknown"), advice: String(error) };
   const known = BY_CODE[error.code];
-  if (!known) return { title: error.title, advice: error.detail };
+  if (!known) return { title: serverText(error.title), advice: serverText(error.detail) };
   const seconds = error.retryAfter ?? 1;
   return { title: t(known[0]), advice: t(known[1], { seconds, status: error.status }) };
 }

@@ -14,6 +14,9 @@ const CELLS = 6;
 const MAX_TITLES = 2_000;
 /** Share of all points that a region needs for a name. */
 const MIN_SHARE = 0.008;
+/** Bounds of a region's radius: its name stands at its edge, and a click zooms to it. */
+const MIN_RADIUS = 0.06;
+const MAX_RADIUS = 0.3;
 
 interface Region {
   members: PlacedTitle[];
@@ -36,7 +39,32 @@ export function regionsOf(points: PlacedTitle[]): Island[] {
     }
   }
   const least = Math.max(3, points.length * MIN_SHARE);
-  return [...cells.values()].filter((region) => region.members.length >= least).map((region) => describe(region, everywhere));
+  const regions = [...cells.values()].filter((region) => region.members.length >= least);
+  return merged(regions, everywhere).map((region) => describe(region, everywhere));
+}
+
+/** Cells cut through what belongs together: regions with the same name are one. */
+function merged(regions: Region[], everywhere: Map<string, number>): Region[] {
+  const byName = new Map<string, Region>();
+  for (const region of regions) {
+    const name = namesOf(region.words, everywhere).slice(0, 2).sort().join(" ");
+    const known = byName.get(name);
+    if (known) byName.set(name, { members: [...known.members, ...region.members], words: summed(known.words, region.words) });
+    else byName.set(name, region);
+  }
+  return [...byName.values()];
+}
+
+function summed(one: Map<string, number>, other: Map<string, number>): Map<string, number> {
+  const sum = new Map(one);
+  for (const [word, count] of other) sum.set(word, (sum.get(word) ?? 0) + count);
+  return sum;
+}
+
+/** Words of a region, those that name it best first: frequent here and rare elsewhere. */
+function namesOf(words: Map<string, number>, everywhere: Map<string, number>): string[] {
+  const weighed = [...words].map(([word, here]) => [word, (here * here) / (everywhere.get(word) ?? 1)] as const);
+  return weighed.sort((a, b) => b[1] - a[1]).map(([word]) => word);
 }
 
 function cellOf(value: number): number {
@@ -45,12 +73,7 @@ function cellOf(value: number): number {
 
 function describe({ members, words }: Region, everywhere: Map<string, number>): Island {
   const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const named = [...words].map(([word, here]) => [word, (here * here) / (everywhere.get(word) ?? 1)] as const).sort((a, b) => b[1] - a[1]);
-  return {
-    x: mean(members.map((one) => one.x)),
-    y: mean(members.map((one) => one.y)),
-    radius: 1 / CELLS,
-    size: members.length,
-    terms: named.slice(0, 3).map(([word]) => word),
-  };
+  const [x, y] = [mean(members.map((one) => one.x)), mean(members.map((one) => one.y))];
+  const spread = Math.sqrt(mean(members.map((one) => (one.x - x) ** 2 + (one.y - y) ** 2)));
+  return { x, y, radius: Math.min(MAX_RADIUS, Math.max(MIN_RADIUS, spread)), size: members.length, terms: namesOf(words, everywhere).slice(0, 3) };
 }

@@ -45,12 +45,32 @@ function isOfNewerPage(message, described) {
   return message.text().includes("404") && path.startsWith("/v1/") && !described.has(path.split("/")[2]);
 }
 
+/** Counts what a page waits for; the stream of changes never ends, so it does not count. */
+function countRequests(page) {
+  const waiting = new Set();
+  const isAwaited = (request) => !new URL(request.url()).pathname.endsWith("/events");
+  page.on("request", (request) => isAwaited(request) && waiting.add(request));
+  for (const event of ["requestfinished", "requestfailed"]) page.on(event, (request) => waiting.delete(request));
+  return waiting;
+}
+
+/** Waits until a page has drawn all that it asked for. */
+export async function idle(page) {
+  const frames = () => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 0)))));
+  const end = Date.now() + 60_000;
+  for (let quiet = 0; quiet < 2; quiet = page.waiting.size === 0 ? quiet + 1 : 0) {
+    if (Date.now() > end) throw new Error(`waited in vain for ${[...page.waiting].map((request) => request.url())}`);
+    await frames();
+  }
+}
+
 /** Opens a signed-in page. `faults` collects what must not happen. */
 export async function openPage(browser, home, { language = "en", theme = "light", width = 1280, height = 820, token = home.token, path = "/" } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, permissions: ["clipboard-read", "clipboard-write"], locale: language === "zh" ? "zh-CN" : "en-GB" });
   if (token) await context.addCookies([await signedInCookie(home, token)]);
   await replacePage(context, home);
   const page = await context.newPage();
+  page.waiting = countRequests(page);
   const faults = [];
   const described = await describedNouns(home);
   page.on("console", (message) => message.type() === "error" && !isOfNewerPage(message, described) && faults.push(`console: ${message.text()}`));

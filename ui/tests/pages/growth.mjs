@@ -1,6 +1,7 @@
 // The pages of what an agent learns: each job done by clicking and typing, the result checked through the API.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 
 import { openPage } from "./browser.mjs";
 import { waitFor } from "./server.mjs";
@@ -93,18 +94,121 @@ export async function reminder({ browser, home }) {
   assert.deepEqual(faults, []);
 }
 
-export async function proposals({ browser, home }) {
-  const listed = async () => (await home.api("/v1/proposals")).proposals;
-  const open = (await listed()).filter((one) => one.state === "open");
-  assert.ok(open.length > 0, "reflection proposes something");
+/** A layer's proposal is edited before it is approved; the way back leads to where it was. */
+export async function editedProposal({ browser, home }) {
+  const layer = async () => (await home.api("/v1/layers/soul")).text;
+  const before = await layer();
+  const open = (await home.api("/v1/proposals")).proposals.find((one) => one.state === "open" && one.target === "SOUL.md");
   const { page, faults } = await openPage(browser, home, { path: "/inbox" });
-  const state = async (id) => (await listed()).find((one) => one.id === id).state;
-  const card = page.locator(`[data-proposal="${open[0].id}"]`);
-  await card.locator("ins, del, .code > span").first().waitFor();
-  await card.getByRole("button", { name: "Approve" }).click();
-  await waitFor(async () => (await state(open[0].id)) === "approved", "the approval");
-  await page.getByText("Decided").click();
-  await card.getByRole("button", { name: "Take back" }).click();
-  await waitFor(async () => (await state(open[0].id)) === "rolled_back", "the way back");
+  const card = page.locator(`[data-proposal="${open.id}"]`);
+  await card.getByRole("button", { name: "Reject" }).focus();
+  await page.keyboard.press("e");
+  await card.locator("textarea").fill("- Answer in short paragraphs, 先给结论.");
+  await page.reload();
+  await card.getByRole("button", { name: "Edit" }).click();
+  assert.equal(await card.locator("textarea").inputValue(), "- Answer in short paragraphs, 先给结论.", "a reload keeps the draft");
+  await card.getByRole("button", { name: "Approve as edited" }).click();
+  await waitFor(async () => (await layer()).includes("- Answer in short paragraphs, 先给结论."), "the edited line");
+  await undo(page, "Approved");
+  await waitFor(async () => (await layer()) === before, "the layer as it was");
+  assert.deepEqual(faults, []);
+}
+
+/** Two statements that cannot both hold are shown with their texts; the newer one stays, and everything can be taken back. */
+export async function contradiction({ browser, home }) {
+  const { proposals } = await home.api("/v1/proposals");
+  const open = proposals.find((one) => one.state === "open" && one.reason === "contradiction");
+  const [, older] = /^supersede (\S+) by/.exec(open.diff);
+  const status = async () => (await home.api(`/v1/memories/${older}`)).status;
+  const { page, faults } = await openPage(browser, home, { path: "/inbox", language: "zh" });
+  const card = page.locator(`[data-proposal="${open.id}"]`);
+  await card.locator(".old", { hasText: "I live in Berlin." }).waitFor();
+  await card.locator(".new", { hasText: "I live in Lisbon." }).waitFor();
+  await card.getByText("“I live in Lisbon.”与“I live in Berlin.”不能同时成立").waitFor();
+  await card.getByRole("button", { name: "批准" }).focus();
+  await page.keyboard.press("a");
+  await waitFor(async () => (await status()) === "superseded", "the older statement to be replaced");
+  await page.getByText("已决定").click();
+  await card.getByRole("button", { name: "撤回" }).click();
+  await waitFor(async () => (await status()) === "active", "its return");
+  assert.deepEqual(faults, []);
+}
+
+export async function skills({ browser, home }) {
+  const path = "/v1/skills/release-web-app";
+  const skill = () => home.api(path);
+  const first = await skill();
+  const { page, faults } = await openPage(browser, home, { path: "/skills" });
+  const card = page.locator('[data-skill="release-web-app"]');
+  await card.getByText("these 3 steps were taken in this order in 3 conversations").waitFor();
+  await card.getByRole("button", { name: "Worked" }).click();
+  await waitFor(async () => (await skill()).effect.worked === first.effect.worked + 1, "the report");
+  await undo(page, "Noted");
+  await waitFor(async () => (await skill()).effect.worked === first.effect.worked, "its undo");
+  await card.locator("summary", { hasText: "Text" }).click();
+  await card.getByRole("button", { name: "Edit" }).click();
+  const text = card.getByLabel("Text");
+  await text.fill("no front matter");
+  await card.getByRole("button", { name: "Save" }).click();
+  await card.locator("[role=alert]").waitFor();
+  assert.equal(await text.inputValue(), "no front matter", "a refusal keeps what was typed");
+  faults.length = 0;
+  await text.fill(`${first.text}\nTell the team. 告诉大家。\n`);
+  await card.getByRole("button", { name: "Save" }).click();
+  await waitFor(async () => (await skill()).text.includes("告诉大家"), "the new version");
+  await card.locator("summary", { hasText: "Versions" }).click();
+  await card.locator("li", { hasText: "version 1" }).getByRole("button", { name: "Return to this version" }).click();
+  await waitFor(async () => (await skill()).text === first.text, "the first version, to the letter");
+  await card.getByRole("button", { name: "Retire" }).click();
+  await card.waitFor({ state: "detached" });
+  assert.equal((await skill()).state, "retired");
+  await page.getByLabel("Also retired ones").check();
+  await card.getByRole("button", { name: "Restore" }).click();
+  await waitFor(async () => (await skill()).state === "active", "its return");
+  await card.getByRole("button", { name: "Delete" }).click();
+  await waitFor(() => home.api(path).then(() => false, () => true), "the deletion");
+  await undo(page, "Deleted");
+  await waitFor(() => home.api(path).then(() => true, () => false), "its undo");
+  assert.deepEqual(faults.filter((fault) => !fault.includes("404")), []);
+}
+
+/** Steps that follow each other are suggested, approved in the inbox, and are a workflow then. */
+export async function workflows({ browser, home }) {
+  const { page, faults } = await openPage(browser, home, { path: "/skills", language: "zh" });
+  await page.getByRole("link", { name: /待审中有 \d+ 条建议/ }).click();
+  const card = page.locator("[data-proposal]", { hasText: "git-pull-npm-ci-test" });
+  await card.getByText("这 3 个步骤在 3 次对话中以此顺序进行").waitFor();
+  await card.getByRole("button", { name: "批准" }).click();
+  await waitFor(async () => (await home.api("/v1/workflows")).workflows.length === 1, "the workflow");
+  await page.goto(`${home.url}/#/skills`);
+  await page.getByRole("tab", { name: "工作流" }).click();
+  const steps = page.locator('[data-skill="git-pull-npm-ci-test"] .steps li');
+  await steps.nth(2).getByText("npm test").waitFor();
+  assert.equal(await steps.count(), 3);
+  assert.deepEqual(faults, []);
+}
+
+export async function trajectories({ browser, home }) {
+  const expected = await home.api("/v1/trajectories/release-wednesday");
+  const { page, faults } = await openPage(browser, home, { path: "/trajectories" });
+  await page.locator(".item").first().waitFor();
+  await page.locator(".list > div").first().evaluate((list) => list.scrollTo(0, list.scrollHeight));
+  await page.locator(".item", { hasText: "release-wednesday" }).click();
+  await page.locator(".step").nth(expected.steps.length - 1).waitFor();
+  assert.equal(await page.locator(".step").count(), expected.steps.length);
+  await page.locator(".step.wrong", { hasText: "borrow of moved value" }).getByText("failed", { exact: true }).waitFor();
+  await page.getByText("the user said that it worked").waitFor();
+  for (const [format, name] of [["atif", "release-wednesday.json"], ["openai", "release-wednesday.jsonl"]]) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: format }).click()]);
+    assert.equal(download.suggestedFilename(), name);
+    const saved = readFileSync(await download.path(), "utf8");
+    assert.equal(saved, await home.api(`/v1/trajectories/release-wednesday/export?format=${format}`, { raw: true }), "the file is what the API gives");
+  }
+  await page.getByLabel("Compress to (tokens)").fill("60");
+  const short = await home.api("/v1/trajectories/release-wednesday?budget=60");
+  await page.getByText(`${short.compressed.tokens} of ${short.compressed.of} tokens`).waitFor();
+  assert.equal(await page.locator(".step").count(), short.steps.length);
+  await page.getByRole("link", { name: "Show the conversation" }).click();
+  await page.locator(".turn", { hasText: "Release the web app now." }).waitFor();
   assert.deepEqual(faults, []);
 }

@@ -45,6 +45,26 @@ export async function search({ browser, home }) {
   assert.deepEqual(faults, []);
 }
 
+/** The newest of each kind under its heading, and dates that end a list. */
+export async function groups({ browser, home }) {
+  const { page, faults } = await openPage(browser, home, { path: "/memories" });
+  await page.locator(".memory-row").first().waitFor();
+  await page.getByRole("button", { name: "Group by kind" }).click();
+  await page.locator('[data-group="user"]').waitFor();
+  const { memories } = await home.api("/v1/memories?kind=user&limit=1");
+  assert.equal(await page.locator(".memory-row").first().getAttribute("data-id"), memories[0].id);
+  await page.locator(".list > div").first().evaluate((list) => list.scrollTo(0, 1_300));
+  await page.locator('[data-group="feedback"]').getByRole("button", { name: /^All / }).click();
+  await page.locator("[data-group]").waitFor({ state: "detached" });
+  await page.waitForFunction(() => document.querySelectorAll(".memory-row .kind").length && [...document.querySelectorAll(".memory-row .kind")].every((kind) => kind.textContent.includes("Feedback")));
+  await page.getByRole("button", { name: /^All/ }).first().click();
+  const day = new Date(Date.now() - 300 * 86_400_000);
+  await page.getByLabel("until").fill(day.toISOString().slice(0, 10));
+  const end = new Date(`${day.toISOString().slice(0, 10)}T00:00:00`).getTime() + 86_400_000;
+  await page.waitForFunction((end) => [...document.querySelectorAll(".memory-row time")].every((time) => Date.parse(time.dateTime) < end) && document.querySelectorAll(".memory-row").length, end);
+  assert.deepEqual(faults, []);
+}
+
 export async function feedback({ browser, home }) {
   const id = await newMemory(home, "The printer on the third floor is called Gutenberg.");
   const weight = async () => (await home.api(`/v1/memories/${id}`)).weight;

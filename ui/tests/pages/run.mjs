@@ -3,17 +3,17 @@
 import { launch } from "./browser.mjs";
 import { Home } from "./server.mjs";
 import { agents, health, inbox, layers, map, moveAgent, overview, timeline } from "./jobs.mjs";
-import { bulk, conflict, edit, feedback, forget, keyboard, remember, search } from "./memories.mjs";
-import { experiences, profile, proposals, reminder, schedules } from "./growth.mjs";
+import { bulk, conflict, edit, feedback, forget, groups, keyboard, remember, search } from "./memories.mjs";
+import { contradiction, editedProposal, experiences, profile, reminder, schedules, skills, trajectories, workflows } from "./growth.mjs";
 import { inspector } from "./inspector.mjs";
 import { access, hostile, phone } from "./everywhere.mjs";
-import { keyRemoved, live, readOnly, refusals, refusedForms, restart, revoked, signIn, slow, twoBrowsers, weight } from "./trouble.mjs";
+import { keyRemoved, live, readOnly, refusals, refusedEdits, refusedForms, restart, revoked, signIn, slow, twoBrowsers, weight } from "./trouble.mjs";
 
 /** The order matters a little: a restart ends what others wait for, so it comes last. */
 const TESTS = {
-  signIn, overview, remember, search, edit, feedback, bulk, forget, conflict, keyboard, inspector, timeline, inbox, layers, map, agents, moveAgent, health,
-  profile, experiences, schedules, reminder, proposals,
-  live, twoBrowsers, revoked, readOnly, keyRemoved, refusals, refusedForms, slow, weight, phone, access, hostile, restart,
+  signIn, overview, remember, search, groups, edit, feedback, bulk, forget, conflict, keyboard, inspector, timeline, inbox, layers, map, agents, moveAgent, health,
+  profile, experiences, skills, workflows, trajectories, schedules, reminder, editedProposal, contradiction,
+  live, twoBrowsers, revoked, readOnly, keyRemoved, refusals, refusedForms, refusedEdits, slow, weight, phone, access, hostile, restart,
 };
 const MEMORIES = 3_000;
 

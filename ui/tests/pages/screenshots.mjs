@@ -3,7 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-import { launch, openPage } from "./browser.mjs";
+import { idle, launch, openPage } from "./browser.mjs";
 import { Home } from "./server.mjs";
 
 const OUT = process.env.SCREENSHOTS ?? join(import.meta.dirname, "../../screenshots");
@@ -11,22 +11,29 @@ const SHOTS = [
   ["overview", "/"],
   ["memories", "/memories"],
   ["memory", "/memories", async (page) => (await page.fill("input[type=search]", "allergic 过敏"), await page.waitForSelector(".memory-row .score"), await page.locator(".open-button").first().click(), await page.locator(".why summary").click())],
-  ["edit", "/memories", async (page) => (await page.locator(".open-button").nth(2).click(), await page.keyboard.press("e"), await page.locator("form textarea").fill("It was changed a little."))],
+  ["groups", "/memories", async (page) => (await page.getByRole("button", { name: /^(Group by kind|按类别分组)$/ }).click(), page.waitForSelector("[data-group]"))],
+  ["edit", "/memories", async (page) => (await page.locator(".open-button").nth(2).click(), await page.locator("article.detail .content").waitFor(), await page.keyboard.press("e"), await page.locator("form textarea").fill("It was changed a little."))],
   ["inspector", "/inspector", async (page) => (await page.fill("textarea", "What should I cook tonight?"), await page.waitForSelector("[data-in]"))],
   ["past-prompt", "/inspector/kitchen-plans/1", (page) => page.waitForSelector("[data-told]")],
   ["timeline", "/timeline/kitchen-plans"],
   ["map", "/map", (page) => page.waitForSelector("[data-ready=true]")],
+  ["map-words", "/map", async (page) => (await page.getByLabel(/Placed by|排布依据/).selectOption("words"), await idle(page), await page.getByLabel(/Links|连线/).check(), await idle(page), page.waitForSelector("[data-ready=true]"))],
   ["layers", "/layers/user"],
   ["inbox", "/inbox"],
   ["profile", "/profile"],
   ["experiences", "/experiences"],
-  ["skills", "/skills"],
+  ["skills", "/skills", (page) => page.locator("[data-skill=release-web-app] summary").nth(1).click()],
   ["schedules", "/schedules", async (page) => (await page.locator("form input").first().fill("每周二下午三点半开例会"), await page.waitForSelector(".runs li"))],
-  ["trajectories", "/trajectories", async (page) => (await page.locator(".item").count()) && page.locator(".item").first().click()],
+  ["trajectories", "/trajectories/release-wednesday"],
+  ["trajectory-list", "/trajectories"],
+  ["new-experience", "/experiences", (page) => page.getByRole("button", { name: /^(New experience|新经验)$/ }).click()],
   ["agents", "/agents"],
   ["health", "/health"],
   ["audit", "/health", async (page) => (await page.getByRole("button", { name: /^(Audit now|现在审查)$/ }).click(), await page.getByText(/^(Score|得分)/).waitFor(), await page.getByRole("heading", { name: /^(Audit|审查)$/ }).scrollIntoViewIfNeeded())],
   ["help", "/memories", (page) => page.keyboard.press("?")],
+  ["menu", "/", async (page) => { const menu = page.getByRole("button", { name: /^(Menu|菜单)$/ }); if (await menu.isVisible()) await menu.click(); }],
+  ["first-run", "/", async (page) => (await page.evaluate(() => localStorage.setItem("everlore.scope", JSON.stringify({ agent: "fresh", user: "anna" }))), await page.reload(), page.waitForSelector(".guide"))],
+  ["sign-in", "/", async (page) => (await page.context().clearCookies(), await page.reload(), page.waitForSelector(".sign-in"))],
 ];
 const LOOKS = [
   { name: "en-light", language: "en", theme: "light" },
@@ -50,11 +57,10 @@ try {
     for (const [shot, path, prepare] of SHOTS) {
       if (wanted.length && !wanted.includes(shot) && !wanted.includes(name)) continue;
       const { context, page } = await openPage(browser, home, { ...look, path });
-      await page.waitForSelector("main h1, main h2");
-      await page.waitForFunction(() => !/Loading…|加载中/.test(document.querySelector("main").textContent), null, { timeout: 120_000 });
-      await page.waitForTimeout(600);
+      await page.locator("main :is(h1, h2)").filter({ visible: true }).first().waitFor();
+      await idle(page);
       if (prepare) await prepare(page);
-      await page.waitForTimeout(300);
+      await idle(page);
       await page.screenshot({ path: join(OUT, `${shot}-${name}.png`) });
       await context.close();
     }

@@ -5,14 +5,16 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { CONVERSATIONS, EXPERIENCES, HOSTILE, SCHEDULES, WISHES, statements } from "./texts.mjs";
+import { CONTRADICTION, CONVERSATIONS, EXPERIENCES, HOSTILE, QUESTIONS, SCHEDULES, WISHES, WORK, statements } from "./texts.mjs";
 
 const PROGRAM = process.env.EVERLORE ?? join(import.meta.dirname, "../../../target/debug/everlore");
 
 export class Home {
-  constructor() {
+  /** `folder` keeps a home for the next time; without it, the home is a temporary one. */
+  constructor(folder = null) {
     if (!existsSync(PROGRAM)) throw new Error(`there is no program at ${PROGRAM}; build it with cargo build -p everlore-cli, or name it in EVERLORE`);
-    this.folder = mkdtempSync(join(tmpdir(), "everlore-ui-"));
+    this.isKept = folder !== null;
+    this.folder = folder ?? mkdtempSync(join(tmpdir(), "everlore-ui-"));
   }
 
   /** Starts the server and waits until it answers; `link` is the one-time link that it printed. */
@@ -37,7 +39,7 @@ export class Home {
 
   async remove() {
     if (this.server?.exitCode === null) await this.stop();
-    rmSync(this.folder, { recursive: true, force: true });
+    if (!this.isKept) rmSync(this.folder, { recursive: true, force: true });
   }
 
   command(...args) {
@@ -81,8 +83,10 @@ export class Home {
       await this.api("/v1/turns/batch", { body: { turns: turns.map(([role, text], index) => ({ role, text, session, time: new Date(start + index * 45_000).toISOString() })) } });
     }
     await this.api("/v1/extract", { body: {} });
-    await this.api("/v1/context", { body: { query: "What should I cook tonight?", session: "kitchen-plans" } });
-    await this.api("/v1/sessions/kitchen-plans/answered", { body: { answer: "Fish, and nothing with peanuts, as you are allergic." } });
+    for (const [session, query, answer] of QUESTIONS) {
+      await this.api("/v1/context", { body: { query, session } });
+      await this.api(`/v1/sessions/${encodeURIComponent(session)}/answered`, { body: { answer } });
+    }
     await this.api("/v1/layers/user", { method: "PATCH", body: { action: "add", section: "Food", content: "- allergic to peanuts\n- 喜欢龙井茶" } });
     await this.fillGrowth();
   }
@@ -96,7 +100,28 @@ export class Home {
       await this.api("/v1/turns", { body: { role: "user", session, text } });
       await this.api("/v1/extract", { body: {} });
     }
+    await this.fillWork();
+    await this.importStatements(CONTRADICTION, "", 900_000);
     await this.api("/v1/reflect", { body: {} });
+    await this.approveSkills();
+  }
+
+  /** Conversations with tool calls, on different days. */
+  async fillWork() {
+    for (const [session, days, turns] of WORK) {
+      const start = Date.now() - days * 86_400_000;
+      await this.api("/v1/turns/batch", { body: { turns: turns.map((turn, index) => ({ ...turn, session, time: new Date(start + index * 20_000).toISOString() })) } });
+    }
+    const { experiences } = await this.api("/v1/experiences");
+    const known = experiences.find((one) => one.tools.includes("node"));
+    for (let times = 0; times < 2; times++) await this.api(`/v1/experiences/${known.id}/outcome`, { body: { worked: true } });
+  }
+
+  /** Approves what reflection proposes to make of repeated work, but for one that the inbox keeps. */
+  async approveSkills() {
+    const { proposals } = await this.api("/v1/proposals");
+    const skills = proposals.filter((one) => one.state === "open" && /^(skill|workflow) /.test(one.target));
+    for (const { id } of skills.slice(1)) await this.api(`/v1/proposals/${id}/approve`, { body: {} });
   }
 
   async fillHostile() {
@@ -116,8 +141,25 @@ export class Home {
       await tried("/v1/schedules", { body: { text: `every day at ${(index % 9) + 1}:30 am`, task: text } });
       await tried(`/v1/profile/${encodeURIComponent(`<b>${index}</b>`)}`, { method: "PUT", body: { value: text } });
     }
+    const steps = HOSTILE.map((text) => ({ role: "tool", session: "<b>work</b>", text, call: { name: text.slice(0, 40), arguments: { command: text, [text.slice(0, 30)]: 1 }, failed: true } }));
+    await tried("/v1/turns/batch", { body: { turns: [{ role: "user", session: "<b>work</b>", text: HOSTILE[1] }, ...steps] } });
+    await this.makeHostileSkill(tried);
     await tried("/v1/context", { body: { query: HOSTILE[1], session: "x<script>" } });
     await tried("/v1/reflect", { body: {} });
+  }
+
+  /** A skill whose text is markup, of a problem that came up three times; another one waits as a proposal. */
+  async makeHostileSkill(tried) {
+    for (const error of ["Error: listen EADDRINUSE: address already in use :::8080", "error: linker `cc` not found"]) {
+      const cure = await this.api("/v1/experiences", { body: { pain: `the server cannot start ${HOSTILE[1]}`, solution: `run <b>lsof</b> and end the old one`, outcome: "worked", error } });
+      for (let times = 0; times < 2; times++) await this.api(`/v1/experiences/${cure.id}/outcome`, { body: { worked: true } });
+    }
+    const { proposals } = await this.api("/v1/reflect", { body: {} });
+    const [first] = proposals.filter((one) => one.target.startsWith("skill "));
+    await this.api(`/v1/proposals/${first.id}/approve`, { body: {} });
+    const name = first.target.slice(6);
+    const { text } = await this.api(`/v1/skills/${name}`);
+    await tried(`/v1/skills/${name}`, { method: "PUT", body: { text: `${text}\n${HOSTILE[0]}\n${HOSTILE[2]}\n` } });
   }
 }
 

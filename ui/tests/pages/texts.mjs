@@ -63,11 +63,40 @@ export const EXPERIENCES = [
 
 export const SCHEDULES = ["every weekday at 9am water the plants", "每天早上8点吃药", "last Friday of each month at 16:00 send the report"];
 
+/** Questions of conversations, and their answers: the usage log has what was told and used. */
+export const QUESTIONS = [
+  ["kitchen-plans", "What should I cook tonight?", "Fish, and nothing with peanuts, as you are allergic."],
+  ["早茶闲谈", "早上喝什么茶好？", "龙井茶，你每天早上都喝一杯。"],
+  ["早茶闲谈", "点菜时要注意什么？", "你对海鲜过敏，不点海鲜。"],
+  ["deploy-friday", "When do we deploy to production?", "On Fridays, from the main branch."],
+  ["deploy-friday", "What is the weather like?", "I do not know."],
+];
+
 /** The same wish in several conversations: reflection proposes to write it down. */
 export const WISHES = [
   ["wish-1", "Please always answer in short paragraphs, I prefer short answers."],
   ["wish-2", "No, that is too long. I prefer short answers, please always answer in short paragraphs."],
   ["wish-3", "I told you: I prefer short answers. Always answer in short paragraphs."],
+];
+
+const call = (command, text, failed = false) => ({ role: "tool", text, call: { name: "Bash", arguments: { command }, failed } });
+const release = [call("cargo fmt --all", "ok"), call("cargo test --workspace", "test result: ok"), call("git push", "done")];
+const morning = [call("git pull --rebase", "Already up to date."), call("npm ci", "added 91 packages"), call("npm test", "17 passed")];
+
+/** Work of agents with tools: the same steps for the same request become a skill, for different ones a workflow. */
+export const WORK = [
+  ["release-monday", 9, [{ role: "user", text: "Please release the web app." }, ...release, { role: "assistant", text: "The web app is released." }]],
+  ["release-wednesday", 6, [{ role: "user", text: "Release the web app now." }, release[0], call("cargo test --workspace", "error[E0382]: borrow of moved value: `x`", true), ...release.slice(1), { role: "assistant", text: "Released after a fix." }, { role: "user", text: "Great, it works now, thanks!" }]],
+  ["release-friday", 2, [{ role: "user", text: "release the web app" }, ...release, { role: "assistant", text: "Done." }]],
+  ["login-page", 8, [{ role: "user", text: "Look at the login page with me." }, ...morning, { role: "assistant", text: "All tests pass." }]],
+  ["支付页面", 5, [{ role: "user", text: "看看支付页面为什么打不开。" }, ...morning, { role: "assistant", text: "测试都通过了，是缓存的问题。" }]],
+  ["billing-colours", 1, [{ role: "user", text: "Make the billing colours darker." }, ...morning, { role: "assistant", text: "Darker now." }]],
+];
+
+/** Statements that cannot both hold: reflection asks which one stays. */
+export const CONTRADICTION = [
+  { kind: "user", text: "I live in Berlin.", tags: ["home"], days: 30, minute: 0 },
+  { kind: "user", text: "I live in Lisbon.", tags: ["home"], days: 3, minute: 0 },
 ];
 
 export const HOSTILE = [

@@ -58,8 +58,9 @@ export async function twoBrowsers({ browser, home }) {
   await one.page.locator("article.detail").getByRole("button", { name: "Save" }).click();
   await waitFor(async () => (await home.api(`/v1/memories/${id}`)).content === "One of them was faster.", "the first save");
   assert.equal(await other.page.locator("article.detail textarea").inputValue(), "另一个人正在写。");
-  await other.page.locator("article.detail").getByRole("button", { name: "保存" }).click();
-  await other.page.getByText("One of them was faster.").first().waitFor();
+  // The event of the first save tells the second person; nothing can be saved over it unasked.
+  await other.page.locator("article.detail").getByRole("alert").getByText("One of them was faster.").first().waitFor();
+  assert.ok(await other.page.locator("article.detail").getByRole("button", { name: "保存" }).isDisabled());
   assert.equal((await home.api(`/v1/memories/${id}`)).content, "One of them was faster.", "nobody is overwritten unasked");
   assert.equal(await other.page.locator("article.detail textarea").inputValue(), "另一个人正在写。");
   assert.deepEqual(one.faults, []);
@@ -87,6 +88,16 @@ export async function slow({ browser, home }) {
   await page.getByText("Loading…").waitFor();
   assert.equal(await page.locator("textarea").inputValue(), "What should I cook tonight?");
   await page.locator("[data-in]").first().waitFor();
+  // A save that takes long cannot be sent twice, and the text is there until it is stored.
+  await page.keyboard.press("Escape");
+  await page.locator("h1").click();
+  await page.keyboard.press("n");
+  await page.locator("dialog textarea").fill("The network was slow 网络很慢");
+  await page.locator("dialog").getByRole("button", { name: "Remember" }).click();
+  assert.ok(await page.locator("dialog").getByRole("button", { name: "Remember" }).isDisabled());
+  assert.equal(await page.locator("dialog textarea").inputValue(), "The network was slow 网络很慢");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.equal((await home.api("/v1/recall", { body: { query: "网络很慢", limit: 1 } })).hits[0].content, "The network was slow 网络很慢");
   await page.unrouteAll({ behavior: "ignoreErrors" });
   assert.deepEqual(faults, []);
 }
@@ -113,11 +124,17 @@ export async function readOnly({ browser, home }) {
   await detail.locator(".content").waitFor();
   for (const name of ["Edit", "Archive", "Delete", "Forget for good"]) assert.ok(await detail.getByRole("button", { name, exact: true }).isDisabled(), `${name} is off`);
   assert.equal(await page.getByRole("button", { name: "New", exact: true }).count(), 0);
-  for (const path of ["/", "/inspector", "/timeline", "/layers", "/inbox", "/profile", "/experiences", "/skills", "/schedules", "/trajectories", "/agents", "/health"]) {
+  // Everything can be read, and nothing that is refused can be clicked.
+  const off = { "/layers/user": ["Edit"], "/inbox": ["Approve", "Edit", "Reject"], "/experiences": ["Worked", "Failed", "Edit", "Delete"], "/skills": ["Worked", "Failed"], "/schedules": ["Remove"], "/health": ["Learn now", "Preview"] };
+  for (const path of ["/", "/inspector", "/timeline", "/map", "/layers/user", "/inbox", "/profile", "/experiences", "/skills", "/schedules", "/trajectories", "/agents", "/health"]) {
     await page.goto(`${home.url}/#${path}`);
     await page.locator("main h1").waitFor();
+    for (const name of off[path] ?? []) {
+      await page.locator("main").getByRole("button", { name, exact: true }).first().waitFor();
+      assert.equal(await page.locator("main").getByRole("button", { name, exact: true, disabled: false }).count(), 0, `${path}: ${name} is off`);
+    }
   }
-  await page.waitForTimeout(300);
+  assert.equal(await page.getByRole("button", { name: /New experience|Set a field|Make a key|Export to a file|Reflect now/ }).count(), 0);
   // Settings of an agent are for admins: the page says so, and the browser logs the refusal.
   assert.deepEqual(faults.filter((fault) => !fault.includes("403")), []);
   await home.api("/v1/keys/viewer", { method: "DELETE" });
@@ -192,13 +209,81 @@ export async function refusedForms({ browser, home }) {
   assert.deepEqual([await page.getByLabel("Problem").inputValue(), await page.getByLabel("What was tried").inputValue()], ["A long story", "Everything"]);
 }
 
+/** The same in every editor: the message says what to do, and the text is there after it, and after a reload. */
+export async function refusedEdits({ browser, home }) {
+  const id = await newMemory(home, "This will be edited in vain.");
+  const { page } = await openPage(browser, home, { path: `/memories/${id}` });
+  const answers = { tooLarge: [413, { code: "too_large", title: "x", detail: "y" }], tooOften: [429, { code: "too_often", title: "x", detail: "y", retry_after: 3 }] };
+  const refuse = async ([status, body]) => {
+    await page.unrouteAll({ behavior: "wait" });
+    await page.route(/\/v1\//, (route) => (route.request().method() === "GET" || /recall|context|prompt|explain/.test(route.request().url()) ? route.fallback() : route.fulfill({ status, contentType: "application/problem+json", body: JSON.stringify(body) })));
+  };
+  const keeps = async (box, text, reopen) => {
+    assert.equal(await box.inputValue(), text);
+    await page.reload();
+    await reopen?.();
+    await box.waitFor();
+    assert.equal(await box.inputValue(), text, "a reload keeps it too");
+  };
+  await refuse(answers.tooLarge);
+  const detail = page.locator("article.detail");
+  await detail.getByRole("button", { name: "Edit" }).click();
+  await detail.locator("textarea").fill("A new text 新内容");
+  await detail.getByRole("button", { name: "Save" }).click();
+  await detail.locator("[role=alert]").getByText("too large for the server").waitFor();
+  await keeps(detail.locator("textarea"), "A new text 新内容");
+  await page.goto(`${home.url}/#/layers/user`);
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("Text (Markdown)").fill("## Food\n\n- tea 茶\n");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.locator("main [role=alert]").getByText("too large for the server").waitFor();
+  await keeps(page.getByLabel("Text (Markdown)"), "## Food\n\n- tea 茶\n");
+  await refuse(answers.tooOften);
+  await page.goto(`${home.url}/#/skills`);
+  const card = page.locator("[data-skill]").first();
+  await card.locator("summary", { hasText: "Text" }).click();
+  await card.getByRole("button", { name: "Edit" }).click();
+  await card.getByLabel("Text").fill("a new skill 新技能");
+  await card.getByRole("button", { name: "Save" }).click();
+  await card.locator("[role=alert]").getByText("Wait 3 s").waitFor();
+  await keeps(card.getByLabel("Text"), "a new skill 新技能");
+  await page.goto(`${home.url}/#/inbox`);
+  const draft = page.locator("[data-draft]").first();
+  await draft.getByRole("button", { name: "Edit" }).click();
+  await draft.locator("textarea").fill("A better text 更好的说法");
+  await draft.getByRole("button", { name: "Approve as edited" }).click();
+  await page.locator(".toast", { hasText: "Too many requests" }).waitFor();
+  await keeps(draft.locator("textarea"), "A better text 更好的说法", () => draft.getByRole("button", { name: "Edit" }).click());
+  await page.goto(`${home.url}/#/agents`);
+  await page.getByLabel("Memories per prompt").fill("9");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.locator("form [role=alert]").getByText("Wait 3 s").waitFor();
+  assert.equal(await page.getByLabel("Memories per prompt").inputValue(), "9");
+  await page.getByLabel("Name", { exact: true }).fill("tablet");
+  await page.getByRole("button", { name: "Make a key" }).click();
+  await page.locator("section", { hasText: "API keys" }).locator("[role=alert]").getByText("Wait 3 s").waitFor();
+  assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "tablet");
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+}
+
 export async function restart({ browser, home }) {
   const { page } = await openPage(browser, home, { path: "/inspector" });
   await page.locator("textarea").fill("Where do we live now?");
   await page.locator(".lamp.live").waitFor();
+  // Another browser is in the middle of an edit, and saves while nobody answers.
+  const id = await newMemory(home, "The server will restart soon.");
+  const other = await openPage(browser, home, { path: `/memories/${id}`, language: "zh" });
+  const detail = other.page.locator("article.detail");
+  await detail.getByRole("button", { name: "编辑" }).click();
+  await detail.locator("textarea").fill("服务器重启过了。");
   await home.stop();
   await page.getByText("The server does not answer.").first().waitFor();
+  await detail.getByRole("button", { name: "保存" }).click();
+  await detail.locator("[role=alert]").waitFor();
   await home.start(home.port);
   await page.locator(".lamp.live").waitFor({ timeout: 30_000 });
   assert.equal(await page.locator("textarea").inputValue(), "Where do we live now?");
+  assert.equal(await detail.locator("textarea").inputValue(), "服务器重启过了。");
+  await detail.getByRole("button", { name: "保存" }).click();
+  await waitFor(async () => (await home.api(`/v1/memories/${id}`)).content === "服务器重启过了。", "the edit after the restart");
 }

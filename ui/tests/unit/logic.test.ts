@@ -5,7 +5,9 @@ import { calendarWeeks, growth, withEmptyDays } from "../../src/lib/activity";
 import { textDiff } from "../../src/lib/diff";
 import { ago, headline } from "../../src/lib/format";
 import { mapTexts, terms } from "../../src/lib/islands";
+import { memorySteps, proposedText } from "../../src/lib/proposals";
 import { regionsOf } from "../../src/lib/regions";
+import { spendingByJob } from "../../src/lib/spending";
 
 describe("requests", () => {
   it("repeat lists and leave out what is not given", () => {
@@ -82,5 +84,34 @@ describe("the map", () => {
 
   it("finds words of both languages", () => {
     expect(terms("The 龙井茶 is in /var/log, 我们喜欢")).toEqual(expect.arrayContaining(["var", "log", "喜欢"]));
+  });
+});
+
+describe("a diff of another text", () => {
+  it("is not woven together", () => {
+    expect(textDiff("端口被占用，服务启动不了", "It was changed a little.").map((piece) => piece.kind)).toEqual(["removed", "same", "added"]);
+  });
+});
+
+describe("a proposal", () => {
+  const proposal = { id: "p", state: "open", reason: "contradiction", why: "", evidence: [], at: "" } as const;
+
+  it("tells which memories it replaces", () => {
+    const found = memorySteps({ ...proposal, evidence: [], target: "memories", diff: "supersede a1 by b2\narchive c3" });
+    expect(found).toEqual([{ action: "supersede", id: "a1", into: "b2" }, { action: "archive", id: "c3", into: null }]);
+  });
+
+  it("has a text to edit if it changes a layer or a skill", () => {
+    expect(proposedText({ ...proposal, evidence: [], target: "USER.md", diff: "--- USER.md\n+++ USER.md\n@@ Food @@\n-- old\n+- new" })).toBe("- new");
+    expect(proposedText({ ...proposal, evidence: [], target: "skill a", diff: "--- a\n+++ a\n+---\n+name: a" })).toBe("---\nname: a");
+    expect(proposedText({ ...proposal, evidence: [], target: "workflow a", diff: "+++ a\n+x" })).toBeNull();
+  });
+});
+
+describe("spending", () => {
+  it("is summed by job, the largest first", () => {
+    const none = { calls: 0, read: 0, cached: 0, written: 0, millis: 0, cost: 0 };
+    const ledger = { spending: [{ day: "1", job: "a", calls: 1, read: 5 }, { day: "1", job: "b", calls: 1, read: 9 }, { day: "2", job: "a", calls: 2, written: 7 }], total: none, today: none, allowance: { allowed: true, reason: null } };
+    expect(spendingByJob(ledger).map((one) => [one.job, one.calls, one.read + one.written])).toEqual([["a", 3, 12], ["b", 1, 9]]);
   });
 });

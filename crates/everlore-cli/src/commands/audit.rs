@@ -3,17 +3,28 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use everlore::engine::{
-    AuditFinding, AuditFix, AuditReport, AuditRequest, AuditSource, ExternalFormat, ScorePart,
+use everlore::{
+    MemoryId,
+    engine::{
+        AuditFinding, AuditFix, AuditReport, AuditRequest, AuditSource, ExternalFormat, ScorePart,
+    },
 };
 
 use crate::{
     CliContext, Exit, Output, Result,
-    render::{pluralize, sanitize, shell_quote},
+    ids::ShortIds,
+    messages::translate,
+    render::{pad_width, pluralize, sanitize, shell_quote},
 };
 
 /// Most findings that are listed; `--json` has all of them.
 const MAX_LISTED: usize = 50;
+
+/// Width of the column of kinds.
+const KIND_CELLS: usize = 13;
+
+/// Width of the column of fixes.
+const FIX_CELLS: usize = 7;
 
 /// Most ids of a finding that are listed.
 const MAX_IDS: usize = 3;
@@ -30,7 +41,7 @@ const MAX_IDS: usize = 3;
 pub(crate) struct AuditArgs {
     /// File or folder of another memory system; without it, the own memories are audited
     export: Option<PathBuf>,
-    /// The system that wrote the export: openclaw, hermes, claude, mcp-graph or mem0 [default: detected]
+    /// The system that wrote the export: openclaw, hermes, claude, mcp-graph, mem0 or basic-memory [default: detected]
     #[arg(long, value_name = "FORMAT", requires = "export")]
     format: Option<ExternalFormat>,
     /// Apply the safe fixes, as one run
@@ -70,21 +81,30 @@ impl AuditArgs {
         if out.is_json() {
             out.json(&report)?;
         } else if self.plan {
-            print_plan(&report, out)?;
+            print_plan(&report, &short_ids(&report, cx).await?, out)?;
         } else {
-            print_report(&report, cx, out)?;
+            print_report(&report, cx, out).await?;
         }
         Ok(Exit::Done)
     }
 }
 
-fn print_report(report: &AuditReport, cx: &CliContext, out: &mut Output) -> Result<()> {
+/// Returns the short forms of the ids that are listed; those of an export stay as they are.
+async fn short_ids(report: &AuditReport, cx: &CliContext) -> Result<ShortIds> {
+    let ids = report.findings.iter().flat_map(|finding| finding.ids.iter().take(MAX_IDS));
+    let mut ids: Vec<MemoryId> = ids.filter_map(|id| id.parse().ok()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ShortIds::of(cx.engine().await?, &cx.scope, &ids).await
+}
+
+async fn print_report(report: &AuditReport, cx: &CliContext, out: &mut Output) -> Result<()> {
     print_score(report, out)?;
-    print_findings(&report.findings, out)?;
+    print_findings(&report.findings, &short_ids(report, cx).await?, out)?;
     if let Some(fixed) = &report.fixed {
-        out.line(&format!("fixed {}", pluralize(fixed.memories, "memory", "memories")))?;
+        out.say(&format!("fixed {}", pluralize(fixed.memories, "memory", "memories")))?;
         let user = shell_quote(cx.scope.user());
-        out.line(&format!("undo with: everlore memory undo --run {} --user {user}", fixed.run))?;
+        out.say(&format!("undo with: everlore memory undo --run {} --user {user}", fixed.run))?;
     } else if report.findings.iter().any(|finding| finding.fix.is_safe()) {
         out.note("see the plan with --plan; apply the safe fixes of your own memories with --fix");
     }
@@ -96,29 +116,32 @@ fn print_score(report: &AuditReport, out: &mut Output) -> Result<()> {
         pluralize(report.memories, "memory", "memories"),
         pluralize(report.findings.len(), "finding", "findings"),
     );
-    out.line(&format!("score {} of 100: {memories}, {findings}", report.score))?;
+    out.say(&format!("score {} of 100: {memories}, {findings}", report.score))?;
     let part = |part: &ScorePart| {
         let memories = pluralize(part.memories, "memory", "memories");
-        format!("  {:<13} {memories}: {:.1} points", part.kind.as_str(), part.points)
+        let kind = pad_width(&translate(part.kind.as_str()), KIND_CELLS);
+        let points = format!("{memories}: {:.1} points", part.points);
+        format!("  {kind} {}", translate(&points))
     };
     report.points.iter().try_for_each(|line| out.line(&part(line)))?;
     if !report.skipped.is_empty() {
         let items = pluralize(report.skipped.len(), "item", "items");
-        out.line(&format!("  {items} could not be read; --json lists them"))?;
+        out.say(&format!("  {items} could not be read; --json lists them"))?;
     }
     Ok(())
 }
 
 /// Prints findings by their fix, the safe ones first.
-fn print_plan(report: &AuditReport, out: &mut Output) -> Result<()> {
+fn print_plan(report: &AuditReport, short: &ShortIds, out: &mut Output) -> Result<()> {
     print_score(report, out)?;
     for fix in AuditFix::ALL {
         let of_fix = report.findings.iter().filter(|finding| finding.fix == fix);
         let findings: Vec<AuditFinding> = of_fix.cloned().collect();
         if !findings.is_empty() {
             let count = pluralize(findings.len(), "finding", "findings");
-            out.line(&format!("\n{fix} ({count}): {}", describe_fix(fix)))?;
-            print_findings(&findings, out)?;
+            let (name, about) = (translate(fix.as_str()), translate(describe_fix(fix)));
+            out.line(&format!("\n{name} ({}): {about}", translate(&count)))?;
+            print_findings(&findings, short, out)?;
         }
     }
     Ok(())
@@ -136,21 +159,26 @@ fn describe_fix(fix: AuditFix) -> &'static str {
     }
 }
 
-fn print_findings(findings: &[AuditFinding], out: &mut Output) -> Result<()> {
+fn print_findings(findings: &[AuditFinding], short: &ShortIds, out: &mut Output) -> Result<()> {
     for finding in findings.iter().take(MAX_LISTED) {
         let why = sanitize(&finding.why).replace('\n', " ");
-        out.line(&format!("  {:<13} {:<7} {why}", finding.kind.as_str(), finding.fix.as_str()))?;
-        out.line(&format!("{:24}{}", "", list_ids(&finding.ids)))?;
+        let kind = pad_width(&translate(finding.kind.as_str()), KIND_CELLS);
+        let fix = pad_width(&translate(finding.fix.as_str()), FIX_CELLS);
+        out.line(&format!("  {kind} {fix} {}", translate(&why)))?;
+        out.line(&format!("{:24}{}", "", list_ids(&finding.ids, short)))?;
     }
     if findings.len() > MAX_LISTED {
-        out.line(&format!("  and {} more; --json lists them", findings.len() - MAX_LISTED))?;
+        out.say(&format!("  and {} more; --json lists them", findings.len() - MAX_LISTED))?;
     }
     Ok(())
 }
 
-fn list_ids(ids: &[String]) -> String {
+fn list_ids(ids: &[String], short: &ShortIds) -> String {
     let named = ids.iter().take(MAX_IDS).cloned().collect::<Vec<_>>().join(", ");
     let more = ids.len().saturating_sub(MAX_IDS);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}", sanitize(&named))
+    let named = short.shorten(&sanitize(&named));
+    if more == 0 {
+        return named;
+    }
+    translate(&format!("{named} and {more} more")).into_owned()
 }

@@ -65,7 +65,7 @@ impl FeedbackArgs {
             } else {
                 ""
             };
-            out.line(&format!(
+            out.say(&format!(
                 "{}: {} good, {} bad; weight {:.2} → {:.2}{archived}",
                 out.bold(&short),
                 effect.good,
@@ -74,7 +74,7 @@ impl FeedbackArgs {
                 effect.weight
             ))?;
         }
-        out.line(&format!("undo with: everlore memory undo --run {}", receipt.run))?;
+        out.say(&format!("undo with: everlore memory undo --run {}", receipt.run))?;
         Ok(Exit::Done)
     }
 }

@@ -5,6 +5,7 @@ use everlore::engine::{HealthReport, HealthSeverity, HealthStatus, HeartbeatStat
 
 use crate::{
     CliContext, Exit, Output, Result,
+    messages::translate,
     render::{format_bytes, pluralize, sanitize},
     times::format_minute,
 };
@@ -24,7 +25,7 @@ impl HealthArgs {
             out.json(&report)?;
         } else {
             for line in lines(&report, cx) {
-                out.line(&sanitize(&line))?;
+                out.say(&sanitize(&line))?;
             }
             print_warnings(&report, out)?;
         }
@@ -101,7 +102,7 @@ fn heartbeat_line(heartbeat: &HeartbeatStatus, cx: &CliContext) -> String {
     let job = |job: &everlore::engine::HeartbeatJobStatus| {
         let last = job.last.as_ref().map(|run| format_minute(run.at, &cx.now()));
         let state = if job.on { last.as_deref().unwrap_or("never") } else { "off" };
-        format!("{} {state}", job.job)
+        format!("{} {}", job.job, translate(state))
     };
     let jobs: Vec<String> = heartbeat.jobs.iter().map(job).collect();
     let state = if heartbeat.enabled { "on" } else { "off by the settings" };
@@ -111,14 +112,15 @@ fn heartbeat_line(heartbeat: &HeartbeatStatus, cx: &CliContext) -> String {
 fn print_warnings(report: &HealthReport, out: &mut Output) -> Result<()> {
     for warning in &report.warnings {
         let mark = match warning.severity {
-            HealthSeverity::Problem => "PROBLEM",
-            HealthSeverity::Note => "note   ",
+            HealthSeverity::Problem => translate("PROBLEM"),
+            HealthSeverity::Note => translate("note"),
         };
-        out.line(&format!("{mark}   {}: {}", warning.about, sanitize(&warning.message)))?;
-        out.line(&format!("          {}", warning.advice))?;
+        let (about, message) = (translate(warning.about), translate(&warning.message));
+        out.line(&format!("{mark:<7}   {about}: {}", sanitize(&message)))?;
+        out.line(&format!("          {}", translate(&warning.advice)))?;
     }
     if report.warnings.is_empty() {
-        out.line("all is well")?;
+        out.say("all is well")?;
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::{
     CliContext, CliError, Exit, Output, Result,
+    messages::translate,
     render::{new_table, render_table, sanitize},
     times::format_minute,
 };
@@ -138,7 +139,7 @@ fn print_report(
         out.line(&out.bold(&sanitize(&line)))?;
     }
     for run in report.runs.iter().filter(|run| run.job != HeartbeatJob::Reminders) {
-        out.line(&sanitize(&run.to_string()))?;
+        out.say(&sanitize(&run.to_string()))?;
     }
     if tells_nothing && report.runs.is_empty() {
         out.note(match (report.quiet, report.busy) {
@@ -161,12 +162,13 @@ fn print_status(status: &HeartbeatStatus, cx: &CliContext, out: &mut Output) -> 
         HeartbeatStatus { quiet: true, .. } => "quiet hours",
         _ => "on",
     };
-    out.line(&format!("heartbeat: {state}"))?;
+    out.say(&format!("heartbeat: {state}"))?;
     let mut rows = new_table(&["job", "state", "last run"]);
     for job in &status.jobs {
         let last = job.last.as_ref().map(|run| format_minute(run.at, &cx.now()));
         let state = if job.on { "on" } else { "off" };
-        rows.add_row([job.job.as_str(), state, last.as_deref().unwrap_or("never")]);
+        let last = translate(last.as_deref().unwrap_or("never"));
+        rows.add_row([job.job.as_str(), &translate(state), &last]);
     }
     out.text(&render_table(rows))?;
     Ok(Exit::Done)
@@ -183,7 +185,8 @@ fn print_history(history: &[HeartbeatRun], cx: &CliContext, out: &mut Output) ->
     }
     for run in history {
         let at = format_minute(run.at, &cx.now());
-        out.line(&format!("{at}  {} ({} ms)", sanitize(&run.to_string()), run.millis))?;
+        let told = run.to_string();
+        out.line(&format!("{at}  {} ({} ms)", sanitize(&translate(&told)), run.millis))?;
     }
     Ok(found)
 }

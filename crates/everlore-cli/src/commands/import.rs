@@ -16,9 +16,9 @@ const MAX_LISTED_SKIPS: usize = 20;
 /// Import memories from another memory system
 ///
 /// FORMAT is openclaw (a workspace), hermes (MEMORY.md and USER.md), claude (memory folders and CLAUDE.md), mcp-graph
-/// (the JSON lines of the MCP reference server), mem0 (an export), or auto. Importing again updates what changed there
-/// and nothing else; forgotten memories do not come back. Nothing is written to the other system's files. For the
-/// output of `everlore memory export`, use `everlore memory import`.
+/// (the JSON lines of the MCP reference server), mem0 (an export), basic-memory (a project of notes), or auto. Importing
+/// again updates what changed there and nothing else; forgotten memories do not come back. Nothing is written to the
+/// other system's files. For the output of `everlore memory export`, use `everlore memory import`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
     /// The system that wrote it

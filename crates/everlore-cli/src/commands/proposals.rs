@@ -11,6 +11,8 @@ use super::dispatch;
 use crate::{
     CliContext, Exit, Output, Result,
     commands::CommandFuture,
+    ids::ShortIds,
+    messages::translate,
     render::{indent, sanitize},
 };
 
@@ -94,7 +96,7 @@ impl ProposalListArgs {
     async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let state = (!self.all).then_some(ProposalState::Open);
         let found = cx.engine().await?.proposals(&cx.scope, state).await?;
-        print_all(&found, "no proposal waits for a decision", out)
+        print_all(cx, &found, "no proposal waits for a decision", out).await
     }
 }
 
@@ -103,7 +105,7 @@ impl ProposalHistoryArgs {
         let mut found = cx.engine().await?.proposals(&cx.scope, None).await?;
         found.retain(|proposal| proposal.decided_at.is_some());
         found.sort_by_key(|proposal| std::cmp::Reverse((proposal.decided_at, proposal.id)));
-        print_all(&found, "nothing was decided yet", out)
+        print_all(cx, &found, "nothing was decided yet", out).await
     }
 }
 
@@ -111,7 +113,7 @@ impl ProposalShowArgs {
     async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let id = resolve(cx, &self.id).await?;
         let proposal = cx.engine().await?.proposal(&cx.scope, id).await?;
-        print_one(&proposal, "", out)
+        print_one(cx, &proposal, None, out).await
     }
 }
 
@@ -119,7 +121,8 @@ impl ProposalApproveArgs {
     async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let id = resolve(cx, &self.id).await?;
         let proposal = cx.engine().await?.approve_proposal(&cx.scope, id).await?;
-        print_one(&proposal, "approved and applied; take it back with rollback\n", out)
+        print_one(cx, &proposal, Some("approved and applied; take it back with rollback"), out)
+            .await
     }
 }
 
@@ -127,7 +130,7 @@ impl ProposalRejectArgs {
     async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let id = resolve(cx, &self.id).await?;
         let proposal = cx.engine().await?.reject_proposal(&cx.scope, id).await?;
-        print_one(&proposal, "rejected; it will not be proposed again\n", out)
+        print_one(cx, &proposal, Some("rejected; it will not be proposed again"), out).await
     }
 }
 
@@ -135,7 +138,7 @@ impl ProposalRollbackArgs {
     async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let id = resolve(cx, &self.id).await?;
         let proposal = cx.engine().await?.roll_back_proposal(&cx.scope, id).await?;
-        print_one(&proposal, "taken back; it will not be proposed again\n", out)
+        print_one(cx, &proposal, Some("taken back; it will not be proposed again"), out).await
     }
 }
 
@@ -143,29 +146,63 @@ async fn resolve(cx: &CliContext, id: &str) -> Result<MemoryId> {
     Ok(cx.engine().await?.resolve(&cx.scope, id).await?)
 }
 
-fn print_all(found: &[ProposalView], none: &str, out: &mut Output) -> Result<Exit> {
+async fn print_all(
+    cx: &CliContext,
+    found: &[ProposalView],
+    none: &str,
+    out: &mut Output,
+) -> Result<Exit> {
     if out.is_json() {
         out.json(&json!({ "proposals": found }))?;
     } else if found.is_empty() {
         out.note(none);
     } else {
-        out.text(&render_proposals(found))?;
+        out.text(&render_proposals(cx, found).await?)?;
     }
     Ok(Exit::from_found(!found.is_empty()))
 }
 
-fn print_one(proposal: &ProposalView, note: &str, out: &mut Output) -> Result<Exit> {
-    let text = format!("{note}{}", render_proposal(proposal));
+/// Prints a proposal in full, with its evidence, after what became of it.
+async fn print_one(
+    cx: &CliContext,
+    proposal: &ProposalView,
+    note: Option<&str>,
+    out: &mut Output,
+) -> Result<Exit> {
+    let short = short_ids(cx, std::slice::from_ref(proposal)).await?;
+    let note = note.map_or_else(String::new, |note| format!("{}\n", translate(note)));
+    let evidence: Vec<String> = proposal.evidence.iter().map(ToString::to_string).collect();
+    let evidence = short.shorten(&evidence.join(", "));
+    let evidence = translate(&format!("evidence: {evidence}")).into_owned();
+    let text = format!("{note}{}  {evidence}\n", render_proposal(proposal, &short));
     out.answer_text(proposal, &text)
 }
 
 /// Returns proposals as text, each with its reason and its change.
-pub(super) fn render_proposals(proposals: &[ProposalView]) -> String {
-    proposals.iter().map(render_proposal).collect()
+pub(super) async fn render_proposals(cx: &CliContext, found: &[ProposalView]) -> Result<String> {
+    let short = short_ids(cx, found).await?;
+    Ok(found.iter().map(|proposal| render_proposal(proposal, &short)).collect())
 }
 
-fn render_proposal(proposal: &ProposalView) -> String {
-    let head = format!("{} {} {}", proposal.id, proposal.state.in_words(), proposal.reason);
-    let text = format!("{}\n{}", proposal.why, proposal.diff);
+async fn short_ids(cx: &CliContext, found: &[ProposalView]) -> Result<ShortIds> {
+    let ids = found.iter().flat_map(|it| std::iter::once(&it.id).chain(&it.evidence));
+    let mut ids: Vec<MemoryId> = ids.copied().collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ShortIds::of(cx.engine().await?, &cx.scope, &ids).await
+}
+
+fn render_proposal(proposal: &ProposalView, short: &ShortIds) -> String {
+    let id = short.shorten(&proposal.id.to_string());
+    let state = proposal.state.in_words();
+    let head = format!("{id} {} {}", translate(&state), translate(proposal.reason.as_str()));
+    // Lines of a file stay as they are; of a change of memories, the ids are shortened.
+    let diff = if proposal.target == "memories" {
+        let lines = short.shorten(&proposal.diff);
+        lines.lines().map(|line| translate(line).into_owned()).collect::<Vec<_>>().join("\n")
+    } else {
+        proposal.diff.clone()
+    };
+    let text = format!("{}\n{diff}", translate(&proposal.why));
     format!("{head}\n{}\n", indent(sanitize(&text).trim_end(), 2))
 }

@@ -42,10 +42,10 @@ impl ReflectArgs {
         }
         let verb = if report.dry_run { "would be made" } else { "made" };
         let count = pluralize(report.proposals.len(), "new proposal", "new proposals");
-        out.line(&format!("{count} {verb}"))?;
-        out.text(&render_proposals(&report.proposals))?;
+        out.say(&format!("{count} {verb}"))?;
+        out.text(&render_proposals(cx, &report.proposals).await?)?;
         if report.left_out > 0 {
-            out.line(&format!("and {} more, which the next reflection finds", report.left_out))?;
+            out.say(&format!("and {} more, which the next reflection finds", report.left_out))?;
         }
         if let Some(run) = &report.run {
             out.note(&format!(

@@ -81,6 +81,9 @@ pub(crate) struct ListenArgs {
     /// Open the web page in the browser, signed in
     #[arg(long)]
     open: bool,
+    /// End when standard input closes: the server of a program ends with it, even if it is killed
+    #[arg(long)]
+    until_stdin_closes: bool,
     #[command(flatten)]
     mcp: ToolSetArgs,
 }
@@ -136,7 +139,7 @@ fn print_status(cx: &CliContext, out: &mut Output) -> Result<Exit> {
 impl ListenArgs {
     /// Prints the address, then serves until a signal ends it.
     async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let mut shutdown = Box::pin(shutdown_signal()?);
+        let mut shutdown = Box::pin(shutdown_signal(self.until_stdin_closes)?);
         create_private_folder(&cx.home)
             .map_err(|error| CliError::io(cx.home.display().to_string(), error))?;
         let opens_page = self.open;
@@ -316,9 +319,10 @@ fn configured_path(name: &str, cx: &CliContext) -> Option<PathBuf> {
     (!name.is_empty()).then(|| folder.join(name))
 }
 
-/// Returns a future that completes on SIGINT or SIGTERM. The handlers are installed at once, so that no signal is
-/// missed.
-fn shutdown_signal() -> Result<impl Future<Output = ()>> {
+/// Returns a future that completes on SIGINT or SIGTERM, and if asked to, when standard input closes. The handlers are
+/// installed at once, so that no signal is missed.
+fn shutdown_signal(until_stdin_closes: bool) -> Result<impl Future<Output = ()>> {
+    let input_closed = stdin_closed(until_stdin_closes);
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
@@ -329,6 +333,7 @@ fn shutdown_signal() -> Result<impl Future<Output = ()>> {
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
+                () = input_closed => {}
             }
             // A second signal ends the process at once; acknowledged writes are on disk.
             tokio::spawn(async move {
@@ -343,8 +348,14 @@ fn shutdown_signal() -> Result<impl Future<Output = ()>> {
     #[cfg(not(unix))]
     Ok(async {
         // Without signals the server runs until it is killed, which loses nothing.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending().await
+        let interrupted = async {
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending().await
+            }
+        };
+        tokio::select! {
+            () = interrupted => {}
+            () = input_closed => {}
         }
         tokio::spawn(async {
             if tokio::signal::ctrl_c().await.is_ok() {
@@ -352,4 +363,22 @@ fn shutdown_signal() -> Result<impl Future<Output = ()>> {
             }
         });
     })
+}
+
+/// Returns a future that completes when standard input closes, or never if nobody asked for it. A thread of its own reads:
+/// the runtime would wait for its readers, also after a signal.
+fn stdin_closed(is_watched: bool) -> impl Future<Output = ()> {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    let watch = move || {
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        let _ = sender.send(());
+    };
+    if is_watched {
+        std::thread::spawn(watch);
+    }
+    async move {
+        if !is_watched || receiver.await.is_err() {
+            std::future::pending().await
+        }
+    }
 }

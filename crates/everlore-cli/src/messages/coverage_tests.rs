@@ -81,8 +81,14 @@ fn every_message_still_occurs_in_the_sources() {
     assert!(lost.is_empty(), "no longer in the sources: {lost:#?}");
 }
 
-/// Beginnings of messages that clap and the standard library write, of counts, and of those that begin with an option.
-const COMPOSED_MESSAGES: [&str; 11] = [
+/// Beginnings of messages that clap and the standard library write, of counts, of those that begin with an option, and of
+/// those that are put together from parts.
+const COMPOSED_MESSAGES: [&str; 16] = [
+    "you asked for",
+    "you said this",
+    "another memory says",
+    "{memory} was extracted",
+    "no workflow yet",
     "--min-",
     "invalid digit",
     "invalid float",

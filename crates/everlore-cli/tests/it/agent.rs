@@ -138,3 +138,23 @@ fn the_settings_give_an_agent_a_database_before_its_first_memory() {
     let bad = home.run(&["memory", "list"]);
     assert!(bad.code == 2 && bad.err.contains("NAME=ADDRESS"), "{bad:?}");
 }
+
+#[test]
+fn an_agent_whose_own_database_is_away_is_told_which_one_and_others_go_on() {
+    let home = TestHome::new();
+    home.remember("the home has an agent already");
+    // Nothing listens on port 1.
+    let away = "postgres://u:hunter2@127.0.0.1:1/x";
+    write_file(&home.path().join("config.toml"), format!("[store]\nagents = [\"anna={away}\"]\n"));
+    let told = "check that this database runs";
+    for args in [&["recall", "tea"] as &[&str], &["memory", "list"], &["memory", "stats"]] {
+        let ran = home.run(&[&["--agent", "anna"], args].concat());
+        assert!(ran.code == 2 && ran.err.contains(told), "{ran:?}");
+        assert!(ran.err.contains("postgres://u:***@127.0.0.1:1/x"), "{ran:?}");
+        assert!(!ran.err.contains("disk space") && !ran.err.contains("hunter2"), "{ran:?}");
+    }
+    let chinese = home.run(&["--agent", "anna", "--lang", "zh", "memory", "list"]);
+    assert!(chinese.err.contains("请检查这个数据库是否在运行"), "{chinese:?}");
+    let found = home.run(&["recall", "who has an agent already?"]);
+    assert!(found.code == 0 && found.out.contains("the home has an agent"), "{found:?}");
+}

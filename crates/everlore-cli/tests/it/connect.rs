@@ -13,15 +13,21 @@ const ZED_SETTINGS: &str = "// Zed settings\n{\n  // my favourite\n  \"theme\": 
 
 const VSCODE_SERVERS: &str = "{\n\t\"inputs\": [], /* none */\n\t\"servers\": {\n\t\t\"other\": { \"command\": \"x\" }\n\t}\n}\n";
 
-const AGENTS: [&str; 9] = [
+const CONTINUE_SETTINGS: &str = "name: mine # 我的\nversion: 1.0.0\nschema: v1\nmodels:\n  - name: good\n    provider: openai\n    model: gpt-5-mini\n\n# rules\nrules:\n  - Be brief.\n";
+
+const AGENTS: [&str; 13] = [
     "claude-code",
     "codex",
     "gemini",
+    "qwen-code",
+    "opencode",
     "cursor",
+    "cline",
+    "continue",
+    "aider",
     "vscode",
     "windsurf",
     "zed",
-    "opencode",
     "claude-desktop",
 ];
 
@@ -95,6 +101,11 @@ fn user_with_settings() -> AgentUser {
     user.write(".cursor/mcp.json", "{}\n");
     user.write(".cursor/hooks.json", "{\n  \"version\": 1,\n  \"hooks\": {}\n}\n");
     user.write(".config/opencode/opencode.json", "{\r\n  \"theme\": \"dark\"\r\n}\r\n");
+    user.write(".qwen/settings.json", "{\n  \"general\": {\"enableAutoUpdate\": false}\n}\n");
+    user.write(".config/opencode/plugin/other.js", "export const Other = async () => ({})\n");
+    user.write(".cline/data/settings/cline_mcp_settings.json", "{\"mcpServers\":{}}");
+    user.write(".continue/config.yaml", CONTINUE_SETTINGS);
+    user.write(".aider.conf.yml", "# 我的\ndark-mode: true");
     user.write(".config/zed/settings.json", ZED_SETTINGS);
     user.write(".config/Code/User/mcp.json", VSCODE_SERVERS);
     user
@@ -107,7 +118,7 @@ fn connecting_keeps_everything_and_disconnecting_gives_it_back_to_the_byte() {
         let connect = [&["connect"], &AGENTS[..]].concat();
         user.run_ok(&connect);
         let connected = user.files();
-        assert!(connected.len() >= 12, "{connected:?}");
+        assert!(connected.len() >= 17, "{connected:?}");
         for (path, text) in &before {
             let now = &connected.iter().find(|(other, _)| other == path).unwrap().1;
             // No line is lost; the last one of a block may have got a comma.
@@ -219,7 +230,10 @@ fn a_broken_file_is_left_alone_and_what_to_paste_is_printed() {
     user.write(".config/zed/settings.json", text);
     let ran = user.run(&["connect", "zed"]);
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.err.contains("cannot be parsed") && ran.out.contains("context_servers"), "{ran:?}");
+    assert!(
+        ran.err.contains("cannot be edited safely") && ran.out.contains("context_servers"),
+        "{ran:?}"
+    );
     assert_eq!(user.read(".config/zed/settings.json"), text);
     let ran = user.run(&["disconnect", "zed"]);
     assert_eq!((ran.code, user.read(".config/zed/settings.json").as_str()), (2, text));
@@ -288,4 +302,83 @@ fn onboarding_connects_too() {
     let user = user_with_settings();
     user.run_ok(&["onboard", "--yes", "--connect", "codex"]);
     assert!(user.read(".codex/config.toml").contains("[mcp_servers.everlore]"));
+}
+
+#[test]
+fn agents_without_hooks_get_the_proxy_in_their_lists() {
+    let user = user_with_settings();
+    let ran = user.run_ok(&["connect", "continue", "aider", "--proxy"]);
+    let settings = user.read(".continue/config.yaml");
+    for line in [
+        "\n  - name: good\n",
+        "\n  - name: Everlore\n",
+        "\n    apiBase: \"http://127.0.0.1:6636/v1\"\n",
+        "\n    apiKey: ${{ secrets.EVERLORE_TOKEN }}\n",
+        "\nmcpServers:\n  - name: everlore\n",
+    ] {
+        assert!(settings.contains(line), "{line}\n{settings}");
+    }
+    let aider = user.read(".aider.conf.yml");
+    assert!(aider.contains("openai-api-base: \"http://127.0.0.1:6636/v1\""), "{aider}");
+    assert!(ran.out.contains("export OPENAI_API_KEY=") && ran.out.contains("everlore serve"));
+    let listed = user.run_ok(&["--json", "connect", "--list"]).json();
+    let proxied =
+        listed["agents"].as_array().unwrap().iter().filter(|agent| agent["proxy"] == true);
+    let names: Vec<_> = proxied.map(|agent| agent["agent"].clone()).collect();
+    assert_eq!(names, ["continue", "aider"]);
+    // Another change in the meantime stays.
+    user.write(".continue/config.yaml", &settings.replace("Be brief.", "Be short."));
+    user.run_ok(&["disconnect", "continue", "aider"]);
+    let changed = CONTINUE_SETTINGS.replace("Be brief.", "Be short.");
+    assert_eq!(user.read(".continue/config.yaml"), changed);
+    assert_eq!(user.read(".aider.conf.yml"), "# 我的\ndark-mode: true");
+}
+
+#[test]
+fn a_setting_of_the_user_is_not_replaced_by_the_proxy() {
+    let user = AgentUser::new();
+    user.write(".aider.conf.yml", "model: sonnet\n");
+    let ran = user.run(&["connect", "aider"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(
+        ran.out.contains("openai-api-base:") && ran.err.contains("add this by hand"),
+        "{ran:?}"
+    );
+    assert_eq!(user.read(".aider.conf.yml"), "model: sonnet\n");
+}
+
+#[test]
+fn a_plugin_that_was_changed_is_removed_and_one_of_somebody_else_stays() {
+    let user = AgentUser::new();
+    user.run_ok(&["connect", "opencode"]);
+    let plugin = user.read(".config/opencode/plugin/everlore.js");
+    assert!(plugin.starts_with("// Everlore") && !plugin.contains("[\"everlore\"]"), "{plugin}");
+    user.write(".config/opencode/plugin/everlore.js", &format!("{plugin}// mine\n"));
+    user.run_ok(&["disconnect", "opencode"]);
+    assert!(user.files().is_empty(), "{:?}", user.files());
+    user.write(".config/opencode/plugin/everlore.js", "export const Mine = 1\n");
+    assert_eq!(user.run(&["connect", "opencode"]).code, 2);
+    user.run_ok(&["disconnect", "opencode"]);
+    assert_eq!(user.read(".config/opencode/plugin/everlore.js"), "export const Mine = 1\n");
+}
+
+#[test]
+fn what_to_do_next_is_said_in_both_languages() {
+    let user = AgentUser::new();
+    let english = user.run_ok(&["connect", "codex", "claude"]).out;
+    assert!(english.contains("next:") && english.contains("codex: restart Codex and trust"));
+    assert!(english.contains("claude-code: restart Claude Code"), "{english}");
+    let chinese = user.run_ok(&["--lang", "zh", "connect", "codex"]).out;
+    assert!(chinese.contains("接下来：") && chinese.contains("信任新的钩子"), "{chinese}");
+    let json = user.run_ok(&["--json", "connect", "qwen"]).json();
+    assert_eq!(json["next"][0]["agent"], "qwen-code");
+    assert_eq!(json["files"][0]["agent"], "qwen-code");
+}
+
+#[test]
+fn every_agent_is_in_the_table_of_the_documentation() {
+    let page = include_str!("../../../../docs/connect.md");
+    for agent in AGENTS {
+        assert!(page.contains(&format!("| `{agent}` |")), "{agent}");
+    }
 }

@@ -127,7 +127,9 @@ fn what_cannot_be_imported_is_answered_with_what_to_do() {
     let unknown = home.run(&["import", "notion", "."]);
     assert!(
         unknown.code == 2
-            && unknown.err.contains("openclaw, hermes, claude, mcp-graph, mem0, or auto"),
+            && unknown
+                .err
+                .contains("openclaw, hermes, claude, mcp-graph, mem0, basic-memory, or auto"),
         "{unknown:?}"
     );
     let missing = home.run(&["import", "claude", "nowhere"]);

@@ -11,6 +11,7 @@ mod transcript;
 mod answers;
 mod why_not;
 mod experience;
+mod growth_words;
 mod trajectory;
 mod skill;
 mod checks;
@@ -67,6 +68,11 @@ mod readme_zh;
 mod mistakes;
 mod picture;
 mod pages;
+mod guides;
+mod book;
+mod docs_zh;
+#[cfg(target_os = "linux")]
+mod no_network;
 #[cfg(feature = "server")]
 mod serve;
 #[cfg(feature = "server")]

@@ -3,7 +3,10 @@
 
 use std::{collections::HashSet, fs, path::Path};
 
-use crate::readme::{read_page, root};
+use crate::{
+    book::pages_below,
+    readme::{read_page, root},
+};
 
 /// Command reference, which a test generates from the command line itself.
 const REFERENCE: &str = "docs/reference/cli.md";
@@ -65,13 +68,13 @@ fn the_figures_of_the_readme_are_those_of_the_benchmarks() {
     assert!(unknown.is_empty(), "docs/benchmarks.md lacks {unknown:?}");
 }
 
-/// Returns the README and the pages directly in `docs/`, relative to the workspace.
+/// Returns the README and the pages in `docs/` and `docs/zh/`, relative to the workspace.
 fn pages() -> Vec<String> {
-    let files = fs::read_dir(root().join("docs")).unwrap().map(|it| it.unwrap().file_name());
-    let files = files.map(|name| format!("docs/{}", name.to_str().unwrap()));
-    let mut pages: Vec<String> = files.filter(|path| path.ends_with(".md")).collect();
+    let is_written = |page: &String| {
+        page.starts_with("docs/zh/") || !page.trim_start_matches("docs/").contains('/')
+    };
+    let mut pages: Vec<String> = pages_below("docs").into_iter().filter(is_written).collect();
     pages.push("README.md".to_owned());
-    pages.sort();
     pages
 }
 

@@ -7,10 +7,27 @@ use crate::home::TestHome;
 /// Home as the pages write it.
 const HOME: &str = "~/.everlore";
 
+/// Beginnings of the names of runs, which go on with their time.
+const RUNS: [&str; 6] = ["ingest-", "extract-", "import-", "sync-", "reflect-", "remember-"];
+
 /// Command of a page with the lines it should print.
-struct ShownCommand {
-    command: String,
+pub(crate) struct ShownCommand {
+    pub(crate) command: String,
     answer: Vec<String>,
+}
+
+impl ShownCommand {
+    /// Runs it and compares what it prints with what the page shows.
+    pub(crate) fn assert(&self, home: &TestHome) {
+        self.assert_printed(&run_in_shell(home, &self.command));
+    }
+
+    /// Compares what it printed with what the page shows.
+    pub(crate) fn assert_printed(&self, printed: &str) {
+        let Self { command, answer } = self;
+        assert!(!printed.is_empty() || answer.is_empty(), "`{command}` says nothing");
+        assert_output(&normalize(printed), &normalize(&answer.join("\n")), command);
+    }
 }
 
 #[test]
@@ -28,11 +45,7 @@ fn assert_commands(page: &str, min_commands: usize) {
     let home = TestHome::new();
     let shown = shown_commands(&read_page(page));
     assert!(shown.len() >= min_commands, "{page} shows {} commands", shown.len());
-    for ShownCommand { command, answer } in shown {
-        let printed = run_in_shell(&home, &command);
-        assert!(!printed.is_empty() || answer.is_empty(), "`{command}` says nothing");
-        assert_output(&normalize(&printed), &normalize(&answer.join("\n")), &command);
-    }
+    shown.iter().for_each(|shown| shown.assert(&home));
 }
 
 #[test]
@@ -59,7 +72,7 @@ pub(crate) fn read_page(path: &str) -> String {
 }
 
 /// Returns the commands after `$ ` in the blocks marked `console`.
-fn shown_commands(page: &str) -> Vec<ShownCommand> {
+pub(crate) fn shown_commands(page: &str) -> Vec<ShownCommand> {
     let mut all: Vec<ShownCommand> = Vec::new();
     for block in page.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
         for line in block.lines() {
@@ -125,7 +138,10 @@ fn normalize(text: &str) -> String {
             !bare.is_empty() && bare.chars().all(|c| c.is_ascii_digit() || ".:".contains(c));
         let is_time = bare.ends_with('Z') && bare.parse::<jiff::Timestamp>().is_ok();
         let is_bar = word.contains('█');
-        let is_run = word.starts_with("ingest-") || word.starts_with("extract-");
+        let is_run = RUNS.iter().any(|run| {
+            word.strip_prefix(run)
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        });
         if is_id || is_number || is_time || is_bar || is_run {
             "…".to_owned()
         } else {

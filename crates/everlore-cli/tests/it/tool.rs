@@ -30,7 +30,7 @@ fn folder(home: &TestHome) -> PathBuf {
 fn tools_are_listed_and_shown() {
     let home = TestHome::new();
     let listed = home.run(&["tool", "list"]);
-    assert_eq!((listed.code, listed.out.lines().count()), (0, 36), "{listed:?}");
+    assert_eq!((listed.code, listed.out.lines().count()), (0, 37), "{listed:?}");
     assert!(
         listed.out.contains("memory_recall        core       Search long-term memory"),
         "{listed:?}"

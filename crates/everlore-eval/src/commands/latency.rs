@@ -2,7 +2,7 @@
 
 use std::{ops::Range, sync::Arc, time::Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use everlore::{
     Engine, RememberRequest, Scope, Turn,
     llm::BuiltinEmbedder,
@@ -10,23 +10,14 @@ use everlore::{
 };
 
 use crate::{
-    random::SplitMix64,
+    natural_texts::{NaturalTexts, questions},
     table::{number, render},
     timing::SampleStats,
 };
 
-/// Sentences of talks in both languages: words that a generator makes up would be cut into many more pieces.
-const TALKS: [&str; 2] = [
-    include_str!("../../data/dialogues/train_en_a.txt"),
-    include_str!("../../data/dialogues/train_zh_a.txt"),
-];
-
 /// Turns of a session, and of one write.
 const SESSION_TURNS: u32 = 20;
 const WRITE_TURNS: u32 = 2_000;
-
-/// Questions as people ask them, in both languages: generated words would be cut into many more pieces.
-const QUESTIONS: &str = include_str!("../../data/everyday/bilingual/queries.jsonl");
 
 /// Recalls before the first that counts: caches fill and the encoder is unpacked.
 const WARM_UP: u32 = 5;
@@ -92,15 +83,6 @@ fn ways(store: &Arc<dyn Store>) -> Vec<(&'static str, Engine)> {
     ]
 }
 
-/// Returns the texts of the questions.
-fn questions() -> Result<Vec<String>> {
-    let texts = QUESTIONS.lines().map(|line| {
-        let question: serde_json::Value = serde_json::from_str(line)?;
-        Ok(question["text"].as_str().context("a question has a text")?.to_owned())
-    });
-    texts.collect()
-}
-
 /// Times recalls.
 async fn time_recalls(engine: &Engine, questions: &[String], rounds: u32) -> Result<SampleStats> {
     let mut samples = Vec::new();
@@ -140,24 +122,4 @@ async fn observe(engine: &Engine, texts: &NaturalTexts, total: u32) -> Result<()
         engine.observe(&Scope::default(), turns).await?;
     }
     Ok(())
-}
-
-/// Texts of two sentences each that people said, as many as wanted.
-struct NaturalTexts {
-    sentences: [Vec<&'static str>; 2],
-}
-
-impl NaturalTexts {
-    fn new() -> Self {
-        let sentences = |talk: &'static str| talk.lines().filter_map(|line| line.split_once(" | "));
-        Self { sentences: TALKS.map(|talk| sentences(talk).map(|(_, said)| said).collect()) }
-    }
-
-    /// Returns a text, in English and Chinese by turns.
-    fn text(&self, number: u32) -> String {
-        let sentences = &self.sentences[number as usize % 2];
-        let mut random = SplitMix64::from_keys(&[number.into()]);
-        let mut sentence = || random.pick(sentences.as_slice());
-        format!("{} {}", sentence(), sentence())
-    }
 }

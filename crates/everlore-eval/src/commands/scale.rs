@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde_json::{Map, Value, json};
 
 use crate::{
     corpus::{Corpus, ScopeClass},
     scale::{
-        measure::{ScaleResult, measure},
-        subject::SubjectKind,
+        measure::{ScaleResult, ScaleRun, measure},
+        subject::{SubjectKind, open_store},
     },
     table::{number, render},
     timing::{SampleStats, sync_ms},
@@ -25,6 +25,13 @@ pub(crate) struct ScaleArgs {
     /// everlore-mariadb; source and everlore if not given. Servers are started with the programs that tests use
     #[arg(long, value_delimiter = ',')]
     only: Vec<SubjectKind>,
+    /// Address of an empty database that runs already, such as those of `tools/databases/run`: the engine is measured on
+    /// it too, as `everlore-store`; takes one total
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+    /// Memories of one batch while loading: larger ones load faster
+    #[arg(long, value_name = "COUNT", default_value_t = 2_000)]
+    batch: usize,
     /// Queries measured in each class of scopes
     #[arg(long, default_value_t = 60)]
     queries: u32,
@@ -39,18 +46,39 @@ pub(crate) struct ScaleArgs {
     json: bool,
 }
 
+impl ScaleArgs {
+    /// Returns the subjects, without the given store.
+    fn kinds(&self) -> Vec<SubjectKind> {
+        if self.only.is_empty() && self.store.is_none() {
+            return SubjectKind::LOCAL.to_vec();
+        }
+        self.only.clone()
+    }
+
+    fn run_at(&self, total: u32) -> ScaleRun {
+        ScaleRun { total, queries: self.queries, batch: self.batch.max(1) }
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &ScaleArgs) -> Result<()> {
     let base = args.folder.clone().unwrap_or_else(std::env::temp_dir);
     let sync = sync_ms(&base)?;
-    let kinds = if args.only.is_empty() { SubjectKind::LOCAL.to_vec() } else { args.only.clone() };
+    let kinds = args.kinds();
+    if args.store.is_some() && args.total.len() != 1 {
+        bail!("--store takes one --total: the database must be empty before it");
+    }
     let mut all = Vec::new();
     for &total in &args.total {
         let corpus = Corpus::new(total, args.seed);
         for &kind in &kinds {
             eprintln!("measuring {} at {total}", kind.name());
             let folder = tempfile::tempdir_in(&base)?;
-            all.push(measure(kind, &corpus, total, args.queries, folder.path())?);
+            all.push(measure(kind.open(folder.path())?, kind.name(), &corpus, args.run_at(total))?);
+        }
+        if let Some(url) = &args.store {
+            eprintln!("measuring the given store at {total}");
+            all.push(measure(open_store(url)?, "everlore-store", &corpus, args.run_at(total))?);
         }
     }
     if args.json {

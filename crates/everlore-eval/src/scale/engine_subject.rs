@@ -1,13 +1,21 @@
 //! The engine as a [`ScaleSubject`].
 
-use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::{Context, Result};
 use everlore::{Engine, Scope, Turn, llm::BuiltinEmbedder, store};
 use jiff::Timestamp;
 use tokio::{runtime::Runtime, task::JoinSet};
 
-use super::{database_server::DatabaseServer, subject::ScaleSubject};
+use super::{
+    database_server::DatabaseServer,
+    subject::{ScaleSubject, SubjectKind},
+};
 use crate::corpus::{Corpus, GeneratedMemory};
 
 /// Engine on a database.
@@ -22,6 +30,8 @@ pub(super) struct EngineSubject {
 enum SubjectDatabase {
     File(PathBuf),
     Server(DatabaseServer),
+    /// Database that somebody else runs, by its address.
+    Foreign(String),
 }
 
 impl SubjectDatabase {
@@ -29,6 +39,7 @@ impl SubjectDatabase {
         match self {
             Self::File(path) => path.clone().into_os_string(),
             Self::Server(server) => server.url().into(),
+            Self::Foreign(url) => url.into(),
         }
     }
 }
@@ -49,6 +60,17 @@ impl EngineSubject {
         Self::new(|runtime| SubjectDatabase::Server(DatabaseServer::start_mariadb(runtime)))
     }
 
+    /// Creates an engine on a database that runs already and has no memories.
+    pub(super) fn on_url(url: &str) -> Result<Self> {
+        let subject = Self::new(|_| SubjectDatabase::Foreign(url.to_owned()))?;
+        let scopes = subject.runtime.block_on(subject.engine()?.admin().scopes())?;
+        anyhow::ensure!(
+            scopes.is_empty(),
+            "the database has memories already: create an empty one"
+        );
+        Ok(subject)
+    }
+
     fn new(database: impl FnOnce(&Runtime) -> SubjectDatabase) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let database = database(&runtime);
@@ -56,7 +78,30 @@ impl EngineSubject {
         Ok(Self { engine, database, runtime })
     }
 
-    fn engine(&self) -> Result<&Engine> {
+    /// Creates an engine on a database of a kind, in `folder` if it is a file.
+    pub(super) fn of_kind(kind: SubjectKind, folder: &Path) -> Result<Self> {
+        match kind {
+            SubjectKind::EverlorePostgres => Self::on_postgres(),
+            SubjectKind::EverloreMariaDb => Self::on_mariadb(),
+            _ => Self::on_file(folder.join("everlore.db")),
+        }
+    }
+
+    /// Returns the runtime that the engine runs on.
+    pub(super) fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// Returns the database server, if there is one.
+    pub(super) fn server(&self) -> Option<&DatabaseServer> {
+        match &self.database {
+            SubjectDatabase::File(_) | SubjectDatabase::Foreign(_) => None,
+            SubjectDatabase::Server(server) => Some(server),
+        }
+    }
+
+    /// Returns the engine, unless it is being opened again.
+    pub(super) fn engine(&self) -> Result<&Engine> {
         self.engine.as_ref().context("the engine is closed")
     }
 }
@@ -108,6 +153,11 @@ impl ScaleSubject for EngineSubject {
         match &self.database {
             SubjectDatabase::File(path) => Ok(std::fs::metadata(path)?.len() as i64),
             SubjectDatabase::Server(server) => server.bytes(&self.runtime),
+            SubjectDatabase::Foreign(_) => {
+                let store = everlore::internal::store_of(self.engine()?);
+                let size = self.runtime.block_on(store.admin().size())?;
+                Ok(size.map_or(0, |bytes| bytes as i64))
+            }
         }
     }
 }
@@ -117,12 +167,14 @@ async fn open(database: &SubjectDatabase) -> Result<Engine> {
     Ok(Engine::builder(store).embedder(Arc::new(BuiltinEmbedder::new())).build())
 }
 
-fn scope(number: u32) -> Result<Scope> {
+/// Returns the scope with a number.
+pub(super) fn scope(number: u32) -> Result<Scope> {
     let (agent, user) = Corpus::owner(number);
     Ok(Scope::new(&agent, &user)?)
 }
 
-fn turn(memory: &GeneratedMemory) -> Result<Turn> {
+/// Returns a memory as a turn.
+pub(super) fn turn(memory: &GeneratedMemory) -> Result<Turn> {
     Ok(Turn {
         text: memory.text.clone(),
         session: Some(format!("session-{}", memory.session)),

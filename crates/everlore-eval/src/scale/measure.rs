@@ -1,18 +1,14 @@
 //! Measures loading, durable saves, queries and opening of one subject on one corpus.
 
-use std::path::Path;
-
 use anyhow::Result;
 use serde::Serialize;
 
-use super::subject::{ScaleSubject, SubjectKind};
+use super::subject::ScaleSubject;
 use crate::{
     corpus::{Corpus, GeneratedMemory, ScopeClass},
     timing::{SampleStats, timed},
 };
 
-/// Memories of one batch while loading.
-const BATCH: usize = 2_000;
 const SAVES: u32 = 100;
 const REOPENS: u32 = 10;
 
@@ -45,21 +41,32 @@ impl ScaleResult {
     }
 }
 
-/// Measures a new subject in `folder`.
+/// Size of a measurement.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ScaleRun {
+    /// Memories of the corpus.
+    pub(crate) total: u32,
+    /// Queries in each class of scopes.
+    pub(crate) queries: u32,
+    /// Memories of one batch while loading.
+    pub(crate) batch: usize,
+}
+
+/// Measures a new subject.
 pub(crate) fn measure(
-    kind: SubjectKind,
+    mut subject: Box<dyn ScaleSubject>,
+    name: &'static str,
     corpus: &Corpus,
-    total: u32,
-    queries: u32,
-    folder: &Path,
+    run: ScaleRun,
 ) -> Result<ScaleResult> {
-    let mut subject = kind.open(folder)?;
-    let seconds = load_corpus(subject.as_mut(), corpus)?;
+    let ScaleRun { total, queries, batch } = run;
+    let seconds = load_corpus(subject.as_mut(), corpus, batch)?;
+    eprintln!("{name} loaded in {seconds:.0} s");
     subject.reopen()?;
     let measured = |class| time_queries(subject.as_mut(), corpus, class, queries);
     let queries = ScopeClass::ALL.into_iter().map(measured).collect::<Result<_>>()?;
     Ok(ScaleResult {
-        subject: kind.name(),
+        subject: name,
         total,
         memories_per_second: f64::from(total) / seconds,
         bytes_per_memory: subject.bytes()? as f64 / f64::from(total),
@@ -69,11 +76,16 @@ pub(crate) fn measure(
     })
 }
 
-fn load_corpus(subject: &mut dyn ScaleSubject, corpus: &Corpus) -> Result<f64> {
+/// Loads a corpus in batches and returns the seconds.
+pub(super) fn load_corpus(
+    subject: &mut dyn ScaleSubject,
+    corpus: &Corpus,
+    batch: usize,
+) -> Result<f64> {
     let mut stream = corpus.stream();
     let mut ms = 0.0;
     loop {
-        let batch: Vec<GeneratedMemory> = stream.by_ref().take(BATCH).collect();
+        let batch: Vec<GeneratedMemory> = stream.by_ref().take(batch).collect();
         if batch.is_empty() {
             ms += timed(|| subject.finish_loading())?.1;
             return Ok(ms / 1e3);

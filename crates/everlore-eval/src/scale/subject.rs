@@ -90,6 +90,11 @@ impl SubjectKind {
     }
 }
 
+/// Opens the engine on a database that runs already, by its address.
+pub(crate) fn open_store(url: &str) -> Result<Box<dyn ScaleSubject>> {
+    Ok(Box::new(EngineSubject::on_url(url)?))
+}
+
 impl FromStr for SubjectKind {
     type Err = anyhow::Error;
 

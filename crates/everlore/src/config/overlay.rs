@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 /// Prefix of all our variables.
 const ENV_PREFIX: &str = "EVERLORE_";
 
-/// Variables that the command line reads itself.
-const CLI_VARIABLES: [&str; 7] = [
+/// Variables that the command line and the packages for Python and Node.js read themselves.
+const CLI_VARIABLES: [&str; 10] = [
     "EVERLORE_HOME",
     "EVERLORE_AGENT",
     "EVERLORE_USER",
@@ -21,6 +21,9 @@ const CLI_VARIABLES: [&str; 7] = [
     "EVERLORE_STORE",
     "EVERLORE_HOOKS",
     "EVERLORE_TOKEN",
+    "EVERLORE_URL",
+    "EVERLORE_KEY",
+    "EVERLORE_BINARY",
 ];
 
 /// Setting that does not exist, or cannot be set there. It is ignored.

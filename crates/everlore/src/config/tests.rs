@@ -190,6 +190,9 @@ fn variables_that_are_not_settings_or_empty_are_left_alone() {
         ("EVERLORE_AGENT", "a"),
         ("EVERLORE_USER", "u"),
         ("EVERLORE_CONFIG", "c"),
+        ("EVERLORE_URL", "http://127.0.0.1:6636"),
+        ("EVERLORE_KEY", "k"),
+        ("EVERLORE_BINARY", "/b"),
         ("EVERLORE_RECALL__B", ""),
     ];
     assert_eq!(with_env(&vars).unwrap(), (Config::default(), vec![]));

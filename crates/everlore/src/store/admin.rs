@@ -24,13 +24,29 @@ pub trait StoreAdmin: Send + Sync {
 
     /// Seals an agent, or ends its seal. Writes of any process to the memories of a sealed agent, also of users that appear
     /// later, fail with [`Error::Sealed`](crate::Error::Sealed). When a sealing returns, no write is under way. Reads go on.
-    async fn set_sealed(&self, agent: &str, is_sealed: bool) -> Result<()>;
+    async fn change_seal(&self, agent: &str, change: SealChange<'_>) -> Result<()>;
 
     /// Erases everything of all users of an agent, journal and tombstones included, but for costs and its seal.
     async fn erase_agent(&self, agent: &str) -> Result<()>;
 
     /// Waits for work in progress and releases files and connections. Later calls fail.
     async fn close(&self);
+}
+
+/// Change of an agent's seal. A seal has a holder, so that a process that was late ends no seal but the one it knows of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SealChange<'a> {
+    /// Seals the agent for a holder, who takes over an earlier seal. One without a name has it for good.
+    Seal(&'a str),
+    /// Ends the seal, whoever holds it.
+    End,
+    /// Ends the seal if this holder has it.
+    EndOf(&'a str),
+}
+
+impl SealChange<'static> {
+    /// Seal without a holder: nothing ends it but [`SealChange::End`].
+    pub const SEAL_FOR_GOOD: Self = Self::Seal("");
 }
 
 /// Description of a store.

@@ -40,8 +40,9 @@ mod conformance;
 use async_trait::async_trait;
 
 pub use crate::text::terms::TermHash;
-pub use admin::{StoreAdmin, StoreInfo};
-pub use agent_stores::{AgentDatabase, AgentMove, AgentStores, MovePhase};
+pub use admin::{SealChange, StoreAdmin, StoreInfo};
+pub(crate) use agent_stores::SealHeartbeat;
+pub use agent_stores::{AgentDatabase, AgentMove, AgentStores, MovePhase, SealLease};
 pub use capture_queue::{
     CaptureFailure, CaptureQueue, ClaimRequest, DuePolicy, PendingSession, SessionLease,
     UnreadTurns,

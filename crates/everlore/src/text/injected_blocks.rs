@@ -16,7 +16,7 @@ pub(crate) const OWN_TAGS: [&str; 9] = [
 ];
 
 /// Tags by which hosts talk to their model inside a user's message.
-pub(super) const HOST_TAGS: [&str; 22] = [
+pub(super) const HOST_TAGS: [&str; 23] = [
     // Claude Code and Qwen Code.
     "system-reminder",
     "local-command-stdout",
@@ -29,6 +29,8 @@ pub(super) const HOST_TAGS: [&str; 22] = [
     "user-prompt-submit-hook",
     "ide_selection",
     "ide_opened_file",
+    // Qwen Code, for what its hooks return, which it escapes.
+    "qwen:user-prompt-submit-context",
     // Codex.
     "environment_context",
     "user_instructions",
@@ -60,6 +62,16 @@ const HOST_MESSAGES: [&str; 7] = [
     "I have *added these files to the chat*",
 ];
 
+/// Beginnings of rules that a host adds to the end of a user's message, after a blank line: all that follows is the host's.
+const HOST_ENDINGS: [&str; 5] = [
+    // aider, for models that it reminds in the user's name.
+    "To suggest changes to a file you MUST return the entire content of the updated file.",
+    "# *SEARCH/REPLACE block* Rules:",
+    "# File editing rules:",
+    "# V4A Diff Format Rules:",
+    "ONLY return code using the `",
+];
+
 /// Spellings of angle brackets: plain, escaped for HTML or XML once or twice, and escaped for JSON.
 const ANGLES: [(&str, &str); 6] = [
     ("<", ">"),
@@ -80,7 +92,13 @@ pub fn strip_injected_blocks(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed("");
     }
     let is_injected = |name: &str| OWN_TAGS.contains(&name) || HOST_TAGS.contains(&name);
-    without_blocks(text, is_injected, |_| {})
+    without_blocks(without_host_ending(text), is_injected, |_| {})
+}
+
+/// Returns the text up to the rules that a host adds to its end.
+fn without_host_ending(text: &str) -> &str {
+    let starts = HOST_ENDINGS.iter().filter_map(|ending| text.find(&format!("\n\n{ending}")));
+    starts.min().map_or(text, |start| &text[..start])
 }
 
 /// Returns the text without the blocks of these tags, trimmed; `removed` gets each block.
@@ -132,7 +150,7 @@ impl OpeningTag<'_> {
 fn opening_tag(text: &str) -> Option<OpeningTag<'_>> {
     let (angles, rest) =
         ANGLES.into_iter().find_map(|angles| Some((angles, text.strip_prefix(angles.0)?)))?;
-    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ':');
     let (name, rest) = rest.split_at(rest.find(|c| !is_name(c))?);
     let is_whole = rest.starts_with(angles.1) || rest.starts_with([' ', '\n', '\t']);
     (is_whole && !name.is_empty()).then_some(OpeningTag { name, angles })
@@ -154,6 +172,8 @@ mod tests {
     fn blocks_are_known_in_every_escaping() {
         let gemini = "<hook_context>&lt;agent-identity&gt;\nYou are a assistant.\n&lt;/agent-identity&gt;</hook_context>\n\n我的狗叫什么？";
         assert_eq!(strip_injected_blocks(gemini), "我的狗叫什么？");
+        let qwen = "我的狗叫什么？<qwen:user-prompt-submit-context>\n&lt;memory-context&gt;Rex&lt;/memory-context&gt;\n</qwen:user-prompt-submit-context>";
+        assert_eq!(strip_injected_blocks(qwen), "我的狗叫什么？");
         for (open, close) in ANGLES {
             let message =
                 format!("hi {open}memory-context{close}\n茶 < tea\n{open}/memory-context{close}");
@@ -170,6 +190,16 @@ mod tests {
         assert_eq!(strip_injected_blocks(summary), "");
         let rules = "# AGENTS.md instructions for /srv/shop\n\n<INSTRUCTIONS>\nAlways use tabs.\n</INSTRUCTIONS>";
         assert_eq!(strip_injected_blocks(rules), "");
+    }
+
+    #[test]
+    fn rules_that_a_host_adds_to_a_message_are_taken_off() {
+        let rules =
+            "# *SEARCH/REPLACE block* Rules:\n\nEvery *SEARCH/REPLACE block* must use this format:";
+        let message = format!("我的狗叫什么？\n\n{rules}\n\nReply in Chinese.\n");
+        assert_eq!(strip_injected_blocks(&message), "我的狗叫什么？");
+        let own = "What are the # File editing rules: of aider?";
+        assert_eq!(strip_injected_blocks(own), own);
     }
 
     #[test]

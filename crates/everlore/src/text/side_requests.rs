@@ -21,7 +21,7 @@ use PromptPlace::{System, User, WholeUser};
 
 /// Prompts of side requests: the place, how they begin, and the host with the source of the wording.
 #[rustfmt::skip]
-const SIDE_PROMPTS: [(PromptPlace, &str, &str); 48] = [
+const SIDE_PROMPTS: [(PromptPlace, &str, &str); 62] = [
     // Claude Code.
     (WholeUser, "quota", "Claude Code: quota probe of one token at its start; seen on the wire"),
     (WholeUser, "warmup", "Claude Code: warm-up of a subagent; seen on the wire"),
@@ -62,6 +62,21 @@ const SIDE_PROMPTS: [(PromptPlace, &str, &str); 48] = [
     (System, "You are a sophisticated AI diagnostic agent specializing in identifying when a conversational AI is stuck", "Gemini CLI, Qwen Code: packages/core/src/services/loopDetectionService.ts"),
     (User, "Summarize the following tool output to be a maximum of", "Gemini CLI, Qwen Code: packages/core/src/utils/summarizer.ts"),
     (System, "You are an expert code-editing assistant specializing in debugging and correcting failed", "Gemini CLI: packages/core/src/utils/llm-edit-fixer.ts"),
+    // Qwen Code.
+    (System, "You are now acting as the managed memory extraction subagent", "Qwen Code: own memory; seen on the wire"),
+    (User, "Managed memory has TWO directories", "Qwen Code: own memory; seen on the wire"),
+    (System, "You are performing a managed memory dream", "Qwen Code: own memory, packages/core/src/memory"),
+    (User, "You are performing a managed memory dream", "Qwen Code: own memory, packages/core/src/memory"),
+    (System, "You are selecting memories that will be useful to an AI coding assistant", "Qwen Code: own memory, packages/core/src/memory"),
+    (System, "You are reviewing this conversation to extract reusable skills", "Qwen Code: own skills, packages/core/src/memory"),
+    (User, "Generate the session title now.", "Qwen Code: title, packages/core/src/services"),
+    (User, "Generate the recap now.", "Qwen Code: recap, packages/core/src/services"),
+    (System, "You are a security classifier for an AI coding agent", "Qwen Code: approval of tools, packages/core/src/permissions"),
+    (System, "You are evaluating a hook in Qwen Code", "Qwen Code: hooks that ask a model, packages/core/src/hooks"),
+    (System, "You are an assistant that rewrites raw coding-agent output", "Qwen Code: progress, packages/cli/src"),
+    (System, "You are a general-purpose subagent working for a parent agent", "Qwen Code: subagents, packages/core/src/subagents"),
+    (System, "You are a subagent spawned by a workflow orchestration script", "Qwen Code: subagents, packages/core/src/subagents"),
+    (System, "You are a file search specialist agent", "Qwen Code: subagents, packages/core/src/subagents"),
     // aider.
     (System, "You are an expert software engineer that generates concise, one-line Git commit messages", "aider: aider/prompts.py"),
     (System, "*Briefly* summarize this partial conversation about programming", "aider: aider/prompts.py"),

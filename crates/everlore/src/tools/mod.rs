@@ -32,6 +32,7 @@ mod memory;
 mod fs;
 mod reminder;
 mod experience;
+mod profile;
 mod skill;
 #[cfg(feature = "compat-tools")]
 mod compat;
@@ -199,6 +200,7 @@ fn all_tools() -> Vec<Box<dyn Tool>> {
         Box::new(experience::ExperienceFindTool),
         Box::new(experience::ExperienceSaveTool),
         Box::new(skill::SkillReadTool),
+        Box::new(profile::ProfileReadTool),
     ];
     own.into_iter().chain(compat_tools()).collect()
 }

@@ -68,6 +68,8 @@ mod remote_engine;
 mod layers;
 mod lifecycle;
 mod growth;
+mod growth_undo;
+mod poisoning;
 mod interfaces;
 mod linear;
 mod spelling;

@@ -108,6 +108,21 @@ fn sources() -> Vec<(ExternalFormat, TempDir, usize)> {
             )]),
             2,
         ),
+        (
+            ExternalFormat::BasicMemory,
+            folder(&[
+                (
+                    "people/小林.md",
+                    "---\ntitle: 小林\ntype: person\npermalink: people/小林\n---\n\n- [likes] 喜欢龙井茶 #tea\n- works_on [[Atlas]]\n",
+                ),
+                (
+                    "Atlas.md",
+                    "---\ntitle: Atlas\npermalink: atlas\n---\n\nShips in May.\n\n## Deploy\n\nRun make ship.\n",
+                ),
+                (".obsidian/app.md", "not a note\n"),
+            ]),
+            3,
+        ),
     ]
 }
 
@@ -159,12 +174,13 @@ async fn an_import_again_leaves_the_journal_as_it_is_and_one_that_was_undone_com
 
 #[tokio::test]
 async fn what_changed_there_is_updated_and_its_memory_stays_the_same_one() {
-    let edits: [(ExternalFormat, &str, &str, &str); 5] = [
+    let edits: [(ExternalFormat, &str, &str, &str); 6] = [
         (ExternalFormat::OpenClaw, "USER.md", "住在杭州", "住在苏州"),
         (ExternalFormat::Hermes, "MEMORY.md", "Lab is in Graz", "Lab is in Linz"),
         (ExternalFormat::Claude, "feedback_testing.md", "No mocks.", "No mocks, ever."),
         (ExternalFormat::McpGraph, "memory.jsonl", "Ships in May", "Ships in June"),
         (ExternalFormat::Mem0, "export.json", "Likes tea", "Likes coffee"),
+        (ExternalFormat::BasicMemory, "Atlas.md", "Ships in May", "Ships in June"),
     ];
     for ((format, folder, expected), (of, file, old, new)) in sources().into_iter().zip(edits) {
         assert_eq!(format, of);
@@ -431,9 +447,13 @@ async fn the_format_is_told_by_what_is_there() {
         folder(&[("IDENTITY.md", "y\n"), ("MEMORY.md", "See [people](memory/people.md)\n")]);
     assert_eq!(ExternalFormat::detect(linked.path()).unwrap(), ExternalFormat::OpenClaw);
     assert!(ExternalFormat::detect(folder(&[("projects/shop/a.md", "x\n")]).path()).is_err());
+    let note = folder(&[("notes/a.md", "---\ntitle: A\npermalink: a\n---\n- [x1] y\n")]);
+    for path in [note.path().to_owned(), note.path().join("notes/a.md")] {
+        assert_eq!(ExternalFormat::detect(&path).unwrap(), ExternalFormat::BasicMemory);
+    }
     let unclear = folder(&[("notes.txt", "hello\n")]);
     let error = ExternalFormat::detect(unclear.path()).unwrap_err();
-    assert!(error.hint().contains("openclaw, hermes, claude, mcp-graph, mem0"));
+    assert!(error.hint().contains("openclaw, hermes, claude, mcp-graph, mem0, basic-memory"));
     let both = folder(&[("CLAUDE.md", "x\n"), ("IDENTITY.md", "y\n")]);
     assert!(
         ExternalFormat::detect(both.path()).unwrap_err().to_string().starts_with("more than one")

@@ -17,6 +17,13 @@ const CHINESE: [&str; 2] = [
     include_str!("../data/schedules/schedules_zh_b.jsonl"),
 ];
 
+/// Phrases by somebody who had not seen the parser, with runs worked out by other calendar libraries; a phrase may have
+/// several right answers.
+const UNSEEN: [&str; 2] = [
+    include_str!("../data/schedules/unseen_en.jsonl"),
+    include_str!("../data/schedules/unseen_zh.jsonl"),
+];
+
 /// Least share of phrases that are read as their author meant; the rest must be answered as unclear.
 const MIN_RIGHT: f64 = 0.97;
 
@@ -92,6 +99,43 @@ fn english_phrases_are_read_as_meant_or_called_unclear() {
 #[test]
 fn chinese_phrases_are_read_as_meant_or_called_unclear() {
     check_language(CHINESE);
+}
+
+#[derive(Deserialize)]
+struct UnseenPhrase {
+    text: String,
+    tz: String,
+    now: Timestamp,
+    /// Answers that count as right.
+    answers: Vec<UnseenAnswer>,
+}
+
+#[derive(Debug, Deserialize)]
+struct UnseenAnswer {
+    kind: String,
+    #[serde(default)]
+    next: Vec<String>,
+}
+
+#[test]
+fn phrases_by_somebody_who_had_not_seen_the_parser_are_read_as_meant_or_called_unclear() {
+    for file in UNSEEN {
+        let cases: Vec<UnseenPhrase> =
+            file.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(cases.len() >= 200, "{} phrases", cases.len());
+        let mut unclear = Vec::new();
+        for case in &cases {
+            let answer =
+                ram().explain_schedule(&case.text, Some(&case.tz), Some(case.now)).unwrap();
+            let is_right = |it: &UnseenAnswer| it.kind == answer.kind && it.next == answer.next;
+            if !case.answers.iter().any(is_right) {
+                assert_eq!(answer.kind, "unclear", "{}: {answer:?}", case.text);
+                unclear.push(&case.text);
+            }
+        }
+        let right = (cases.len() - unclear.len()) as f64 / cases.len() as f64;
+        assert!(right >= MIN_RIGHT, "{right}: {unclear:?}");
+    }
 }
 
 /// Returns the next five runs by another implementation of cron than the engine's.

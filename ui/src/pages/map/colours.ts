@@ -21,7 +21,7 @@ export function readPalette(): Palette {
     kinds: Object.fromEntries(KINDS.map((kind) => [kind, value(`--kind-${kind}`)])) as Record<Kind, string>,
     ramp: [rgb(value("--line")), rgb(value("--accent"))],
     ink: value("--ink"),
-    line: value("--line"),
+    line: value("--line-strong"),
     accent: value("--accent"),
   };
 }

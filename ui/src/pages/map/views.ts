@@ -21,8 +21,8 @@ export interface MapItem {
 export interface ShownMap {
   items: MapItem[];
   islands: Island[];
-  /** Pairs of items that share a rare word. */
-  links: [number, number][];
+  /** Pairs of items that share a rare word; `null` until somebody asks for them. */
+  links: [number, number][] | null;
   /** Number of memories that match; `null` if it is not known and there are more than are shown. */
   total: number | null;
   waiting: number;
@@ -35,7 +35,7 @@ const PAGE = 1_000;
 export async function mapByMeaning(api: Api, signal: AbortSignal): Promise<ShownMap | null> {
   const { model, points, total, waiting } = await api.map(signal);
   if (model === null || (points.length === 0 && waiting > 0)) return null;
-  return { items: points, islands: regionsOf(points), links: [], total, waiting };
+  return { items: points, islands: regionsOf(points), links: null, total, waiting };
 }
 
 export async function mapByWords(api: Api, onProgress: (count: number) => void, signal: AbortSignal): Promise<ShownMap> {

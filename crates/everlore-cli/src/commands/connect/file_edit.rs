@@ -14,8 +14,9 @@ use everlore::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    agents::{EditContent, FileEdit},
-    json_entries, toml_section,
+    agent_entries::{EditContent, FileEdit},
+    json_entries::{self, JsonEntry},
+    toml_section,
 };
 use crate::{CliError, Result};
 
@@ -47,6 +48,12 @@ pub(super) fn with_edit(text: &str, content: &EditContent) -> Option<String> {
     match content {
         EditContent::Json(entries) => json_entries::insert_entries(text, entries),
         EditContent::Toml(section) => toml_section::insert_section(text, section),
+        EditContent::Yaml(blocks) => {
+            blocks.iter().try_fold(text.to_owned(), |text, block| block.insert(&text))
+        }
+        EditContent::Whole(file) => {
+            (text.trim().is_empty() || has_mark(text, file)).then(|| file.clone())
+        }
     }
 }
 
@@ -54,7 +61,30 @@ fn without_edit(text: &str, content: &EditContent) -> Option<String> {
     match content {
         EditContent::Json(entries) => json_entries::remove_entries(text, entries),
         EditContent::Toml(section) => toml_section::remove_section(text, section),
+        EditContent::Yaml(blocks) => {
+            blocks.iter().rev().try_fold(text.to_owned(), |text, block| block.remove(&text))
+        }
+        EditContent::Whole(file) if has_mark(text, file) => Some(String::new()),
+        EditContent::Whole(_) => Some(text.to_owned()),
     }
+}
+
+/// Returns `true` if a text has one of the entries.
+fn has_any_entry(text: &str, content: &EditContent) -> bool {
+    match content {
+        EditContent::Json(entries) => entries.iter().any(|entry| {
+            let is_ours = !matches!(entry, JsonEntry::Required { .. });
+            is_ours && json_entries::has_entries(text, std::slice::from_ref(entry))
+        }),
+        EditContent::Toml(section) => toml_section::has_section(text, section),
+        EditContent::Yaml(blocks) => blocks.iter().any(|block| block.is_in(text)),
+        EditContent::Whole(file) => has_mark(text, file),
+    }
+}
+
+/// Returns `true` if a text begins with the first line of a file of ours.
+fn has_mark(text: &str, file: &str) -> bool {
+    text.lines().next() == file.lines().next()
 }
 
 /// Returns `true` if the file has all entries.
@@ -63,6 +93,8 @@ pub(super) fn is_applied(edit: &FileEdit) -> Result<bool> {
     Ok(match &edit.content {
         EditContent::Json(entries) => json_entries::has_entries(&text, entries),
         EditContent::Toml(section) => toml_section::has_section(&text, section),
+        EditContent::Yaml(blocks) => blocks.iter().all(|block| block.is_in(&text)),
+        EditContent::Whole(file) => has_mark(&text, file),
     })
 }
 
@@ -95,6 +127,10 @@ pub(super) fn revert_edit(home: &Path, edit: &FileEdit) -> Result<EditOutcome> {
         None => match without_edit(&text, &edit.content) {
             None => return Ok(EditOutcome::NotEditable),
             Some(after) if after == text => EditOutcome::Same,
+            Some(after) if after.is_empty() && matches!(edit.content, EditContent::Whole(_)) => {
+                remove_if_exists(&edit.path).map_err(|error| io_error(&edit.path, error))?;
+                EditOutcome::Changed
+            }
             Some(after) => {
                 write_file(&edit.path, &after)?;
                 EditOutcome::Changed
@@ -125,8 +161,7 @@ impl FileBackup {
         let failed = |error| io_error(&self.text_path, error);
         let folder = self.text_path.parent().unwrap_or(Path::new(""));
         create_private_folder(folder).map_err(failed)?;
-        let has_no_entries =
-            |text: &str| without_edit(text, content).is_some_and(|plain| plain == text);
+        let has_no_entries = |text: &str| !has_any_entry(text, content);
         let mut existed = before.is_some();
         if before.is_none_or(has_no_entries) {
             write_private(&self.text_path, before.unwrap_or_default()).map_err(failed)?;

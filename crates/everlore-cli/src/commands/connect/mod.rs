@@ -1,13 +1,17 @@
 //! `everlore connect` and `everlore disconnect`: entries for tools and hooks in the settings of coding agents.
 //!
-//! `agents.rs` is the table of files and entries; `json_entries.rs` and `toml_section.rs` edit texts; `file_edit.rs`
-//! writes files and keeps backups.
+//! `agents.rs` is the table of agents and files, `agent_entries.rs` makes the entries; `json_entries.rs`, `toml_section.rs`
+//! and `yaml_block.rs` edit texts; `file_edit.rs` writes files and keeps backups; `next_steps.rs` says what is left to do.
 
 mod agents;
 mod jsonc_document;
 mod json_entries;
 mod toml_section;
+mod yaml_block;
+mod agent_entries;
 mod file_edit;
+mod agent_list;
+mod next_steps;
 
 use std::path::{Path, PathBuf};
 
@@ -16,22 +20,19 @@ use serde::Serialize;
 use serde_json::json;
 
 use self::{
-    agents::{AgentPaths, CodingAgent, ConnectionSpec, FileEdit, TOKEN_VARIABLE},
+    agent_entries::{ConnectionSpec, FileEdit},
+    agents::{AgentPaths, CodingAgent},
     file_edit::EditOutcome,
+    next_steps::{NextSteps, print_next_steps},
 };
-use crate::{
-    CliContext, CliError, Exit, Output, Result,
-    messages::translate,
-    near_words::nearest,
-    program,
-    render::{new_table, render_table, shell_quote},
-};
+use crate::{CliContext, CliError, Exit, Output, Result, near_words::nearest, program};
 
 /// Let coding agents use this memory: as tools (MCP), and through hooks that recall and store by themselves
 ///
-/// Agents: claude-code, codex, gemini and cursor get both; vscode, windsurf, zed, opencode and claude-desktop get
-/// tools. Their settings are edited in place: comments and everything else stay, and `everlore disconnect` restores the
-/// files. If a file cannot be parsed, the text to paste is printed instead. See docs/connect.md.
+/// Agents: claude-code, codex, gemini, qwen-code, cursor and opencode (by a plugin) get both; cline, continue, vscode,
+/// windsurf, zed and claude-desktop get tools; aider gets the memory proxy. Their settings are edited in place: comments
+/// and everything else stay, and `everlore disconnect` restores the files. If a file cannot be edited safely, the text
+/// to paste is printed instead. See docs/connect.md.
 #[derive(Debug, Args)]
 pub(crate) struct ConnectArgs {
     #[command(flatten)]
@@ -40,6 +41,10 @@ pub(crate) struct ConnectArgs {
     /// EVERLORE_TOKEN
     #[arg(long)]
     http: bool,
+    /// Also send the model requests of an agent without hooks through the memory proxy (`everlore serve`), which recalls
+    /// and stores by itself: continue, aider
+    #[arg(long)]
+    proxy: bool,
     /// Only tools, no hooks
     #[arg(long, conflicts_with = "no_tools")]
     no_hooks: bool,
@@ -50,7 +55,7 @@ pub(crate) struct ConnectArgs {
     #[arg(long)]
     print: bool,
     /// Only show which agents are installed and connected
-    #[arg(long, conflicts_with_all = ["agents", "all", "print", "http"])]
+    #[arg(long, conflicts_with_all = ["agents", "all", "print", "http", "proxy"])]
     list: bool,
 }
 
@@ -82,7 +87,8 @@ const MIN_NAME_PART: usize = 3;
 /// Outcome for one file of an agent.
 #[derive(Debug, Serialize)]
 struct FileOutcome {
-    agent: &'static str,
+    #[serde(serialize_with = "serialize_name")]
+    agent: CodingAgent,
     path: PathBuf,
     #[serde(rename = "became")]
     outcome: EditOutcome,
@@ -96,41 +102,62 @@ impl ConnectArgs {
     pub(crate) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let paths = self.which.agent_paths()?;
         if self.list {
-            return list_agents(&paths, out);
+            return agent_list::list_agents(&paths, out);
         }
-        let agents = self.which.selected_agents(&paths)?;
-        let spec = ConnectionSpec {
-            command: server_command(cx, paths.project.is_some())?,
-            url: self.http.then(|| server_url(cx)),
-            tools: !self.no_tools,
-            hooks: !self.no_hooks,
+        let mut agents = self.which.selected_agents(&paths)?;
+        // Its model would no longer answer without a server: it must be meant.
+        agents.retain(|agent| *agent != CodingAgent::Aider || self.proxy || !self.which.all);
+        let spec = self.spec(cx, &paths)?;
+        let proxy = format!("{}/v1", server_address(cx));
+        let spec_of = |agent: CodingAgent| ConnectionSpec {
+            proxy: (self.proxy || agent == CodingAgent::Aider).then(|| proxy.clone()),
+            ..spec.clone()
         };
         let mut outcomes = Vec::new();
-        for (agent, edit) in collect_edits(&agents, &paths, &spec, out) {
-            let outcome = if self.print {
-                EditOutcome::NotEditable
-            } else {
-                file_edit::apply_edit(&cx.home, &edit)?
-            };
-            let paste = (outcome == EditOutcome::NotEditable)
-                .then(|| file_edit::with_edit("", &edit.content))
-                .flatten();
-            outcomes.push(FileOutcome { agent: agent.as_str(), path: edit.path, outcome, paste });
+        for (agent, edit) in collect_edits(&agents, &paths, &spec_of, out) {
+            outcomes.push(self.carry_out(agent, edit, cx)?);
         }
         if self.print {
             return print_pastes(&outcomes, out);
         }
-        print_outcomes(&outcomes, "connected", out)?;
+        let steps =
+            NextSteps { proxy: self.proxy, http: self.http, project: paths.project.is_some() };
+        print_outcomes(&outcomes, "connected", &steps.of(&outcomes, cx), out)?;
         if cx.settings.has_named_store && !self.http {
             out.note(
                 "agents start everlore without --store and EVERLORE_STORE: set store.url in config.toml to the database too",
             );
         }
-        if self.http {
-            let token = shell_quote(&cx.home.join("server.token").display().to_string());
-            out.note(&format!("agents need the token: export {TOKEN_VARIABLE}=\"$(cat {token})\""));
-        }
         Ok(exit_code(&outcomes))
+    }
+
+    /// Returns the connection that the options describe, without the proxy.
+    fn spec(&self, cx: &CliContext, paths: &AgentPaths) -> Result<ConnectionSpec> {
+        Ok(ConnectionSpec {
+            command: server_command(cx, paths.project.is_some())?,
+            url: self.http.then(|| format!("{}/mcp", server_address(cx))),
+            proxy: None,
+            tools: !self.no_tools,
+            hooks: !self.no_hooks,
+        })
+    }
+
+    /// Writes an edit; with `--print`, only returns what to paste.
+    fn carry_out(
+        &self,
+        agent: CodingAgent,
+        edit: FileEdit,
+        cx: &CliContext,
+    ) -> Result<FileOutcome> {
+        let outcome = if self.print {
+            EditOutcome::NotEditable
+        } else {
+            file_edit::apply_edit(&cx.home, &edit)?
+        };
+        let paste = (outcome == EditOutcome::NotEditable)
+            .then(|| file_edit::with_edit("", &edit.content))
+            .flatten();
+        Ok(FileOutcome { agent, path: edit.path, outcome, paste })
     }
 }
 
@@ -140,20 +167,18 @@ impl DisconnectArgs {
         let paths = self.which.agent_paths()?;
         let agents = self.which.selected_agents(&paths)?;
         let mut outcomes = Vec::new();
-        for (agent, edit) in collect_edits(&agents, &paths, &any_connection(), out) {
+        for (agent, edit) in collect_edits(&agents, &paths, &|_| any_connection(), out) {
             let outcome = file_edit::revert_edit(&cx.home, &edit)?;
-            let agent = agent.as_str();
             outcomes.push(FileOutcome { agent, path: edit.path, outcome, paste: None });
         }
-        print_outcomes(&outcomes, "disconnected", out)?;
+        print_outcomes(&outcomes, "disconnected", &[], out)?;
         Ok(exit_code(&outcomes))
     }
 }
 
 impl AgentSelectionArgs {
     fn selected_agents(&self, paths: &AgentPaths) -> Result<Vec<CodingAgent>> {
-        let installed =
-            CodingAgent::ALL.into_iter().filter(|agent| agent.install_folder(paths).is_dir());
+        let installed = CodingAgent::ALL.into_iter().filter(|agent| agent.is_installed(paths));
         let known = CodingAgent::ALL.map(CodingAgent::as_str).join(", ");
         if self.all {
             let installed: Vec<_> = installed.collect();
@@ -232,6 +257,7 @@ pub(super) fn connect_agents(names: &[String], cx: &CliContext, out: &mut Output
     let args = ConnectArgs {
         which,
         http: false,
+        proxy: false,
         no_hooks: false,
         no_tools: false,
         print: false,
@@ -271,13 +297,13 @@ fn server_command(cx: &CliContext, shared: bool) -> Result<Vec<String>> {
     Ok(words)
 }
 
-/// Returns the MCP address of the running server, or of the one that the settings describe.
-fn server_url(cx: &CliContext) -> String {
+/// Returns the address of the running server, or of the one that the settings describe.
+fn server_address(cx: &CliContext) -> String {
     #[cfg(feature = "server")]
     if let Some(running) = everlore_server::find_running(&cx.home) {
-        return format!("{}/mcp", running.url());
+        return running.url();
     }
-    format!("{}/mcp", cx.settings.config.server.url())
+    cx.settings.config.server.url()
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {
@@ -287,12 +313,12 @@ fn absolute(path: &Path) -> Result<PathBuf> {
 fn collect_edits(
     agents: &[CodingAgent],
     paths: &AgentPaths,
-    spec: &ConnectionSpec,
+    spec_of: &dyn Fn(CodingAgent) -> ConnectionSpec,
     out: &mut Output,
 ) -> Vec<(CodingAgent, FileEdit)> {
     let mut all = Vec::new();
     for agent in agents {
-        let edits = agent.edits(paths, spec);
+        let edits = agent.edits(paths, &spec_of(*agent));
         if edits.is_empty() {
             out.note(&format!(
                 "{}: cannot be connected this way (docs/connect.md)",
@@ -306,7 +332,9 @@ fn collect_edits(
 
 /// Returns the spec that finds every entry of ours, whatever command or address it has.
 fn any_connection() -> ConnectionSpec {
-    ConnectionSpec { command: vec!["everlore".to_owned()], url: None, tools: true, hooks: true }
+    let proxy = Some(String::new());
+    let command = vec!["everlore".to_owned()];
+    ConnectionSpec { command, url: None, proxy, tools: true, hooks: true }
 }
 
 fn exit_code(outcomes: &[FileOutcome]) -> Exit {
@@ -326,54 +354,36 @@ fn print_pastes(outcomes: &[FileOutcome], out: &mut Output) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn print_outcomes(outcomes: &[FileOutcome], done: &str, out: &mut Output) -> Result<()> {
+fn print_outcomes(
+    outcomes: &[FileOutcome],
+    done: &str,
+    steps: &[(CodingAgent, String)],
+    out: &mut Output,
+) -> Result<()> {
     if out.is_json() {
-        return out.json(&json!({ "files": outcomes }));
+        let step = |(agent, step): &(CodingAgent, String)| json!({ "agent": agent.as_str(), "step": step });
+        let steps: Vec<_> = steps.iter().map(step).collect();
+        return out.json(&json!({ "files": outcomes, "next": steps }));
     }
     for file in outcomes {
-        let (agent, path) = (file.agent, file.path.display());
+        let (agent, path) = (file.agent.as_str(), file.path.display());
         match file.outcome {
             EditOutcome::Changed => out.say(&format!("{done}: {agent}, {path}"))?,
             EditOutcome::Same => out.say(&format!("nothing to change: {agent}, {path}"))?,
             EditOutcome::NotEditable => {
                 out.note(&format!(
-                    "{agent}: {path} cannot be parsed and was not changed; edit it by hand"
+                    "{agent}: {path} cannot be edited safely and was not changed; add this by hand"
                 ));
                 out.text(file.paste.as_deref().unwrap_or_default())?;
             }
         }
     }
-    Ok(())
+    print_next_steps(steps, out)
 }
 
-fn list_agents(paths: &AgentPaths, out: &mut Output) -> Result<Exit> {
-    let mut rows = Vec::new();
-    for agent in CodingAgent::ALL {
-        let has = |tools: bool, hooks: bool| {
-            is_connected(agent, paths, &ConnectionSpec { tools, hooks, ..any_connection() })
-        };
-        let installed = agent.install_folder(paths).is_dir();
-        rows.push((agent, installed, has(true, false)?, has(false, true)?));
-    }
-    if out.is_json() {
-        let row = |(agent, installed, tools, hooks): &(CodingAgent, bool, bool, bool)| json!({ "agent": agent.as_str(), "installed": installed, "tools": tools, "hooks": hooks });
-        out.json(&json!({ "agents": rows.iter().map(row).collect::<Vec<_>>() }))?;
-        return Ok(Exit::Done);
-    }
-    let mut table = new_table(&["agent", "installed", "tools", "hooks"]);
-    for (agent, installed, tools, hooks) in rows {
-        let yes = |yes: bool| if yes { "yes" } else { "no" };
-        let hooks = if agent.host().is_some() { yes(hooks) } else { "–" };
-        let cells = [agent.as_str(), yes(installed), yes(tools), hooks];
-        table.add_row(cells.map(translate));
-    }
-    out.text(&render_table(table))?;
-    Ok(Exit::Done)
-}
-
-/// Returns `true` if the agent's files have all entries of this spec.
-fn is_connected(agent: CodingAgent, paths: &AgentPaths, spec: &ConnectionSpec) -> Result<bool> {
-    let edits = agent.edits(paths, spec);
-    let applied = edits.iter().map(file_edit::is_applied).collect::<Result<Vec<_>>>()?;
-    Ok(!applied.is_empty() && applied.into_iter().all(|applied| applied))
+fn serialize_name<S: serde::Serializer>(
+    agent: &CodingAgent,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.serialize_str(agent.as_str())
 }

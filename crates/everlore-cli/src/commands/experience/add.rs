@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use everlore::engine::{CureSource, NewExperience};
 use serde_json::json;
 
-use crate::{CliContext, CliError, Exit, Output, Result, input};
+use crate::{CliContext, CliError, Exit, Output, Result, ids::shorten_id, input};
 
 /// Record a problem with its solution and the outcome
 ///
@@ -70,8 +70,10 @@ impl ExperienceAddArgs {
             },
             _ => parse(&input::text_or_stdin(&[], out)?)?,
         };
-        let added = cx.engine().await?.add_experience(&cx.scope, new).await?;
-        out.answer_line(&json!({ "id": added.id }), &format!("recorded: {}", added.id))
+        let engine = cx.engine().await?;
+        let added = engine.add_experience(&cx.scope, new).await?;
+        let short = shorten_id(engine, &cx.scope, added.id).await?;
+        out.answer_line(&json!({ "id": added.id }), &format!("recorded: {short}"))
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::record;
 use crate::{
     CliContext, Exit, Output, Result, input,
+    messages::translate,
     render::{sanitize, truncate_width},
 };
 
@@ -45,15 +46,14 @@ impl ExperienceFindArgs {
         if hits.is_empty() {
             out.note("no experience is about this");
         }
-        for hit in &hits {
-            let (experience, id) = (&hit.experience, hit.experience.id.to_string());
+        let ids: Vec<_> = hits.iter().map(|hit| hit.experience.id).collect();
+        let short = cx.engine().await?.shorten_ids(&cx.scope, &ids).await?;
+        for (hit, id) in hits.iter().zip(short) {
+            let experience = &hit.experience;
             let relation = if hit.same { "same failure" } else { "similar words" };
-            out.line(&format!(
-                "{} {:.2} {relation}; {}",
-                out.bold(&id),
-                hit.score,
-                record(experience)
-            ))?;
+            let (relation, record) = (translate(relation), record(experience));
+            let (id, record) = (out.bold(&id), translate(&record));
+            out.line(&format!("{id} {:.2} {relation}; {record}", hit.score))?;
             out.line(&format!(
                 "  {}",
                 truncate_width(&sanitize(&experience.pain), SOLUTION_CELLS)

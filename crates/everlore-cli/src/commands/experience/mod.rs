@@ -12,7 +12,16 @@ use everlore::{MemoryId, engine::ExperienceView};
 use serde_json::json;
 
 use super::dispatch;
-use crate::{CliContext, Exit, Output, Result, commands::CommandFuture, render::sanitize};
+use crate::{
+    CliContext, Exit, Output, Result,
+    commands::CommandFuture,
+    ids::shorten_id,
+    messages::translate,
+    render::{pad_width, sanitize},
+};
+
+/// Width of the column of names.
+const NAME_CELLS: usize = 9;
 
 /// Record problems with what solved them, and find the cure when the same failure comes back
 ///
@@ -52,8 +61,10 @@ impl ExperienceCommand {
 impl ExperienceRmArgs {
     async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let id = resolve(cx, &self.id).await?;
-        cx.engine().await?.delete_experience(&cx.scope, id).await?;
-        out.answer_line(&json!({ "id": id }), &format!("deleted: {id}"))
+        let engine = cx.engine().await?;
+        let short = shorten_id(engine, &cx.scope, id).await?;
+        engine.delete_experience(&cx.scope, id).await?;
+        out.answer_line(&json!({ "id": id }), &format!("deleted: {short}"))
     }
 }
 
@@ -63,13 +74,18 @@ async fn resolve(cx: &CliContext, name: &str) -> Result<MemoryId> {
 }
 
 /// Prints an experience in full.
-fn print_experience(out: &mut Output, experience: &ExperienceView) -> Result<Exit> {
+async fn print_experience(
+    cx: &CliContext,
+    out: &mut Output,
+    experience: &ExperienceView,
+) -> Result<Exit> {
     if out.is_json() {
         out.json(experience)?;
         return Ok(Exit::Done);
     }
     let ExperienceView { pain, solution, outcome, error, tools, context, .. } = experience;
-    out.line(&format!("{} {}", out.bold(&experience.id.to_string()), record(experience)))?;
+    let id = shorten_id(cx.engine().await?, &cx.scope, experience.id).await?;
+    out.line(&format!("{} {}", out.bold(&id), translate(&record(experience))))?;
     let tools = tools.join(", ");
     let fields = [
         ("pain", pain),
@@ -79,10 +95,12 @@ fn print_experience(out: &mut Output, experience: &ExperienceView) -> Result<Exi
         ("tools", &tools),
     ];
     for (name, text) in fields.into_iter().filter(|(_, text)| !text.is_empty()) {
-        out.line(&format!("{name:<9} {}", sanitize(text)))?;
+        let name = pad_width(&translate(name), NAME_CELLS);
+        out.line(&format!("{name} {}", sanitize(text)))?;
     }
     if let Some(error) = error {
-        out.line(&format!("error     {}", sanitize(error)))?;
+        let name = pad_width(&translate("error"), NAME_CELLS);
+        out.line(&format!("{name} {}", sanitize(error)))?;
     }
     Ok(Exit::Done)
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use everlore::types::Status;
 
 use super::{record, resolve};
-use crate::{CliContext, Exit, Output, Result};
+use crate::{CliContext, Exit, Output, Result, ids::shorten_id, messages::translate};
 
 /// Report that the solution of an experience worked again
 #[derive(Debug, Args)]
@@ -36,5 +36,7 @@ async fn report(cx: &CliContext, out: &mut Output, name: &str, worked: bool) -> 
     let id = resolve(cx, name).await?;
     let reported = cx.engine().await?.report_experience(&cx.scope, id, worked).await?;
     let retired = if reported.status == Status::Archived { "; no longer offered" } else { "" };
-    out.answer_line(&reported, &format!("{id}: {}{retired}", record(&reported)))
+    let short = shorten_id(cx.engine().await?, &cx.scope, id).await?;
+    let record = translate(&record(&reported)).into_owned();
+    out.answer_line(&reported, &format!("{short}: {record}{}", translate(retired)))
 }

@@ -15,6 +15,6 @@ pub(crate) struct ExperienceShowArgs {
 impl ExperienceShowArgs {
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let id = resolve(cx, &self.id).await?;
-        print_experience(out, &cx.engine().await?.experience(&cx.scope, id).await?)
+        print_experience(cx, out, &cx.engine().await?.experience(&cx.scope, id).await?).await
     }
 }

@@ -44,6 +44,6 @@ impl ExperienceUpdateArgs {
             context: self.context,
         };
         let edited = cx.engine().await?.edit_experience(&cx.scope, id, &edit).await?;
-        print_experience(out, &edited)
+        print_experience(cx, out, &edited).await
     }
 }

@@ -44,15 +44,17 @@ impl HookEvent {
         self.first_text(&["agent_id", "parent_session_id", "parent_conversation_id"]).is_some()
     }
 
-    /// Returns the user's message.
+    /// Returns the user's message. Qwen Code sends the typed text beside a prompt to which other hooks have added theirs.
     pub(super) fn prompt(&self) -> Option<&str> {
-        self.first_text(&["prompt"])
+        self.first_text(&["submitted_prompt", "prompt"])
     }
 
     /// Returns the agent's last answer.
     pub(super) fn answer(&self) -> Option<&str> {
         match self.host {
-            HookHost::ClaudeCode | HookHost::Codex => self.first_text(&["last_assistant_message"]),
+            HookHost::ClaudeCode | HookHost::Codex | HookHost::QwenCode | HookHost::Opencode => {
+                self.first_text(&["last_assistant_message"])
+            }
             HookHost::Gemini => self.first_text(&["prompt_response"]),
             HookHost::Cursor => self.first_text(&["text"]),
         }

@@ -11,6 +11,8 @@ pub(crate) enum HookHost {
     Codex,
     Gemini,
     Cursor,
+    QwenCode,
+    Opencode,
 }
 
 /// Kind of a hook event.
@@ -37,7 +39,7 @@ pub(crate) const MAX_CONTEXT_CHARS: usize = 10_000;
 /// Most tokens of context in Codex. Its default is 2,500, so `everlore connect` asks for more.
 pub(crate) const CODEX_MAX_TOKENS: usize = 6_000;
 
-/// Events of Claude Code, in the order in which they come.
+/// Events of Claude Code, in the order in which they come. Qwen Code has the same.
 const CLAUDE_CODE_EVENTS: [(&str, HookEventKind); 7] = [
     ("SessionStart", HookEventKind::Start),
     ("UserPromptSubmit", HookEventKind::Prompt),
@@ -73,8 +75,19 @@ const CURSOR_EVENTS: [(&str, HookEventKind); 7] = [
     ("sessionEnd", HookEventKind::End),
 ];
 
+/// Events of the plugin that `everlore connect opencode` writes; named as OpenCode names them, where it has a name.
+const OPENCODE_EVENTS: [(&str, HookEventKind); 6] = [
+    ("session.created", HookEventKind::Start),
+    ("chat.message", HookEventKind::Prompt),
+    ("tool.execute.after", HookEventKind::Tool),
+    ("session.idle", HookEventKind::Stop),
+    ("session.compacting", HookEventKind::Compact),
+    ("session.end", HookEventKind::End),
+];
+
 everlore::types::variant_names! { pub(crate) HookHost:
     ClaudeCode = "claude-code", Codex = "codex", Gemini = "gemini", Cursor = "cursor",
+    QwenCode = "qwen-code", Opencode = "opencode",
 }
 
 impl HookHost {
@@ -83,19 +96,16 @@ impl HookHost {
         Self::ALL.into_iter().find(|host| host.as_str().eq_ignore_ascii_case(name))
     }
 
-    /// Returns the events with the host's names for them.
+    /// Returns the events with the host's names for them. Tool calls that succeed are among them: after a failure they tell
+    /// what solved it.
     pub(crate) fn events(self) -> &'static [(&'static str, HookEventKind)] {
         match self {
-            Self::ClaudeCode => &CLAUDE_CODE_EVENTS,
+            Self::ClaudeCode | Self::QwenCode => &CLAUDE_CODE_EVENTS,
             Self::Codex => &CODEX_EVENTS,
             Self::Gemini => &GEMINI_EVENTS,
             Self::Cursor => &CURSOR_EVENTS,
+            Self::Opencode => &OPENCODE_EVENTS,
         }
-    }
-
-    /// Returns the events to subscribe to. Calls that succeed are among them: after a failure they tell what solved it.
-    pub(crate) fn subscribed_events(self) -> impl Iterator<Item = &'static str> {
-        self.events().iter().map(|(name, _)| *name)
     }
 
     /// Finds an event by its name in any spelling: `user-prompt-submit`, `UserPromptSubmit`.
@@ -114,7 +124,8 @@ impl HookHost {
         match self {
             Self::ClaudeCode => Some("CLAUDE_PROJECT_DIR"),
             Self::Gemini => Some("GEMINI_PROJECT_DIR"),
-            Self::Codex | Self::Cursor => None,
+            Self::QwenCode => Some("QWEN_PROJECT_DIR"),
+            Self::Codex | Self::Cursor | Self::Opencode => None,
         }
     }
 
@@ -133,6 +144,11 @@ impl HookHost {
 }
 
 impl HookEventKind {
+    /// Returns `true` if the response may give the model a context.
+    pub(crate) fn injects(self) -> bool {
+        matches!(self, Self::Start | Self::Prompt | Self::Tool)
+    }
+
     /// Returns the time after which a hook ends, whatever it is doing. The model waits for hooks that inject something;
     /// at the end of a session, a host gives all hooks together 1.5 seconds.
     pub(crate) fn time_limit(self) -> Duration {

@@ -63,8 +63,7 @@ use self::{
 };
 pub(crate) use drain::replay_overdue;
 pub(crate) use entry::{always_succeed, is_hook};
-use host::HookEventKind;
-pub(crate) use host::{CODEX_MAX_TOKENS, HookHost};
+pub(crate) use host::{CODEX_MAX_TOKENS, HookEventKind, HookHost};
 pub(crate) use spool::SpoolBacklog;
 
 use crate::{
@@ -84,11 +83,11 @@ const HOOKS_VARIABLE: &str = "EVERLORE_HOOKS";
 
 /// Answer an event of a coding agent: JSON on standard input, JSON on standard output
 ///
-/// Hosts: claude-code, codex, gemini, cursor. EVENT is the host's name for it, such as UserPromptSubmit. The start of a
-/// conversation gets the layers, each message the relevant memories, a failed tool the memories about its error;
-/// messages and answers are stored. Nothing is printed if nothing is relevant. It always exits with 0, within two
-/// seconds; EVERLORE_HOOKS=off switches it off. `everlore connect` makes agents call it (docs/connect.md). The event
-/// `drain` stores what is in the spool; hooks start that process by themselves.
+/// Hosts: claude-code, codex, gemini, cursor, qwen-code, opencode. EVENT is the host's name for it, such as
+/// UserPromptSubmit. The start of a conversation gets the layers, each message the relevant memories, a failed tool the
+/// memories about its error; messages and answers are stored. Nothing is printed if nothing is relevant. It always exits
+/// with 0, within two seconds; EVERLORE_HOOKS=off switches it off. `everlore connect` makes agents call it
+/// (docs/connect.md). The event `drain` stores what is in the spool; hooks start that process by themselves.
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
     /// Coding agent that calls

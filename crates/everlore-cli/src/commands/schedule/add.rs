@@ -3,7 +3,7 @@
 use clap::Args;
 use everlore::engine::NewSchedule;
 
-use crate::{CliContext, Exit, Output, Result, input, render::sanitize};
+use crate::{CliContext, Exit, Output, Result, ids::shorten_id, input, render::sanitize};
 
 /// Add a reminder: the times in words, with what to be reminded of
 ///
@@ -26,9 +26,11 @@ impl ScheduleAddArgs {
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let text = input::text_or_stdin(&self.text, out)?;
         let new = NewSchedule { text, task: self.task, zone: self.tz };
-        let added = cx.engine().await?.add_schedule(&cx.scope, &new).await?;
+        let engine = cx.engine().await?;
+        let added = engine.add_schedule(&cx.scope, &new).await?;
         let next = added.next.as_deref().unwrap_or("never");
-        let line = format!("added: {} (next {next}, id {})", sanitize(&added.task), added.id);
+        let id = shorten_id(engine, &cx.scope, added.id).await?;
+        let line = format!("added: {} (next {next}, id {id})", sanitize(&added.task));
         out.answer_line(&added, &line)
     }
 }

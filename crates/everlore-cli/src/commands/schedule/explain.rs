@@ -3,7 +3,14 @@
 use clap::Args;
 use everlore::{engine::ScheduleAnswer, types::Timestamp};
 
-use crate::{CliContext, Exit, Output, Result, input, render::sanitize};
+use crate::{
+    CliContext, Exit, Output, Result, input,
+    messages::translate,
+    render::{pad_width, sanitize},
+};
+
+/// Width of the column of names.
+const NAME_CELLS: usize = 6;
 
 /// Show how a phrase is read: its cron line, if there is one, and the next runs
 #[derive(Debug, Args)]
@@ -38,15 +45,18 @@ fn print_answer(answer: &ScheduleAnswer, out: &mut Output) -> Result<()> {
         out.note(&format!("unclear: {}", sanitize(unclear)));
         return Ok(());
     }
-    out.line(&format!("kind   {}", answer.kind))?;
+    let mut line = |name: &str, value: &str| {
+        out.line(&format!("{} {value}", pad_width(&translate(name), NAME_CELLS)))
+    };
+    line("kind", &translate(answer.kind))?;
     if let Some(task) = &answer.task {
-        out.line(&format!("task   {}", sanitize(task)))?;
+        line("task", &sanitize(task))?;
     }
     if let Some(cron) = &answer.cron {
-        out.line(&format!("cron   {cron}"))?;
+        line("cron", cron)?;
     }
     for (index, run) in answer.next.iter().enumerate() {
-        out.line(&format!("{}   {run}", if index == 0 { "next" } else { "    " }))?;
+        line(if index == 0 { "next" } else { "" }, run)?;
     }
     Ok(())
 }

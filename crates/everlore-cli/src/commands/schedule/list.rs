@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::{
     CliContext, Exit, Output, Result,
+    messages::translate,
     render::{TITLE_CELLS, new_table, render_list, sanitize, truncate_width},
 };
 
@@ -33,8 +34,12 @@ impl ScheduleListArgs {
         let short = engine.shorten_ids(&cx.scope, &ids).await?;
         let mut rows = new_table(&["id", "next", "task", "times"]);
         for (schedule, id) in schedules.iter().zip(short) {
-            let mark = if schedule.unverified { "[unverified] " } else { "" };
-            let task = format!("{mark}{}", sanitize(&schedule.task));
+            let task = sanitize(&schedule.task);
+            let task = if schedule.unverified {
+                format!("{} {task}", translate("[unverified]"))
+            } else {
+                task.into_owned()
+            };
             rows.add_row([
                 id,
                 schedule.next.clone().unwrap_or_default(),

@@ -32,7 +32,7 @@ impl ScheduleRemoveArgs {
             return Ok(Exit::Done);
         }
         for schedule in &removed {
-            out.line(&format!("removed: {}", sanitize(&schedule.task)))?;
+            out.say(&format!("removed: {}", sanitize(&schedule.task)))?;
         }
         Ok(Exit::Done)
     }

@@ -1,10 +1,11 @@
 //! Lists of skills and workflows.
 
-use everlore::engine::SkillForm;
+use everlore::engine::{SkillForm, SkillView};
 use serde_json::json;
 
 use crate::{
     CliContext, Exit, Output, Result,
+    messages::translate,
     render::{new_table, render_table, sanitize, truncate_width},
 };
 
@@ -36,7 +37,7 @@ pub(crate) async fn list_procedures(
         rows.add_row([
             view.name.clone(),
             view.version.to_string(),
-            if view.edited { format!("{}, edited", view.state) } else { view.state.to_string() },
+            state(view),
             view.effect.uses.to_string(),
             format!("{:.0} %", view.effect.success * 100.0),
             truncate_width(&sanitize(&view.description), TEXT_CELLS),
@@ -44,4 +45,13 @@ pub(crate) async fn list_procedures(
     }
     out.text(&render_table(rows))?;
     Ok(exit)
+}
+
+fn state(view: &SkillView) -> String {
+    let state = view.state.to_string();
+    if view.edited {
+        format!("{}, {}", translate(&state), translate("edited"))
+    } else {
+        translate(&state).into_owned()
+    }
 }

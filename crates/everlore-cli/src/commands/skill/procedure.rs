@@ -10,7 +10,8 @@ use serde_json::json;
 use super::installed::InstalledSkills;
 use crate::{
     CliContext, Exit, Output, Result,
-    render::{indent, pluralize, sanitize},
+    messages::translate,
+    render::{indent, pad_width, pluralize, sanitize},
 };
 
 /// Name of a skill or workflow.
@@ -124,33 +125,41 @@ impl<'a> Procedure<'a> {
             self.out
                 .note(&format!("an assistant reads a copy: {path}; install or uninstall it again"));
         }
-        self.out.answer_line(view, &format!("{}: {what}", view.name))
+        self.out.answer_line(view, &format!("{}: {}", view.name, translate(what)))
     }
 }
 
+/// Width of the column of names.
+const NAME_CELLS: usize = 9;
+
 fn head(view: &SkillView) -> String {
     let expected = view.expected_use;
+    let expected = format!(
+        "{} in {} over {}",
+        pluralize(expected.times as usize, "time", "times"),
+        pluralize(expected.sessions as usize, "conversation", "conversations"),
+        pluralize(expected.days as usize, "day", "days"),
+    );
     let evidence = pluralize(view.evidence.len(), "piece of evidence", "pieces of evidence");
+    let (state, reason) = (view.state.to_string(), view.reason.to_string());
+    let title = format!("version {} {} ({})", view.version, translate(&state), translate(&reason));
     let mut lines = vec![
-        format!("{} version {} {} ({})", view.name, view.version, view.state, view.reason),
-        format!("why       {}", sanitize(&view.why)),
-        format!(
-            "expected  {} in {} over {}",
-            pluralize(expected.times as usize, "time", "times"),
-            pluralize(expected.sessions as usize, "conversation", "conversations"),
-            pluralize(expected.days as usize, "day", "days"),
-        ),
-        format!("effect    {}", effect(view)),
-        format!("evidence  {evidence}"),
+        format!("{} {}", view.name, translate(&title)),
+        field("why", &translate(&sanitize(&view.why))),
+        field("expected", &translate(&expected)),
+        field("effect", &translate(&effect(view))),
+        field("evidence", &translate(&evidence)),
     ];
-    lines.extend(view.path.as_ref().map(|path| format!("file      {}", sanitize(path))));
+    lines.extend(view.path.as_ref().map(|path| field("file", &sanitize(path))));
     if view.edited {
-        lines.push(format!(
-            "edited    the file differs: everlore {} update {}",
-            view.form, view.name
-        ));
+        let note = format!("the file differs: everlore {} update {}", view.form, view.name);
+        lines.push(field("edited", &translate(&note)));
     }
     lines.join("\n")
+}
+
+fn field(name: &str, value: &str) -> String {
+    format!("{} {value}", pad_width(&translate(name), NAME_CELLS))
 }
 
 /// Describes how often a skill was used and worked.
@@ -167,7 +176,8 @@ fn effect(view: &SkillView) -> String {
 }
 
 fn version_line(version: &SkillVersion) -> String {
-    let current = if version.current { " (this text is in use)" } else { "" };
-    let cause = sanitize(&version.cause);
-    format!("version {} {} {}: {cause}{current}\n", version.version, version.at, version.state)
+    let current = if version.current { translate(" (this text is in use)") } else { "".into() };
+    let (state, cause) = (version.state.to_string(), translate(&version.cause).into_owned());
+    let head = format!("version {} {} {}", version.version, version.at, translate(&state));
+    format!("{}: {}{current}\n", translate(&head), sanitize(&cause))
 }

@@ -32,10 +32,10 @@ impl SkillValidateArgs {
             return Ok(exit);
         }
         if problems.is_empty() {
-            out.line("valid")?;
+            out.say("valid")?;
         }
         for problem in &problems {
-            out.line(&sanitize(&problem.message))?;
+            out.say(&sanitize(&problem.message))?;
         }
         Ok(exit)
     }

@@ -6,6 +6,7 @@ use everlore::{engine::TrajectoryQuery, types::Timestamp};
 use super::parse_since;
 use crate::{
     CliContext, Exit, Output, Result,
+    messages::translate,
     render::{new_table, render_table, sanitize, truncate_width},
     times::format_minute,
 };
@@ -44,7 +45,8 @@ impl TrajectoryListArgs {
         }
         let mut rows = new_table(&["session", "until", "messages", "calls", "failed", "outcome"]);
         for it in &page.trajectories {
-            let outcome = format!("{}: {}", it.outcome.kind, it.outcome.why);
+            let kind = it.outcome.kind.to_string();
+            let outcome = format!("{}: {}", translate(&kind), it.outcome.why);
             rows.add_row([
                 truncate_width(&sanitize(&it.session), TEXT_CELLS),
                 format_minute(it.ended_at, &cx.now()),

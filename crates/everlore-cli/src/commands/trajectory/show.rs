@@ -8,6 +8,7 @@ use everlore::{
 
 use crate::{
     CliContext, Exit, Output, Result,
+    messages::translate,
     render::{indent, pluralize, sanitize},
     times::format_minute,
 };
@@ -58,10 +59,12 @@ fn print(trajectory: &Trajectory, cx: &CliContext, out: &mut Output) -> Result<E
         }
     }
     let outcome = &trajectory.outcome;
-    out.line(&format!("outcome: {} ({})", outcome.kind, sanitize(&outcome.why)))?;
+    let kind = outcome.kind.to_string();
+    let line = format!("outcome: {} ({})", translate(&kind), sanitize(&outcome.why));
+    out.say(&line)?;
     for experience in &trajectory.experiences {
         let (pain, solution) = (sanitize(&experience.pain), sanitize(&experience.solution));
-        out.line(&format!("learned: {pain} → {solution}"))?;
+        out.say(&format!("learned: {pain} → {solution}"))?;
     }
     if let Some(savings) = &trajectory.compressed {
         let left_out = pluralize(savings.left_out, "step", "steps");

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{clients, succeed};
 use crate::{
     home::TestHome,
+    readme::root,
     serve::{ApiResponse, TestServer},
 };
 
@@ -28,6 +29,22 @@ fn the_python_client_of_mem0_works_unchanged() {
         .arg(key(&home, "admin", ["default", "li"]));
     let output = succeed(command);
     assert_eq!(output.lines().count(), 9, "{output}");
+}
+
+#[test]
+fn the_export_of_the_migration_guide_runs_with_the_library_of_mem0() {
+    let Some(clients) = clients() else { return };
+    let home = TestHome::new();
+    let mut command = clients.python("mem0_export.py");
+    command.env("HOME", home.sibling("python"));
+    command.arg(root().join("docs/migrate-mem0.md")).arg(home.sibling("export"));
+    let output = succeed(command);
+    assert_eq!(output.lines().last(), Some("26"), "{output}");
+    let file = home.sibling("export").join("mem0-export.json");
+    let report = home.json(&["import", "mem0", file.to_str().unwrap(), "--map-users"]);
+    assert_eq!(report["taken"], json!([{ "kind": "user", "count": 26 }]), "{report}");
+    // A user has more memories than mem0 lists unless it is told to.
+    assert_eq!(home.json(&["--user", "ana", "memory", "stats"])["total"], 25);
 }
 
 fn request_with_token(

@@ -6,6 +6,7 @@ mod mcp;
 mod mem0;
 #[cfg(feature = "openviking")]
 mod openviking;
+mod opencode_plugin;
 mod schemathesis;
 #[cfg(feature = "remote")]
 mod proxy;

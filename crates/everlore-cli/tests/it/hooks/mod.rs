@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::home::{CommandOutput, TestHome};
 
 /// Hosts that call hooks.
-const HOSTS: [&str; 4] = ["claude-code", "codex", "gemini", "cursor"];
+const HOSTS: [&str; 6] = ["claude-code", "codex", "gemini", "cursor", "qwen-code", "opencode"];
 
 /// Time limit of a hook, with room for a machine that is busy with other tests.
 const MAX_HOOK_TIME: Duration = Duration::from_secs(8);

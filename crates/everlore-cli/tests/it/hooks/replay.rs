@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{HOSTS, drain_spool, hook, recorded_event, turns};
 use crate::home::TestHome;
 
-const EVENTS: [(&str, &[&str]); 4] = [
+const EVENTS: [(&str, &[&str]); 6] = [
     (
         "claude-code",
         &[
@@ -38,6 +38,29 @@ const EVENTS: [(&str, &[&str]); 4] = [
             "afterAgentResponse",
             "preCompact",
             "sessionEnd",
+        ],
+    ),
+    (
+        "qwen-code",
+        &[
+            "SessionStart",
+            "UserPromptSubmit",
+            "PostToolUse",
+            "PostToolUseFailure",
+            "Stop",
+            "PreCompact",
+            "SessionEnd",
+        ],
+    ),
+    (
+        "opencode",
+        &[
+            "session.created",
+            "chat.message",
+            "tool.execute.after",
+            "session.idle",
+            "session.compacting",
+            "session.end",
         ],
     ),
 ];

@@ -90,7 +90,7 @@ fn what_the_docs_give_to_paste_can_be_read_and_starts_a_server() {
         let read: toml::Value = toml::from_str(block).unwrap();
         commands(&serde_json::to_value(read).unwrap(), &mut found);
     }
-    assert_eq!(found.len(), 9, "{found:?}");
+    assert_eq!(found.len(), 11, "{found:?}");
     for command in found {
         assert_eq!(command[0], "everlore");
         let request = modern(1, "server/discover", json!({}));

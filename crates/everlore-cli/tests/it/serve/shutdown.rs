@@ -4,7 +4,8 @@
 
 use std::{
     collections::HashMap,
-    io::{Read, Write},
+    io::{BufRead, BufReader, Read, Write},
+    process::Stdio,
     sync::atomic::{AtomicUsize, Ordering},
 };
 
@@ -125,6 +126,24 @@ fn a_server_that_is_terminated_twice_ends_at_once() {
     assert!(server.child.try_wait().unwrap().is_none(), "it did not wait for the request");
     server.terminate();
     assert_eq!(server.child.wait().unwrap().code(), Some(143));
+    home.assert_healthy();
+}
+
+#[test]
+fn a_server_of_a_program_ends_when_its_input_closes() {
+    let home = TestHome::new();
+    let mut command = home.command(&["--json", "serve", "--port", "0", "--until-stdin-closes"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let started: serde_json::Value = serde_json::from_str(&line).unwrap();
+    child.stdin.as_mut().unwrap().write_all(b"not for the server\n").unwrap();
+    let address = started["url"].as_str().unwrap().trim_start_matches("http://");
+    assert!(std::net::TcpStream::connect(address).is_ok());
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    assert!(!home.path().join("server.json").exists());
     home.assert_healthy();
 }
 

@@ -2,6 +2,7 @@
 
 mod backup;
 mod choosing;
+mod cookbook;
 mod copying;
 mod erasure;
 mod failures;

@@ -5,6 +5,7 @@ use std::{
     fs,
     io::{BufRead, BufReader},
     sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
 };
 
 use everlore_test_databases::{MariaDbOptions, MariaDbServer};
@@ -190,6 +191,27 @@ fn a_move_that_is_killed_anywhere_goes_on_when_it_is_repeated() {
         home.json(&["memory", "forget", &id, "--yes"]);
         confirm(&home);
     }
+}
+
+#[test]
+fn a_move_that_is_killed_while_writers_wait_stops_them_for_some_seconds_only() {
+    let home = filled_home();
+    let to = sqlite(&home, "own.db");
+    let mut child = home.start(&["agent", "move", "default", "--to", &to]);
+    let mut notes = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(notes.any(|line| line.unwrap().contains("comparing")));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(show(&home)["moving"]["phase"], "sealed");
+    let began = Instant::now();
+    home.remember("The user likes red tea.");
+    assert!(began.elapsed() < Duration::from_secs(19), "{:?}", began.elapsed());
+    assert_eq!(show(&home)["moving"]["phase"], "copying");
+    assert_eq!(show(&home)["store"], stored_in(&home));
+    let before = view(&home);
+    move_to(&home, &to);
+    assert_same(&home, &before, "what was written meanwhile moved too");
+    assert!(home.recall("red tea")[0].contains("red tea"));
 }
 
 #[test]

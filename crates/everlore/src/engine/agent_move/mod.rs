@@ -10,7 +10,8 @@
 //!    only what came since.
 //!
 //! After an interruption anywhere the same call goes on. If both databases differ, the source is unsealed and nothing was
-//! switched.
+//! switched. A process that dies while the agent is sealed loses the lease of its seal after some seconds: writers go on in
+//! the source (`store/agent_stores/seal_lease.rs`).
 
 mod compare;
 mod copy_journal;
@@ -19,6 +20,7 @@ mod placement;
 mod positions;
 
 use serde::Serialize;
+use uuid::Uuid;
 
 pub use self::{compare::CopyProblem, placement::MisplacedAgent};
 use self::{mover::AgentMover, positions::CopyPositions};
@@ -26,7 +28,7 @@ use super::Engine;
 use crate::{
     config::StoreUrl,
     error::{Error, Result},
-    store::{AgentDatabase, AgentMove, AgentStores, MovePhase, ScopeCounts, Store},
+    store::{AgentDatabase, AgentMove, AgentStores, MovePhase, ScopeCounts, SealChange, Store},
     types::Scope,
 };
 
@@ -155,6 +157,7 @@ impl Engine {
             agent,
             to,
             kept: database.url.clone(),
+            holder: Uuid::now_v7().to_string(),
             source: self.on_store(source),
             target: self.on_store(target),
         };
@@ -187,7 +190,7 @@ impl Engine {
         let stores = self.agent_stores()?;
         let left = stores.open_url(&kept).await?;
         // Sealed before, unless an erasure was interrupted: nobody may write there.
-        left.admin().set_sealed(agent, true).await?;
+        left.admin().change_seal(agent, SealChange::SEAL_FOR_GOOD).await?;
         left.admin().erase_agent(agent).await?;
         CopyPositions::remove(&*left, agent).await?;
         stores.update(agent, |current| Ok(AgentDatabase { kept: None, ..current })).await?;
@@ -208,13 +211,13 @@ impl Engine {
         let (source, target) =
             (stores.open_url(&database.url).await?, stores.open_url(&moving.to).await?);
         if database.kept.as_ref() == Some(&moving.to) {
-            target.admin().set_sealed(agent, true).await?;
+            target.admin().change_seal(agent, SealChange::SEAL_FOR_GOOD).await?;
         } else {
             target.admin().erase_agent(agent).await?;
             CopyPositions::remove(&*target, agent).await?;
         }
         stores.update(agent, |current| Ok(AgentDatabase { moving: None, ..current })).await?;
-        source.admin().set_sealed(agent, false).await?;
+        source.admin().change_seal(agent, SealChange::End).await?;
         Ok(self.shown_database(&moving.to))
     }
 
@@ -277,7 +280,7 @@ impl Engine {
             positions.restart(&from);
             positions.save(target, agent).await?;
         }
-        target.admin().set_sealed(agent, false).await
+        target.admin().change_seal(agent, SealChange::End).await
     }
 }
 
@@ -295,7 +298,7 @@ fn begin(current: AgentDatabase, agent: &str, to: &StoreUrl) -> Result<AgentData
             "erase them with --confirm, or go back with --back",
         )),
         _ => {
-            let moving = Some(AgentMove { to: to.clone(), phase: MovePhase::Copying });
+            let moving = Some(AgentMove { to: to.clone(), phase: MovePhase::Copying, lease: None });
             Ok(AgentDatabase { moving, ..current })
         }
     }

@@ -1,6 +1,6 @@
 //! One move from beginning to end.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use super::{
     MoveProgress, MoveReport, UserProblem,
@@ -12,7 +12,10 @@ use crate::{
     engine::Engine,
     error::{Error, Result},
     ingest::ReplaySource,
-    store::{AgentDatabase, AgentMove, AgentStores, MovePhase, Store},
+    store::{
+        AgentDatabase, AgentMove, AgentStores, MovePhase, SealChange, SealHeartbeat, SealLease,
+        Store,
+    },
     types::Scope,
 };
 
@@ -25,11 +28,13 @@ const MAX_ROUNDS: usize = 10;
 /// Move of an agent.
 pub(super) struct AgentMover<'a> {
     pub(super) engine: &'a Engine,
-    pub(super) stores: &'a AgentStores,
+    pub(super) stores: &'a Arc<AgentStores>,
     pub(super) agent: &'a str,
     pub(super) to: &'a StoreUrl,
     /// Address that the agent leaves.
     pub(super) kept: StoreUrl,
+    /// Name of this mover in the seal, which no other has.
+    pub(super) holder: String,
     pub(super) source: Engine,
     pub(super) target: Engine,
 }
@@ -59,23 +64,58 @@ impl AgentMover<'_> {
             }
         }
         self.copy_queues().await?;
+        let finished = self.finish(&mut rounds, progress).await;
+        if finished.is_err() {
+            self.release_seal().await;
+        }
+        finished
+    }
+
+    /// Copies the rest while writers wait, compares and switches.
+    async fn finish(
+        &self,
+        rounds: &mut CopyRounds<'_>,
+        progress: OnProgress<'_>,
+    ) -> Result<MoveReport> {
         let began = Instant::now();
         progress(MoveProgress::Sealed);
-        self.set_phase(MovePhase::Sealed).await?;
-        self.source_store().admin().set_sealed(self.agent, true).await?;
+        let _heartbeat = self.seal().await?;
         rounds.copy(progress).await?;
         progress(MoveProgress::Comparing);
         let mut report = self.finish_copy().await?;
         if report.moved {
             self.switch().await?;
             progress(MoveProgress::Switched);
-            self.copy_stragglers(&mut rounds, progress).await?;
+            self.copy_stragglers(rounds, progress).await?;
         } else {
             self.set_phase(MovePhase::Failed).await?;
-            self.source_store().admin().set_sealed(self.agent, false).await?;
+            let end = SealChange::EndOf(&self.holder);
+            self.source_store().admin().change_seal(self.agent, end).await?;
         }
         report.sealed_ms = began.elapsed().as_millis() as u64;
         Ok(report)
+    }
+
+    /// Stops writes for as long as the result lives and beats.
+    async fn seal(&self) -> Result<SealHeartbeat> {
+        self.set_phase(MovePhase::Sealed).await?;
+        let heartbeat = SealHeartbeat::start(self.stores, self.agent, &self.holder);
+        let seal = SealChange::Seal(&self.holder);
+        self.source_store().admin().change_seal(self.agent, seal).await?;
+        Ok(heartbeat)
+    }
+
+    /// Lets writers go on after a failure, if they still wait for this mover. Where that fails, too, its lease runs out.
+    async fn release_seal(&self) {
+        if let Err(error) = self.stores.refresh().await {
+            tracing::debug!("{error}: the last beat may not be known");
+        }
+        let database = self.stores.database(self.agent);
+        let lease = database.moving.as_ref().and_then(|moving| moving.lease.clone());
+        let Some(lease) = lease.filter(|lease| lease.holder == self.holder) else { return };
+        if let Err(error) = self.stores.end_seal(self.agent, &lease).await {
+            tracing::warn!("{error}: writers of `{}` wait for some seconds", self.agent);
+        }
     }
 
     /// Copies what is not in journals, and compares both databases.
@@ -118,6 +158,10 @@ impl AgentMover<'_> {
         back.save(source, self.agent).await?;
         let moved = |current: AgentDatabase| {
             self.check_ours(&current)?;
+            if !current.is_sealed_by(&self.holder) {
+                // Another process took this one for dead, and writers went on.
+                return Err(self.conflict());
+            }
             Ok(AgentDatabase { url: self.to.clone(), moving: None, kept: Some(self.kept.clone()) })
         };
         self.stores.update(self.agent, moved).await.map(drop)
@@ -129,7 +173,8 @@ impl AgentMover<'_> {
         rounds: &mut CopyRounds<'_>,
         progress: OnProgress<'_>,
     ) -> Result<()> {
-        self.source_store().admin().set_sealed(self.agent, true).await?;
+        let seal = SealChange::SEAL_FOR_GOOD;
+        self.source_store().admin().change_seal(self.agent, seal).await?;
         rounds.copy(progress).await?;
         CopyPositions::remove(self.target_store(), self.agent).await
     }
@@ -144,7 +189,8 @@ impl AgentMover<'_> {
     async fn set_phase(&self, phase: MovePhase) -> Result<()> {
         let change = |current: AgentDatabase| {
             self.check_ours(&current)?;
-            let moving = Some(AgentMove { to: self.to.clone(), phase });
+            let lease = Some(SealLease { holder: self.holder.clone(), beats: 0 });
+            let moving = Some(AgentMove { to: self.to.clone(), phase, lease });
             Ok(AgentDatabase { moving, ..current })
         };
         self.stores.update(self.agent, change).await.map(drop)
@@ -156,7 +202,11 @@ impl AgentMover<'_> {
         if is_ours && current.url == self.kept {
             return Ok(());
         }
-        Err(Error::Conflict { what: format!("the database of `{}`", self.agent) })
+        Err(self.conflict())
+    }
+
+    fn conflict(&self) -> Error {
+        Error::Conflict { what: format!("the database of `{}`", self.agent) }
     }
 
     async fn scopes(&self, engine: &Engine) -> Result<Vec<Scope>> {

@@ -4,7 +4,7 @@ use super::Engine;
 use crate::{
     config::{AgentStoreUrl, StoreUrl},
     error::Result,
-    store::{AgentDatabase, AgentStores},
+    store::{AgentDatabase, AgentStores, SealChange},
 };
 
 /// Agent whose memories are elsewhere than the settings say.
@@ -43,10 +43,10 @@ async fn place(stores: &AgentStores, agent: &str, url: &StoreUrl) -> Result<bool
     }
     let home = stores.open_url(&StoreUrl::default()).await?;
     // From here on no process writes its first memory to the home.
-    home.admin().set_sealed(agent, true).await?;
+    home.admin().change_seal(agent, SealChange::SEAL_FOR_GOOD).await?;
     let scopes = home.admin().scopes().await?;
     if scopes.iter().any(|scope| scope.agent() == agent) {
-        home.admin().set_sealed(agent, false).await?;
+        home.admin().change_seal(agent, SealChange::End).await?;
         return Ok(false);
     }
     let take = |current: AgentDatabase| {

@@ -55,7 +55,9 @@ impl Engine {
         let earlier = self.set_fields(scope, &set.field).await?;
         let mut request = RememberRequest::new(format!("{}: {}", set.field, set.value));
         request.kind = Some(Kind::User);
-        request.replaces = earlier.last().map(|memory| memory.id);
+        // The same value again is known, and replaces nothing.
+        let other = earlier.last().filter(|memory| memory.content != request.content);
+        request.replaces = other.map(|memory| memory.id);
         let kept = serde_json::to_value(&set).map_err(Error::store)?;
         request.metadata.insert(PROFILE_KEY.to_owned(), kept);
         self.remember(scope, request).await

@@ -12,6 +12,9 @@ use crate::{
     types::Kind,
 };
 
+/// Folder in a memory folder with what a team shares.
+const TEAM_FOLDER: &str = "team";
+
 /// Classifies a file. Memory folders are named themselves, or lie in a project or in the folder of all projects.
 pub(super) fn classify_file(path: &str) -> ImportDecision {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -31,16 +34,20 @@ pub(super) fn descends_into(path: &str) -> bool {
     let inside = parts.iter().position(|part| *part == ".claude").map_or(0, |at| at + 1);
     matches!(
         parts[inside..],
-        [] | ["memory" | "projects" | "agent-memory" | "agent-memory-local"]
+        [] | ["memory" | "projects" | "agent-memory" | "agent-memory-local" | TEAM_FOLDER]
+            | ["memory", TEAM_FOLDER]
             | ["projects" | "agent-memory" | "agent-memory-local", _]
             | ["projects", _, "memory"]
+            | ["projects", _, "memory", TEAM_FOLDER]
             | ["rules", ..]
     )
 }
 
 fn is_memory_folder(folder: &str) -> bool {
     let parts: Vec<&str> = folder.split('/').filter(|part| *part != ".claude").collect();
-    matches!(parts[..], ["memory"] | ["projects", _, "memory"])
+    let own = parts.strip_suffix(&[TEAM_FOLDER]).unwrap_or(&parts);
+    parts == [TEAM_FOLDER]
+        || matches!(own, ["memory"] | ["projects", _, "memory"])
         || matches!(parts[..], ["agent-memory" | "agent-memory-local", _])
 }
 
@@ -59,7 +66,9 @@ pub(super) fn parse(file: &SourceFile, source: &str, all_pages: bool, import: &m
         "MEMORY.md" => import_index(file, source, &text, import),
         "CLAUDE.md" | "CLAUDE.local.md" => import_instructions(file, source, &text, import),
         _ if is_rules_folder(folder) => import_instructions(file, source, &text, import),
-        _ if folder.is_empty() && !all_pages && VaultPage::parse(&text).is_err() => {}
+        _ if matches!(folder, "" | TEAM_FOLDER)
+            && !all_pages
+            && VaultPage::parse(&text).is_err() => {}
         _ => import_page(file, source, &text, import),
     }
 }

@@ -2,12 +2,15 @@
 
 use std::{fs, io::Read, path::Path};
 
-use super::{ExternalFormat, hermes::SEPARATOR, source_tree::decode_utf8};
+use super::{ExternalFormat, basic_memory, hermes::SEPARATOR, source_tree::decode_utf8};
 use crate::error::{Error, Result};
 use crate::files::regular_file;
 
 /// Bytes at the start of a file that are sniffed.
 const SNIFF_BYTES: u64 = 64 * 1024;
+
+/// Most files, and folders, that are sniffed.
+const MAX_SNIFFED: usize = 100;
 
 /// Detects the format, or returns that it is not clear.
 pub(super) fn detect(path: &Path) -> Result<ExternalFormat> {
@@ -24,7 +27,10 @@ fn ambiguous_format_error(path: &Path, problem: &str) -> Error {
     let names: Vec<_> = ExternalFormat::ALL.iter().map(|format| format.as_str()).collect();
     Error::invalid(
         format!("{problem} {}", path.display()),
-        format!("name the format: everlore import FORMAT PATH, with one of {}", names.join(", ")),
+        format!(
+            "name the format: everlore import FORMAT PATH, or everlore audit PATH --format FORMAT, with one of {}",
+            names.join(", ")
+        ),
     )
 }
 
@@ -53,6 +59,9 @@ fn folder_formats(path: &Path) -> Vec<ExternalFormat> {
     {
         fitting.push(ExternalFormat::Claude);
     }
+    if fitting.is_empty() && has_note(path) {
+        fitting.push(ExternalFormat::BasicMemory);
+    }
     fitting
 }
 
@@ -63,7 +72,11 @@ fn file_formats(path: &Path) -> Vec<ExternalFormat> {
         return vec![ExternalFormat::Claude];
     }
     if name.ends_with(".md") {
-        return if has_hermes_separator(&text) { vec![ExternalFormat::Hermes] } else { Vec::new() };
+        return match (has_hermes_separator(&text), basic_memory::is_note(&text)) {
+            (true, _) => vec![ExternalFormat::Hermes],
+            (false, true) => vec![ExternalFormat::BasicMemory],
+            (false, false) => Vec::new(),
+        };
     }
     let plain: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let has = |part: &str| plain.contains(part);
@@ -75,13 +88,25 @@ fn file_formats(path: &Path) -> Vec<ExternalFormat> {
 
 /// Returns `true` if a file of the folder has the front matter of a memory.
 fn has_memory_page(path: &Path) -> bool {
+    has_page(path, |text| {
+        text.starts_with("---\n") && text.contains("\ntype:") && text.contains("\nname:")
+    })
+}
+
+/// Returns `true` if the folder, or a folder in it, has a note of basic-memory.
+fn has_note(path: &Path) -> bool {
+    let inner = fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut inner = inner.filter(|path| path.is_dir()).take(MAX_SNIFFED);
+    has_page(path, basic_memory::is_note)
+        || inner.any(|folder| has_page(&folder, basic_memory::is_note))
+}
+
+/// Returns `true` if one of the first markdown files of a folder fits.
+fn has_page(path: &Path, fits: impl Fn(&str) -> bool) -> bool {
     let Ok(entries) = fs::read_dir(path) else { return false };
     let pages = entries.flatten().map(|entry| entry.path());
     let pages = pages.filter(|path| path.extension().is_some_and(|end| end == "md"));
-    pages.take(100).any(|path| {
-        let text = read_start(&path);
-        text.starts_with("---\n") && text.contains("\ntype:") && text.contains("\nname:")
-    })
+    pages.take(MAX_SNIFFED).any(|path| fits(&read_start(&path)))
 }
 
 fn has_hermes_separator(text: &str) -> bool {

@@ -8,6 +8,7 @@ mod markdown_notes;
 mod openclaw;
 mod hermes;
 mod claude;
+mod basic_memory;
 mod mcp_graph;
 mod mem0;
 mod detect;
@@ -40,6 +41,8 @@ pub enum ExternalFormat {
     McpGraph,
     /// Export of mem0, as JSON or JSON Lines.
     Mem0,
+    /// Project of basic-memory: notes with observations and relations.
+    BasicMemory,
 }
 
 /// Contents of a source.
@@ -98,7 +101,7 @@ pub(crate) struct ExternalDraft {
 
 crate::types::variant_names! { pub ExternalFormat:
     OpenClaw = "openclaw", Hermes = "hermes", Claude = "claude", McpGraph = "mcp-graph",
-    Mem0 = "mem0",
+    Mem0 = "mem0", BasicMemory = "basic-memory",
 }
 
 impl ExternalFormat {
@@ -114,6 +117,9 @@ impl ExternalFormat {
             }
             Self::McpGraph => "name the server's file of JSON lines, usually memory.jsonl",
             Self::Mem0 => "name a file of JSON or JSON lines, or a folder of such files",
+            Self::BasicMemory => {
+                "name the folder of a project, usually ~/basic-memory, or one note"
+            }
         }
     }
 
@@ -147,6 +153,7 @@ impl ExternalFormat {
                 Self::Claude => claude::parse(file, &source, all_pages, &mut import),
                 Self::McpGraph => mcp_graph::parse(file, &source, &mut import),
                 Self::Mem0 => mem0::parse(file, &mut import),
+                Self::BasicMemory => basic_memory::parse(file, &tree.root, &mut import),
             }
         }
         import
@@ -160,6 +167,7 @@ impl ExternalFormat {
             Self::Claude => claude::classify_file(path),
             Self::McpGraph => classify_data_file(path, &["memory.json", "memory.jsonl"]),
             Self::Mem0 => classify_data_file(path, &[]),
+            Self::BasicMemory => basic_memory::classify_file(path),
         }
     }
 
@@ -170,6 +178,7 @@ impl ExternalFormat {
             Self::Hermes => path == "memories",
             Self::Claude => claude::descends_into(path),
             Self::McpGraph | Self::Mem0 => false,
+            Self::BasicMemory => basic_memory::descends_into(path),
         }
     }
 }

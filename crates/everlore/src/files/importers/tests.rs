@@ -135,6 +135,29 @@ fn a_memory_folder_of_claude_code_is_taken_by_files() {
 }
 
 #[test]
+fn a_type_below_metadata_and_a_team_folder_are_those_of_claude_code() {
+    let page = |of_type: &str, text: &str| {
+        format!("---\nname: x\ndescription: d\nmetadata:\n  type: {of_type}\n---\n\n{text}\n")
+    };
+    let (mine, ours) = (page("user", "喜欢龙井茶"), page("project", "Atlas ships in May"));
+    let files = [
+        ("MEMORY.md", "- [x](x.md) — d\n"),
+        ("likes-tea.md", mine.as_str()),
+        ("team/atlas.md", ours.as_str()),
+    ];
+    assert_eq!(
+        draft_rows(&parse(ExternalFormat::Claude, &files)),
+        [(Some(Kind::User), "x", "喜欢龙井茶"), (Some(Kind::Project), "x", "Atlas ships in May")]
+    );
+    let claude = |path: &str| ExternalFormat::Claude.classify_file(path) == ImportDecision::Import;
+    assert!(claude("team/atlas.md") && claude("projects/-home-ann/memory/team/atlas.md"));
+    assert!(!claude(".claude/notes.md") && !claude("team/deep/atlas.md"));
+    // A project's own folder of that name holds other notes.
+    let project = [("CLAUDE.md", "Be brief.\n"), ("team/people.md", "# People\n\nAnn\n")];
+    assert_eq!(parse(ExternalFormat::Claude, &project).drafts.len(), 1);
+}
+
+#[test]
 fn instructions_are_taken_by_sections_and_other_notes_of_a_project_are_not() {
     let import = parse(
         ExternalFormat::Claude,
@@ -280,9 +303,70 @@ fn what_is_damaged_in_an_export_of_mem0_is_told_and_the_rest_taken() {
     assert_eq!(locations, ["a.jsonl:2", "a.jsonl:3"]);
 }
 
+const NOTE: &str = "---\ntitle: Coffee Brewing\ntype: guide\npermalink: main/coffee/coffee-brewing\ntags:\n- coffee\n- 冲煮\n---\n\n# Coffee Brewing\n\nHow I brew at home.\n\n## Observations\n\n- [method] Pour over brings out #floral notes #brewing (light roast)\n- [水温] 水温九十二度最好 #温度\n- [ ] buy filters\n- [00:01:02] hello\n- see issue #12\n\n## Relations\n\n- relates_to [[Grinder Settings]]\n- \"learned from\" [[小林]] (2025)\n- I like [[Tea]] too\n\n## Why\n\nBitterness comes from heat.\n\n```md\n- [code] not a fact\n```\n";
+
+#[test]
+fn a_note_of_basic_memory_is_one_memory_with_its_statements_and_one_for_each_text() {
+    let import = parse(ExternalFormat::BasicMemory, &[("coffee/Coffee Brewing.md", NOTE)]);
+    assert_eq!(
+        draft_rows(&import),
+        [
+            (
+                None,
+                "Coffee Brewing",
+                "How I brew at home.\n\n- [method] Pour over brings out floral notes (light roast)\n- [水温] 水温九十二度最好\n- Coffee Brewing relates to Grinder Settings\n- Coffee Brewing learned from 小林 (2025)"
+            ),
+            (
+                None,
+                "Coffee Brewing: Observations",
+                "- [ ] buy filters\n- [00:01:02] hello\n- see issue #12"
+            ),
+            (None, "Coffee Brewing: Relations", "- I like [[Tea]] too"),
+            (
+                None,
+                "Coffee Brewing: Why",
+                "Bitterness comes from heat.\n\n```md\n- [code] not a fact\n```"
+            ),
+        ]
+    );
+    let whole = &import.drafts[0];
+    assert_eq!(whole.tags, ["guide", "coffee", "冲煮", "floral", "brewing", "温度"]);
+    assert_eq!(whole.key.as_deref(), Some("main/coffee/coffee-brewing"));
+    assert_eq!(whole.metadata["relations"][1], json!(["Coffee Brewing", "learned from", "小林"]));
+    assert_eq!(import.skipped, []);
+}
+
+#[test]
+fn notes_without_front_matter_are_read_and_empty_or_open_ones_are_told() {
+    let import = parse(
+        ExternalFormat::BasicMemory,
+        &[
+            ("plain.md", "I live in Graz.\n"),
+            ("prefs.md", "---\ntitle: 偏好\n---\n- [drink] 龙井\n  每天早上\n"),
+            ("empty.md", "---\ntitle: Empty\n---\n"),
+            ("open.md", "---\ntitle: Open\n"),
+        ],
+    );
+    assert_eq!(
+        draft_rows(&import),
+        [(None, "plain", "I live in Graz."), (Some(Kind::User), "偏好", "- [drink] 龙井 每天早上")]
+    );
+    assert_eq!(
+        skipped(&import),
+        ["empty.md: it is empty", "open.md: the front matter is not closed"]
+    );
+    let wanted =
+        |path: &str| ExternalFormat::BasicMemory.classify_file(path) == ImportDecision::Import;
+    assert!(wanted("deep/down/note.md") && !wanted(".obsidian/x.md") && !wanted("a.canvas"));
+    assert!(!ExternalFormat::BasicMemory.descends_into("a/.git"));
+}
+
 #[test]
 fn a_text_that_is_not_utf_8_is_told_by_its_line() {
-    for format in [ExternalFormat::OpenClaw, ExternalFormat::Hermes, ExternalFormat::Claude] {
+    let in_markdown = |format: &ExternalFormat| {
+        !matches!(format, ExternalFormat::McpGraph | ExternalFormat::Mem0)
+    };
+    for format in ExternalFormat::ALL.into_iter().filter(in_markdown) {
         let files = vec![SourceFile::new("MEMORY.md", b"one\ntwo \xff\n".to_vec())];
         let import = format.parse(SourceTree { files, ..SourceTree::default() });
         assert_eq!((import.drafts.len(), import.skipped[0].location.as_str()), (0, "MEMORY.md:2"));
@@ -292,8 +376,7 @@ fn a_text_that_is_not_utf_8_is_told_by_its_line() {
 #[test]
 fn any_bytes_are_read_by_every_format_without_a_panic() {
     use proptest::{prelude::*, test_runner::TestRunner};
-    let text =
-        r#"([\[\]{}"§#\-:,@ \n\r]|---\n|"memory"|"type":"entity"|name: |é|茶|null|[a-z0-9]){0,60}"#;
+    let text = r#"([\[\]{}"§#\-:,@() \n\r]|---\n|\n- |\[\[|\]\]|"memory"|"type":"entity"|name: |é|茶|null|[a-z0-9]){0,60}"#;
     let mut runner = TestRunner::deterministic();
     let bytes = proptest::collection::vec(any::<u8>(), 0..40);
     let names = ["MEMORY.md", "CLAUDE.md", "a.md", "memory/2026-01-01.md", "m.json", "rules/x.md"];

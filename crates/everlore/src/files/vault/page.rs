@@ -3,7 +3,7 @@
 
 use crate::{
     error::{Error, Result},
-    files::front_matter::{FrontMatter, YamlValue, yaml_list, yaml_scalar},
+    files::front_matter::{FrontMatter, YamlValue, parse_string_map, yaml_list, yaml_scalar},
     text::{
         secrets::{SecretKind, mask, mask_all},
         tiers::refresh_overview,
@@ -243,14 +243,20 @@ fn single_line_value(matter: &FrontMatter<'_>, key: &str) -> Result<Option<Strin
 
 fn parse_kind(matter: &FrontMatter<'_>) -> Result<Kind> {
     let hint = "write type: user, feedback, project or reference";
-    let text =
-        text_value(matter, "type")?.ok_or_else(|| Error::invalid("it has no `type`", hint))?;
+    let text = text_value(matter, "type")?.or_else(|| nested_type(matter));
+    let text = text.ok_or_else(|| Error::invalid("it has no `type`", hint))?;
     match text.parse() {
         Ok(Kind::Turn) => Err(Error::invalid("turns of a conversation have no files", hint)),
         Ok(kind) if kind.is_record() => Err(Error::invalid(format!("a {kind} has no file"), hint)),
         Ok(kind) => Ok(kind),
         Err(_) => Err(Error::invalid(format!("`{text}` is not a type of memory"), hint)),
     }
+}
+
+/// Returns the type below `metadata`, where Claude Code writes it.
+fn nested_type(matter: &FrontMatter<'_>) -> Option<String> {
+    let pairs = parse_string_map(matter.yaml(), "metadata").ok()??;
+    pairs.into_iter().find(|(key, _)| key == "type").map(|(_, value)| value)
 }
 
 fn parse_tags(matter: &FrontMatter<'_>) -> Result<Option<Vec<String>>> {

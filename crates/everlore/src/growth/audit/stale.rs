@@ -9,7 +9,7 @@ use regex::Regex;
 use super::fault::{AuditFix, Fault, FaultKind, quote};
 use crate::{
     text::dates::find_times,
-    types::{CheckResult, CheckStatus, Kind, Memory},
+    types::{CheckResult, CheckStatus, Kind, Memory, Origin},
 };
 
 /// Time after a day has passed until a statement about it counts as outdated: what was planned for it is still being
@@ -50,7 +50,8 @@ pub(super) fn find_expired(memory: &Memory, now: Timestamp, zone: &TimeZone) -> 
 /// count: what was extracted has them beside relative ones.
 fn passed_day(memory: &Memory, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let text = &memory.content;
-    let may_expire = matches!(memory.kind, Kind::User | Kind::Project | Kind::Reference);
+    let may_expire = matches!(memory.kind, Kind::User | Kind::Project | Kind::Reference)
+        || memory.source.via == Origin::Import;
     if !may_expire || !text.contains("20") || !LOOKS_AHEAD.is_match(text) || RECURS.is_match(text) {
         return None;
     }
@@ -59,10 +60,25 @@ fn passed_day(memory: &Memory, now: Timestamp, zone: &TimeZone) -> Option<Timest
     let last =
         times.iter().filter(|time| names_year(&text[time.span.clone()])).max_by_key(|it| it.end)?;
     let is_closed = last.start > Timestamp::MIN && last.end < Timestamp::MAX;
-    let is_ahead = last.start.duration_since(memory.at) >= AHEAD;
+    // A file or an export may be younger than what it says: words that announce are enough then.
+    let is_ahead = last.start.duration_since(memory.at) >= AHEAD
+        || is_unsaid(memory) && ANNOUNCES.is_match(text);
     let has_passed = now.duration_since(last.end) >= GRACE;
     (is_closed && is_ahead && has_passed).then_some(last.start)
 }
+
+/// Returns `true` if nothing tells when a statement was made: an import without a date of its own.
+fn is_unsaid(memory: &Memory) -> bool {
+    memory.source.via == Origin::Import && memory.source.turns.is_empty()
+}
+
+/// Words that only announce: what happened is told in other words.
+static ANNOUNCES: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(?:(?:is|are) (?:planned|scheduled|due|expected)|planned for|scheduled for|upcoming|will|plans? to|going to|due (?:on|by))\b|计划|预计|打算|将于|将在|截止",
+    )
+    .expect("valid")
+});
 
 fn names_year(text: &str) -> bool {
     let digits = text.split(|c: char| !c.is_ascii_digit());

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{ProfileField, ProfileSignal};
+use crate::growth::reflection::Topic;
 
 /// Fields that have one value at a time: a newer value ends the older one.
 const SINGLE_VALUED: [&str; 9] =
@@ -22,7 +23,8 @@ pub(super) fn merge_signals(mut signals: Vec<ProfileSignal>) -> Vec<ProfileField
     for signal in signals {
         let known = fields.entry(signal.name().to_owned()).or_default();
         let value = (signal.name().to_owned(), plain_value(&signal.value));
-        let place = *places.entry(value).or_insert(known.len());
+        let alike = || same_pain(known, &signal).unwrap_or(known.len());
+        let place = *places.entry(value).or_insert_with(alike);
         match known.get_mut(place) {
             Some(field) => add_signal(field, signal),
             None => known.push(new_field(signal)),
@@ -32,6 +34,9 @@ pub(super) fn merge_signals(mut signals: Vec<ProfileSignal>) -> Vec<ProfileField
         if SINGLE_VALUED.contains(&name.as_str()) || fields.iter().any(is_set) {
             end_older_values(fields);
         }
+        if name == "communication_style" {
+            end_opposite_styles(fields);
+        }
         fields.sort_by(|one, other| {
             let held = one.until.is_some().cmp(&other.until.is_some());
             held.then(other.confidence.total_cmp(&one.confidence)).then(other.since.cmp(&one.since))
@@ -39,6 +44,73 @@ pub(super) fn merge_signals(mut signals: Vec<ProfileSignal>) -> Vec<ProfileField
     }
     fields.into_values().flatten().collect()
 }
+
+/// Returns the place of a pain that is about the same, whatever its words.
+fn same_pain(known: &[ProfileField], signal: &ProfileSignal) -> Option<usize> {
+    if signal.name() != "pains" {
+        return None;
+    }
+    let topic = Topic::of(&signal.value);
+    known.iter().position(|field| !topic.is_empty() && Topic::of(&field.value).is_same(&topic))
+}
+
+/// Ends a wish about answers when a later one asks for the opposite.
+fn end_opposite_styles(fields: &mut [ProfileField]) {
+    let wishes: Vec<_> = fields.iter().map(|it| (it.since, poles_of(&it.value))).collect();
+    for field in fields.iter_mut().filter(|field| field.until.is_none() && !is_set(field)) {
+        let own = poles_of(&field.value);
+        let is_opposite = |poles: &[i8; 3]| own.iter().zip(poles).any(|(a, b)| a * b < 0);
+        let later =
+            wishes.iter().filter(|(since, poles)| *since > field.since && is_opposite(poles));
+        field.until = later.map(|(since, _)| *since).min();
+    }
+}
+
+/// Returns what a wish asks for in three respects: length, formality and depth; 0 for nothing.
+fn poles_of(wish: &str) -> [i8; 3] {
+    let lower = wish.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    STYLE_POLES.map(|(one, other)| i8::from(has(other)) - i8::from(has(one)))
+}
+
+/// Opposite wishes: short and long, formal and casual, simple and technical.
+const STYLE_POLES: [(&[&str], &[&str]); 3] = [
+    (
+        &[
+            "short",
+            "brief",
+            "concise",
+            "terse",
+            "to the point",
+            "简短",
+            "简洁",
+            "精简",
+            "简单点",
+            "少说",
+            "长篇大论",
+        ],
+        &[
+            "longer",
+            "detail",
+            "thorough",
+            "in depth",
+            "elaborate",
+            "详细",
+            "展开",
+            "具体一些",
+            "具体一点",
+            "长一点",
+        ],
+    ),
+    (
+        &["casual", "informal", "relaxed", "随意", "口语", "轻松"],
+        &["more formal", "be formal", "formally", "formal tone", "正式一点", "正式一些", "书面"],
+    ),
+    (
+        &["simple words", "plain language", "no jargon", "like i'm five", "通俗", "大白话"],
+        &["technical terms", "more technical", "专业术语", "专业一点"],
+    ),
+];
 
 fn is_set(field: &ProfileField) -> bool {
     field.basis == super::SignalBasis::Set
@@ -136,6 +208,35 @@ mod tests {
             merge_signals(vec![signal("role", "nurse", 3, 0.9), signal("role", "医生", 8, 0.6)]);
         let told: Vec<_> = merged.iter().map(|it| (&*it.value, it.since, it.until)).collect();
         assert_eq!(told, [("医生", at(8), None), ("nurse", at(3), Some(at(8)))]);
+    }
+
+    #[test]
+    fn opposite_wishes_about_answers_are_both_kept_with_dates() {
+        for (short, long) in [
+            ("keep answers short", "please give me longer, more detailed answers"),
+            ("回答简短一点，不要长篇大论", "以后回答可以详细一些"),
+        ] {
+            let style = |value, day| signal("communication_style", value, day, 0.8);
+            let merged =
+                merge_signals(vec![style(long, 8), style(short, 3), style("use emojis", 4)]);
+            let told: Vec<_> = merged.iter().map(|it| (&*it.value, it.until)).collect();
+            assert!(
+                told.contains(&(short, Some(at(8)))) && told.contains(&(long, None)),
+                "{told:?}"
+            );
+            assert!(told.contains(&("use emojis", None)));
+        }
+    }
+
+    #[test]
+    fn the_same_pain_in_other_words_is_one() {
+        let pain = |value, day| signal("pains", value, day, 0.5);
+        let merged = merge_signals(vec![
+            pain("The staging deploy keeps failing on Fridays", 1),
+            pain("Again: the staging deploy keeps failing on Fridays", 5),
+            pain("The printer keeps breaking", 5),
+        ]);
+        assert_eq!((merged.len(), merged[0].confidence), (2, 0.75));
     }
 
     #[test]

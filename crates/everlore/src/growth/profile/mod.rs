@@ -1,12 +1,13 @@
 //! Profile of a user: what they said of themselves, what their messages show, and what a person set, as fields.
 //!
-//! A profile is a view: [`build_profile`] reads memories into signals (`stated.rs`, `observed.rs`) and merges them
-//! (`merge.rs`). Nothing is stored but the fields that a person sets, which are memories like any other; so a signal is
+//! A profile is a view: [`build_profile`] reads memories into signals (`stated.rs`), messages too
+//! (`spoken.rs`, `observed.rs`), and merges them (`merge.rs`). Nothing is stored but the fields that a person sets, which are memories like any other; so a signal is
 //! never lost, and forgetting a memory forgets what it told.
 
 mod industry;
 mod merge;
 mod observed;
+mod spoken;
 mod stated;
 
 pub(crate) use stated::is_complaint;
@@ -136,7 +137,8 @@ pub(crate) struct ProfileSources<'a> {
 /// Builds the profile: fields in the order of their names, what holds before what held.
 pub(crate) fn build_profile(sources: &ProfileSources<'_>) -> Vec<ProfileField> {
     let stated = sources.memories.iter().flat_map(stated::signals_of);
-    merge_signals(stated.chain(observed::signals(sources)).collect())
+    let spoken = sources.turns.iter().flat_map(spoken::signals_of);
+    merge_signals(stated.chain(spoken).chain(observed::signals(sources)).collect())
 }
 
 #[cfg(test)]

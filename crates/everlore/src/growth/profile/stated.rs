@@ -1,6 +1,6 @@
 //! Signals of what the user said: by the slot of a memory, by its category, and by words of both languages.
 
-use super::{ProfileSignal, SetField, SignalBasis, industry::industry_of};
+use super::{ProfileSignal, SetField, SignalBasis, industry::industry_signal_value, spoken};
 use crate::{
     text::suspect::is_suspect,
     types::{Attribute, Experience, Kind, Memory, Slot, Status, Timestamp, Trust, USER_SUBJECT},
@@ -45,10 +45,29 @@ const EXPERTISE_WORDS: [&str; 27] = [
 ];
 
 /// Words by which a statement tells of a trouble.
-const PAIN_WORDS: [&str; 29] = [
+const PAIN_WORDS: &[&str] = &[
     "struggle with",
     "struggling with",
     "keeps failing",
+    "keep failing",
+    "keep breaking",
+    "keep crashing",
+    "keeps timing out",
+    "keep timing out",
+    "keeps freezing",
+    "failing again",
+    "broke again",
+    "broken again",
+    "crashed again",
+    "such a pain",
+    "driving me crazy",
+    "driving me nuts",
+    "drives me nuts",
+    "drives me mad",
+    "sick of",
+    "fed up",
+    "can't stand",
+    "so painful",
     "keeps breaking",
     "keeps crashing",
     "annoys me",
@@ -62,6 +81,19 @@ const PAIN_WORDS: [&str; 29] = [
     "pain in the",
     "always breaks",
     "受不了",
+    "卡死",
+    "又崩",
+    "又挂了",
+    "老是报错",
+    "总是报错",
+    "又报错",
+    "老是卡",
+    "总是卡",
+    "真烦",
+    "气死",
+    "抓狂",
+    "太卡",
+    "心累",
     "老是出",
     "总是出",
     "总是失败",
@@ -95,7 +127,7 @@ pub(super) fn signals_of(memory: &Memory) -> Vec<ProfileSignal> {
         let pain = Experience::of_memory(memory).map(|experience| experience.pain);
         return vec![signal(memory, "pains", pain.as_deref().unwrap_or(&memory.name))];
     }
-    let mut signals: Vec<_> = field_of(memory).into_iter().collect();
+    let mut signals: Vec<_> = field_of(memory).into_iter().flat_map(divided).collect();
     signals.extend(worded_signals(memory));
     signals
 }
@@ -107,6 +139,28 @@ fn is_usable(memory: &Memory) -> bool {
         && memory.source.speaker.is_none()
         && memory.trust() >= Trust::Imported
         && !is_suspect(&memory.content)
+}
+
+/// Divides "nurse at St Mary's hospital" into the role and the employer, and "Neovim and tmux" into two tools.
+fn divided(signal: ProfileSignal) -> Vec<ProfileSignal> {
+    if signal.name == "tools" {
+        let tools = spoken::listed(&signal.value);
+        if tools.len() < 2 {
+            return vec![signal];
+        }
+        return tools.into_iter().map(|value| ProfileSignal { value, ..signal.clone() }).collect();
+    }
+    let joints = [" at ", " for "];
+    let parts = joints.iter().find_map(|joint| signal.value.split_once(joint));
+    let Some((role, employer)) = parts.filter(|_| signal.name == "role") else {
+        return vec![signal];
+    };
+    let employer = ProfileSignal {
+        name: "employer",
+        value: employer.trim_start_matches("a ").to_owned(),
+        ..signal.clone()
+    };
+    vec![ProfileSignal { value: role.to_owned(), ..signal.clone() }, employer]
 }
 
 fn set_signal(memory: &Memory, set: SetField) -> ProfileSignal {
@@ -166,14 +220,15 @@ fn field_of_category(category: &str) -> Option<&'static str> {
 fn worded_signals(memory: &Memory) -> impl Iterator<Item = ProfileSignal> {
     let lower = memory.content.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    let industry = is_about_work(memory).then(|| industry_of(&lower)).flatten().map(|name| {
-        let signal = signal(memory, "industry", name);
+    let industry = is_about_work(memory).then(|| industry_signal_value(&memory.content));
+    let industry = industry.flatten().map(|name| {
+        let signal = signal(memory, "industry", &name);
         ProfileSignal { confidence: signal.confidence * INDUSTRY_SHARE, ..signal }
     });
     let is_own = memory.kind == Kind::User;
     let statement = |name| signal(memory, name, &memory.content);
     let expertise = (is_own && has(&EXPERTISE_WORDS)).then(|| statement("expertise"));
-    let pain = (is_own && has(&PAIN_WORDS)).then(|| statement("pains"));
+    let pain = (is_own && has(PAIN_WORDS)).then(|| statement("pains"));
     [industry, expertise, pain].into_iter().flatten()
 }
 

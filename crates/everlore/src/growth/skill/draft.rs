@@ -134,7 +134,7 @@ pub(crate) fn cure_skill(
     let is_chinese = pain.is_chinese;
     let (label, name, pattern) = match &pain.signature {
         Some(signature) => (
-            failure_label(signature)?,
+            failure_label(signature, is_chinese)?,
             slug(&format!("fix {}", failure_slug(signature))),
             SkillPattern::Failure(pain.text.clone()),
         ),

@@ -13,6 +13,7 @@ use super::{
     period::{asks_events, is_content_free},
     personal_constraints,
     phrases::is_question,
+    planned_times::without_begun_plans,
     query_kind::{QueryKind, classify_query, reports_failure},
     small_talk::is_small_talk,
     synonyms::synonyms_of,
@@ -145,7 +146,7 @@ impl QueryTerm {
 
 /// Analyses a query asked at `now`.
 pub fn analyze(query: &str, config: &RecallConfig, now: &Zoned) -> Intent {
-    let times = find_times(query, now);
+    let times = without_begun_plans(query, find_times(query, now), now.timestamp());
     let sessions = find_sessions(query);
     let (identity, small_talk) = (classify_identity(query), is_small_talk(query));
     let asks_period = asks_period(query, &times, sessions.as_ref(), now);

@@ -15,6 +15,7 @@ mod synonyms;
 mod personal_constraints;
 mod domains;
 mod phrases;
+mod planned_times;
 mod period;
 
 pub use analyze::{Intent, QueryTerm, analyze};

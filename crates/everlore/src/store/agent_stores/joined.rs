@@ -10,8 +10,8 @@ use crate::{
     error::Result,
     store::{
         CaptureFailure, CaptureQueue, ClaimRequest, DocAddress, Embeddings, NewEmbedding,
-        NewTokenVectors, PendingSession, SessionLease, Store, StoreAdmin, StoreInfo, TokenVectors,
-        UnreadTurns,
+        NewTokenVectors, PendingSession, SealChange, SessionLease, Store, StoreAdmin, StoreInfo,
+        TokenVectors, UnreadTurns,
     },
     sync::BoxFuture,
     types::{EmbeddingModelId, Memory, MemoryId, QuarantinedDraft, Scope, Timestamp},
@@ -258,8 +258,8 @@ impl StoreAdmin for AgentStores {
         Ok(size)
     }
 
-    async fn set_sealed(&self, agent: &str, is_sealed: bool) -> Result<()> {
-        self.store_of(agent).await?.admin().set_sealed(agent, is_sealed).await
+    async fn change_seal(&self, agent: &str, change: SealChange<'_>) -> Result<()> {
+        self.store_of(agent).await?.admin().change_seal(agent, change).await
     }
 
     async fn erase_agent(&self, agent: &str) -> Result<()> {

@@ -9,6 +9,7 @@
 //! and keys are the home's. And the registry itself.
 
 mod registry;
+mod seal_lease;
 mod facets;
 mod joined;
 #[cfg(test)]
@@ -25,8 +26,10 @@ use async_trait::async_trait;
 use tokio::sync::OnceCell;
 
 use self::registry::AgentRegistry;
-pub use self::registry::{AgentDatabase, AgentMove, MovePhase};
-use super::{JournalQuery, Store};
+pub use self::registry::{AgentDatabase, AgentMove, MovePhase, SealLease};
+use self::seal_lease::LeaseWatch;
+pub(crate) use self::seal_lease::SealHeartbeat;
+use super::{JournalQuery, SealChange, Store};
 use crate::{
     config::StoreUrl,
     error::{Error, Result},
@@ -57,6 +60,7 @@ pub struct AgentStores {
     /// Open databases by address, each opened once.
     opened: Mutex<HashMap<String, Arc<OwnStore>>>,
     max_seal_wait: Duration,
+    leases: LeaseWatch,
 }
 
 /// Runs a call on the store of an agent; while the agent is sealed, again until the move has ended.
@@ -67,7 +71,8 @@ macro_rules! routed {
             let $store = $self.store_of($agent).await?;
             match $call.await {
                 Err($crate::Error::Sealed { .. }) if $self.await_unsealed(began).await => {}
-                outcome => break outcome,
+                Err(error) => break Err($self.name_database($agent, error)),
+                done => break done,
             }
         }
     }};
@@ -77,12 +82,19 @@ use routed;
 impl AgentStores {
     /// Reads the registry of a home's database, and watches it for as long as somebody holds the result.
     pub async fn open(home: Arc<dyn Store>) -> Result<Arc<Self>> {
-        Self::open_waiting(home, MAX_SEAL_WAIT).await
+        Self::open_waiting(home, MAX_SEAL_WAIT, seal_lease::MAX_SILENCE).await
     }
 
-    async fn open_waiting(home: Arc<dyn Store>, max_seal_wait: Duration) -> Result<Arc<Self>> {
-        let registry = RwLock::new(Arc::new(AgentRegistry::read(&*home).await?));
-        let stores = Arc::new(Self { home, registry, opened: Mutex::default(), max_seal_wait });
+    async fn open_waiting(
+        home: Arc<dyn Store>,
+        max_seal_wait: Duration,
+        max_silence: Duration,
+    ) -> Result<Arc<Self>> {
+        let read = AgentRegistry::read(&*home).await?;
+        let leases = LeaseWatch::new(max_silence);
+        leases.observe(&read);
+        let (registry, opened) = (RwLock::new(Arc::new(read)), Mutex::default());
+        let stores = Arc::new(Self { home, registry, opened, max_seal_wait, leases });
         stores.spawn_refresh();
         Ok(stores)
     }
@@ -105,12 +117,16 @@ impl AgentStores {
             return Ok(Arc::clone(&self.home));
         }
         let cell = Arc::clone(lock(&self.opened).entry(url.reveal().to_owned()).or_default());
-        let opened =
-            cell.get_or_try_init(|| self.open_own(url)).await.map_err(|error| match error {
-                Error::Store(cause) => Error::store(format!("{url}: {cause}")),
-                other => other,
-            })?;
-        Ok(Arc::clone(opened))
+        let opened = cell.get_or_try_init(|| self.open_own(url)).await;
+        Ok(Arc::clone(opened.map_err(|error| name_database(url, error))?))
+    }
+
+    /// Adds the address of an agent's own database to its failure.
+    fn name_database(&self, agent: &str, error: Error) -> Error {
+        match self.registry().agents.get(agent) {
+            Some(database) if !database.url.is_empty() => name_database(&database.url, error),
+            _ => error,
+        }
     }
 
     /// Reads the registry again.
@@ -152,10 +168,18 @@ impl AgentStores {
             return false;
         }
         tokio::time::sleep(SEAL_RETRY_INTERVAL).await;
+        self.follow().await;
+        true
+    }
+
+    /// Reads the registry again, and ends the seals of moves that were killed.
+    async fn follow(&self) {
         if let Err(error) = self.refresh().await {
             tracing::debug!("{error}: databases of agents may have changed");
         }
-        true
+        if let Err(error) = self.end_abandoned_seals().await {
+            tracing::debug!("{error}: writers of an agent wait on");
+        }
     }
 
     /// Opens the database of an agent. Its vectors are to be of the model that the home uses.
@@ -195,10 +219,10 @@ impl AgentStores {
         if changes.is_empty() {
             return Ok(());
         }
-        store.admin().set_sealed(agent, false).await?;
+        store.admin().change_seal(agent, SealChange::End).await?;
         let batch = WriteBatch { changes, vectors: None, checkpoint: None, ..write.clone() };
         let written = store.apply(batch).await;
-        store.admin().set_sealed(agent, true).await?;
+        store.admin().change_seal(agent, SealChange::SEAL_FOR_GOOD).await?;
         written.map(drop)
     }
 
@@ -207,6 +231,7 @@ impl AgentStores {
     }
 
     fn set_registry(&self, registry: AgentRegistry) {
+        self.leases.observe(&registry);
         *self.registry.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(registry);
     }
 
@@ -216,11 +241,17 @@ impl AgentStores {
             loop {
                 tokio::time::sleep(POLL_INTERVAL).await;
                 let Some(stores) = stores.upgrade() else { return };
-                if let Err(error) = stores.refresh().await {
-                    tracing::debug!("{error}: databases of agents may have changed");
-                }
+                stores.follow().await;
             }
         });
+    }
+}
+
+/// Adds the address of a database to its failure; other errors stay as they are.
+fn name_database(url: &StoreUrl, error: Error) -> Error {
+    match error {
+        Error::Store(cause) => Error::agent_store(url.to_string(), cause),
+        other => other,
     }
 }
 

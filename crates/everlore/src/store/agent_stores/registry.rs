@@ -38,6 +38,18 @@ pub struct AgentMove {
     pub to: StoreUrl,
     /// Step of the move.
     pub phase: MovePhase,
+    /// Lease of the process that stopped writes; outside of [`MovePhase::Sealed`] one whose seal is still to be ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<SealLease>,
+}
+
+/// Lease of a process that stopped the writes of an agent. It counts as abandoned when its beats stand still.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SealLease {
+    /// Name of the holder of the seal, which no other has.
+    pub holder: String,
+    /// Number of times that the holder said it is alive.
+    pub beats: u64,
 }
 
 /// Step of a move.
@@ -61,6 +73,16 @@ impl AgentDatabase {
     /// Returns `true` while writes are stopped.
     pub(super) fn is_sealed(&self) -> bool {
         self.moving.as_ref().is_some_and(|moving| moving.phase == MovePhase::Sealed)
+    }
+
+    /// Returns the lease under which writes were stopped, also if its seal is still to be ended.
+    pub(super) fn lease(&self) -> Option<&SealLease> {
+        self.moving.as_ref()?.lease.as_ref()
+    }
+
+    /// Returns `true` while a holder has stopped writes.
+    pub(crate) fn is_sealed_by(&self, holder: &str) -> bool {
+        self.is_sealed() && self.lease().is_some_and(|lease| lease.holder == holder)
     }
 }
 

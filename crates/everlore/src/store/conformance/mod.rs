@@ -100,6 +100,7 @@ macro_rules! suite {
         );
         crate::store::conformance::suite!(sealing $fresh:
             a_sealed_agent_is_read_and_not_written,
+            a_holder_ends_no_seal_but_its_own,
             a_seal_waits_for_writes_under_way,
             an_erased_agent_leaves_nothing_and_may_come_back,
         );

@@ -16,8 +16,8 @@ pub(crate) async fn a_sealed_agent_is_read_and_not_written(store: TestStore) {
     let tea = memory(&ann, 1, "I like 龙井茶");
     store.apply(write(&ann, 1, vec![add(&tea)])).await.unwrap();
     let second = store.second().await;
-    store.admin().set_sealed("tester", true).await.unwrap();
-    store.admin().set_sealed("tester", true).await.unwrap();
+    store.admin().change_seal("tester", SealChange::SEAL_FOR_GOOD).await.unwrap();
+    store.admin().change_seal("tester", SealChange::SEAL_FOR_GOOD).await.unwrap();
     for handle in [&store, &second] {
         assert!(refuses(handle, &ann, 2).await);
         assert!(refuses(handle, &bob, 3).await, "a user that appears later");
@@ -29,10 +29,38 @@ pub(crate) async fn a_sealed_agent_is_read_and_not_written(store: TestStore) {
     assert_eq!(store.admin().scopes().await.unwrap(), std::slice::from_ref(&ann));
     store.apply(write(&other, 2, vec![add(&memory(&other, 4, "free"))])).await.unwrap();
     assert_eq!(store.index().stale_scopes().await.unwrap(), []);
-    second.admin().set_sealed("tester", false).await.unwrap();
+    second.admin().change_seal("tester", SealChange::End).await.unwrap();
     store.apply(write(&ann, 3, vec![add(&memory(&ann, 2, "again"))])).await.unwrap();
     second.apply(write(&bob, 3, vec![add(&memory(&bob, 3, "new"))])).await.unwrap();
     assert_eq!(list_all(&store, &ann).await.len(), 2);
+}
+
+pub(crate) async fn a_holder_ends_no_seal_but_its_own(store: TestStore) {
+    let (ann, bob) = (test_scope("ann"), test_scope("bob"));
+    store.apply(write(&ann, 1, vec![add(&memory(&ann, 1, "I like 龙井茶"))])).await.unwrap();
+    let second = store.second().await;
+    let change = async |store: &TestStore, change| {
+        store.admin().change_seal("tester", change).await.unwrap();
+    };
+    change(&store, SealChange::Seal("first")).await;
+    change(&second, SealChange::EndOf("another")).await;
+    assert!(refuses(&store, &ann, 2).await && refuses(&second, &bob, 3).await);
+    change(&second, SealChange::Seal("second")).await;
+    change(&store, SealChange::EndOf("first")).await;
+    for handle in [&store, &second] {
+        assert!(refuses(handle, &ann, 2).await, "a process that was late");
+        assert!(refuses(handle, &bob, 3).await);
+    }
+    change(&store, SealChange::EndOf("second")).await;
+    store.apply(write(&ann, 2, vec![add(&memory(&ann, 2, "again"))])).await.unwrap();
+    second.apply(write(&bob, 2, vec![add(&memory(&bob, 3, "new"))])).await.unwrap();
+    change(&store, SealChange::Seal("first")).await;
+    change(&second, SealChange::SEAL_FOR_GOOD).await;
+    change(&store, SealChange::EndOf("first")).await;
+    assert!(refuses(&store, &ann, 4).await, "sealed for good since");
+    change(&second, SealChange::End).await;
+    store.apply(write(&ann, 3, vec![add(&memory(&ann, 4, "at last"))])).await.unwrap();
+    assert_eq!(list_all(&second, &ann).await.len(), 3);
 }
 
 pub(crate) async fn a_seal_waits_for_writes_under_way(store: TestStore) {
@@ -61,7 +89,7 @@ pub(crate) async fn a_seal_waits_for_writes_under_way(store: TestStore) {
     };
     let seal_and_count = async {
         tokio::task::yield_now().await;
-        store.admin().set_sealed("tester", true).await.unwrap();
+        store.admin().change_seal("tester", SealChange::SEAL_FOR_GOOD).await.unwrap();
         count().await
     };
     let (one, other, sealed) = tokio::join!(
@@ -80,7 +108,7 @@ pub(crate) async fn an_erased_agent_leaves_nothing_and_may_come_back(store: Test
     let said = turn(&scope, 2, "s", "I bought a bicycle");
     store.apply(write(&scope, 1, vec![add(&tea), add(&said)])).await.unwrap();
     store.apply(write(&other, 1, vec![add(&memory(&other, 3, "I like milk"))])).await.unwrap();
-    store.admin().set_sealed("tester", true).await.unwrap();
+    store.admin().change_seal("tester", SealChange::SEAL_FOR_GOOD).await.unwrap();
     store.admin().erase_agent("tester").await.unwrap();
     assert!(refuses(&store, &scope, 4).await);
     assert_eq!(store.admin().scopes().await.unwrap(), std::slice::from_ref(&other));
@@ -88,7 +116,7 @@ pub(crate) async fn an_erased_agent_leaves_nothing_and_may_come_back(store: Test
     assert_eq!(store.memories().count(&scope).await.unwrap(), ScopeCounts::default());
     assert_eq!(store.queue().pending(None).await.unwrap(), []);
     assert!(postings_by_address(&store, &scope, &["like"]).await[0].is_empty());
-    store.admin().set_sealed("tester", false).await.unwrap();
+    store.admin().change_seal("tester", SealChange::End).await.unwrap();
     store.apply(write(&scope, 2, vec![add(&tea), add(&said)])).await.unwrap();
     assert_eq!(list_all(&store, &scope).await.len(), 2);
     assert_eq!(store.index().inconsistencies(&scope).await.unwrap(), Vec::<String>::new());

@@ -23,8 +23,8 @@ use crate::{
         vault::{META_FOLDER, VaultLock, ensure_meta_folder},
     },
     store::{
-        DocAddress, ListQuery, Memories, MemoryKey, ScopeCounts, SearchIndex, Segment, SqliteStore,
-        Store, StoreAdmin, StoreInfo,
+        DocAddress, ListQuery, Memories, MemoryKey, ScopeCounts, SealChange, SearchIndex, Segment,
+        SqliteStore, Store, StoreAdmin, StoreInfo,
     },
     sync::{lock, run_blocking},
     text::terms::TermHash,
@@ -245,8 +245,8 @@ impl StoreAdmin for DirectoryStore {
         self.inner.admin().size().await
     }
 
-    async fn set_sealed(&self, agent: &str, is_sealed: bool) -> Result<()> {
-        self.inner.admin().set_sealed(agent, is_sealed).await
+    async fn change_seal(&self, agent: &str, change: SealChange<'_>) -> Result<()> {
+        self.inner.admin().change_seal(agent, change).await
     }
 
     /// Removes the files too: a scan would take them for new memories.

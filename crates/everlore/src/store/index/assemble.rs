@@ -7,7 +7,7 @@ use std::{cmp::Reverse, collections::HashMap, sync::Arc};
 
 use super::{
     IndexEntry, Posting, Segment, SegmentVectors,
-    block_cache::{BlockCache, CachedBlock, CachedVectors, MAX_BYTES},
+    block_cache::{BlockCache, CachedBlock, CachedVectors},
     entry::build_segment,
     segment::{Docs, PackedDocs, vector_bytes},
 };
@@ -19,9 +19,6 @@ use crate::{
 
 /// Documents of a block whose vectors are not loaded for a single query: about a megabyte of them.
 pub(crate) const LARGE_DOCS: usize = 4_096;
-
-/// Bytes of a scope's vectors that stay in the cache: most of it, the rest is for records.
-const MAX_CACHED_VECTOR_BYTES: usize = MAX_BYTES / 4 * 3;
 
 /// Loads the immutable bytes of blocks, of all blocks of a query in one call: a backend over a network answers each call
 /// with one query.
@@ -90,17 +87,19 @@ pub(crate) struct VectorRequest {
 }
 
 impl IndexSnapshot {
-    /// Joins what a backend read at one moment; `in_use` is the number of the requested model if it is in use.
+    /// Joins what a backend read at one moment; `in_use` is the number of the requested model if it is in use. The cache
+    /// says if the vectors of the scope fit into it.
     pub(crate) fn new(
         blocks: Vec<BlockSnapshot>,
         tail: Vec<IndexEntry>,
         in_use: Option<(u32, EmbeddingModelId)>,
+        cache: &BlockCache,
     ) -> Self {
         let docs: usize = blocks.iter().map(|block| block.header.docs).sum();
         let request = |(number, EmbeddingModelId { dimensions, .. })| VectorRequest {
             number,
             dimensions,
-            is_cacheable: docs * vector_bytes(dimensions) <= MAX_CACHED_VECTOR_BYTES,
+            is_cacheable: docs * vector_bytes(dimensions) <= cache.max_vector_bytes(),
         };
         Self { blocks, tail, model: in_use.map(request) }
     }

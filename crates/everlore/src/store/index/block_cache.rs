@@ -10,13 +10,16 @@ use crate::sync::lock;
 
 use super::segment::PackedDocs;
 
-/// Size limit in bytes: the whole of a scope of three hundred thousand memories, or the active ones of a busy server.
-pub(crate) const MAX_BYTES: usize = 96 * 1024 * 1024;
+/// Default size limit in bytes: the whole of a scope of three hundred thousand memories, or the active ones of a busy
+/// server.
+pub(crate) const DEFAULT_MAX_BYTES: usize = 96 * 1024 * 1024;
 
 /// Cached blocks of one database, seen from one scope if block ids are unique only within theirs.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct BlockCache {
     lru: Arc<Mutex<BlockLru>>,
+    /// Size limit in bytes.
+    max_bytes: usize,
     /// Key of the scope; 0 where ids are unique in the database.
     scope: u128,
 }
@@ -51,11 +54,27 @@ pub(crate) enum CachedVectors {
     Loaded(Arc<Vec<u8>>),
 }
 
+impl Default for BlockCache {
+    fn default() -> Self {
+        Self::with_limit(DEFAULT_MAX_BYTES)
+    }
+}
+
 impl BlockCache {
+    /// Creates an empty cache for this many bytes.
+    pub(crate) fn with_limit(max_bytes: usize) -> Self {
+        Self { lru: Arc::default(), max_bytes, scope: 0 }
+    }
+
+    /// Returns the most bytes of a scope's vectors that stay in the cache: most of it, the rest is for records.
+    pub(crate) fn max_vector_bytes(&self) -> usize {
+        self.max_bytes / 4 * 3
+    }
+
     /// Returns the same cache, seen from a scope: it finds no block of another one.
     #[cfg(any(feature = "postgres", feature = "mysql"))]
     pub(crate) fn of_scope(&self, scope: u128) -> Self {
-        Self { lru: Arc::clone(&self.lru), scope }
+        Self { scope, ..self.clone() }
     }
 
     /// Returns a cached block.
@@ -78,7 +97,7 @@ impl BlockCache {
         if let Some(before) = lru.blocks.insert((self.scope, block), entry) {
             lru.bytes -= before.block.bytes();
         }
-        while lru.bytes > MAX_BYTES {
+        while lru.bytes > self.max_bytes {
             let Some(oldest) =
                 lru.blocks.iter().min_by_key(|(_, used)| used.last_used).map(|(block, _)| *block)
             else {
@@ -141,6 +160,15 @@ mod tests {
         assert_eq!(cached, [true, false, true, true]);
         cache.clear();
         assert!(cache.get(0).is_none());
+    }
+
+    #[test]
+    fn a_limit_of_its_own_holds() {
+        let cache = BlockCache::with_limit(40 * 1024 * 1024);
+        cache.put(1, block(20));
+        cache.put(2, block(20));
+        assert!(cache.get(1).is_none() && cache.get(2).is_some());
+        assert_eq!(cache.max_vector_bytes(), 30 * 1024 * 1024);
     }
 
     #[cfg(any(feature = "postgres", feature = "mysql"))]

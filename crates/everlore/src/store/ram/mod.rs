@@ -11,7 +11,7 @@ mod uri_index;
 mod vector_cache;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     sync::{Mutex, MutexGuard},
 };
 
@@ -19,8 +19,8 @@ use async_trait::async_trait;
 
 use self::{scope_data::ScopeData, usage_ledger::UsageLedgerData, vector_cache::CachedVectorMap};
 use super::{
-    Journal, JournalQuery, SearchIndex, Segment, SharedDocument, SharedDocuments, Store,
-    StoreAdmin, StoreInfo,
+    Journal, JournalQuery, SealChange, SearchIndex, Segment, SharedDocument, SharedDocuments,
+    Store, StoreAdmin, StoreInfo,
 };
 use crate::{
     error::{Error, Result},
@@ -41,7 +41,8 @@ pub struct RamStore {
     usage_ledger: Mutex<UsageLedgerData>,
     cached_vectors: Mutex<CachedVectorMap>,
     documents: Mutex<BTreeMap<String, SharedDocument>>,
-    sealed_agents: Mutex<BTreeSet<String>>,
+    /// Sealed agents, each with the holder of its seal.
+    sealed_agents: Mutex<BTreeMap<String, String>>,
 }
 
 impl RamStore {
@@ -80,7 +81,7 @@ impl RamStore {
 impl Store for RamStore {
     async fn apply(&self, write: WriteBatch) -> Result<Vec<AppliedChange>> {
         let mut scopes = self.lock_scopes();
-        if lock(&self.sealed_agents).contains(write.scope.agent()) {
+        if lock(&self.sealed_agents).contains_key(write.scope.agent()) {
             return Err(Error::Sealed { agent: write.scope.agent().to_owned() });
         }
         let mut data = scopes.get(&write.scope).cloned().unwrap_or_default();
@@ -229,15 +230,16 @@ impl StoreAdmin for RamStore {
         Ok(None)
     }
 
-    async fn set_sealed(&self, agent: &str, is_sealed: bool) -> Result<()> {
+    async fn change_seal(&self, agent: &str, change: SealChange<'_>) -> Result<()> {
         // Under the lock of writes, so that none is under way.
         let _scopes = self.lock_scopes();
         let mut sealed = lock(&self.sealed_agents);
-        if is_sealed {
-            sealed.insert(agent.to_owned())
-        } else {
-            sealed.remove(agent)
-        };
+        let is_of = |holder| sealed.get(agent).is_some_and(|current| current == holder);
+        match change {
+            SealChange::Seal(holder) => drop(sealed.insert(agent.to_owned(), holder.to_owned())),
+            SealChange::EndOf(holder) if !is_of(holder) => {}
+            SealChange::End | SealChange::EndOf(_) => drop(sealed.remove(agent)),
+        }
         Ok(())
     }
 

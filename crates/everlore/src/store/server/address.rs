@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::{
     config::redact_url::redact_url,
     error::{Error, Result},
+    store::index::block_cache::DEFAULT_MAX_BYTES,
 };
 
 /// Address of a server database.
@@ -30,6 +31,8 @@ pub(super) struct ServerOptions {
     pub(super) max_connections: usize,
     /// Set when connections must be encrypted.
     pub(super) is_tls: bool,
+    /// Most bytes of index blocks that the process keeps in RAM.
+    pub(super) cache_bytes: usize,
     /// File with the certificates to trust; the system's if there is none.
     pub(super) root_certificates: Option<String>,
 }
@@ -45,10 +48,14 @@ impl Default for ServerOptions {
             // A database accepts about 100 by default, and several servers share them.
             max_connections: 16,
             is_tls: false,
+            cache_bytes: DEFAULT_MAX_BYTES,
             root_certificates: None,
         }
     }
 }
+
+/// Largest cache that can be asked for: a terabyte.
+const MAX_CACHE_MB: usize = 1 << 20;
 
 /// Time that the network may add to a statement before the connection counts as lost.
 const NETWORK_GRACE: Duration = Duration::from_secs(5);
@@ -84,7 +91,7 @@ impl ServerAddress {
                 None => {
                     return Err(Error::invalid(
                         format!("`{key}={value}` in {shown} is not valid"),
-                        "give time-outs in seconds and sslmode=disable or sslmode=require",
+                        "give time-outs in seconds, cache_mb in megabytes and sslmode=disable or sslmode=require",
                     ));
                 }
             }
@@ -126,6 +133,11 @@ impl ServerOptions {
             "acquire_timeout" => self.acquire_timeout = seconds()?,
             "statement_timeout" => self.statement_timeout = seconds()?,
             "max_connections" => self.max_connections = value.parse().ok().filter(|n| *n > 0)?,
+            "cache_mb" => {
+                let megabytes: usize =
+                    value.parse().ok().filter(|n| (1..=MAX_CACHE_MB).contains(n))?;
+                self.cache_bytes = megabytes << 20;
+            }
             "sslmode" | "ssl-mode" => {
                 self.is_tls = match value.to_ascii_lowercase().replace('_', "-").as_str() {
                     "disable" | "disabled" => false,
@@ -165,12 +177,13 @@ mod tests {
 
     #[test]
     fn options_of_ours_are_not_passed_on() {
-        let url = "postgres://h/db?statement_timeout=7&application_name=x&sslmode=require";
+        let url =
+            "postgres://h/db?statement_timeout=7&application_name=x&sslmode=require&cache_mb=512";
         let address = ServerAddress::parse(url).unwrap();
         assert_eq!(address.urls, ["postgres://h/db?application_name=x"]);
         assert_eq!(address.options.statement_timeout, Duration::from_secs(7));
-        assert!(address.options.is_tls);
-        for bad in ["sslmode=perhaps", "connect_timeout=soon", "max_connections=0"] {
+        assert!(address.options.is_tls && address.options.cache_bytes == 512 << 20);
+        for bad in ["sslmode=perhaps", "connect_timeout=soon", "max_connections=0", "cache_mb=-1"] {
             let error = ServerAddress::parse(&format!("postgres://a:secret@h/db?{bad}"));
             let error = error.map(drop).unwrap_err().to_string();
             assert!(error.contains(bad) && !error.contains("secret"), "{error}");

@@ -80,7 +80,8 @@ use self::{
     vector_cache::EvictionClock,
 };
 use super::{
-    Store, StoreAdmin, StoreInfo, index::block_cache::BlockCache, vector_cache::CacheTally,
+    SealChange, Store, StoreAdmin, StoreInfo, index::block_cache::BlockCache,
+    vector_cache::CacheTally,
 };
 use crate::{
     error::{Error, Result},
@@ -108,6 +109,8 @@ impl ServerStore {
     pub async fn open(url: &str) -> Result<Self> {
         let address = ServerAddress::parse(url)?;
         let opened = Self::with_driver(open_driver(&address)?, address.shown.clone()).await;
+        let cache = BlockCache::with_limit(address.options.cache_bytes);
+        let opened = opened.map(|store| Self { block_cache: cache, ..store });
         opened.map_err(|error| explain_refusal(error, &address.shown))
     }
 
@@ -217,8 +220,12 @@ impl StoreAdmin for ServerStore {
         Ok(u64::try_from(bytes).ok())
     }
 
-    async fn set_sealed(&self, agent: &str, is_sealed: bool) -> Result<()> {
-        if is_sealed { self.seal_agent(agent).await } else { self.unseal_agent(agent).await }
+    async fn change_seal(&self, agent: &str, change: SealChange<'_>) -> Result<()> {
+        match change {
+            SealChange::Seal(holder) => self.seal_agent(agent, holder).await,
+            SealChange::End => self.unseal_agent(agent, None).await,
+            SealChange::EndOf(holder) => self.unseal_agent(agent, Some(holder)).await,
+        }
     }
 
     async fn erase_agent(&self, agent: &str) -> Result<()> {

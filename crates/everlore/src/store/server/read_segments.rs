@@ -94,7 +94,7 @@ impl ServerStore {
         self.db
             .retried(RetryRule::Idempotent, || async {
                 let mut tx = self.db.snapshot().await?;
-                let snapshot = index_snapshot(&mut tx, key, request.model.as_ref()).await?;
+                let snapshot = index_snapshot(&mut tx, key, request.model.as_ref(), &cache).await?;
                 read_snapshot(tx, key, snapshot, request, &cache).await
             })
             .await
@@ -106,6 +106,7 @@ async fn index_snapshot(
     tx: &mut Transaction,
     key: ScopeKey,
     model: Option<&EmbeddingModelId>,
+    cache: &BlockCache,
 ) -> Result<IndexSnapshot> {
     let [blocks, deletions] = select_blocks(key);
     let read = vec![blocks, deletions, select_tail(key), select_model()];
@@ -113,7 +114,7 @@ async fn index_snapshot(
     let blocks = read_blocks(blocks, deletions)?;
     let blocks = blocks.into_iter().map(|ScopeBlock { snapshot, .. }| snapshot).collect();
     let in_use = models::read_current(in_use)?.filter(|(_, in_use)| Some(in_use) == model);
-    Ok(IndexSnapshot::new(blocks, read_tail(tail)?, in_use))
+    Ok(IndexSnapshot::new(blocks, read_tail(tail)?, in_use, cache))
 }
 
 /// Reads the rest of an index and assembles its segments.

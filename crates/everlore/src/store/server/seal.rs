@@ -28,11 +28,11 @@ const SCOPE_TABLES: [&str; 10] = [
 ];
 
 impl ServerStore {
-    /// Seals an agent: the document first, at which the first write of a scope looks, then every scope that has a row. A
+    /// Seals an agent for a holder: the document first, at which the first write of a scope looks, then every scope that has a row. A
     /// scope whose row came too late for this was created after the document, and its first write is refused.
-    pub(super) async fn seal_agent(&self, agent: &str) -> Result<()> {
-        let document =
-            insert(&DOCUMENTS, vec![sql_row![seal_document(agent), 1, ""]], OnConflict::Keep);
+    pub(super) async fn seal_agent(&self, agent: &str, holder: &str) -> Result<()> {
+        let row = sql_row![seal_document(agent), 1, holder];
+        let document = insert(&DOCUMENTS, vec![row], OnConflict::Replace);
         self.db.write(RetryRule::Idempotent, vec![document]).await?;
         let unsealed = "SELECT scope FROM scopes WHERE agent = ? AND index_version < ?";
         loop {
@@ -49,14 +49,20 @@ impl ServerStore {
         }
     }
 
-    /// Ends the seal of an agent.
-    pub(super) async fn unseal_agent(&self, agent: &str) -> Result<()> {
+    /// Ends the seal of an agent; only that of a holder if there is one. A document that is still there after its removal is
+    /// that of another holder, whose sealing waits for the lock on its row until this is committed.
+    pub(super) async fn unseal_agent(&self, agent: &str, holder: Option<&str>) -> Result<()> {
+        let name = seal_document(agent);
+        let remove = match holder {
+            Some(holder) => {
+                sql!("DELETE FROM documents WHERE name = ? AND body = ?", name.as_str(), holder)
+            }
+            None => sql!("DELETE FROM documents WHERE name = ?", name.as_str()),
+        };
         let text = "UPDATE scopes SET index_version = index_version - ? \
-                    WHERE agent = ? AND index_version >= ? AND index_version < ?";
-        let unseal = vec![
-            sql!("DELETE FROM documents WHERE name = ?", seal_document(agent)),
-            sql!(text, SEAL, agent, SEAL, 2 * SEAL),
-        ];
+                    WHERE agent = ? AND index_version >= ? AND index_version < ? \
+                    AND NOT EXISTS (SELECT 1 FROM documents WHERE name = ?)";
+        let unseal = vec![remove, sql!(text, SEAL, agent, SEAL, 2 * SEAL, name.as_str())];
         self.db.write(RetryRule::Idempotent, unseal).await.map(drop)
     }
 

@@ -55,8 +55,8 @@ use rusqlite::Connection;
 
 use self::{pool::ReaderPool, statements::Statements, writer::SqliteWriter};
 use super::{
-    DocAddress, ListQuery, Memories, MemoryKey, ScopeCounts, Store, StoreAdmin, StoreInfo,
-    index::block_cache::BlockCache, seal::SEAL, vector_cache::CacheTally,
+    DocAddress, ListQuery, Memories, MemoryKey, ScopeCounts, SealChange, Store, StoreAdmin,
+    StoreInfo, index::block_cache::BlockCache, seal::SEAL, vector_cache::CacheTally,
 };
 use crate::{
     error::{Error, Result},
@@ -285,10 +285,19 @@ impl StoreAdmin for SqliteStore {
         Ok(std::fs::metadata(&self.path).ok().map(|data| data.len()))
     }
 
-    async fn set_sealed(&self, agent: &str, is_sealed: bool) -> Result<()> {
+    async fn change_seal(&self, agent: &str, change: SealChange<'_>) -> Result<()> {
         let agent = agent.to_owned();
-        let change = if is_sealed { seal::seal } else { seal::unseal };
-        self.writer.run(move |db| change(db, &agent)).await
+        match change {
+            SealChange::Seal(holder) => {
+                let holder = holder.to_owned();
+                self.writer.run(move |db| seal::seal(db, &agent, &holder)).await
+            }
+            SealChange::End => self.writer.run(move |db| seal::unseal(db, &agent, None)).await,
+            SealChange::EndOf(holder) => {
+                let holder = holder.to_owned();
+                self.writer.run(move |db| seal::unseal(db, &agent, Some(&holder))).await
+            }
+        }
     }
 
     async fn erase_agent(&self, agent: &str) -> Result<()> {

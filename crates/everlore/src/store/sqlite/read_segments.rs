@@ -107,8 +107,10 @@ impl SqliteStore {
         }
         // Blocks were merged in between: one reader reads them all at one moment.
         let cache = Arc::clone(&self.block_cache);
-        self.read(scope, move |db| index_snapshot(db, &request)?.segments(&*db, &request, &cache))
-            .await
+        let read = move |db: ScopeDb<'_>| {
+            index_snapshot(db, &request, &cache)?.segments(&*db, &request, &cache)
+        };
+        self.read(scope, read).await
     }
 
     /// Reads the blocks with two threads; `None` if one of them is no longer there.
@@ -140,17 +142,21 @@ impl SqliteStore {
 
 /// Reads everything, unless there is enough for two threads.
 fn read_first(db: ScopeDb<'_>, request: &PostingsRequest, cache: &BlockCache) -> Result<FirstRead> {
-    let snapshot = index_snapshot(db, request)?;
+    let snapshot = index_snapshot(db, request, cache)?;
     if snapshot.uncached_docs(cache) >= PARALLEL_DOCS {
         return Ok(FirstRead::Large(Box::new(snapshot)));
     }
     snapshot.segments(&*db, request, cache).map(FirstRead::Done)
 }
 
-fn index_snapshot(db: ScopeDb<'_>, request: &PostingsRequest) -> Result<IndexSnapshot> {
+fn index_snapshot(
+    db: ScopeDb<'_>,
+    request: &PostingsRequest,
+    cache: &BlockCache,
+) -> Result<IndexSnapshot> {
     let in_use = vectors::current_model(&db)?;
     let in_use = in_use.filter(|(_, model)| Some(model) == request.model.as_ref());
-    Ok(IndexSnapshot::new(snapshots(db)?, tail(db)?, in_use))
+    Ok(IndexSnapshot::new(snapshots(db)?, tail(db)?, in_use, cache))
 }
 
 #[cfg(test)]
@@ -192,7 +198,9 @@ mod tests {
     }
 
     async fn snapshot(store: &SqliteStore, scope: &Scope) -> IndexSnapshot {
-        let read = |db: ScopeDb<'_>| index_snapshot(db, &postings_request()).map(Some);
+        let read = |db: ScopeDb<'_>| {
+            index_snapshot(db, &postings_request(), &BlockCache::default()).map(Some)
+        };
         store.read(scope, read).await.unwrap().unwrap()
     }
 

@@ -23,18 +23,22 @@ const SCOPE_TABLES: [&str; 10] = [
     "held",
 ];
 
-/// Seals an agent. The writer's transaction excludes all other writes.
-pub(super) fn seal(db: &Connection, agent: &str) -> Result<()> {
-    let sql = "INSERT INTO documents VALUES (?1, 1, '') ON CONFLICT DO NOTHING";
-    db.run(sql, [seal_document(agent)])?;
+/// Seals an agent for a holder. The writer's transaction excludes all other writes.
+pub(super) fn seal(db: &Connection, agent: &str, holder: &str) -> Result<()> {
+    let sql = "INSERT INTO documents VALUES (?1, 1, ?2) ON CONFLICT DO UPDATE SET text = ?2";
+    db.run(sql, (seal_document(agent), holder))?;
     let sql = "UPDATE scopes SET index_version = index_version + ?2 \
                WHERE agent = ?1 AND index_version < ?2";
     db.run(sql, (agent, SEAL)).map(drop)
 }
 
-/// Ends the seal of an agent.
-pub(super) fn unseal(db: &Connection, agent: &str) -> Result<()> {
-    db.run("DELETE FROM documents WHERE name = ?1", [seal_document(agent)])?;
+/// Ends the seal of an agent; only that of a holder if there is one.
+pub(super) fn unseal(db: &Connection, agent: &str, holder: Option<&str>) -> Result<()> {
+    let sql = "DELETE FROM documents WHERE name = ?1 AND text = coalesce(?2, text)";
+    let ended = db.run(sql, (seal_document(agent), holder))?;
+    if ended == 0 && holder.is_some() {
+        return Ok(());
+    }
     let sql = "UPDATE scopes SET index_version = index_version - ?2 \
                WHERE agent = ?1 AND index_version >= ?2 AND index_version < 2 * ?2";
     db.run(sql, (agent, SEAL)).map(drop)

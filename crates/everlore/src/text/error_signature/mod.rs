@@ -23,7 +23,7 @@ mod keys;
 
 pub(crate) use codes::{CodeKind, ErrorCode};
 pub(crate) use compare::{is_same, may_be_same, similarity};
-pub(crate) use failures::{Failure, Identity};
+pub(crate) use failures::{Failure, Identity, failure_title};
 pub(crate) use keys::lookup_keys;
 pub(crate) use tools::{ErrorTool, Service};
 

@@ -80,6 +80,7 @@ fn families_that_the_rules_were_made_on_are_found_and_never_merged() {
 #[test]
 fn families_written_without_the_rules_are_found_and_never_merged() {
     check_files!("blind", "blind_strangers");
+    check_files!("unseen", "unseen_strangers");
 }
 
 #[test]

@@ -54,11 +54,23 @@ pub(super) fn past_hour(c: &mut Cursor<'_>) -> Option<Part> {
         c.eat(Word::Unit(Unit::Minute));
         let is_to = c.peek(0) == Word::To;
         (c.eat(Word::Past) || c.eat(Word::Event) || c.eat(Word::To)).then_some(())?;
+        if c.previous() == Word::Past && ends_here(c) && follows_hour(c) {
+            return Some(Part::PastHour(minute));
+        }
         let has_every = c.eat(Word::Every) || c.eat(Word::The);
         let is_hourly = c.eat(Word::Unit(Unit::Hour)) || c.eat(Word::Adverb(Unit::Hour));
         let minute = if is_to { 60u32.checked_sub(minute)? } else { minute };
         (has_every && is_hourly).then_some(Part::PastHour(minute))
     })
+}
+
+fn ends_here(c: &Cursor<'_>) -> bool {
+    matches!(c.peek(0), Word::End | Word::Comma | Word::Punctuation)
+}
+
+/// Returns `true` if the phrase has named every hour: "every hour at 10 past".
+fn follows_hour(c: &Cursor<'_>) -> bool {
+    c.follows(|word| matches!(word, Word::Unit(Unit::Hour) | Word::Adverb(Unit::Hour)))
 }
 
 fn exact(hour: u32, minute: u32) -> ClockTime {

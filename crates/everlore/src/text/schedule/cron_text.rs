@@ -7,11 +7,34 @@ use super::rule::{ALL_WEEKDAYS, DayPattern, END_OF_DAY, TimeSlot};
 /// Members from which a regular list reads better as a range with a step.
 const MIN_STEPPED: usize = 5;
 
+/// Names that stand for a line.
+const NICKNAMES: [(&str, &str); 7] = [
+    ("@hourly", "0 * * * *"),
+    ("@daily", "0 0 * * *"),
+    ("@midnight", "0 0 * * *"),
+    ("@weekly", "0 0 * * 0"),
+    ("@monthly", "0 0 1 * *"),
+    ("@yearly", "0 0 1 1 *"),
+    ("@annually", "0 0 1 1 *"),
+];
+
 /// Returns `text` as a line of cron, if it looks like one and may run.
 pub(super) fn written_line(text: &str) -> Option<String> {
+    let text = text.trim();
+    if let Some((_, line)) = NICKNAMES.iter().find(|(name, _)| text.eq_ignore_ascii_case(name)) {
+        return Some((*line).to_owned());
+    }
     let fields: Vec<&str> = text.split_whitespace().collect();
-    let is_field = |field: &&str| field.chars().all(|c| c.is_ascii_digit() || "*/,-".contains(c));
-    let is_line = fields.len() == 5 && fields.iter().all(is_field);
+    let is_sign = |c: char| c.is_ascii_alphanumeric() || "*/,-?#".contains(c);
+    let is_field = |field: &&str| {
+        field.chars().all(is_sign)
+            && field.contains(|c: char| c.is_ascii_digit() || "*?L".contains(c))
+    };
+    let is_named =
+        |field: &&str| field.chars().all(|c| c.is_ascii_alphabetic() || ",-".contains(c));
+    let is_line = fields.len() == 5
+        && fields[..3].iter().all(is_field)
+        && fields[3..].iter().all(|field| is_field(field) || is_named(field));
     let line = is_line.then(|| fields.join(" "))?;
     line.parse::<croner::Cron>().ok().map(|_| line)
 }

@@ -43,6 +43,7 @@ fn range_end(c: &mut Cursor<'_>, first: u8) -> Option<u8> {
 fn nth(c: &mut Cursor<'_>) -> Option<Vec<Part>> {
     c.eat(Word::The);
     let mut ordinals = vec![ordinal(c)?];
+    ordinals.extend(c.attempt(|c| ordinal_range(c, ordinals[0])).into_iter().flatten());
     while let Some(more) = c.attempt(|c| {
         c.eat_any(&[Word::And, Word::Comma, Word::Slash]).then_some(())?;
         c.eat(Word::And);
@@ -60,7 +61,14 @@ fn nth(c: &mut Cursor<'_>) -> Option<Vec<Part>> {
     };
     match counted {
         // "first day at the new job": no month has it.
-        Some(0) if c.is_spelled_ordinal() && ordinals == [1] && !is_of_period(c) => None,
+        Some(0)
+            if c.is_spelled_ordinal()
+                && ordinals == [1]
+                && !is_of_period(c)
+                && !c.follows_period() =>
+        {
+            None
+        }
         Some(set) => {
             c.at += 1;
             Some(ordinals.into_iter().map(|ordinal| Part::Nth { ordinal, set }).collect())
@@ -83,7 +91,7 @@ fn month_days(c: &mut Cursor<'_>, ordinals: &[i8]) -> Option<Vec<Part>> {
     let is_time_unit = matches!(c.peek(0), Word::Unit(_) | Word::MinuteMark);
     if is_time_unit
         || ordinals.iter().any(|day| *day < 1)
-        || c.is_spelled_ordinal() && !c.precedes_month()
+        || c.is_spelled_ordinal() && !c.precedes_month() && !(c.follows_period() && c.ends_day())
     {
         return None;
     }
@@ -96,6 +104,14 @@ fn month_days(c: &mut Cursor<'_>, ordinals: &[i8]) -> Option<Vec<Part>> {
     };
     let year = year(c);
     Some(ordinals.iter().map(|day| Part::Date { year, month, day: *day }).collect())
+}
+
+/// Reads the end of "1st to 5th" and returns the days after the first.
+fn ordinal_range(c: &mut Cursor<'_>, first: i8) -> Option<Vec<i8>> {
+    c.eat_any(&[Word::To, Word::Dash]).then_some(())?;
+    c.eat(Word::The);
+    let last = ordinal(c).filter(|last| first > 0 && *last > first && *last <= 31)?;
+    Some((first + 1..=last).collect())
 }
 
 fn ordinal(c: &mut Cursor<'_>) -> Option<i8> {
@@ -248,8 +264,8 @@ fn marked(c: &mut Cursor<'_>, mark: Word, is_more: bool) -> Option<i8> {
         c.eat_any(&separators).then_some(())?;
     }
     let value = c.number().filter(|value| *value < 100)?;
-    // 1、15号: the mark stands after the last.
-    let shared = || matches!((c.peek(0), c.peek(1), c.peek(2)), (Word::And | Word::Comma | Word::Slash, Word::Number { .. }, next) if next == mark);
+    // 1、15号, 1到5号: the mark stands after the last.
+    let shared = || matches!((c.peek(0), c.peek(1), c.peek(2)), (Word::And | Word::Comma | Word::Slash | Word::To | Word::Dash, Word::Number { .. }, next) if next == mark);
     if c.peek(0) == mark {
         c.at += 1;
     } else if !shared() {

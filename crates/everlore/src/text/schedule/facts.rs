@@ -28,6 +28,10 @@ pub(super) struct Facts {
     pub(super) except: u8,
     pub(super) start: Option<Date>,
     pub(super) until: Option<Date>,
+    /// Days and months from the first day on.
+    pub(super) span: Option<(i32, i32)>,
+    /// Last (-1) or first (1) day of the coming month end or start.
+    pub(super) month_edge: Option<i8>,
     /// Set if a word says that it recurs: Mondays, mornings.
     pub(super) is_recurring: bool,
 }
@@ -139,6 +143,7 @@ fn is_day(part: &Part) -> bool {
             | Part::NextMonth(_)
             | Part::Week(_)
             | Part::Offset(_)
+            | Part::MonthEdge(_)
     )
 }
 
@@ -179,6 +184,8 @@ fn add(facts: &mut Facts, placed: Placed, has_days: bool) {
             facts.is_recurring = true;
         }
         Part::NextMonth(shift) => facts.next_month = Some(shift),
+        Part::Span { days, months } => facts.span = Some((days, months)),
+        Part::MonthEdge(ordinal) => facts.month_edge = Some(ordinal),
         Part::NextYear(shift) => facts.next_year = Some(shift),
         Part::Week(shift) => facts.week = Some(shift),
         Part::Day(days) => facts.day = Some(days),

@@ -3,8 +3,8 @@
 use super::clock::{clock, clock_before_to, past_hour};
 use super::days::days;
 use super::lexer::Token;
-use super::part::{Cursor, Part, Placed};
-use super::recurrence::{offset, recurrence};
+use super::part::{Cursor, Offset, Part, Placed};
+use super::recurrence::{duration, offset, recurrence};
 use super::word::{Unit, Word};
 
 /// Returns the parts of a phrase in order.
@@ -25,8 +25,11 @@ pub(super) fn parse(tokens: &[Token]) -> Vec<Placed> {
 }
 
 fn parts_at(c: &mut Cursor<'_>, last: Option<&Placed>) -> Vec<Part> {
-    if let Some(parts) = c.attempt(every_second_weekday) {
+    if let Some(parts) = c.attempt(every_second_weekday).or_else(|| c.attempt(period_edge)) {
         return parts;
+    }
+    if let Some(span) = c.attempt(span) {
+        return vec![span];
     }
     if let Some(part) = past_hour(c).or_else(|| offset(c)).or_else(|| recurrence(c)) {
         return vec![part];
@@ -72,6 +75,64 @@ fn every_second_weekday(c: &mut Cursor<'_>) -> Option<Vec<Part>> {
     let days = Part::Weekdays { set, is_recurring: true, week: None };
     let parts = if is_monthly { vec![Part::Nth { ordinal: 2, set }] } else { vec![weeks, days] };
     (is_ordinal || is_spelled).then_some(parts)
+}
+
+/// Reads "end of every month", 每月底, 月底: the last or the first day of a period.
+fn period_edge(c: &mut Cursor<'_>) -> Option<Vec<Part>> {
+    let edge = |ordinal, unit| {
+        vec![Part::Nth { ordinal, set: 0 }, Part::Every { count: 1, unit, is_adjective: false }]
+    };
+    let is_every = c.eat(Word::Every);
+    let shift = if is_every { None } else { month_shift(c) };
+    if is_every || shift.is_some() {
+        c.eat(Word::Measure);
+        c.eat_any(&[Word::MonthMark, Word::Unit(Unit::Month), Word::Unit(Unit::Quarter)]);
+        c.eat(Word::Of);
+    }
+    let Word::PeriodEdge { ordinal, unit } = c.peek(0) else { return None };
+    c.at += 1;
+    let once = |shift: Option<i8>| {
+        let month = shift.map(Part::NextMonth).into_iter();
+        month.chain([Part::MonthEdge(ordinal)]).collect()
+    };
+    match unit {
+        Some(unit) if is_every => Some(edge(ordinal, unit)),
+        Some(Unit::Month) => Some(once(shift)),
+        Some(_) => Some(vec![Part::Vague]),
+        None if c.eat(Word::Every) => {
+            let unit = if c.eat(Word::Quarter) { Unit::Quarter } else { c.unit()? };
+            matches!(unit, Unit::Month | Unit::Quarter | Unit::Year).then(|| edge(ordinal, unit))
+        }
+        None => {
+            let shift = month_shift(c)?;
+            c.eat(Word::Unit(Unit::Month)).then(|| once(Some(shift)))
+        }
+    }
+}
+
+/// Reads "this" or "next" before a month and returns the months from this one.
+fn month_shift(c: &mut Cursor<'_>) -> Option<i8> {
+    let shift = match c.peek(0) {
+        Word::This => 0,
+        Word::Next => 1,
+        Word::AfterNext => 2,
+        _ => return None,
+    };
+    c.at += 1;
+    Some(shift)
+}
+
+/// Reads "for the next 5 days", "for two weeks", 接下来五天, 连续三天.
+fn span(c: &mut Cursor<'_>) -> Option<Part> {
+    if c.eat(Word::For) {
+        c.eat(Word::The);
+        c.eat(Word::Next);
+    } else {
+        c.eat(Word::Ahead).then_some(())?;
+        c.eat(Word::Of);
+    }
+    let Offset { months, days, seconds, .. } = duration(c)?;
+    (seconds == 0).then_some(Part::Span { days, months })
 }
 
 /// Marks days after "every" as recurring.
@@ -152,12 +213,24 @@ fn timed(c: &mut Cursor<'_>, last: Option<&Placed>) -> Option<Part> {
     let is_last = follows(|p| !matches!(p, Part::Clock(_)), 0) && ends_after(c);
     let is_in_part = matches!(c.peek(1), Word::Part { is_recurring: false, .. }) && c.width(1) > 2;
     let is_expected = is_led
+        || is_military(c)
         || is_list
         || is_last
         || is_in_part
         || follows(|p| matches!(p, Part::Between | Part::To), 0);
     let begins_range = follows(|p| matches!(p, Part::Between), 0) && matches!(c.peek(1), Word::To);
     if begins_range { clock_before_to(c) } else { clock(c, is_expected) }.map(Part::Clock)
+}
+
+/// Returns `true` for four digits that begin a phrase and stand before a day: 1730 every day.
+fn is_military(c: &Cursor<'_>) -> bool {
+    let Word::Number { value, digits: 4 } = c.peek(0) else { return false };
+    let is_time = value / 100 < 24 && value % 100 < 60;
+    let is_before_day = matches!(
+        c.peek(1),
+        Word::Every | Word::Adverb(_) | Word::On | Word::Day(_) | Word::Weekdays { .. }
+    );
+    is_time && c.previous() == Word::End && is_before_day
 }
 
 /// Returns `true` for "from June to August".
@@ -188,22 +261,18 @@ fn single(c: &mut Cursor<'_>, last: Option<&Placed>) -> Option<Part> {
         Word::CityZone(zone) | Word::ShortZone(zone) if is_beside && follows_clock => {
             Part::Zone(zone)
         }
+        Word::BareZone(zone) if is_beside && follows_clock && ends_zone(c.peek(1)) => {
+            Part::Zone(zone)
+        }
         Word::Between => Part::Between,
         Word::From if before_time => Part::Between,
+        Word::To if is_beside && begins_date(c) => Part::Until,
         Word::Dash | Word::To if is_beside && before_time => Part::To,
         Word::Except if excepts_day(c) => Part::Except,
         Word::ExceptSuffix if is_beside => Part::ExceptSuffix,
         Word::Starting => Part::Starting,
         Word::From if begins_months(c) => return None,
-        Word::From
-            if is_day(c.peek(1))
-                || matches!(
-                    (c.peek(1), c.peek(2)),
-                    (Word::Number { .. }, Word::MonthMark | Word::DayMark)
-                ) =>
-        {
-            Part::Starting
-        }
+        Word::From if is_day(c.peek(1)) || begins_date(c) => Part::Starting,
         Word::StartSuffix if is_beside => Part::StartSuffix,
         Word::Until => Part::Until,
         Word::To if is_beside && is_day(c.peek(1)) => Part::Until,
@@ -214,6 +283,27 @@ fn single(c: &mut Cursor<'_>, last: Option<&Placed>) -> Option<Part> {
     };
     c.at += 1;
     Some(part)
+}
+
+/// Returns `true` if 12月 or 5号 follows.
+fn begins_date(c: &Cursor<'_>) -> bool {
+    let is_mark = matches!(c.peek(2), Word::MonthMark | Word::DayMark | Word::YearMark);
+    matches!(c.peek(1), Word::Number { .. }) && is_mark
+}
+
+/// Returns `true` if a city right behind a time names its zone: nothing of a task follows.
+fn ends_zone(next: Word) -> bool {
+    matches!(
+        next,
+        Word::End
+            | Word::Comma
+            | Word::Punctuation
+            | Word::Every
+            | Word::Adverb(_)
+            | Word::On
+            | Word::Day(_)
+            | Word::Weekdays { .. }
+    )
 }
 
 /// Returns `true` if a word such as "some" counts or names times: every few days, 几个小时后.

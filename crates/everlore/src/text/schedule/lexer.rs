@@ -7,7 +7,7 @@ use super::chinese_lexicon::CHINESE;
 use super::english_lexicon::{ENGLISH, corrected, numeral};
 use super::lexer_numbers as numbers;
 use super::word::{Unit, Word};
-use super::zones::{zone_phrases, zones_behind_times};
+use super::zones::{offset_zone, zone_phrases, zones_behind_times};
 use crate::text::traditional::simplify_char;
 
 /// Longest phrase of the lexicon, in characters.
@@ -118,6 +118,9 @@ fn token_at(chars: &[char], at: usize, previous: Option<&Token>) -> Lexed {
         numbers::weekday_list(chars, at).or_else(|| numbers::letter_list(chars, at))
     {
         return vec![(found.0, at, found.1)];
+    }
+    if let Some((word, end)) = offset_zone(chars, at) {
+        return vec![(word, at, end)];
     }
     let starts_word =
         at == 0 || !chars[at - 1].is_ascii_alphanumeric() || !chars[at].is_ascii_alphanumeric();

@@ -16,8 +16,9 @@ pub(super) fn mark(chars: &[char], at: usize) -> Option<(Word, usize)> {
         ('分', Some('钟' | '种')) => two(Word::Unit(Unit::Minute)),
         ('月', Some('份')) => two(Word::MonthMark),
         ('点' | '时', _) => one(Word::HourMark),
-        // 9店半: a slip of the keyboard.
+        // 9店半, 早上8店: a slip of the keyboard.
         ('店', Some('半' | '整' | '钟')) => one(Word::HourMark),
+        ('店', _) if follows_part_of_day(chars, at) => one(Word::HourMark),
         ('分', _) => one(Word::MinuteMark),
         ('号' | '日', _) => one(Word::DayMark),
         ('月', _) => one(Word::MonthMark),
@@ -26,6 +27,17 @@ pub(super) fn mark(chars: &[char], at: usize) -> Option<(Word, usize)> {
         ('天', _) => one(Word::Unit(Unit::Day)),
         _ => None,
     }
+}
+
+/// Returns `true` if 早上, 下午 or the like stands before the number that ends here.
+fn follows_part_of_day(chars: &[char], at: usize) -> bool {
+    let is_number = |c: &&char| c.is_ascii_digit() || numeral(**c).is_some();
+    let before = at - chars[..at].iter().rev().take_while(is_number).count();
+    before > 1
+        && matches!(
+            (chars[before - 2], chars[before - 1]),
+            ('早' | '晚', '上') | ('上' | '下' | '中', '午') | ('凌' | '清', '晨')
+        )
 }
 
 /// Reads 周一, 星期三, 周一三五, 周一、三、五, 周一至五, or a bare 周.

@@ -255,6 +255,7 @@ fn is_recurring(facts: &facts::Facts) -> bool {
         || facts.past_hour.is_some()
         || facts.is_recurring
         || facts.except != 0
+        || facts.span.is_some()
         || weekdays.count_ones() > 1 && facts.weekdays.iter().all(|weekday| weekday.week.is_none())
         || facts.month_days.len() > 1 && facts.next_month.is_none()
 }

@@ -138,6 +138,7 @@ pub(super) fn date(facts: &Facts, today: Date) -> Result<Option<Date>, Trouble> 
     if !facts.nth.is_empty() {
         days.push(nth(facts, today)?);
     }
+    days.extend(facts.month_edge.map(|ordinal| month_edge(facts, ordinal, today)));
     for day in &facts.month_days {
         days.push(month_day_of(facts, *day, today)?);
     }
@@ -218,6 +219,17 @@ fn month_day(day: i8, from: Date, shift: Option<i8>) -> Result<Date, Trouble> {
         Some(shift) => in_month(shift).ok_or_else(wrong),
         None => (0..12).filter_map(in_month).find(|date| *date >= from).ok_or_else(wrong),
     }
+}
+
+/// Returns the coming last or first day of a month, or that of the month that the phrase names.
+fn month_edge(facts: &Facts, ordinal: i8, today: Date) -> Date {
+    let shift = match (facts.next_month, ordinal) {
+        (Some(shift), _) => i64::from(shift),
+        (None, 1) if today.day() > 1 => 1,
+        (None, _) => 0,
+    };
+    let month = today.first_of_month().saturating_add(shift.months());
+    if ordinal < 0 { month.last_of_month() } else { month }
 }
 
 /// Returns the nth weekday of a named month.

@@ -61,6 +61,13 @@ pub(super) enum Part {
     Starting,
     StartSuffix,
     Until,
+    /// for the next 5 days, 连续三天.
+    Span {
+        days: i32,
+        months: i32,
+    },
+    /// end of the month, without "every".
+    MonthEdge(i8),
     /// Word that names no certain time.
     Vague,
     /// Choice that is left open.
@@ -187,6 +194,34 @@ impl Cursor<'_> {
     /// Returns `true` if the token before is 最后一天 or another word for a last day.
     pub(super) fn is_last_day(&self) -> bool {
         self.at.checked_sub(1).is_some_and(|at| self.tokens[at].ends_in_day)
+    }
+
+    /// Returns `true` if a word before has this meaning.
+    pub(super) fn follows(&self, is_meant: impl Fn(Word) -> bool) -> bool {
+        self.tokens[..self.at].iter().any(|token| is_meant(token.word))
+    }
+
+    /// Returns `true` if a word before makes months, quarters or years recur: every six months, quarterly.
+    pub(super) fn follows_period(&self) -> bool {
+        let is_long = |word| {
+            matches!(word, Word::Quarter | Word::Unit(Unit::Month | Unit::Quarter | Unit::Year))
+        };
+        let is_adverb =
+            |word| matches!(word, Word::Adverb(Unit::Month | Unit::Quarter | Unit::Year));
+        self.follows(is_adverb) || self.follows(|word| word == Word::Every) && self.follows(is_long)
+    }
+
+    /// Returns `true` if the sentence ends here, or goes on with a time.
+    pub(super) fn ends_day(&self) -> bool {
+        matches!(
+            self.peek(0),
+            Word::End
+                | Word::At
+                | Word::Comma
+                | Word::Punctuation
+                | Word::And
+                | Word::Number { .. }
+        )
     }
 
     /// Returns `true` if the token before is an ordinal in letters, which may count anything.

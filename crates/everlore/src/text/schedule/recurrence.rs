@@ -33,6 +33,9 @@ fn adverb(c: &mut Cursor<'_>) -> Option<Part> {
 
 /// Reads "twice a day", "3 times a week", "once a month", 每天两次's 两次.
 fn frequency(c: &mut Cursor<'_>) -> Option<Part> {
+    if let Some(part) = c.attempt(times_of_one) {
+        return Some(part);
+    }
     let times = match c.peek(0) {
         Word::Once => 1,
         Word::Twice => 2,
@@ -52,6 +55,15 @@ fn frequency(c: &mut Cursor<'_>) -> Option<Part> {
         (1, Some(unit)) => each(1, unit),
         _ => Part::Frequency { times, unit },
     })
+}
+
+/// Reads 一天三次, 一周两次.
+fn times_of_one(c: &mut Cursor<'_>) -> Option<Part> {
+    (c.number()? == 1).then_some(())?;
+    c.eat(Word::Measure);
+    let unit = c.unit()?;
+    let times = c.number()?;
+    c.eat(Word::Times).then_some(Part::Frequency { times, unit: Some(unit) })
 }
 
 fn adverb_unit(c: &mut Cursor<'_>) -> Option<Unit> {

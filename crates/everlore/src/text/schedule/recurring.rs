@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::day_patterns::pattern;
-use super::facts::Facts;
+use super::facts::{Facts, WeekdayFact};
 use super::rule::{
     ALL_WEEKDAYS, CalendarRule, DayPattern, END_OF_DAY, RecurrenceRule, RuleCycle, TimeSlot, moment,
 };
@@ -29,6 +29,7 @@ pub(super) fn rule_of(
         || facts.next_month.is_some()
         || facts.next_year.is_some()
         || facts.offset.is_some()
+        || facts.month_edge.is_some()
         || facts.weekdays.iter().any(|w| w.week.is_some())
         || facts.dates.iter().any(|d| d.0.is_some());
     if has_single_day {
@@ -37,6 +38,7 @@ pub(super) fn rule_of(
     if let Some(seconds) = free_interval(facts, times)? {
         return Ok(RecurrenceRule::Interval { from: now.timestamp(), seconds });
     }
+    let facts = &with_days_of_start(facts);
     let mut slots = Vec::new();
     check_overnight(facts, times)?;
     for (weekdays, single) in groups(facts, times) {
@@ -47,9 +49,48 @@ pub(super) fn rule_of(
     }
     let slots = slots.into_iter().flat_map(split_midnight).collect();
     let mut rule = CalendarRule { slots, zone, start: facts.start, until: facts.until };
+    bound(&mut rule, facts, now)?;
     anchor(&mut rule, now)?;
     rule.runs(now, 1).first().ok_or(Trouble::NoSuchDate(date_text(facts)))?;
     Ok(RecurrenceRule::Calendar(rule))
+}
+
+/// Returns the facts with the days that only the start names: "every 2 weeks starting this Friday".
+fn with_days_of_start(facts: &Facts) -> Facts {
+    let mut facts = facts.clone();
+    let has_days = !facts.weekdays.is_empty()
+        || !facts.month_days.is_empty()
+        || !facts.dates.is_empty()
+        || !facts.nth.is_empty();
+    let (Some(start), false, &[(_, unit)]) = (facts.start, has_days, &facts.every[..]) else {
+        return facts;
+    };
+    match unit {
+        Unit::Week => {
+            let set = 1 << start.weekday().to_monday_zero_offset();
+            facts.weekdays.push(WeekdayFact { set, week: None, first: 0 });
+        }
+        Unit::Month => facts.month_days.push(start.day()),
+        Unit::Year => facts.dates.push((None, start.month(), start.day())),
+        _ => {}
+    }
+    facts
+}
+
+/// Ends a rule after its span: "for 5 days" has five days with runs, today among them if its first run is still to come.
+fn bound(rule: &mut CalendarRule, facts: &Facts, now: &Zoned) -> Result<(), Trouble> {
+    let Some((days, months)) = facts.span else { return Ok(()) };
+    if rule.until.is_some() {
+        return Err(Trouble::SeveralTimes);
+    }
+    let today = now.with_time_zone(rule.zone.clone()).date();
+    let first = rule.slots.iter().flat_map(|slot| &slot.minutes).min().copied().unwrap_or(0);
+    let has_passed = moment(today, first, &rule.zone).is_some_and(|at| at <= now.timestamp());
+    let tomorrow = today.saturating_add(1.day());
+    let from = rule.start.unwrap_or(if has_passed { tomorrow } else { today });
+    let end = from.checked_add(months.months().days(days)).map_err(|_| Trouble::Past)?;
+    rule.until = Some(end.saturating_sub(1.day()));
+    Ok(())
 }
 
 fn date_text(facts: &Facts) -> String {

@@ -119,6 +119,13 @@ pub(super) enum Word {
     /// 开始, 起 after a day.
     StartSuffix,
     Until,
+    /// end of, 月底: the last (-1) or first (1) day of a period; the period follows where the word does not name it.
+    PeriodEdge {
+        ordinal: i8,
+        unit: Option<Unit>,
+    },
+    /// 接下来, 连续: so many days from now on.
+    Ahead,
     /// Fixed date of each year: Christmas, 元旦.
     Holiday(i8, i8),
     /// time after a city; 时间.
@@ -128,6 +135,8 @@ pub(super) enum Word {
     CityZone(&'static str),
     /// Letters that name a zone only right behind a time: 9am ET.
     ShortZone(&'static str),
+    /// Name that stands for its zone only between a time and the end or a day: 9am Pacific.
+    BareZone(&'static str),
     /// on the hour, 整点.
     OnTheHour,
     /// on the half hour.

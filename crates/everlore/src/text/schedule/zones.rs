@@ -1,5 +1,9 @@
 //! Time zones that phrases name: "Berlin time", UTC, 北京时间.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::word::Word;
 
 /// Abbreviations. Those that stand for several zones (CST, IST) are vague.
@@ -79,12 +83,81 @@ const SHORT: &[(&str, &str)] = &[
     ("mt", "America/Denver"),
 ];
 
+/// Regions whose zone needs no "time" right behind a time: 9am Pacific.
+const REGIONS: [&str; 6] = ["eastern", "pacific", "central", "mountain", "zulu", "greenwich"];
+
+/// Zones of whole hours from UTC, from -12 to +14. Their names count the other way.
+const FIXED: [&str; 27] = [
+    "Etc/GMT+12",
+    "Etc/GMT+11",
+    "Etc/GMT+10",
+    "Etc/GMT+9",
+    "Etc/GMT+8",
+    "Etc/GMT+7",
+    "Etc/GMT+6",
+    "Etc/GMT+5",
+    "Etc/GMT+4",
+    "Etc/GMT+3",
+    "Etc/GMT+2",
+    "Etc/GMT+1",
+    "UTC",
+    "Etc/GMT-1",
+    "Etc/GMT-2",
+    "Etc/GMT-3",
+    "Etc/GMT-4",
+    "Etc/GMT-5",
+    "Etc/GMT-6",
+    "Etc/GMT-7",
+    "Etc/GMT-8",
+    "Etc/GMT-9",
+    "Etc/GMT-10",
+    "Etc/GMT-11",
+    "Etc/GMT-12",
+    "Etc/GMT-13",
+    "Etc/GMT-14",
+];
+
+/// Reads UTC+9, GMT-3, UTC+05:30, 东八区, and returns where it ends.
+pub(super) fn offset_zone(chars: &[char], at: usize) -> Option<(Word, usize)> {
+    let text: String = chars[at..].iter().take(16).collect();
+    let found = OFFSET.captures(&text)?;
+    let end = at + found[0].chars().count();
+    let is_west = found.get(1).map_or_else(|| text.starts_with('西'), |sign| sign.as_str() == "-");
+    let hours = match found.get(2) {
+        Some(hours) => hours.as_str().parse().ok()?,
+        None => "一二三四五六七八九十".find(&found[4]).map(|byte| byte as i32 / 3 + 1)?,
+    };
+    let hours: i32 = if is_west { -hours } else { hours };
+    let zone = match (hours, found.get(3).map(|minutes| minutes.as_str())) {
+        (_, None | Some("00")) => *FIXED.get(usize::try_from(hours + 12).ok()?)?,
+        (5, Some("30")) => "Asia/Kolkata",
+        (5, Some("45")) => "Asia/Kathmandu",
+        _ => return Some((Word::Vague, end)),
+    };
+    Some((Word::Zone(zone), end))
+}
+
+static OFFSET: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"^(?:(?:utc|gmt) ?([+-]) ?(\d{1,2})(?::?(\d{2}))?|[东西]([一二三四五六七八九十])区)",
+    )
+    .expect("valid")
+});
+
 /// Iterates over names of zones that need a time right before them.
 pub(super) fn zones_behind_times() -> impl Iterator<Item = (String, Word)> {
     let short = SHORT.iter().map(|(name, zone)| ((*name).to_owned(), Word::ShortZone(zone)));
     let latin = |name: &&str| name.is_ascii();
     let cities = CITIES.iter().flat_map(move |(names, zone)| {
-        names.split('|').filter(latin).map(|name| (format!("in {name}"), Word::CityZone(zone)))
+        names.split('|').filter(latin).flat_map(|name| {
+            let named = (format!("in {name}"), Word::CityZone(zone));
+            [named, (name.to_owned(), Word::BareZone(zone))]
+        })
     });
-    short.chain(cities)
+    let regions = ABBREVIATIONS.iter().filter_map(|(names, word)| {
+        let Word::Zone(zone) = word else { return None };
+        let region = names.split('|').find(|name| REGIONS.contains(name))?;
+        Some((region.to_owned(), Word::BareZone(zone)))
+    });
+    short.chain(cities).chain(regions)
 }

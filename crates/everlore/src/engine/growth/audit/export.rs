@@ -1,7 +1,7 @@
 //! Audit of another system's export: read into memory, audited, and not stored.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     path::PathBuf,
 };
 
@@ -12,7 +12,7 @@ use crate::{
     engine::Engine,
     error::Result,
     files::importers::{ExternalDraft, ExternalFormat, ParsedImport},
-    growth::audit::{AuditContext, AuditScan, Fault, no_speaker_fault},
+    growth::audit::{AuditContext, AuditScan, Fault, conflict_fault, no_speaker_fault},
     sync::run_blocking,
     types::{Kind, Memory, MemoryId, MemorySource, Origin, Scope, Timestamp, VALID_UNTIL_KEY},
 };
@@ -60,10 +60,8 @@ fn audit_drafts(
     let memories: Vec<Memory> =
         drafts.iter().map(|draft| draft_memory(draft, scope, now)).collect();
     let mut audit = AuditScan::new(context);
-    let mut index = ConflictIndex::default();
     for (draft, memory) in drafts.iter().zip(&memories) {
         audit.read(memory);
-        index.add(memory);
         if is_unattributed(draft, format) {
             audit.add(no_speaker_fault(memory));
         }
@@ -73,9 +71,9 @@ fn audit_drafts(
     for group in audit.groups() {
         audit.compare(&group, &members(group.ids()));
     }
-    let conflicts = index.groups();
-    let conflicts = conflicts.iter().flat_map(|ids| conflicts::find(&members(ids)));
-    conflicts.for_each(|fault| audit.add(fault));
+    for (newer, older) in contradictions(&memories) {
+        audit.add(conflict_fault(by_id[&newer], by_id[&older]));
+    }
     let statements = audit.statements();
     let faults: Vec<Fault> = audit.finish();
     let label_of: HashMap<MemoryId, String> =
@@ -84,10 +82,40 @@ fn audit_drafts(
     AuditReport { skipped: found.skipped, ..AuditReport::new(&faults, statements, label) }
 }
 
+/// Returns the pairs of which the newer one contradicts the older one, as they stand or with the user as their subject.
+fn contradictions(memories: &[Memory]) -> BTreeSet<(MemoryId, MemoryId)> {
+    let told: Vec<Memory> = memories.iter().map(with_subject).collect();
+    let pairs_of = |memories: &[Memory]| -> Vec<(MemoryId, MemoryId)> {
+        let by_id: HashMap<MemoryId, &Memory> = memories.iter().map(|it| (it.id, it)).collect();
+        let mut index = ConflictIndex::default();
+        memories.iter().for_each(|memory| index.add(memory));
+        let groups = index.groups();
+        let members = groups.iter().map(|ids| ids.iter().map(|id| by_id[id]).collect::<Vec<_>>());
+        let faults = members.flat_map(|members| conflicts::find(&members));
+        faults.map(|fault| (fault.ids[0], fault.ids[1])).collect()
+    };
+    pairs_of(memories).into_iter().chain(pairs_of(&told)).collect()
+}
+
+/// Returns a memory that names the user as its subject, if it leaves it out: "Lives in Austin".
+fn with_subject(memory: &Memory) -> Memory {
+    let begins = |verb: &&str| memory.content.starts_with(*verb);
+    let Some(verb) = SUBJECTLESS.iter().find(|verb| begins(verb)) else { return memory.clone() };
+    let rest = &memory.content[verb.len()..];
+    Memory { content: format!("User {}{rest}", verb.to_lowercase()), ..memory.clone() }
+}
+
+/// Beginnings of statements of which the user is the subject.
+const SUBJECTLESS: [&str; 14] = [
+    "Lives ", "Works ", "Is ", "Has ", "Likes ", "Prefers ", "Loves ", "Hates ", "Uses ", "Owns ",
+    "Speaks ", "Studies ", "Drives ", "Eats ",
+];
+
 /// Splits an entity of a knowledge graph into its observations, each with the name of the entity.
 fn observations(entity: &ExternalDraft) -> Vec<ExternalDraft> {
     let name = entity.name.clone().unwrap_or_default();
     let observation = |line: &str| {
+        let line = line.trim_start_matches("- ");
         let is_named = line.to_lowercase().contains(&name.to_lowercase());
         let content = if is_named { line.to_owned() } else { format!("{name}: {line}") };
         ExternalDraft { content, ..entity.clone() }

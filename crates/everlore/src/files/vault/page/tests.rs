@@ -56,6 +56,23 @@ fn a_new_file_says_all_that_the_memory_says() {
 }
 
 #[test]
+fn a_type_below_metadata_is_the_kind_and_stays_where_it_is() {
+    let text = "---\nname: no-mocks\ndescription: real databases\nmetadata:\n  type: feedback\n---\n\nNo mocks.\n";
+    let page = VaultPage::parse(text).unwrap();
+    assert_eq!((page.kind, page.content.as_str()), (Kind::Feedback, "No mocks."));
+    let mut memory = memory("no-mocks", "No mocks.");
+    page.apply_to(&mut memory);
+    memory.content = "No mocks, ever.".into();
+    (memory.tags, memory.importance) = (vec![], 0.5);
+    assert_eq!(
+        VaultPage::revise(text, &memory).unwrap(),
+        text.replace("No mocks.", "No mocks, ever.")
+    );
+    let other = text.replace("type: feedback", "kind: feedback");
+    assert!(VaultPage::parse(&other).unwrap_err().to_string().contains("no `type`"));
+}
+
+#[test]
 fn the_file_of_a_coding_assistant_works_as_it_is() {
     let page = VaultPage::parse(CLAUDE).unwrap();
     let mut stored = memory("x", "y");

@@ -1,5 +1,9 @@
 //! Failures derived from codes: compiler codes, SQL states and HTTP status name a failure without any wording.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::{Failure, Identity, Rank};
 use crate::text::error_signature::{CodeKind, ErrorCode, names};
 
@@ -58,7 +62,9 @@ fn from_kind(kind: CodeKind, codes: &[ErrorCode], kernel: &str) -> Option<Derive
 }
 
 fn compiler(name: String, named: &[&str], worded: &[&str], kernel: &str) -> Failure {
-    let identity = if named.contains(&name.as_str()) {
+    let identity = if let Some(found) = missing_trait(&name, kernel) {
+        Identity::Named(Some(found))
+    } else if named.contains(&name.as_str()) {
         Identity::Named(names::quoted(kernel).into_iter().next())
     } else if worded.contains(&name.as_str()) {
         Identity::Worded
@@ -67,6 +73,22 @@ fn compiler(name: String, named: &[&str], worded: &[&str], kernel: &str) -> Fail
     };
     Failure::lone(name, identity)
 }
+
+/// Returns the trait that a type lacks, without its path and parameters: whatever the type, the cure is the same.
+fn missing_trait(name: &str, kernel: &str) -> Option<String> {
+    let found = (name == "rustc-e0277").then(|| MISSING_TRAIT.captures(kernel)).flatten()?;
+    let named = found.iter().skip(1).flatten().next()?;
+    Some(named.as_str().to_lowercase())
+}
+
+static MISSING_TRAIT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x): \ (?:\w+::)*(\w+)(?:<[^>]*>)?[`'] \ is \ not \ satisfied
+        | trait \ [`'](?:\w+::)*(\w+)(?:<[^>]*>)?[`'] \ is \ not \ implemented
+        | doesn't \ implement \ [`'](?:\w+::)*(\w+)",
+    )
+    .expect("the pattern is valid")
+});
 
 /// TypeScript's codes are classes of mistakes, except those about one missing thing.
 fn type_script(code: &str, kernel: &str) -> Failure {

@@ -101,9 +101,17 @@ fn until_colon(name: &str) -> String {
 }
 
 fn clean_name(raw: &str) -> Option<String> {
-    let name = raw.trim_matches(['.', ':', '!', '?', '[', ']', '{', '}', '=']);
+    let name = without_version(raw).trim_matches(['.', ':', '!', '?', '[', ']', '{', '}', '=']);
     let named = name.chars().any(char::is_alphanumeric);
     named.then(|| name.to_owned())
+}
+
+/// Cuts the version and the extras of a package: `torch==1.4.0`, `uvicorn[standard]`, `react@18.2.0`.
+fn without_version(name: &str) -> &str {
+    let is_release = |at: &usize| name[at + 1..].starts_with(|sign: char| sign.is_ascii_digit());
+    let cuts = ["==", ">=", "<=", "~=", "!=", "["].iter().filter_map(|mark| name.find(mark));
+    let cut = cuts.chain(name.rfind('@').filter(is_release)).filter(|at| *at > 0).min();
+    cut.map_or(name, |at| &name[..at])
 }
 
 #[cfg(test)]
@@ -133,5 +141,9 @@ mod tests {
             Some("jq")
         );
         assert_eq!(captured("no module named", "no module named {}"), None);
+        let wanted = |text: &str| captured(text, "requirement {}");
+        assert_eq!(wanted("the requirement torch==1.4.0 (from none)").as_deref(), Some("torch"));
+        assert_eq!(wanted("the requirement uvicorn[standard]>=0.2").as_deref(), Some("uvicorn"));
+        assert_eq!(wanted("the requirement @scope/a@1.2").as_deref(), Some("@scope/a"));
     }
 }

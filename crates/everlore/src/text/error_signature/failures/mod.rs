@@ -17,12 +17,15 @@
 mod entry;
 mod from_codes;
 mod haystack;
+mod titles;
 
 use std::{collections::HashSet, sync::LazyLock};
 
 use super::{ErrorCode, compare, names, stack::LogParts};
 use entry::{FailureEntry, Rank};
 use haystack::Haystack;
+
+pub(crate) use titles::failure_title;
 
 /// A known failure that a text describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
