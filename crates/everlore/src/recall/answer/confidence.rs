@@ -17,9 +17,12 @@ pub const FEATURE_COUNT: usize = 13;
 /// general.
 const GENERAL_QUESTION_PENALTY: f64 = -4.0;
 
-/// Log odds if the query touches on the user's habits, or on something they constrain, and the best hit is about the
-/// user: as much as for a named speaker.
+/// Log odds if the query touches on the user's habits and the best hit is about the user: as much as for a named speaker.
 const ABOUT_USER_BONUS: f64 = 2.0;
+
+/// Log odds if the best hit is a limit that the user stated for what they ask for: an allergy that is not told before a
+/// dinner costs more than several memories too many.
+const CONSTRAINT_BONUS: f64 = 3.5;
 
 /// Names of the inputs, in the order of the coefficients.
 const FEATURE_NAMES: [&str; FEATURE_COUNT] = [
@@ -358,7 +361,8 @@ fn intent_log_odds(intent: &Intent, best: &Hit, features: &ConfidenceFeatures) -
         && terms(&best.memory.content).iter().any(|term| intent.constraint_terms.contains(term));
     let asks_fact = features.compared && features.asks_fact;
     match intent.need {
-        _ if states_constraint || about_user && !asks_fact => ABOUT_USER_BONUS,
+        _ if states_constraint => CONSTRAINT_BONUS,
+        _ if about_user && !asks_fact => ABOUT_USER_BONUS,
         _ if asks_fact => FACT_NEED * features.need.min(0.0),
         _ if features.compared => 0.0,
         MemoryNeed::General if !is_document && !names_known_person => GENERAL_QUESTION_PENALTY,
