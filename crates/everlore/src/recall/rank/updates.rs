@@ -2,8 +2,9 @@
 //!
 //! Two statements are about the same thing if they begin alike up to a value marker such as "is", "in" or 是, their
 //! shared part names a subject and an attribute, and they differ in one stretch only: "The office is in Lisbon", "The
-//! office is in Porto". Statements that can be true more than once ("I like …", "we visited …") do not count. No model
-//! is involved.
+//! office is in Porto". A value ends with its sentence. Statements that can be true more than once ("I like …", "we
+//! visited …"), those of two speakers, and a memory beside the turn that it was drawn from do not count. No model is
+//! involved.
 //!
 //! Every recall runs through here, so texts are split into words without copying, and only those that begin alike.
 
@@ -14,10 +15,11 @@ use crate::{
     recall::{Hit, Intent},
     text::{
         language::is_cjk,
+        sentences::sentences,
         stop_words::{is_function_character, is_stop_word},
         terms::{TermHash, terms},
     },
-    types::Memory,
+    types::{Memory, MemoryId, Role},
 };
 
 /// Number of the best hits that are compared with each other; those further down are hardly read.
@@ -108,12 +110,42 @@ fn promote_group(hits: &mut [Hit], mut group: Vec<usize>) {
 /// Short text, split into words.
 struct UpdateStatement<'a> {
     words: Vec<StatementWord<'a>>,
-    speaker: Option<&'a str>,
+    speaker: StatementSpeaker<'a>,
+    id: MemoryId,
+    source_turns: &'a [MemoryId],
+}
+
+/// Person or tool that made a statement.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct StatementSpeaker<'a> {
+    /// Name; `None` for the user of the scope.
+    name: Option<&'a str>,
+    /// `true` if an assistant or a tool said it.
+    is_other: bool,
+}
+
+impl<'a> StatementSpeaker<'a> {
+    fn of(memory: &'a Memory) -> Self {
+        let is_user = |name: &&str| name.eq_ignore_ascii_case(memory.scope.user());
+        Self {
+            name: memory.source.speaker.as_deref().filter(|name| !is_user(name)),
+            is_other: memory.source.role.is_some_and(|role| role != Role::User),
+        }
+    }
 }
 
 /// Word or Chinese character, compared without case.
 #[derive(Debug, Clone, Copy)]
-struct StatementWord<'a>(&'a str);
+struct StatementWord<'a>(&'a str, WordEnd);
+
+/// Position of a word in its sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WordEnd {
+    /// Another word of the sentence follows.
+    Inside,
+    /// It is the last word of its sentence.
+    Sentence,
+}
 
 impl PartialEq for StatementWord<'_> {
     fn eq(&self, other: &Self) -> bool {
@@ -148,14 +180,17 @@ impl<'a> UpdateStatement<'a> {
             return None;
         }
         let words = split_words(&memory.content);
-        let speaker = memory.source.speaker.as_deref();
-        (words.len() <= MAX_WORDS).then_some(Self { words, speaker })
+        (words.len() <= MAX_WORDS).then_some(Self {
+            words,
+            speaker: StatementSpeaker::of(memory),
+            id: memory.id,
+            source_turns: &memory.source.turns,
+        })
     }
 
     /// Returns `true` if both state the same thing with different values.
     fn restates(&self, other: &Self, query_terms: &[TermHash]) -> bool {
         let (mine, others) = (&self.words[..], &other.words[..]);
-        let same_speaker = self.speaker.zip(other.speaker).is_none_or(|(a, b)| a == b);
         let common = mine.iter().zip(others).take_while(|(a, b)| a == b).count();
         let Some(marker) = mine[..common].iter().rposition(is_value_marker) else {
             return false;
@@ -166,10 +201,13 @@ impl<'a> UpdateStatement<'a> {
         // A value has at least one word of its own.
         let tail = tail.min(shortest.saturating_sub(1));
         let (mine, end) = mine.split_at(mine.len() - tail);
-        let others = &others[..others.len() - tail];
+        let (mine, others) = (in_sentence(mine), in_sentence(&others[..others.len() - tail]));
         let is_value = |value: &[StatementWord<'_>]| (1..=MAX_VALUE_WORDS).contains(&value.len());
-        same_speaker
-            && mine != others
+        self.speaker == other.speaker
+            && !self.is_drawn_from(other)
+            && !other.is_drawn_from(self)
+            && !mine.starts_with(others)
+            && !others.starts_with(mine)
             && is_value(mine)
             && is_value(others)
             && differs_once(mine, others)
@@ -177,6 +215,16 @@ impl<'a> UpdateStatement<'a> {
             && !is_repeatable(head)
             && leaves_query_open(&[head, end], &[mine, others], query_terms)
     }
+
+    fn is_drawn_from(&self, other: &Self) -> bool {
+        self.source_turns.contains(&other.id)
+    }
+}
+
+/// Returns the words up to the end of their sentence: a value does not go on in the next one.
+fn in_sentence<'w, 'a>(words: &'w [StatementWord<'a>]) -> &'w [StatementWord<'a>] {
+    let end = words.iter().position(|word| word.1 == WordEnd::Sentence);
+    &words[..end.map_or(words.len(), |end| end + 1)]
 }
 
 /// Returns `true` if the two differ in one stretch only. A copula in both would split the stretch into subject and
@@ -202,7 +250,7 @@ fn leaves_query_open(
 /// Joins words to a text, Chinese characters without blanks.
 fn join_words(words: &[StatementWord<'_>]) -> String {
     let mut text = String::new();
-    for StatementWord(word) in words {
+    for StatementWord(word, _) in words {
         let joins = word.starts_with(is_cjk) && text.ends_with(is_cjk);
         if !text.is_empty() && !joins {
             text.push(' ');
@@ -249,10 +297,15 @@ fn is_value_marker(word: &StatementWord<'_>) -> bool {
 /// Splits a text into words and Chinese characters; the `'s` of a word is dropped.
 fn split_words(text: &str) -> Vec<StatementWord<'_>> {
     let mut words = Vec::new();
-    let mut rest = text;
-    while let Some((word, after)) = next_word(rest) {
-        words.push(word);
-        rest = after;
+    for sentence in sentences(text) {
+        let mut rest = sentence;
+        while let Some((word, after)) = next_word(rest) {
+            words.push(word);
+            rest = after;
+        }
+        if let Some(last) = words.last_mut() {
+            last.1 = WordEnd::Sentence;
+        }
     }
     words
 }
@@ -270,7 +323,7 @@ fn next_word(text: &str) -> Option<(StatementWord<'_>, &str)> {
     let first = text.chars().next()?;
     if is_cjk(first) {
         let (word, rest) = text.split_at(first.len_utf8());
-        return Some((StatementWord(word), rest));
+        return Some((StatementWord(word, WordEnd::Inside), rest));
     }
     let ascii = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let more = if text[ascii..].starts_with(|c: char| !c.is_ascii()) {
@@ -280,7 +333,8 @@ fn next_word(text: &str) -> Option<(StatementWord<'_>, &str)> {
     };
     let (word, rest) = text.split_at(more.map_or(text.len(), |more| ascii + more));
     let possessive = ["'s", "’s"].into_iter().find(|ending| rest.starts_with(ending));
-    Some((StatementWord(word), &rest[possessive.map_or(0, str::len)..]))
+    let word = StatementWord(word, WordEnd::Inside);
+    Some((word, &rest[possessive.map_or(0, str::len)..]))
 }
 
 const COPULAS: &[&str] = &["is", "was", "are", "were", "am", "be", "是", "为", "為", "叫"];

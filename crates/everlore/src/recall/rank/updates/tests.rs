@@ -1,11 +1,21 @@
 //! Statements that replace each other, English and Chinese side by side.
 
 use super::*;
+use crate::types::Timestamp;
 
 fn restates(a: &str, b: &str, query: &str) -> bool {
     let query_terms: Vec<TermHash> = terms(query).iter().map(|term| TermHash::of(term)).collect();
-    let statement = |text| UpdateStatement { words: split_words(text), speaker: None };
-    statement(a).restates(&statement(b), &query_terms)
+    statement(None, a).restates(&statement(None, b), &query_terms)
+}
+
+fn statement<'a>(name: Option<&'a str>, text: &'a str) -> UpdateStatement<'a> {
+    let speaker = StatementSpeaker { name, is_other: false };
+    UpdateStatement {
+        words: split_words(text),
+        speaker,
+        id: MemoryId::new(Timestamp::UNIX_EPOCH),
+        source_turns: &[],
+    }
 }
 
 #[test]
@@ -62,8 +72,51 @@ fn what_can_be_true_more_than_once_is_no_update() {
 
 #[test]
 fn what_two_people_say_of_themselves_is_no_update() {
-    let by = |speaker, text| UpdateStatement { words: split_words(text), speaker: Some(speaker) };
+    let by = |speaker, text| statement(Some(speaker), text);
     let (ann, bo) = (by("Ann", "I live in Rome"), by("Bo", "I live in Oslo"));
     assert!(!ann.restates(&bo, &[]));
     assert!(ann.restates(&by("Ann", "I live in Oslo"), &[]));
+    let user = statement(None, "I live in Rome");
+    assert!(!user.restates(&bo, &[]) && !bo.restates(&user, &[]));
+}
+
+#[test]
+fn what_an_assistant_says_of_itself_is_no_update() {
+    let user = statement(None, "I live in Rome");
+    let mut assistant = statement(None, "I live in the cloud");
+    assistant.speaker.is_other = true;
+    assert!(!user.restates(&assistant, &[]) && !assistant.restates(&user, &[]));
+}
+
+#[test]
+fn a_memory_and_the_turn_it_was_drawn_from_agree() {
+    let turn = statement(None, "My doctor is Dr. Meyer or Dr. Lund");
+    let drawn_from = [turn.id];
+    let memory =
+        UpdateStatement { source_turns: &drawn_from, ..statement(None, "My doctor is Dr. Klein") };
+    assert!(!memory.restates(&turn, &[]) && !turn.restates(&memory, &[]));
+}
+
+#[test]
+fn a_value_ends_with_its_sentence() {
+    let same = [
+        ("I live in Bergen. I'm learning the cello.", "I live in Bergen."),
+        ("My favourite colour is green. I paint a lot.", "My favourite colour is green"),
+        ("The office is in Lisbon. We open at nine.", "The office is in Lisbon"),
+        ("My doctor is Dr. Meyer. I take ibuprofen.", "My doctor is Dr. Meyer."),
+        ("My favourite colour is green", "My favourite colour is green, like moss"),
+        ("我住在卑尔根。我在学大提琴。", "我住在卑尔根。"),
+        ("我住在卑尔根", "我住在卑尔根老城"),
+    ];
+    for (a, b) in same {
+        assert!(!restates(a, b, "") && !restates(b, a, ""), "{a} | {b}");
+    }
+    let changed = [
+        ("I live in Bergen. I'm learning the cello.", "I live in Oslo."),
+        ("My doctor is Dr. Meyer. I take ibuprofen.", "My doctor is Dr. Klein. She is great."),
+        ("我住在卑尔根。我在学大提琴。", "我住在奥斯陆。"),
+    ];
+    for (a, b) in changed {
+        assert!(restates(a, b, "") && restates(b, a, ""), "{a} | {b}");
+    }
 }
