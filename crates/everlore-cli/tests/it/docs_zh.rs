@@ -5,8 +5,17 @@ use std::collections::BTreeSet;
 use crate::{book::pages_below, readme::read_page};
 
 /// Pages that people read first, which must exist in Chinese.
-const MAIN_PAGES: [&str; 7] =
-    ["tour.md", "connect.md", "files.md", "vault.md", "growth.md", "privacy.md", "cookbook.md"];
+const MAIN_PAGES: [&str; 9] = [
+    "install.md",
+    "tour.md",
+    "cookbook.md",
+    "chat.md",
+    "privacy.md",
+    "files.md",
+    "vault.md",
+    "growth.md",
+    "connect.md",
+];
 
 #[test]
 fn the_main_pages_exist_in_chinese_and_every_chinese_page_has_a_twin() {
