@@ -5,14 +5,16 @@ use std::collections::BTreeSet;
 use crate::{book::pages_below, readme::read_page};
 
 /// Pages that people read first, which must exist in Chinese.
-const MAIN_PAGES: [&str; 9] = [
+const MAIN_PAGES: [&str; 11] = [
     "install.md",
     "tour.md",
     "cookbook.md",
     "chat.md",
+    "models.md",
     "privacy.md",
     "files.md",
     "vault.md",
+    "memory-lifecycle.md",
     "growth.md",
     "connect.md",
 ];
