@@ -5,17 +5,19 @@ use std::collections::BTreeSet;
 use crate::{book::pages_below, readme::read_page};
 
 /// Pages that people read first, which must exist in Chinese.
-const MAIN_PAGES: [&str; 11] = [
+const MAIN_PAGES: [&str; 13] = [
     "install.md",
     "tour.md",
     "cookbook.md",
     "chat.md",
+    "configuration-guide.md",
     "models.md",
     "privacy.md",
     "files.md",
     "vault.md",
     "memory-lifecycle.md",
     "growth.md",
+    "import.md",
     "connect.md",
 ];
 
