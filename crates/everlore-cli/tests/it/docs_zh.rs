@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::{book::pages_below, readme::read_page};
 
 /// Pages that people read first, which must exist in Chinese.
-const MAIN_PAGES: [&str; 13] = [
+const MAIN_PAGES: [&str; 17] = [
     "install.md",
     "tour.md",
     "cookbook.md",
@@ -18,6 +18,10 @@ const MAIN_PAGES: [&str; 13] = [
     "memory-lifecycle.md",
     "growth.md",
     "import.md",
+    "migrate-mem0.md",
+    "migrate-claude-code.md",
+    "migrate-basic-memory.md",
+    "migrate-mcp-memory.md",
     "connect.md",
 ];
 
