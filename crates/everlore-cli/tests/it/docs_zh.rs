@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::{book::pages_below, readme::read_page};
 
 /// Pages that people read first, which must exist in Chinese.
-const MAIN_PAGES: [&str; 17] = [
+const MAIN_PAGES: [&str; 19] = [
     "install.md",
     "tour.md",
     "cookbook.md",
@@ -23,6 +23,8 @@ const MAIN_PAGES: [&str; 17] = [
     "migrate-basic-memory.md",
     "migrate-mcp-memory.md",
     "connect.md",
+    "python.md",
+    "typescript.md",
 ];
 
 #[test]
