@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::{book::pages_below, readme::read_page};
 
 /// Pages that people read first, which must exist in Chinese.
-const MAIN_PAGES: [&str; 19] = [
+const MAIN_PAGES: [&str; 20] = [
     "install.md",
     "tour.md",
     "cookbook.md",
@@ -25,6 +25,7 @@ const MAIN_PAGES: [&str; 19] = [
     "connect.md",
     "python.md",
     "typescript.md",
+    "databases.md",
 ];
 
 #[test]
