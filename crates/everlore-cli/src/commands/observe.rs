@@ -33,8 +33,8 @@ const MAX_BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// Store the turns of a conversation, one per line, from standard input
 ///
 /// A line is a JSON object {"text","session","speaker","role","time"}, of which only the text is required, or plain
-/// text. Each stored turn is answered with a line {"id":…} once it is safe on disk, with "masked" if it held secrets and "warning" if it
-/// had fields that a turn has not; a line that cannot be stored is answered with {"error":…,"line":N}. Empty lines are skipped.
+/// text. Each stored turn is answered with a line {"id":…} once it is safe on disk, with "masked" if it held secrets; a
+/// line that cannot be stored is answered with {"error":…,"line":N}. Empty lines are skipped.
 #[derive(Debug, Args)]
 pub(crate) struct ObserveArgs {
     /// The conversation of turns that name none; a new one if left out
