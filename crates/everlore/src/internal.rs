@@ -55,7 +55,7 @@ pub mod text {
         pub use crate::text::tiers::{one_line, overview, without_generated_overview};
     }
     pub mod tool_event {
-        pub use crate::text::tool_event::{ToolEvent, main_argument};
+        pub use crate::text::tool_event::{ToolEvent, main_argument, only_reads};
     }
     pub mod tokens {
         pub use crate::text::tokens::estimate_tokens;

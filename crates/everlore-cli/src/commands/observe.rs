@@ -13,7 +13,7 @@ use everlore::{
     types::{RecordedAnswer, RecordedCall, Role, Timestamp},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use super::session::extract_ended;
@@ -65,6 +65,9 @@ struct RawTurn {
     time: Option<String>,
     call: Option<RecordedCall>,
     answer: Option<RecordedAnswer>,
+    /// Fields that a turn does not have.
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
 }
 
 /// Answer for a stored turn.
@@ -73,6 +76,9 @@ struct StoredTurnView {
     id: MemoryId,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     masked: Vec<SecretKind>,
+    /// Fields of the line that were not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
 }
 
 /// Outcome of one line.
@@ -80,6 +86,8 @@ struct LineOutcome {
     number: usize,
     turn: Result<Turn>,
     saved: Option<Result<StoredTurnView>>,
+    /// Fields that were not read.
+    unknown: Vec<String>,
 }
 
 impl ObserveArgs {
@@ -117,20 +125,22 @@ impl ObserveArgs {
         now: Timestamp,
     ) -> Result<Option<LineOutcome>> {
         let NumberedLine { number, bytes } = line?;
+        let mut unknown = Vec::new();
         let turn = match bytes.and_then(decode_utf8) {
             Ok(text) if text.trim().is_empty() => return Ok(None),
-            Ok(text) => self.to_turn(text, now),
+            Ok(text) => self.to_turn(text, now, &mut unknown),
             Err(error) => Err(error),
         };
-        Ok(Some(LineOutcome { number, turn, saved: None }))
+        Ok(Some(LineOutcome { number, turn, saved: None, unknown }))
     }
 
-    fn to_turn(&self, text: String, now: Timestamp) -> Result<Turn> {
-        let raw = if self.plain || !text.trim_start().starts_with('{') {
+    fn to_turn(&self, text: String, now: Timestamp, unknown: &mut Vec<String>) -> Result<Turn> {
+        let raw: RawTurn = if self.plain || !text.trim_start().starts_with('{') {
             RawTurn { text, ..RawTurn::default() }
         } else {
             serde_json::from_str(&text).map_err(|error| invalid_turn(&error.to_string()))?
         };
+        unknown.extend(raw.unknown.keys().cloned());
         if raw.text.trim().is_empty() && raw.call.is_none() {
             return Err(invalid_turn("its text is empty"));
         }
@@ -200,7 +210,11 @@ async fn store_one_by_one(cx: &CliContext, turns: &[Turn]) -> Vec<Result<StoredT
 async fn store_turns(cx: &CliContext, turns: &[Turn]) -> Result<Vec<StoredTurnView>> {
     let saved = async {
         let saved = cx.engine().await?.observe(&cx.scope, turns.to_vec()).await?;
-        let stored = |saved: SavedMemory| StoredTurnView { id: saved.id, masked: saved.masked };
+        let stored = |saved: SavedMemory| StoredTurnView {
+            id: saved.id,
+            masked: saved.masked,
+            warning: None,
+        };
         Ok(saved.into_iter().map(stored).collect())
     };
     saved.await.map_err(|error: CliError| {
@@ -215,7 +229,10 @@ async fn store_turns(cx: &CliContext, turns: &[Turn]) -> Result<Vec<StoredTurnVi
 /// Prints the answer for a line; returns `false` if it was not stored.
 fn print_outcome(out: &mut Output, outcome: LineOutcome) -> Result<bool> {
     let error = match (outcome.turn, outcome.saved) {
-        (_, Some(Ok(stored))) => return out.json(&stored).map(|()| true),
+        (_, Some(Ok(mut stored))) => {
+            stored.warning = unread_fields(&outcome.unknown);
+            return out.json(&stored).map(|()| true);
+        }
         (Err(error), _) | (_, Some(Err(error))) => error,
         (Ok(_), None) => CliError::new("store", "the turn was not stored", "try again"),
     };
@@ -225,6 +242,13 @@ fn print_outcome(out: &mut Output, outcome: LineOutcome) -> Result<bool> {
             out.json(&json!({ "error": report, "line": outcome.number })).map(|()| false)
         }
     }
+}
+
+/// Returns the warning about fields that a turn does not have, such as `at` for `time`.
+fn unread_fields(fields: &[String]) -> Option<String> {
+    (!fields.is_empty()).then(|| {
+        format!("not read: {}; a turn has text, session, speaker, role and time", fields.join(", "))
+    })
 }
 
 /// Reads standard input on a thread of its own.

@@ -51,6 +51,8 @@ fn a_secret_is_masked_before_anything_is_written_and_the_answer_says_so() {
     );
     let answers: Vec<_> = answers.out.lines().collect();
     assert!(answers[0].contains(r#""masked":["card number"]"#) && !answers[1].contains("masked"));
+    let ran = home.run_with_input(&["observe"], br#"{"text":"tea at four","at":"2026-01-01"}"#);
+    assert!(ran.out.contains(r#""warning":"not read: at; "#), "{}", ran.out);
     let edited = home.remember("a harmless note");
     let ran = home.run(&["memory", "edit", &edited, "--content", &format!("口令是 {password}")]);
     assert!(ran.out.contains("masked 1 secret (password)"), "{}", ran.out);

@@ -127,7 +127,7 @@ mod tests {
 
     fn call(id: &str, name: &str, arguments: Value, failed: bool) -> RecordedCall {
         let (id, name) = (Some(id.into()), name.into());
-        RecordedCall { id, name, arguments, failed, is_event: false }
+        RecordedCall { id, name, arguments, failed, ..RecordedCall::default() }
     }
 
     #[test]

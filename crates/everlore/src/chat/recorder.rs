@@ -51,7 +51,8 @@ impl ChatSession {
             return;
         }
         let ToolCall { id, name, arguments } = call.clone();
-        let recorded = RecordedCall { id: Some(id), name, arguments, failed, is_event: false };
+        let recorded =
+            RecordedCall { id: Some(id), name, arguments, failed, ..RecordedCall::default() };
         let turn = self.turn(Role::Tool, result, at);
         self.calls.push(Turn { call: Some(recorded), ..turn });
     }

@@ -4,14 +4,14 @@
 //! The solution is only ever what the user or the assistant said, or the calls that were made: output of a tool tells
 //! the failure, never the cure.
 
-use std::sync::LazyLock;
+use std::collections::HashSet;
 
-use regex::Regex;
-
+use super::solved_words::{ERROR_WORD, OTHER_THING, SOLVED, says_solved, told_cure};
 use crate::{
     text::{
         error_signature::{ErrorSignature, decisive_message, is_same, signature},
         language::{Language, detect_language},
+        terms::terms,
         tool_event::ToolEvent,
     },
     types::{MemoryId, Role, Timestamp, Trust},
@@ -92,9 +92,16 @@ pub(crate) fn observed_attempts(turns: &[SessionTurn], from: usize) -> Vec<Obser
             open.push(failure);
             continue;
         }
-        while let Some(at) = open.iter().rposition(|failure| is_solved_by(failure, turn)) {
+        let is_solved =
+            |failure: &OpenFailure| is_solved_by(failure, &turns[failure.place + 1..=place]);
+        let mut is_answer = false;
+        while let Some(at) = open.iter().rposition(is_solved) {
             let failure = open.remove(at);
             attempts.extend(attempt(&failure, &turns[failure.place + 1..=place], true, chinese));
+            is_answer = true;
+        }
+        if !is_answer {
+            attempts.extend(told_with_cure(turn, chinese));
         }
     }
     let is_new = |attempt: &ObservedAttempt| {
@@ -130,7 +137,8 @@ fn failure_in(turn: &SessionTurn, place: usize) -> Option<OpenFailure> {
     let signature = signature(error);
     // A failed call is a failure whatever it prints; elsewhere the text must show one.
     let is_failure = event.is_some() || signature.is_failure() && ERROR_WORD.is_match(error);
-    let is_told_solved = turn.role == Role::User && says_solved(&turn.text);
+    let is_told_solved =
+        turn.role == Role::User && (says_solved(&turn.text) || told_cure(&turn.text).is_some());
     (is_failure && !is_told_solved).then(|| OpenFailure {
         signature,
         error: error.trim().to_owned(),
@@ -161,22 +169,74 @@ fn is_like(older: &OpenFailure, newer: &OpenFailure) -> bool {
     is_same(&older.signature, &newer.signature) || older.error == newer.error
 }
 
-/// Returns `true` if a turn says or shows that a failure is solved.
-fn is_solved_by(failure: &OpenFailure, turn: &SessionTurn) -> bool {
+/// Returns `true` if the last of the turns after a failure says or shows that it is solved.
+fn is_solved_by(failure: &OpenFailure, after: &[SessionTurn]) -> bool {
+    let Some(turn) = after.last() else { return false };
     match (ToolEvent::parse(&turn.text), turn.role) {
         (Some(event), _) => event.error.is_none() && failure.call.as_deref() == Some(event.call),
         (None, Role::Tool) => {
             let call = prompt_line(&turn.text);
             call.is_some() && failure.call.as_deref() == call && !ERROR_WORD.is_match(&turn.text)
         }
-        (None, Role::User) => says_solved(&turn.text),
+        (None, Role::User) => says_solved(&turn.text) && is_about(turn, failure, after),
         (None, Role::Assistant | Role::System) => false,
     }
 }
 
-/// Returns `true` if a message says that a problem is solved.
-pub(super) fn says_solved(text: &str) -> bool {
-    SOLVED.is_match(text) && !UNSOLVED.is_match(text)
+/// Returns `true` unless the words that something is solved name another thing: "by the way, my bike is fixed now".
+fn is_about(turn: &SessionTurn, failure: &OpenFailure, after: &[SessionTurn]) -> bool {
+    if !OTHER_THING.is_match(&turn.text) {
+        return true;
+    }
+    let advice = after.iter().filter(|turn| turn.role == Role::Assistant);
+    let known: HashSet<String> = advice
+        .map(|turn| turn.text.as_str())
+        .chain([failure.error.as_str(), failure.call.as_deref().unwrap_or_default()])
+        .flat_map(terms)
+        .collect();
+    let bare = SOLVED.replace_all(&turn.text, " ");
+    terms(&bare).iter().any(|term| term.chars().count() > 1 && known.contains(term))
+}
+
+/// Returns the attempt of a message that tells a failure and what solved it.
+fn told_with_cure(turn: &SessionTurn, chinese: bool) -> Option<ObservedAttempt> {
+    let is_told =
+        turn.role == Role::User && turn.quoted.is_empty() && ToolEvent::parse(&turn.text).is_none();
+    let text = turn.text.trim();
+    let (error, cure) = told_cure(text).filter(|_| is_told)?;
+    // 果然是磁盘满了: the cause is the failure.
+    let has_cause = error.len() < text.len();
+    let is_failure = |text: &str| {
+        let found = signature(text);
+        found.is_failure() || has_cause && (!found.mentions.is_empty() || ERROR_WORD.is_match(text))
+    };
+    let error = if is_failure(error) { error } else { text };
+    is_failure(error).then_some(())?;
+    let is_sign = |sign: char| !sign.is_alphanumeric();
+    let cure = cure.trim_start_matches(is_sign);
+    let nouns = ["thing: ", "issue: ", "problem: ", "error: "];
+    let cure = nouns.iter().find_map(|noun| cure.strip_prefix(noun)).unwrap_or(cure);
+    let explains = SOLVED.replace_all(cure, "").chars().filter(|c| c.is_alphanumeric()).count();
+    let least = if chinese { MIN_EXPLANATION_CHARS / 3 } else { MIN_EXPLANATION_CHARS };
+    let failure = OpenFailure {
+        signature: signature(error),
+        error: error.trim().to_owned(),
+        call: None,
+        tool: None,
+        turn: turn.id,
+        place: 0,
+    };
+    (explains >= least).then(|| ObservedAttempt {
+        pain: pain(&failure, chinese),
+        solution: cut(cure),
+        outcome: outcome(turn, true, chinese),
+        error: failure.error.clone(),
+        tools: Vec::new(),
+        worked: true,
+        trust: Trust::Said,
+        evidence: vec![turn.id],
+        at: turn.at,
+    })
 }
 
 /// Builds the attempt of the turns after a failure, of which the last shows the result; `None` if nothing says what was
@@ -292,31 +352,6 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// Words that programs and people call a failure by.
-static ERROR_WORD: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)\berror|\bfail(?:ed|ure|s)?\b|\bfatal\b|exception|panick?ed|traceback|denied|refused|timed out|timeout|not found|cannot|can't|couldn't|unable to|\bwarn(?:ing)?\b|错误|失败|报错|异常|致命|拒绝|找不到|无法|超时|不了|不够|不足|已满",
-    )
-});
-
-/// Words by which a person says that a problem is solved.
-static SOLVED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)\b(?:that|this|it|which|now it|everything)(?:'s| is| has| all)? (?:just |now |finally |all )?(?:worked|works|fixed|solved|helped|passes|passed|builds|did it|did the trick|fixes it|solves it)\b|\b(?:works|working|fixed|solved|passes|green) (?:now|again)\b|\bfixed (?:it|that|by)\b|\bsolved (?:it|that|by)\b|\b(?:tests?|build|suite)(?: is| are)? (?:pass(?:es|ed)?|green|succeed(?:s|ed)?)\b|\bproblem (?:is )?solved\b|就好了|好了|解决了|搞定|可以了|修好|能用了|通过了|成功了|没问题了",
-    )
-});
-
-/// Words that deny it.
-static UNSOLVED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)\b(?:not|never|didn't|did not|doesn't|does not|isn't|still|hasn't|won't|if|whether|would)\b|\?|？|没好|没解决|没有解决|还是|仍然|不行|吗|如果|要是",
-    )
-});
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("the pattern is valid")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -392,6 +427,55 @@ mod tests {
             assert!(observed_attempts(&told, 0).iter().all(|found| !found.worked), "{last}");
         }
         assert!(observed_attempts(&turns(&[error, (Role::User, "好了")]), 0).is_empty());
+    }
+
+    #[test]
+    fn a_thing_of_another_topic_solves_nothing() {
+        let error = (
+            Role::User,
+            "cargo build says error[E0433]: failed to resolve: use of undeclared crate `serde`",
+        );
+        let advice = (Role::Assistant, "Add serde to Cargo.toml.");
+        for aside in [
+            "by the way, my bike is fixed now, the chain was rusty",
+            "顺便说一下，我的自行车修好了，换了链条",
+        ] {
+            let told = turns(&[error, advice, (Role::User, aside)]);
+            assert!(observed_attempts(&told, 0).is_empty(), "{aside}");
+        }
+        for answer in [
+            "that fixed it",
+            "I fixed the serde line in Cargo.toml",
+            "the build is green now",
+            "加上 serde 就好了",
+        ] {
+            let found = only(&[error, advice, (Role::User, answer)]);
+            assert!(found.worked, "{answer}");
+        }
+    }
+
+    #[test]
+    fn one_message_may_tell_the_failure_and_its_cure() {
+        for (text, cure) in [
+            (
+                "Finally fixed the ORA-12154: TNS:could not resolve the connect identifier thing: TNS_ADMIN pointed to the wrong folder.",
+                "TNS_ADMIN pointed",
+            ),
+            (
+                "刚才 pip 报 SSL: CERTIFICATE_VERIFY_FAILED，原来是公司代理的证书没装，装上就好了",
+                "代理的证书",
+            ),
+            ("果然是磁盘满了，清理以后可以启动了", "清理以后"),
+        ] {
+            let found = only(&[(Role::User, text)]);
+            assert!(found.solution.contains(cure), "{found:?}");
+            assert_eq!((found.worked, found.trust), (true, Trust::Said));
+        }
+        for text in
+            ["I finally fixed the door of the shed", "端口被占用了怎么办", "the tests are green"]
+        {
+            assert!(observed_attempts(&turns(&[(Role::User, text)]), 0).is_empty(), "{text}");
+        }
     }
 
     #[test]

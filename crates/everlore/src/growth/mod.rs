@@ -2,6 +2,7 @@
 //! Pure functions of values and `now`; the engine reads and writes.
 
 mod experience;
+mod solved_words;
 mod attempts;
 mod feedback;
 pub(crate) mod patterns;

@@ -28,7 +28,7 @@ impl Turn {
         let names = [&mut self.session, &mut self.speaker].into_iter().flatten();
         let mut masked = mask_all(std::iter::once(&mut self.text).chain(names));
         if let Some(call) = &mut self.call {
-            masked.extend(mask_all([&mut call.name]));
+            masked.extend(mask_all(std::iter::once(&mut call.name).chain(&mut call.result)));
             masked.extend(mask_value("arguments", &mut call.arguments));
         }
         masked

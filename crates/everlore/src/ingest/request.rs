@@ -288,7 +288,8 @@ fn check_call(call: &RecordedCall, result: &str) -> Result<()> {
             format!("name the tool in 1 to {MAX_LABEL_CHARS} characters"),
         ));
     }
-    let size = result.len() + call.arguments.to_string().len();
+    let own = call.result.as_ref().map_or(0, String::len);
+    let size = result.len() + own + call.arguments.to_string().len();
     if size > MAX_CONTENT_BYTES {
         return Err(Error::invalid(
             format!("the tool call has {size} bytes, {MAX_CONTENT_BYTES} at most"),

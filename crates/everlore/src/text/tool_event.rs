@@ -69,6 +69,18 @@ pub fn main_argument(arguments: &Value) -> String {
     }
 }
 
+/// Parts of the names of tools that change nothing.
+const READING_TOOLS: [&str; 9] =
+    ["read", "grep", "glob", "search", "fetch", "list", "todo", "view", "ls"];
+
+/// Returns `true` for tools that only read, which solve nothing.
+pub fn only_reads(tool: &str) -> bool {
+    let tool = tool.to_lowercase();
+    READING_TOOLS
+        .iter()
+        .any(|part| if part.len() > 2 { tool.contains(part) } else { tool == *part })
+}
+
 /// Returns the first line of a call, cut to its limit.
 fn first_line(call: &str) -> String {
     let line = call.trim().lines().next().unwrap_or_default();
@@ -77,7 +89,13 @@ fn first_line(call: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::ToolEvent;
+    use super::{ToolEvent, only_reads};
+
+    #[test]
+    fn tools_that_read_are_known() {
+        assert!(only_reads("Read") && only_reads("LS") && only_reads("web_search"));
+        assert!(!only_reads("Bash") && !only_reads("Edit") && !only_reads("run_shell_command"));
+    }
 
     #[test]
     fn what_is_written_is_read() {

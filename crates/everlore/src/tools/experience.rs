@@ -100,8 +100,9 @@ impl Tool for ExperienceFindTool {
         let input: ExperienceFindInput = parse_input(input)?;
         let is_error = input.error.is_some();
         let text = input.error.or(input.query);
-        let text = text
-            .ok_or_else(|| missing_field(&self.spec(), "error", "it or query says what to find"))?;
+        let text = text.ok_or_else(|| {
+            missing_field(&self.spec(), "error", "; it or query says what to find")
+        })?;
         let query = ExperienceQuery { text, is_error, limit: input.limit.unwrap_or(DEFAULT_HITS) };
         let hits = cx.engine.find_experiences(cx.scope, &query).await?;
         let text = if hits.is_empty() {
@@ -180,7 +181,7 @@ impl ExperienceSaveTool {
     ) -> Result<NewExperience> {
         let needed = |value: Option<String>, name: &'static str| {
             value.ok_or_else(|| {
-                missing_field(&self.spec(), name, "an experience has a pain and a solution")
+                missing_field(&self.spec(), name, "; an experience has a pain and a solution")
             })
         };
         Ok(NewExperience {
@@ -199,7 +200,7 @@ impl ExperienceSaveTool {
         let id = input
             .id
             .as_deref()
-            .ok_or_else(|| missing_field(&self.spec(), "id", "it names the experience"))?;
+            .ok_or_else(|| missing_field(&self.spec(), "id", "; it names the experience"))?;
         cx.engine.resolve(cx.scope, id).await
     }
 }

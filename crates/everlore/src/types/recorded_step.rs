@@ -41,6 +41,10 @@ pub struct RecordedCall {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "schema", schema(ignore))]
     pub is_event: bool,
+    /// Result of a call whose text is a tool event: the event of a success tells only that it succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(ignore))]
+    pub result: Option<String>,
 }
 
 /// Tokens that a model read and wrote for an answer.

@@ -31,7 +31,7 @@ fn message(role: Role, text: &str, second: i64) -> Turn {
 
 fn call(name: &str, arguments: Value, failed: bool, result: &str, second: i64) -> Turn {
     let id = Some(format!("id-{second}"));
-    let call = RecordedCall { id, name: name.into(), arguments, failed, is_event: false };
+    let call = RecordedCall { id, name: name.into(), arguments, failed, ..RecordedCall::default() };
     Turn { call: Some(call), ..message(Role::Tool, result, second) }
 }
 
@@ -225,6 +225,24 @@ async fn what_cannot_be_recorded_is_refused_in_plain_words() {
     let spoken = Turn { role: Some(Role::User), ..call("Bash", json!({}), false, "", 1) };
     assert!(engine.observe(&owner, vec![spoken]).await.unwrap_err().hint().contains("tool"));
     assert!(engine.observe(&owner, vec![call("", json!({}), false, "", 1)]).await.is_err());
+}
+
+#[tokio::test]
+async fn compression_keeps_the_calls_between_a_failure_and_its_success() {
+    let mut turns = english();
+    let noise = |second| {
+        let path = format!("/src/module_{second}.rs");
+        call("Read", json!({ "file_path": path }), false, &"fn main() {} ".repeat(30), second)
+    };
+    turns.splice(1..1, (0..12).map(noise));
+    let whole = recorded(&ram(), &scope("cure"), turns).await;
+    let short = whole.compress(180).unwrap();
+    let commands: Vec<_> = short
+        .steps
+        .iter()
+        .filter_map(|step| step.call.as_ref()?.arguments["command"].as_str())
+        .collect();
+    assert!(commands.contains(&"apt install build-essential"), "{commands:?}");
 }
 
 #[tokio::test]

@@ -15,27 +15,9 @@ pub(super) fn is_command(text: &str) -> bool {
     first.strip_prefix('/').is_some_and(|name| !name.is_empty() && !name.contains('/'))
 }
 
-/// Parts of the names of tools that change nothing.
-const READING_TOOLS: [&str; 9] =
-    ["read", "grep", "glob", "search", "fetch", "list", "todo", "view", "ls"];
-
-/// Returns `true` for tools that only read, which solve nothing.
-pub(super) fn only_reads(tool: &str) -> bool {
-    let tool = tool.to_lowercase();
-    READING_TOOLS
-        .iter()
-        .any(|part| if part.len() > 2 { tool.contains(part) } else { tool == *part })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tools_that_read_are_known() {
-        assert!(only_reads("Read") && only_reads("LS") && only_reads("web_search"));
-        assert!(!only_reads("Bash") && !only_reads("Edit") && !only_reads("run_shell_command"));
-    }
 
     #[test]
     fn short_messages_and_commands_are_left_alone() {

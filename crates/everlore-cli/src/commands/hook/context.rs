@@ -30,16 +30,17 @@ const MAX_REFRESH_TIME: Duration = Duration::from_millis(800);
 const PART_SEPARATOR: &str = "\n\n";
 
 /// Parts by importance: the first one is left out last if not all fit.
-const PART_PRIORITY: [PromptPartName; 6] = [
+const PART_PRIORITY: [PromptPartName; 7] = [
     PromptPartName::User,
     PromptPartName::Notes,
     PromptPartName::Identity,
     PromptPartName::Activity,
+    PromptPartName::Skills,
     PromptPartName::Guide,
     PromptPartName::Index,
 ];
 
-/// Returns the layers, guide and index, unless this conversation has them already, and the reminders that are due; `None`
+/// Returns the layers, guide, index and skills, unless this conversation has them already, and the reminders that are due; `None`
 /// if all of it is empty.
 pub(super) async fn for_session_start(call: &HookCall<'_>) -> Result<Option<String>> {
     let cx = call.cx;
@@ -218,5 +219,13 @@ mod tests {
         assert!(head.starts_with("user") && head.chars().count() <= MAX_CONTEXT_CHARS);
         assert!(head.contains("notes") && head.contains("guide") && !head.contains("identity"));
         assert_eq!(fit_parts(&parts, 100), parts[3].text);
+    }
+
+    #[test]
+    fn every_part_of_a_prompt_but_the_callers_own_has_a_place() {
+        let names = PromptPartName::ALL.iter().filter(|name| **name != PromptPartName::Base);
+        for name in names {
+            assert!(fit_parts(&[part(*name, 40)], usize::MAX).contains(name.as_str()), "{name}");
+        }
     }
 }

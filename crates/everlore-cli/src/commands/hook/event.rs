@@ -115,7 +115,7 @@ impl HookEvent {
         let text = error.map(str::to_owned).or_else(|| result.map(collect_text));
         let id = self.tool_use_id().map(str::to_owned);
         let arguments = input.cloned().unwrap_or_default();
-        let call = RecordedCall { id, name, arguments, failed, is_event: false };
+        let call = RecordedCall { id, name, arguments, failed, ..RecordedCall::default() };
         Some((call, text.unwrap_or_default()))
     }
 

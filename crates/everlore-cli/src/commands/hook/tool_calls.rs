@@ -4,12 +4,12 @@ use everlore::{
     Turn,
     internal::text::{
         elision::{elide_middle, elide_texts},
-        tool_event::ToolEvent,
+        tool_event::{ToolEvent, only_reads},
     },
     types::{RecordedCall, Role},
 };
 
-use super::{HookCall, classify::only_reads, spool::digest};
+use super::{HookCall, spool::digest};
 use crate::error::Result;
 
 impl HookCall<'_> {
@@ -37,7 +37,11 @@ impl HookCall<'_> {
         }
         let text = ToolEvent { tool, call: &call, error }.render();
         let (run, turn) = self.spooled_turn(Role::Tool, &id, &text);
-        let call = call_record.map(|call| RecordedCall { is_event: true, ..call });
+        // The event of a success does not tell what the call printed.
+        let max_chars = self.cx.settings.config.trajectories.max_chars;
+        let result = result.filter(|result| error.is_none() && !result.is_empty());
+        let result = result.map(|result| elide_middle(&result, max_chars));
+        let call = call_record.map(|call| RecordedCall { is_event: true, result, ..call });
         self.put_turn(&run, Turn { call, ..turn })
     }
 

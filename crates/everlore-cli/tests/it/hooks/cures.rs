@@ -41,6 +41,8 @@ fn every_call_is_a_step_of_the_trajectory_and_none_is_a_turn_without_a_failure()
         "{shown}"
     );
     assert_eq!(shown["outcome"]["kind"], "succeeded");
+    assert_eq!(shown["steps"][2]["text"], "ok", "what a call printed stays after a failure too");
+    assert!(shown["steps"][2]["call"]["result"].is_null(), "{shown}");
     assert_eq!(super::turns(&home).len(), 2, "the call before the failure is no turn");
 }
 
@@ -56,6 +58,10 @@ fn a_failure_that_was_solved_is_offered_with_its_cure() {
     drain_spool(&home);
     home.json(&["extract"]);
     let known = home.json(&["experience", "list"]);
+    let session = home.json(&["trajectory", "list"])["trajectories"][0]["session"].clone();
+    let shown = home.json(&["trajectory", "show", session.as_str().unwrap()]);
+    assert_eq!(shown, home.json(&["trajectory", "show", "one"]), "the last part names it");
+    assert_eq!(shown["experiences"][0]["id"], known["experiences"][0]["id"], "{shown}");
     let solution = known["experiences"][0]["solution"].as_str().unwrap();
     assert!(solution.contains("pip install pyyaml") && !solution.contains("ls`"), "{known}");
     let other = "C:\\jobs\\etl.py:14: ModuleNotFoundError: No module named 'yaml'";

@@ -40,12 +40,8 @@ impl Engine {
         scope: &Scope,
         signature: &ErrorSignature,
     ) -> Result<Vec<(ExperienceHit, Memory)>> {
-        let addresses = self.candidate_addresses(scope, signature).await?;
         let mut cures = Vec::new();
-        for (_, memory) in self.store.memories().by_address(scope, &addresses).await? {
-            if memory.kind != Kind::Experience || memory.status != Status::Active {
-                continue;
-            }
+        for memory in self.experiences_with_keys(scope, signature).await? {
             let found = match_error(signature, &experience_of(&memory)?);
             if let Some(found) = found.filter(|found| found.is_same) {
                 cures.push((ExperienceHit::same_failure(&memory, found)?, memory));
@@ -53,6 +49,19 @@ impl Engine {
         }
         cures.sort_by(|(one, _), (other, _)| other.score.total_cmp(&one.score));
         Ok(cures)
+    }
+
+    /// Returns active experiences that share a key of the signature: a code, a class or words of the message.
+    pub(super) async fn experiences_with_keys(
+        &self,
+        scope: &Scope,
+        signature: &ErrorSignature,
+    ) -> Result<Vec<Memory>> {
+        let addresses = self.candidate_addresses(scope, signature).await?;
+        let found = self.store.memories().by_address(scope, &addresses).await?;
+        let is_meant =
+            |memory: &Memory| memory.kind == Kind::Experience && memory.status == Status::Active;
+        Ok(found.into_iter().map(|(_, memory)| memory).filter(is_meant).collect())
     }
 
     /// Returns the addresses of memories that share keys of the signature, those with the most keys first.

@@ -235,13 +235,32 @@ impl Engine {
                 (false, _) => word_strength(hit),
             };
             if strength >= MIN_STRENGTH {
-                let experience = ExperienceView::of_memory(&hit.memory)?;
-                let score = rounded(SAME_FAILURE_SCORE * strength.min(1.0));
-                hits.push(ExperienceHit { experience, score, same: false });
+                hits.push(ExperienceHit::alike(&hit.memory, strength)?);
             }
+        }
+        if query.is_error {
+            self.add_alike(scope, signature, &mut hits).await?;
         }
         hits.sort_by(|one, other| other.score.total_cmp(&one.score));
         Ok(hits)
+    }
+
+    /// Adds experiences that share a key with an error and may be about it: a code in another language has no words in
+    /// common with what was stored.
+    async fn add_alike(
+        &self,
+        scope: &Scope,
+        signature: &ErrorSignature,
+        hits: &mut Vec<ExperienceHit>,
+    ) -> Result<()> {
+        for memory in self.experiences_with_keys(scope, signature).await? {
+            let found = match_error(signature, &experience_of(&memory)?);
+            let is_known = hits.iter().any(|hit| hit.experience.id == memory.id);
+            if let Some(found) = found.filter(|found| !found.is_same && !is_known) {
+                hits.push(ExperienceHit::alike(&memory, found.similarity)?);
+            }
+        }
+        Ok(())
     }
 
     /// Returns the trust in a solution of this source that the engine's caller gives.
@@ -300,6 +319,12 @@ impl ExperienceHit {
         let worth = (found.similarity + experience.success) / 2.0;
         let score = SAME_FAILURE_SCORE + (1.0 - SAME_FAILURE_SCORE) * worth;
         Ok(Self { experience, score: rounded(score), same: true })
+    }
+
+    /// Builds the hit of an experience that is only alike.
+    fn alike(memory: &Memory, strength: f64) -> Result<Self> {
+        let score = rounded(SAME_FAILURE_SCORE * strength.min(1.0));
+        Ok(Self { experience: ExperienceView::of_memory(memory)?, score, same: false })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Trajectories: the recorder's limits, and the views of a scope.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -7,9 +9,9 @@ use crate::{
     error::{Error, Result},
     growth::trajectory::{LinkedExperience, Trajectory, TrajectorySummary},
     ingest::Turn,
-    store::{ListOrder, ListQuery, MemoryFilter, SessionSummary},
+    store::{MemoryFilter, MemoryPages, SessionSummary},
     text::elision::{elide_middle, elide_texts},
-    types::{Kind, Memory, Scope, Timestamp},
+    types::{Kind, Memory, MemoryId, Scope, Timestamp},
 };
 
 use super::super::SCAN_PAGE;
@@ -80,13 +82,27 @@ impl Engine {
         Ok(TrajectoryPage { trajectories, next })
     }
 
-    /// Returns the trajectory of a session. Fails if the scope has no turns of such a session.
+    /// Returns the trajectory of a session, which its last part names too where no other has it: `s1` for
+    /// `claude-code/tmp/s1`. Fails if the scope has no turns of such a session.
     pub async fn trajectory(&self, scope: &Scope, session: &str) -> Result<Trajectory> {
         let session = self.stored_session(scope, session).into_owned();
-        let found = self.read_trajectory(scope, &session).await?;
+        let mut found = self.read_trajectory(scope, &session).await?;
+        if found.is_none()
+            && let Some(whole) = self.session_ending_in(scope, &session).await?
+        {
+            found = self.read_trajectory(scope, &whole).await?;
+        }
         let mut trajectory = found.ok_or_else(|| Error::not_found("session", session.as_str()))?;
-        trajectory.experiences = self.linked_experiences(scope, &session).await?;
+        trajectory.experiences = self.linked_experiences(scope, &trajectory).await?;
         Ok(trajectory)
+    }
+
+    /// Returns the only session whose name ends in `/part`.
+    async fn session_ending_in(&self, scope: &Scope, part: &str) -> Result<Option<String>> {
+        let end = format!("/{part}");
+        let mut names = self.trajectory_names(scope, None).await?;
+        names.retain(|name| name.ends_with(&end));
+        Ok(names.pop().filter(|_| names.is_empty()))
     }
 
     /// Returns the names of the sessions with a step at `since` or later, the one with the latest message first.
@@ -128,20 +144,29 @@ impl Engine {
         Ok(Trajectory::new(session, scope.agent(), memories))
     }
 
-    /// Returns the experiences that capture drew from a session.
+    /// Returns the experiences that were recorded in a session or that capture drew from its turns.
     async fn linked_experiences(
         &self,
         scope: &Scope,
-        session: &str,
+        trajectory: &Trajectory,
     ) -> Result<Vec<LinkedExperience>> {
+        let turns: HashSet<MemoryId> = trajectory.steps.iter().map(|step| step.id).collect();
+        let is_linked = |memory: &Memory| {
+            memory.source.session.as_ref() == Some(&trajectory.session)
+                || memory.source.turns.iter().any(|turn| turns.contains(turn))
+        };
         let filter = MemoryFilter {
             kinds: vec![Kind::Experience],
-            session: Some(session.to_owned()),
+            since: Some(trajectory.started_at),
             ..MemoryFilter::default()
         };
-        let order = ListOrder::OldestFirst;
-        let page = ListQuery { filter, after: None, order, limit: MAX_EXPERIENCES };
-        let found = self.store.memories().list(scope, &page).await?;
+        let mut pages = MemoryPages::new(&*self.store, scope, filter, SCAN_PAGE);
+        let mut found: Vec<Memory> = Vec::new();
+        while let Some(page) = pages.next().await? {
+            found.extend(page.into_iter().filter(is_linked));
+        }
+        found.sort_by_key(|memory| (memory.at, memory.id));
+        found.truncate(MAX_EXPERIENCES);
         Ok(found.iter().filter_map(LinkedExperience::of_memory).collect())
     }
 
@@ -161,6 +186,7 @@ impl Engine {
             ));
         }
         elide_texts(&mut call.arguments, settings.max_chars);
+        call.result = call.result.take().map(|text| elide_middle(&text, settings.max_chars));
         if is_record {
             turn.text = elide_middle(&turn.text, settings.max_chars);
         }

@@ -102,7 +102,7 @@ pub(crate) fn sequence_skill(sequence: &RecurringSequence) -> SkillDraft {
             format!("Steps that usually follow each other: {}.", labels.join(", ")),
         ),
     };
-    let name = requests.first().map(|first| slug(first)).filter(|name| name.contains('-'));
+    let name = common_slug(&requests).filter(|name| name.contains('-'));
     let mut evidence = sequence.occasions.turns.clone();
     evidence.extend(sequence.requests.iter().map(|(id, _)| *id).take(MIN_SESSIONS));
     SkillDraft {
@@ -307,6 +307,25 @@ fn slug(text: &str) -> String {
     name
 }
 
+/// Returns the name of requests: the words of the first that all of them have, without numbers that vary; all its words
+/// where fewer than two are left.
+fn common_slug(requests: &[String]) -> Option<String> {
+    let first = requests.first()?;
+    let words = |text: &str| -> Vec<String> {
+        let lower = text.to_lowercase();
+        let words = lower.split(|sign: char| !sign.is_ascii_alphanumeric());
+        words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    };
+    let others: Vec<Vec<String>> = requests[1..].iter().map(|text| words(text)).collect();
+    let is_common = |word: &String| {
+        let is_number = word.chars().all(|sign| sign.is_ascii_digit());
+        others.iter().all(|other| other.contains(word)) && (others.is_empty() || !is_number)
+    };
+    let common: Vec<String> = words(first).into_iter().filter(is_common).collect();
+    let name = Some(slug(&common.join(" "))).filter(|name| name.contains('-'));
+    Some(name.unwrap_or_else(|| slug(first)))
+}
+
 /// Returns the name of steps: each word once.
 fn step_slug(keys: &[String]) -> String {
     let mut words: Vec<&str> = Vec::new();
@@ -383,6 +402,12 @@ mod tests {
         let text = skill.render("release-web-app", 1);
         assert_eq!(skill_problems(&text, Some("release-web-app")), [], "{text}");
         assert!(text.contains("1. Bash: `cargo fmt --all`\n2. Bash: `cargo test`"), "{text}");
+        let versions = sequence([
+            "Release version 1.1 of the site",
+            "release version 1.2 of the site",
+            "Release version 1.3 of the site please",
+        ]);
+        assert_eq!(sequence_skill(&versions).name, "release-version-site");
         let other = sequence(["Fix the login page.", "Why is it slow?", "Add a logo"]);
         let workflow = sequence_skill(&other);
         assert_eq!(

@@ -17,6 +17,7 @@ use crate::{
         error_signature::decisive_message,
         sentences::sentences,
         tokens::estimate_tokens,
+        tool_event::only_reads,
     },
     types::{RecordedCall, Role},
 };
@@ -111,11 +112,13 @@ fn worths(steps: &[TrajectoryStep]) -> Vec<usize> {
     let last_of = |role: Role| steps.iter().rposition(move |step| step.role == role);
     let ends = [of(Role::User), last_of(Role::Assistant)];
     let calls: Vec<&RecordedCall> = steps.iter().filter_map(|step| step.call.as_ref()).collect();
+    let cures = cures(steps);
     let worth = |(at, step): (usize, &TrajectoryStep)| {
         if ends.contains(&Some(at)) {
             return 9;
         }
         match (&step.call, step.role) {
+            (Some(_), _) if cures[at] => 7,
             (Some(call), _) if call.failed || has_failed_before(&calls, call) => 6,
             (Some(_), _) => 2,
             (None, Role::User) if Some(at) == last_of(Role::User) => 8,
@@ -126,6 +129,24 @@ fn worths(steps: &[TrajectoryStep]) -> Vec<usize> {
         }
     };
     steps.iter().enumerate().map(worth).collect()
+}
+
+/// Returns which steps are calls between a failure and the later success of the same call: among them is the cure.
+fn cures(steps: &[TrajectoryStep]) -> Vec<bool> {
+    let mut cures = vec![false; steps.len()];
+    let call = |at: usize| steps[at].call.as_ref();
+    let is_again = |one: &RecordedCall, other: &RecordedCall| {
+        one.name == other.name && one.arguments == other.arguments
+    };
+    let calls = |from: usize| (from..steps.len()).filter_map(move |at| Some((at, call(at)?)));
+    for (failed_at, failed) in calls(0).filter(|(_, call)| call.failed) {
+        let again = calls(failed_at + 1).find(|(_, other)| is_again(failed, other));
+        let Some((solved_at, _)) = again.filter(|(_, other)| !other.failed) else { continue };
+        for (at, cure) in cures.iter_mut().enumerate().take(solved_at).skip(failed_at + 1) {
+            *cure |= call(at).is_some_and(|call| !call.failed && !only_reads(&call.name));
+        }
+    }
+    cures
 }
 
 /// Returns the tokens of a step.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::steps::TrajectoryStep;
 use crate::{
-    growth::attempts::says_solved,
+    growth::solved_words::says_solved,
     text::{
         language::{Language, detect_language},
         tool_event::main_argument,

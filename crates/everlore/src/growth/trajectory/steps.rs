@@ -174,11 +174,13 @@ impl LinkedExperience {
 
 /// Reads a step from a turn or a call record.
 fn read_step(memory: &Memory, number: usize) -> TrajectoryStep {
-    let (call, text) = match (memory.kind, ToolEvent::parse(&memory.content)) {
+    let (mut call, text) = match (memory.kind, ToolEvent::parse(&memory.content)) {
         (Kind::Trajectory, _) => (RecordedCall::of_memory(memory), stored_result(memory)),
         (_, Some(event)) => (Some(call_of_event(memory, event)), event.error.unwrap_or_default()),
         (_, None) => (None, memory.content.as_str()),
     };
+    let result = call.as_mut().and_then(|call| call.result.take());
+    let text = result.as_deref().filter(|_| text.is_empty()).unwrap_or(text);
     let quoted = memory.metadata.get(QUOTED_KEY).and_then(Value::as_str);
     let answer = RecordedAnswer::of_memory(memory).unwrap_or_default();
     let role = if call.is_some() { Role::Tool } else { memory.source.role.unwrap_or(Role::User) };
@@ -210,6 +212,6 @@ fn call_of_event(memory: &Memory, event: ToolEvent<'_>) -> RecordedCall {
         name: event.tool.to_owned(),
         arguments: json!({ "call": event.call }),
         failed,
-        is_event: false,
+        ..RecordedCall::default()
     })
 }

@@ -82,16 +82,28 @@ fn canonical(kind: CodeKind, value: &str) -> Option<String> {
             let status: u16 = value.parse().ok()?;
             (300..600).contains(&status).then(|| value.to_owned())
         }
+        CodeKind::Named if value.starts_with("0x") => Some(value.to_lowercase()),
+        CodeKind::Named => (!is_standard(value)).then(|| value.to_owned()),
         CodeKind::Rustc | CodeKind::TypeScript => Some(value.to_uppercase()),
         _ => Some(value.to_owned()),
     }
+}
+
+/// Returns `true` for letters and digits that name a standard, an algorithm or a part, not a failure: SHA256, RFC2616.
+fn is_standard(value: &str) -> bool {
+    const PREFIXES: [&str; 25] = [
+        "SHA", "UTF", "ISO", "RFC", "AES", "RSA", "HTTP", "MD", "GCC", "PID", "TLS", "IPV", "ARM",
+        "RTX", "GTX", "USB", "AMD", "WIN", "COM", "JDK", "PG", "TS", "KB", "GB", "ID",
+    ];
+    let prefix = value.trim_end_matches(|sign: char| sign.is_ascii_digit());
+    PREFIXES.contains(&prefix)
 }
 
 /// Word before a number of the Windows interface.
 const WINDOWS_PREFIX: &str = "WinError";
 
 /// Phrases of HTTP status lines; a number counts as a status only beside one of these or a word that says so.
-const REASONS: &str = "bad request|unauthorized|payment required|forbidden|not found|method not allowed|proxy authentication required|request timeout|conflict|gone|payload too large|request entity too large|content too large|unsupported media type|unprocessable (?:entity|content)|too many requests|internal server error|not implemented|bad gateway|service (?:temporarily )?unavailable|gateway time-?out|client error|server error|moved permanently|temporary redirect";
+const REASONS: &str = "bad request|unauthorized|payment required|forbidden|not found|method not allowed|proxy authentication required|request timeout|conflict|gone|payload too large|request entity too large|content too large|unsupported media type|unprocessable (?:entity|content)|too many requests|request header fields too large|uri too long|request-uri too (?:long|large)|length required|precondition failed|not acceptable|range not satisfiable|expectation failed|misdirected request|failed dependency|upgrade required|insufficient storage|internal server error|not implemented|bad gateway|service (?:temporarily )?unavailable|gateway time-?out|client error|server error|moved permanently|temporary redirect";
 
 static PATTERNS: LazyLock<Vec<(CodeKind, Regex)>> = LazyLock::new(|| {
     let http = format!(
@@ -107,7 +119,11 @@ static PATTERNS: LazyLock<Vec<(CodeKind, Regex)>> = LazyLock::new(|| {
         (CodeKind::MySql, r"\bERROR (\d{4}) \(|\bError \((1\d{3}|2\d{3})\b|Error (1\d{3})(?::| \()|errors?\.\w*Error: \((1\d{3}|2\d{3}),|Error\) \((1\d{3}|2\d{3}),|^(1\d{3}|2\d{3}) \(\w{5}\)"),
         (CodeKind::Http, http.as_str()),
         (CodeKind::Exception, r"(?:^|[ (:;,])(?:[\w]+\.)*([A-Z]\w*(?:Error|Exception|Violation|Interrupt|Overflow))\b"),
-        (CodeKind::Named, r"\b(ERR_[A-Z_0-9]+|LNK\d{4}|ORA-\d{5}|CS\d{4}|MSB\d{4}|C[12]\d{3}|curl: \(\d+\)|SQLITE_[A-Z]+|NU\d{4}|PLS-\d+|RUSTSEC-\d+-\d+)(?:\b|$|\s)"),
+        (CodeKind::Named, r"\b(ERR_[A-Z_0-9]+|LNK\d{4}|ORA-\d{5}|CS\d{4}|MSB\d{4}|C[12]\d{3}|curl: \(\d+\)|SQLITE_[A-Z]+|PLS-\d+|RUSTSEC-\d+-\d+)(?:\b|$|\s)"),
+        (CodeKind::Named, r"(?:^|[\s(\[':;,>])([A-Z]{2,6}\d{3,5})(?:$|[\s)\]':;,.])"),
+        (CodeKind::Named, r"\b(0x(?:8[0-9a-fA-F]{7}|[cC]0[0-9a-fA-F]{6}|0000[0-9a-fA-F]{4}))\b"),
+        (CodeKind::Named, r"\bcode ?[=:] ?'?([A-Z]+(?:_[A-Z]+)+)\b"),
+        (CodeKind::Exception, r"\b([a-z]+(?:_[a-z]+)*_exception)\b"),
         (CodeKind::Exit, r"(?i)\bexit(?:ed)?(?: with)?(?: status| code)[: ]+'?(\d+)|退出(?:代码|码|状态)[: ]*(\d+)"),
     ]
     .map(|(kind, pattern)| (kind, Regex::new(pattern).expect("the pattern is valid")))
@@ -138,6 +154,19 @@ mod tests {
             CodeKind::Exception,
             "UniqueViolation"
         ));
+    }
+
+    #[test]
+    fn letters_and_digits_are_a_code_unless_they_name_a_standard() {
+        assert!(has("error NETSDK1045: The current SDK", CodeKind::Named, "NETSDK1045"));
+        assert!(has("NU1101: Unable to find package", CodeKind::Named, "NU1101"));
+        assert!(has("错误 0x00000709", CodeKind::Named, "0x00000709"));
+        assert!(has(
+            "type: cluster_block_exception",
+            CodeKind::Exception,
+            "cluster_block_exception"
+        ));
+        assert!(codes("wrong SHA256 of a file in UTF16 at 0x7ffd3c21").is_empty());
     }
 
     #[test]

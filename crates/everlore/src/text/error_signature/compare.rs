@@ -15,6 +15,10 @@ const SAME_WORDING: f64 = 0.8;
 
 /// Fewest telling words on which a judgement by wording may rest.
 const MIN_TELLING_WORDS: usize = 3;
+/// Fewest telling words of a message that is the same as a longer one because that holds all of them.
+const MIN_HELD_WORDS: usize = 4;
+/// Share of words, or of a shorter message's words in a longer one, from which an unknown failure is worth a look.
+const ALIKE: f64 = 0.6;
 
 /// Relation of two signatures by what is known about them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +43,11 @@ pub(crate) fn may_be_same(a: &ErrorSignature, b: &ErrorSignature) -> bool {
     match kinship(a, b) {
         Kinship::Same => true,
         Kinship::Unknown => !codes_conflict(a, b),
-        Kinship::SameClass | Kinship::Related | Kinship::Different => false,
+        // The name is only a class of failures: other words may tell the same one.
+        Kinship::SameClass => {
+            is_worded(a) && is_worded(b) && !codes_conflict(a, b) && !names_conflict(a, b)
+        }
+        Kinship::Related | Kinship::Different => false,
     }
 }
 
@@ -50,13 +58,39 @@ pub(crate) fn similarity(a: &ErrorSignature, b: &ErrorSignature) -> f64 {
         Kinship::Same => SAME + (1.0 - SAME) * detail,
         Kinship::SameClass => 0.45 + 0.3 * detail,
         Kinship::Related => 0.35 + 0.3 * detail,
-        Kinship::Unknown if !codes_conflict(a, b) => 0.3 * mentioned(a, b) + 0.4 * detail,
+        Kinship::Unknown if !codes_conflict(a, b) => {
+            let plain = 0.3 * mentioned(a, b) + 0.4 * detail;
+            closeness(a, b).map_or(plain, |close| plain.max(0.3 + 0.2 * close + 0.2 * detail))
+        }
         Kinship::Different if !codes_conflict(a, b) => 0.2 * mentioned(a, b) + 0.3 * detail,
         Kinship::Unknown | Kinship::Different => 0.3 * detail,
     }
 }
 
+/// Returns how close two failures are that no table knows, if a code, a class or most words speak for it.
+fn closeness(a: &ErrorSignature, b: &ErrorSignature) -> Option<f64> {
+    let (left, right) = (words(&a.message), words(&b.message));
+    let is_telling = left.len().min(right.len()) >= MIN_TELLING_WORDS;
+    let wording = if is_telling { cosine(&left, &right).max(held(&left, &right)) } else { 0.0 };
+    let has_class = shares(a, b, CodeKind::Exception) && !differ(a, b, CodeKind::Exception);
+    if shares_code(a, b) {
+        Some(1.0)
+    } else if names_conflict(a, b) {
+        // The same words about another thing: its cure may show the way.
+        (wording >= SAME_WORDING).then_some(0.0)
+    } else {
+        (wording >= ALIKE || has_class && wording >= ALIKE / 2.0).then_some(wording)
+    }
+}
+
+fn is_worded(signature: &ErrorSignature) -> bool {
+    signature.failure.as_ref().is_some_and(|failure| failure.identity == Identity::Worded)
+}
+
 fn kinship(a: &ErrorSignature, b: &ErrorSignature) -> Kinship {
+    if shares_code(a, b) && shares_name(a, b) && !names_conflict(a, b) && !codes_conflict(a, b) {
+        return Kinship::Same;
+    }
     let (Some(left), Some(right)) = (&a.failure, &b.failure) else {
         return if same_unknown(a, b) { Kinship::Same } else { Kinship::Unknown };
     };
@@ -105,15 +139,74 @@ fn same_wording(a: &ErrorSignature, b: &ErrorSignature) -> bool {
     let (left, right) = (words(&a.message), words(&b.message));
     let telling = left.len().min(right.len()) >= MIN_TELLING_WORDS;
     let exceptions_differ = differ(a, b, CodeKind::Exception);
-    telling && !exceptions_differ && names_agree(a, b) && cosine(&left, &right) >= SAME_WORDING
+    let agrees = telling && names_agree(a, b) && cosine(&left, &right) >= SAME_WORDING;
+    let has_same_path = || common_path(a, b) && a.failure.is_some();
+    !exceptions_differ && (agrees || has_same_path() || holds_all(a, b))
+}
+
+/// Returns whether one message holds every word of the other, which is long enough to say something.
+fn holds_all(a: &ErrorSignature, b: &ErrorSignature) -> bool {
+    let (left, right) = (words(&a.message), words(&b.message));
+    let least = if shares_code(a, b) { MIN_TELLING_WORDS } else { MIN_HELD_WORDS };
+    left.len().min(right.len()) >= least
+        && held(&left, &right) >= 1.0
+        && names_within(a, b)
+        && keys::share_shingle(&a.message, &b.message)
+}
+
+/// Returns whether one message names nothing that the other does not name too.
+fn names_within(a: &ErrorSignature, b: &ErrorSignature) -> bool {
+    let (left, right) = (plain_names(a), plain_names(b));
+    left.is_empty() == right.is_empty()
+        && (left.iter().all(|name| right.contains(name))
+            || right.iter().all(|name| left.contains(name)))
+}
+
+/// Returns the share of the shorter message's words that the longer one has.
+fn held(left: &HashMap<String, f64>, right: &HashMap<String, f64>) -> f64 {
+    let (shorter, longer) = if left.len() <= right.len() { (left, right) } else { (right, left) };
+    let common = shorter.keys().filter(|word| longer.contains_key(*word)).count();
+    if shorter.is_empty() { 0.0 } else { common as f64 / shorter.len() as f64 }
+}
+
+/// Returns whether both texts carry one code that a program gave its failure.
+fn shares_code(a: &ErrorSignature, b: &ErrorSignature) -> bool {
+    shares(a, b, CodeKind::Named)
+}
+
+fn shares(a: &ErrorSignature, b: &ErrorSignature, kind: CodeKind) -> bool {
+    a.codes.iter().any(|code| code.kind == kind && b.codes.contains(code))
+}
+
+fn shares_name(a: &ErrorSignature, b: &ErrorSignature) -> bool {
+    let right = plain_names(b);
+    plain_names(a).iter().any(|name| right.contains(name))
+}
+
+/// Returns whether two messages are about one file or folder.
+fn common_path(a: &ErrorSignature, b: &ErrorSignature) -> bool {
+    let is_path = |name: &&String| name.starts_with('/') && name.matches('/').count() > 1;
+    a.names.iter().filter(is_path).any(|path| b.names.contains(path))
+}
+
+/// Returns whether both messages name things, none of them in common.
+fn names_conflict(a: &ErrorSignature, b: &ErrorSignature) -> bool {
+    let (left, right) = (plain_names(a), plain_names(b));
+    !left.is_empty() && !right.is_empty() && !left.iter().any(|name| right.contains(name))
+}
+
+/// Returns the names of a message without paths, versions and ids.
+fn plain_names(signature: &ErrorSignature) -> Vec<String> {
+    let is_plain = |name: &&String| {
+        let letters = name.chars().filter(|sign| sign.is_alphabetic()).count();
+        !name.contains(['/', '\\']) && !name.starts_with(':') && letters * 2 > name.chars().count()
+    };
+    signature.names.iter().filter(is_plain).cloned().collect()
 }
 
 /// Returns whether two messages name the same things, paths aside.
 fn names_agree(a: &ErrorSignature, b: &ErrorSignature) -> bool {
-    let plain = |names: &[String]| {
-        names.iter().filter(|name| !name.contains(['/', '\\'])).cloned().collect::<Vec<_>>()
-    };
-    let (left, right) = (plain(&a.names), plain(&b.names));
+    let (left, right) = (plain_names(a), plain_names(b));
     left.len() == right.len() && left.iter().all(|name| right.contains(name))
 }
 
@@ -129,6 +222,22 @@ fn codes_conflict(a: &ErrorSignature, b: &ErrorSignature) -> bool {
     ]
     .into_iter()
     .any(|kind| differ(a, b, kind))
+        || numbers_conflict(a, b)
+}
+
+/// Returns whether one program gave two of its numbers: NU1101 and NU1605, 0x80070002 and 0x80070005.
+fn numbers_conflict(a: &ErrorSignature, b: &ErrorSignature) -> bool {
+    let named = |signature: &ErrorSignature| -> Vec<String> {
+        let of = signature.codes.iter().filter(|code| code.kind == CodeKind::Named);
+        of.map(|code| code.value.clone()).collect()
+    };
+    let register = |code: &str| -> String {
+        let letters = code.strip_prefix("0x").map_or(code, |_| "0x0");
+        letters.chars().take_while(|sign| !sign.is_ascii_digit()).collect()
+    };
+    let (left, right) = (named(a), named(b));
+    let rivals = |code: &String| right.iter().any(|other| register(other) == register(code));
+    !left.iter().any(|code| right.contains(code)) && left.iter().any(rivals)
 }
 
 fn differ(a: &ErrorSignature, b: &ErrorSignature, kind: CodeKind) -> bool {
@@ -205,7 +314,7 @@ const GLUE: [&str; 30] = [
 
 #[cfg(test)]
 mod tests {
-    use super::{is_same, similarity};
+    use super::{is_same, may_be_same, similarity};
     use crate::text::error_signature::signature;
 
     fn same(a: &str, b: &str) -> bool {
@@ -225,6 +334,54 @@ mod tests {
             "DefrobError: gadget stuck in sector 7"
         ));
         assert!(!same("oops", "oops"));
+    }
+
+    #[test]
+    fn a_code_with_a_name_or_all_words_of_a_message_are_enough() {
+        let long = "/w/A.csproj : error NU1101: Unable to find package Foo.Bar. No packages exist with this id in source(s): a";
+        assert!(same(long, "NU1101: Unable to find package Foo.Bar"));
+        assert!(!same(long, "NU1101: Unable to find package Other.Thing"));
+        assert!(!same(long, "NU1605: Detected package downgrade of Foo.Bar"));
+        assert!(same(
+            "Could not frobnicate all gadgets for sector 'b'. Please try again.",
+            "Could not frobnicate all gadgets for sector 'b'."
+        ));
+        assert!(!same(
+            "Could not frobnicate all gadgets for sector 'b'. Please try again.",
+            "Could not frobnicate all gadgets for sector 'c'."
+        ));
+        assert!(same(
+            "bash: /var/log/app.log: Permission denied",
+            "权限不够: 无法打开 '/var/log/app.log'"
+        ));
+    }
+
+    #[test]
+    fn an_unknown_failure_is_offered_for_its_code_or_most_of_its_words() {
+        let alike = |a: &str, b: &str| {
+            let (a, b) = (signature(a), signature(b));
+            if may_be_same(&a, &b) { similarity(&a, &b) } else { 0.0 }
+        };
+        assert!(
+            alike("Windows cannot connect to the printer (error 0x00000709)", "错误 0x00000709")
+                > 0.3
+        );
+        assert!(
+            alike(
+                "Gadget 7 cannot be frobnicated twice",
+                "cannot frobnicate gadget: it was frobnicated twice"
+            ) > 0.3
+        );
+        assert!(
+            alike("Gadget 7 cannot be frobnicated twice", "The moon is full tonight over Lisbon")
+                < 0.3
+        );
+        assert!(
+            alike(
+                "error NU1101: Unable to find package A.B",
+                "error NU1605: Detected package downgrade"
+            ) < 0.3
+        );
     }
 
     #[test]

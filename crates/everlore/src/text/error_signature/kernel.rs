@@ -7,6 +7,11 @@ use regex::Regex;
 /// Returns the decisive message of `messages`: the last exception, the first compiler error, or the first line that
 /// speaks of a failure.
 pub(super) fn choose(messages: &[String]) -> String {
+    // Gradle puts two lines before what went wrong that say nothing about it.
+    if let Some(at) = messages.iter().position(|line| !OPENING.is_match(line)).filter(|at| *at > 0)
+    {
+        return choose(&messages[at..]);
+    }
     let at = last(messages, &CAUSED_BY)
         .or_else(|| first(messages, &COMPILER_ERROR))
         .or_else(|| last(messages, &EXCEPTION))
@@ -71,6 +76,13 @@ static ERROR_LABEL: LazyLock<Regex> = LazyLock::new(|| {
 static ERROR_WORD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:error|fail(?:ed|ure)?|denied|refused|cannot|can't|could not|unable|not found|no such|invalid|exceeded|timed out|conflict|missing|rejected|forbidden|unauthorized|unexpected|undefined)\b|错误|失败|拒绝|无法|找不到|未找到|超时|没有|不能|冲突")
         .expect("the pattern is valid")
+});
+
+static OPENING: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)^FAILURE: Build failed with an exception\.?$|^\*? ?What went wrong:$|^\* Where:$",
+    )
+    .expect("the pattern is valid")
 });
 
 /// `key: value` lines under a message.

@@ -4,10 +4,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Returns the quoted names of a message in lower case, each once.
+/// Returns the quoted names, the dotted ones (`Contoso.Billing`) and the paths of a message in lower case, each once.
 pub(super) fn quoted(message: &str) -> Vec<String> {
     let mut names = Vec::new();
-    for found in QUOTED.captures_iter(message) {
+    let patterns = [&QUOTED, &DOTTED, &PATH];
+    for found in patterns.iter().flat_map(|pattern| pattern.captures_iter(message)) {
         let name = found[1].to_lowercase();
         if !names.contains(&name) {
             names.push(name);
@@ -25,6 +26,16 @@ pub(super) fn is_own_package(module: &str, paths: &[String]) -> bool {
     })
 }
 
+/// Names of packages and types in capitals, where nothing quotes them.
+static DOTTED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?:^|[ (,])([A-Z]\w*(?:\.[A-Z]\w*)+)(?:$|[ ,;:.)])").expect("the pattern is valid")
+});
+
+/// Paths of at least two folders or files, where nothing quotes them.
+static PATH: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?:^|[ (:,])(/[\w.-]+(?:/[\w.-]+)+)(?:$|[ ,;:)])").expect("the pattern is valid")
+});
+
 static QUOTED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"'([^'\s]{1,80})'").expect("the pattern is valid"));
 
@@ -35,6 +46,10 @@ mod tests {
     #[test]
     fn quoted_names_are_kept_once() {
         assert_eq!(quoted("no 'Yaml' and 'yaml' but 'two words' in 'b'"), ["yaml", "b"]);
+        assert_eq!(
+            quoted("Unable to find package Foo.Bar. in /var/log/a"),
+            ["foo.bar", "/var/log/a"]
+        );
     }
 
     #[test]

@@ -43,7 +43,7 @@ const KINDS: [(&str, &str); 15] = [
         "path",
         r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\][\w.@+-]*[\w@+]){1,}[/\\]?(?::\d+)*(?:\(\d+(?:,\d+)?\))?|\b[\w-]+\.(?:rs|py|js|ts|tsx|jsx|go|c|cc|cpp|h|hpp|java|rb|php|json|toml|ya?ml|lock|o|so|sql|sh|txt|mod|sum|cs|kt|swift)\b(?::\d+)*",
     ),
-    ("name", r"'[^'\n]{1,120}'"),
+    ("name", r"\B'[^'\n]{1,120}'"),
     ("version", r"\bv?\d+\.\d+(?:\.\d+)*(?:-[\w.]+)?\b"),
     ("address", r"\b0x[0-9a-fA-F]+\b"),
     ("hex", r"\b[0-9a-f]*\d[0-9a-f]*[a-f][0-9a-f]{5,}\b|\b[a-f]+\d[0-9a-f]{5,}\b"),

@@ -1,6 +1,8 @@
 //! Families of errors are found and kept apart; one failure is recognised however it is told.
 
-use super::{ErrorSignature, ErrorTool, Service, is_same, lookup_keys, signature, similarity};
+use super::{
+    ErrorSignature, ErrorTool, Service, is_same, lookup_keys, may_be_same, signature, similarity,
+};
 
 /// FamilyMessage of a family; strangers have none.
 struct FamilyMessage {
@@ -51,6 +53,37 @@ fn check(families: &str, strangers: &str) {
     }
 }
 
+/// Returns the share of messages that find the first one of their family before those of all others, where only those
+/// are stored.
+fn found_from_one(messages: &[FamilyMessage]) -> f64 {
+    let (mut stored, mut asked): (Vec<&FamilyMessage>, Vec<&FamilyMessage>) = Default::default();
+    for message in messages {
+        let is_known = stored.iter().any(|other| other.family == message.family);
+        if is_known { asked.push(message) } else { stored.push(message) }
+    }
+    let worth = |a: &ErrorSignature, b: &ErrorSignature| {
+        if may_be_same(a, b) { similarity(a, b) } else { 0.0 }
+    };
+    let is_right = |message: &&&FamilyMessage| {
+        let alike = |other: &&FamilyMessage| worth(&message.signature, &other.signature);
+        let best = stored.iter().max_by(|one, other| alike(one).total_cmp(&alike(other)));
+        best.is_some_and(|best| best.family == message.family && alike(best) >= 0.3)
+    };
+    asked.iter().filter(is_right).count() as f64 / asked.len() as f64
+}
+
+#[test]
+fn one_message_of_a_family_is_enough_to_find_it() {
+    for file in [
+        include_str!("../../../tests/data/errors/fresh.jsonl"),
+        include_str!("../../../tests/data/errors/blind.jsonl"),
+        include_str!("../../../tests/data/errors/unseen.jsonl"),
+    ] {
+        let share = found_from_one(&read(file));
+        assert!(share >= 0.95, "{share}");
+    }
+}
+
 fn failure(text: &str) -> String {
     signature(text).failure.map_or(String::new(), |failure| failure.name)
 }
@@ -79,6 +112,7 @@ fn families_that_the_rules_were_made_on_are_found_and_never_merged() {
 
 #[test]
 fn families_written_without_the_rules_are_found_and_never_merged() {
+    check_files!("fresh", "fresh_strangers");
     check_files!("blind", "blind_strangers");
     check_files!("unseen", "unseen_strangers");
 }

@@ -39,7 +39,12 @@ pub(super) fn past_hour(c: &mut Cursor<'_>) -> Option<Part> {
     if c.eat(Word::OnTheHalfHour) {
         return Some(Part::PastHour(30));
     }
+    if let Some(part) = c.attempt(minute_of_hour) {
+        return Some(part);
+    }
     c.attempt(|c| {
+        // "every 20 minutes past the hour" is said for "at 20 minutes past every hour".
+        c.eat(Word::Every);
         let minute = match c.peek(0) {
             Word::Half => 30,
             Word::Quarter => 15,
@@ -62,6 +67,16 @@ pub(super) fn past_hour(c: &mut Cursor<'_>) -> Option<Part> {
         let minute = if is_to { 60u32.checked_sub(minute)? } else { minute };
         (has_every && is_hourly).then_some(Part::PastHour(minute))
     })
+}
+
+/// Reads 20分 after 每小时, 每小时的 or 每小时过.
+fn minute_of_hour(c: &mut Cursor<'_>) -> Option<Part> {
+    let is_hour = |word| matches!(word, Word::Unit(Unit::Hour) | Word::Adverb(Unit::Hour));
+    (is_hour(c.previous()) || c.previous() == Word::Of && follows_hour(c)).then_some(())?;
+    c.eat_any(&[Word::Within, Word::Of]);
+    let Word::Number { value, .. } = c.peek(0) else { return None };
+    c.at += 1;
+    c.eat(Word::MinuteMark).then_some(Part::PastHour(value))
 }
 
 fn ends_here(c: &Cursor<'_>) -> bool {

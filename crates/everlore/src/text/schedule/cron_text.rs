@@ -18,13 +18,33 @@ const NICKNAMES: [(&str, &str); 7] = [
     ("@annually", "0 0 1 1 *"),
 ];
 
-/// Returns `text` as a line of cron, if it looks like one and may run.
+/// Returns `true` if `text` is written as a line of cron: five fields, or six or seven as some programs write them.
+pub(super) fn looks_like_line(text: &str) -> bool {
+    let fields: Vec<&str> = text.split_whitespace().collect();
+    let has_sign = fields.iter().any(|field| field.starts_with(['*', '?']));
+    text.trim().starts_with('@') && fields.len() == 1
+        || matches!(fields.len(), 5..=7) && has_sign && fields.iter().all(is_cron_field)
+        || written_line(text).is_some()
+}
+
+fn is_cron_field(field: &&str) -> bool {
+    const NAMES: &str =
+        "mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec l w";
+    field.split(|c: char| c.is_ascii_digit() || "*/,-?#".contains(c)).all(|name| {
+        name.is_empty() || NAMES.split(' ').any(|known| known.eq_ignore_ascii_case(name))
+    })
+}
+
+/// Returns `text` as a line of cron, if it is one: five fields, or six that begin with second 0.
 pub(super) fn written_line(text: &str) -> Option<String> {
     let text = text.trim();
     if let Some((_, line)) = NICKNAMES.iter().find(|(name, _)| text.eq_ignore_ascii_case(name)) {
         return Some((*line).to_owned());
     }
-    let fields: Vec<&str> = text.split_whitespace().collect();
+    let mut fields: Vec<&str> = text.split_whitespace().collect();
+    if fields.len() == 6 && matches!(fields[0], "0" | "00") && fields.iter().all(is_cron_field) {
+        fields.remove(0);
+    }
     let is_sign = |c: char| c.is_ascii_alphanumeric() || "*/,-?#".contains(c);
     let is_field = |field: &&str| {
         field.chars().all(is_sign)

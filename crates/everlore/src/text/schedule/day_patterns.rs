@@ -173,7 +173,8 @@ fn quarterly(facts: &Facts, weekdays: u8, count: u32) -> Result<DayPattern, Trou
 
 fn yearly(facts: &Facts, weekdays: u8, count: u32) -> Result<DayPattern, Trouble> {
     let cycle = cycle(count, CyclePeriod::Year);
-    if weekdays != 0 && facts.nth.is_empty() {
+    let has_other_months = !facts.dates.is_empty() && !facts.months.is_empty();
+    if weekdays != 0 && facts.nth.is_empty() || has_other_months {
         return Err(Trouble::SeveralTimes);
     }
     if !facts.dates.is_empty() {

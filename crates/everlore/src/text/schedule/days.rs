@@ -295,6 +295,18 @@ fn relative(c: &mut Cursor<'_>) -> Option<Part> {
         c.at += 1;
         return Some(Part::NextYear(years));
     }
+    // "the week after next"; a weekday after next is one thing to some and another to others.
+    if c.peek(1) == Word::AfterNextSuffix {
+        let part = match c.peek(0) {
+            Word::Unit(Unit::Week) => Part::Week(2),
+            Word::Unit(Unit::Month) => Part::NextMonth(2),
+            Word::Unit(Unit::Year) => Part::NextYear(2),
+            Word::Weekdays { .. } => Part::Vague,
+            _ => return None,
+        };
+        c.at += 2;
+        return Some(part);
+    }
     let shift = match c.peek(0) {
         Word::This => 0,
         Word::Next => 1,

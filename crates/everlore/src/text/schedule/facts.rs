@@ -30,6 +30,14 @@ pub(super) struct Facts {
     pub(super) until: Option<Date>,
     /// Days and months from the first day on.
     pub(super) span: Option<(i32, i32)>,
+    /// Seconds from now on.
+    pub(super) span_seconds: Option<i64>,
+    /// Days after the coming weekday: three weeks from Friday.
+    pub(super) day_after: Option<(u8, i32)>,
+    /// Set if the time of day is that of now.
+    pub(super) is_same_time: bool,
+    /// Set if the time of day begins an interval: every 6 hours starting at 8.
+    pub(super) starts_at_time: bool,
     /// Last (-1) or first (1) day of the coming month end or start.
     pub(super) month_edge: Option<i8>,
     /// Set if a word says that it recurs: Mondays, mornings.
@@ -50,6 +58,7 @@ pub(super) fn sort(parts: &[Placed], today: Date) -> Result<Facts, Trouble> {
     let mut rest: Vec<Placed> = Vec::new();
     let mut at = 0;
     while at < parts.len() {
+        facts.starts_at_time |= starts_at_time(parts, at);
         let (bound, next) = bound_at(parts, at);
         match bound {
             Bound::Start(days) => facts.start = Some(bound_date(days, today)?),
@@ -100,10 +109,12 @@ fn bound_at(parts: &[Placed], at: usize) -> (Bound<'_>, usize) {
                 end + usize::from(suffix(end, &Part::ExceptSuffix)),
             )
         }
-        Part::ExceptSuffix | Part::StartSuffix => (Bound::None, at + 1),
+        Part::ExceptSuffix | Part::StartSuffix | Part::UntilSuffix => (Bound::None, at + 1),
         _ => {
             let end = at + count(at).min(2);
-            if end > at && suffix(end, &Part::StartSuffix) {
+            if end > at && suffix(end, &Part::UntilSuffix) {
+                (Bound::Until(&parts[at..end]), end + 1)
+            } else if end > at && suffix(end, &Part::StartSuffix) {
                 (Bound::Start(&parts[at..end]), end + 1)
             } else if weekdays(at) > 0 && suffix(at + 1, &Part::ExceptSuffix) {
                 (Bound::Except(&parts[at..=at]), at + 2)
@@ -114,10 +125,23 @@ fn bound_at(parts: &[Placed], at: usize) -> (Bound<'_>, usize) {
     }
 }
 
+/// Returns `true` if a time of day follows "starting", or stands before 开始.
+fn starts_at_time(parts: &[Placed], at: usize) -> bool {
+    let is_time = |part: Option<&Placed>| {
+        part.is_some_and(|p| matches!(p.part, Part::Clock(_) | Part::OfDay { .. }))
+    };
+    match parts[at].part {
+        Part::Starting => is_time(parts.get(at + 1)),
+        Part::StartSuffix => at > 0 && is_time(parts.get(at - 1)),
+        _ => false,
+    }
+}
+
 /// Returns the start after "starting"; "from Monday to Friday" is a set of days and bounds nothing.
 fn starting_bound(parts: &[Placed], at: usize) -> (Bound<'_>, usize) {
     let next = parts.get(at + 1).map(|p| p.part);
-    if matches!(next, Some(Part::Weekdays { is_recurring: true, .. })) {
+    let is_set = matches!(next, Some(Part::Weekdays { is_recurring: true, .. }));
+    if is_set || starts_at_time(parts, at) {
         return (Bound::Except(&[]), at + 1);
     }
     let days = parts[at + 1..].iter().take_while(|p| is_day(&p.part)).count();
@@ -184,7 +208,10 @@ fn add(facts: &mut Facts, placed: Placed, has_days: bool) {
             facts.is_recurring = true;
         }
         Part::NextMonth(shift) => facts.next_month = Some(shift),
-        Part::Span { days, months } => facts.span = Some((days, months)),
+        Part::Span { seconds, .. } if seconds > 0 => facts.span_seconds = Some(seconds),
+        Part::Span { days, months, .. } => facts.span = Some((days, months)),
+        Part::DayAfter { set, days } => facts.day_after = Some((set, days)),
+        Part::SameTime => facts.is_same_time = true,
         Part::MonthEdge(ordinal) => facts.month_edge = Some(ordinal),
         Part::NextYear(shift) => facts.next_year = Some(shift),
         Part::Week(shift) => facts.week = Some(shift),

@@ -4,7 +4,7 @@ use super::clock::{clock, clock_before_to, past_hour};
 use super::days::days;
 use super::lexer::Token;
 use super::part::{Cursor, Offset, Part, Placed};
-use super::recurrence::{duration, offset, recurrence};
+use super::recurrence::{days_after, duration, offset, recurrence};
 use super::word::{Unit, Word};
 
 /// Returns the parts of a phrase in order.
@@ -31,7 +31,12 @@ fn parts_at(c: &mut Cursor<'_>, last: Option<&Placed>) -> Vec<Part> {
     if let Some(span) = c.attempt(span) {
         return vec![span];
     }
-    if let Some(part) = past_hour(c).or_else(|| offset(c)).or_else(|| recurrence(c)) {
+    if let Some(part) = c
+        .attempt(days_after)
+        .or_else(|| past_hour(c))
+        .or_else(|| offset(c))
+        .or_else(|| recurrence(c))
+    {
         return vec![part];
     }
     let mut found = Vec::new();
@@ -131,8 +136,12 @@ fn span(c: &mut Cursor<'_>) -> Option<Part> {
         c.eat(Word::Ahead).then_some(())?;
         c.eat(Word::Of);
     }
+    let hour = c.attempt(|c| c.eat(Word::Unit(Unit::Hour)).then_some(()));
+    if hour.is_some() {
+        return Some(Part::Span { days: 0, months: 0, seconds: 3600 });
+    }
     let Offset { months, days, seconds, .. } = duration(c)?;
-    (seconds == 0).then_some(Part::Span { days, months })
+    Some(Part::Span { days, months, seconds })
 }
 
 /// Marks days after "every" as recurring.
@@ -171,7 +180,8 @@ fn part_of_day(c: &mut Cursor<'_>) -> Option<Vec<Part>> {
                 Part::Every { count: 1, unit: Unit::Day, is_adjective: false },
             ])
         }
-        Word::Unit(Unit::Workday) => {
+        // "in 3 working days" counts them.
+        Word::Unit(Unit::Workday) if !matches!(c.previous(), Word::Number { .. }) => {
             c.at += 1;
             Some(vec![Part::Weekdays {
                 set: super::rule::WORKDAYS,
@@ -192,10 +202,22 @@ fn is_beside_time(c: &Cursor<'_>) -> bool {
             | Word::Adverb(_)
             | Word::DayMark
             | Word::Unit(_)
+            | Word::Number { .. }
+            | Word::HourMark
             | Word::Every
     );
     let hour = (c.peek(1), c.peek(2));
-    follows_day || matches!(hour, (Word::Number { .. }, Word::HourMark | Word::Colon))
+    // 早8晚8, without 点.
+    let is_bare_hour = matches!(
+        hour,
+        (
+            Word::Number { value: 1..=12, .. },
+            Word::End | Word::Part { .. } | Word::Punctuation | Word::Comma
+        )
+    ) && c.is_glued(1);
+    follows_day
+        || is_bare_hour
+        || matches!(hour, (Word::Number { .. }, Word::HourMark | Word::Colon))
 }
 
 /// Reads a time of day; a bare number counts after "at", in a list of times and at the end.
@@ -210,13 +232,22 @@ fn timed(c: &mut Cursor<'_>, last: Option<&Placed>) -> Option<Part> {
     let is_led = is_about
         || matches!(previous, Word::At | Word::Between)
         || matches!(previous, Word::From) && range_follows(c);
+    // 早8晚8: a single 早 or 晚 makes the number an hour.
+    let is_part_hour = matches!(previous, Word::Part { .. })
+        && c.is_glued(0)
+        && follows(|p| matches!(p, Part::OfDay { .. }), 0);
     let is_last = follows(|p| !matches!(p, Part::Clock(_)), 0) && ends_after(c);
     let is_in_part = matches!(c.peek(1), Word::Part { is_recurring: false, .. }) && c.width(1) > 2;
+    // "set an alarm for 7 tomorrow".
+    let is_asked = matches!(previous, Word::Filler | Word::For)
+        && matches!(c.peek(1), Word::Day(_) | Word::DayAndPart(..) | Word::Every | Word::Adverb(_));
     let is_expected = is_led
+        || is_asked
         || is_military(c)
         || is_list
         || is_last
         || is_in_part
+        || is_part_hour
         || follows(|p| matches!(p, Part::Between | Part::To), 0);
     let begins_range = follows(|p| matches!(p, Part::Between), 0) && matches!(c.peek(1), Word::To);
     if begins_range { clock_before_to(c) } else { clock(c, is_expected) }.map(Part::Clock)
@@ -246,8 +277,12 @@ fn range_follows(c: &Cursor<'_>) -> bool {
 }
 
 fn ends_after(c: &Cursor<'_>) -> bool {
+    let is_hour_sign = matches!(c.peek(0), Word::Number { value: 13..=23, .. })
+        && c.peek(1) == Word::Unit(Unit::Hour)
+        && c.width(1) == 1;
+    let after = c.peek(if is_hour_sign { 2 } else { 1 });
     matches!(c.peek(0), Word::Number { .. })
-        && matches!(c.peek(1), Word::End | Word::Comma | Word::Punctuation | Word::Part { .. })
+        && matches!(after, Word::End | Word::Comma | Word::Punctuation | Word::Part { .. })
 }
 
 /// Reads words that stand alone.
@@ -256,11 +291,19 @@ fn single(c: &mut Cursor<'_>, last: Option<&Placed>) -> Option<Part> {
     let before_time =
         matches!(c.peek(1), Word::Number { .. } | Word::Noon | Word::Midnight | Word::Part { .. });
     let follows_clock = last.is_some_and(|l| matches!(l.part, Part::Clock(_)));
+    let follows_edge = last.is_some_and(|l| matches!(l.part, Part::MonthEdge(_)));
+    let has_clock = c.follows(|word| {
+        matches!(word, Word::Am | Word::Pm | Word::Noon | Word::Midnight | Word::Number { .. })
+    });
     let part = match c.peek(0) {
         Word::Zone(zone) => Part::Zone(zone),
         Word::CityZone(zone) | Word::ShortZone(zone) if is_beside && follows_clock => {
             Part::Zone(zone)
         }
+        // "at 9 every day in New York".
+        Word::CityZone(zone) if is_beside && has_clock && ends_zone(c.peek(1)) => Part::Zone(zone),
+        Word::SameTime => Part::SameTime,
+        Word::Gone if c.width(0) <= 2 && follows_edge && is_beside => Part::UntilSuffix,
         Word::BareZone(zone) if is_beside && follows_clock && ends_zone(c.peek(1)) => {
             Part::Zone(zone)
         }
@@ -269,11 +312,16 @@ fn single(c: &mut Cursor<'_>, last: Option<&Placed>) -> Option<Part> {
         Word::To if is_beside && begins_date(c) => Part::Until,
         Word::Dash | Word::To if is_beside && before_time => Part::To,
         Word::Except if excepts_day(c) => Part::Except,
-        Word::ExceptSuffix if is_beside => Part::ExceptSuffix,
+        // 周六不用早起 excepts nothing.
+        Word::ExceptSuffix if is_beside && !(c.peek(1) == Word::Task && c.is_glued(1)) => {
+            Part::ExceptSuffix
+        }
         Word::Starting => Part::Starting,
         Word::From if begins_months(c) => return None,
         Word::From if is_day(c.peek(1)) || begins_date(c) => Part::Starting,
         Word::StartSuffix if is_beside => Part::StartSuffix,
+        // 到周五为止: the word stands behind its day.
+        Word::Until if is_beside && c.width(0) <= 2 && !is_day(c.peek(1)) => Part::UntilSuffix,
         Word::Until => Part::Until,
         Word::To if is_beside && is_day(c.peek(1)) => Part::Until,
         Word::Vague => Part::Vague,

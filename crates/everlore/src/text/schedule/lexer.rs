@@ -119,6 +119,12 @@ fn token_at(chars: &[char], at: usize, previous: Option<&Token>) -> Lexed {
     {
         return vec![(found.0, at, found.1)];
     }
+    // 隔周五: every second Friday.
+    if chars[at] == '隔'
+        && let Some((days @ Word::Weekdays { .. }, end)) = numbers::weekday_list(chars, at + 1)
+    {
+        return vec![(Word::Alternate(Unit::Week), at, at + 1), (days, at + 1, end)];
+    }
     if let Some((word, end)) = offset_zone(chars, at) {
         return vec![(word, at, end)];
     }

@@ -27,6 +27,8 @@ mod once;
 mod day_patterns;
 mod recurring;
 mod task;
+mod clauses;
+mod cancel;
 mod trouble;
 mod rule;
 mod cron_text;
@@ -35,6 +37,7 @@ use jiff::Zoned;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
+use clauses::TaskClause;
 use lexer::{Token, is_han};
 use part::{Part, Placed};
 use trouble::Trouble;
@@ -92,19 +95,32 @@ pub struct ScheduleAnswer {
 
 /// Explains what `text` means when it is said at `now`, in the zone of `now`.
 pub(crate) fn explain(text: &str, now: &Zoned) -> Schedule {
-    if let Some(line) = cron_text::written_line(text) {
-        return Schedule::Recurring {
-            rule: RecurrenceRule::Cron(line.clone()),
-            cron: Some(line),
-            task: None,
-        };
+    if cron_text::looks_like_line(text) {
+        return explain_line(text, now);
     }
     let chars = lexer::normalized(text);
     let is_chinese = chars.iter().any(|c| is_han(*c));
+    if let Some(words) = cancel::cancelling_words(&chars) {
+        return Schedule::Unclear { what: Trouble::Cancels(words).sentence(is_chinese) };
+    }
     let phrase = Phrase { text: text.chars().collect(), tokens: lexer::lex(&chars), is_chinese };
     phrase
         .schedule(now)
         .unwrap_or_else(|trouble| Schedule::Unclear { what: trouble.sentence(is_chinese) })
+}
+
+/// Explains a line of cron; one that never runs is unclear.
+fn explain_line(text: &str, now: &Zoned) -> Schedule {
+    let rule = cron_text::written_line(text).map(|line| (RecurrenceRule::Cron(line.clone()), line));
+    let text = text.trim().to_owned();
+    let trouble = match rule {
+        Some((rule, line)) if !rule.next_runs(now, 1).is_empty() => {
+            return Schedule::Recurring { rule, cron: Some(line), task: None };
+        }
+        Some(_) => Trouble::NoSuchDate(text),
+        None => Trouble::NotUnderstood(text),
+    };
+    Schedule::Unclear { what: trouble.sentence(false) }
 }
 
 /// Formats a run as local time with its offset.
@@ -143,14 +159,23 @@ struct Phrase {
 
 impl Phrase {
     fn schedule(&self, now: &Zoned) -> Result<Schedule, Trouble> {
-        let parts = grammar::parse(&self.tokens);
-        let taken = self.account(&parts)?;
-        let times = times::resolve(&parts, self.time_context(), |part| self.words(part))?;
-        let facts = facts::sort(&parts, now.date())?;
+        let mut parts = grammar::parse(&self.tokens);
+        let clause = clauses::task_clause(&self.tokens, &parts, |token| self.spelling(token));
+        if let Some(clause) = clause {
+            parts.retain(|part| part.end <= clause.first || part.first >= clause.end);
+        }
+        let taken = self.account(&parts, clause)?;
+        let mut times = times::resolve(&parts, self.time_context(), |part| self.words(part))?;
+        let mut facts = facts::sort(&parts, now.date())?;
         self.check_events(&parts, &taken)?;
         self.check_weekdays(&parts)?;
+        clauses::check_apart(&self.tokens, &parts, &taken, |token| self.spelling(token))?;
+        clauses::check_pairs(&parts)?;
         let task = task::task(&self.text, &self.tokens, &taken);
         let zone = facts.zone.map_or_else(|| Ok(now.time_zone().clone()), zone_named)?;
+        if facts.is_same_time {
+            once::take_time_of(now, &mut facts, &mut times)?;
+        }
         if is_recurring(&facts) {
             let rule = recurring::rule_of(&facts, &times, zone, now)?;
             let cron = rule.cron(now.time_zone());
@@ -169,15 +194,16 @@ impl Phrase {
     }
 
     /// Accounts for every word: returns the tokens that belong to the schedule, or the word that fits nowhere.
-    fn account(&self, parts: &[Placed]) -> Result<Vec<bool>, Trouble> {
+    fn account(&self, parts: &[Placed], clause: Option<TaskClause>) -> Result<Vec<bool>, Trouble> {
         if let Some(vague) = parts.iter().find(|part| part.part == Part::Vague) {
             return Err(Trouble::Vague(self.words(vague)));
         }
         if let Some(choice) = parts.iter().find(|part| part.part == Part::Or) {
             return Err(Trouble::Choice(self.words(choice)));
         }
-        let taken = task::taken(&self.tokens, parts);
-        if let Some(at) = task::leftover(&self.tokens, &taken) {
+        let taken = task::taken(&self.tokens, parts, clause);
+        let is_task = |at: usize| clause.is_some_and(|it| (it.first..it.end).contains(&at));
+        if let Some(at) = task::leftovers(&self.tokens, &taken).find(|at| !is_task(*at)) {
             return Err(Trouble::NotUnderstood(self.around(at)));
         }
         if let Some(at) = times::open_half(parts) {
@@ -236,7 +262,16 @@ impl Phrase {
                 Word::Number { .. } | Word::Next | Word::This | Word::Ordinal(_)
             );
         let first = at - usize::from(is_led);
-        self.text[self.tokens[first].start..self.tokens[at].end].iter().collect()
+        // "except holidays": what is excepted tells more than the word.
+        let is_open = self.tokens[at].word == Word::Except;
+        let followed = self.tokens[at + 1..].iter().take(2).take_while(|t| t.word == Word::Task);
+        let last = at + if is_open { followed.count() } else { 0 };
+        self.text[self.tokens[first].start..self.tokens[last].end].iter().collect()
+    }
+
+    /// Returns a token as the lexicon spells it.
+    fn spelling(&self, token: &Token) -> String {
+        self.text[token.start..token.end].iter().collect::<String>().to_lowercase()
     }
 }
 
@@ -256,6 +291,7 @@ fn is_recurring(facts: &facts::Facts) -> bool {
         || facts.is_recurring
         || facts.except != 0
         || facts.span.is_some()
+        || facts.span_seconds.is_some()
         || weekdays.count_ones() > 1 && facts.weekdays.iter().all(|weekday| weekday.week.is_none())
         || facts.month_days.len() > 1 && facts.next_month.is_none()
 }

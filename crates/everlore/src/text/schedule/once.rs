@@ -13,6 +13,29 @@ use super::trouble::Trouble;
 /// Minute of the day when a day is named without a time.
 const DEFAULT_MINUTE: u16 = 9 * 60;
 
+/// Takes the time of day of `now` for "this time tomorrow"; "this time next week" is the same weekday.
+pub(super) fn take_time_of(
+    now: &Zoned,
+    facts: &mut Facts,
+    times: &mut Times,
+) -> Result<(), Trouble> {
+    if !times.single.is_empty()
+        || times.window.is_some()
+        || facts.offset.is_some()
+        || facts.zone.is_some()
+    {
+        return Err(Trouble::SeveralTimes);
+    }
+    let minute = now.hour() as u16 * 60 + now.minute() as u16;
+    times.single.push(ResolvedTime { minute, first: 0, is_midnight: false, is_default: false });
+    if facts.weekdays.is_empty()
+        && let Some(weeks) = facts.week.take()
+    {
+        facts.day = weeks.checked_mul(7);
+    }
+    Ok(())
+}
+
 /// Returns the moment that a phrase names.
 pub(super) fn moment_of(
     facts: &Facts,
@@ -108,10 +131,10 @@ fn from_now(
     match time {
         Some(time) => at(day.date(), time.minute, zone),
         None if offset.is_dated => at(day.date(), DEFAULT_MINUTE, zone),
-        None => Ok(day
-            .timestamp()
-            .saturating_add(offset.seconds.seconds())
-            .map_err(|_| Trouble::Past)?),
+        None => {
+            let at = day.timestamp().saturating_add(offset.seconds.seconds());
+            at.map_err(|_| Trouble::Past).and_then(|at| future(at, now))
+        }
     }
 }
 
@@ -131,6 +154,9 @@ pub(super) fn date(facts: &Facts, today: Date) -> Result<Option<Date>, Trouble> 
         days.push(today.checked_add(span).map_err(|_| Trouble::Past)?);
     }
     days.extend(facts.day.map(|shift| today.saturating_add(i64::from(shift).days())));
+    days.extend(facts.day_after.map(|(set, after)| {
+        weekday_date(set, None, today).saturating_add(i64::from(after).days())
+    }));
     for (year, month, day) in &facts.dates {
         let year = year.or(facts.next_year.map(|shift| today.year() + i16::from(shift)));
         days.push(dated(year, *month, *day, today)?);
@@ -159,6 +185,14 @@ fn by_weekday(facts: &Facts, mut days: Vec<Date>, today: Date) -> Result<Option<
             return Err(Trouble::SeveralTimes);
         }
         match days.first() {
+            // 这周五和下周五: two days.
+            Some(day)
+                if weekday.week.is_some()
+                    && facts.weekdays.len() > 1
+                    && *day != weekday_date(weekday.set, weekday.week, today) =>
+            {
+                return Err(Trouble::SeveralTimes);
+            }
             Some(day) if has_weekday(weekday.set, *day) => {}
             Some(day) => return Err(Trouble::Contradiction(day.strftime("%A %F").to_string())),
             None => days.push(weekday_date(weekday.set, weekday.week.or(facts.week), today)),

@@ -46,6 +46,13 @@ pub(super) enum Part {
     /// Days from today.
     Day(i8),
     Offset(Offset),
+    /// Days after a weekday or another day: three weeks from Friday.
+    DayAfter {
+        set: u8,
+        days: i32,
+    },
+    /// The time of day at which the phrase is said.
+    SameTime,
     Clock(ClockTime),
     OfDay {
         part: PartOfDay,
@@ -65,7 +72,10 @@ pub(super) enum Part {
     Span {
         days: i32,
         months: i32,
+        seconds: i64,
     },
+    /// 之前 after the day that ends a recurrence.
+    UntilSuffix,
     /// end of the month, without "every".
     MonthEdge(i8),
     /// Word that names no certain time.

@@ -235,6 +235,9 @@ fn half_more(c: &mut Cursor<'_>) -> Option<()> {
 pub(super) fn offset(c: &mut Cursor<'_>) -> Option<Part> {
     c.attempt(|c| {
         let is_led = c.eat(Word::In) || c.eat(Word::Within);
+        if is_led && let Some(offset) = c.attempt(hours_and_minutes) {
+            return Some(Part::Offset(offset));
+        }
         let mut offset = duration(c)?;
         while let Some(more) = c.attempt(|c| {
             c.eat(Word::And);
@@ -246,6 +249,41 @@ pub(super) fn offset(c: &mut Cursor<'_>) -> Option<Part> {
         let has_suffix = c.eat(Word::Later) || c.eat(Word::FromToday) || (!is_led && later_word(c));
         (is_led || has_suffix).then_some(Part::Offset(Offset { is_dated, ..offset }))
     })
+}
+
+/// Reads "1h30" or "1:30" after "in", which is a length and no time of day.
+fn hours_and_minutes(c: &mut Cursor<'_>) -> Option<Offset> {
+    let (
+        Word::Number { value: hours @ 0..=99, .. },
+        Word::Colon,
+        Word::Number { value, digits: 2 },
+    ) = (c.peek(0), c.peek(1), c.peek(2))
+    else {
+        return None;
+    };
+    c.at += 3;
+    let is_length =
+        c.is_glued(0) && value < 60 || matches!(c.peek(0), Word::End | Word::Comma | Word::Task);
+    is_length.then(|| Offset { seconds: i64::from(hours * 3600 + value * 60), ..Offset::default() })
+}
+
+/// Reads "three weeks from Friday", "10 days after tomorrow", "a week on Thursday".
+pub(super) fn days_after(c: &mut Cursor<'_>) -> Option<Part> {
+    let Offset { months: 0, days, seconds: 0, .. } = duration(c)? else { return None };
+    let is_from = c.eat(Word::From);
+    let is_after = !is_from && c.peek(0) == Word::Event && c.width(0) == 5 && c.eat(Word::Event);
+    // "a week on Thursday" counts from it; "a week on Thursdays" does not.
+    (is_from || is_after || days % 7 == 0 && c.eat(Word::On)).then_some(())?;
+    c.eat_any(&[Word::This, Word::The]);
+    let part = match c.peek(0) {
+        Word::Day(shift) => Part::Day(i8::try_from(days + i32::from(shift)).ok()?),
+        Word::Weekdays { set, is_recurring: false } if set.count_ones() == 1 => {
+            Part::DayAfter { set, days }
+        }
+        _ => return None,
+    };
+    c.at += 1;
+    Some(part)
 }
 
 /// Reads "later" after a duration, which alone would be vague.

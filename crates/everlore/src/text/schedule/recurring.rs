@@ -30,6 +30,7 @@ pub(super) fn rule_of(
         || facts.next_year.is_some()
         || facts.offset.is_some()
         || facts.month_edge.is_some()
+        || facts.day_after.is_some()
         || facts.weekdays.iter().any(|w| w.week.is_some())
         || facts.dates.iter().any(|d| d.0.is_some());
     if has_single_day {
@@ -48,7 +49,7 @@ pub(super) fn rule_of(
         slots.push(TimeSlot { days: pattern(facts, weekdays)?, minutes });
     }
     let slots = slots.into_iter().flat_map(split_midnight).collect();
-    let mut rule = CalendarRule { slots, zone, start: facts.start, until: facts.until };
+    let mut rule = CalendarRule { slots, zone, start: facts.start, until: facts.until, end: None };
     bound(&mut rule, facts, now)?;
     anchor(&mut rule, now)?;
     rule.runs(now, 1).first().ok_or(Trouble::NoSuchDate(date_text(facts)))?;
@@ -79,6 +80,9 @@ fn with_days_of_start(facts: &Facts) -> Facts {
 
 /// Ends a rule after its span: "for 5 days" has five days with runs, today among them if its first run is still to come.
 fn bound(rule: &mut CalendarRule, facts: &Facts, now: &Zoned) -> Result<(), Trouble> {
+    if let Some(seconds) = facts.span_seconds {
+        rule.end = now.timestamp().checked_add(seconds.seconds()).ok();
+    }
     let Some((days, months)) = facts.span else { return Ok(()) };
     if rule.until.is_some() {
         return Err(Trouble::SeveralTimes);
@@ -108,7 +112,10 @@ pub(super) fn interval_minutes(facts: &Facts) -> Option<u32> {
 /// Returns the seconds of an interval that no wall clock holds: it counts from now.
 fn free_interval(facts: &Facts, times: &Times) -> Result<Option<i64>, Trouble> {
     if let Some((seconds, _)) = facts.every.iter().find(|e| e.1 == Unit::Second) {
-        let is_pure = facts.every.len() == 1 && times.single.is_empty();
+        let is_pure = facts.every.len() == 1
+            && times.single.is_empty()
+            && facts.span_seconds.is_none()
+            && facts.span.is_none();
         return if is_pure && *seconds > 0 {
             Ok(Some(i64::from(*seconds)))
         } else {
@@ -125,7 +132,9 @@ fn free_interval(facts: &Facts, times: &Times) -> Result<Option<i64>, Trouble> {
     } else {
         60u32.is_multiple_of(minutes)
     };
-    if is_regular || times.window.is_some() {
+    // A length in minutes that an hour does not hold counts from its start: every 90 minutes starting at 8.
+    let is_phased = facts.starts_at_time && MINUTES_PER_DAY.is_multiple_of(minutes);
+    if is_regular || is_phased || times.window.is_some() {
         return Ok(None);
     }
     let is_pure = facts.weekdays.is_empty()
@@ -137,6 +146,8 @@ fn free_interval(facts: &Facts, times: &Times) -> Result<Option<i64>, Trouble> {
         && facts.dates.is_empty()
         && facts.nth.is_empty()
         && facts.past_hour.is_none()
+        && facts.span_seconds.is_none()
+        && facts.span.is_none()
         && facts.until.is_none();
     if is_pure { Ok(Some(i64::from(minutes) * 60)) } else { Err(Trouble::WhichTimes) }
 }
@@ -188,6 +199,14 @@ fn minutes_of(
         minutes.dedup();
         return Ok(minutes);
     };
+    if let ([start], true, None) = (single, facts.starts_at_time, window)
+        && facts.past_hour.is_none()
+        && facts.start.is_none()
+        && MINUTES_PER_DAY.is_multiple_of(step)
+    {
+        let first = u32::from(start.minute) % step;
+        return Ok((first..MINUTES_PER_DAY).step_by(step as usize).map(|m| m as u16).collect());
+    }
     if !single.is_empty() {
         return Err(Trouble::SeveralTimes);
     }

@@ -52,6 +52,9 @@ pub(crate) struct CalendarRule {
     pub(crate) start: Option<Date>,
     /// Last day.
     pub(crate) until: Option<Date>,
+    /// Last moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) end: Option<Timestamp>,
 }
 
 /// Times on the days of one pattern.
@@ -145,7 +148,7 @@ fn cron_runs(cron: &str, now: &Zoned, count: usize) -> Vec<Zoned> {
 impl CalendarRule {
     fn cron(&self, zone: &TimeZone) -> Option<String> {
         let [slot] = &self.slots[..] else { return None };
-        let is_open = self.start.is_none() && self.until.is_none();
+        let is_open = self.start.is_none() && self.until.is_none() && self.end.is_none();
         if is_open && self.zone == *zone { cron_text::cron_line(slot) } else { None }
     }
 
@@ -156,11 +159,16 @@ impl CalendarRule {
         let first = self.start.unwrap_or(today).max(today).yesterday().unwrap_or(today);
         let mut runs: BTreeSet<Timestamp> = BTreeSet::new();
         for day in first.series(1.day()).take(MAX_DAYS_AHEAD) {
-            if self.until.is_some_and(|until| day > until) || runs.len() > count {
+            let is_over = self.end.is_some_and(|end| {
+                moment(day, 0, &self.zone).is_some_and(|midnight| midnight > end)
+            });
+            if is_over || self.until.is_some_and(|until| day > until) || runs.len() > count {
                 break;
             }
             if self.start.is_none_or(|start| day >= start) {
-                runs.extend(self.moments_of(day).filter(|at| *at > now.timestamp()));
+                let is_between =
+                    |at: &Timestamp| *at > now.timestamp() && self.end.is_none_or(|end| *at <= end);
+                runs.extend(self.moments_of(day).filter(is_between));
             }
         }
         let in_zone = |at: Timestamp| at.to_zoned(now.time_zone().clone());

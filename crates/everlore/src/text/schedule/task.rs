@@ -1,11 +1,14 @@
 //! The words of a phrase that are not about time: the task, and words that should have been understood.
 
+use super::clauses::TaskClause;
 use super::lexer::{Token, is_han};
 use super::part::Placed;
 use super::word::{Unit, Word};
 
 /// Returns the tokens that parts have taken, and the small words beside them.
-pub(super) fn taken(tokens: &[Token], parts: &[Placed]) -> Vec<bool> {
+///
+/// The words of `clause` belong to the task.
+pub(super) fn taken(tokens: &[Token], parts: &[Placed], clause: Option<TaskClause>) -> Vec<bool> {
     let mut taken = vec![false; tokens.len()];
     for part in parts {
         taken[part.first..part.end].fill(true);
@@ -18,9 +21,18 @@ pub(super) fn taken(tokens: &[Token], parts: &[Placed]) -> Vec<bool> {
     for at in 1..tokens.len() {
         let ends_phrase = matches!(
             tokens[at].word,
-            Word::Of | Word::Measure | Word::Time | Word::OClock | Word::Sharp | Word::Dot
+            Word::Of
+                | Word::ThatDay
+                | Word::Measure
+                | Word::Time
+                | Word::OClock
+                | Word::Sharp
+                | Word::Dot
         );
         taken[at] |= taken[at - 1] && ends_phrase;
+    }
+    if let Some(clause) = clause {
+        taken[clause.first..clause.end].fill(false);
     }
     taken
 }
@@ -45,9 +57,9 @@ fn is_glue(word: Word) -> bool {
     )
 }
 
-/// Returns the first word about time that no part has taken.
-pub(super) fn leftover(tokens: &[Token], taken: &[bool]) -> Option<usize> {
-    (0..tokens.len()).find(|at| !taken[*at] && is_about_time(tokens, taken, *at))
+/// Iterates over the words about time that no part has taken.
+pub(super) fn leftovers(tokens: &[Token], taken: &[bool]) -> impl Iterator<Item = usize> {
+    (0..tokens.len()).filter(|at| !taken[*at] && is_about_time(tokens, taken, *at))
 }
 
 /// Returns `true` if an untaken token speaks of time.
@@ -94,6 +106,9 @@ fn is_time_word(word: Word) -> bool {
             | Word::Vague
             | Word::OnTheHour
             | Word::OnTheHalfHour
+            | Word::SameTime
+            | Word::PeriodEdge { .. }
+            | Word::AfterNextSuffix
             | Word::Zone(_)
             | Word::Between
             | Word::Number { value: 1990..=2099, digits: 4 }
@@ -134,7 +149,9 @@ impl Neighbourhood {
         match word {
             // "Friday week" is a week after Friday.
             Word::Unit(Unit::Week) => {
-                is_counted || matches!(self.before, Word::Weekdays { .. } | Word::Day(_))
+                is_counted
+                    || matches!(self.before, Word::Weekdays { .. } | Word::Day(_))
+                    || matches!(self.after, Word::Number { .. })
             }
             Word::Unit(_) => is_counted,
             Word::HourMark
@@ -164,10 +181,17 @@ impl Neighbourhood {
                 self.is_after_part && self.is_glued
             }
             Word::About => matches!(self.after, Word::Number { .. }),
-            Word::ShortZone(_) | Word::Time => self.is_after_part,
+            Word::ShortZone(_) | Word::CityZone(_) | Word::Time => self.is_after_part,
+            // 纽约早上9点: the zone of the time, perhaps.
+            Word::PlaceZone(_) => self.is_before_part && self.begins_clause(),
+            Word::Past => {
+                self.is_after_part || matches!(self.before, Word::Number { .. } | Word::Unit(_))
+            }
             Word::Any => names_day || matches!(self.after, Word::Part { .. }),
             Word::FromEnd(_) => names_day || self.after == Word::Measure,
+            Word::Next if matches!(self.before, Word::Weekdays { .. }) => true,
             Word::Next | Word::This | Word::AfterNext => names_day || self.after == Word::MonthMark,
+            Word::ThatDay => true,
             Word::Last => names_day,
             Word::Or | Word::Within => self.is_after_part && self.is_before_part,
             Word::Colon => {
@@ -178,10 +202,24 @@ impl Neighbourhood {
         }
     }
 
+    fn precedes_zone(&self) -> bool {
+        matches!(self.after, Word::CityZone(_) | Word::ShortZone(_) | Word::Zone(_))
+    }
+
+    fn begins_clause(&self) -> bool {
+        matches!(self.before, Word::End | Word::Comma | Word::Punctuation | Word::Filler)
+    }
+
     /// Returns `true` if a number may be an hour or a count: "Friday 5 pushups".
     fn makes_hour(&self, word: Word) -> bool {
+        // "9 to 5 every hour", "8 every morning": hours, unless words of the task lead to them.
+        let is_range = (matches!(self.after, Word::To | Word::Dash) || self.is_before_part)
+            && self.before == Word::End;
         matches!(word, Word::Number { value: 0..=24, .. })
-            && (self.is_after_part || self.before == Word::Comma)
+            && (self.is_after_part
+                || self.before == Word::Comma
+                || is_range
+                || self.precedes_zone())
     }
 
     /// Returns `true` if a number is the hour of a part of the day: "8 in the evening".

@@ -128,8 +128,9 @@ impl TimeReader {
             }
             return Ok(());
         }
+        // 早上和晚上8点: which hour of the morning is not said.
         if let Some(Placed { part: Part::OfDay { .. }, end, .. }) = before
-            && end == placed.first
+            && (end == placed.first || end + 1 == placed.first && is_clock_near(parts, index))
             && self.pending.is_some_and(|pending| !pending.is_used)
         {
             return Err(Trouble::WhichTimes);
@@ -235,6 +236,12 @@ impl TimeReader {
 fn is_next_clock(parts: &[Placed], index: usize) -> bool {
     let next = parts.get(index + 1);
     next.is_some_and(|next| matches!(next.part, Part::Clock(_)) && next.first == parts[index].end)
+}
+
+/// Returns `true` if an hour follows a part of the day, with one small word between them at most.
+fn is_clock_near(parts: &[Placed], index: usize) -> bool {
+    let next = parts.get(index + 1);
+    next.is_some_and(|p| matches!(p.part, Part::Clock(_)) && p.first - parts[index].end <= 1)
 }
 
 /// Returns `true` for hours that a part of the day is said of together with am or pm: 5pm tonight.

@@ -25,6 +25,10 @@ pub(super) enum Trouble {
     /// Midnight of which end of the day.
     WhichMidnight,
     Choice(String),
+    /// The phrase ends or moves a reminder.
+    Cancels(String),
+    /// A time may belong to the task or to the schedule.
+    SeveralMeanings(String),
 }
 
 impl Trouble {
@@ -51,6 +55,13 @@ impl Trouble {
             }
             Self::WhichMidnight => "\"midnight\" could begin or end that day".to_owned(),
             Self::Choice(word) => format!("\"{word}\" leaves the choice open"),
+            Self::Cancels(word) => format!(
+                "\"{word}\" asks to end or change a reminder, which makes no schedule; `schedule list` shows \
+                 them, `schedule rm` removes one"
+            ),
+            Self::SeveralMeanings(word) => {
+                format!("\"{word}\" could belong to the schedule or to the task")
+            }
         }
     }
 
@@ -70,6 +81,10 @@ impl Trouble {
             Self::SeveralTimes => "提到了多个时间，不清楚是哪一个".to_owned(),
             Self::WhichMidnight => "不清楚是当天开始还是结束的午夜".to_owned(),
             Self::Choice(word) => format!("“{word}”没有确定选哪一个"),
+            Self::Cancels(word) => format!(
+                "“{word}”是要取消或更改提醒，不会新建日程；用 `schedule list` 查看，用 `schedule rm` 删除"
+            ),
+            Self::SeveralMeanings(word) => format!("不清楚“{word}”属于提醒时间还是提醒内容"),
         }
     }
 }

@@ -130,6 +130,12 @@ pub(super) enum Word {
     Holiday(i8, i8),
     /// time after a city; 时间.
     Time,
+    /// this time, 这个时候: the time of day at which the phrase is said.
+    SameTime,
+    /// 那天, 当天 after the day that it repeats.
+    ThatDay,
+    /// after next behind a week, a month or a weekday.
+    AfterNextSuffix,
     Zone(&'static str),
     /// City after "in", which names a zone only right behind a time: 9am in Tokyo.
     CityZone(&'static str),
@@ -137,6 +143,8 @@ pub(super) enum Word {
     ShortZone(&'static str),
     /// Name that stands for its zone only between a time and the end or a day: 9am Pacific.
     BareZone(&'static str),
+    /// City in Chinese, which may name a zone right before a time: 纽约早上9点.
+    PlaceZone(&'static str),
     /// on the hour, 整点.
     OnTheHour,
     /// on the half hour.

@@ -159,5 +159,9 @@ pub(super) fn zones_behind_times() -> impl Iterator<Item = (String, Word)> {
         let region = names.split('|').find(|name| REGIONS.contains(name))?;
         Some((region.to_owned(), Word::BareZone(zone)))
     });
-    short.chain(cities).chain(regions)
+    let places = CITIES.iter().flat_map(|(names, zone)| {
+        let han = names.split('|').filter(|name| !name.is_ascii());
+        han.map(|name| (name.to_owned(), Word::PlaceZone(zone)))
+    });
+    short.chain(cities).chain(regions).chain(places)
 }
