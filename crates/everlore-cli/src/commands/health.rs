@@ -102,7 +102,7 @@ fn heartbeat_line(heartbeat: &HeartbeatStatus, cx: &CliContext) -> String {
     let job = |job: &everlore::engine::HeartbeatJobStatus| {
         let last = job.last.as_ref().map(|run| format_minute(run.at, &cx.now()));
         let state = if job.on { last.as_deref().unwrap_or("never") } else { "off" };
-        format!("{} {}", job.job, translate(state))
+        format!("{} {}", translate(job.job.as_str()), translate(state))
     };
     let jobs: Vec<String> = heartbeat.jobs.iter().map(job).collect();
     let state = if heartbeat.enabled { "on" } else { "off by the settings" };

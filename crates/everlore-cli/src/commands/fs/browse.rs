@@ -9,9 +9,10 @@ use everlore::{
 
 use crate::{
     CliContext, Exit, Output, Result,
+    messages::translate,
     render::{
-        TITLE_CELLS, format_bytes, new_table, render_list, render_table, sanitize_for_agent,
-        truncate_width,
+        TITLE_CELLS, format_bytes, new_table, pad_width, render_list, render_table,
+        sanitize_for_agent, truncate_width,
     },
     times::format_age,
 };
@@ -206,10 +207,14 @@ impl FsStatusArgs {
             ("changes", status.changes),
             ("erased", status.erased),
         ] {
-            out.line(&format!("{label:12} {count}"))?;
+            out.line(&format!("{} {count}", pad_width(&translate(label), 12)))?;
         }
         let model = status.model.as_deref().unwrap_or("none; recall by words only");
-        out.line(&format!("{:12} {}", "embedder", sanitize_for_agent(model)))?;
+        out.line(&format!(
+            "{} {}",
+            pad_width(&translate("embedder"), 12),
+            sanitize_for_agent(&translate(model))
+        ))?;
         Ok(Exit::Done)
     }
 }

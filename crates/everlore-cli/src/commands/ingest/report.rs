@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     CliError, Exit, Output, Result,
+    messages::translate,
     render::{pluralize, sanitize},
 };
 
@@ -127,29 +128,30 @@ impl IngestSummary {
             match outcome {
                 IngestOutcome::Ingested(report) => {
                     if let Some(changes) = describe_changes(report) {
-                        out.line(&format!("{path}: {changes}"))?;
+                        out.line(&format!("{path}: {}", translate(&changes)))?;
                     }
                 }
                 IngestOutcome::Failed(CliError::Reported(error)) => {
-                    out.line(&format!("{path}: failed, {}; {}", error.message, error.hint))?;
+                    let failed = format!("failed, {}; {}", error.message, error.hint);
+                    out.line(&format!("{path}: {}", translate(&failed)))?;
                 }
                 IngestOutcome::Failed(CliError::BrokenPipe) => {
-                    out.line(&format!("{path}: failed"))?
+                    out.line(&format!("{path}: {}", translate("failed")))?
                 }
                 IngestOutcome::Skipped(reason) => {
                     skipped += 1;
                     if skipped <= MAX_LISTED_SKIPS {
-                        out.line(&format!("{path}: skipped, {reason}"))?;
+                        out.line(&format!("{path}: {}", translate(&format!("skipped, {reason}"))))?;
                     }
                 }
             }
         }
         if skipped > MAX_LISTED_SKIPS {
-            out.line(&format!("and {} more skipped", skipped - MAX_LISTED_SKIPS))?;
+            out.say(&format!("and {} more skipped", skipped - MAX_LISTED_SKIPS))?;
         }
-        out.line(&self.summary_line(totals))?;
+        out.say(&self.summary_line(totals))?;
         if let Some(run) = self.undoable_run() {
-            out.line(&format!("undo with: everlore memory undo --run {run}"))?;
+            out.say(&format!("undo with: everlore memory undo --run {run}"))?;
         }
         Ok(())
     }

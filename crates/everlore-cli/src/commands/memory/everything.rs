@@ -82,16 +82,16 @@ fn print_report(report: &RemovalReport, out: &mut Output) -> Result<Exit> {
         out.note("there is nothing of that owner");
     }
     for scope in &report.scopes {
-        out.line(&scope_line(report, scope))?;
+        out.say(&scope_line(report, scope))?;
         if let Some(run) = &scope.run {
             let ScopeRemoval { agent, user, .. } = scope;
-            out.line(&format!(
+            out.say(&format!(
                 "undo with: everlore --agent {agent} --user {user} memory undo --run {run}"
             ))?;
         }
         scope.vaults.iter().filter_map(vault_note).for_each(|note| out.note(&note));
     }
-    out.line(&format!("stays: {}", report.stays.join("; ")))?;
+    out.say(&format!("stays: {}", report.stays.join("; ")))?;
     for name in &report.backups {
         out.note(&format!(
             "warning: the backup {name} still holds the texts; delete it when you no longer need it"
