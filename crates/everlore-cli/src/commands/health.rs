@@ -6,7 +6,7 @@ use everlore::engine::{HealthReport, HealthSeverity, HealthStatus, HeartbeatStat
 use crate::{
     CliContext, Exit, Output, Result,
     messages::translate,
-    render::{format_bytes, pluralize, sanitize},
+    render::{format_bytes, pad_width, pluralize, sanitize},
     times::format_minute,
 };
 
@@ -116,7 +116,7 @@ fn print_warnings(report: &HealthReport, out: &mut Output) -> Result<()> {
             HealthSeverity::Note => translate("note"),
         };
         let (about, message) = (translate(warning.about), translate(&warning.message));
-        out.line(&format!("{mark:<7}   {about}: {}", sanitize(&message)))?;
+        out.line(&format!("{}   {about}: {}", pad_width(&mark, 7), sanitize(&message)))?;
         out.line(&format!("          {}", translate(&warning.advice)))?;
     }
     if report.warnings.is_empty() {

@@ -86,7 +86,7 @@ impl Takes {
                 Self::Number => is_number(value),
                 Self::Job => HeartbeatJob::ALL.iter().any(|job| job.as_str() == value),
                 Self::Command => value.starts_with("everlore ") || !is_sentence(value),
-                Self::Words => !is_sentence(value),
+                Self::Words => value.trim() == value && !is_sentence(value),
                 Self::Message | Self::Anything => true,
             }
     }

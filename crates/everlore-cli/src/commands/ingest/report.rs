@@ -128,7 +128,7 @@ impl IngestSummary {
             match outcome {
                 IngestOutcome::Ingested(report) => {
                     if let Some(changes) = describe_changes(report) {
-                        out.line(&format!("{path}: {}", translate(&changes)))?;
+                        out.line(&format!("{path}: {changes}"))?;
                     }
                 }
                 IngestOutcome::Failed(CliError::Reported(error)) => {
@@ -186,15 +186,20 @@ fn describe_changes(report: &IngestReport) -> Option<String> {
         (report.left_out, "forgotten before"),
     ];
     let changes = numbers.iter().filter(|(number, _)| *number > 0);
-    let mut parts: Vec<String> =
-        changes.map(|(number, label)| format!("{number} {label}")).collect();
+    let mut parts: Vec<String> = changes
+        .map(|(number, label)| translate(&format!("{number} {label}")).into_owned())
+        .collect();
     if report.added + report.removed == 0 && report.note.is_none() {
         return None;
     }
     parts.insert(
         0,
-        format!("{}, {}", report.format.as_str(), pluralize(report.chunks, "chunk", "chunks")),
+        format!(
+            "{}, {}",
+            report.format.as_str(),
+            translate(&pluralize(report.chunks, "chunk", "chunks"))
+        ),
     );
-    parts.extend(report.note.clone());
+    parts.extend(report.note.as_deref().map(|note| translate(note).into_owned()));
     Some(parts.join(", "))
 }
