@@ -157,6 +157,7 @@ fn sentences_with_the_form_of_a_count_are_not_counts() {
             "用它自己的命令启动它；如果它在别处，请检查 [chat] 里的 base_url",
         ),
         ("there is no text", "没有写内容"),
+        ("the following required arguments were not provided:\n  <ID>", "缺少必需的参数：\n  <ID>"),
         (
             "give the text to remember as an argument or on standard input",
             "请把要记住的内容写成参数，或从标准输入给出",
