@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{
+    Args, Parser, Subcommand,
+    builder::{PossibleValue, PossibleValuesParser},
+};
 use everlore::config::StoreUrl;
 
 use crate::{
@@ -10,6 +13,7 @@ use crate::{
         self, embed::EmbedCommand, layer::LayerCommand, memory::MemoryCommand,
         schedule::ScheduleCommand,
     },
+    messages::LANGUAGE_NAMES,
     output::ColorChoice,
 };
 
@@ -63,7 +67,7 @@ pub(crate) struct GlobalArgs {
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
     /// Language of help, messages and errors: en or zh [default: from the settings, then the locale]
-    #[arg(long, global = true, value_name = "LANGUAGE", value_parser = ["en", "zh"], hide_possible_values = true)]
+    #[arg(long, global = true, value_name = "LANGUAGE", value_parser = languages(), hide_possible_values = true)]
     pub(crate) lang: Option<String>,
     /// Use of colours: auto, always or never
     #[arg(
@@ -75,6 +79,14 @@ pub(crate) struct GlobalArgs {
         hide_possible_values = true
     )]
     pub(crate) color: ColorChoice,
+}
+
+/// Returns the values of `--lang`.
+fn languages() -> PossibleValuesParser {
+    let value = |(name, others): (&'static str, &'static [&'static str])| {
+        PossibleValue::new(name).aliases(others.iter().copied())
+    };
+    PossibleValuesParser::new(LANGUAGE_NAMES.map(value))
 }
 
 /// Address of a database on the command line; its password is in no `Debug`.

@@ -1,10 +1,11 @@
 //! Help of the program: the commands in groups, the daily ones first, in the chosen language.
 
 use clap::{Command, CommandFactory};
+use unicode_width::UnicodeWidthStr;
 
 use crate::{
     cli::Cli,
-    messages::{is_chinese, translate},
+    messages::{is_chinese, translate, translate_help},
     output::terminal_width,
     text_width::wrap,
 };
@@ -70,6 +71,12 @@ pub(crate) const GROUPS: [(&str, &[&str]); 5] = [
     ),
 ];
 
+/// Widest line of help.
+const MAX_WIDTH: usize = 100;
+
+/// Column of a text below its option, as clap indents it.
+const NEXT_LINE_COLUMN: usize = 10;
+
 /// Words of clap in help and errors, which it writes itself, and their Chinese.
 const CLAP_WORDS: [(&str, &str); 20] = [
     ("Usage: ", "用法："),
@@ -96,23 +103,83 @@ const CLAP_WORDS: [(&str, &str); 20] = [
 
 /// Returns the command line with its help in the chosen language.
 pub(crate) fn command() -> Command {
-    let command = if is_chinese() { translated(Cli::command()) } else { Cli::command() };
+    // Clap counts characters and not cells: Chinese help is wrapped when its words are in it.
+    let command =
+        if is_chinese() { translated(Cli::command()).term_width(0) } else { Cli::command() };
     let template = root_template(&command);
     command.help_template(template)
 }
 
-/// Returns help or an error of clap with the words that clap writes itself in the chosen language.
+/// Returns help or an error of clap with the words that clap writes itself in the chosen language, wrapped by cells.
 pub(crate) fn translate_clap(text: String) -> String {
     if !is_chinese() {
         return text;
     }
-    CLAP_WORDS.iter().fold(text, |text, (english, chinese)| text.replace(english, chinese))
+    let text =
+        CLAP_WORDS.iter().fold(text, |text, (english, chinese)| text.replace(english, chinese));
+    let width = help_width();
+    let lines = text.split('\n').flat_map(|line| wrap_help(&translate_value(line), width));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn help_width() -> usize {
+    terminal_width().unwrap_or(MAX_WIDTH).min(MAX_WIDTH)
+}
+
+/// Translates the help of a possible value, `- name: help`, which clap takes from the type of the value.
+fn translate_value(line: &str) -> String {
+    match line.trim_start().strip_prefix("- ").and_then(|value| value.split_once(": ")) {
+        Some((_, help)) => {
+            let head = line.len() - help.trim_start().len();
+            format!("{}{}", &line[..head], translate_help(help.trim_start()))
+        }
+        None => line.to_owned(),
+    }
+}
+
+/// Wraps a line of help by cells. What follows goes below the text beside an option, not below the option.
+fn wrap_help(line: &str, width: usize) -> Vec<String> {
+    let (head, body) = split_help(line);
+    let column = visible_width(head);
+    if body.contains('\x1b') || column + body.width() <= width {
+        return vec![line.to_owned()];
+    }
+    let (mut lines, column) = if column * 2 > width {
+        (vec![head.trim_end().to_owned()], NEXT_LINE_COLUMN)
+    } else {
+        (Vec::new(), column)
+    };
+    let rows = wrap(body, width.saturating_sub(column).max(20));
+    for (number, row) in rows.iter().enumerate() {
+        if number == 0 && lines.is_empty() {
+            lines.push(format!("{head}{row}"));
+        } else {
+            lines.push(format!("{:column$}{row}", ""));
+        }
+    }
+    lines
+}
+
+/// Splits a line of help into an option with the blanks after it, and its text.
+fn split_help(line: &str) -> (&str, &str) {
+    let start = line.len() - line.trim_start().len();
+    let gap = line[start..].find("  ").map(|at| start + at);
+    let body = gap.map_or(start, |gap| line.len() - line[gap..].trim_start().len());
+    line.split_at(body)
+}
+
+/// Returns the width of a text without its colours.
+fn visible_width(text: &str) -> usize {
+    let mut parts = text.split('\x1b');
+    let first = parts.next().map_or(0, UnicodeWidthStr::width);
+    let rest = parts.map(|part| part.split_once('m').map_or(0, |(_, shown)| shown.width()));
+    first + rest.sum::<usize>()
 }
 
 /// Translates what a command and its options say, and its subcommands.
 fn translated(command: Command) -> Command {
-    let about = command.get_about().map(|about| translate(&about.to_string()).into_owned());
-    let long = command.get_long_about().map(|about| translate(&about.to_string()).into_owned());
+    let about = command.get_about().map(|about| translate_help(&about.to_string()));
+    let long = command.get_long_about().map(|about| translate_help(&about.to_string()));
     let command = match about {
         Some(about) => command.about(about),
         None => command,
@@ -125,8 +192,8 @@ fn translated(command: Command) -> Command {
 }
 
 fn translated_arg(arg: clap::Arg) -> clap::Arg {
-    let help = arg.get_help().map(|help| translate(&help.to_string()).into_owned());
-    let long = arg.get_long_help().map(|help| translate(&help.to_string()).into_owned());
+    let help = arg.get_help().map(|help| translate_help(&help.to_string()));
+    let long = arg.get_long_help().map(|help| translate_help(&help.to_string()));
     let arg = match help {
         Some(help) => arg.help(help),
         None => arg,
@@ -168,7 +235,7 @@ fn group(command: &Command, heading: &str, names: &[&str]) -> String {
 /// Writes a command with what it does, wrapped into a column.
 fn entry(name: &str, about: &str) -> String {
     const NAME_CELLS: usize = 16;
-    let width = terminal_width().unwrap_or(100).min(100);
+    let width = help_width();
     let about = wrap(about, width.saturating_sub(NAME_CELLS + 2).max(20));
     let indent = format!("\n{:1$}", "", NAME_CELLS + 2);
     format!(
@@ -202,6 +269,19 @@ mod tests {
         known.sort_unstable();
         assert_eq!(grouped, known);
         assert_eq!(GROUPS[0].1.len(), 10);
+    }
+
+    #[test]
+    fn chinese_help_is_wrapped_by_cells_below_its_text() {
+        let long = "一".repeat(40);
+        let lines = wrap_help(&format!("      \x1b[1m--home\x1b[0m <DIR>  {long}"), 60);
+        assert!(lines.len() == 2 && lines[0].ends_with('一'), "{lines:#?}");
+        assert_eq!(lines[1], format!("{:20}{}", "", "一".repeat(20)));
+        assert!(lines.iter().all(|line| visible_width(line) <= 60), "{lines:#?}");
+        let narrow = wrap_help(&format!("      --a-very-long-option <WITH-VALUE>  {long}"), 40);
+        assert_eq!(narrow[0], "      --a-very-long-option <WITH-VALUE>");
+        assert!(narrow[1].starts_with("          一") && narrow.len() == 4, "{narrow:#?}");
+        assert_eq!(wrap_help("  <ID>  短", 60), ["  <ID>  短"]);
     }
 
     #[test]

@@ -67,6 +67,11 @@ impl Output {
         self.answer_text(value, &format!("{line}\n"))
     }
 
+    /// Answers a program with `value` and people with a text of the program's own words.
+    pub(crate) fn answer_words(&mut self, value: &impl Serialize, text: &str) -> Result<Exit> {
+        self.answer_text(value, &translate(text))
+    }
+
     /// Answers a program with `value` and people with a text.
     pub(crate) fn answer_text(&mut self, value: &impl Serialize, text: &str) -> Result<Exit> {
         if self.json {
@@ -80,6 +85,11 @@ impl Output {
     /// Prints a line of the program's own words, in the chosen language.
     pub(crate) fn say(&mut self, line: &str) -> Result<()> {
         self.line(&translate(line))
+    }
+
+    /// Prints a text of the program's own words, in the chosen language, without adding a line break.
+    pub(crate) fn say_text(&mut self, text: &str) -> Result<()> {
+        self.text(&translate(text))
     }
 
     /// Prints one line as it is.

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::{
     CliContext, Exit, Output, Result, calibration,
+    messages::translate,
     render::{new_table, pluralize, render_table},
 };
 
@@ -25,7 +26,7 @@ pub(super) async fn run(
         let tuning = result.is_change().then(|| (result.tuning, cx.now().timestamp()));
         calibration::save_tuning(&cx.home, &cx.scope, tuning)?;
     }
-    out.answer_text(
+    out.answer_words(
         &json!({ "calibration": result, "kept": saves && result.is_change() }),
         &render_calibration(&result, saves),
     )
@@ -58,8 +59,8 @@ fn render_calibration(result: &Calibration, saves: bool) -> String {
             percent(metrics.silenced),
         ]
     };
-    table.add_row(row("before", &result.before));
-    table.add_row(row("after", &result.after));
+    table.add_row(row(&translate("before"), &result.before));
+    table.add_row(row(&translate("after"), &result.after));
     let end = match (result.improves, saves) {
         (true, true) => {
             "saved for this agent and user; `everlore recall calibrate --reset` goes back"

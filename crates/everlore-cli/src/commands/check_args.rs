@@ -11,7 +11,7 @@ use everlore::{
 };
 use serde::Serialize;
 
-use crate::{CliContext, CliError, Result, render::sanitize};
+use crate::{CliContext, CliError, Result, messages::translate, render::sanitize};
 
 /// Check of a memory; at most one of these options.
 #[derive(Debug, Args)]
@@ -83,7 +83,8 @@ pub(crate) struct CheckedMemoryView<'a> {
 
 /// Formats the status of a check and its reason.
 pub(crate) fn check_status_line(check: &CheckResult) -> String {
-    format!("{}: {}", check.verdict, check.why())
+    let (verdict, why) = (check.verdict.to_string(), check.why().to_string());
+    format!("{}: {}", translate(&verdict), translate(&why))
 }
 
 /// Runs the checks of memories.

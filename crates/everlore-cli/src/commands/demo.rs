@@ -6,7 +6,9 @@ use everlore::{
     store::{JournalQuery, ListOrder, ListQuery},
 };
 
-use crate::{CliContext, CliError, Exit, Output, Result, cli::Cli, render::shell_quote};
+use crate::{
+    CliContext, CliError, Exit, Output, Result, cli::Cli, messages::translate, render::shell_quote,
+};
 
 /// See what Everlore does: a guided tour of a few seconds in a temporary home
 #[derive(Debug, Args)]
@@ -104,13 +106,13 @@ impl DemoArgs {
         for step in STEPS {
             out.line("")?;
             if !step.caption.is_empty() {
-                out.line(&out.dim(&format!("# {}", step.caption)))?;
+                out.line(&out.dim(&format!("# {}", translate(step.caption))))?;
             }
             self.run_step(step, &home, out).await?;
             out.flush()?;
         }
         out.line("")?;
-        out.line(NEXT_STEPS)?;
+        out.say(NEXT_STEPS)?;
         Ok(Exit::Done)
     }
 

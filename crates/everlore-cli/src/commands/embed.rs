@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::{
     CliContext, Exit, Output, Result, input,
+    messages::translate,
     render::{new_table, pluralize, render_table},
 };
 
@@ -52,13 +53,13 @@ impl EmbedCommand {
             out.json(&json!({ "status": status, "made": embedded, "read": reranked }))?;
         } else {
             if let Some(count) = embedded {
-                out.line(&format!("computed {}", pluralize(count, "vector", "vectors")))?;
+                out.say(&format!("computed {}", pluralize(count, "vector", "vectors")))?;
             }
             if let Some(count) = reranked.filter(|_| status.reranker.is_some()) {
                 let texts = pluralize(count, "text", "texts");
-                out.line(&format!("computed token vectors of {texts}"))?;
+                out.say(&format!("computed token vectors of {texts}"))?;
             }
-            out.text(&render_status(&status, &cx.settings.config))?;
+            out.say_text(&render_status(&status, &cx.settings.config))?;
         }
         Ok(Exit::Done)
     }
@@ -72,7 +73,7 @@ async fn print_vector(text: &[String], cx: &CliContext, out: &mut Output) -> Res
         out.json(&embedded)?;
         return Ok(Exit::Done);
     }
-    out.line(&format!("{}, {} dimensions", embedded.model, embedded.dimensions))?;
+    out.say(&format!("{}, {} dimensions", embedded.model, embedded.dimensions))?;
     let numbers: Vec<String> = embedded.vector.iter().map(|it| format!("{it:.4}")).collect();
     out.line(&numbers.join(" "))?;
     Ok(Exit::Done)
@@ -86,7 +87,11 @@ async fn print_providers(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     }
     let mut rows = new_table(&["provider", "runs in", "model in use"]);
     for provider in &providers {
-        rows.add_row([&provider.name, provider.runs, provider.model.as_deref().unwrap_or("")]);
+        rows.add_row([
+            &provider.name,
+            &*translate(provider.runs),
+            provider.model.as_deref().unwrap_or(""),
+        ]);
     }
     out.text(&render_table(rows))?;
     Ok(Exit::Done)

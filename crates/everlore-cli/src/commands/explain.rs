@@ -10,6 +10,7 @@ use everlore::{
 };
 
 use super::check_args::check_status_line;
+use crate::messages::translate;
 use crate::render::{indent, new_table, pluralize, render_table, sanitize};
 
 /// Renders the intent of a query and the confidence of the answer.
@@ -40,7 +41,7 @@ pub(super) fn render_confidence(estimate: &ConfidenceEstimate) -> String {
             return format!("{confidence}, because\n{}", render_features(estimate));
         }
     };
-    format!("{confidence}: {reason}\n")
+    format!("{}: {}\n", translate(&confidence), translate(&reason))
 }
 
 /// Renders each feature with what it adds to the log odds.
@@ -53,7 +54,7 @@ fn render_features(estimate: &ConfidenceEstimate) -> String {
         }
         _ => None,
     };
-    let line = |(words, adds): (String, f64)| format!("   {adds:+.2} {words}\n");
+    let line = |(words, adds): (String, f64)| format!("   {adds:+.2} {}\n", translate(&words));
     features.chain(intent).filter(|(_, adds)| *adds != 0.0).map(line).collect()
 }
 
@@ -112,9 +113,13 @@ fn render_query_signals(intent: &Intent) -> String {
         (intent.sessions.is_some(), "; names a session"),
         (intent.asks_period, "; asks for all of that time"),
     ];
-    let signals = signals.iter().filter(|(set, _)| *set).map(|(_, signal)| (*signal).to_owned());
-    let times = intent.times.iter().map(|(start, end)| format!("; from {start} to {end}"));
-    signals.chain(times).fold(kind.to_owned(), |all, signal| all + &signal)
+    let signals =
+        signals.iter().filter(|(set, _)| *set).map(|(_, signal)| translate(signal).into_owned());
+    let times = intent
+        .times
+        .iter()
+        .map(|(start, end)| translate(&format!("; from {start} to {end}")).into_owned());
+    signals.chain(times).fold(translate(kind).into_owned(), |all, signal| all + &signal)
 }
 
 /// Renders the terms of a hit as a table, then its signals and factors.
@@ -140,7 +145,12 @@ fn render_check(hit: &Hit) -> String {
         CheckStatus::Stale => "; ranked after memories that hold",
         _ => "",
     };
-    format!("   check: {}{rank}\n", sanitize(&check_status_line(check)))
+    format!(
+        "   {}: {}{}\n",
+        translate("check"),
+        sanitize(&check_status_line(check)),
+        translate(rank)
+    )
 }
 
 /// Renders the lexical score and the boosts, added up.
@@ -157,8 +167,11 @@ fn render_signals(hit: &Hit) -> String {
     ];
     // Only a local model reranks.
     let rerank = Some(("words", signals.rerank)).filter(|(_, value)| *value != 0.0);
-    let boosts: String =
-        boosts.iter().chain(&rerank).map(|(name, value)| format!(" + {name} {value:.2}")).collect();
+    let boosts: String = boosts
+        .iter()
+        .chain(&rerank)
+        .map(|(name, value)| format!(" + {} {value:.2}", translate(name)))
+        .collect();
     format!(
         "   bm25 {:.2}, coverage {:.2}\n   lexical {:.2}{boosts} = fused {:.2}\n",
         signals.bm25, signals.coverage, signals.lexical, signals.fused

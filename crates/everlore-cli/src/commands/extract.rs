@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::{
     CliContext, Exit, Output, Result,
+    messages::translate,
     render::{pluralize, sanitize},
 };
 
@@ -72,7 +73,8 @@ fn print_extractions(
     }
     for (scope, extraction) in reports {
         let scope = if all { format!("{scope}, ") } else { String::new() };
-        out.line(&format!("{scope}{}", summarize_extraction(extraction, dry_run)))?;
+        let summary = summarize_extraction(extraction, dry_run);
+        out.line(&format!("{scope}{}", translate(&summary)))?;
         for outcome in &extraction.drafts {
             out.line(&format!("  {}", draft_line(outcome)))?;
         }
@@ -119,6 +121,6 @@ fn draft_line(outcome: &DraftOutcome) -> String {
         DraftFate::Skipped { reason } => ("skipped", Some(reason)),
         DraftFate::Held { verdict, reason, .. } => (verdict.as_str(), Some(reason)),
     };
-    let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
-    format!("{action}: {}{reason}", sanitize(&outcome.statement))
+    let reason = reason.map_or_else(String::new, |reason| format!(" ({})", translate(reason)));
+    format!("{}: {}{reason}", translate(action), sanitize(&outcome.statement))
 }

@@ -6,7 +6,7 @@ use everlore::engine::{HealthReport, HealthSeverity, HealthStatus, HeartbeatStat
 use crate::{
     CliContext, Exit, Output, Result,
     messages::translate,
-    render::{format_bytes, pluralize, sanitize},
+    render::{format_bytes, pad_width, pluralize, sanitize},
     times::format_minute,
 };
 
@@ -102,7 +102,7 @@ fn heartbeat_line(heartbeat: &HeartbeatStatus, cx: &CliContext) -> String {
     let job = |job: &everlore::engine::HeartbeatJobStatus| {
         let last = job.last.as_ref().map(|run| format_minute(run.at, &cx.now()));
         let state = if job.on { last.as_deref().unwrap_or("never") } else { "off" };
-        format!("{} {}", job.job, translate(state))
+        format!("{} {}", translate(job.job.as_str()), translate(state))
     };
     let jobs: Vec<String> = heartbeat.jobs.iter().map(job).collect();
     let state = if heartbeat.enabled { "on" } else { "off by the settings" };
@@ -116,7 +116,7 @@ fn print_warnings(report: &HealthReport, out: &mut Output) -> Result<()> {
             HealthSeverity::Note => translate("note"),
         };
         let (about, message) = (translate(warning.about), translate(&warning.message));
-        out.line(&format!("{mark:<7}   {about}: {}", sanitize(&message)))?;
+        out.line(&format!("{}   {about}: {}", pad_width(&mark, 7), sanitize(&message)))?;
         out.line(&format!("          {}", translate(&warning.advice)))?;
     }
     if report.warnings.is_empty() {

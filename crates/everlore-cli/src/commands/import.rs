@@ -7,6 +7,7 @@ use everlore::engine::{ExternalFormat, FilledLayer, MigrationRequest, MigrationS
 
 use crate::{
     CliContext, Exit, Output, Result,
+    messages::translate,
     render::{pluralize, sanitize, shell_quote},
 };
 
@@ -83,7 +84,7 @@ fn print_import(imported: &MigrationSummary, cx: &CliContext, out: &mut Output) 
     let kinds: Vec<_> =
         report.taken.iter().map(|taken| format!("{} {}", taken.count, taken.kind)).collect();
     let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
-    out.line(&format!(
+    out.say(&format!(
         "{}: {would}imported {}{kinds}, updated {}, unchanged {}, skipped {}",
         report.format,
         report.added(),
@@ -92,19 +93,20 @@ fn print_import(imported: &MigrationSummary, cx: &CliContext, out: &mut Output) 
         report.left_out
     ))?;
     if report.masked > 0 {
-        out.line(&format!("masked {}", pluralize(report.masked, "secret", "secrets")))?;
+        out.say(&format!("masked {}", pluralize(report.masked, "secret", "secrets")))?;
     }
     for older in &report.superseded {
-        out.line(&format!("superseded: {} {}", older.id, sanitize(&older.content)))?;
+        out.say(&format!("superseded: {} {}", older.id, sanitize(&older.content)))?;
     }
-    imported.layers.iter().try_for_each(|layer| out.line(&render_filled_layer(layer)))?;
+    imported.layers.iter().try_for_each(|layer| out.say(&render_filled_layer(layer)))?;
     for skipped in report.skipped.iter().take(MAX_LISTED_SKIPS) {
         out.line(
-            &sanitize(&format!("  {}: {}", skipped.location, skipped.reason)).replace('\n', " "),
+            &sanitize(&format!("  {}: {}", skipped.location, translate(&skipped.reason)))
+                .replace('\n', " "),
         )?;
     }
     if report.left_out > MAX_LISTED_SKIPS {
-        out.line(&format!("  and {} more; --json lists them", report.left_out - MAX_LISTED_SKIPS))?;
+        out.say(&format!("  and {} more; --json lists them", report.left_out - MAX_LISTED_SKIPS))?;
     }
     let Some(run) = report.run.as_ref().filter(|_| !imported.dry_run) else { return Ok(()) };
     for user in &imported.users {
@@ -113,7 +115,7 @@ fn print_import(imported: &MigrationSummary, cx: &CliContext, out: &mut Output) 
         } else {
             format!(" --user {}", shell_quote(user))
         };
-        out.line(&format!("undo with: everlore memory undo --run {run}{option}"))?;
+        out.say(&format!("undo with: everlore memory undo --run {run}{option}"))?;
     }
     Ok(())
 }

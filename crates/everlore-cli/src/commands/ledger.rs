@@ -5,6 +5,7 @@ use everlore::{engine::LedgerReport, store::ModelSpend};
 
 use crate::{
     CliContext, Exit, Output, Result,
+    messages::translate,
     render::{new_table, pluralize, render_table},
 };
 
@@ -23,7 +24,7 @@ impl LedgerArgs {
     /// Prints the ledger.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let report = cx.engine().await?.ledger(&cx.scope, self.days).await?;
-        out.answer_text(&report, &render_ledger(&report))
+        out.answer_words(&report, &render_ledger(&report))
     }
 }
 
@@ -36,7 +37,7 @@ fn render_ledger(report: &LedgerReport) -> String {
         for line in &report.spending {
             rows.add_row(row_cells(&line.day.to_string(), &line.job, &line.spend));
         }
-        rows.add_row(row_cells("all", "", &report.total));
+        rows.add_row(row_cells(&translate("all"), "", &report.total));
         text += &render_table(rows);
     }
     let (today, next, allowance) = (&report.today, &report.next, &report.allowance);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use crate::{CliContext, Exit, Output, Result};
+use crate::{CliContext, Exit, Output, Result, messages::translate};
 
 /// Use a local model, such as all-MiniLM-L6-v2, beside the built-in one
 #[derive(Debug, Subcommand)]
@@ -133,8 +133,8 @@ mod runs {
                 &json!({ "name": name, "model": id, "bytes": bytes, "path": folder, "next": next }),
             )?;
         } else {
-            out.line(&format!("added {name}: {} in {}", format_bytes(bytes), folder.display()))?;
-            out.line(&format!(
+            out.say(&format!("added {name}: {} in {}", format_bytes(bytes), folder.display()))?;
+            out.say(&format!(
                 "test it with `everlore model check {name}`, activate it with `{next}`"
             ))?;
         }
@@ -169,10 +169,8 @@ mod runs {
         } else {
             let result = if works { "works" } else { "does not work: its vectors have no meaning" };
             let triples = SIMILARITY_TRIPLES.len();
-            out.line(&format!("{name} {result} ({correct} of {triples} comparisons correct)"))?;
-            out.line(&format!(
-                "loaded in {load_ms:.0} ms; {text_ms:.1} ms for a text of 20 words"
-            ))?;
+            out.say(&format!("{name} {result} ({correct} of {triples} comparisons correct)"))?;
+            out.say(&format!("loaded in {load_ms:.0} ms; {text_ms:.1} ms for a text of 20 words"))?;
         }
         Ok(Exit::from_success(works))
     }
@@ -223,12 +221,12 @@ mod runs {
         if out.is_json() {
             out.json(&json!({ "in_use": active, "next": next }))?;
         } else {
-            out.line(&format!("{name} is active"))?;
+            out.say(&format!("{name} is active"))?;
             match next {
-                Some("everlore embed switch") => out.line(
+                Some("everlore embed switch") => out.say(
                     "compute the vectors again with `everlore embed switch`; until then recall finds memories by words only",
                 )?,
-                Some(next) => out.line(&format!(
+                Some(next) => out.say(&format!(
                     "compute the token vectors with `{next}`; otherwise each recall computes missing ones and takes longer"
                 ))?,
                 None => {}
@@ -256,7 +254,7 @@ mod runs {
         } else {
             let mut rows = new_table(&["model", "used for"]);
             for name in &names {
-                rows.add_row([name, used_for(name)]);
+                rows.add_row([name.as_str(), &translate(used_for(name))]);
             }
             out.text(&render_table(rows))?;
         }

@@ -10,7 +10,7 @@ use everlore::{
 };
 use serde::Serialize;
 
-use crate::{CliContext, CliError, Exit, Output, Result, render};
+use crate::{CliContext, CliError, Exit, Output, Result, messages::translate, render};
 
 /// Show the complete prompt of a model
 #[derive(Debug, Subcommand)]
@@ -118,9 +118,16 @@ fn render_sizes(prompt: &Prompt, block: &MemoryBlock, chars: usize, tokens: usiz
         let memories = render::pluralize(block.entries.len(), "memory", "memories");
         let memories = format!("{memories}, recalled for the message");
         let block_chars = block.text.chars().count().to_string();
-        rows.push(["recalled".to_owned(), block_chars, block.tokens.to_string(), memories]);
+        let (name, memories) =
+            (translate("recalled").into_owned(), translate(&memories).into_owned());
+        rows.push([name, block_chars, block.tokens.to_string(), memories]);
     }
-    rows.push(["all".to_owned(), chars.to_string(), tokens.to_string(), String::new()]);
+    rows.push([
+        translate("all").into_owned(),
+        chars.to_string(),
+        tokens.to_string(),
+        String::new(),
+    ]);
     let mut table = render::new_table(&["part", "characters", "tokens", ""]);
     table.add_rows(rows);
     render::render_table(table)
@@ -129,7 +136,12 @@ fn render_sizes(prompt: &Prompt, block: &MemoryBlock, chars: usize, tokens: usiz
 fn part_row(part: &PromptPart) -> [String; 4] {
     let cut = match part.cut_chars {
         0 => String::new(),
-        cut => format!("{cut} characters of the file are left out"),
+        cut => translate(&format!("{cut} characters of the file are left out")).into_owned(),
     };
-    [part.name.as_str().to_owned(), part.chars.to_string(), part.tokens.to_string(), cut]
+    [
+        translate(part.name.as_str()).into_owned(),
+        part.chars.to_string(),
+        part.tokens.to_string(),
+        cut,
+    ]
 }

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::{
     CliContext, Exit, Output, Result,
+    messages::translate,
     render::{indent, new_table, pluralize, render_list, sanitize, truncate_width},
     times::format_age,
 };
@@ -92,9 +93,9 @@ impl QuarantineListArgs {
         for draft in &drafts {
             rows.add_row([
                 shorten_draft_id(draft.id(), &ids),
-                draft.verdict.as_str().to_owned(),
+                translate(draft.verdict.as_str()).into_owned(),
                 truncate_width(&draft.memory.content, STATEMENT_CELLS),
-                truncate_width(&draft.reason, REASON_CELLS),
+                truncate_width(&translate(&draft.reason), REASON_CELLS),
                 format_age(draft.at, &cx.now()),
             ]);
         }
@@ -111,13 +112,13 @@ impl QuarantineShowArgs {
             return Ok(Exit::Done);
         }
         let session = draft.session.as_deref().unwrap_or("none");
-        out.line(&format!("{} {}", out.bold(draft.verdict.as_str()), draft.id()))?;
-        out.line(&format!("reason    {}", draft.reason))?;
-        out.line(&format!("kind      {}", draft.memory.kind))?;
-        out.line(&format!("session   {}", sanitize(session)))?;
-        out.line(&format!("run       {}", draft.run))?;
+        out.line(&format!("{} {}", out.bold(&translate(draft.verdict.as_str())), draft.id()))?;
+        out.say(&format!("reason    {}", draft.reason))?;
+        out.say(&format!("kind      {}", draft.memory.kind))?;
+        out.say(&format!("session   {}", sanitize(session)))?;
+        out.say(&format!("run       {}", draft.run))?;
         for turn in &draft.memory.source.turns {
-            out.line(&format!("from      {turn}"))?;
+            out.say(&format!("from      {turn}"))?;
         }
         out.text(&indent(&sanitize(&draft.memory.content), 2))?;
         out.line("")?;
@@ -137,7 +138,7 @@ impl QuarantineRestoreArgs {
             return Ok(Exit::Done);
         }
         for memory in &restored {
-            out.line(&format!("remembered: {} {}", out.bold(&memory.id.to_string()), memory.name))?;
+            out.say(&format!("remembered: {} {}", out.bold(&memory.id.to_string()), memory.name))?;
         }
         Ok(Exit::Done)
     }

@@ -241,7 +241,7 @@ async fn print_recall(
     let all: Vec<_> = recall.hits.iter().map(|hit| hit.memory.id).collect();
     let short = cx.engine().await?.shorten_ids(&cx.scope, &all).await?;
     if explained {
-        out.text(&explain::render_intent(recall))?;
+        out.say_text(&explain::render_intent(recall))?;
     }
     for (number, (hit, id)) in recall.hits.iter().zip(short).enumerate() {
         if number > 0 {
@@ -249,7 +249,7 @@ async fn print_recall(
         }
         print_hit(number + 1, hit, &id, &now, out)?;
         if explained {
-            out.text(&explain::render_hit(hit))?;
+            out.say_text(&explain::render_hit(hit))?;
         }
     }
     Ok(())
@@ -260,7 +260,7 @@ fn print_hit(number: usize, hit: &Hit, id: &str, now: &Zoned, out: &mut Output) 
     let mut fields = vec![memory.kind.to_string(), format_age(memory.at, now), id.to_owned()];
     fields.extend(memory.source.session.as_deref().map(|name| sanitize(name).into_owned()));
     if memory.status != everlore::Status::Active {
-        fields.push(memory.status.to_string());
+        fields.push(translate(memory.status.as_str()).into_owned());
     }
     if hit.newer.is_some() {
         fields.push(translate("contradicted by a newer memory").into_owned());

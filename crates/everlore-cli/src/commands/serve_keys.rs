@@ -54,7 +54,7 @@ impl ServeKeyCommand {
                 if out.is_json() {
                     out.json(&json!({ "removed": args.name }))?
                 } else {
-                    out.line(&format!("removed: {}", args.name))?
+                    out.say(&format!("removed: {}", args.name))?
                 }
                 Ok(Exit::Done)
             }

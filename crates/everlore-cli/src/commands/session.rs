@@ -61,7 +61,7 @@ impl SessionAnsweredArgs {
             out.note("no injected memory of this conversation waits for an answer");
         } else {
             let injected = pluralize(usage.injected, "memory", "memories");
-            out.line(&format!("used: {} of {injected}", usage.used.len()))?;
+            out.say(&format!("used: {} of {injected}", usage.used.len()))?;
         }
         Ok(Exit::from_found(usage.injected + usage.held_out > 0))
     }
@@ -108,7 +108,7 @@ fn print_end(end: &SessionEndView, out: &mut Output) -> Result<()> {
     }
     print_log(&end.ended, out)?;
     if !end.archived.is_empty() {
-        out.line(&format!("archived: {}", pluralize(end.archived.len(), "day", "days")))?;
+        out.say(&format!("archived: {}", pluralize(end.archived.len(), "day", "days")))?;
     }
     for extraction in &end.extractions {
         out.note(&summarize_extraction(extraction, false));
@@ -126,7 +126,7 @@ fn print_log(ended: &SessionEnd, out: &mut Output) -> Result<()> {
     let turns = pluralize(ended.turns, "turn", "turns");
     match &ended.log {
         Some(log) if log.change.is_some() => {
-            out.line(&format!("logged: {turns} in {}", log.layer.path.display()))?;
+            out.say(&format!("logged: {turns} in {}", log.layer.path.display()))?;
         }
         Some(_) => out.note("it is in the log already"),
         None => out.note(&format!(

@@ -10,8 +10,10 @@ use everlore::{
 
 use crate::{
     CliContext, CliError, Exit, Output, Result,
+    messages::translate,
     render::{
-        TITLE_CELLS, format_bytes, new_table, pluralize, render_list, sanitize, truncate_width,
+        TITLE_CELLS, format_bytes, new_table, pad_width, pluralize, render_list, sanitize,
+        truncate_width,
     },
 };
 
@@ -112,14 +114,15 @@ async fn print_job(
         }
         UpkeepJob::Vacuum => format!("{} freed", format_bytes(job.done)),
     };
-    let run = job.run.as_ref().map(|run| format!(" (run {run})")).unwrap_or_default();
-    let would = if dry_run { "would be: " } else { "" };
-    out.line(&format!("{:<8} {would}{done}{run}", job.job.as_str()))?;
+    let run = job.run.as_ref().map(|run| translate(&format!(" (run {run})")).into_owned());
+    let would = if dry_run { translate("would be: ") } else { "".into() };
+    let (name, done) = (pad_width(&translate(job.job.as_str()), 8), translate(&done));
+    out.line(&format!("{name} {would}{done}{}", run.unwrap_or_default()))?;
     if let Some(stopped) = &job.stopped {
-        out.line(&format!("         needs a confirmation: {stopped}"))?;
+        out.say(&format!("         needs a confirmation: {stopped}"))?;
     }
     if let Some(failed) = &job.failed {
-        out.line(&format!("         failed, retried next time: {failed}"))?;
+        out.say(&format!("         failed, retried next time: {failed}"))?;
     }
     out.text(&render_changed(job, cx).await?)
 }

@@ -49,12 +49,12 @@ fn print_reason(query: &str, id: MemoryId, reason: WhyNot, out: &mut Output) -> 
         out.json(&WhyNotView { query, id, message, reason })?;
         return Ok(Exit::Done);
     }
-    out.line(&message)?;
+    out.say(&message)?;
     if let WhyNot::Gate { judgement, .. } = &reason {
-        out.text(&explain::render_confidence(judgement))?;
+        out.say_text(&explain::render_confidence(judgement))?;
     }
     if let Some(hit) = reason.hit() {
-        out.text(&explain::render_hit(hit))?;
+        out.say_text(&explain::render_hit(hit))?;
     }
     Ok(Exit::Done)
 }

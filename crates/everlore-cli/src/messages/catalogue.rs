@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use everlore::engine::HeartbeatJob;
+
 /// Messages of one language, by their English.
 #[derive(Debug, Default)]
 pub(crate) struct Catalogue {
@@ -15,6 +17,8 @@ pub(crate) struct Catalogue {
 struct Pattern {
     english: Vec<Piece>,
     translation: Vec<Piece>,
+    /// One for each placeholder of the English side, in its order.
+    slots: Vec<Slot>,
 }
 
 /// Part of a message.
@@ -22,8 +26,93 @@ struct Pattern {
 pub(crate) enum Piece {
     /// Text as it is.
     Literal(String),
-    /// Placeholder; `translated` ones hold messages themselves.
-    Placeholder { name: String, translated: bool },
+    /// Placeholder: `{name}`, `{name*}` whose value is translated itself, `{name~}` which takes any text.
+    Placeholder { name: String, translated: bool, free: bool },
+}
+
+impl Piece {
+    fn may_occur_in(&self, message: &str) -> bool {
+        match self {
+            Self::Literal(text) => message.contains(text.as_str()),
+            Self::Placeholder { .. } => true,
+        }
+    }
+}
+
+/// Placeholder with the values that it takes.
+#[derive(Debug)]
+struct Slot {
+    name: String,
+    takes: Takes,
+}
+
+/// Values that a placeholder takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    /// A number.
+    Number,
+    /// A job of the heartbeat.
+    Job,
+    /// A command line.
+    Command,
+    /// A message of the catalogue, or a few words.
+    Message,
+    /// An id, a path, a name, a list: anything but a sentence.
+    Words,
+    /// Any text.
+    Anything,
+}
+
+/// Fewest English words in a row that make a sentence: no value but free text has as many.
+const SENTENCE_WORDS: usize = 3;
+
+impl Takes {
+    /// Returns the values of a placeholder: by its mark, by quotes around it, and by its name.
+    fn of(name: &str, translated: bool, free: bool, quoted: bool) -> Self {
+        match name {
+            _ if free || quoted => Self::Anything,
+            _ if translated => Self::Message,
+            "count" | "number" => Self::Number,
+            "job" => Self::Job,
+            "command" => Self::Command,
+            _ => Self::Words,
+        }
+    }
+
+    /// Returns `true` if the value is of this kind. Messages are looked up later, once for each pattern that fits.
+    fn takes(self, value: &str) -> bool {
+        !value.is_empty()
+            && match self {
+                Self::Number => is_number(value),
+                Self::Job => HeartbeatJob::ALL.iter().any(|job| job.as_str() == value),
+                Self::Command => value.starts_with("everlore ") || !is_sentence(value),
+                Self::Words => value.trim() == value && !is_sentence(value),
+                Self::Message | Self::Anything => true,
+            }
+    }
+}
+
+fn is_number(value: &str) -> bool {
+    value.starts_with(|c: char| c.is_ascii_digit())
+        && value.chars().all(|c| c.is_ascii_digit() || ",.".contains(c))
+}
+
+/// Returns `true` if English words follow each other as in a sentence. The items of a list do not.
+pub(crate) fn is_sentence(value: &str) -> bool {
+    let is_list = value.contains(", ");
+    let mut row = 0;
+    for word in value.split_whitespace() {
+        let letters = word.trim_matches(|c: char| c.is_ascii_punctuation());
+        let is_word = !letters.is_empty() && letters.bytes().all(|byte| byte.is_ascii_alphabetic());
+        row = if is_word { row + 1 } else { 0 };
+        if row == SENTENCE_WORDS {
+            return true;
+        }
+        if word.ends_with(',') || is_list && ["or", "and"].contains(&word) {
+            row = 0;
+        }
+    }
+    false
 }
 
 impl Catalogue {
@@ -33,8 +122,7 @@ impl Catalogue {
         for (english, translation) in pairs(text) {
             let pieces = pieces(&english);
             if pieces.iter().any(|piece| matches!(piece, Piece::Placeholder { .. })) {
-                let translation = self::pieces(&translation);
-                catalogue.patterns.push(Pattern { english: pieces, translation });
+                catalogue.patterns.push(Pattern::new(pieces, self::pieces(&translation)));
             } else {
                 catalogue.exact.insert(english, translation);
             }
@@ -43,15 +131,33 @@ impl Catalogue {
         catalogue
     }
 
+    /// Returns the translation of a text that has no placeholders, such as one of the help.
+    pub(crate) fn find_exact(&self, text: &str) -> Option<&str> {
+        self.exact.get(text).map(String::as_str)
+    }
+
     /// Returns the translation of a message, if there is one.
     pub(crate) fn find(&self, message: &str) -> Option<String> {
         if let Some(translation) = self.exact.get(message) {
             return Some(translation.clone());
         }
         self.patterns.iter().find_map(|pattern| {
-            let values = pattern.values_in(message)?;
+            let values = pattern.values_in(message, self)?;
             Some(self.fill(&pattern.translation, &values))
         })
+    }
+
+    /// Returns what a message puts into placeholders, each with `true` if it may be any text.
+    #[cfg(test)]
+    pub(crate) fn values_in(&self, message: &str) -> Vec<(String, bool)> {
+        let values =
+            self.patterns.iter().filter(|_| !self.exact.contains_key(message)).find_map(
+                |pattern| pattern.values_in(message, self).map(|values| (pattern, values)),
+            );
+        let Some((pattern, values)) = values else { return Vec::new() };
+        let is_free = |slot: &Slot| slot.takes == Takes::Anything;
+        let slots = values.iter().zip(&pattern.slots);
+        slots.map(|((_, value), slot)| ((*value).to_owned(), is_free(slot))).collect()
     }
 
     fn fill(&self, translation: &[Piece], values: &[(&str, &str)]) -> String {
@@ -60,16 +166,73 @@ impl Catalogue {
         };
         let text = |piece: &Piece| match piece {
             Piece::Literal(text) => text.clone(),
-            Piece::Placeholder { name, translated: false } => value(name).to_owned(),
-            Piece::Placeholder { name, translated: true } => {
-                self.find(value(name)).unwrap_or_else(|| value(name).to_owned())
+            Piece::Placeholder { name, translated: false, .. } => value(name).to_owned(),
+            Piece::Placeholder { name, translated: true, .. } => {
+                self.find(value(name)).unwrap_or_else(|| self.find_items(value(name)))
             }
         };
-        translation.iter().map(text).collect()
+        translation.iter().map(text).fold(String::new(), join)
+    }
+
+    /// Returns a list of messages with those translated that are known.
+    fn find_items(&self, list: &str) -> String {
+        let lists = [("; ", "；"), (", ", "，")];
+        let Some((gap, chinese)) = lists.into_iter().find(|(gap, _)| list.contains(gap)) else {
+            return list.to_owned();
+        };
+        let items: Vec<_> = list.split(gap).map(|item| (item, self.find(item))).collect();
+        if items.iter().all(|(_, translated)| translated.is_none()) {
+            return list.to_owned();
+        }
+        let items = items.into_iter().map(|(item, known)| known.unwrap_or_else(|| item.to_owned()));
+        items.collect::<Vec<_>>().join(chinese)
     }
 }
 
+/// Appends a part. The blank around a value is left out where the value became Chinese.
+fn join(mut text: String, part: String) -> String {
+    let is_chinese = |c: char| !c.is_ascii() && c.is_alphabetic();
+    let ends_chinese = |text: &str| text.chars().next_back().is_some_and(is_chinese);
+    let starts_chinese = |text: &str| text.chars().next().is_some_and(is_chinese);
+    if starts_chinese(&part) && text.strip_suffix(' ').is_some_and(ends_chinese) {
+        text.pop();
+    }
+    let part = match part.strip_prefix(' ') {
+        Some(rest) if starts_chinese(rest) && ends_chinese(&text) => rest,
+        _ => &part,
+    };
+    text + part
+}
+
 impl Pattern {
+    /// A mark counts on whichever side it stands.
+    fn new(english: Vec<Piece>, translation: Vec<Piece>) -> Self {
+        let marks = |wanted: &str| {
+            english.iter().chain(&translation).fold((false, false), |marks, piece| match piece {
+                Piece::Placeholder { name, translated, free } if name == wanted => {
+                    (marks.0 || *translated, marks.1 || *free)
+                }
+                _ => marks,
+            })
+        };
+        let quote_at = |index: Option<usize>, at_end: bool| {
+            let Some(Piece::Literal(text)) = index.and_then(|index| english.get(index)) else {
+                return None;
+            };
+            let edge = if at_end { text.chars().next_back() } else { text.chars().next() };
+            edge.filter(|c| "`'\"“”".contains(*c))
+        };
+        let slot = |(index, piece): (usize, &Piece)| {
+            let Piece::Placeholder { name, .. } = piece else { return None };
+            let quoted = quote_at(index.checked_sub(1), true).is_some()
+                && quote_at(Some(index + 1), false).is_some();
+            let (translated, free) = marks(name);
+            Some(Slot { name: name.clone(), takes: Takes::of(name, translated, free, quoted) })
+        };
+        let slots = english.iter().enumerate().filter_map(slot).collect();
+        Self { slots, english, translation }
+    }
+
     fn literal_chars(&self) -> usize {
         let literal = |piece: &Piece| match piece {
             Piece::Literal(text) => text.chars().count(),
@@ -86,36 +249,71 @@ impl Pattern {
     }
 
     /// Returns what stands in the placeholders, if the message fits.
-    fn values_in<'a>(&'a self, message: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
+    fn values_in<'a>(
+        &'a self,
+        message: &'a str,
+        catalogue: &Catalogue,
+    ) -> Option<Vec<(&'a str, &'a str)>> {
+        if let Some(Piece::Literal(start)) = self.english.first()
+            && !message.starts_with(start.as_str())
+        {
+            return None;
+        }
         if message.contains('\n') && !self.has_lines() {
             return None;
         }
+        if !self.english.iter().all(|piece| piece.may_occur_in(message)) {
+            return None;
+        }
         let mut values = Vec::new();
-        let mut rest = message;
-        let mut open: Option<&str> = None;
-        for (index, piece) in self.english.iter().enumerate() {
-            match (piece, open.take()) {
-                (Piece::Placeholder { name, .. }, _) => open = Some(name),
-                (Piece::Literal(text), None) => rest = rest.strip_prefix(text.as_str())?,
-                (Piece::Literal(text), Some(name)) => {
-                    let is_last = index + 1 == self.english.len();
-                    let at = if is_last {
-                        rest.len().checked_sub(text.len()).filter(|_| rest.ends_with(text))?
-                    } else {
-                        rest.find(text.as_str())?
-                    };
-                    values.push((name, &rest[..at]));
-                    rest = &rest[at + text.len()..];
-                }
-            }
-        }
-        match open {
-            Some(name) => values.push((name, rest)),
-            None if !rest.is_empty() => return None,
-            None => {}
-        }
-        values.iter().all(|(_, value)| !value.is_empty()).then_some(values)
+        let fits = fit(&self.english, &self.slots, message, &mut values)
+            && values.iter().zip(&self.slots).all(|((_, value), slot)| {
+                slot.takes != Takes::Message
+                    || !is_sentence(value)
+                    || catalogue.find(value).is_some()
+            });
+        fits.then_some(values)
     }
+}
+
+/// Fits pieces to a text; where a value is not of its kind, a later end of it is tried.
+fn fit<'a>(
+    pieces: &[Piece],
+    slots: &'a [Slot],
+    text: &'a str,
+    values: &mut Vec<(&'a str, &'a str)>,
+) -> bool {
+    let (slot, next, rest) = match pieces {
+        [] => return text.is_empty(),
+        [Piece::Literal(literal), rest @ ..] => {
+            return text
+                .strip_prefix(literal.as_str())
+                .is_some_and(|text| fit(rest, slots, text, values));
+        }
+        [Piece::Placeholder { .. }] => {
+            let takes = slots[0].takes.takes(text);
+            values.extend(takes.then_some((slots[0].name.as_str(), text)));
+            return takes;
+        }
+        [Piece::Placeholder { .. }, Piece::Literal(next), rest @ ..] => (&slots[0], next, rest),
+        [Piece::Placeholder { .. }, ..] => return false,
+    };
+    if rest.is_empty() && !text.ends_with(next.as_str()) {
+        return false;
+    }
+    for (at, found) in text.match_indices(next.as_str()) {
+        let (value, after) = (&text[..at], &text[at + found.len()..]);
+        if (rest.is_empty() && !after.is_empty()) || !slot.takes.takes(value) {
+            continue;
+        }
+        let known = values.len();
+        values.push((slot.name.as_str(), value));
+        if fit(rest, &slots[1..], after, values) {
+            return true;
+        }
+        values.truncate(known);
+    }
+    false
 }
 
 /// Returns the pairs of a catalogue file, as they stand there.
@@ -141,6 +339,9 @@ pub(crate) fn pairs(text: &str) -> Vec<(String, String)> {
     pairs
 }
 
+/// Marks at the end of a placeholder's name.
+const MARKS: [char; 2] = ['*', '~'];
+
 /// Splits a message into literal text and placeholders such as `{name}` or `{name*}`.
 pub(crate) fn pieces(message: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
@@ -156,11 +357,9 @@ pub(crate) fn pieces(message: &str) -> Vec<Piece> {
         if !literal.is_empty() {
             pieces.push(Piece::Literal(std::mem::take(&mut literal)));
         }
-        let (name, translated) = match name.strip_suffix('*') {
-            Some(name) => (name, true),
-            None => (name, false),
-        };
-        pieces.push(Piece::Placeholder { name: name.to_owned(), translated });
+        let (translated, free) = (name.contains('*'), name.contains('~'));
+        let name = name.trim_end_matches(MARKS).to_owned();
+        pieces.push(Piece::Placeholder { name, translated, free });
         rest = tail;
     }
     literal += rest;
@@ -171,7 +370,7 @@ pub(crate) fn pieces(message: &str) -> Vec<Piece> {
 }
 
 fn is_name(text: &str) -> bool {
-    let name = text.strip_suffix('*').unwrap_or(text);
+    let name = text.trim_end_matches(MARKS);
     !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
 }
 
@@ -214,9 +413,32 @@ mod tests {
     }
 
     #[test]
+    fn a_placeholder_takes_only_values_of_its_kind() {
+        let catalogue = Catalogue::parse(
+            "> {count} change\n< {count} 处改动\n> {job} is on\n< {job} 已打开\n> use {name}\n< 用 {name}\n\
+             > failed: {error~}\n< 失败：{error}\n> did {what}\n< 做了 {what*}\n> run: {command}\n< 运行：{command}\n\
+             > no `{word}`\n< 没有 `{word}`\n> {a} in {b}\n< {b} 里的 {a}\n",
+        );
+        let find = |message: &str| catalogue.find(message).unwrap_or_default();
+        assert_eq!(find("1,200 change"), "1,200 处改动");
+        assert_eq!(find("there is nothing to change"), "", "no number");
+        assert_eq!(find("reflection is on"), "reflection 已打开");
+        assert_eq!(find("the light is on"), "", "no job");
+        assert_eq!(find("use a, b, c or d"), "用 a, b, c or d", "a list is no sentence");
+        assert_eq!(find("use the value or delete it"), "");
+        assert_eq!(find("failed: the disk is full"), "失败：the disk is full", "free text");
+        assert_eq!(find("did 2 change"), "做了 2 处改动");
+        assert_eq!(find("did what nobody has asked for"), "");
+        assert_eq!(find("run: everlore memory undo --run x"), "运行：everlore memory undo --run x");
+        assert_eq!(find("no `such thing as this`"), "没有 `such thing as this`", "quoted");
+        assert_eq!(find("tea in china in the pot in the sink"), "", "each value is short");
+        assert_eq!(find("tea in 2 in b"), "2 in b 里的 tea");
+    }
+
+    #[test]
     fn braces_that_hold_no_name_are_text() {
         assert_eq!(pieces("{\"a\": 1}"), [Piece::Literal("{\"a\": 1}".into())]);
-        let name = Piece::Placeholder { name: "a_b".into(), translated: true };
+        let name = Piece::Placeholder { name: "a_b".into(), translated: true, free: false };
         assert_eq!(pieces("{ {a_b*}"), [Piece::Literal("{ ".into()), name]);
     }
 }

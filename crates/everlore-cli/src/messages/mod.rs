@@ -4,10 +4,12 @@
 mod catalogue;
 #[cfg(test)]
 mod coverage_tests;
+mod language;
+#[cfg(test)]
+mod source_texts;
 
 use std::{
     borrow::Cow,
-    ffi::OsString,
     sync::{
         LazyLock,
         atomic::{AtomicBool, Ordering},
@@ -17,6 +19,8 @@ use std::{
 use everlore::engine::Language;
 
 use catalogue::Catalogue;
+
+pub(crate) use language::{LANGUAGE_NAMES, language_of, locale_language, parse_language};
 
 /// Pairs of English and Chinese messages.
 const CHINESE_MESSAGES: &str = include_str!("zh.txt");
@@ -40,6 +44,24 @@ pub(crate) fn translate(message: &str) -> Cow<'_, str> {
     if is_chinese() { translate_to_chinese(message) } else { Cow::Borrowed(message) }
 }
 
+/// Returns a text of the help in the chosen language, paragraph by paragraph. Help is not put together from parts, so that
+/// only the very same text counts.
+pub(crate) fn translate_help(text: &str) -> String {
+    if !is_chinese() {
+        return text.to_owned();
+    }
+    let line = |line: &str| help_in_chinese(line).unwrap_or(line).to_owned();
+    match help_in_chinese(text) {
+        Some(translated) => translated.to_owned(),
+        None => text.split('\n').map(line).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+/// Returns the Chinese of a text of the help, if there is one.
+pub(crate) fn help_in_chinese(text: &str) -> Option<&'static str> {
+    CHINESE.find_exact(text)
+}
+
 /// Returns an error as it is printed, its message in the chosen language.
 pub(crate) fn error_line(message: &str) -> String {
     format!("{}{}", if is_chinese() { "错误：" } else { "error: " }, translate(message))
@@ -55,63 +77,25 @@ fn translate_to_chinese(message: &str) -> Cow<'_, str> {
     if let Some(translated) = CHINESE.find(message) {
         return Cow::Owned(translated);
     }
-    if !message.contains('\n') {
+    if !message.contains('\n') && !message.starts_with(' ') {
         return Cow::Borrowed(message);
     }
-    let lines = message.split('\n').map(|line| CHINESE.find(line).unwrap_or_else(|| line.into()));
-    Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
+    Cow::Owned(message.split('\n').map(line_in_chinese).collect::<Vec<_>>().join("\n"))
 }
 
-/// Returns the language of the arguments (`--lang`), else of the locale, before anything else is known.
-pub(crate) fn language_of(args: &[OsString]) -> Language {
-    lang_option(args)
-        .as_deref()
-        .and_then(parse_language)
-        .or_else(locale_language)
-        .unwrap_or(Language::English)
-}
-
-/// Returns the language of the locale, if one is set.
-pub(crate) fn locale_language() -> Option<Language> {
-    ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(|variable| {
-        let value = std::env::var(variable).ok().filter(|value| !value.is_empty())?;
-        Some(if value.starts_with("zh") { Language::Chinese } else { Language::English })
-    })
-}
-
-/// Parses a value of `--lang`.
-pub(crate) fn parse_language(name: &str) -> Option<Language> {
-    match name {
-        "zh" => Some(Language::Chinese),
-        "en" => Some(Language::English),
-        _ => None,
-    }
-}
-
-/// Returns the value of `--lang`, wherever it stands before `--`.
-fn lang_option(args: &[OsString]) -> Option<String> {
-    let words: Vec<_> = args.iter().take_while(|arg| *arg != "--").collect();
-    let text = |word: &OsString| word.to_str().map(str::to_owned);
-    words.iter().enumerate().find_map(|(index, word)| {
-        match word.to_str()?.strip_prefix("--lang")? {
-            "" => words.get(index + 1).and_then(|value| text(value)),
-            value => value.strip_prefix('=').map(str::to_owned),
-        }
+/// Returns a line in Chinese. It may be indented.
+fn line_in_chinese(line: &str) -> String {
+    let words = line.trim_start();
+    let indent = &line[..line.len() - words.len()];
+    CHINESE.find(line).unwrap_or_else(|| match CHINESE.find(words) {
+        Some(translated) => format!("{indent}{translated}"),
+        None => line.to_owned(),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_language_option_counts_wherever_it_stands() {
-        let of = |args: &[&str]| lang_option(&args.iter().map(OsString::from).collect::<Vec<_>>());
-        assert_eq!(of(&["everlore", "--lang", "zh", "list"]).as_deref(), Some("zh"));
-        assert_eq!(of(&["everlore", "list", "--lang=en"]).as_deref(), Some("en"));
-        assert_eq!(of(&["everlore", "remember", "--", "--lang", "zh"]), None);
-        assert_eq!(of(&["everlore", "onboard", "--language", "zh"]), None);
-    }
 
     #[test]
     fn english_stays_as_it_is_and_chinese_is_looked_up() {

@@ -15,6 +15,7 @@ mod growth_words;
 mod trajectory;
 mod skill;
 mod checks;
+mod chinese;
 mod failures;
 mod text_round_trip;
 mod erasure;

@@ -122,16 +122,16 @@ fn print_report(report: &MoveReport, out: &mut Output) -> Result<Exit> {
     }
     let MoveReport { agent, from, to, .. } = report;
     for problem in &report.problems {
-        out.line(&format!("differs: {agent}/{}: {}", problem.user, problem.problem))?;
+        out.say(&format!("differs: {agent}/{}: {}", problem.user, problem.problem))?;
     }
     if !report.moved {
-        out.line(&format!("not moved: {agent} stays in {from}, because both databases differ"))?;
+        out.say(&format!("not moved: {agent} stays in {from}, because both databases differ"))?;
         out.note("repeat the command to copy again, or end the move with --cancel");
         return Ok(exit);
     }
     let memories = pluralize(report.memories, "memory", "memories");
     let users = pluralize(report.users, "user", "users");
-    out.line(&format!("moved: {memories} of {users} of {agent} from {from} to {to}"))?;
+    out.say(&format!("moved: {memories} of {users} of {agent} from {from} to {to}"))?;
     out.note(&format!(
         "writers waited {} ms; {from} keeps everything until `everlore agent move {agent} --confirm`, and --back returns to it",
         report.sealed_ms
@@ -153,13 +153,13 @@ pub(super) async fn show(cx: &CliContext, name: &str, out: &mut Output) -> Resul
         out.json(&view)?;
         return Ok(Exit::Done);
     }
-    out.line(&format!("{name}: {store}"))?;
+    out.say(&format!("{name}: {store}"))?;
     if let (Some(to), Some(phase)) = (to, phase) {
         let phase = phase.as_str().unwrap_or_default().to_owned();
-        out.line(&format!("moving to {to}: {phase}"))?;
+        out.say(&format!("moving to {to}: {phase}"))?;
     }
     if let Some(kept) = kept {
-        out.line(&format!("kept until --confirm: {kept}"))?;
+        out.say(&format!("kept until --confirm: {kept}"))?;
     }
     Ok(Exit::Done)
 }

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     CliContext, CliError, Exit, Output, Result,
+    messages::translate,
     render::{new_table, pluralize, render_table},
 };
 
@@ -139,9 +140,9 @@ async fn list_agents(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     } else {
         let mut rows = new_table(&["agent", "users", "memories", "memory", "settings"]);
         for (agent, users, memories, enabled, overrides) in listed {
-            let enabled = if enabled { "on" } else { "off" };
-            let settings = if overrides { "its own" } else { "the home's" };
-            rows.add_row([agent, &users.to_string(), &memories.to_string(), enabled, settings]);
+            let enabled = translate(if enabled { "on" } else { "off" });
+            let settings = translate(if overrides { "its own" } else { "the home's" });
+            rows.add_row([agent, &*users.to_string(), &memories.to_string(), &enabled, &settings]);
         }
         out.text(&render_table(rows))?;
     }
@@ -157,8 +158,8 @@ fn print_settings(settings: &AgentSettings, out: &mut Output) -> Result<Exit> {
     let mut rows = new_table(&["setting", "value", "from"]);
     let overrides = flatten_settings(&settings.own);
     for (key, value) in flatten_settings(&settings.settings) {
-        let from = if overrides.contains_key(&key) { "agent" } else { "home" };
-        rows.add_row([&key, &value, from]);
+        let from = translate(if overrides.contains_key(&key) { "agent" } else { "home" });
+        rows.add_row([key.as_str(), value.as_str(), &from]);
     }
     out.text(&render_table(rows))?;
     print_problems(settings, out);
@@ -193,7 +194,7 @@ fn print_overrides(settings: &AgentSettings, out: &mut Output) -> Result<Exit> {
     }
     let overrides = flatten_settings(&settings.own);
     let count = pluralize(overrides.len(), "setting", "settings");
-    out.line(&format!("{} has {count} of its own", settings.agent))?;
+    out.say(&format!("{} has {count} of its own", settings.agent))?;
     for (key, value) in overrides {
         out.line(&format!("  {key} = {value}"))?;
     }

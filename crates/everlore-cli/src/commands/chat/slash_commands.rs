@@ -12,6 +12,7 @@ use super::{
 use crate::{
     Result, chat_model,
     ids::shorten_id,
+    messages::translate,
     render::{memory_title, sanitize, truncate_width},
 };
 
@@ -65,7 +66,8 @@ impl ChatRun<'_> {
             "" => {
                 let counts = engine.count(scope).await?;
                 for (kind, status, number) in &counts.memories {
-                    self.out.line(&format!("{number:>6} {kind} ({status})"))?;
+                    self.out
+                        .line(&format!("{number:>6} {kind} ({})", translate(status.as_str())))?;
                 }
                 let page = ListQuery {
                     filter: Default::default(),

@@ -18,7 +18,8 @@ use super::layer::{LayerFinding, layer_findings};
 use crate::{
     CliContext, CliError, Exit, Output, Result, agent_settings,
     home_store::{DATABASE_FILE, HomeStore},
-    render::{format_bytes, pluralize, sanitize},
+    messages::translate,
+    render::{format_bytes, pad_width, pluralize, sanitize},
 };
 
 /// Most problems of one scope that are listed.
@@ -147,6 +148,9 @@ async fn index_problems(engine: &Engine, scope: &Scope) -> Result<Vec<String>> {
     }
 }
 
+/// Width of the mark before a check.
+const MARK_CELLS: usize = 9;
+
 impl DoctorCheck {
     fn new(check: impl Into<String>, status: CheckStatus, message: impl Into<String>) -> Self {
         Self { check: check.into(), status, message: message.into(), hint: None }
@@ -177,12 +181,14 @@ impl DoctorCheck {
 
     fn render_line(&self) -> String {
         let mark = match self.status {
-            CheckStatus::Ok => "ok     ",
-            CheckStatus::Note => "note   ",
+            CheckStatus::Ok => "ok",
+            CheckStatus::Note => "note",
             CheckStatus::Problem => "PROBLEM",
         };
-        let hint = self.hint.as_ref().map(|hint| format!("          {hint}\n")).unwrap_or_default();
-        format!("{mark}   {}: {}\n{hint}", self.check, sanitize(&self.message))
+        let mark = pad_width(&translate(mark), MARK_CELLS);
+        let hint = self.hint.as_ref().map(|hint| format!("          {}\n", translate(hint)));
+        let (check, message) = (translate(&self.check), translate(&self.message));
+        format!("{mark} {check}: {}\n{}", sanitize(&message), hint.unwrap_or_default())
     }
 }
 

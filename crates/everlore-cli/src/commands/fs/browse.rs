@@ -1,5 +1,7 @@
 //! `everlore fs ls`, `tree`, `read`, `stat` and `status`: the reading commands.
 
+use std::borrow::Cow;
+
 use clap::Args;
 use everlore::{
     Status,
@@ -9,9 +11,10 @@ use everlore::{
 
 use crate::{
     CliContext, Exit, Output, Result,
+    messages::translate,
     render::{
-        TITLE_CELLS, format_bytes, new_table, render_list, render_table, sanitize_for_agent,
-        truncate_width,
+        TITLE_CELLS, format_bytes, new_table, pad_width, render_list, render_table,
+        sanitize_for_agent, truncate_width,
     },
     times::format_age,
 };
@@ -65,16 +68,21 @@ fn render_listing(items: &[FsEntry], cx: &CliContext) -> String {
             display_name(item),
             item.bytes.map(|bytes| format_bytes(bytes as u64)).unwrap_or_default(),
             item.modified_at.map(|at| format_age(at, &now)).unwrap_or_default(),
-            truncate_width(&sanitize_for_agent(&item.summary), TITLE_CELLS),
+            truncate_width(&sanitize_for_agent(&summary(item)), TITLE_CELLS),
         ]);
     }
     render_list(rows)
 }
 
+/// Returns the summary of an entry; that of a folder is in the program's own words.
+fn summary(item: &FsEntry) -> Cow<'_, str> {
+    if item.folder { translate(&item.summary) } else { Cow::Borrowed(&item.summary) }
+}
+
 fn display_name(item: &FsEntry) -> String {
     let slash = if item.folder { "/" } else { "" };
     let status = match item.status {
-        Some(status) if status != Status::Active => format!(" ({status})"),
+        Some(status) if status != Status::Active => format!(" ({})", translate(status.as_str())),
         _ => String::new(),
     };
     format!("{}{slash}{status}", sanitize_for_agent(&item.name))
@@ -165,21 +173,21 @@ impl FsStatArgs {
         let (item, mut rows) = (&stat.item, new_table(&[]));
         let mut row = |name: &str, value: Option<String>| {
             if let Some(value) = value.filter(|value| !value.is_empty()) {
-                rows.add_row([name.to_owned(), sanitize_for_agent(&value)]);
+                rows.add_row([translate(name).into_owned(), sanitize_for_agent(&value)]);
             }
         };
         row("uri", Some(item.uri.clone()));
-        row("what", Some(if item.folder { "folder" } else { "file" }.to_owned()));
-        row("abstract", Some(item.summary.clone()));
+        row("what", Some(translate(if item.folder { "folder" } else { "file" }).into_owned()));
+        row("abstract", Some(summary(item).into_owned()));
         row("entries", stat.entries.map(|count| count.to_string()));
         row("kind", item.kind.map(|kind| kind.to_string()));
-        row("status", item.status.map(|status| status.to_string()));
+        row("status", item.status.map(|status| translate(status.as_str()).into_owned()));
         row("tags", Some(item.tags.join(", ")));
         row("size", item.bytes.map(|bytes| format_bytes(bytes as u64)));
         row("created", item.created_at.map(|at| at.to_string()));
         row("modified", item.modified_at.map(|at| at.to_string()));
         row("id", item.id.map(|id| id.to_string()));
-        row("read-only", item.read_only.then(|| "yes".to_owned()));
+        row("read-only", item.read_only.then(|| translate("yes").into_owned()));
         out.text(&render_table(rows))?;
         Ok(Exit::Done)
     }
@@ -206,10 +214,14 @@ impl FsStatusArgs {
             ("changes", status.changes),
             ("erased", status.erased),
         ] {
-            out.line(&format!("{label:12} {count}"))?;
+            out.line(&format!("{} {count}", pad_width(&translate(label), 12)))?;
         }
         let model = status.model.as_deref().unwrap_or("none; recall by words only");
-        out.line(&format!("{:12} {}", "embedder", sanitize_for_agent(model)))?;
+        out.line(&format!(
+            "{} {}",
+            pad_width(&translate("embedder"), 12),
+            sanitize_for_agent(&translate(model))
+        ))?;
         Ok(Exit::Done)
     }
 }

@@ -63,7 +63,7 @@ impl FsAddArgs {
             out.json(&added)?;
             return Ok(Exit::Done);
         }
-        out.line(&format!("added: {}", sanitize_for_agent(&added.uri)))?;
+        out.say(&format!("added: {}", sanitize_for_agent(&added.uri)))?;
         if let Some(saved) = &added.memory {
             print_superseded(cx, out, &saved.superseded, saved.undo.as_ref()).await?;
         }
@@ -103,10 +103,10 @@ impl FsRmArgs {
         let memories = pluralize(removed.memories, "memory", "memories");
         let uri = sanitize_for_agent(&removed.uri);
         if dry_run {
-            out.line(&format!("would be removed: {uri}, {memories}"))?;
+            out.say(&format!("would be removed: {uri}, {memories}"))?;
             return Ok(Exit::Done);
         }
-        out.line(&format!("removed: {uri}, {memories}"))?;
+        out.say(&format!("removed: {uri}, {memories}"))?;
         for run in &removed.runs {
             out.note(&format!("undo with: everlore memory undo --run {run}"));
         }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     CliError, Exit, Output, Result,
+    messages::translate,
     render::{pluralize, sanitize},
 };
 
@@ -131,25 +132,26 @@ impl IngestSummary {
                     }
                 }
                 IngestOutcome::Failed(CliError::Reported(error)) => {
-                    out.line(&format!("{path}: failed, {}; {}", error.message, error.hint))?;
+                    let failed = format!("failed, {}; {}", error.message, error.hint);
+                    out.line(&format!("{path}: {}", translate(&failed)))?;
                 }
                 IngestOutcome::Failed(CliError::BrokenPipe) => {
-                    out.line(&format!("{path}: failed"))?
+                    out.line(&format!("{path}: {}", translate("failed")))?
                 }
                 IngestOutcome::Skipped(reason) => {
                     skipped += 1;
                     if skipped <= MAX_LISTED_SKIPS {
-                        out.line(&format!("{path}: skipped, {reason}"))?;
+                        out.line(&format!("{path}: {}", translate(&format!("skipped, {reason}"))))?;
                     }
                 }
             }
         }
         if skipped > MAX_LISTED_SKIPS {
-            out.line(&format!("and {} more skipped", skipped - MAX_LISTED_SKIPS))?;
+            out.say(&format!("and {} more skipped", skipped - MAX_LISTED_SKIPS))?;
         }
-        out.line(&self.summary_line(totals))?;
+        out.say(&self.summary_line(totals))?;
         if let Some(run) = self.undoable_run() {
-            out.line(&format!("undo with: everlore memory undo --run {run}"))?;
+            out.say(&format!("undo with: everlore memory undo --run {run}"))?;
         }
         Ok(())
     }
@@ -184,15 +186,20 @@ fn describe_changes(report: &IngestReport) -> Option<String> {
         (report.left_out, "forgotten before"),
     ];
     let changes = numbers.iter().filter(|(number, _)| *number > 0);
-    let mut parts: Vec<String> =
-        changes.map(|(number, label)| format!("{number} {label}")).collect();
+    let mut parts: Vec<String> = changes
+        .map(|(number, label)| translate(&format!("{number} {label}")).into_owned())
+        .collect();
     if report.added + report.removed == 0 && report.note.is_none() {
         return None;
     }
     parts.insert(
         0,
-        format!("{}, {}", report.format.as_str(), pluralize(report.chunks, "chunk", "chunks")),
+        format!(
+            "{}, {}",
+            report.format.as_str(),
+            translate(&pluralize(report.chunks, "chunk", "chunks"))
+        ),
     );
-    parts.extend(report.note.clone());
+    parts.extend(report.note.as_deref().map(|note| translate(note).into_owned()));
     Some(parts.join(", "))
 }

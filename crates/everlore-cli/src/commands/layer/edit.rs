@@ -153,7 +153,7 @@ pub(super) fn print_change(change: &LayerChange, out: &mut Output) -> Result<Exi
         return Ok(Exit::Done);
     }
     match change.change {
-        Some(number) => out.line(&format!(
+        Some(number) => out.say(&format!(
             "changed: {} (#{number}), {}",
             change.layer.path.display(),
             fill_bar(&change.layer)

@@ -54,7 +54,7 @@ impl LayerForgetArgs {
         } else {
             let file = if receipt.file || receipt.archived { "the file and " } else { "" };
             let images = pluralize(receipt.images, "earlier state", "earlier states");
-            out.line(&format!("forgotten: erased from {file}{images} of it"))?;
+            out.say(&format!("forgotten: erased from {file}{images} of it"))?;
         }
         if receipt.archived {
             let uri = day_uri(&cx.scope, day);

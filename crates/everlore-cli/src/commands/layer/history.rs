@@ -7,6 +7,7 @@ use super::{LayerTargetArgs, by_person, edit};
 use crate::{
     CliContext, Exit, Output, Result,
     commands::memory::diff::word_diff,
+    messages::translate,
     render::{indent, sanitize},
     times::format_minute,
 };
@@ -67,6 +68,7 @@ impl LayerHistoryArgs {
             let actor = format!("{:?}", entry.actor).to_lowercase();
             let when = format_minute(entry.at, &cx.now());
             let cause = sanitize(&entry.cause);
+            let (actor, cause) = (translate(&actor), translate(&cause));
             out.line(&format!("#{} {when} {actor}: {cause}", entry.number))?;
             let before = index.checked_sub(1).and_then(text).unwrap_or_default();
             let changed = word_diff(&before, entry.text.as_deref().unwrap_or_default());

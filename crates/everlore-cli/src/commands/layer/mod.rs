@@ -43,7 +43,7 @@ pub(crate) struct LayerTargetArgs {
     /// soul, user, memory or daily
     layer: Layer,
     /// The day of the daily log, as 2026-03-02 [default: today]
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", value_parser = parse_day)]
     day: Option<Date>,
 }
 
@@ -84,6 +84,10 @@ impl LayerCommand {
             Self::Forget(args) => args.run(cx, out),
         }
     }
+}
+
+fn parse_day(text: &str) -> Result<Date, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a day; write it as 2026-03-02"))
 }
 
 /// Returns the edit context of a person, now.

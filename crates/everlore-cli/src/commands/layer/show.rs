@@ -10,6 +10,7 @@ use serde_json::json;
 use super::{LayerTargetArgs, fill_bar};
 use crate::{
     CliContext, Exit, Output, Result,
+    messages::translate,
     render::{new_table, pluralize, render_table, sanitize},
 };
 
@@ -54,7 +55,8 @@ impl LayerListArgs {
             let link = layer.link_to.as_ref().map(|to| format!(" → {}", to.display()));
             let path = format!("{}{}", layer.path.display(), link.unwrap_or_default());
             let sections = layer.sections.len().to_string();
-            rows.add_row([layer.layer.to_string(), fill_bar(layer), sections, path]);
+            let used = translate(&fill_bar(layer)).into_owned();
+            rows.add_row([layer.layer.to_string(), used, sections, path]);
         }
         out.text(&render_table(rows))?;
         Ok(Exit::from_found(filled))

@@ -5,6 +5,7 @@ use everlore::store::PendingSession;
 
 use crate::{
     CliContext, Exit, Output, Result,
+    messages::translate,
     render::{new_table, pluralize, render_table, sanitize},
     times::format_age,
 };
@@ -24,7 +25,7 @@ impl MemoryStatusArgs {
         }
         let turns = pluralize(status.turns, "turn waits", "turns wait");
         let quarantined = pluralize(status.held, "draft", "drafts");
-        out.line(&format!("{turns} for extraction; {quarantined} in quarantine"))?;
+        out.say(&format!("{turns} for extraction; {quarantined} in quarantine"))?;
         if let Some(note) = &status.note {
             out.note(&format!("note: {}", sanitize(note)));
         }
@@ -33,13 +34,14 @@ impl MemoryStatusArgs {
         }
         let mut rows = new_table(&["session", "turns", "last", "state"]);
         for pending in &status.waiting {
-            let session = pending.session.as_deref().unwrap_or("(none)");
+            let session =
+                pending.session.clone().unwrap_or_else(|| translate("(none)").into_owned());
             let last = format_age(pending.last_at, &cx.now());
             rows.add_row([
-                sanitize(session).into(),
+                sanitize(&session).into(),
                 pending.turns.to_string(),
                 last,
-                pending_state(pending, cx),
+                translate(&pending_state(pending, cx)).into_owned(),
             ]);
         }
         out.text(&render_table(rows))?;

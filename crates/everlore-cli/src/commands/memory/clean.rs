@@ -42,7 +42,7 @@ impl MemoryCleanArgs {
         } else {
             out.text(&render_memories(&archived, cx).await?)?;
             let done = if self.dry_run { "would be archived" } else { "archived" };
-            out.line(&format!(
+            out.say(&format!(
                 "{} {done} (weight below {threshold})",
                 pluralize(archived.len(), "memory", "memories")
             ))?;

@@ -67,7 +67,7 @@ impl MemoryEditArgs {
         } else {
             let id = ids::shorten_id(engine, &cx.scope, id).await?;
             let name = truncate_width(&memory_title(&memory), TITLE_CELLS);
-            out.line(&format!("changed: {} [{}] {name}", out.bold(&id), memory.kind))?;
+            out.say(&format!("changed: {} [{}] {name}", out.bold(&id), memory.kind))?;
             if cx.agent_config().memory.mask_secrets && !masked_kinds.is_empty() {
                 out.line(&masked_note(&masked_kinds))?;
             }

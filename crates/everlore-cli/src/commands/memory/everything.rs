@@ -7,7 +7,7 @@ use everlore::engine::{
     KindCount, Removal, RemovalMode, RemovalReport, RemovalTarget, ScopeRemoval, VaultErasure,
 };
 
-use crate::{CliContext, CliError, Exit, Output, Result, render::pluralize};
+use crate::{CliContext, CliError, Exit, Output, Result, messages::translate, render::pluralize};
 
 /// Owner of all that is removed, in place of ids; both together mean one user with one agent.
 #[derive(Debug, Args)]
@@ -82,16 +82,16 @@ fn print_report(report: &RemovalReport, out: &mut Output) -> Result<Exit> {
         out.note("there is nothing of that owner");
     }
     for scope in &report.scopes {
-        out.line(&scope_line(report, scope))?;
+        out.say(&scope_line(report, scope))?;
         if let Some(run) = &scope.run {
             let ScopeRemoval { agent, user, .. } = scope;
-            out.line(&format!(
+            out.say(&format!(
                 "undo with: everlore --agent {agent} --user {user} memory undo --run {run}"
             ))?;
         }
         scope.vaults.iter().filter_map(vault_note).for_each(|note| out.note(&note));
     }
-    out.line(&format!("stays: {}", report.stays.join("; ")))?;
+    out.say(&format!("stays: {}", report.stays.join("; ")))?;
     for name in &report.backups {
         out.note(&format!(
             "warning: the backup {name} still holds the texts; delete it when you no longer need it"
@@ -110,13 +110,14 @@ fn scope_line(report: &RemovalReport, scope: &ScopeRemoval) -> String {
     let count = |kind: &KindCount| format!("{} {}", kind.count, kind.kind);
     let mut parts: Vec<String> = scope.memories.iter().map(count).collect();
     if scope.drafts > 0 {
-        parts.push(pluralize(scope.drafts, "draft", "drafts"));
+        parts.push(translate(&pluralize(scope.drafts, "draft", "drafts")).into_owned());
     }
     if let Some(pending) = scope.pending.filter(|pending| *pending > 0) {
-        parts.push(pluralize(pending, "pending save", "pending saves"));
+        let pending = pluralize(pending, "pending save", "pending saves");
+        parts.push(translate(&pending).into_owned());
     }
     parts.extend(scope.files.iter().map(|file| format!("{file}/")));
-    let parts = if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") };
+    let parts = if parts.is_empty() { translate("nothing").into_owned() } else { parts.join(", ") };
     format!("{done} of agent {} and user {}: {parts}", scope.agent, scope.user)
 }
 

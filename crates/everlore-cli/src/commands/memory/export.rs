@@ -89,5 +89,5 @@ fn print_exported(file: &Path, exported: ExportReport, out: &mut Output) -> Resu
     } else {
         pluralize(memories, "memory", "memories")
     };
-    out.line(&format!("exported: {content} to {file}"))
+    out.say(&format!("exported: {content} to {file}"))
 }

@@ -12,6 +12,7 @@ use serde_json::json;
 use super::diff::word_diff;
 use crate::{
     CliContext, Exit, Output, Result, ids,
+    messages::translate,
     render::{TITLE_CELLS, indent, memory_title, sanitize, truncate_width},
     times::format_minute,
 };
@@ -60,8 +61,10 @@ impl MemoryHistoryArgs {
 fn entry_heading(entry: &JournalEntry, now: &Zoned) -> String {
     let actor = format!("{:?}", entry.actor).to_lowercase();
     let op = format!("{:?}", entry.op).to_lowercase();
-    let run = entry.run.as_ref().map(|run| format!(", run {run}")).unwrap_or_default();
-    let cause = sanitize(&entry.cause).into_owned();
+    let (actor, op) = (translate(&actor), translate(&op));
+    let run = entry.run.as_ref().map(|run| translate(&format!(", run {run}")).into_owned());
+    let run = run.unwrap_or_default();
+    let cause = translate(&sanitize(&entry.cause)).into_owned();
     format!(
         "#{} {} {actor}: {cause} ({op} {}{run})",
         entry.seq,
@@ -80,8 +83,8 @@ fn render_change(entry: &JournalEntry) -> String {
         (Some(memory), None) => {
             format!("- [{}] {}", memory.kind, truncate_width(&memory_title(memory), TITLE_CELLS))
         }
-        (None, None) if entry.op == ChangeOp::Erase => "erased for good".to_owned(),
-        (None, None) => "its text was erased later".to_owned(),
+        (None, None) if entry.op == ChangeOp::Erase => translate("erased for good").into_owned(),
+        (None, None) => translate("its text was erased later").into_owned(),
     };
     indent(&text, 4) + "\n"
 }
@@ -89,6 +92,7 @@ fn render_change(entry: &JournalEntry) -> String {
 fn render_differences(before: &Memory, after: &Memory) -> String {
     let replaced_by =
         |memory: &Memory| memory.superseded_by.map(|id| id.to_string()).unwrap_or_default();
+    let status = |memory: &Memory| translate(memory.status.as_str()).into_owned();
     let texts = [
         ("content", before.content.clone(), after.content.clone()),
         ("name", before.name.clone(), after.name.clone()),
@@ -96,7 +100,7 @@ fn render_differences(before: &Memory, after: &Memory) -> String {
     ];
     let values = [
         ("kind", before.kind.to_string(), after.kind.to_string()),
-        ("status", before.status.to_string(), after.status.to_string()),
+        ("status", status(before), status(after)),
         ("replaced by", replaced_by(before), replaced_by(after)),
         ("tags", before.tags.join(", "), after.tags.join(", ")),
         ("importance", before.importance.to_string(), after.importance.to_string()),
@@ -104,12 +108,18 @@ fn render_differences(before: &Memory, after: &Memory) -> String {
         ("said", before.at.to_string(), after.at.to_string()),
     ];
     let texts = texts.iter().filter(|(_, old, new)| old != new);
-    let texts = texts.map(|(name, old, new)| format!("{name}: {}", word_diff(old, new)));
+    let texts =
+        texts.map(|(name, old, new)| format!("{}: {}", translate(name), word_diff(old, new)));
     let values = values.iter().filter(|(_, old, new)| old != new);
-    let values =
-        values.map(|(name, old, new)| format!("{name}: {} → {}", or_none(old), or_none(new)));
+    let values = values.map(|(name, old, new)| {
+        format!("{}: {} → {}", translate(name), or_none(old), or_none(new))
+    });
     let lines: Vec<String> = texts.chain(values).collect();
-    if lines.is_empty() { "renewed, nothing else changed".to_owned() } else { lines.join("\n") }
+    if lines.is_empty() {
+        translate("renewed, nothing else changed").into_owned()
+    } else {
+        lines.join("\n")
+    }
 }
 
 fn or_none(text: &str) -> &str {

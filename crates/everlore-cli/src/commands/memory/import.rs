@@ -94,21 +94,21 @@ impl MemoryImportArgs {
             return out.json(&answer);
         }
         let would = if self.dry_run { "would be " } else { "" };
-        out.line(&format!(
+        out.say(&format!(
             "{would}added {}, updated {}, unchanged {}, erased before {}, rejected {}",
             report.added, report.updated, report.unchanged, report.erased, report.rejected
         ))?;
         if report.masked > 0 {
-            out.line(&format!("masked {}", pluralize(report.masked, "secret", "secrets")))?;
+            out.say(&format!("masked {}", pluralize(report.masked, "secret", "secrets")))?;
         }
         for rejected in report.rejections.iter().take(MAX_LISTED_REJECTS) {
-            out.line(&rejected_line(rejected))?;
+            out.say(&rejected_line(rejected))?;
         }
         for older in &report.superseded {
-            out.line(&format!("superseded: {} {}", older.id, sanitize(&older.content)))?;
+            out.say(&format!("superseded: {} {}", older.id, sanitize(&older.content)))?;
         }
         if changed {
-            out.line(&format!("undo with: everlore memory undo --run {}", report.run))?;
+            out.say(&format!("undo with: everlore memory undo --run {}", report.run))?;
         }
         Ok(())
     }

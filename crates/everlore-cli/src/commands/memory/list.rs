@@ -13,6 +13,7 @@ use crate::{
         check_args::{self, CheckedMemoryView, verify_memories},
         filter_args::FilterArgs,
     },
+    messages::translate,
     render::{TITLE_CELLS, memory_title, new_table, render_list, truncate_width},
     times::format_age,
 };
@@ -128,7 +129,7 @@ pub(super) async fn render_memories(memories: &[Memory], cx: &CliContext) -> Res
             memory.kind.to_string(),
             truncate_width(&memory_title(memory), TITLE_CELLS),
             format_age(memory.at, &now),
-            memory.status.to_string(),
+            translate(memory.status.as_str()).into_owned(),
         ]);
     }
     Ok(render_list(rows))

@@ -44,7 +44,7 @@ fn render_memory(memory: &Memory, check: Option<&CheckResult>, now: &Zoned) -> S
         ("kind", memory.kind.to_string()),
         ("name", memory.name.clone()),
         ("description", memory.description.clone()),
-        ("status", memory.status.to_string()),
+        ("status", translate(memory.status.as_str()).into_owned()),
         ("replaced by", memory.superseded_by.map(|id| id.to_string()).unwrap_or_default()),
         ("tags", memory.tags.join(", ")),
         ("session", source.session.clone().unwrap_or_default()),

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::{
     CliContext, Exit, Output, Result,
+    messages::translate,
     render::{format_bytes, new_table, pluralize, render_table},
     times::format_age,
 };
@@ -44,13 +45,13 @@ impl MemoryStatsArgs {
             }))?;
         } else {
             out.text(&render_counts(&counts, total))?;
-            out.line(&format!("journal     {}", pluralize(counts.changes, "change", "changes")))?;
-            out.line(&format!("erased      {}", pluralize(counts.tombstones, "text", "texts")))?;
+            out.say(&format!("journal     {}", pluralize(counts.changes, "change", "changes")))?;
+            out.say(&format!("erased      {}", pluralize(counts.tombstones, "text", "texts")))?;
             let database = bytes.map_or_else(|| cx.store.to_string(), format_bytes);
-            out.line(&format!("database    {database} for all agents and users"))?;
-            out.text(&render_usage(&usage))?;
+            out.say(&format!("database    {database} for all agents and users"))?;
+            out.say_text(&render_usage(&usage))?;
             let age = last_upkeep.map_or("never".to_owned(), |at| format_age(at, &cx.now()));
-            out.line(&format!("upkeep      {age}"))?;
+            out.say(&format!("upkeep      {age}"))?;
         }
         Ok(Exit::Done)
     }
@@ -95,8 +96,8 @@ fn finding_label(finding: HoldoutFinding) -> &'static str {
 fn render_counts(counts: &ScopeCounts, total: usize) -> String {
     let mut rows = new_table(&["kind", "status", "memories"]);
     for (kind, status, count) in &counts.memories {
-        rows.add_row([kind.as_str(), status.as_str(), &count.to_string()]);
+        rows.add_row([kind.as_str(), &translate(status.as_str()), &count.to_string()]);
     }
-    rows.add_row(["all", "", &total.to_string()]);
+    rows.add_row([&*translate("all"), "", &total.to_string()]);
     render_table(rows) + "\n"
 }

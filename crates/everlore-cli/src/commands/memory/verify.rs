@@ -94,7 +94,7 @@ async fn print_verified(
     }
     let [fresh, stale, unverifiable] = counts;
     let checked = pluralize(counts.iter().sum(), "memory has", "memories have");
-    out.line(&format!(
+    out.say(&format!(
         "{checked} a check: {fresh} fresh, {stale} stale, {unverifiable} unverifiable"
     ))
 }

@@ -35,7 +35,7 @@ impl MemoryWeightArgs {
             truncate_width(&memory_title(&memory), TITLE_CELLS),
         );
         let pinned = if self.reset { "changes with use and time" } else { "pinned" };
-        out.line(&format!("weight {} ({pinned}): {} {name}", memory.weight, out.bold(&id)))?;
+        out.say(&format!("weight {} ({pinned}): {} {name}", memory.weight, out.bold(&id)))?;
         Ok(Exit::Done)
     }
 }

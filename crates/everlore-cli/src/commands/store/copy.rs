@@ -155,13 +155,13 @@ fn print_copy(
     }
     for scope in copied {
         for problem in &scope.problems {
-            out.line(&format!("differs: {}/{}: {problem}", scope.agent, scope.user))?;
+            out.say(&format!("differs: {}/{}: {problem}", scope.agent, scope.user))?;
         }
     }
     let memories = copied.iter().map(|scope| scope.memories).sum();
     let memories = pluralize(memories, "memory", "memories");
     let outcome = if is_equal { "both are equal" } else { "both differ" };
-    out.line(&format!("copied: {memories} from {source} to {target}; {outcome}"))?;
+    out.say(&format!("copied: {memories} from {source} to {target}; {outcome}"))?;
     out.note(if is_equal {
         "use it with --store, EVERLORE_STORE or store.url; the source is as it was"
     } else {

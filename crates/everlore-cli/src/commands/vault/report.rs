@@ -5,7 +5,8 @@ use serde_json::json;
 
 use crate::{
     Exit, Output, Result,
-    render::{pluralize, sanitize},
+    messages::translate,
+    render::{pad_width, pluralize, sanitize},
 };
 
 /// Prints the report as one answer.
@@ -25,9 +26,9 @@ pub(super) fn print_report(
         out.line(&step_line(step))?;
     }
     for id in &report.superseded {
-        out.line(&format!("superseded by a file: {id}"))?;
+        out.say(&format!("superseded by a file: {id}"))?;
     }
-    out.line(&summary_line(report, request.dry_run))?;
+    out.say(&summary_line(report, request.dry_run))?;
     Ok(Exit::Done)
 }
 
@@ -43,9 +44,13 @@ pub(super) fn step_line(step: &SyncStep) -> String {
         SyncAction::Conflict => "conflict, both kept",
         SyncAction::Skipped => "skipped",
     };
-    let note = step.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
-    sanitize(&format!("{action:<27} {}{note}", step.file)).into_owned()
+    let note = step.note.as_ref().map(|note| format!(": {}", translate(note)));
+    let action = pad_width(&translate(action), ACTION_CELLS);
+    sanitize(&format!("{action} {}{}", step.file, note.unwrap_or_default())).into_owned()
 }
+
+/// Width of an action before its file.
+const ACTION_CELLS: usize = 27;
 
 fn summary_line(report: &SyncReport, dry_run: bool) -> String {
     let skipped = report.count(SyncAction::Skipped);

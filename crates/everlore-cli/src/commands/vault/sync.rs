@@ -43,7 +43,7 @@ impl VaultInitArgs {
         registry::register_vault(cx, &request)?;
         if !out.is_json() {
             let done = if is_new { "made" } else { "using" };
-            out.line(&format!("{done} {}", request.folder.display()))?;
+            out.say(&format!("{done} {}", request.folder.display()))?;
         }
         report::print_report(out, &request, &synced)
     }
