@@ -114,7 +114,7 @@ static TEXT_QUESTION: LazyLock<Regex> = LazyLock::new(|| {
 static POINTER: LazyLock<Regex> =
     LazyLock::new(|| compile(r"(?i)\b(?:the following|below)\b|下面|以下|下列|如下"));
 
-/// What is no text but the user's own matter.
+/// Matters of the user's own, which are no text.
 static OWN_SITUATION: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         r"(?i)\b(?:situation|circumstances|background|case|problem|set-?up|status|preferences|needs|goals?|plans?|question|day|week)\b|情况|处境|问题|背景|现状|需求|偏好|近况|计划",

@@ -14,7 +14,7 @@ const CLOSING_LINE: &str = "--- End of content ---";
 #[rustfmt::skip]
 const OWN_WORDS: [&str; 20] = [
     " is my ", " are my ", " is our ", " about me", " i wrote", " i said", " i posted", " i've written", " i always said",
-    "是我的简历", "是我的资料", "是我的文章", "是我的内容", "关于我", "我写的", "我自己", "我说", "我想说", "我跟你说", "我在群里说",
+    "是我的简历", "是我的资料", "是我的文章", "是我的内容", "关于我", "我写的", "我自己", " 我说", " 我想说", " 我跟你说", " 我在群里说",
 ];
 
 /// Kind of a quote heading.
@@ -186,6 +186,7 @@ mod tests {
             "转发邮件：\n发件人：夏娃\n",
             "发件人：夏娃\n主题：预算\n",
             "小王在群里说：\n",
+            "小王在微信里跟我说，他回复：\n",
             "同事发来的消息：\n",
             "小李 10:32\n",
         ] {

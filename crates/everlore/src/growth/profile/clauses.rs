@@ -22,7 +22,7 @@ pub(super) enum Stance {
 
 /// Clause with its stance.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Clause {
+pub(super) struct OwnClause {
     /// Words; a subject that the clause before it had is repeated.
     pub(super) text: String,
     pub(super) stance: Stance,
@@ -30,7 +30,7 @@ pub(super) struct Clause {
 
 /// Returns the sentences of the user's own words with their clauses: no quoted lines, no code, no material of a task; of a
 /// question only what is said before it.
-pub(super) fn own_sentences(text: &str) -> Vec<Vec<Clause>> {
+pub(super) fn own_sentences(text: &str) -> Vec<Vec<OwnClause>> {
     let own = own_lines(without_material(text));
     let own = QUOTATION.replace_all(&own, " ");
     let lines = own.lines().map(|line| line.trim_start_matches(['-', '*', '•', ' ', '\t']));
@@ -63,7 +63,7 @@ fn own_lines(text: &str) -> String {
     own
 }
 
-fn clauses(sentence: &str) -> Vec<Clause> {
+fn clauses(sentence: &str) -> Vec<OwnClause> {
     let is_question = sentence.trim_end_matches(['"', '”', ')']).ends_with(['?', '？']);
     let mut parts = split_clauses(sentence);
     if is_question {
@@ -71,7 +71,7 @@ fn clauses(sentence: &str) -> Vec<Clause> {
         parts.retain(|part| SUBJECT_FIRST.is_match(part));
     }
     let is_framed = FRAME.is_match(sentence) || is_reported(sentence);
-    let mut clauses: Vec<Clause> = Vec::new();
+    let mut clauses: Vec<OwnClause> = Vec::new();
     let mut had_subject = false;
     for part in parts {
         let part = part.trim_matches(|c: char| c.is_whitespace() || "，,；;。.!！".contains(c));
@@ -88,7 +88,7 @@ fn clauses(sentence: &str) -> Vec<Clause> {
             (true, false) if VERB_FIRST.is_match(part) => format!("I {part}"),
             _ => part.to_owned(),
         };
-        clauses.push(Clause { text, stance });
+        clauses.push(OwnClause { text, stance });
     }
     clauses
 }

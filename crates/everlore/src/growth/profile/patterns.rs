@@ -134,14 +134,14 @@ pub(super) static NEW_TO: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// What somebody knows well; any group is the value.
+/// Things that somebody knows well; any group is the value.
 pub(super) static EXPERT: LazyLock<Regex> = LazyLock::new(|| {
     compile(&format!(
         r"(?i)\bI(?:['’]m| am) (?:an expert|experienced|fluent|very good|really good|quite good|pretty good|proficient|well versed) (?:in|at|with) (.+)|\bI (?:mostly|mainly|usually|primarily) (?:write|code in|program in|work with|work in) (.+)|\bI (?:code|program|develop) (?:mostly |mainly )?in (.+)|\bI write (?:most of my|all my|my) code in (.+)|\bmost of my (?:code|scripts|work|projects) (?:is|are) (?:written )?in (.+)|\b(?:mostly|mainly) ((?-i:[A-Z])[\w+#.]*(?:(?:, | and | & |/)(?-i:[A-Z])[\w+#.]*)*)|(?:精通|熟悉|擅长|主攻)([^，。！？]{{1,20}})|我(?:平时|现在|目前)?(?:主要|一般|多半)(?:写|用|搞)\s*({LATIN_NAME}(?:(?:、|和|跟| 和 |/) ?{LATIN_NAME})*)|我教([^，。！？,了你他她我的]{{2,8}}?)(?:的|$)|我的?(?:主力|主要|常用)(?:编程)?语言是\s*({LATIN_NAME}(?:(?:、|和|跟| 和 |/) ?{LATIN_NAME})*)"
     ))
 });
 
-/// What somebody uses, in English.
+/// Things that somebody uses, in English.
 pub(super) static USES: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         r"(?i)\b(?:I|we)(?:['’]ve| have|['’]m| am|['’]re| are)?(?: been)?(?: mostly| mainly| usually| always| just| now| only| still| also| currently| all| typically| daily| personally)* (?:use|using|switched to|switched over to|work with|rely on|run everything on) (.+)|^been using (.+)|\b(?:our|my) (?:team|company|office|shop) (?:runs on|uses|is on) (.+)|\b(?:my|our)(?: \w+)? (?:stack|toolchain|setup|toolkit) (?:is|includes|consists of|has)(?: mostly| mainly)? (.+)|\bmy (?:main |favou?rite |preferred |daily |go-to )?(?:editor|ide|shell|terminal|browser|os|operating system|note(?:s|-taking)? app|tool|database|distro|calendar|password manager|text editor)(?: of choice)? is (.+)",

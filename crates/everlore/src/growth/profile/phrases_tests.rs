@@ -10,13 +10,13 @@ const PHRASES: &str = include_str!("phrases.txt");
 /// Fields that a phrase can tell.
 const READ_FIELDS: [&str; 5] = ["role", "employer", "industry", "expertise", "tools"];
 
-struct Phrase<'a> {
+struct ProfilePhrase<'a> {
     section: &'a str,
     text: &'a str,
     wanted: &'a str,
 }
 
-fn phrases() -> Vec<Phrase<'static>> {
+fn phrases() -> Vec<ProfilePhrase<'static>> {
     let mut section = "";
     let mut phrases = Vec::new();
     for line in PHRASES.lines() {
@@ -24,7 +24,7 @@ fn phrases() -> Vec<Phrase<'static>> {
             section = title;
         } else if let Some((text, wanted)) = line.split_once(" => ").filter(|_| !section.is_empty())
         {
-            phrases.push(Phrase { section, text, wanted });
+            phrases.push(ProfilePhrase { section, text, wanted });
         }
     }
     phrases

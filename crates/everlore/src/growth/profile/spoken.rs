@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::{
     ProfileSignal, SignalBasis, SignalEffect,
-    clauses::{Clause, Stance, own_sentences},
+    clauses::{OwnClause, Stance, own_sentences},
     industry::industry_signal_value,
     pains::is_pain,
     patterns::{
@@ -65,7 +65,14 @@ pub(super) fn signals_of(turn: &Memory) -> Vec<ProfileSignal> {
         return Vec::new();
     }
     let told = own_sentences(&own).into_iter().flat_map(|clauses| of_sentence(&clauses));
-    told.map(|told| signal(turn, told)).collect()
+    let mut signals: Vec<ProfileSignal> = Vec::new();
+    for signal in told.map(|told| signal(turn, told)) {
+        // A message is one witness, however often it says something.
+        if !signals.contains(&signal) {
+            signals.push(signal);
+        }
+    }
+    signals
 }
 
 /// Returns what the words of a statement end, beside its own value.
@@ -75,7 +82,7 @@ pub(super) fn endings_of(text: &str) -> Vec<(&'static str, String, SignalEffect)
     ends.map(|told| (told.name, told.value, told.effect)).collect()
 }
 
-fn of_sentence(clauses: &[Clause]) -> Vec<Told> {
+fn of_sentence(clauses: &[OwnClause]) -> Vec<Told> {
     let mut told: Vec<Told> = pain(clauses).into_iter().collect();
     let whole = clauses.iter().map(|clause| clause.text.as_str()).collect::<Vec<_>>().join("，");
     let all_hold = clauses.iter().all(|clause| clause.stance == Stance::Holds);
@@ -102,7 +109,7 @@ fn of_sentence(clauses: &[Clause]) -> Vec<Told> {
     told
 }
 
-fn pain(clauses: &[Clause]) -> Option<Told> {
+fn pain(clauses: &[OwnClause]) -> Option<Told> {
     let text = clauses.iter().map(|clause| clause.text.as_str()).collect::<Vec<_>>();
     let is_chinese = text.iter().any(|text| text.chars().any(is_cjk));
     let sentence = text.join(if is_chinese { "，" } else { ", " });
