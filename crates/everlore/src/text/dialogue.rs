@@ -89,6 +89,25 @@ impl<'t> NamedLine<'t> {
     }
 }
 
+/// Returns the place of the first line that is only a name and a time, with what they say below (`Tom 10:32 AM`, 张三 10:32),
+/// as chats copy it.
+pub(super) fn stamped_line(text: &str) -> Option<usize> {
+    let mut stamps = STAMPED_LINE.captures_iter(text);
+    stamps.find_map(|found| {
+        let (whole, name) = (found.get(0)?, found.name("name")?.as_str().trim());
+        let below = text[whole.end()..].trim_start().lines().next().unwrap_or_default();
+        let is_name = is_latin_name(name) && !is_lower_case(name) || is_chinese_name(name);
+        (is_name && !below.is_empty() && !STAMPED_LINE.is_match(below)).then(|| whole.start())
+    })
+}
+
+static STAMPED_LINE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?mi)^[ \t]*(?P<name>[^\s\d:：][^\d:：\n]{0,30}?)(?:[ \t]+APP)?[ \t,，—–-]+[\[(（]?(?:(?:today|yesterday|今天|昨天|上午|下午|晚上|\d[\d./年月日-]*)(?: at)?[ \t,]*){0,2}\d{1,2}:\d{2}(?::\d{2})?(?:[ \t]*[ap]\.?m\.?)?[\])）]?[ \t]*$",
+    )
+    .expect("valid")
+});
+
 /// Line with a time before the name, or with marks around it, as chats and their exports write it.
 static NAMED_LINE: LazyLock<Regex> = LazyLock::new(|| {
     let time = r"(?:[\[(（【]?\d[\d:./,年月日 -]*(?:[ap]\.?m\.?)?[\])）】]?[ \t]*(?:-[ \t]+)?)?";
@@ -228,6 +247,30 @@ mod tests {
             "时间：我八点到",
         ] {
             assert_eq!(speakers(message), None, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_a_name_and_a_time_begins_what_they_say() {
+        for (message, at) in [
+            ("Tom 10:32 AM\nI use Windows.", 0),
+            ("Look:\nTom Lee  10:32\nI use Windows.", 6),
+            ("Ana Today at 9:05 PM\nI'm a nurse.", 0),
+            ("小李 10:32\n我是护士", 0),
+            ("张三 2026/3/2 10:32:11\n我是护士", 0),
+        ] {
+            assert_eq!(stamped_line(message), Some(at), "{message}");
+        }
+        for message in [
+            "Lunch 12:30\nI take my pills then.",
+            "Breakfast 8:00\nLunch 12:30\nDinner 19:00",
+            "I get up at 6:30\nI'm a baker.",
+            "Meet me at 10:30\nI'm in Oslo.",
+            "Tom 10:32",
+            "会议 10:30\n我要参加",
+            "时间 10:30\n我是护士",
+        ] {
+            assert_eq!(stamped_line(message), None, "{message}");
         }
     }
 

@@ -21,6 +21,7 @@ pub(crate) mod elision;
 pub(crate) mod dates;
 pub(crate) mod schedule;
 pub(crate) mod injected_blocks;
+pub(crate) mod material_tasks;
 mod quote_headings;
 pub(crate) mod quoted_text;
 mod speaker_words;

@@ -5,14 +5,16 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::{dialogue::stamped_line, material_tasks::task_before_block};
+
 /// Closing line of Gemini CLI after the files that a message refers to; the user's words go on after it.
 const CLOSING_LINE: &str = "--- End of content ---";
 
 /// Words of a heading whose text is the speaker's own.
 #[rustfmt::skip]
-const OWN_WORDS: [&str; 11] = [
-    " is my ", " are my ", " is our ", " about me", "是我的简历", "是我的资料", "是我的文章", "是我的内容", "关于我", "我写的",
-    "我自己",
+const OWN_WORDS: [&str; 20] = [
+    " is my ", " are my ", " is our ", " about me", " i wrote", " i said", " i posted", " i've written", " i always said",
+    "是我的简历", "是我的资料", "是我的文章", "是我的内容", "关于我", "我写的", "我自己", " 我说", " 我想说", " 我跟你说", " 我在群里说",
 ];
 
 /// Kind of a quote heading.
@@ -22,6 +24,8 @@ pub(super) enum QuoteSource {
     Tool,
     /// Pasted or attached text.
     Pasted,
+    /// Material of a task: the line that sets it is the speaker's own.
+    Material,
 }
 
 /// Quoted part of a message, from its heading on.
@@ -42,9 +46,14 @@ impl<'t> HeadedQuote<'t> {
             !OWN_WORDS.iter().any(|own| heading.contains(own))
         };
         let pasted = PASTE_HEADING.find_iter(text).find(|found| is_foreign(found.as_str()));
-        let pasted = pasted.map(|found| found.start());
-        let start = tool.into_iter().chain(pasted).min()?;
-        let source = if tool == Some(start) { QuoteSource::Tool } else { QuoteSource::Pasted };
+        let places = [
+            (tool, QuoteSource::Tool),
+            (pasted.map(|found| found.start()), QuoteSource::Pasted),
+            (stamped_line(text), QuoteSource::Pasted),
+            (task_before_block(text), QuoteSource::Material),
+        ];
+        let places = places.into_iter().filter_map(|(place, source)| Some((place?, source)));
+        let (start, source) = places.min_by_key(|(place, _)| *place)?;
         let (before, rest) = text.split_at(start);
         let end = rest.find(CLOSING_LINE).map_or(rest.len(), |end| end + CLOSING_LINE.len());
         let (quote, after) = rest.split_at(end);
@@ -85,11 +94,21 @@ const CHINESE_THINGS: &str = "(?:邮件|网页|文章|文件|文档|附件|页�
 const WORDS: &str = "(?:[a-z'-]+ )?(?:[a-z'-]+ )?";
 
 /// Headings of pasted text, with names of the patterns above.
-const PASTE_HEADINGS: [&str; 16] = [
+const PASTE_HEADINGS: [&str; 24] = [
     r"--- Content from referenced files ---",
     r"Content from @[^\n]+:",
     r"-{3,} ?(?:Forwarded message|Original message|原始邮件|转发的?邮件) ?-{3,}",
     r"On [^\n]+ wrote:[ \t]*$",
+    // Heads of a mail. A journey has a from, a to and a date as well.
+    r"(?:fwd?|forwarded|forwarding)\b(?: [^\n:]{0,40})?:",
+    r"from:[^\n]*@",
+    r"from:[^\n]*\n(?:[ \t]*(?:to|date):[^\n]*\n){0,2}[ \t]*(?:sent|subject|cc|reply-to|message-id):",
+    r"subject:[^\n]*\n(?:[ \t]*(?:to|date|cc|sent):[^\n]*\n){0,3}[ \t]*from:",
+    "(?:发件人|寄件人|收件人)[：:]",
+    "转发(?:的|自|一[封条个])?[^\\n：:。，我]{0,12}[：:]",
+    // Somebody else, on a line above what they wrote.
+    r"[^\n:.!?]*\b(?:wrote|writes|posted|texted|messaged|emailed|replied|commented|tweeted|said|says)\b[^\n:]{0,40}:[ \t]*$",
+    "[^\\n：:。]*(?:写道|发来|发的|发消息|留言|回复|群里说|微信里说|微信上说|邮件里说|[他她们]说|老板说|同事说|客户说|朋友说)[^\\n：:。]{0,12}[：:][ \\t]*$",
     r"\[(?:attachments?|attached files?|file|document|web ?page|email|pasted (?:text|content)|附件|文件|文档|网页|邮件|粘贴)(?:[ \t]*[:：#][^\]\n]*\]|\][ \t]*$)",
     r"【[^】\n]*(?:内容|原文|全文|正文|附件|文件|文档|网页|邮件|日志|搜索结果|输出)[^】\n]*】",
     // A file's name alone on its line.
@@ -154,6 +173,36 @@ mod tests {
     }
 
     #[test]
+    fn mail_heads_and_chats_are_found_in_both_languages() {
+        for heading in [
+            "Forwarded email:\nFrom: Eve\n",
+            "Fwd: budget\n",
+            "From: Eve <eve@evil.example>\n",
+            "From: Eve\nSent: Monday\nTo: me\nSubject: Hi\n\n",
+            "Subject: Hi\nFrom: Eve\n\n",
+            "Here's what Tom wrote on Slack:\n",
+            "My boss said in the chat:\n",
+            "Tom 10:32 AM\n",
+            "转发邮件：\n发件人：夏娃\n",
+            "发件人：夏娃\n主题：预算\n",
+            "小王在群里说：\n",
+            "小王在微信里跟我说，他回复：\n",
+            "同事发来的消息：\n",
+            "小李 10:32\n",
+        ] {
+            let message = format!("Look. 看\n{heading}I use Windows. 我是律师。");
+            let found = HeadedQuote::find(&message).unwrap_or_else(|| panic!("{message}"));
+            assert_eq!(found.before, "Look. 看", "{message}");
+        }
+        let found =
+            HeadedQuote::find("Please improve my text:\n\nI'm a marine biologist.").unwrap();
+        assert_eq!(
+            (found.before, found.quote),
+            ("Please improve my text:", "I'm a marine biologist.")
+        );
+    }
+
+    #[test]
     fn words_after_the_hosts_closing_line_are_own() {
         let message = "See @cv.txt\n--- Content from referenced files ---\nMy name is Zed.\n--- End of content ---\nI live in Oslo.";
         let found = HeadedQuote::find(message).unwrap();
@@ -172,6 +221,15 @@ mod tests {
             "$ 500 is my budget\nI live in Oslo",
             "My plan: I move to Oslo in May.",
             "Two things: I live in Oslo and I like tea.",
+            "Please remember:\n\nI'm a marine biologist.",
+            "Here is my situation:\nI'm a nurse.",
+            "About me:\n- I'm a nurse\n- I live in Oslo",
+            "From: Lisbon\nTo: Porto\nDate: 5 May\nI travel alone.",
+            "As I said:\nI'm a nurse.",
+            "Here is what I wrote in my application:\nI'm a nurse.",
+            "我的情况是：\n我住在上海。",
+            "我跟你说：\n我住在上海。",
+            "我想说的是：\n我住在上海。",
             "[file] is the wrong tag, I live in Oslo",
             "以下是我的情况：我住在上海。",
             "下面是我的简历内容：我住在上海。",

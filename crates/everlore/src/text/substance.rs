@@ -45,7 +45,7 @@ fn after_first(statement: &str) -> &str {
 /// One short sentence, eight words at most, whose subject is a pronoun or "the thing".
 static DANGLING_ENGLISH: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"^(?:(?:he|she|it|they)(?:'s|'re|’s|’re)?|(?:this|that|these|those)(?:\s+(?:is|was|are|were|will|has|had|does|did|should|can|could|works?|worked|broke|breaks|failed|fails|helped|happened)\b|'s|’s)|the (?:thing|things|stuff|one|ones|other one|same thing))(?:\s+[^\s.!?]+){1,7}[.!]?$",
+        r"^(?:(?:he|she|it|they)(?:'s|'re|’s|’re)?|(?:this|that|these|those)(?:\s+(?:is|was|are|were|will|has|had|does|did|should|can|could|works?|worked|broke|breaks|failed|fails|helped|happened)\b|'s|’s)|something(?:\s+(?:happened|changed|broke|failed|came|went|was|is)\b)|the (?:thing|things|stuff|one|ones|other one|same thing))(?:\s+[^\s.!?]+){1,7}[.!]?$|^something (?:happened|changed|broke|failed)[.!]?$",
     )
 });
 

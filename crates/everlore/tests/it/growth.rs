@@ -7,7 +7,7 @@ use everlore::{
     Engine, MemoryId, RecallRequest, Scope, Status,
     engine::{
         CureSource, ExperienceEdit, ExperienceQuery, FeedbackRequest, FeedbackVerdict,
-        NewExperience, UndoTarget,
+        NewExperience, UndoTarget, UpkeepRequest,
     },
     store::{RamStore, Store},
     types::{Role, Trust},
@@ -195,6 +195,9 @@ async fn words_in_a_conversation_judge_what_the_last_answer_used() {
             );
             let unrelated = say("my cat is called Tom").await;
             assert_eq!(unrelated, blamed);
+            engine.upkeep(&owner, &UpkeepRequest::default(), &mut |_| {}).await.unwrap();
+            let weighed = engine.get(&owner, id).await.unwrap();
+            assert_eq!((weighed.weight, weighed.status), (blamed.weight, Status::Archived));
         }
     }
 }

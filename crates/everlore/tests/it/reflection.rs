@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, fs, sync::Arc};
 
 use everlore::{
     Engine, Error, Kind, Memory, MemoryId, RememberRequest, Scope, Status, Turn,
-    engine::{Layer, ProposalReason, ProposalState, ProposalView, ReflectRequest, UndoTarget},
+    engine::{
+        FeedbackRequest, FeedbackVerdict, Layer, ProposalReason, ProposalState, ProposalView,
+        ReflectRequest, UndoTarget,
+    },
     store::{RamStore, Store},
     types::{Actor, Change, ChangeAuthor, MemorySource, Origin, Role, Timestamp, WriteBatch},
 };
@@ -68,6 +71,59 @@ async fn only_the_owner_decides() {
     assert_eq!(approved.state, ProposalState::Approved);
     let again = engine.approve_proposal(&owner, proposal.id).await.unwrap_err();
     assert!(again.to_string().contains("approved"), "{again}");
+}
+
+#[tokio::test]
+async fn feedback_that_refuses_a_proposal_rejects_it_for_good_and_praise_leaves_it() {
+    let owner = scope("sam");
+    let give = |verdict, never_again| FeedbackRequest { verdict, because: None, never_again };
+    for verdicts in [
+        vec![give(FeedbackVerdict::Bad, true)],
+        vec![give(FeedbackVerdict::Bad, false), give(FeedbackVerdict::Bad, false)],
+    ] {
+        let (engine, _home) = engine();
+        wish_twice(&engine, "以后回答请简短一点。").await;
+        let id = reflect(&engine).await.remove(0).id;
+        let good = give(FeedbackVerdict::Good, false);
+        let praised = engine.give_feedback(&owner, &[id], &good).await.unwrap().memories[0].clone();
+        assert_eq!(praised.weight, praised.weight_before);
+        let mut run = String::new();
+        for verdict in verdicts.iter().chain(verdicts.iter().take(usize::from(verdicts.len() > 1)))
+        {
+            run = engine.give_feedback(&owner, &[id], verdict).await.unwrap().run;
+        }
+        let state = |views: Vec<ProposalView>| views[0].state;
+        assert_eq!(state(engine.proposals(&owner, None).await.unwrap()), ProposalState::Rejected);
+        assert!(engine.approve_proposal(&owner, id).await.is_err());
+        assert_eq!(reflect(&engine).await, []);
+        engine.undo(&owner, &UndoTarget::Run(run)).await.unwrap();
+        assert_eq!(state(engine.proposals(&owner, None).await.unwrap()), ProposalState::Open);
+    }
+}
+
+#[tokio::test]
+async fn a_wish_that_was_insisted_on_is_proposed_though_capture_kept_nothing() {
+    for (first, second) in [
+        ("先给结论，再解释。", "又没先给结论。"),
+        ("Call me Sam.", "It's Sam, please call me Sam."),
+    ] {
+        let (engine, _home) = engine();
+        for (session, text) in [("monday", first), ("tuesday", second)] {
+            let turn = Turn {
+                text: text.to_owned(),
+                session: Some(session.to_owned()),
+                role: Some(Role::User),
+                ..Turn::default()
+            };
+            engine.observe(&scope("sam"), vec![turn]).await.unwrap();
+        }
+        let proposals = reflect(&engine).await;
+        assert_eq!(proposals.len(), 1, "{first}");
+        assert!(proposals[0].diff.contains(first), "{}", proposals[0].diff);
+        let approved = engine.approve_proposal(&scope("sam"), proposals[0].id).await.unwrap();
+        assert_eq!(approved.state, ProposalState::Approved);
+        assert_eq!(reflect(&engine).await, []);
+    }
 }
 
 #[tokio::test]

@@ -6,14 +6,17 @@ use super::{experiences::apply_report, skills::count_report};
 use crate::{
     engine::Engine,
     error::{Error, Result},
-    growth::{FeedbackRequest, FeedbackVerdict, MemoryFeedback, apply_feedback},
+    growth::{
+        FeedbackRequest, FeedbackVerdict, MemoryFeedback, apply_feedback,
+        reflection::{PROPOSAL_KEY, Proposal, ProposalState},
+    },
     ingest::Turn,
     store::UsageRecord,
     text::{
         feedback_words::spoken_feedback, keywords::KeywordExtractor, quoted_text::SpokenText,
         secrets::mask_all, terms::terms,
     },
-    types::{Change, Kind, Memory, MemoryId, Role, Scope, Status, WriteBatch},
+    types::{Actor, Change, Kind, Memory, MemoryId, Role, Scope, Status, Timestamp, WriteBatch},
 };
 
 /// Keywords of a memory by which a message may mean it.
@@ -91,7 +94,11 @@ impl Engine {
             if memory.kind == Kind::Skill {
                 count_report(&mut memory, request.verdict == FeedbackVerdict::Good, now);
             }
+            let weight = memory.weight;
             apply_feedback(&mut memory, request, now);
+            if memory.kind == Kind::Suggestion {
+                self.judge_suggestion(&mut memory, request, weight, now)?;
+            }
             memory.updated_at = now;
             memory.version += 1;
             effects.push(FeedbackEffect::new(&memory, weight_before));
@@ -105,6 +112,31 @@ impl Engine {
             self.sync_skills_after(scope).await;
         }
         Ok(FeedbackReceipt { verdict: request.verdict, memories: effects, run })
+    }
+
+    /// Rejects a suggestion that feedback refused: it never comes back. Praise leaves its weight as it is. Fails if the caller
+    /// may not decide on proposals.
+    fn judge_suggestion(
+        &self,
+        memory: &mut Memory,
+        request: &FeedbackRequest,
+        weight: f64,
+        now: Timestamp,
+    ) -> Result<()> {
+        if request.verdict == FeedbackVerdict::Good {
+            memory.weight = weight;
+        }
+        let Some(mut proposal) = Proposal::of(memory) else { return Ok(()) };
+        if memory.status == Status::Archived && proposal.state == ProposalState::Open {
+            self.check_owner("a decision on a proposal")?;
+            if self.author.actor != Actor::Person {
+                return Err(Error::OwnerOnly { what: "a decision on a proposal".to_owned() });
+            }
+            proposal.state = ProposalState::Rejected;
+            proposal.decided_at = Some(now);
+            memory.metadata.insert(PROPOSAL_KEY.to_owned(), serde_json::json!(proposal));
+        }
+        Ok(())
     }
 
     /// Applies the verdicts in users' turns that were just stored. It never fails a save: a failure is logged.
@@ -179,7 +211,7 @@ fn meant_by(message: &str, used: Vec<Memory>) -> Vec<Memory> {
     used.into_iter().filter(is_named).collect()
 }
 
-fn feedback_run(now: crate::types::Timestamp) -> String {
+fn feedback_run(now: Timestamp) -> String {
     let id = MemoryId::new(now).to_string();
     format!("feedback-{}-{}", now.as_millisecond(), &id[id.len() - 4..])
 }

@@ -11,6 +11,7 @@ use super::upkeep_report::{
 use crate::{
     engine::{Engine, SCAN_PAGE},
     error::{Error, Result},
+    growth::MemoryFeedback,
     store::{InjectedTier, UsageRecord},
     types::{
         Actor, Change, Kind, Memory, MemoryId, QuarantinedDraft, Scope, Status, Timestamp,
@@ -158,7 +159,7 @@ impl Engine {
         let after = memories
             .iter()
             .flatten()
-            .filter_map(|memory| apply_usage(memory, uses.get(&memory.id)?));
+            .filter_map(|memory| apply_usage(memory, &earned_uses(memory, uses.get(&memory.id)?)?));
         Ok(UpkeepPlan {
             after: after.collect(),
             usage_lines: lines.iter().map(|line| line.seq).collect(),
@@ -310,6 +311,16 @@ pub(in crate::engine) const STATEMENT_KINDS: [Kind; 7] = [
 
 /// Ledger job name, for the time of the last upkeep.
 pub(in crate::engine) const UPKEEP_JOB: &str = "upkeep";
+
+/// Returns the uses that speak for a memory: not those before a person blamed it, and none if they archived it for that.
+fn earned_uses(memory: &Memory, uses: &[(Timestamp, bool)]) -> Option<Vec<(Timestamp, bool)>> {
+    let Some(feedback) = MemoryFeedback::of_memory(memory).filter(|it| it.bad > 0) else {
+        return Some(uses.to_vec());
+    };
+    let is_later = |at: Timestamp| feedback.at.is_none_or(|blamed| at > blamed);
+    let earned = uses.iter().copied().filter(|(at, _)| is_later(*at)).collect();
+    (!feedback.archived).then_some(earned)
+}
 
 fn touched_memory(memory: &Memory) -> TouchedMemory {
     let name = if memory.name.is_empty() { &memory.content } else { &memory.name };

@@ -1,5 +1,5 @@
 //! Things on this machine that a statement names and that can be looked up without running anything: absolute paths,
-//! `file:` addresses, and programs in a command that the statement says to run.
+//! `file:` addresses, addresses of the machine itself, and programs in a command that the statement says to run.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,20 @@ pub(crate) enum NamedThing {
     Path(String),
     /// Program.
     Program(String),
+    /// Address of this machine itself, and its port.
+    Loopback(String, u16),
 }
+
+/// Address of this machine. Others are never looked up.
+static LOOPBACK: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:https?://)?(?:localhost|127\.0\.0\.1):(\d{2,5})\b").expect("valid")
+});
+
+/// Words that say that an address is that of another machine.
+static OTHER_MACHINE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:remote|containers?|docker|production|staging|vm|ssh|cluster|ci|tunnel)\b|远程|容器|生产环境|集群|隧道")
+        .expect("valid")
+});
 
 /// Path between blanks, quotes or brackets; not a part of an address, which has a colon or a slash before it.
 static PATH: LazyLock<Regex> = LazyLock::new(|| {
@@ -51,8 +64,14 @@ const NO_PROGRAMS: [&str; 32] = [
 
 /// Returns the things that a statement names.
 pub(crate) fn named_things(statement: &str) -> Vec<NamedThing> {
+    let addresses = LOOPBACK.captures_iter(statement).filter_map(|found| {
+        let port = found[1].parse().ok()?;
+        Some(NamedThing::Loopback(found[0].to_owned(), port))
+    });
+    let is_here = !OTHER_MACHINE.is_match(statement);
+    let addresses: Vec<NamedThing> = addresses.filter(|_| is_here).take(MAX_THINGS).collect();
     if ELSEWHERE.is_match(statement) {
-        return Vec::new();
+        return addresses;
     }
     let paths = PATH.captures_iter(statement).filter_map(|found| {
         let path = found.get(1)?.as_str();
@@ -64,7 +83,7 @@ pub(crate) fn named_things(statement: &str) -> Vec<NamedThing> {
         let is_program = !NO_PROGRAMS.contains(&program) && RUNS.is_match(statement);
         is_program.then(|| NamedThing::Program(program.to_owned()))
     });
-    paths.chain(commands).take(MAX_THINGS).collect()
+    addresses.into_iter().chain(paths).chain(commands).take(MAX_THINGS).collect()
 }
 
 #[cfg(test)]
@@ -84,6 +103,16 @@ mod tests {
             ("The API is at https://example.org/home/v1/users", vec![]),
             ("On the server the logs are in /opt/payments/app.log", vec![]),
             ("GET /v1/users returns a list", vec![]),
+            (
+                "The board is at http://localhost:39999/board",
+                vec![NamedThing::Loopback("http://localhost:39999".to_owned(), 39_999)],
+            ),
+            (
+                "看板的服务器在 127.0.0.1:8080",
+                vec![NamedThing::Loopback("127.0.0.1:8080".to_owned(), 8_080)],
+            ),
+            ("In the container the API is at http://localhost:8080", vec![]),
+            ("The API is at http://mylocalhost.example:8080", vec![]),
             ("Write `let x = 1` and run it", vec![]),
             ("The crate has `pub fn main`", vec![]),
         ];

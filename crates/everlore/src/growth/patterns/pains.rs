@@ -4,7 +4,12 @@ use std::collections::HashMap;
 
 use super::PatternOccasions;
 use crate::{
-    growth::{SessionTurn, profile::is_complaint, reflection::Topic, shown_failure},
+    growth::{
+        SessionTurn,
+        profile::{is_complaint, pain_topic},
+        reflection::Topic,
+        shown_failure,
+    },
     text::{
         error_signature::{
             CodeKind, ErrorSignature, Identity, failure_title, is_same, lookup_keys,
@@ -106,7 +111,7 @@ impl ComplaintScan {
         if !is_short || text.trim_end().ends_with(['?', '？']) || !is_complaint(text) {
             return;
         }
-        let topic = Topic::of(text);
+        let topic = pain_topic(text);
         if topic.is_empty() {
             return;
         }

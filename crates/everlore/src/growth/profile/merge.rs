@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{ProfileField, ProfileSignal};
-use crate::growth::reflection::Topic;
+use super::{ProfileField, ProfileSignal, SignalBasis, SignalEffect, pains::pain_topic};
+use crate::types::Timestamp;
 
 /// Fields that have one value at a time: a newer value ends the older one.
 const SINGLE_VALUED: [&str; 9] =
@@ -15,54 +15,189 @@ const MAX_EVIDENCE: usize = 10;
 /// Confidence that no number of signals exceeds, unless a person set the value.
 const MAX_CONFIDENCE: f64 = 0.99;
 
+/// Fields that have many values at a time, whatever a person sets: one uses several tools.
+const MANY_VALUED: [&str; 10] = [
+    "tools",
+    "expertise",
+    "pains",
+    "topics",
+    "people",
+    "preferences",
+    "about",
+    "learning",
+    "communication_style",
+    "family",
+];
+
 /// Merges signals into fields: in the order of their names, what holds before what held, the surest first.
 pub(super) fn merge_signals(mut signals: Vec<ProfileSignal>) -> Vec<ProfileField> {
-    signals.sort_by_key(|signal| (signal.since, signal.value.clone()));
-    let mut fields: BTreeMap<String, Vec<ProfileField>> = BTreeMap::new();
-    let mut places: HashMap<(String, String), usize> = HashMap::new();
+    signals.sort_by_key(|signal| signal.since);
+    let mut timelines: BTreeMap<String, FieldTimeline> = BTreeMap::new();
     for signal in signals {
-        let known = fields.entry(signal.name().to_owned()).or_default();
-        let value = (signal.name().to_owned(), plain_value(&signal.value));
-        let alike = || same_pain(known, &signal).unwrap_or(known.len());
-        let place = *places.entry(value).or_insert_with(alike);
-        match known.get_mut(place) {
-            Some(field) => add_signal(field, signal),
-            None => known.push(new_field(signal)),
-        }
+        timelines.entry(signal.name().to_owned()).or_default().add(signal);
     }
-    for (name, fields) in &mut fields {
-        if SINGLE_VALUED.contains(&name.as_str()) || fields.iter().any(is_set) {
-            end_older_values(fields);
-        }
+    let mut merged = Vec::new();
+    for (name, timeline) in timelines {
+        let mut periods = timeline.periods;
         if name == "communication_style" {
-            end_opposite_styles(fields);
+            end_opposite_styles(&mut periods);
         }
+        let mut fields: Vec<ProfileField> = periods.into_iter().map(|it| it.field).collect();
         fields.sort_by(|one, other| {
             let held = one.until.is_some().cmp(&other.until.is_some());
             held.then(other.confidence.total_cmp(&one.confidence)).then(other.since.cmp(&one.since))
         });
+        merged.extend(fields);
     }
-    fields.into_values().flatten().collect()
+    merged
 }
 
-/// Returns the place of a pain that is about the same, whatever its words.
-fn same_pain(known: &[ProfileField], signal: &ProfileSignal) -> Option<usize> {
-    if signal.name() != "pains" {
-        return None;
+/// Values of one field over time. A value that comes back has another period.
+#[derive(Debug, Default)]
+struct FieldTimeline {
+    periods: Vec<ValuePeriod>,
+    /// Latest period of each value.
+    latest: HashMap<String, usize>,
+}
+
+/// Period in which a value held.
+#[derive(Debug)]
+struct ValuePeriod {
+    field: ProfileField,
+    /// Time when it was last said.
+    said_at: Timestamp,
+}
+
+impl FieldTimeline {
+    fn add(&mut self, signal: ProfileSignal) {
+        match &signal.effect {
+            SignalEffect::Holds => self.hold(signal),
+            SignalEffect::Past => self.held_once(signal),
+            SignalEffect::Ends { any } => self.end(&signal, *any),
+            SignalEffect::Replaces(old) => {
+                if self.open_period(old).is_some() {
+                    let ended = ProfileSignal { value: old.clone(), ..signal.clone() };
+                    self.held_once(ended);
+                    self.hold(signal);
+                }
+            }
+        }
     }
-    let topic = Topic::of(&signal.value);
-    known.iter().position(|field| !topic.is_empty() && Topic::of(&field.value).is_same(&topic))
+
+    /// Adds a value that holds. One that excludes others ends them; what a person set stands until they set it anew.
+    fn hold(&mut self, signal: ProfileSignal) {
+        let (name, since) = (signal.name().to_owned(), signal.since);
+        let (is_new_set, is_lasting) = (signal.basis == SignalBasis::Set, signal.until.is_none());
+        let place = self.place_for(signal);
+        let excludes = |period: &ValuePeriod| {
+            SINGLE_VALUED.contains(&name.as_str())
+                || is_set(&period.field) && !MANY_VALUED.contains(&name.as_str())
+        };
+        let is_open = |period: &ValuePeriod| period.field.until.is_none();
+        let others =
+            || self.periods.iter().enumerate().filter(|(at, it)| *at != place && is_open(it));
+        if !is_lasting || !excludes(&self.periods[place]) && !others().any(|(_, it)| excludes(it)) {
+            return;
+        }
+        let stands = others().any(|(_, it)| is_set(&it.field)) && !is_new_set;
+        let ended: Vec<usize> =
+            if stands { vec![place] } else { others().map(|(at, _)| at).collect() };
+        for at in ended {
+            let field = &mut self.periods[at].field;
+            field.until = Some(since.max(field.since));
+        }
+    }
+
+    /// Returns the period that a signal belongs to, a new one if its value does not hold at that time.
+    fn place_for(&mut self, signal: ProfileSignal) -> usize {
+        let key = plain_value(&signal.value);
+        let known = self.latest.get(&key).copied().or_else(|| self.same_pain(&signal));
+        let is_within =
+            |at: &usize| self.periods[*at].field.until.is_none_or(|it| it >= signal.since);
+        let place = match known.filter(is_within) {
+            Some(place) => {
+                self.periods[place].said_at = signal.since;
+                add_signal(&mut self.periods[place].field, signal);
+                place
+            }
+            None => {
+                let said_at = signal.since;
+                self.periods.push(ValuePeriod { field: new_field(signal), said_at });
+                self.periods.len() - 1
+            }
+        };
+        self.latest.insert(key, place);
+        place
+    }
+
+    /// Returns the place of a pain that is about the same, whatever its words.
+    fn same_pain(&self, signal: &ProfileSignal) -> Option<usize> {
+        if signal.name() != "pains" {
+            return None;
+        }
+        let topic = pain_topic(&signal.value);
+        let is_same = |it: &ValuePeriod| pain_topic(&it.field.value).is_same(&topic);
+        self.periods.iter().position(|it| !topic.is_empty() && is_same(it))
+    }
+
+    fn open_period(&self, value: &str) -> Option<usize> {
+        let place = self.latest.get(&plain_value(value)).copied()?;
+        self.periods[place].field.until.is_none().then_some(place)
+    }
+
+    /// Ends a value that the user says they had once, or tells it with that date.
+    fn held_once(&mut self, signal: ProfileSignal) {
+        if let Some(place) = self.open_period(&signal.value) {
+            return self.close(place, &signal);
+        }
+        let key = plain_value(&signal.value);
+        if !self.latest.contains_key(&key) {
+            let (until, said_at) = (Some(signal.since), signal.since);
+            let field = new_field(ProfileSignal { until, ..signal });
+            self.latest.insert(key, self.periods.len());
+            self.periods.push(ValuePeriod { field, said_at });
+        }
+    }
+
+    fn end(&mut self, signal: &ProfileSignal, any: bool) {
+        let can_end = |it: &ValuePeriod| it.field.until.is_none() && !is_set(&it.field);
+        let open = self.periods.iter().enumerate().filter(|(_, it)| can_end(it));
+        let open: Vec<(usize, bool)> =
+            open.map(|(at, it)| (at, names(&signal.value, &it.field.value))).collect();
+        let none_is_named = !open.iter().any(|(_, is_named)| *is_named);
+        for (place, is_named) in open {
+            if is_named || any && none_is_named {
+                self.close(place, signal);
+            }
+        }
+    }
+
+    fn close(&mut self, place: usize, signal: &ProfileSignal) {
+        let field = &mut self.periods[place].field;
+        field.until = Some(signal.since.max(field.since));
+        field.evidence.extend(&signal.evidence);
+        field.evidence = newest(std::mem::take(&mut field.evidence));
+    }
+}
+
+/// Returns `true` if a text names a value, as words of its own where it is in Latin letters.
+fn names(text: &str, value: &str) -> bool {
+    let (text, value) = (text.to_lowercase(), value.to_lowercase());
+    let is_edge = |c: Option<char>| !c.is_some_and(|c| c.is_ascii_alphanumeric());
+    text.match_indices(&value).any(|(at, _)| {
+        is_edge(text[..at].chars().next_back()) && is_edge(text[at + value.len()..].chars().next())
+    })
 }
 
 /// Ends a wish about answers when a later one asks for the opposite.
-fn end_opposite_styles(fields: &mut [ProfileField]) {
-    let wishes: Vec<_> = fields.iter().map(|it| (it.since, poles_of(&it.value))).collect();
-    for field in fields.iter_mut().filter(|field| field.until.is_none() && !is_set(field)) {
-        let own = poles_of(&field.value);
+fn end_opposite_styles(periods: &mut [ValuePeriod]) {
+    let wishes: Vec<_> = periods.iter().map(|it| (it.said_at, poles_of(&it.field.value))).collect();
+    for period in periods.iter_mut().filter(|it| it.field.until.is_none() && !is_set(&it.field)) {
+        let own = poles_of(&period.field.value);
         let is_opposite = |poles: &[i8; 3]| own.iter().zip(poles).any(|(a, b)| a * b < 0);
-        let later =
-            wishes.iter().filter(|(since, poles)| *since > field.since && is_opposite(poles));
-        field.until = later.map(|(since, _)| *since).min();
+        let later = { wishes.iter() }
+            .filter(|(said_at, poles)| *said_at > period.said_at && is_opposite(poles));
+        period.field.until = later.map(|(said_at, _)| *said_at).min();
     }
 }
 
@@ -113,7 +248,7 @@ const STYLE_POLES: [(&[&str], &[&str]); 3] = [
 ];
 
 fn is_set(field: &ProfileField) -> bool {
-    field.basis == super::SignalBasis::Set
+    field.basis == SignalBasis::Set
 }
 
 /// Returns what decides if two values are the same: their letters and digits, whatever the case.
@@ -153,25 +288,9 @@ fn newest(mut ids: Vec<crate::types::MemoryId>) -> Vec<crate::types::MemoryId> {
     ids
 }
 
-/// Ends each value that holds when the next one begins. What a person set stands until they set it anew.
-fn end_older_values(fields: &mut [ProfileField]) {
-    let Some(current) = fields
-        .iter()
-        .filter(|field| field.until.is_none())
-        .max_by(|one, other| is_set(one).cmp(&is_set(other)).then(one.since.cmp(&other.since)))
-    else {
-        return;
-    };
-    let (value, since) = (current.value.clone(), current.since);
-    for field in fields.iter_mut().filter(|field| field.until.is_none() && field.value != value) {
-        field.until = Some(since.max(field.since));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{growth::profile::SignalBasis, types::Timestamp};
 
     fn signal(name: &'static str, value: &str, day: i64, confidence: f64) -> ProfileSignal {
         ProfileSignal {
@@ -183,7 +302,53 @@ mod tests {
             until: None,
             evidence: Vec::new(),
             basis: SignalBasis::Stated,
+            effect: SignalEffect::Holds,
         }
+    }
+
+    fn told(fields: &[ProfileField]) -> Vec<(&str, Timestamp, Option<Timestamp>)> {
+        fields.iter().map(|it| (&*it.value, it.since, it.until)).collect()
+    }
+
+    #[test]
+    fn a_value_that_comes_back_holds_again_and_has_two_periods() {
+        let role = |value, day| signal("role", value, day, 0.8);
+        let merged = merge_signals(vec![role("nurse", 20), role("teacher", 8), role("nurse", 1)]);
+        let expected = [
+            ("nurse", at(20), None),
+            ("teacher", at(8), Some(at(20))),
+            ("nurse", at(1), Some(at(8))),
+        ];
+        assert_eq!(told(&merged), expected);
+    }
+
+    #[test]
+    fn an_ending_ends_what_it_names_and_what_was_set_stands() {
+        let tool = |value, day| signal("tools", value, day, 0.8);
+        let ends = |value, day| ProfileSignal {
+            effect: SignalEffect::Ends { any: false },
+            ..signal("tools", value, day, 0.8)
+        };
+        let merged = merge_signals(vec![
+            tool("Jira", 1),
+            tool("Go", 1),
+            ends("I no longer use Jira, Google it", 5),
+        ]);
+        assert_eq!(told(&merged), [("Go", at(1), None), ("Jira", at(1), Some(at(5)))]);
+        let set = ProfileSignal { basis: SignalBasis::Set, ..tool("Neovim", 1) };
+        let merged = merge_signals(vec![set, tool("Tableau", 2), tool("DBeaver", 2)]);
+        assert!(merged.iter().all(|it| it.until.is_none()), "one uses several tools");
+    }
+
+    #[test]
+    fn something_takes_the_place_of_what_is_known_only() {
+        let moved = ProfileSignal {
+            effect: SignalEffect::Replaces("Notion".to_owned()),
+            ..signal("tools", "Obsidian", 5, 0.8)
+        };
+        assert_eq!(merge_signals(vec![moved.clone()]), []);
+        let merged = merge_signals(vec![signal("tools", "Notion", 1, 0.8), moved]);
+        assert_eq!(told(&merged), [("Obsidian", at(5), None), ("Notion", at(1), Some(at(5)))]);
     }
 
     fn at(day: i64) -> Timestamp {

@@ -4,13 +4,18 @@
 //! (`spoken.rs`, `observed.rs`), and merges them (`merge.rs`). Nothing is stored but the fields that a person sets, which are memories like any other; so a signal is
 //! never lost, and forgetting a memory forgets what it told.
 
+mod clauses;
 mod industry;
 mod merge;
 mod observed;
+mod pains;
+mod patterns;
+#[cfg(test)]
+mod phrases_tests;
 mod spoken;
 mod stated;
 
-pub(crate) use stated::is_complaint;
+pub(crate) use pains::{is_complaint, pain_topic};
 
 use serde::{Deserialize, Serialize};
 
@@ -114,6 +119,20 @@ struct ProfileSignal {
     until: Option<Timestamp>,
     evidence: Vec<MemoryId>,
     basis: SignalBasis,
+    effect: SignalEffect,
+}
+
+/// Effect of a signal on a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum SignalEffect {
+    /// The value holds.
+    Holds,
+    /// The value held once.
+    Past,
+    /// The values that its words name have ended; if they name none and `any` is set, all have.
+    Ends { any: bool },
+    /// The value takes the place of another, if that one is known.
+    Replaces(String),
 }
 
 impl ProfileSignal {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{ProfileSignal, ProfileSources, SignalBasis};
+use super::{ProfileSignal, ProfileSources, SignalBasis, SignalEffect};
 use crate::{
     text::{
         keywords::KeywordExtractor,
@@ -63,6 +63,7 @@ fn observed(
         until: None,
         evidence: newest.into_iter().take(SHOWN).map(|turn| turn.id).collect(),
         basis: SignalBasis::Observed,
+        effect: SignalEffect::Holds,
     }
 }
 

@@ -1,8 +1,19 @@
 //! Signals of what the user said: by the slot of a memory, by its category, and by words of both languages.
 
-use super::{ProfileSignal, SetField, SignalBasis, industry::industry_signal_value, spoken};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::{
+    ProfileSignal, SetField, SignalBasis, SignalEffect,
+    clauses::{Stance, own_sentences, stance_of},
+    industry::industry_signal_value,
+    pains::is_pain,
+    spoken,
+};
 use crate::{
-    text::suspect::is_suspect,
+    growth::reflection::Topic,
+    text::{secrets::find_mask, suspect::is_suspect},
     types::{Attribute, Experience, Kind, Memory, Slot, Status, Timestamp, Trust, USER_SUBJECT},
 };
 
@@ -44,77 +55,6 @@ const EXPERTISE_WORDS: [&str; 27] = [
     "没用过",
 ];
 
-/// Words by which a statement tells of a trouble.
-const PAIN_WORDS: &[&str] = &[
-    "struggle with",
-    "struggling with",
-    "keeps failing",
-    "keep failing",
-    "keep breaking",
-    "keep crashing",
-    "keeps timing out",
-    "keep timing out",
-    "keeps freezing",
-    "failing again",
-    "broke again",
-    "broken again",
-    "crashed again",
-    "such a pain",
-    "driving me crazy",
-    "driving me nuts",
-    "drives me nuts",
-    "drives me mad",
-    "sick of",
-    "fed up",
-    "can't stand",
-    "so painful",
-    "keeps breaking",
-    "keeps crashing",
-    "annoys me",
-    "annoying",
-    "drives me crazy",
-    "i hate when",
-    "i hate that",
-    "takes forever",
-    "waste of time",
-    "frustrat",
-    "pain in the",
-    "always breaks",
-    "受不了",
-    "卡死",
-    "又崩",
-    "又挂了",
-    "老是报错",
-    "总是报错",
-    "又报错",
-    "老是卡",
-    "总是卡",
-    "真烦",
-    "气死",
-    "抓狂",
-    "太卡",
-    "心累",
-    "老是出",
-    "总是出",
-    "总是失败",
-    "老是失败",
-    "又失败",
-    "烦死",
-    "太麻烦",
-    "太慢",
-    "好烦",
-    "很烦",
-    "头疼",
-    "折磨",
-    "崩溃",
-];
-
-/// Returns `true` if a text complains about something.
-pub(crate) fn is_complaint(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    PAIN_WORDS.iter().any(|word| lower.contains(word))
-}
-
 /// Returns the signals of a memory about the user or of an experience.
 pub(super) fn signals_of(memory: &Memory) -> Vec<ProfileSignal> {
     if !is_usable(memory) {
@@ -128,8 +68,20 @@ pub(super) fn signals_of(memory: &Memory) -> Vec<ProfileSignal> {
         return vec![signal(memory, "pains", pain.as_deref().unwrap_or(&memory.name))];
     }
     let mut signals: Vec<_> = field_of(memory).into_iter().flat_map(divided).collect();
+    signals.retain(|signal| holds(memory, signal));
     signals.extend(worded_signals(memory));
+    let endings = spoken::endings_of(&memory.content).into_iter();
+    signals.extend(endings.map(|(name, value, effect)| {
+        let until = None;
+        ProfileSignal { effect, until, since: memory.at, ..signal(memory, name, &value) }
+    }));
     signals
+}
+
+/// A memory that denies, hopes or tells of the past says nothing that holds.
+fn holds(memory: &Memory, signal: &ProfileSignal) -> bool {
+    let by_words = ["role", "tools", "employer", "learning"].contains(&signal.name);
+    !by_words || stance_of(&memory.content, &signal.value) == Stance::Holds
 }
 
 /// An instruction, or what somebody else said, is no trait of the user.
@@ -175,18 +127,44 @@ fn field_of(memory: &Memory) -> Option<ProfileSignal> {
             field_of_attribute(slot.attribute).map(|name| signal(memory, name, &slot.value))
         }
         Some(_) => Some(signal(memory, "people", &memory.content)),
-        None => Some(signal(memory, field_of_statement(memory)?, &memory.content)),
+        None => match LIVES_IN.captures(&memory.content) {
+            Some(found) => {
+                Some(signal(memory, "home", found.iter().skip(1).flatten().next()?.as_str().trim()))
+            }
+            None => Some(signal(memory, field_of_statement(memory)?, &memory.content)),
+        },
     }
 }
 
+/// Home in a note about the user, as other systems write it.
+static LIVES_IN: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(?:The |the )?[Uu]ser (?:now |currently )?(?:lives|is living|resides|is based) in ([^,.;，。]{2,40})[.。]?$|^用户(?:现在|目前)?住在([^，。；]{2,20})[。.]?$").expect("valid")
+});
+
 /// Returns the field of a statement without a slot: by its category if extraction gave it one, otherwise by its kind.
 fn field_of_statement(memory: &Memory) -> Option<&'static str> {
+    if is_trouble(memory) {
+        return (memory.kind != Kind::User).then_some("pains");
+    }
     match memory.metadata.get(CATEGORY_KEY).and_then(|value| value.as_str()) {
         Some(category) => field_of_category(category),
         None if memory.kind == Kind::Feedback => Some("communication_style"),
-        None => Some("about"),
+        None => is_about_user(&memory.content).then_some("about"),
     }
 }
+
+/// Returns `true` for a statement that tells something of a person: no markup, no masked secret, nothing vague.
+fn is_about_user(content: &str) -> bool {
+    let is_markup = content.trim_start().starts_with(['<', '[', '{', '#', '|']);
+    let told = own_sentences(content).into_iter().flatten();
+    let is_told = told.into_iter().any(|clause| !Topic::of(&clause.text).is_empty());
+    !is_markup && is_told && find_mask(content).is_none() && !VAGUE.is_match(content)
+}
+
+/// Statements that refer to something else.
+static VAGUE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:it|this|that|something|things?|everything) (?:was|is|were|are|went|happened|worked)\b|^(?:那|这)(?:个|样|件事)?(?:很|挺|不错|还行)").expect("valid")
+});
 
 fn field_of_attribute(attribute: Attribute) -> Option<&'static str> {
     Some(match attribute {
@@ -216,6 +194,18 @@ fn field_of_category(category: &str) -> Option<&'static str> {
     })
 }
 
+/// Returns `true` if a statement complains about something else than the agent's answers.
+fn is_trouble(memory: &Memory) -> bool {
+    is_pain(&memory.content) && !ABOUT_ANSWERS.is_match(&memory.content)
+}
+
+static ABOUT_ANSWERS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(?:you|your|answers?|repl(?:y|ies)|responses?|explanations?|emojis?|please|don['’]?t|stop)\b|你|您|回答|回复|答案|解释|请|别|不要|以后",
+    )
+    .expect("valid")
+});
+
 /// Returns what the words of a statement tell beside its own field.
 fn worded_signals(memory: &Memory) -> impl Iterator<Item = ProfileSignal> {
     let lower = memory.content.to_lowercase();
@@ -228,7 +218,7 @@ fn worded_signals(memory: &Memory) -> impl Iterator<Item = ProfileSignal> {
     let is_own = memory.kind == Kind::User;
     let statement = |name| signal(memory, name, &memory.content);
     let expertise = (is_own && has(&EXPERTISE_WORDS)).then(|| statement("expertise"));
-    let pain = (is_own && has(PAIN_WORDS)).then(|| statement("pains"));
+    let pain = (is_own && is_pain(&memory.content)).then(|| statement("pains"));
     [industry, expertise, pain].into_iter().flatten()
 }
 
@@ -255,6 +245,7 @@ fn signal(memory: &Memory, name: &'static str, value: &str) -> ProfileSignal {
         until: memory.valid_until().or(superseded_at(memory)),
         evidence: if turns.is_empty() { vec![memory.id] } else { turns.clone() },
         basis: SignalBasis::Stated,
+        effect: SignalEffect::Holds,
     }
 }
 

@@ -15,8 +15,9 @@ use crate::{
 };
 
 /// Titles of the section that a statement goes to, the one that is created first in each language.
-fn titles(layer: Layer) -> [&'static str; 4] {
+fn titles(layer: Layer, is_fact: bool) -> [&'static str; 4] {
     match layer {
+        Layer::User if is_fact => ["About", "基本情况", "About the user", "关于用户"],
         Layer::Soul => ["Wishes of the user", "用户的要求", "Behaviour", "行为方式"],
         _ => ["Preferences", "偏好", "User preferences", "用户偏好"],
     }
@@ -75,9 +76,9 @@ impl<'a> LayerLines<'a> {
         })
     }
 
-    /// Returns the edit that adds a statement.
-    pub(crate) fn adding(&self, statement: &str) -> LayerLineEdit {
-        let section = self.section_for(statement);
+    /// Returns the edit that adds a statement: a fact about the user, or something that they want.
+    pub(crate) fn adding(&self, statement: &str, is_fact: bool) -> LayerLineEdit {
+        let section = self.section_for(statement, is_fact);
         LayerLineEdit {
             layer: self.layer,
             old: None,
@@ -87,9 +88,9 @@ impl<'a> LayerLines<'a> {
         }
     }
 
-    /// Returns the section for preferences that the file has, or the title of a new one in the statement's language.
-    fn section_for(&self, statement: &str) -> String {
-        let titles = titles(self.layer);
+    /// Returns the section for such statements that the file has, or the title of a new one in the statement's language.
+    fn section_for(&self, statement: &str, is_fact: bool) -> String {
+        let titles = titles(self.layer, is_fact);
         let is_chinese = detect_language(statement) == Language::Chinese;
         let has = |title: &&&str| self.sections.iter().any(|section| section.title == **title);
         let found = titles.iter().find(has).copied();

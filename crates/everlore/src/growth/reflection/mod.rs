@@ -5,10 +5,11 @@ mod topic;
 mod proposal;
 mod preferences;
 mod layer_lines;
+mod wish_words;
 
 pub(crate) use layer_lines::{LayerLines, section_base};
 pub(crate) use preferences::{
-    PreferenceScan, RepeatedPreference, StatedPreference, newest_of_each_topic, plain_wish,
+    PreferenceScan, RepeatedPreference, StatedPreference, newest_of_each_topic,
 };
 pub(crate) use proposal::{
     AppliedProposal, LayerLineEdit, MemoryAction, PROPOSAL_KEY, Proposal, ProposedChange,
@@ -16,3 +17,4 @@ pub(crate) use proposal::{
 };
 pub use proposal::{ProposalReason, ProposalState};
 pub(crate) use topic::Topic;
+pub(crate) use wish_words::plain_wish;

@@ -7,7 +7,10 @@ use std::{
 
 use regex::Regex;
 
-use super::topic::Topic;
+use super::{
+    topic::Topic,
+    wish_words::{CORRECTION, WISH, is_rule, plain_wish, rule_rank},
+};
 use crate::types::{Kind, MemoryId};
 
 /// Occasions after which a wish about the agent's behaviour, or a preference that was insisted on, is proposed.
@@ -22,37 +25,19 @@ const MAX_EVIDENCE: usize = 8;
 /// Most preferences that are compared with the turns: the newest.
 const MAX_PREFERENCES: usize = 5_000;
 
-/// Words of a wish or a correction; other turns may mention the same thing for another reason.
-static WISH: LazyLock<Regex> = LazyLock::new(|| {
+/// Most characters of a turn that is a wish and nothing else.
+const MAX_WISH_CHARS: usize = 80;
+
+/// Most wishes of turns that are compared: the first ones that came up.
+const MAX_WISHES: usize = 2_000;
+
+/// Matters of an agent's behaviour: a wish about one is meant for all conversations, another may be a task.
+static BEHAVIOUR: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)\b(?:please|prefer|always|never|don'?t|don’t|do not|stop|keep|use|answer|write|reply|should|must|i like|i want|i need|remember)\b|请|以后|别|不要|要|用|喜欢|偏好|回答|记住|应该|务必",
+        r"(?i)\b(?:call me|tabs?|spaces|indent\w*|code first|answers?|repl(?:y|ies)|respon(?:d|se|ses)|explain\w*|explanations?|apologi[sz]\w*|sorry|emojis?|short(?:er)?|brief\w*|concise|formal\w*|celsius|fahrenheit|metric|imperial|bullets?|bullet points|summary first|commits?|push|tests|comments?|tables?|headings?|jargon|english|chinese|german|french|spanish|units|dates?)\b|结论|道歉|抱歉|回答|回复|称呼|叫我|简短|简洁|短一点|长一点|啰嗦|废话|表情|摄氏|华氏|公制|中文|英文|英语|注释|列表|格式|解释|语气|口吻|推到|提交|测试|单位|基础",
     )
     .expect("valid")
 });
-
-/// Words of a correction.
-static CORRECTION: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)\b(?:told you|i said|i asked|again|wrong|stop|not that|instead|no,|too (?:long|short|much|many|formal))|说过|告诉过|又|不是|不对|错了|别再|太长|太短|怎么还",
-    )
-    .expect("valid")
-});
-
-/// Words with which a wish is repeated, before the wish itself.
-static REPEATING: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)^\W*(?:i (?:already )?told you(?: already| before)?|(?:like|as) i said|i said|again|once more|no|我(?:已经)?说过(?:了)?|我跟你说过|我告诉过你|又来了|再说一遍)\s*[:：,，!！.。]\s*",
-    )
-    .expect("valid")
-});
-
-/// Returns a wish without the words with which it was repeated.
-pub(crate) fn plain_wish(wish: &str) -> String {
-    let plain = REPEATING.replace(wish, "");
-    let mut chars = plain.chars();
-    let first = chars.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}", chars.as_str())
-}
 
 /// Preference as the user stated it.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,6 +65,8 @@ pub(crate) struct RepeatedPreference {
     pub is_corrected: bool,
     /// Memories and turns that say it, its own memory first.
     pub evidence: Vec<MemoryId>,
+    /// Wording that is best as a rule, of all the occasions.
+    pub rule: String,
 }
 
 /// Preferences, compared with every turn of the user.
@@ -88,6 +75,8 @@ pub(crate) struct PreferenceScan {
     preferences: Vec<(StatedPreference, Topic, Occasions)>,
     /// Preferences by the rarest words of their topic, of which a turn that says it again has one.
     by_word: HashMap<u32, Vec<usize>>,
+    /// Wishes of turns about the agent's behaviour, which capture may not have kept.
+    wishes: Vec<(StatedPreference, Topic, Occasions)>,
 }
 
 /// Occasions on which a preference came up.
@@ -96,6 +85,19 @@ struct Occasions {
     sessions: BTreeSet<String>,
     turns: Vec<MemoryId>,
     corrections: usize,
+    /// Wording that is best as a rule.
+    rule: String,
+}
+
+impl Occasions {
+    fn add(&mut self, id: MemoryId, session: &str, text: &str) {
+        self.sessions.insert(session.to_owned());
+        self.turns.push(id);
+        self.corrections += usize::from(CORRECTION.is_match(text));
+        if self.rule.is_empty() || rule_rank(text) > rule_rank(&self.rule) {
+            text.clone_into(&mut self.rule);
+        }
+    }
 }
 
 impl PreferenceScan {
@@ -119,24 +121,44 @@ impl PreferenceScan {
                 by_word.entry(word).or_default().push(index);
             }
         }
-        Self { preferences, by_word }
+        Self { preferences, by_word, wishes: Vec::new() }
     }
 
     /// Reads a turn of the user.
     pub(crate) fn read(&mut self, id: MemoryId, session: &str, text: &str) {
-        if text.trim_end().ends_with(['?', '？']) || !WISH.is_match(text) {
+        let is_wish = WISH.is_match(text) || CORRECTION.is_match(text);
+        if text.trim_end().ends_with(['?', '？']) || !is_wish {
             return;
         }
         let topic = Topic::of(text);
+        self.read_wish(id, session, text, &topic);
         let near: BTreeSet<usize> =
             topic.words().filter_map(|word| self.by_word.get(&word)).flatten().copied().collect();
         for index in near {
             let (_, own, occasions) = &mut self.preferences[index];
             if own.is_within(&topic) {
-                occasions.sessions.insert(session.to_owned());
-                occasions.turns.push(id);
-                occasions.corrections += usize::from(CORRECTION.is_match(text));
+                occasions.add(id, session, text);
             }
+        }
+    }
+
+    /// Reads a short turn that is a wish about the agent's behaviour and nothing else.
+    fn read_wish(&mut self, id: MemoryId, session: &str, text: &str, topic: &Topic) {
+        let is_short = text.chars().count() <= MAX_WISH_CHARS && !text.trim().contains('\n');
+        if !is_short || topic.is_empty() || !BEHAVIOUR.is_match(text) {
+            return;
+        }
+        let known = self.wishes.iter_mut().find(|(_, own, _)| own.is_same(topic));
+        if let Some((_, _, occasions)) = known {
+            return occasions.add(id, session, text);
+        }
+        if is_rule(&plain_wish(text)) && self.wishes.len() < MAX_WISHES {
+            let content = text.trim().to_owned();
+            let (corrected, saves) = (Vec::new(), 0);
+            let stated = StatedPreference { id, kind: Kind::Feedback, content, corrected, saves };
+            let mut occasions = Occasions::default();
+            occasions.add(id, session, text);
+            self.wishes.push((stated, topic.clone(), occasions));
         }
     }
 
@@ -155,8 +177,26 @@ impl PreferenceScan {
         let all = self.preferences.into_iter().enumerate();
         let found =
             all.filter_map(|(index, (stated, _, said))| Some((index, repeated(stated, &said)?)));
-        found.filter(|(index, _)| is_undisputed(*index)).map(|(_, found)| found).collect()
+        let mut found: Vec<RepeatedPreference> =
+            found.filter(|(index, _)| is_undisputed(*index)).map(|(_, found)| found).collect();
+        for (stated, topic, said) in self.wishes {
+            // What capture kept is told by the memory, and what a newer statement disputes is not told.
+            let is_known = topics.iter().any(|other| other.is_near(&topic));
+            let is_insisted = said.corrections > 0 || is_negative(&said.rule);
+            if !is_known && is_insisted {
+                found.extend(repeated(stated, &said));
+            }
+        }
+        found
     }
+}
+
+/// "Don't" and 别 ask for a change of what the agent does.
+fn is_negative(wish: &str) -> bool {
+    let lower = wish.to_lowercase();
+    ["don't", "don’t", "do not", "never", "stop", "no ", "别", "不要", "不许"]
+        .iter()
+        .any(|word| lower.contains(word))
 }
 
 impl RepeatedPreference {
@@ -178,8 +218,17 @@ pub(crate) fn newest_of_each_topic(all: Vec<RepeatedPreference>) -> Vec<Repeated
     let mut found: Vec<(RepeatedPreference, Topic)> = Vec::new();
     for preference in all.into_iter().rev() {
         let topic = Topic::of(&preference.stated.content);
-        if !found.iter().any(|(_, other)| other.is_same(&topic)) {
-            found.push((preference, topic));
+        match found.iter_mut().find(|(_, other)| other.is_same(&topic)) {
+            Some((newer, _)) => {
+                if rule_rank(&preference.rule) > rule_rank(&newer.rule) {
+                    newer.rule = preference.rule;
+                }
+                // A wish about the agent stays one, however it was said the last time.
+                if preference.stated.kind == Kind::Feedback {
+                    newer.stated.kind = Kind::Feedback;
+                }
+            }
+            None => found.push((preference, topic)),
         }
     }
     found.into_iter().rev().map(|(preference, _)| preference).collect()
@@ -193,7 +242,10 @@ fn repeated(stated: StatedPreference, said: &Occasions) -> Option<RepeatedPrefer
     let turns = said.turns.iter().rev().take(MAX_EVIDENCE).rev();
     let evidence = std::iter::once(&stated.id).chain(&stated.corrected).chain(turns);
     let evidence = evidence.copied().collect();
-    let preference = RepeatedPreference { stated, occasions, is_corrected, evidence };
+    let is_better = rule_rank(&said.rule) > rule_rank(&stated.content) && !said.rule.is_empty();
+    let is_wish = stated.kind == Kind::Feedback && is_better && is_rule(&plain_wish(&said.rule));
+    let rule = if is_wish { said.rule.clone() } else { stated.content.clone() };
+    let preference = RepeatedPreference { stated, occasions, is_corrected, evidence, rule };
     (preference.occasions >= preference.wanted()).then_some(preference)
 }
 
@@ -247,10 +299,56 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_is_proposed_without_the_words_that_repeat_it() {
-        assert_eq!(plain_wish("I told you: use metric units."), "Use metric units.");
-        assert_eq!(plain_wish("我说过，以后请用公制单位。"), "以后请用公制单位。");
-        assert_eq!(plain_wish("Never mind the gap."), "Never mind the gap.");
+    fn a_wish_about_behaviour_that_capture_did_not_keep_is_proposed_when_insisted_on() {
+        let rules = |said: &[(&str, &str)]| -> Vec<String> {
+            let mut scan = PreferenceScan::new(Vec::new());
+            for (session, text) in said {
+                scan.read(MemoryId::new(Timestamp::UNIX_EPOCH), session, text);
+            }
+            scan.finish().into_iter().map(|found| found.rule).collect()
+        };
+        for (first, second) in [
+            (
+                "Show the code first, then explain.",
+                "Code first please, I told you to show the code first.",
+            ),
+            ("Call me Sam.", "It's Sam, please call me Sam."),
+            ("Use tabs, not spaces.", "I said tabs, not spaces."),
+            ("不要道歉。", "别道歉了。"),
+            ("先给结论，再解释。", "又没先给结论。"),
+            ("回答短一点。", "太长了，回答短一点。"),
+            ("温度用摄氏度。", "我说过用摄氏度，不要华氏度。"),
+        ] {
+            assert_eq!(rules(&[("mon", first), ("tue", second)]), [first], "{first}");
+            assert_eq!(rules(&[("mon", first), ("mon", second)]), [""; 0], "one conversation");
+        }
+        for (first, second) in [
+            ("Write a poem about the sea.", "Write a poem about the sea again."),
+            ("Translate this into English.", "Translate this into English."),
+            ("How short can an answer be?", "Is the answer short?"),
+            ("今天天气怎么样", "今天天气又怎么样"),
+        ] {
+            assert_eq!(rules(&[("mon", first), ("tue", second)]), [""; 0], "{first}");
+        }
+    }
+
+    #[test]
+    fn of_a_rule_and_a_complaint_the_rule_is_proposed() {
+        for (rule, complaint) in [
+            (
+                "Always run the tests before you commit.",
+                "You committed without running the tests again.",
+            ),
+            ("别讲基础知识，我都懂。", "又在讲基础知识了，别讲"),
+        ] {
+            let both = vec![stated(Kind::Feedback, rule), stated(Kind::Feedback, complaint)];
+            let mut scan = PreferenceScan::new(both);
+            scan.read(MemoryId::new(Timestamp::UNIX_EPOCH), "mon", rule);
+            scan.read(MemoryId::new(Timestamp::UNIX_EPOCH), "tue", complaint);
+            let found = newest_of_each_topic(scan.finish());
+            let rules: Vec<&str> = found.iter().map(|found| found.rule.as_str()).collect();
+            assert_eq!(rules, [rule]);
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ const WORDS_PER_MISSING: usize = 4;
 /// Words with which people ask, insist and correct: they tell nothing about what.
 static INSISTING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)\b(?:please|told|tell|said|say|again|always|never|don'?t|don’t|stop|should|must|remember|keep|keeps|want|prefer(?:red)?|really|already|actually|from now on|instead|rather|too|just|wrong|no|not|once|more|still|you|your|me|my|i|we)\b|请|以后|别再?|不要|又|总是|记住|说过|跟你|告诉过|再|还是|应该|一定|务必|更|最|了|吧|我|你|您|要|不",
+        r"(?i)\b(?:please|told|tell|said|say|again|always|never|don'?t|don’t|stop|should|must|remember|keep|keeps|want|prefer(?:red)?|really|already|actually|from now on|instead|rather|too|just|wrong|no|not|once|more|still|use|using|it['’]?s|asked|instead of|rather than|first|then|you|your|me|my|i|we)\b|请|以后|别再?|不要|又|总是|记住|说过|跟你|告诉过|再|还是|应该|一定|务必|更|最|了|吧|太长|太短|先|没|用|一点|一些|我|你|您|要|不",
     )
     .expect("valid")
 });

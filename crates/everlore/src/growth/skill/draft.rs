@@ -140,8 +140,7 @@ pub(crate) fn cure_skill(
         ),
         None => {
             let label = quote(&pain.text);
-            let name = Some(slug(&pain.text)).filter(|name| name.contains('-'));
-            let name = name.unwrap_or_else(|| "recurring-problem".to_owned());
+            let name = complaint_slug(&pain.text);
             (format!("“{label}”"), name, SkillPattern::Complaint(Topic::of(&pain.text)))
         }
     };
@@ -325,6 +324,34 @@ fn common_slug(requests: &[String]) -> Option<String> {
     let name = Some(slug(&common.join(" "))).filter(|name| name.contains('-'));
     Some(name.unwrap_or_else(|| slug(first)))
 }
+
+/// Returns the name for a complaint: its words, or in Chinese the things that it names.
+fn complaint_slug(text: &str) -> String {
+    let words = slug(text);
+    if words.contains('-') {
+        return words;
+    }
+    let things = TROUBLED_THINGS.iter().filter(|(thing, _)| text.contains(thing));
+    let mut names: Vec<&str> = things.map(|(_, name)| *name).take(2).collect();
+    names.extend(Some(words.as_str()).filter(|word| !word.is_empty()));
+    if names.is_empty() {
+        "recurring-problem".to_owned()
+    } else {
+        format!("fix-{}", names.join("-"))
+    }
+}
+
+/// Things that people complain about, with a word for a name.
+#[rustfmt::skip]
+const TROUBLED_THINGS: [(&str, &str); 40] = [
+    ("打印", "printer"), ("网络", "network"), ("无线", "wifi"), ("邮箱", "mail"), ("邮件", "mail"), ("电脑", "computer"),
+    ("数据库", "database"), ("部署", "deploy"), ("构建", "build"), ("编译", "build"), ("测试", "tests"), ("报表", "reports"),
+    ("会议", "meetings"), ("登录", "login"), ("密码", "password"), ("备份", "backup"), ("浏览器", "browser"), ("手机", "phone"),
+    ("服务器", "server"), ("接口", "api"), ("病历", "patient-records"), ("投影", "projector"), ("摄像头", "camera"),
+    ("耳机", "headset"), ("麦克风", "microphone"), ("扫描", "scanner"), ("键盘", "keyboard"), ("鼠标", "mouse"), ("屏幕", "screen"),
+    ("显示器", "screen"), ("下载", "download"), ("上传", "upload"), ("视频", "video"), ("支付", "payment"), ("发票", "invoices"),
+    ("报销", "expenses"), ("快递", "delivery"), ("考勤", "attendance"), ("同步", "sync"), ("系统", "system"),
+];
 
 /// Returns the name of steps: each word once.
 fn step_slug(keys: &[String]) -> String {

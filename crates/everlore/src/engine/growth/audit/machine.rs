@@ -3,7 +3,10 @@
 use std::{
     collections::HashMap,
     ffi::OsStr,
+    io::ErrorKind,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use crate::{
@@ -21,7 +24,10 @@ const PATH_SEPARATOR: char = if cfg!(windows) { ';' } else { ':' };
 /// Most answers that are kept; memories name the same few places again and again.
 const MAX_KNOWN: usize = 10_000;
 
-/// Probe of paths and programs.
+/// Longest wait for a port of this machine.
+const PROBE_TIME: Duration = Duration::from_millis(200);
+
+/// Probe of paths, programs and ports.
 #[derive(Default)]
 pub(super) struct MachineProbe {
     user_home: Option<PathBuf>,
@@ -53,14 +59,16 @@ impl Engine {
 impl MachineProbe {
     /// Returns the first thing that an active memory names and that is gone.
     pub(super) fn missing(&mut self, memory: &Memory) -> Option<String> {
-        let may_name = matches!(memory.kind, Kind::Project | Kind::Reference | Kind::Knowledge)
-            && self.is_allowed
-            && memory.status == Status::Active
-            && !memory.metadata.contains_key("path");
+        let may_name =
+            matches!(memory.kind, Kind::User | Kind::Project | Kind::Reference | Kind::Knowledge)
+                && self.is_allowed
+                && memory.status == Status::Active
+                && !memory.metadata.contains_key("path");
         let things = if may_name { named_things(&memory.content) } else { Vec::new() };
         things.into_iter().find_map(|thing| match thing {
             NamedThing::Path(path) => self.is_gone(&path).then_some(path),
             NamedThing::Program(name) => self.has_no(&name).then(|| format!("the program {name}")),
+            NamedThing::Loopback(address, port) => self.is_silent(port).then_some(address),
         })
     }
 
@@ -80,6 +88,16 @@ impl MachineProbe {
                 .remembered(program, || !folders.iter().any(|folder| folder.join(program).exists()))
     }
 
+    /// Returns `true` if nothing listens on a port of this machine. What does not answer in time may.
+    fn is_silent(&mut self, port: u16) -> bool {
+        let is_refused = |address: IpAddr| {
+            let tried = TcpStream::connect_timeout(&SocketAddr::new(address, port), PROBE_TIME);
+            tried.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+        };
+        let is_silent = || is_refused(Ipv4Addr::LOCALHOST.into());
+        self.remembered(&format!("port {port}"), || is_silent() && !is_open_on_ipv6(port))
+    }
+
     fn remembered(&mut self, name: &str, look: impl FnOnce() -> bool) -> bool {
         if let Some(known) = self.known.get(name) {
             return *known;
@@ -90,6 +108,11 @@ impl MachineProbe {
         }
         found
     }
+}
+
+fn is_open_on_ipv6(port: u16) -> bool {
+    let address = SocketAddr::new(Ipv6Addr::LOCALHOST.into(), port);
+    TcpStream::connect_timeout(&address, PROBE_TIME).is_ok()
 }
 
 /// Returns `true` if a path does not exist, though enough of the folders above it do that it is one of this machine. A

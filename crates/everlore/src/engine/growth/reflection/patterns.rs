@@ -15,6 +15,7 @@ use crate::{
             ComplaintScan, FailureScan, MIN_SESSIONS, MadeCall, PatternOccasions, RepeatedPain,
             SequenceScan,
         },
+        profile::pain_topic,
         reflection::{Proposal, ProposalState, ProposedChange, ProposedSkill, Topic},
         skill::{CureText, SkillDraft, SkillEffectRecord, SkillForm, cure_skill, sequence_skill},
         success_rate,
@@ -205,10 +206,10 @@ impl Engine {
     }
 
     async fn cures_by_words(&self, scope: &Scope, text: &str) -> Result<Vec<Memory>> {
-        let topic = Topic::of(text);
+        let topic = pain_topic(text);
         let query = ExperienceQuery { text: text.to_owned(), is_error: false, limit: MAX_CURES };
         let hits = self.find_experiences(scope, &query).await?;
-        let is_about = |pain: &str| topic.is_same(&Topic::of(pain));
+        let is_about = |pain: &str| topic.is_same(&pain_topic(pain));
         let ids: Vec<MemoryId> = { hits.iter() }
             .filter(|hit| is_about(&hit.experience.pain))
             .map(|hit| hit.experience.id)

@@ -279,7 +279,8 @@ fn superseded_lines(
                     new.content
                 );
                 let evidence = vec![new.id, old.id];
-                proposals.push(proposal(ProposalReason::Contradiction, why, evidence, edit, new));
+                let topic = Topic::of(&new.content);
+                proposals.push(proposal(ProposalReason::Contradiction, why, evidence, edit, topic));
             }
         }
     }
@@ -297,7 +298,7 @@ fn preference_proposal(
 ) -> Option<Proposal> {
     let stated = &preference.stated;
     let is_for_soul = stated.kind == Kind::Feedback && !is_shared;
-    let wish = plain_wish(&stated.content);
+    let wish = plain_wish(&preference.rule);
     let layer = if is_for_soul { Layer::Soul } else { Layer::User };
     if files.values().any(|file| file.says(&wish)) {
         return None;
@@ -305,7 +306,7 @@ fn preference_proposal(
     let file = files.get(&layer)?;
     let older = stated.corrected.iter().filter_map(|id| statements.all.get(id));
     let edit = { older }.find_map(|old| file.replacing(&old.content, &wish));
-    let edit = edit.unwrap_or_else(|| file.adding(&wish));
+    let edit = edit.unwrap_or_else(|| file.adding(&wish, is_fact(stated.kind, &wish)));
     let (reason, verb) = if preference.is_corrected {
         (ProposalReason::Correction, "asked for or corrected")
     } else {
@@ -315,8 +316,27 @@ fn preference_proposal(
         "you {verb} this {} times: “{}”; the agent would know it in every conversation",
         preference.occasions, wish
     );
-    let memory = statements.all.get(&stated.id)?;
-    Some(proposal(reason, why, preference.evidence.clone(), edit, memory))
+    let topic = Topic::of(&stated.content);
+    Some(proposal(reason, why, preference.evidence.clone(), edit, topic))
+}
+
+/// Returns `true` if a statement tells something of the user, and nothing that they want.
+fn is_fact(kind: Kind, statement: &str) -> bool {
+    let lower = statement.to_lowercase();
+    let wants = [
+        "prefer",
+        "like",
+        "love",
+        "hate",
+        "want",
+        "please",
+        "favourite",
+        "favorite",
+        "always",
+        "never",
+    ];
+    let wants_chinese = ["喜欢", "偏好", "爱", "讨厌", "想", "要", "请", "别", "用"];
+    kind == Kind::User && !wants.iter().chain(&wants_chinese).any(|word| lower.contains(word))
 }
 
 fn proposal(
@@ -324,7 +344,7 @@ fn proposal(
     why: String,
     evidence: Vec<MemoryId>,
     edit: LayerLineEdit,
-    of: &Memory,
+    topic: Topic,
 ) -> Proposal {
     Proposal {
         reason,
@@ -332,7 +352,7 @@ fn proposal(
         evidence,
         change: ProposedChange::Layer(edit),
         state: ProposalState::Open,
-        topic: Topic::of(&of.content),
+        topic,
         decided_at: None,
         applied: None,
     }
