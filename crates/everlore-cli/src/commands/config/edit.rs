@@ -188,7 +188,7 @@ fn refuse_secret(key: &str) -> Result<()> {
     if key.ends_with(".api_key") {
         return Err(CliError::invalid(
             "a key does not belong into the settings, nor into the history of your shell",
-            "save it with `everlore config key PROVIDER`, which reads it from standard input",
+            "save it with `everlore config key PROVIDER`, which hides what you type, or reads standard input",
         ));
     }
     Ok(())
