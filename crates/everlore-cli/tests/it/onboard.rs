@@ -282,7 +282,7 @@ fn a_provider_without_a_model_is_kept_and_its_key_is_listed() {
     let terminal = TestTerminal::start(&home, &["onboard"], &[]);
     answer_question(&terminal, "auto [auto]:", "en");
     answer_question(&terminal, "Provider []:", "other");
-    answer_question(&terminal, "Address []:", "http://127.0.0.1:9/v1");
+    answer_question(&terminal, "Address [http://127.0.0.1:8080/v1]:", "http://127.0.0.1:9/v1");
     answer_question(&terminal, "Enter if there is none):", "sk-typed");
     answer_question(&terminal, "Model []:", "");
     terminal.wait_for_text("Enter again goes on without one");
