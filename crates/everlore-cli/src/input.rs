@@ -18,8 +18,8 @@ pub(crate) fn text_or_stdin(words: &[String], out: &mut Output) -> Result<String
     }
 }
 
-/// Returns the query: the arguments, or standard input for long messages.
-pub(crate) fn query_or_stdin(words: &[String], out: &mut Output) -> Result<String> {
+/// Returns the query of a command: the arguments, or standard input for long messages.
+pub(crate) fn query_or_stdin(words: &[String], command: &str, out: &mut Output) -> Result<String> {
     let query = match words {
         [] if io::stdin().is_terminal() => String::new(),
         words => text_or_stdin(words, out)?,
@@ -27,7 +27,7 @@ pub(crate) fn query_or_stdin(words: &[String], out: &mut Output) -> Result<Strin
     if words.is_empty() && query.trim().is_empty() {
         return Err(CliError::invalid(
             "there is no query",
-            "give it as an argument or on standard input",
+            format!("type `everlore {command} WORDS`, or give the words on standard input"),
         ));
     }
     Ok(query.trim().to_owned())

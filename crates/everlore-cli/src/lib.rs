@@ -5,7 +5,9 @@
 
 mod cli;
 mod help;
+mod word_tables;
 mod near_words;
+mod command_tips;
 mod usage_error;
 mod messages;
 mod cli_context;

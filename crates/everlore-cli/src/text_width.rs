@@ -2,6 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::output::terminal_width;
+
 /// Narrowest column of a list that is made to fit.
 pub(crate) const MIN_COLUMN_CELLS: usize = 10;
 
@@ -18,6 +20,11 @@ pub(crate) fn wrap(text: &str, cells: usize) -> Vec<String> {
         lines.extend(wrap_line(line, cells.max(2)));
     }
     lines
+}
+
+/// Returns a text that fits the terminal; as it is, where there is none.
+pub(crate) fn fit_terminal(text: &str) -> String {
+    terminal_width().map_or_else(|| text.to_owned(), |cells| wrap(text, cells).join("\n"))
 }
 
 /// Breaks one line; the following lines are indented as it is.

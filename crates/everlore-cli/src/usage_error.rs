@@ -1,17 +1,16 @@
 //! Errors in the command line itself: what was wrong, and the command that was probably meant.
 
-use clap::{
-    Command, CommandFactory,
-    error::{ContextKind, ContextValue, ErrorKind},
-};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    cli::Cli,
+    command_tips::{command_tips, option_tips},
     help,
     messages::{error_line, is_chinese, translate},
-    near_words::{is_question, is_sentence, meant_by, nearest},
+    output::terminal_width,
     render::shell_quote,
+    text_width::fit_terminal,
 };
 
 /// Returns the error for programs, as one line of JSON.
@@ -46,11 +45,14 @@ fn json_hint(tips: &[String]) -> String {
 /// Returns the error for people: clap's own words where they lead somewhere, and the commands that were meant.
 pub(crate) fn for_people(usage: &clap::Error, words: &[String], is_colored: bool) -> String {
     let tips = tips(usage, words);
+    let is_wide = terminal_width()
+        .is_some_and(|cells| rendered(usage, false).lines().any(|line| line.width() > cells));
     if usage.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return rendered(usage, is_colored);
     }
     if tips.is_empty() && !is_chinese() && usage.kind() != ErrorKind::InvalidSubcommand {
-        return rendered(usage, is_colored);
+        let text = rendered(usage, is_colored && !is_wide);
+        return if is_wide { fit_terminal(&text) } else { text };
     }
     let usage_line = match usage.get(ContextKind::Usage) {
         Some(ContextValue::StyledStr(line)) if tips.is_empty() => {
@@ -65,7 +67,7 @@ pub(crate) fn for_people(usage: &clap::Error, words: &[String], is_colored: bool
     let gap = if tips.is_empty() { "" } else { "\n" };
     let error = error_line(&plain_message(usage));
     let more = translate("`everlore --help` lists the commands");
-    format!("{error}\n{gap}{tips}{usage_line}\n{more}\n")
+    format!("{}\n{gap}{tips}{usage_line}\n{more}\n", fit_terminal(&error))
 }
 
 /// Returns the message of an error, with what stood on its further lines.
@@ -92,76 +94,19 @@ fn tips(usage: &clap::Error, words: &[String]) -> Vec<String> {
             let typed = text_of(usage, ContextKind::InvalidSubcommand).unwrap_or_default();
             command_tips(&typed, words)
         }
-        ErrorKind::MissingRequiredArgument if missing_id(usage) => {
+        ErrorKind::MissingRequiredArgument if is_missing(usage, "<id>") => {
             vec!["everlore list".to_owned(), "everlore search WORDS".to_owned()]
+        }
+        ErrorKind::MissingRequiredArgument if is_missing(usage, "<format>") => {
+            vec!["everlore import auto PATH".to_owned()]
+        }
+        ErrorKind::UnknownArgument => {
+            let typed = text_of(usage, ContextKind::InvalidArg).unwrap_or_default();
+            option_tips(&typed, words)
         }
         ErrorKind::ValueValidation => file_tips(usage),
         _ => Vec::new(),
     }
-}
-
-/// Returns what was meant by a word that is no command.
-fn command_tips(typed: &str, words: &[String]) -> Vec<String> {
-    let at = words.iter().position(|word| word == typed).unwrap_or(0);
-    let (before, after) = (&words[..at], words.get(at + 1..).unwrap_or_default());
-    let root = Cli::command();
-    let parent = before.iter().rev().find_map(|word| root.find_subcommand(word));
-    let line = |command: &str| command_line(command, after);
-    if let Some(near) = parent.and_then(|parent| below(parent, typed)) {
-        return vec![line(&near)];
-    }
-    if let Some(known) = root.find_subcommand(typed) {
-        return vec![line(known.get_name())];
-    }
-    if let Some(meant) = meant_by(typed) {
-        return meant_lines(meant, after);
-    }
-    let names = root.get_subcommands().flat_map(|command| {
-        std::iter::once(command.get_name()).chain(command.get_visible_aliases())
-    });
-    if let Some(name) = nearest(typed, names.filter(|_| parent.is_none())) {
-        return vec![line(name)];
-    }
-    let found: Vec<String> = root
-        .get_subcommands()
-        .filter_map(|parent| exactly_below(parent, typed))
-        .map(|name| line(&name))
-        .collect();
-    if !found.is_empty() {
-        return found;
-    }
-    sentence_tips(typed, after)
-}
-
-/// Returns the lines for a word of the table. What can be undone comes before what cannot.
-fn meant_lines(meant: &str, after: &[String]) -> Vec<String> {
-    let mut lines = vec![command_line(meant, after)];
-    if meant == "memory delete" {
-        lines.push(command_line("forget", after));
-    }
-    lines
-}
-
-fn below(parent: &Command, typed: &str) -> Option<String> {
-    let names = parent.get_subcommands().map(Command::get_name);
-    nearest(typed, names).map(|name| format!("{} {name}", parent.get_name()))
-}
-
-fn exactly_below(parent: &Command, typed: &str) -> Option<String> {
-    parent.find_subcommand(typed).map(|child| format!("{} {}", parent.get_name(), child.get_name()))
-}
-
-/// Returns the commands for a sentence that was typed without one.
-fn sentence_tips(typed: &str, after: &[String]) -> Vec<String> {
-    let said: Vec<&str> = std::iter::once(typed)
-        .chain(after.iter().map(String::as_str).take_while(|word| !word.starts_with('-')))
-        .collect();
-    let said = said.join(" ");
-    if !is_sentence(&said) {
-        return Vec::new();
-    }
-    let command = if is_question(&said) { "recall" } else { "remember" };
-    vec![format!("everlore {command} {}", shell_quote(&said))]
 }
 
 /// Returns what to do with a file that was given where the name of a format is wanted.
@@ -175,19 +120,14 @@ fn file_tips(usage: &clap::Error) -> Vec<String> {
     vec![format!("everlore ingest {file}"), format!("everlore import auto {file}")]
 }
 
-/// Returns `true` if the error lacks the id of a memory.
-fn missing_id(usage: &clap::Error) -> bool {
-    let is_id = |name: &str| name.trim_end_matches('.').eq_ignore_ascii_case("<id>");
+/// Returns `true` if the error lacks an argument with this name.
+fn is_missing(usage: &clap::Error, argument: &str) -> bool {
+    let is_meant = |name: &str| name.trim_end_matches('.').eq_ignore_ascii_case(argument);
     match usage.get(ContextKind::InvalidArg) {
-        Some(ContextValue::Strings(names)) => names.iter().any(|name| is_id(name)),
-        Some(ContextValue::String(name)) => is_id(name),
+        Some(ContextValue::Strings(names)) => names.iter().any(|name| is_meant(name)),
+        Some(ContextValue::String(name)) => is_meant(name),
         _ => false,
     }
-}
-
-fn command_line(command: &str, after: &[String]) -> String {
-    let words = after.iter().map(|word| format!(" {}", shell_quote(word))).collect::<String>();
-    format!("everlore {command}{words}")
 }
 
 fn text_of(usage: &clap::Error, kind: ContextKind) -> Option<String> {
@@ -221,6 +161,65 @@ mod tests {
         assert_eq!(tips_for(&["import", "notes.md"])[0], "everlore ingest notes.md");
         assert_eq!(tips_for(&["forget"])[0], "everlore list");
         assert!(tips_for(&["xyzzy"]).is_empty());
+    }
+
+    #[test]
+    fn a_sentence_or_a_question_is_no_slip() {
+        assert_eq!(tips_for(&["what", "do", "I", "like"]), ["everlore recall 'what do I like'"]);
+        assert_eq!(tips_for(&["who", "am", "I"]), ["everlore recall 'who am I'"]);
+        assert_eq!(tips_for(&["我爱茶"]), ["everlore remember 我爱茶"]);
+        assert_eq!(tips_for(&["remeber", "I", "like", "tea"]), ["everlore remember I like tea"]);
+        assert_eq!(tips_for(&["recal", "我喜欢什么？"]), ["everlore recall '我喜欢什么？'"]);
+    }
+
+    #[test]
+    fn a_setting_leads_to_its_key() {
+        assert_eq!(
+            tips_for(&["config", "model", "gpt-4"]),
+            ["everlore config set chat.model gpt-4"]
+        );
+        assert_eq!(tips_for(&["设置", "模型", "qwen3"]), ["everlore config set chat.model qwen3"]);
+        assert_eq!(tips_for(&["model", "gpt-4"]), ["everlore config set chat.model gpt-4"]);
+        assert_eq!(
+            tips_for(&["set", "language", "中文"]),
+            ["everlore config set general.language zh"]
+        );
+        assert_eq!(tips_for(&["密钥"]), ["everlore config key PROVIDER"]);
+        assert_eq!(tips_for(&["模型"])[0], "everlore onboard");
+        assert_eq!(tips_for(&["设置", "绿茶"]), ["everlore onboard"]);
+    }
+
+    #[test]
+    fn a_reminder_is_scheduled() {
+        assert_eq!(
+            tips_for(&["remind", "me", "tomorrow"]),
+            ["everlore schedule add 'remind me tomorrow'"]
+        );
+        assert_eq!(tips_for(&["提醒我明天九点开会"]), ["everlore schedule add 提醒我明天九点开会"]);
+        assert_eq!(tips_for(&["reminder"]), ["everlore schedule add"]);
+    }
+
+    #[test]
+    fn words_where_an_id_is_wanted_are_searched_for_first() {
+        assert_eq!(tips_for(&["忘掉茶"]), ["everlore search 茶", "everlore forget ID"]);
+        assert_eq!(tips_for(&["delete", "green tea"])[0], "everlore search 'green tea'");
+        assert_eq!(tips_for(&["delete", "all"])[1], "everlore forget --all-of-user USER");
+        assert_eq!(tips_for(&["reset"])[1], "everlore forget --all-of-user USER");
+        assert_eq!(
+            tips_for(&["restore"]),
+            ["everlore memory restore ID", "everlore memory import FILE"]
+        );
+    }
+
+    #[test]
+    fn words_below_a_command_and_options_are_known() {
+        assert_eq!(tips_for(&["embed", "list"]), ["everlore embed status"]);
+        assert_eq!(tips_for(&["layer", "check"]), ["everlore layer list"]);
+        assert_eq!(tips_for(&["mcp", "install"]), ["everlore connect"]);
+        assert_eq!(tips_for(&["list", "-a"]), ["everlore list --all"]);
+        assert_eq!(tips_for(&["list", "-n", "3"]), ["everlore list --limit 3"]);
+        assert_eq!(tips_for(&["skills"]), ["everlore skill list"]);
+        assert_eq!(tips_for(&["import"]), ["everlore import auto PATH"]);
     }
 
     #[test]

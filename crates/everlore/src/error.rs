@@ -204,9 +204,7 @@ impl Error {
     /// Returns what the person or program can do about it.
     pub fn hint(&self) -> &str {
         match self {
-            Self::NotFound { .. } => {
-                "list the memories with `everlore list`; only ids of the current agent and user are found"
-            }
+            Self::NotFound { what, .. } => missing_hint(what),
             Self::AmbiguousId { .. } => "give more characters of the id",
             Self::InvalidConfig { .. } => {
                 "nothing was changed; docs/reference/configuration.md lists every setting and its values"
@@ -239,6 +237,25 @@ impl Error {
                 "check free disk space and permissions of the home folder, then try again; `everlore doctor` checks the database"
             }
             Self::Io { .. } => "check that the path exists and that you may read and write it",
+        }
+    }
+}
+
+/// Returns how to find a thing of this sort.
+fn missing_hint(what: &str) -> &'static str {
+    match what {
+        "change" | "run" => {
+            "list the changes with `everlore memory history`, those of a layer with `everlore layer history LAYER`"
+        }
+        "skill" => "list the skills with `everlore skill list`",
+        "workflow" => "list the workflows with `everlore workflow list`",
+        "proposal" => "list the proposals with `everlore proposals list`",
+        "session" => "list the conversations with `everlore trajectory list`",
+        "schedule" => "list the reminders with `everlore schedule list`",
+        "draft" => "list the drafts with `everlore quarantine list`",
+        "document" | "uri" => "see what there is with `everlore fs tree`",
+        _ => {
+            "list the memories with `everlore list`; only ids of the current agent and user are found"
         }
     }
 }

@@ -47,7 +47,8 @@ impl ContextArgs {
     /// Recalls, packs and prints the block.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let engine = cx.engine().await?;
-        let request = engine.context_request(&cx.scope, input::query_or_stdin(&self.query, out)?);
+        let request =
+            engine.context_request(&cx.scope, input::query_or_stdin(&self.query, "context", out)?);
         let limit = self.limit.unwrap_or(request.limit);
         let request = RecallRequest { limit, ..request };
         let default = engine.settings(cx.scope.agent()).memory.inject.token_budget;

@@ -5,12 +5,15 @@ use everlore::{
     MemoryId,
     store::{JournalQuery, ListOrder, ListQuery},
 };
+use serde_json::json;
 
 use crate::{
     CliContext, CliError, Exit, Output, Result, cli::Cli, messages::translate, render::shell_quote,
 };
 
 /// See what Everlore does: a guided tour of a few seconds in a temporary home
+///
+/// With --json, each step is a line with its command, and then the answer of that command.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {}
 
@@ -104,15 +107,19 @@ impl DemoArgs {
         let folder = tempfile::tempdir().map_err(failed)?;
         let home = folder.path().join("home").display().to_string();
         for step in STEPS {
-            out.line("")?;
-            if !step.caption.is_empty() {
+            if !out.is_json() {
+                out.line("")?;
+            }
+            if !step.caption.is_empty() && !out.is_json() {
                 out.line(&out.dim(&format!("# {}", translate(step.caption))))?;
             }
             self.run_step(step, &home, out).await?;
             out.flush()?;
         }
-        out.line("")?;
-        out.say(NEXT_STEPS)?;
+        if !out.is_json() {
+            out.line("")?;
+            out.say(NEXT_STEPS)?;
+        }
         Ok(Exit::Done)
     }
 
@@ -120,8 +127,12 @@ impl DemoArgs {
     async fn run_step(&self, step: &DemoStep, home: &str, out: &mut Output) -> Result<()> {
         let global = ["--home", home, "--agent", "demo", "--user", "you"];
         let words = fill_placeholders(step.command, &global).await?;
-        let shown: Vec<String> = words.iter().map(|word| shell_quote(word)).collect();
-        out.line(&out.bold(&format!("$ everlore {}", shown.join(" "))))?;
+        if out.is_json() {
+            out.json(&json!({ "caption": step.caption, "command": words }))?;
+        } else {
+            let shown: Vec<String> = words.iter().map(|word| shell_quote(word)).collect();
+            out.line(&out.bold(&format!("$ everlore {}", shown.join(" "))))?;
+        }
         let cli = parse_command(&global, &words)?;
         let cx = CliContext::new(&cli.global, &cli.command)?;
         super::run(cli.command, &cx, out).await?;

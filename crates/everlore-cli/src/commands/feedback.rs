@@ -1,12 +1,12 @@
 //! `everlore feedback`: a verdict on a memory, which moves its weight.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use everlore::{
     engine::{FeedbackRequest, FeedbackVerdict},
     types::Status,
 };
 
-use crate::{CliContext, Exit, Output, Result, ids};
+use crate::{CliContext, CliError, Exit, Output, Result, ids};
 
 /// Say that a memory helped, or that it did not or is wrong
 ///
@@ -16,9 +16,8 @@ use crate::{CliContext, Exit, Output, Result, ids};
 pub(crate) struct FeedbackArgs {
     /// The memory
     id: String,
-    /// The verdict
-    #[arg(value_enum)]
-    verdict: VerdictArg,
+    /// The verdict, good or bad; it may also come first
+    verdict: String,
     /// The reason
     #[arg(long, value_name = "TEXT")]
     because: Option<String>,
@@ -27,32 +26,36 @@ pub(crate) struct FeedbackArgs {
     never_again: bool,
 }
 
-/// Verdict on the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum VerdictArg {
-    Good,
-    Bad,
-}
-
-impl From<VerdictArg> for FeedbackVerdict {
-    fn from(verdict: VerdictArg) -> Self {
-        match verdict {
-            VerdictArg::Good => Self::Good,
-            VerdictArg::Bad => Self::Bad,
-        }
+/// Returns the verdict that a word gives.
+fn parse_verdict(word: &str) -> Option<FeedbackVerdict> {
+    match word.to_lowercase().as_str() {
+        "good" | "好" => Some(FeedbackVerdict::Good),
+        "bad" | "坏" | "不好" => Some(FeedbackVerdict::Bad),
+        _ => None,
     }
 }
 
 impl FeedbackArgs {
+    /// Returns the memory and the verdict, in whichever order they came.
+    fn id_and_verdict(&self) -> Result<(&str, FeedbackVerdict)> {
+        let given = [(&self.id, &self.verdict), (&self.verdict, &self.id)];
+        let parsed =
+            given.into_iter().find_map(|(id, verdict)| Some((id, parse_verdict(verdict)?)));
+        parsed.map(|(id, verdict)| (id.as_str(), verdict)).ok_or_else(|| {
+            CliError::invalid(
+                format!("`{}` is no verdict", self.verdict),
+                "say good or bad: `everlore feedback ID good`",
+            )
+        })
+    }
+
     /// Gives the feedback and prints its effect.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        let (id, verdict) = self.id_and_verdict()?;
         let engine = cx.engine().await?;
-        let id = engine.resolve(&cx.scope, &self.id).await?;
-        let request = FeedbackRequest {
-            verdict: self.verdict.into(),
-            because: self.because,
-            never_again: self.never_again,
-        };
+        let id = engine.resolve(&cx.scope, id).await?;
+        let request =
+            FeedbackRequest { verdict, because: self.because, never_again: self.never_again };
         let receipt = engine.give_feedback(&cx.scope, &[id], &request).await?;
         if out.is_json() {
             out.json(&receipt)?;

@@ -7,6 +7,7 @@ use crate::{
     CliContext, Exit, Output, Result,
     messages::translate,
     render::{format_bytes, pad_width, pluralize, sanitize},
+    text_width::fit_terminal,
     times::format_minute,
 };
 
@@ -20,12 +21,16 @@ pub(crate) struct HealthArgs {}
 impl HealthArgs {
     /// Prints the report.
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let report = cx.engine().await?.admin().health(&cx.scope).await?;
+        let mut report = cx.engine().await?.admin().health(&cx.scope).await?;
+        // A home without a database is looked at in a temporary one.
+        if let Some(store) = report.store.as_mut().filter(|_| cx.store.is_missing()) {
+            (store.url, store.bytes) = (cx.store.to_string(), None);
+        }
         if out.is_json() {
             out.json(&report)?;
         } else {
             for line in lines(&report, cx) {
-                out.say(&sanitize(&line))?;
+                out.line(&fit_terminal(&translate(&sanitize(&line))))?;
             }
             print_warnings(&report, out)?;
         }
@@ -38,7 +43,11 @@ fn lines(report: &HealthReport, cx: &CliContext) -> Vec<String> {
     if let Some(store) = &report.store {
         let size =
             store.bytes.map_or_else(String::new, |bytes| format!(", {}", format_bytes(bytes)));
-        lines.push(format!("database: {}, schema {}{size}", store.url, store.schema));
+        lines.push(if cx.store.is_missing() {
+            format!("database: {}, not there yet; the first save creates it", store.url)
+        } else {
+            format!("database: {}, schema {}{size}", store.url, store.schema)
+        });
     }
     lines.extend(memory_lines(report));
     if let Some(heartbeat) = &report.heartbeat {
@@ -117,7 +126,7 @@ fn print_warnings(report: &HealthReport, out: &mut Output) -> Result<()> {
         };
         let (about, message) = (translate(warning.about), translate(&warning.message));
         out.line(&format!("{}   {about}: {}", pad_width(&mark, 7), sanitize(&message)))?;
-        out.line(&format!("          {}", translate(&warning.advice)))?;
+        out.line(&fit_terminal(&format!("          {}", translate(&warning.advice))))?;
     }
     if report.warnings.is_empty() {
         out.say("all is well")?;

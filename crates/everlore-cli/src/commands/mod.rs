@@ -96,7 +96,7 @@ pub(crate) fn run<'a>(
         CliCommand::Layer(command) => Box::pin(async move { command.run(cx, out) }),
         CliCommand::Connect(args) => Box::pin(ready(args.run(cx, out))),
         CliCommand::Disconnect(args) => Box::pin(ready(args.run(cx, out))),
-        CliCommand::Config(command) => Box::pin(ready(command.run(cx, out))),
+        CliCommand::Config(command) => Box::pin(command.run(cx, out)),
         CliCommand::Completions(args) => Box::pin(ready(args.run(out))),
         CliCommand::Demo(args) => Box::pin(args.run(out)),
     )

@@ -111,6 +111,13 @@ mod runs {
         name: Option<String>,
         out: &mut Output,
     ) -> Result<Exit> {
+        if !path.is_dir() {
+            let problem = if path.exists() { "is not a folder" } else { "does not exist" };
+            return Err(CliError::invalid(
+                format!("{} {problem}", path.display()),
+                "name a folder with config.json, model.safetensors, and vocab.txt or tokenizer.json",
+            ));
+        }
         let folder_name = || {
             path.canonicalize().ok()?.file_name().map(|name| name.to_string_lossy().into_owned())
         };

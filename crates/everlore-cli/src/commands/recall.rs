@@ -177,7 +177,7 @@ impl RecallArgs {
         }
         let request = engine.recall_request(
             &cx.scope,
-            input::query_or_stdin(&[&self.query[..], &self.literal[..]].concat(), out)?,
+            input::query_or_stdin(&[&self.query[..], &self.literal[..]].concat(), "recall", out)?,
         );
         let most = cx.agent_config().memory.long_term.max_return;
         Ok(RecallRequest {

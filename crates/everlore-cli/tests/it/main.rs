@@ -82,6 +82,8 @@ mod hooks;
 #[cfg(unix)]
 mod read_only;
 mod connect;
+mod connect_ways;
+mod hints;
 mod plugin;
 mod tool;
 mod fs;

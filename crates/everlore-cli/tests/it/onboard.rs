@@ -150,7 +150,7 @@ fn what_cannot_work_is_told_and_changes_nothing() {
     let ran = home.run(&["onboard"]);
     assert!(ran.code == 2 && ran.err.contains("--yes"), "{ran:?}");
     let ran = home.run(&["--json", "onboard", "--yes", "--provider", "nobody", "--model", "x"]);
-    assert!(ran.code == 2 && ran.out.contains("must be one of openai"), "{ran:?}");
+    assert!(ran.code == 2 && ran.out.contains("name one of openai"), "{ran:?}");
     assert_eq!(settings(&home), "");
     let server = MockServer::start(MockChat::new().with_key("sk-right"));
     let url = format!("{}/v1", server.url());
@@ -274,4 +274,42 @@ fn what_was_typed_outlives_a_failure_at_the_end() {
     terminal.wait_for_text("your answers are kept in: everlore onboard --language en");
     terminal.wait_for_text("--name 'Aria the Second'");
     assert_eq!(terminal.wait_for_exit(), 2);
+}
+
+#[test]
+fn a_provider_without_a_model_is_kept_and_its_key_is_listed() {
+    let home = TestHome::new();
+    let terminal = TestTerminal::start(&home, &["onboard"], &[]);
+    answer_question(&terminal, "auto [auto]:", "en");
+    answer_question(&terminal, "Provider []:", "other");
+    answer_question(&terminal, "Address [http://127.0.0.1:8080/v1]:", "http://127.0.0.1:9/v1");
+    answer_question(&terminal, "Enter if there is none):", "sk-typed");
+    answer_question(&terminal, "Model []:", "");
+    terminal.wait_for_text("Enter again goes on without one");
+    answer_question(&terminal, "Model []:", "");
+    answer_question(&terminal, "The agent's name [Ever]:", "");
+    answer_question(&terminal, "Its personality [friendly, curious and honest]:", "");
+    answer_question(&terminal, "Its way of speaking [short and plain]:", "");
+    answer_question(&terminal, "use this memory? [y/N]:", "");
+    terminal.wait_for_text("keys.toml: the key of other");
+    answer_question(&terminal, "Write this? [Y/n]:", "");
+    terminal.wait_for_text("next: everlore chat --offline");
+    assert_eq!(terminal.wait_for_exit(), 0);
+    let written = settings(&home);
+    assert!(written.contains("base_url = \"http://127.0.0.1:9/v1\""), "{written}");
+    assert!(written.contains("provider = \"other\"") && !written.contains("enabled"), "{written}");
+    let keys = fs::read_to_string(home.path().join("keys.toml")).unwrap();
+    assert!(keys.contains("sk-typed"), "{keys}");
+}
+
+#[test]
+fn a_key_is_typed_unseen_and_ends_with_enter() {
+    let home = TestHome::new();
+    let terminal = TestTerminal::start(&home, &["config", "key", "openai"], &[]);
+    answer_question(&terminal, "ends with Enter):", "sk-typed-1");
+    terminal.wait_for_text("was saved in");
+    assert!(!terminal.screen().contains("sk-typed"), "{}", terminal.screen());
+    assert_eq!(terminal.wait_for_exit(), 0);
+    let keys = fs::read_to_string(home.path().join("keys.toml")).unwrap();
+    assert!(keys.contains("sk-typed-1"), "{keys}");
 }

@@ -319,9 +319,17 @@ fn syntax_error(text: &str, cause: &toml::de::Error) -> Error {
     )
 }
 
-/// Describes a type error. Where both sides are text, the parser's message lists the allowed ones.
+/// Describes a type error. Where both sides are text, the parser's message lists the allowed ones; where both are whole
+/// numbers, it names the type that the value does not fit.
 fn type_mismatch(expected: &str, found: &str, cause: &str) -> String {
-    if expected == found { cause.to_owned() } else { format!("expected {expected}, found {found}") }
+    const LARGEST: [(&str, u64); 3] = [("u8", 255), ("u16", 65_535), ("u32", 4_294_967_295)];
+    let is_too_large = expected == COUNT && found == "a whole number";
+    let limit = LARGEST.iter().find(|(name, _)| is_too_large && cause.ends_with(name));
+    match limit {
+        Some((_, most)) => format!("expected a whole number from 0 to {most}, found a larger one"),
+        None if expected == found => cause.to_owned(),
+        None => format!("expected {expected}, found {found}"),
+    }
 }
 
 fn error_hint(error: &ConfigError) -> &'static str {
@@ -331,9 +339,12 @@ fn error_hint(error: &ConfigError) -> &'static str {
     }
 }
 
+/// Whole number as the settings have it.
+const COUNT: &str = "a whole number, 0 or more";
+
 fn expected_type(value: &Value) -> &'static str {
     match value {
-        Value::Integer(_) => "a whole number, 0 or more",
+        Value::Integer(_) => COUNT,
         value => type_name(value),
     }
 }

@@ -150,6 +150,14 @@ fn a_negative_count_is_refused() {
 }
 
 #[test]
+fn a_number_that_is_too_large_is_answered_with_the_range() {
+    assert_eq!(
+        parse_error("[server]\nport = 99999\n"),
+        "line 2: `server.port`: expected a whole number from 0 to 65535, found a larger one"
+    );
+}
+
+#[test]
 fn a_word_that_is_not_a_choice_is_answered_with_the_choices() {
     assert_eq!(
         parse_error("[memory.inject]\nlong_term_trigger = \"sometimes\"\n"),

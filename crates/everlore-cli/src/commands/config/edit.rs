@@ -1,6 +1,9 @@
 //! `everlore config get`, `set`, `unset` and `edit`: single settings, checked before anything is written.
 
-use std::path::Path;
+use std::{
+    io::{self, IsTerminal},
+    path::Path,
+};
 
 use clap::Args;
 use everlore::{Config, config::ConfigWarning};
@@ -13,7 +16,9 @@ use crate::{
         check_config, parse_document, read_config, remove_value, set_value, write_config,
     },
     editor,
+    near_words::setting_meant_by,
     render::shell_quote,
+    word_tables::API_KEY,
 };
 
 #[derive(Debug, Args)]
@@ -95,11 +100,19 @@ impl ConfigUnsetArgs {
     }
 }
 
+/// Advice where there is no editor.
+const EDIT_HINT: &str = "set EDITOR to a command that works, or change one setting with `everlore config set KEY VALUE`";
+
 /// Opens the file in the editor and saves it if it is valid. What was typed is kept in any case.
 pub(super) fn edit(cx: &CliContext, out: &mut Output) -> Result<Exit> {
     let path = &cx.settings.path;
+    let is_chosen = ["VISUAL", "EDITOR"].into_iter().any(|name| std::env::var_os(name).is_some());
+    if !io::stdin().is_terminal() && !is_chosen {
+        return Err(CliError::invalid("an editor needs a terminal", EDIT_HINT));
+    }
     let before = read_config(path)?;
-    let Some(edited) = editor::edit_text(&before)? else {
+    let edited = editor::edit_text(&before).map_err(|error| error.with_hint(EDIT_HINT))?;
+    let Some(edited) = edited else {
         out.note("nothing was changed");
         return Ok(Exit::Done);
     };
@@ -132,9 +145,13 @@ fn effective(config: &Config, key: &str) -> Result<Json> {
 
 /// Returns the error for a setting that does not exist, with the nearest one that does.
 fn unknown_setting(key: &str) -> CliError {
-    let hint = match nearest_setting(key) {
-        Some(nearest) => format!("try `everlore config set {nearest} VALUE`"),
-        None => "`everlore config show` lists all settings".to_owned(),
+    let meant = setting_meant_by(key).filter(|meant| *meant != API_KEY);
+    let hint = match (meant, nearest_setting(key)) {
+        (Some(meant), _) => format!(
+            "try `everlore config set {meant} VALUE`; `everlore config show` lists all settings"
+        ),
+        (None, Some(nearest)) => format!("try `everlore config set {nearest} VALUE`"),
+        (None, None) => "`everlore config show` lists all settings".to_owned(),
     };
     CliError::invalid(format!("there is no setting `{key}`"), hint)
 }
@@ -171,7 +188,7 @@ fn refuse_secret(key: &str) -> Result<()> {
     if key.ends_with(".api_key") {
         return Err(CliError::invalid(
             "a key does not belong into the settings, nor into the history of your shell",
-            "save it with `everlore config key PROVIDER`, which reads it from standard input",
+            "save it with `everlore config key PROVIDER`, which hides what you type, or reads standard input",
         ));
     }
     Ok(())

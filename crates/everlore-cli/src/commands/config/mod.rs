@@ -2,11 +2,14 @@
 
 mod edit;
 
+use std::io::{self, IsTerminal};
+
 use clap::{Args, Subcommand};
 use everlore::config::SecretString;
 use serde_json::json;
 
-use crate::{CliContext, CliError, Exit, Output, Result, input, keys};
+use super::chat::{LineEditor, LineInput};
+use crate::{CliContext, CliError, Exit, Output, Result, input, keys, messages::translate};
 
 /// Show, change and check the settings
 #[derive(Debug, Subcommand)]
@@ -25,7 +28,7 @@ pub(crate) enum ConfigCommand {
     Check,
     /// Print the path of the settings file
     Path,
-    /// Store the API key of a provider, read from standard input, in keys.toml, which only you can read
+    /// Store the API key of a provider, typed or from standard input, in keys.toml, which only you can read
     Key(ConfigKeyArgs),
 }
 
@@ -40,8 +43,8 @@ pub(crate) struct ConfigKeyArgs {
 
 impl ConfigCommand {
     /// Shows, changes, checks or locates the settings.
-    pub(crate) fn run(&self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        match self {
+    pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+        match &self {
             Self::Show => print_config(cx, out),
             Self::Get(args) => args.run(cx, out),
             Self::Set(args) => args.run(cx, out),
@@ -49,7 +52,7 @@ impl ConfigCommand {
             Self::Edit => edit::edit(cx, out),
             Self::Check => check_config(cx, out),
             Self::Path => print_path(cx, out),
-            Self::Key(args) => change_key(args, cx, out),
+            Self::Key(args) => change_key(args, cx, out).await,
         }
     }
 }
@@ -102,9 +105,9 @@ fn print_path(cx: &CliContext, out: &mut Output) -> Result<Exit> {
 }
 
 /// Stores or removes a key. It comes from standard input, since arguments stay in the shell's history.
-fn change_key(args: &ConfigKeyArgs, cx: &CliContext, out: &mut Output) -> Result<Exit> {
+async fn change_key(args: &ConfigKeyArgs, cx: &CliContext, out: &mut Output) -> Result<Exit> {
     keys::check_provider(&args.provider)?;
-    let key = if args.remove { None } else { Some(read_key(out)?) };
+    let key = if args.remove { None } else { Some(read_key(out).await?) };
     keys::write_key(&cx.home, &args.provider, key.as_ref())?;
     let path = cx.home.join(keys::KEYS_FILE).display().to_string();
     if out.is_json() {
@@ -116,8 +119,18 @@ fn change_key(args: &ConfigKeyArgs, cx: &CliContext, out: &mut Output) -> Result
     Ok(Exit::Done)
 }
 
-fn read_key(out: &mut Output) -> Result<SecretString> {
-    let text = input::text_or_stdin(&[], out)?;
+/// Reads a key: at a terminal one line that is not shown, otherwise all of the input.
+async fn read_key(out: &mut Output) -> Result<SecretString> {
+    let text = if io::stdin().is_terminal() && out.is_terminal() {
+        out.flush()?;
+        let question = format!("{} ", translate("Key (shown as *, ends with Enter):"));
+        match LineEditor::new(&[], None).read_secret(&question).await? {
+            LineInput::Line(line) => line,
+            LineInput::Interrupted | LineInput::End => String::new(),
+        }
+    } else {
+        input::text_or_stdin(&[], out)?
+    };
     let key = text.trim();
     if key.is_empty() || key.contains(char::is_whitespace) {
         return Err(CliError::invalid(

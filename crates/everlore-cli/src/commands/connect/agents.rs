@@ -47,7 +47,7 @@ everlore::types::variant_names! { pub(super) CodingAgent:
 }
 
 /// Other names of agents: what people call them, their programs and their packages.
-const OTHER_NAMES: [(&str, CodingAgent); 24] = [
+const OTHER_NAMES: [(&str, CodingAgent); 28] = [
     ("claude", CodingAgent::ClaudeCode),
     ("claudecode", CodingAgent::ClaudeCode),
     ("cc", CodingAgent::ClaudeCode),
@@ -66,9 +66,13 @@ const OTHER_NAMES: [(&str, CodingAgent); 24] = [
     ("continuedev", CodingAgent::Continue),
     ("continue-dev", CodingAgent::Continue),
     ("aider-chat", CodingAgent::Aider),
+    ("vs", CodingAgent::Vscode),
     ("vs-code", CodingAgent::Vscode),
     ("code", CodingAgent::Vscode),
     ("copilot", CodingAgent::Vscode),
+    ("github-copilot", CodingAgent::Vscode),
+    ("通义", CodingAgent::QwenCode),
+    ("通义千问", CodingAgent::QwenCode),
     ("visual-studio-code", CodingAgent::Vscode),
     ("zed-editor", CodingAgent::Zed),
     ("claude-app", CodingAgent::ClaudeDesktop),

@@ -17,6 +17,7 @@ use super::{
     agent_entries::{EditContent, FileEdit},
     json_entries::{self, JsonEntry},
     toml_section,
+    yaml_block::YamlBlock,
 };
 use crate::{CliError, Result};
 
@@ -41,10 +42,46 @@ struct BackupRecord {
     after: String,
     /// `true` if the file existed before.
     existed: bool,
+    /// Folders that were created for the file.
+    #[serde(default)]
+    created: Vec<PathBuf>,
 }
+
+/// Byte order mark, with which some editors begin a file.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Name of ours that every entry has in it.
+const OUR_NAME: &str = "everlore";
 
 /// Returns the text with the entries; `None` if it cannot be parsed.
 pub(super) fn with_edit(text: &str, content: &EditContent) -> Option<String> {
+    beside_mark(text, |text| insert_content(text, content))
+}
+
+fn without_edit(text: &str, content: &EditContent) -> Option<String> {
+    beside_mark(text, |text| remove_content(text, content))
+}
+
+/// Edits the text after a byte order mark, which stays.
+fn beside_mark(text: &str, edit: impl Fn(&str) -> Option<String>) -> Option<String> {
+    match text.strip_prefix(BYTE_ORDER_MARK) {
+        Some(rest) => edit(rest).map(|edited| format!("{BYTE_ORDER_MARK}{edited}")),
+        None => edit(text),
+    }
+}
+
+/// Returns what a person has to add to a file that holds other things.
+pub(super) fn text_to_paste(path: &Path, content: &EditContent) -> Option<String> {
+    let has_content = read_file(path).ok().flatten().is_some_and(|text| !text.trim().is_empty());
+    match content {
+        EditContent::Yaml(blocks) if has_content => {
+            Some(blocks.iter().map(YamlBlock::without_head).collect())
+        }
+        _ => with_edit("", content),
+    }
+}
+
+fn insert_content(text: &str, content: &EditContent) -> Option<String> {
     match content {
         EditContent::Json(entries) => json_entries::insert_entries(text, entries),
         EditContent::Toml(section) => toml_section::insert_section(text, section),
@@ -57,7 +94,7 @@ pub(super) fn with_edit(text: &str, content: &EditContent) -> Option<String> {
     }
 }
 
-fn without_edit(text: &str, content: &EditContent) -> Option<String> {
+fn remove_content(text: &str, content: &EditContent) -> Option<String> {
     match content {
         EditContent::Json(entries) => json_entries::remove_entries(text, entries),
         EditContent::Toml(section) => toml_section::remove_section(text, section),
@@ -71,6 +108,7 @@ fn without_edit(text: &str, content: &EditContent) -> Option<String> {
 
 /// Returns `true` if a text has one of the entries.
 fn has_any_entry(text: &str, content: &EditContent) -> bool {
+    let text = text.trim_start_matches(BYTE_ORDER_MARK);
     match content {
         EditContent::Json(entries) => entries.iter().any(|entry| {
             let is_ours = !matches!(entry, JsonEntry::Required { .. });
@@ -82,6 +120,16 @@ fn has_any_entry(text: &str, content: &EditContent) -> bool {
     }
 }
 
+/// Returns `true` if a text that cannot be parsed may have something of ours in it.
+fn may_have_entry(text: &str, content: &EditContent) -> bool {
+    let is_called = |entry: &JsonEntry| match entry {
+        JsonEntry::Element { calls, .. } => text.contains(calls),
+        JsonEntry::Member { .. } | JsonEntry::Required { .. } => false,
+    };
+    text.to_lowercase().contains(OUR_NAME)
+        || matches!(content, EditContent::Json(entries) if entries.iter().any(is_called))
+}
+
 /// Returns `true` if a text begins with the first line of a file of ours.
 fn has_mark(text: &str, file: &str) -> bool {
     text.lines().next() == file.lines().next()
@@ -90,55 +138,81 @@ fn has_mark(text: &str, file: &str) -> bool {
 /// Returns `true` if the file has all entries.
 pub(super) fn is_applied(edit: &FileEdit) -> Result<bool> {
     let text = read_file(&edit.path)?.unwrap_or_default();
+    let text = text.trim_start_matches(BYTE_ORDER_MARK);
     Ok(match &edit.content {
-        EditContent::Json(entries) => json_entries::has_entries(&text, entries),
-        EditContent::Toml(section) => toml_section::has_section(&text, section),
-        EditContent::Yaml(blocks) => blocks.iter().all(|block| block.is_in(&text)),
-        EditContent::Whole(file) => has_mark(&text, file),
+        EditContent::Json(entries) => json_entries::has_entries(text, entries),
+        EditContent::Toml(section) => toml_section::has_section(text, section),
+        EditContent::Yaml(blocks) => blocks.iter().all(|block| block.is_in(text)),
+        EditContent::Whole(file) => has_mark(text, file),
     })
 }
 
-/// Writes the entries into a file and keeps a backup of it in the home.
-pub(super) fn apply_edit(home: &Path, edit: &FileEdit) -> Result<EditOutcome> {
+/// Writes the entries into a file and keeps a backup of it in the home. `known` are the entries of ours that the file can
+/// have, of this connection or of another one.
+pub(super) fn apply_edit(home: &Path, edit: &FileEdit, known: &EditContent) -> Result<EditOutcome> {
     let before = read_file(&edit.path)?;
     let text = before.clone().unwrap_or_default();
     let Some(after) = with_edit(&text, &edit.content) else { return Ok(EditOutcome::NotEditable) };
     if before.is_some() && after == text {
         return Ok(EditOutcome::Same);
     }
-    FileBackup::new(home, &edit.path).save(before.as_deref(), &after, &edit.content)?;
+    FileBackup::new(home, &edit.path).save(before.as_deref(), &after, known)?;
     write_file(&edit.path, &after)?;
     Ok(EditOutcome::Changed)
 }
 
-/// Restores a file from its backup if it was not changed since; otherwise removes only our entries.
-pub(super) fn revert_edit(home: &Path, edit: &FileEdit) -> Result<EditOutcome> {
-    let Some(text) = read_file(&edit.path)? else { return Ok(EditOutcome::Same) };
+/// Restores a file from its backup if it was not changed since; otherwise removes only our entries. Adds the folders that
+/// `connect` created for it to `created`.
+pub(super) fn revert_edit(
+    home: &Path,
+    edit: &FileEdit,
+    created: &mut Vec<PathBuf>,
+) -> Result<EditOutcome> {
     let backup = FileBackup::new(home, &edit.path);
-    let outcome = match backup.original_text(&text) {
-        Some(None) => {
-            remove_if_exists(&edit.path).map_err(|error| io_error(&edit.path, error))?;
-            EditOutcome::Changed
-        }
-        Some(Some(before)) => {
-            write_file(&edit.path, &before)?;
-            EditOutcome::Changed
-        }
-        None => match without_edit(&text, &edit.content) {
-            None => return Ok(EditOutcome::NotEditable),
-            Some(after) if after == text => EditOutcome::Same,
-            Some(after) if after.is_empty() && matches!(edit.content, EditContent::Whole(_)) => {
-                remove_if_exists(&edit.path).map_err(|error| io_error(&edit.path, error))?;
-                EditOutcome::Changed
-            }
+    let folders = backup.record().map(|record| record.created).unwrap_or_default();
+    let outcome = match read_file(&edit.path)? {
+        Some(text) => revert_text(edit, &text, backup.original_text(&text))?,
+        None => EditOutcome::Same,
+    };
+    if outcome != EditOutcome::NotEditable {
+        created.extend(folders);
+        backup.delete();
+    }
+    Ok(outcome)
+}
+
+/// Writes the original if it is known (`Some(None)`: there was no file); otherwise removes our entries.
+fn revert_text(
+    edit: &FileEdit,
+    text: &str,
+    original: Option<Option<String>>,
+) -> Result<EditOutcome> {
+    let reverted = match original {
+        Some(original) => original,
+        None => match without_edit(text, &edit.content) {
+            None if may_have_entry(text, &edit.content) => return Ok(EditOutcome::NotEditable),
+            None => return Ok(EditOutcome::Same),
+            Some(after) if after == text => return Ok(EditOutcome::Same),
             Some(after) => {
-                write_file(&edit.path, &after)?;
-                EditOutcome::Changed
+                let is_gone = after.is_empty() && matches!(edit.content, EditContent::Whole(_));
+                (!is_gone).then_some(after)
             }
         },
     };
-    backup.delete();
-    Ok(outcome)
+    match reverted {
+        Some(text) => write_file(&edit.path, &text)?,
+        None => remove_if_exists(&edit.path).map_err(|error| io_error(&edit.path, error))?,
+    }
+    Ok(EditOutcome::Changed)
+}
+
+/// Removes folders that are empty, the innermost first.
+pub(super) fn remove_empty_folders(mut folders: Vec<PathBuf>) {
+    folders.sort();
+    for folder in folders.iter().rev() {
+        // One that the agent has used since stays.
+        let _ = fs::remove_dir(folder);
+    }
 }
 
 /// Backup of a file, in `connections/` of the home.
@@ -156,23 +230,28 @@ impl FileBackup {
         Self { path: path.to_owned(), text_path, record_path: folder.join(format!("{name}.json")) }
     }
 
-    /// Saves the text before an edit. If it has entries of ours already, the first backup stays the one to restore.
-    fn save(&self, before: Option<&str>, after: &str, content: &EditContent) -> Result<()> {
+    /// Saves the text before an edit. If it is what an earlier `connect` wrote, the first backup stays the one to restore.
+    fn save(&self, before: Option<&str>, after: &str, known: &EditContent) -> Result<()> {
         let failed = |error| io_error(&self.text_path, error);
         let folder = self.text_path.parent().unwrap_or(Path::new(""));
         create_private_folder(folder).map_err(failed)?;
-        let has_no_entries = |text: &str| !has_any_entry(text, content);
-        let mut existed = before.is_some();
-        if before.is_none_or(has_no_entries) {
-            write_private(&self.text_path, before.unwrap_or_default()).map_err(failed)?;
-        } else if let Some(record) = before.and_then(|text| self.record_of(text)) {
-            existed = record.existed;
-        } else {
+        let mut created = self.record().map(|record| record.created).unwrap_or_default();
+        created.extend(missing_folders(&self.path));
+        let mut record = BackupRecord {
+            path: self.path.clone(),
+            after: digest(after),
+            existed: before.is_some(),
+            created,
+        };
+        if let Some(first) = before.and_then(|text| self.record_of(text)) {
+            record.existed = first.existed;
+        } else if before.is_some_and(|text| has_any_entry(text, known)) {
             // The file was changed since the last edit, so `disconnect` can only remove entries.
             self.delete();
-            return Ok(());
+            record.after = String::new();
+        } else {
+            write_private(&self.text_path, before.unwrap_or_default()).map_err(failed)?;
         }
-        let record = BackupRecord { path: self.path.clone(), after: digest(after), existed };
         let record = serde_json::to_string(&record).map_err(|error| failed(error.into()))?;
         write_private(&self.record_path, &record).map_err(failed)
     }
@@ -188,8 +267,11 @@ impl FileBackup {
 
     /// Returns the record of the edit that wrote `text`.
     fn record_of(&self, text: &str) -> Option<BackupRecord> {
-        let record = serde_json::from_slice(&fs::read(&self.record_path).ok()?).ok();
-        record.filter(|record: &BackupRecord| record.after == digest(text))
+        self.record().filter(|record| record.after == digest(text))
+    }
+
+    fn record(&self) -> Option<BackupRecord> {
+        serde_json::from_slice(&fs::read(&self.record_path).ok()?).ok()
     }
 
     fn delete(&self) {
@@ -197,6 +279,12 @@ impl FileBackup {
         let _ = remove_if_exists(&self.record_path);
         let _ = remove_if_exists(&self.text_path);
     }
+}
+
+/// Returns the folders above a file that do not exist.
+fn missing_folders(path: &Path) -> Vec<PathBuf> {
+    let above = path.ancestors().skip(1).take_while(|folder| !folder.exists());
+    above.map(Path::to_owned).collect()
 }
 
 fn digest(text: &str) -> String {

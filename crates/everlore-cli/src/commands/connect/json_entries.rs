@@ -31,7 +31,7 @@ pub(super) fn insert_entries(text: &str, entries: &[JsonEntry]) -> Option<String
             JsonEntry::Element { path, calls, value } => {
                 let (last, above) = path.split_last()?;
                 let text = create_objects(text, above)?;
-                let exists = Document::parse(&text)?.at(path).is_some();
+                let exists = is_set(&Document::parse(&text)?, path);
                 let empty = Value::Array(Vec::new());
                 let text = if exists { text } else { set_member(&text, above, last, &empty)? };
                 set_element(&text, path, calls, value)?
@@ -42,14 +42,17 @@ pub(super) fn insert_entries(text: &str, entries: &[JsonEntry]) -> Option<String
     has_entries(&text, entries).then_some(text)
 }
 
-/// Returns the text without the entries, and without the objects and arrays that are empty then.
-pub(super) fn remove_entries(text: &str, entries: &[JsonEntry]) -> Option<String> {
-    let mut text = text.to_owned();
+/// Returns the text without the entries, and without the objects and arrays that are empty then. Those that were empty
+/// before stay.
+pub(super) fn remove_entries(original: &str, entries: &[JsonEntry]) -> Option<String> {
+    let mut text = original.to_owned();
     for entry in entries.iter().rev() {
+        let before = text.clone();
         let path = match entry {
             JsonEntry::Required { key, .. } => {
                 let alone = Document::parse(&text)?.container(&[])?.items.len() == 1;
-                text = if alone { remove_member(&text, &[], key)? } else { text };
+                text =
+                    if alone && text != original { remove_member(&text, &[], key)? } else { text };
                 continue;
             }
             JsonEntry::Member { path, key, .. } => {
@@ -61,7 +64,9 @@ pub(super) fn remove_entries(text: &str, entries: &[JsonEntry]) -> Option<String
                 path
             }
         };
-        text = remove_empty_containers(text, path)?;
+        if text != before {
+            text = remove_empty_containers(text, path)?;
+        }
     }
     let is_valid = Document::parse(&text).is_some();
     is_valid.then_some(text)
@@ -94,12 +99,17 @@ fn with_root(text: &str) -> Option<String> {
 /// Returns the text with the objects of a path.
 fn create_objects(mut text: String, path: &[String]) -> Option<String> {
     for depth in 0..path.len() {
-        if Document::parse(&text)?.at(&path[..=depth]).is_none() {
+        if !is_set(&Document::parse(&text)?, &path[..=depth]) {
             let empty = Value::Object(serde_json::Map::new());
             text = set_member(&text, &path[..depth], &path[depth], &empty)?;
         }
     }
     Some(text)
+}
+
+/// Returns `true` if there is a value at a path; `null` is none.
+fn is_set(document: &Document, path: &[String]) -> bool {
+    !matches!(document.at(path), None | Some(JsoncValue::NullKeyword(_)))
 }
 
 /// Sets a member of the object at a path; one with the same value is not touched.

@@ -145,3 +145,13 @@ fn what_is_no_json_is_not_edited() {
         assert_eq!(insert_entries(text, &entries()), None, "{text}");
     }
 }
+
+#[test]
+fn a_text_without_our_entries_stays_as_it_is() {
+    let version = JsonEntry::Required { key: "version", value: json!(1) };
+    let entries = [vec![version], entries()].concat();
+    for text in ["{\"mcpServers\":{}}", "{ \"hooks\": { \"Stop\": [] } }", "{\"version\": 1}", "{}"]
+    {
+        assert_eq!(remove_entries(text, &entries).unwrap(), text);
+    }
+}

@@ -4,6 +4,7 @@
 //! and `yaml_block.rs` edit texts; `file_edit.rs` writes files and keeps backups; `next_steps.rs` says what is left to do.
 
 mod agents;
+mod agent_selection;
 mod jsonc_document;
 mod json_entries;
 mod toml_section;
@@ -21,11 +22,14 @@ use serde_json::json;
 
 use self::{
     agent_entries::{ConnectionSpec, FileEdit},
+    agent_selection::{AgentSelectionArgs, absolute},
     agents::{AgentPaths, CodingAgent},
     file_edit::EditOutcome,
     next_steps::{NextSteps, print_next_steps},
 };
-use crate::{CliContext, CliError, Exit, Output, Result, near_words::nearest, program};
+use crate::{CliContext, CliError, Exit, Output, Result, program};
+
+pub(super) use self::agent_selection::installed_agents;
 
 /// Let coding agents use this memory: as tools (MCP), and through hooks that recall and store by themselves
 ///
@@ -68,22 +72,6 @@ pub(crate) struct DisconnectArgs {
     which: AgentSelectionArgs,
 }
 
-#[derive(Debug, Args)]
-struct AgentSelectionArgs {
-    /// Agents, such as claude-code
-    #[arg(value_name = "AGENT")]
-    agents: Vec<String>,
-    /// All agents that are installed
-    #[arg(long, conflicts_with = "agents")]
-    all: bool,
-    /// Only in this project; without DIR, in the current folder
-    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
-    project: Option<PathBuf>,
-}
-
-/// Shortest part of a name that is taken for it.
-const MIN_NAME_PART: usize = 3;
-
 /// Outcome for one file of an agent.
 #[derive(Debug, Serialize)]
 struct FileOutcome {
@@ -104,7 +92,7 @@ impl ConnectArgs {
         if self.list {
             return agent_list::list_agents(&paths, out);
         }
-        let mut agents = self.which.selected_agents(&paths)?;
+        let mut agents = self.which.selected_agents(&paths, "connect")?;
         // Its model would no longer answer without a server: it must be meant.
         agents.retain(|agent| *agent != CodingAgent::Aider || self.proxy || !self.which.all);
         let spec = self.spec(cx, &paths)?;
@@ -115,10 +103,15 @@ impl ConnectArgs {
         };
         let mut outcomes = Vec::new();
         for (agent, edit) in collect_edits(&agents, &paths, &spec_of, out) {
-            outcomes.push(self.carry_out(agent, edit, cx)?);
+            outcomes.push(self.carry_out(agent, edit, &paths, cx)?);
         }
+        let has_edits = |agent: &CodingAgent| outcomes.iter().any(|file| file.agent == *agent);
+        // An installed agent that has no such way is left out; a named one was meant.
+        let is_refused =
+            if self.which.all { outcomes.is_empty() } else { !agents.iter().all(has_edits) };
         if self.print {
-            return print_pastes(&outcomes, out);
+            print_pastes(&outcomes, out)?;
+            return Ok(Exit::from_success(!is_refused));
         }
         let steps =
             NextSteps { proxy: self.proxy, http: self.http, project: paths.project.is_some() };
@@ -128,7 +121,7 @@ impl ConnectArgs {
                 "agents start everlore without --store and EVERLORE_STORE: set store.url in config.toml to the database too",
             );
         }
-        Ok(exit_code(&outcomes))
+        Ok(if is_refused { Exit::Failed } else { exit_code(&outcomes) })
     }
 
     /// Returns the connection that the options describe, without the proxy.
@@ -147,15 +140,19 @@ impl ConnectArgs {
         &self,
         agent: CodingAgent,
         edit: FileEdit,
+        paths: &AgentPaths,
         cx: &CliContext,
     ) -> Result<FileOutcome> {
         let outcome = if self.print {
             EditOutcome::NotEditable
         } else {
-            file_edit::apply_edit(&cx.home, &edit)?
+            let known = agent.edits(paths, &any_connection());
+            let known = known.into_iter().find(|known| known.path == edit.path);
+            let known = known.map_or_else(|| edit.content.clone(), |known| known.content);
+            file_edit::apply_edit(&cx.home, &edit, &known)?
         };
         let paste = (outcome == EditOutcome::NotEditable)
-            .then(|| file_edit::with_edit("", &edit.content))
+            .then(|| file_edit::text_to_paste(&edit.path, &edit.content))
             .flatten();
         Ok(FileOutcome { agent, path: edit.path, outcome, paste })
     }
@@ -165,90 +162,16 @@ impl DisconnectArgs {
     /// Removes the entries that `connect` inserted.
     pub(crate) fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let paths = self.which.agent_paths()?;
-        let agents = self.which.selected_agents(&paths)?;
-        let mut outcomes = Vec::new();
+        let agents = self.which.selected_agents(&paths, "disconnect")?;
+        let (mut outcomes, mut created) = (Vec::new(), Vec::new());
         for (agent, edit) in collect_edits(&agents, &paths, &|_| any_connection(), out) {
-            let outcome = file_edit::revert_edit(&cx.home, &edit)?;
+            let outcome = file_edit::revert_edit(&cx.home, &edit, &mut created)?;
             outcomes.push(FileOutcome { agent, path: edit.path, outcome, paste: None });
         }
+        file_edit::remove_empty_folders(created);
         print_outcomes(&outcomes, "disconnected", &[], out)?;
         Ok(exit_code(&outcomes))
     }
-}
-
-impl AgentSelectionArgs {
-    fn selected_agents(&self, paths: &AgentPaths) -> Result<Vec<CodingAgent>> {
-        let installed = CodingAgent::ALL.into_iter().filter(|agent| agent.is_installed(paths));
-        let known = CodingAgent::ALL.map(CodingAgent::as_str).join(", ");
-        if self.all {
-            let installed: Vec<_> = installed.collect();
-            return if installed.is_empty() {
-                let hint = format!("name one: {known}");
-                Err(CliError::invalid("no agent was found on this machine", hint))
-            } else {
-                Ok(installed)
-            };
-        }
-        if self.agents.is_empty() {
-            let found: Vec<_> = installed.map(CodingAgent::as_str).collect();
-            let found = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
-            return Err(CliError::invalid(
-                "no agent is named",
-                format!("name some of: {known}; or use --all for the installed ones: {found}"),
-            ));
-        }
-        let named = |name: &String| {
-            CodingAgent::from_name(name).ok_or_else(|| {
-                let hint = match nearest_agent(name) {
-                    Some(near) => format!("try `everlore connect {near}`; agents: {known}"),
-                    None => format!("choose one of: {known}"),
-                };
-                CliError::invalid(format!("there is no agent `{name}`"), hint)
-            })
-        };
-        self.agents.iter().map(named).collect()
-    }
-
-    fn agent_paths(&self) -> Result<AgentPaths> {
-        let user_home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
-        let user_home = user_home
-            .ok_or_else(|| CliError::invalid("your home folder is not known", "set HOME"))?;
-        let folder = |name: &str| {
-            std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
-        };
-        let config_folder = folder("XDG_CONFIG_HOME").unwrap_or_else(|| user_home.join(".config"));
-        let app_folder = match std::env::consts::OS {
-            "macos" => user_home.join("Library").join("Application Support"),
-            "windows" => {
-                folder("APPDATA").unwrap_or_else(|| user_home.join("AppData").join("Roaming"))
-            }
-            _ => config_folder.clone(),
-        };
-        let project = self.project.as_deref().map(absolute).transpose()?;
-        let (claude_folder, codex_folder) = (folder("CLAUDE_CONFIG_DIR"), folder("CODEX_HOME"));
-        Ok(AgentPaths {
-            user_home,
-            config_folder,
-            app_folder,
-            claude_folder,
-            codex_folder,
-            project,
-        })
-    }
-}
-
-/// Returns the agent that a part of its name or a slip of the finger means.
-fn nearest_agent(name: &str) -> Option<&'static str> {
-    let (name, names) = (name.to_lowercase(), CodingAgent::ALL.map(CodingAgent::as_str));
-    let begins = |known: &&str| name.len() >= MIN_NAME_PART && known.starts_with(&*name);
-    names.into_iter().find(begins).or_else(|| nearest(&name, names))
-}
-
-/// Returns the agents that are installed on this machine.
-pub(super) fn installed_agents() -> Vec<&'static str> {
-    let which = AgentSelectionArgs { agents: Vec::new(), all: true, project: None };
-    let selected = which.agent_paths().and_then(|paths| which.selected_agents(&paths));
-    selected.unwrap_or_default().into_iter().map(CodingAgent::as_str).collect()
 }
 
 /// Connects agents as `everlore connect` does.
@@ -277,10 +200,11 @@ fn server_command(cx: &CliContext, shared: bool) -> Result<Vec<String>> {
             "move it: settings of agents can only hold Unicode paths",
         )),
     };
-    let mut words = if shared {
-        vec!["everlore".to_owned()]
-    } else {
-        vec![text(&program::path().map_err(failed)?)?]
+    let path = program::path().map_err(failed)?;
+    let mut words = match program::package_runner(&path) {
+        _ if shared => vec!["everlore".to_owned()],
+        Some(runner) => runner.iter().map(|&word| word.to_owned()).collect(),
+        None => vec![text(&path)?],
     };
     let default_home = std::env::home_dir().map(|home| home.join(".everlore"));
     if default_home.as_ref() != Some(&cx.home) {
@@ -304,10 +228,6 @@ fn server_address(cx: &CliContext) -> String {
         return running.url();
     }
     cx.settings.config.server.url()
-}
-
-fn absolute(path: &Path) -> Result<PathBuf> {
-    std::path::absolute(path).map_err(|error| CliError::io(path.display().to_string(), error))
 }
 
 fn collect_edits(
@@ -341,17 +261,16 @@ fn exit_code(outcomes: &[FileOutcome]) -> Exit {
     Exit::from_success(outcomes.iter().all(|file| file.outcome != EditOutcome::NotEditable))
 }
 
-fn print_pastes(outcomes: &[FileOutcome], out: &mut Output) -> Result<Exit> {
+fn print_pastes(outcomes: &[FileOutcome], out: &mut Output) -> Result<()> {
     if out.is_json() {
-        out.json(&json!({ "files": outcomes }))?;
-        return Ok(Exit::Done);
+        return out.json(&json!({ "files": outcomes }));
     }
     for file in outcomes {
         out.line(&out.bold(&format!("# {}", file.path.display())))?;
         out.text(file.paste.as_deref().unwrap_or_default())?;
         out.line("")?;
     }
-    Ok(Exit::Done)
+    Ok(())
 }
 
 fn print_outcomes(
@@ -370,12 +289,17 @@ fn print_outcomes(
         match file.outcome {
             EditOutcome::Changed => out.say(&format!("{done}: {agent}, {path}"))?,
             EditOutcome::Same => out.say(&format!("nothing to change: {agent}, {path}"))?,
-            EditOutcome::NotEditable => {
-                out.note(&format!(
-                    "{agent}: {path} cannot be edited safely and was not changed; add this by hand"
-                ));
-                out.text(file.paste.as_deref().unwrap_or_default())?;
-            }
+            EditOutcome::NotEditable => match &file.paste {
+                Some(paste) => {
+                    out.note(&format!(
+                        "{agent}: {path} cannot be edited safely and was not changed; add this by hand"
+                    ));
+                    out.text(paste)?;
+                }
+                None => out.note(&format!(
+                    "{agent}: {path} cannot be edited safely and was not changed; remove what names everlore by hand"
+                )),
+            },
         }
     }
     print_next_steps(steps, out)

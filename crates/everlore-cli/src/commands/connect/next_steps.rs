@@ -2,8 +2,12 @@
 
 use std::path::Path;
 
-use super::{FileOutcome, agent_entries::TOKEN_VARIABLE, agents::CodingAgent};
-use crate::{CliContext, Output, Result, messages::translate, render::shell_quote};
+use super::{
+    FileOutcome, agent_entries::TOKEN_VARIABLE, agents::CodingAgent, file_edit::EditOutcome,
+};
+use crate::{
+    CliContext, Output, Result, messages::translate, render::shell_quote, text_width::fit_terminal,
+};
 
 /// Ways of a connection that ask for a step.
 pub(super) struct NextSteps {
@@ -19,7 +23,9 @@ impl NextSteps {
         outcomes: &[FileOutcome],
         cx: &CliContext,
     ) -> Vec<(CodingAgent, String)> {
-        let mut agents: Vec<CodingAgent> = outcomes.iter().map(|file| file.agent).collect();
+        let is_written = |file: &&FileOutcome| file.outcome != EditOutcome::NotEditable;
+        let mut agents: Vec<CodingAgent> =
+            outcomes.iter().filter(is_written).map(|file| file.agent).collect();
         agents.dedup();
         let steps = |agent: CodingAgent| {
             let own = self.own_steps(agent);
@@ -97,7 +103,7 @@ pub(super) fn print_next_steps(steps: &[(CodingAgent, String)], out: &mut Output
         out.say("next:")?;
     }
     for (agent, step) in steps {
-        out.line(&format!("  {}: {}", agent.as_str(), translate(step)))?;
+        out.line(&fit_terminal(&format!("  {}: {}", agent.as_str(), translate(step))))?;
     }
     Ok(())
 }

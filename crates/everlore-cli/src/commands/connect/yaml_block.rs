@@ -9,6 +9,12 @@ const BEGIN: &str = "# everlore: begin";
 /// Last line of a block.
 const END: &str = "# everlore: end";
 
+/// Line of a block that keeps the user's line in the place of which the block stands.
+const INSTEAD_OF: &str = "# instead of: ";
+
+/// Values of a key that mean an empty list.
+const EMPTY_LISTS: [&str; 4] = ["[]", "[ ]", "null", "~"];
+
 /// Lines of ours in a YAML file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct YamlBlock {
@@ -42,16 +48,25 @@ impl YamlBlock {
         let plain = self.remove(text)?;
         let mut lines: Vec<&str> = plain.split_inclusive('\n').collect();
         let has_content = lines.iter().any(|line| !is_filler(line));
+        let mut empty_list = None;
         let (at, indent) = match self.list {
             None if self.keys_of_block().any(|key| key_line(&lines, key).is_some()) => return None,
             None => (lines.len(), None),
             Some(key) => match key_line(&lines, key) {
                 None => (lines.len(), None),
+                Some((line, value)) if EMPTY_LISTS.contains(&value) => {
+                    empty_list = Some(lines.remove(line).trim_end_matches(['\r', '\n']));
+                    (line, None)
+                }
                 Some((_, value)) if !value.is_empty() => return None,
                 Some((line, _)) => list_end(&lines, line + 1).map(|(at, n)| (at, Some(n)))?,
             },
         };
-        let block = self.rendered(indent, !has_content, newline_of(&plain));
+        let mut block = self.rendered(indent, !has_content, newline_of(&plain));
+        if let Some(line) = empty_list {
+            let first = block.find('\n')? + 1;
+            block.insert_str(first, &format!("{INSTEAD_OF}{line}{}", newline_of(&plain)));
+        }
         let glue = if at > 0 && !lines[at - 1].ends_with('\n') { newline_of(&plain) } else { "" };
         let inserted = format!("{glue}{block}");
         lines.insert(at, &inserted);
@@ -66,7 +81,15 @@ impl YamlBlock {
             return Some(text.to_owned());
         };
         let count = lines[first..].iter().position(|line| line.trim() == END)?;
-        Some([&lines[..first], &lines[first + count + 1..]].concat().concat())
+        let (block, after) = lines[first..].split_at(count + 1);
+        let instead_of = block.iter().find_map(|line| line.strip_prefix(INSTEAD_OF));
+        let instead_of = instead_of.as_slice();
+        Some([&lines[..first], instead_of, after].concat().concat())
+    }
+
+    /// Returns the block for a file that has what it needs already.
+    pub(super) fn without_head(&self) -> String {
+        self.rendered(None, false, "\n")
     }
 
     /// Returns `true` if the text has the block.
@@ -164,6 +187,8 @@ mod tests {
             "mcpServers:\n    - name: other\n      args:\n        - y\nname: mine\n",
             "name: mine\r\nmcpServers:\r\n  - name: o\r\n",
             "mcpServers:\n# none yet\nname: mine\n",
+            "mcpServers: [] # none\nname: mine\n",
+            "name: mine\r\nmcpServers: null\r\n",
             "# only a comment\n",
             "",
         ] {
@@ -197,8 +222,15 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_list_becomes_one_with_our_item() {
+        let edited = server().insert("mcpServers: []\nname: mine\n").unwrap();
+        let expected = "# everlore: begin mcpServers\n# instead of: mcpServers: []\nmcpServers:\n  - name: everlore\n    args: [\"mcp\"]\n# everlore: end\nname: mine\n";
+        assert_eq!(edited, expected);
+    }
+
+    #[test]
     fn a_list_in_another_form_is_left_alone() {
-        for text in ["mcpServers: []\n", "mcpServers: [{name: a}]\n", "mcpServers:\n  a: b\n"] {
+        for text in ["mcpServers: [{name: a}]\n", "mcpServers:\n  a: b\n"] {
             assert_eq!(server().insert(text), None, "{text}");
         }
         assert_eq!(server().remove("# everlore: begin mcpServers\n- x\n"), None);

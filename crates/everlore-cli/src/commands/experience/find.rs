@@ -35,7 +35,7 @@ impl ExperienceFindArgs {
         let is_error = self.error.is_some();
         let given = self.error.into_iter().filter(|error| !error.is_empty());
         let words: Vec<String> = given.chain(self.text).collect();
-        let text = input::query_or_stdin(&words, out)?;
+        let text = input::query_or_stdin(&words, "experience find", out)?;
         let query = ExperienceQuery { text, is_error, limit: self.limit };
         let hits = cx.engine().await?.find_experiences(&cx.scope, &query).await?;
         let exit = Exit::from_found(!hits.is_empty());

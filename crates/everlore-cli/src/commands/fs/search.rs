@@ -27,7 +27,7 @@ pub(crate) struct FsFindArgs {
 impl FsFindArgs {
     /// Recalls and prints the hits.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let query = input::query_or_stdin(&self.query, out)?;
+        let query = input::query_or_stdin(&self.query, "fs find", out)?;
         let Self { within: uri, limit, min_score, explain, .. } = self;
         let request = FsFindRequest { query, uri, limit, min_score, explain };
         let result = cx.engine().await?.fs_find(&cx.scope, &request).await?;
@@ -67,7 +67,7 @@ pub(crate) struct FsInjectArgs {
 impl FsInjectArgs {
     /// Builds and prints the block.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
-        let query = input::query_or_stdin(&self.query, out)?;
+        let query = input::query_or_stdin(&self.query, "fs inject", out)?;
         let Self { within: uri, limit, budget, .. } = self;
         let request = FsInjectRequest { query, uri, limit, budget };
         let block = cx.engine().await?.fs_inject(&cx.scope, &request).await?;

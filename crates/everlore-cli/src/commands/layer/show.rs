@@ -45,10 +45,9 @@ impl LayerListArgs {
         for layer in Layer::ALL {
             all.push(layers.read(layer, today)?);
         }
-        let filled = all.iter().any(|layer| !layer.text.is_empty());
         if out.is_json() {
             out.json(&json!({ "layers": all }))?;
-            return Ok(Exit::from_found(filled));
+            return Ok(Exit::Done);
         }
         let mut rows = new_table(&["layer", "used", "sections", "file"]);
         for layer in &all {
@@ -59,7 +58,7 @@ impl LayerListArgs {
             rows.add_row([layer.layer.to_string(), used, sections, path]);
         }
         out.text(&render_table(rows))?;
-        Ok(Exit::from_found(filled))
+        Ok(Exit::Done)
     }
 }
 

@@ -4,7 +4,10 @@ use clap::Args;
 use everlore::{Engine, Memory, engine::RemovalMode, types::ChangeAuthor};
 use serde_json::json;
 
-use super::{everything::OwnerArgs, list::render_memories};
+use super::{
+    everything::{OwnerArgs, preview},
+    list::render_memories,
+};
 use crate::{CliContext, Exit, Output, Result, ids};
 
 /// Memories to change.
@@ -57,6 +60,10 @@ impl MemoryDeleteArgs {
             return self.owner.remove(RemovalMode::Delete, self.yes, cx, out).await;
         }
         let engine = &one_step(cx, "delete", self.ids.len()).await?;
+        if self.owner.dry_run {
+            let ids = ids::resolve_all(engine, &cx.scope, &self.ids).await?;
+            return preview(RemovalMode::Delete, &ids, cx, out).await;
+        }
         let mut deleted = Vec::new();
         for id in ids::resolve_all(engine, &cx.scope, &self.ids).await? {
             deleted.push((id, engine.delete(&cx.scope, id).await?));

@@ -3,11 +3,23 @@
 use std::io::{self, IsTerminal};
 
 use clap::Args;
-use everlore::engine::{
-    KindCount, Removal, RemovalMode, RemovalReport, RemovalTarget, ScopeRemoval, VaultErasure,
+use everlore::{
+    MemoryId,
+    engine::{
+        KindCount, Removal, RemovalMode, RemovalReport, RemovalTarget, ScopeRemoval, VaultErasure,
+    },
+};
+use serde_json::json;
+
+use crate::{
+    CliContext, CliError, Exit, Output, Result,
+    messages::translate,
+    render::{memory_title, pluralize, truncate_width},
+    text_width::fit_terminal,
 };
 
-use crate::{CliContext, CliError, Exit, Output, Result, messages::translate, render::pluralize};
+/// Widest title in a preview, so that a line with the id fits 80 cells.
+const PREVIEW_CELLS: usize = 28;
 
 /// Owner of all that is removed, in place of ids; both together mean one user with one agent.
 #[derive(Debug, Args)]
@@ -19,8 +31,8 @@ pub(crate) struct OwnerArgs {
     #[arg(long, value_name = "AGENT", conflicts_with = "ids")]
     all_of_agent: Option<String>,
     /// Show what would be removed and what stays, and change nothing
-    #[arg(long, conflicts_with = "ids")]
-    dry_run: bool,
+    #[arg(long)]
+    pub(super) dry_run: bool,
 }
 
 impl OwnerArgs {
@@ -57,6 +69,30 @@ impl OwnerArgs {
     }
 }
 
+/// Prints which memories would be removed, and changes nothing.
+pub(super) async fn preview(
+    mode: RemovalMode,
+    ids: &[MemoryId],
+    cx: &CliContext,
+    out: &mut Output,
+) -> Result<Exit> {
+    let engine = cx.engine().await?;
+    let mut lines = String::new();
+    for id in ids {
+        // A deleted memory has no text any more but in the journal.
+        let memory = engine.get(&cx.scope, *id).await.ok();
+        let title = memory.map(|memory| truncate_width(&memory_title(&memory), PREVIEW_CELLS));
+        let title = title.unwrap_or_default();
+        let done = match mode {
+            RemovalMode::Delete => translate("would delete"),
+            RemovalMode::Forget => translate("would forget"),
+        };
+        lines += format!("{done} {id}  {title}").trim_end();
+        lines += "\n";
+    }
+    out.answer_text(&json!({ "mode": mode, "dry_run": true, "ids": ids }), &lines)
+}
+
 fn confirm(planned: &RemovalReport, out: &mut Output) -> Result<bool> {
     if !io::stdin().is_terminal() {
         return Err(CliError::invalid(
@@ -82,7 +118,7 @@ fn print_report(report: &RemovalReport, out: &mut Output) -> Result<Exit> {
         out.note("there is nothing of that owner");
     }
     for scope in &report.scopes {
-        out.say(&scope_line(report, scope))?;
+        out.line(&fit_terminal(&translate(&scope_line(report, scope))))?;
         if let Some(run) = &scope.run {
             let ScopeRemoval { agent, user, .. } = scope;
             out.say(&format!(
@@ -91,7 +127,7 @@ fn print_report(report: &RemovalReport, out: &mut Output) -> Result<Exit> {
         }
         scope.vaults.iter().filter_map(vault_note).for_each(|note| out.note(&note));
     }
-    out.say(&format!("stays: {}", report.stays.join("; ")))?;
+    out.line(&fit_terminal(&translate(&format!("stays: {}", report.stays.join("; ")))))?;
     for name in &report.backups {
         out.note(&format!(
             "warning: the backup {name} still holds the texts; delete it when you no longer need it"

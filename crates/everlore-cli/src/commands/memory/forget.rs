@@ -11,11 +11,14 @@ use everlore::{
     engine::{ForgetReceipt, ForgetReport, RedactedDay, RedactedLayer, RemovalMode},
 };
 
-use super::everything::{OwnerArgs, vault_note};
+use super::everything::{OwnerArgs, preview, vault_note};
 use crate::{
-    CliContext, CliError, Exit, Output, Result, ids,
-    render::{new_table, pluralize, render_table},
+    CliContext, CliError, Exit, Output, Result, ids, messages::translate, output::terminal_width,
+    render::pluralize, text_width::wrap,
 };
+
+/// Stands for a blank at which no line breaks.
+const UNBROKEN_BLANK: &str = "\u{e000}";
 
 /// Erase memories and every trace of their text, for good
 ///
@@ -41,6 +44,10 @@ impl MemoryForgetArgs {
             return self.owner.remove(RemovalMode::Forget, self.yes, cx, out).await;
         }
         let ids = self.resolve_ids(cx).await?;
+        if self.owner.dry_run {
+            return preview(RemovalMode::Forget, &ids.into_iter().collect::<Vec<_>>(), cx, out)
+                .await;
+        }
         if !self.yes && !confirm_forget(ids.len(), out)? {
             out.note("nothing was forgotten");
             return Ok(Exit::Failed);
@@ -123,32 +130,28 @@ fn confirm_forget(memories: usize, out: &mut Output) -> Result<bool> {
     out.confirm(&format!("Forget {} for good?", pluralize(memories, "memory", "memories")))
 }
 
-/// Renders what was removed from where, one row per memory.
+/// Renders what was removed from where, for each memory.
 fn render_receipts(forgotten: &[ForgetReport]) -> String {
-    let mut rows = new_table(&[
-        "forgotten",
-        "rows",
-        "index terms",
-        "vectors",
-        "cached vectors",
-        "drafts",
-        "journal images",
-        "usage lines",
-        "tombstones",
-    ]);
+    let mut text = String::new();
     for ForgetReport { id, removed, .. } in forgotten {
         let counts = [
-            removed.rows,
-            removed.index_terms,
-            removed.vectors,
-            removed.cached_vectors,
-            removed.drafts,
-            removed.journal_images,
-            removed.usage_lines,
-            removed.tombstones,
+            ("rows", removed.rows),
+            ("index terms", removed.index_terms),
+            ("vectors", removed.vectors),
+            ("cached vectors", removed.cached_vectors),
+            ("drafts", removed.drafts),
+            ("journal images", removed.journal_images),
+            ("usage lines", removed.usage_lines),
+            ("tombstones", removed.tombstones),
         ];
-        let counts = counts.map(|count| count.to_string());
-        rows.add_row(std::iter::once(id.to_string()).chain(counts));
+        // Blanks inside a part do not break a line.
+        let counts = counts.map(|(what, count)| {
+            format!("{} {count}", translate(what)).replace(' ', UNBROKEN_BLANK)
+        });
+        text += &format!("{} {id}\n", translate("forgotten"));
+        for line in wrap(&format!("  {}", counts.join(", ")), terminal_width().unwrap_or(80)) {
+            text += &format!("{}\n", line.replace(UNBROKEN_BLANK, " "));
+        }
     }
-    render_table(rows)
+    text
 }

@@ -87,6 +87,8 @@ struct OnboardChoices {
     speaking: Option<String>,
     connect: Vec<String>,
     no_check: bool,
+    /// Set if a provider was chosen without a model: it is written, but no model is used.
+    lacks_model: bool,
     /// Set if the model was asked and did not answer.
     is_silent: bool,
 }
@@ -94,7 +96,7 @@ struct OnboardChoices {
 impl OnboardChoices {
     /// Returns the settings of the choices.
     fn config_values(&self) -> Vec<(&'static str, &'static str, toml_edit::Value)> {
-        let names_model = self.provider.is_some() || self.model.is_some();
+        let names_model = (self.provider.is_some() || self.model.is_some()) && !self.lacks_model;
         let text = |text: &Option<String>| text.as_deref().map(toml_edit::Value::from);
         let all = [
             ("general", "language", text(&self.language)),
@@ -118,6 +120,9 @@ impl OnboardArgs {
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let (yes, replace) = (self.yes, self.replace);
         let choices = self.into_choices();
+        if let Some(provider) = &choices.provider {
+            keys::check_provider(provider)?;
+        }
         if yes || out.is_json() {
             return run_unattended(cx, out, &choices, replace).await;
         }
@@ -146,6 +151,7 @@ impl OnboardArgs {
             speaking: trimmed(self.speaking),
             connect: self.connect,
             no_check: self.no_check,
+            lacks_model: false,
             is_silent: false,
         }
     }
@@ -159,9 +165,16 @@ async fn run_unattended(
     replace: bool,
 ) -> Result<Exit> {
     let messages = messages_for(cx, choices);
+    let config = model_probe::config_with_choices(cx, choices);
+    if choices.has_model() && config.memory_agent.model.is_empty() {
+        return Err(CliError::invalid(
+            "a provider needs the name of a model",
+            "give --model NAME, as the provider spells it",
+        ));
+    }
     let edit = config_edit::apply_choices(&config_file::read_config(&cx.settings.path)?, choices)?;
     let probe = if choices.has_model() && !choices.no_check {
-        Some(model_probe::probe_model(cx, &model_probe::config_with_choices(cx, choices)).await)
+        Some(model_probe::probe_model(cx, &config).await)
     } else {
         None
     };
@@ -186,7 +199,7 @@ async fn run_unattended(
     if let Some(probe) = probe {
         out.line(&probe.render_line(messages))?;
     }
-    print_written(cx, out, (&changes, &sections), messages)?;
+    print_written(cx, out, (&changes, &sections), choices, messages)?;
     connect_chosen(cx, out, &choices.connect)?;
     print_next(cx, choices, out, messages)?;
     Ok(Exit::Done)
@@ -266,12 +279,12 @@ async fn finish_wizard(
         soul = SoulEdit::apply_choices(cx, &OnboardChoices::default(), messages)?;
     }
     let sections = [soul.added.clone(), soul.replaced.clone()].concat();
-    if !confirm_write(wizard, &edit, &soul, &sections).await? {
+    if !confirm_write(wizard, &edit, &soul, choices).await? {
         return Ok(false);
     }
     let changes = edit.changes.clone();
     write_choices(cx, &edit, soul, choices)?;
-    print_written(cx, wizard.out, (&changes, &sections), messages)?;
+    print_written(cx, wizard.out, (&changes, &sections), choices, messages)?;
     connect_chosen(cx, wizard.out, &choices.connect)?;
     print_next(cx, choices, wizard.out, messages)?;
     Ok(true)
@@ -300,16 +313,20 @@ async fn confirm_write(
     wizard: &mut Wizard<'_>,
     edit: &ConfigEdit,
     soul: &SoulEdit,
-    sections: &[&str],
+    choices: &OnboardChoices,
 ) -> Result<bool> {
-    if edit.changes.is_empty() && !soul.has_changes() {
+    if edit.changes.is_empty() && !soul.has_changes() && choices.key.is_none() {
         return Ok(true);
     }
     for change in &edit.changes {
         wizard.out.line(&format!("  {change}"))?;
     }
-    for section in sections {
+    for section in soul.added.iter().chain(&soul.replaced) {
         wizard.out.line(&format!("  SOUL.md: {section}"))?;
+    }
+    if let Some((provider, _)) = &choices.key {
+        let key = wizard.messages.choose("the key of", "密钥：");
+        wizard.out.line(&format!("  {}: {key} {provider}", keys::KEYS_FILE))?;
     }
     let question = wizard.messages.choose("Write this? [Y/n]: ", "写入这些内容吗？[Y/n]: ");
     wizard.confirm(question, true).await

@@ -8,10 +8,14 @@ pub(super) fn print_written(
     cx: &CliContext,
     out: &mut Output,
     (changes, sections): (&[String], &[&str]),
+    choices: &OnboardChoices,
     messages: UiMessages,
 ) -> Result<()> {
     let path = cx.settings.path.display();
     match (changes.is_empty(), sections.is_empty()) {
+        (true, true) if choices.key.is_some() => {
+            out.line(messages.choose("written: keys.toml", "已写入：keys.toml"))
+        }
         (true, true) => out.line(messages.choose("nothing to change", "没有需要改的内容")),
         (false, _) => out.line(&format!("{}: {path}", messages.choose("written", "已写入"))),
         (true, false) => out.line(messages.choose("written: SOUL.md", "已写入：SOUL.md")),

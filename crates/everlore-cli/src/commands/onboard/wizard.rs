@@ -207,7 +207,8 @@ impl<'a> Wizard<'a> {
         Ok(())
     }
 
-    /// Asks for the model, from the provider's list if there is one, and tests it. Without a name, the provider is left out.
+    /// Asks for the model, from the provider's list if there is one, and tests it. Without a name, the provider is written
+    /// but not used.
     async fn ask_model(&mut self, choices: &mut OnboardChoices) -> StepResult {
         let config = model_probe::config_with_choices(self.cx, choices);
         let Some(current) = config.chat_model().map(|model| model.model) else { return Ok(()) };
@@ -220,7 +221,15 @@ impl<'a> Wizard<'a> {
             let default = default.or_else(|| listed.first().cloned()).unwrap_or_default();
             let question =
                 format!("{} [{}]: ", self.messages.choose("Model", "模型"), sanitize(&default));
-            let answer = self.ask_line(&question).await?.map(|answer| {
+            let mut answer = self.ask_line(&question).await?;
+            if answer.is_none() && default.is_empty() {
+                self.print_line(self.messages.choose(
+                    "A model has a name, as its provider spells it. Enter again goes on without one.",
+                    "模型要有名称，按服务商的写法。再按一次 Enter 则不用模型。",
+                ))?;
+                answer = self.ask_line(&question).await?;
+            }
+            let answer = answer.map(|answer| {
                 let number = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
                 number.and_then(|index| listed.get(index).cloned()).unwrap_or(answer)
             });
@@ -236,10 +245,10 @@ impl<'a> Wizard<'a> {
     }
 
     fn leave_model_out(&mut self, choices: &mut OnboardChoices) -> StepResult {
-        (choices.provider, choices.base_url, choices.key_command) = (None, None, None);
+        choices.lacks_model = true;
         self.print_line(self.messages.choose(
-            "Without the name of a model the provider is left out; memory works without one.",
-            "没有模型名称，所以不设置服务商；没有模型，记忆也能用。",
+            "Provider and address are kept; without the name of a model none is used. Memory works without one.",
+            "服务商和地址会保留；没有模型名称，所以不用模型。没有模型，记忆也能用。",
         ))
     }
 

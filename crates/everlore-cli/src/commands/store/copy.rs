@@ -6,10 +6,7 @@ use std::{
 };
 
 use clap::Args;
-use everlore::{
-    Engine, Scope,
-    engine::{CopyProblem, ImportOptions},
-};
+use everlore::{Engine, Scope, engine::CopyProblem};
 use serde::Serialize;
 use serde_json::json;
 
@@ -136,8 +133,7 @@ async fn copy_scope(from: &Engine, to: &Engine, scope: &Scope) -> Result<()> {
     let mut journal = tempfile::tempfile().map_err(failed)?;
     from.export(scope, true, &mut journal, &mut |_| ()).await?;
     journal.rewind().map_err(failed)?;
-    let options = ImportOptions { keep_secrets: true, ..ImportOptions::default() };
-    to.import(scope, BufReader::new(journal), options, &mut |_| ()).await?;
+    to.import_copy(scope, BufReader::new(journal), &mut |_| ()).await?;
     Ok(())
 }
 

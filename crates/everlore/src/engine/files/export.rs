@@ -119,6 +119,20 @@ impl Engine {
         }
         Ok(report)
     }
+
+    /// Imports the export of another database of the same owner and returns a report. Unlike [`Engine::import`], it
+    /// changes nothing: secrets stay as they are, skills active and proposals open. Repeating an interrupted copy
+    /// resumes it. Fails if the reader or the store fails.
+    pub async fn import_copy<R: io::BufRead + Send>(
+        &self,
+        scope: &Scope,
+        from: R,
+        progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<ImportReport> {
+        let options = ImportOptions { keep_secrets: true, ..ImportOptions::default() };
+        let now = self.now().timestamp();
+        ingest::import_jsonl(&*self.store, scope, from, options, now, progress).await
+    }
 }
 
 /// Writes a line and returns its length in bytes.
