@@ -1,6 +1,9 @@
 //! Check as a caller gives it, and its validation.
 
-use std::path::{Path, PathBuf};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
 
 use jiff::{Timestamp, Zoned, civil::Date};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
@@ -74,10 +77,13 @@ impl NewCheck {
         self
     }
 
-    /// Iterates over every text in it, for a search for secrets.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &String> {
+    /// Returns every text in it, for a search for secrets: the words of its command alone and as one line, because an
+    /// option says that the next word is a password.
+    pub(crate) fn texts(&self) -> Vec<Cow<'_, str>> {
         let single = [&self.path, &self.file, &self.folder, &self.prints].into_iter().flatten();
-        single.chain(self.command.iter().flatten())
+        let words = self.command.iter().flatten();
+        let line = self.command.iter().map(|words| Cow::Owned(words.join(" ")));
+        single.chain(words).map(|text| Cow::Borrowed(text.as_str())).chain(line).collect()
     }
 
     /// Returns the check if exactly one is given and valid; days end by the calendar of `now`.

@@ -175,6 +175,22 @@ async fn dates_are_told_by_the_clock_of_the_engine() {
 }
 
 #[tokio::test]
+async fn a_memory_past_its_end_is_in_no_prompt() {
+    let (engine, owner) = (engine().await, scope("ann"));
+    let until = NewCheck { until: Some("2026-03-05".into()), ..NewCheck::default() };
+    engine.remember(&owner, checked("The discount code is SPRING", until.clone())).await.unwrap();
+    engine.remember(&owner, checked("优惠码是春天", until)).await.unwrap();
+    let later = engine.clone().rebuild().clock(|| at(NOON + 8 * DAY)).build();
+    for (query, code) in [("What is the discount code?", "SPRING"), ("优惠码是什么？", "春天")]
+    {
+        let told = engine.context(&engine.context_request(&owner, query), 500).await.unwrap().text;
+        assert!(told.contains(code), "{told}");
+        let told = later.context(&later.context_request(&owner, query), 500).await.unwrap().text;
+        assert!(!told.contains(code), "{told}");
+    }
+}
+
+#[tokio::test]
 async fn a_check_survives_edits_history_and_undo_and_can_be_taken_away() {
     let (home, owner) = (tempfile::tempdir().unwrap(), scope("ann"));
     let engine = homed(home.path()).await;
@@ -360,6 +376,8 @@ async fn bad_checks_are_refused_with_advice_and_nothing_is_stored() {
         (NewCheck::default(), "exactly one"),
         (NewCheck { until: Some("soon".into()), ..NewCheck::default() }, "not a date"),
         (command(&["curl", "-H", secret]), "looks like a secret"),
+        (command(&["curl", "-u", "bob:Kj8wQz3vLm5TxR2b", "http://x"]), "looks like a secret"),
+        (command(&["env", "API_TOKEN=Kj8wQz3vLm5TxR2b", "make"]), "looks like a secret"),
     ] {
         let refused = engine.remember(&owner, checked("x", check)).await.unwrap_err();
         assert!(refused.to_string().contains(said), "{refused}");

@@ -231,7 +231,9 @@ impl Engine {
     /// Returns a check as the store holds it: verified now and signed with this home's key. Fails if the check
     /// contains a secret, does not hold now, or takes longer than [`SAVE_TIMEOUT`].
     async fn prepare_check(&self, scope: &Scope, new: NewCheck) -> Result<StoredCheck> {
-        if self.masks_secrets(scope) && new.texts().any(|text| !find_secrets(text).is_empty()) {
+        if self.masks_secrets(scope)
+            && new.texts().iter().any(|text| !find_secrets(text).is_empty())
+        {
             return Err(Error::invalid(
                 "the check holds what looks like a secret",
                 "keep the secret in a file that the command reads by itself",

@@ -16,6 +16,7 @@ use crate::{
         home::{agent_folder, scope_folder},
         pending_text::{erase_spooled, erase_typed, erase_unsaved},
         skill_folder::SKILL_FOLDERS,
+        vault::unregister_vaults,
     },
     store::{JournalQuery, ListOrder, ListQuery, MemoryFilter},
     sync::run_blocking,
@@ -143,7 +144,10 @@ impl EngineAdmin<'_> {
         if !removal.dry_run && removal.mode == RemovalMode::Forget && target.user.is_none() {
             self.engine.remove_soul(target).await?;
         }
-        let (backups, stays) = (self.engine.backup_names(), what_stays(removal));
+        let (backups, mut stays) = (self.engine.backup_names(), what_stays(removal));
+        if !removal.dry_run && removal.mode == RemovalMode::Forget {
+            stays.extend(self.engine.foreign_files(&scopes));
+        }
         Ok(RemovalReport { mode: removal.mode, dry_run: removal.dry_run, scopes, stays, backups })
     }
 }
@@ -260,6 +264,7 @@ impl Engine {
         }
         report.removed = Some(removed);
         report.vaults = self.erase_from_vaults(scope).await?;
+        self.unregister_erased(scope, &report.vaults).await?;
         report.pending = Some(self.remove_scope_files(scope, texts).await?);
         Ok(())
     }
@@ -292,7 +297,8 @@ impl Engine {
         texts: HashSet<Fingerprint>,
     ) -> Result<usize> {
         let Some(home) = self.home.clone() else { return Ok(0) };
-        let (folders, scope) = (self.scope_folders(scope), scope.clone());
+        let (folders, own) = (self.scope_folders(scope), self.user_folder(scope));
+        let scope = scope.clone();
         let removed = run_blocking(move || {
             let failed = |error| Error::io("a file of the home", error);
             let spooled = erase_spooled(&home, &scope, &|_| true).map_err(failed)?;
@@ -300,6 +306,9 @@ impl Engine {
             let is_erased = |line: &str| texts.contains(&Fingerprint::of(line));
             erase_typed(&home, &is_erased).map_err(failed)?;
             folders.iter().try_for_each(|folder| remove_folder(folder)).map_err(failed)?;
+            // The names of users are theirs, too; `users` goes with the last of them.
+            let users = own.as_deref().and_then(Path::parent);
+            own.iter().map(PathBuf::as_path).chain(users).for_each(remove_if_empty);
             Ok(spooled + unsaved)
         });
         self.write_files(removed).await
@@ -328,6 +337,32 @@ impl Engine {
         names.map(|name| folder.join(name)).collect()
     }
 
+    /// Returns the folder that belongs to the user of a scope alone; the default user has none.
+    fn user_folder(&self, scope: &Scope) -> Option<PathBuf> {
+        let folder = scope_folder(self.home.as_deref()?, scope);
+        (scope.user() != Scope::default().user()).then_some(folder)
+    }
+
+    /// Takes the vaults of a scope off the registry, except those whose files could not be erased.
+    async fn unregister_erased(&self, scope: &Scope, vaults: &[VaultErasure]) -> Result<()> {
+        let Some(home) = self.home.clone() else { return Ok(()) };
+        let failed = vaults.iter().filter(|vault| vault.failure.is_some());
+        let failed: Vec<PathBuf> = failed.map(|vault| PathBuf::from(&vault.folder)).collect();
+        let scope = scope.clone();
+        self.write_files(run_blocking(move || unregister_vaults(&home, &scope, &failed))).await
+    }
+
+    /// Describes the folders of removed users that hold files of somebody else.
+    fn foreign_files(&self, scopes: &[ScopeRemoval]) -> Vec<String> {
+        let scopes = scopes.iter().filter_map(|it| Scope::new(&it.agent, &it.user).ok());
+        let folders = scopes.filter_map(|scope| self.user_folder(&scope));
+        let left = folders.filter(|folder| folder.exists());
+        left.map(|folder| {
+            format!("{}: files that Everlore did not write", self.name_in_home(&folder))
+        })
+        .collect()
+    }
+
     fn name_in_home(&self, path: &Path) -> String {
         let home = self.home.as_deref().unwrap_or(Path::new(""));
         path.strip_prefix(home).unwrap_or(path).display().to_string()
@@ -341,6 +376,11 @@ fn is_soul(path: &Path) -> bool {
 fn all_memories(limit: usize) -> ListQuery {
     let filter = MemoryFilter::default();
     ListQuery { filter, after: None, order: ListOrder::OldestFirst, limit }
+}
+
+/// Removes a folder that holds nothing; another one stays, and is reported.
+fn remove_if_empty(folder: &Path) {
+    let _ = fs::remove_dir(folder);
 }
 
 /// Removes a folder with all in it; a missing one is no error.

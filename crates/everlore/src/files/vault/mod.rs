@@ -22,7 +22,7 @@ pub use list::{MAX_PROMPT_FILES, VaultListing, list};
 pub(crate) use list::{SkippedVaultFile, is_memory_file, memory_files};
 pub use page::VaultPage;
 pub use registry::register_vault;
-pub(crate) use registry::vaults_of;
+pub(crate) use registry::{unregister_vaults, vaults_of};
 pub use save::{VaultNote, save};
 pub(crate) use vault_file::remove_if_exists;
 pub(crate) use vault_file::{

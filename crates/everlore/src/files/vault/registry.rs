@@ -35,8 +35,23 @@ pub fn register_vault(home: &Path, folder: &Path, scope: &Scope) -> Result<()> {
         return Ok(());
     }
     vaults.push(vault);
+    write_registry(home, &vaults)
+}
+
+/// Takes the vaults of a scope off the registry, except those in `kept`.
+pub(crate) fn unregister_vaults(home: &Path, scope: &Scope, kept: &[PathBuf]) -> Result<()> {
+    let mut vaults = read_registry(home)?;
+    let before = vaults.len();
+    vaults.retain(|vault| vault.scope != *scope || kept.contains(&vault.folder));
+    if vaults.len() == before {
+        return Ok(());
+    }
+    write_registry(home, &vaults)
+}
+
+fn write_registry(home: &Path, vaults: &[RegisteredVault]) -> Result<()> {
     let failed = |error: io::Error| Error::io(REGISTRY_FILE, error);
-    let text = serde_json::to_vec_pretty(&vaults).map_err(|error| failed(error.into()))?;
+    let text = serde_json::to_vec_pretty(vaults).map_err(|error| failed(error.into()))?;
     let options = WriteOptions { durable: true, private: true, permissions: None };
     let temporary = home.join(format!("{REGISTRY_FILE}.{}.new", std::process::id()));
     let written = TempFile::write(temporary, &text, options).map_err(failed)?;
@@ -69,5 +84,25 @@ fn read_registry(home: &Path) -> Result<Vec<RegisteredVault>> {
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(Error::io(REGISTRY_FILE, error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_vaults_of_one_scope_are_taken_off_and_others_stay() {
+        let home = tempfile::tempdir().unwrap();
+        let scope = |user: &str| Scope::new("default", user).unwrap();
+        let (one, two) = (home.path().join("one"), home.path().join("two"));
+        register_vault(home.path(), &one, &scope("ann")).unwrap();
+        register_vault(home.path(), &two, &scope("ann")).unwrap();
+        register_vault(home.path(), &one, &scope("王")).unwrap();
+        unregister_vaults(home.path(), &scope("ann"), std::slice::from_ref(&two)).unwrap();
+        assert_eq!(vaults_of(home.path(), &scope("ann")).unwrap(), [two]);
+        assert_eq!(vaults_of(home.path(), &scope("王")).unwrap(), [one]);
+        unregister_vaults(home.path(), &scope("ann"), &[]).unwrap();
+        assert!(vaults_of(home.path(), &scope("ann")).unwrap().is_empty());
     }
 }

@@ -1,5 +1,7 @@
 //! Candidate loading: reads the rows of the best candidates and applies what only their texts can tell.
 
+use std::collections::HashSet;
+
 use super::{
     fuse::{Fusion, RecallCandidate},
     repeated_questions, rerank, second_hop, time_order, visible_context,
@@ -8,7 +10,7 @@ use crate::{
     error::Result,
     recall::{Intent, RecallDeps, RecallRequest},
     store::DocAddress,
-    types::Memory,
+    types::{Memory, Status, Timestamp},
 };
 
 /// Candidates loaded beyond twice the limit: the bounded score factors reorder near equals and hardly ever raise a
@@ -64,7 +66,8 @@ async fn load_rows(
     deps.store.memories().by_address(&request.scope, &addresses).await
 }
 
-/// Drops the candidates that only repeat the question, know no answer, or are still visible in the conversation.
+/// Drops the candidates that no longer hold, only repeat the question, know no answer, or are still visible in the
+/// conversation.
 async fn drop_redundant(
     deps: RecallDeps<'_>,
     request: &RecallRequest,
@@ -72,9 +75,26 @@ async fn drop_redundant(
     candidates: &mut Vec<RecallCandidate>,
     rows: &[(DocAddress, Memory)],
 ) -> Result<()> {
+    if request.for_prompt {
+        drop_expired(candidates, rows, deps.now.timestamp());
+    }
     repeated_questions::drop_uninformative(candidates, rows, intent, request.for_prompt);
     let (scope, visible) = (&request.scope, request.visible.as_ref());
     visible_context::drop_visible(deps.store, scope, visible, candidates, rows).await
+}
+
+/// Drops active memories whose end has passed: upkeep archives them later, and a prompt tells only what holds.
+fn drop_expired(
+    candidates: &mut Vec<RecallCandidate>,
+    rows: &[(DocAddress, Memory)],
+    now: Timestamp,
+) {
+    let over: HashSet<DocAddress> = rows
+        .iter()
+        .filter(|(_, memory)| memory.status == Status::Active && memory.has_expired(now))
+        .map(|(address, _)| *address)
+        .collect();
+    candidates.retain(|candidate| !over.contains(&candidate.address));
 }
 
 /// Returns the number of candidates to load: all of a period, because it is shown from its first to its last memory.

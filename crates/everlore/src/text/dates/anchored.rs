@@ -233,7 +233,10 @@ fn is_anchor(moment: &DateExpr) -> bool {
         DateExpr::Annual { period, .. } => {
             matches!(period, AnnualPeriod::Holiday(_) | AnnualPeriod::Date { .. })
         }
-        DateExpr::Weekday { .. } | DateExpr::MonthDay { .. } | DateExpr::Day { .. } => true,
+        DateExpr::Weekday { .. }
+        | DateExpr::WeekdayOfMonth { .. }
+        | DateExpr::MonthDay { .. }
+        | DateExpr::Day { .. } => true,
         DateExpr::Period { .. } | DateExpr::Months { .. } | DateExpr::Offset { .. } => false,
     }
 }

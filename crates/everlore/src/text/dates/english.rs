@@ -265,7 +265,9 @@ pub(super) fn shifted_weekday(c: &mut TokenCursor<'_>, shift: i32) -> Option<Dat
         0 => WeekdayChoice::InWeek(0),
         1.. => WeekdayChoice::Coming,
     };
-    Some(weekday(day, which, c))
+    let parsed = weekday(day, which, c);
+    // "The last Friday of every month" is not the one before today.
+    (c.word() != TimeWord::Of).then_some(parsed)
 }
 
 /// Parses the Friday of "last week on Friday".

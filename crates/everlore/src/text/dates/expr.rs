@@ -44,6 +44,8 @@ pub(super) enum DateExpr {
     Weekday { weekday: i8, which: WeekdayChoice, part: DayPart },
     /// Day of a month counted from this one; without `month`, the latest that has begun.
     MonthDay { day: i8, month: Option<i32>, part: DayPart },
+    /// Weekday of a month by its number, the last for a negative one: "the last Friday of next month".
+    WeekdayOfMonth { nth: i8, weekday: i8, month: MonthRef },
     /// Calendar week, weekend, month, quarter or year; without `offset`, the latest that has begun.
     Period { unit: TimeUnit, offset: Option<i32> },
     /// Period that comes once a year.
@@ -52,6 +54,15 @@ pub(super) enum DateExpr {
     Months { from: i32, to: i32 },
     /// Range between two distances from now, widened by the slack on both sides.
     Offset { from: CalendarDelta, to: CalendarDelta, slack: CalendarDelta },
+}
+
+/// Month that a weekday is counted in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum MonthRef {
+    /// So many months from this one.
+    Relative(i32),
+    /// Month of a name.
+    Named { month: i8, year: YearRef },
 }
 
 /// Choice among all weekdays of one name.

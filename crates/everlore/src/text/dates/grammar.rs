@@ -8,6 +8,7 @@ use super::expr::{AnnualPeriod, DateExpr, DayPart, TimeExpr, TimeUnit, WeekdayCh
 use super::lexicon::TimeWord;
 use super::numeric;
 use super::relative;
+use super::weekday_of_month;
 
 /// Parses a time expression at the cursor.
 pub(super) fn parse_time_expr(c: &mut TokenCursor<'_>) -> Option<TimeExpr> {
@@ -25,6 +26,10 @@ pub(super) fn parse_time_expr(c: &mut TokenCursor<'_>) -> Option<TimeExpr> {
 
 /// Parses one date expression at the cursor. Its first word decides which forms can begin there; most words begin none.
 pub(super) fn parse_date_expr(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
+    c.attempt(weekday_of_month::parse).or_else(|| parse_by_first_word(c))
+}
+
+fn parse_by_first_word(c: &mut TokenCursor<'_>) -> Option<DateExpr> {
     match c.word() {
         TimeWord::Day(_) | TimeWord::SameDay | TimeWord::DayPart(..) | TimeWord::HalfDay(_) => {
             c.attempt(day)

@@ -14,6 +14,7 @@ mod cursor;
 mod grammar;
 mod numeric;
 mod relative;
+mod weekday_of_month;
 mod anchored;
 mod english;
 mod chinese;

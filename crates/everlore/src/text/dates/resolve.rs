@@ -6,8 +6,8 @@ use jiff::{Span, Timestamp, Zoned};
 
 use super::anchored::{days_at, feast_days};
 use super::expr::{
-    AnchorOffset, AnnualPeriod, CalendarDelta, DateExpr, DayPart, Season, TimeExpr, TimeUnit,
-    WeekdayChoice, YearRef,
+    AnchorOffset, AnnualPeriod, CalendarDelta, DateExpr, DayPart, MonthRef, Season, TimeExpr,
+    TimeUnit, WeekdayChoice, YearRef,
 };
 use super::holidays::holiday_dates;
 
@@ -115,6 +115,7 @@ fn is_floating(moment: DateExpr) -> bool {
         DateExpr::Weekday { which, .. } => which == WeekdayChoice::Past,
         DateExpr::MonthDay { month, .. } => month.is_none(),
         DateExpr::Day { .. }
+        | DateExpr::WeekdayOfMonth { .. }
         | DateExpr::Period { .. }
         | DateExpr::Months { .. }
         | DateExpr::Offset { .. } => false,
@@ -140,6 +141,9 @@ fn resolve_date(moment: DateExpr, now: &Zoned) -> Option<TimestampRange> {
         }
         DateExpr::MonthDay { day, month, part } => {
             resolve_day_part(month_date(day, month, today)?, part, zone)
+        }
+        DateExpr::WeekdayOfMonth { nth, weekday, month } => {
+            resolve_day_part(weekday_of_month(nth, weekday, month, today)?, DayPart::Whole, zone)
         }
         DateExpr::Period { unit, offset } => date_range(resolve_period(unit, offset, today)?, zone),
         DateExpr::Annual { period, year, part } => {
@@ -197,6 +201,21 @@ fn weekday_date(weekday: i8, which: WeekdayChoice, today: Date) -> Option<Date> 
         WeekdayChoice::Coming => i32::from((weekday - current - 1).rem_euclid(7) + 1),
     };
     plus_days(today, days)
+}
+
+/// Returns the day of a weekday counted within a month; `None` for a fifth that the month lacks.
+fn weekday_of_month(nth: i8, weekday: i8, month: MonthRef, today: Date) -> Option<Date> {
+    let (first, end) = match month {
+        MonthRef::Relative(months) => month_range(today, months, 1)?,
+        MonthRef::Named { month, year } => resolve_annual(AnnualPeriod::Month(month), year, today)?,
+    };
+    let days_until =
+        |from: Date| i32::from((weekday - from.weekday().to_monday_one_offset()).rem_euclid(7));
+    if nth < 0 {
+        let last_week = plus_days(end, -7)?;
+        return plus_days(last_week, days_until(last_week));
+    }
+    plus_days(first, days_until(first) + 7 * i32::from(nth - 1)).filter(|date| *date < end)
 }
 
 fn month_date(day: i8, month: Option<i32>, today: Date) -> Option<Date> {

@@ -19,6 +19,15 @@ static SOCIAL_SECURITY_NUMBER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!("(?i){label}[^0-9\\n]{{0,30}}{number}")).expect("valid")
 });
 
+/// Payment card behind its label: the label says enough without a right check digit.
+static LABELLED_CARD: LazyLock<Regex> = LazyLock::new(|| {
+    let english =
+        "(?-u:\\b)(?:(?:credit|debit|bank) card|card)(?: (?:number|no\\.?|nr\\.?|num|#))?";
+    let label = format!("(?:{english}|卡号|卡號|银行卡|銀行卡|信用卡|储蓄卡)(?:号码|号)?");
+    let number = "(?P<v>[2-6][0-9]{3}[ -]?[0-9]{4}[ -]?[0-9]{4}[ -]?[0-9]{2,7}(?:[ -][0-9]{1,4})?)";
+    Regex::new(&format!("(?i){label}(?: is|是|为)?[ \\t:：#=]{{0,4}}{number}")).expect("valid")
+});
+
 pub(super) fn find(text: &str, found: &mut Vec<SecretMatch>) {
     let accounts = IBAN.find_iter(text).filter(|it| is_iban(it.as_str()));
     found
@@ -26,7 +35,16 @@ pub(super) fn find(text: &str, found: &mut Vec<SecretMatch>) {
     let numbers =
         SOCIAL_SECURITY_NUMBER.captures_iter(text).filter_map(|it| Some(it.name("v")?.range()));
     found.extend(numbers.map(|span| SecretMatch { kind: SecretKind::IdNumber, span }));
+    found.extend(LABELLED_CARD.captures_iter(text).filter_map(|it| labelled_card(text, &it)));
     found.extend(digit_runs(text).filter_map(|span| classify_digits(text, span)));
+}
+
+fn labelled_card(text: &str, captured: &regex::Captures<'_>) -> Option<SecretMatch> {
+    let span = captured.name("v")?.range();
+    let goes_on = text[span.end..].starts_with(|c: char| c.is_ascii_alphanumeric());
+    let digits = text[span.clone()].bytes().filter(u8::is_ascii_digit).count();
+    ((14..=19).contains(&digits) && !goes_on)
+        .then_some(SecretMatch { kind: SecretKind::Card, span })
 }
 
 /// Iterates over digits with single blanks, hyphens or dots between them, and an X at the end.

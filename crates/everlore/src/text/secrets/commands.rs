@@ -46,6 +46,10 @@ fn password_of(text: &str, command: &str, from: usize) -> Option<Range<usize>> {
         .split(['\n', '|', ';'])
         .next()
         .unwrap_or_default();
+    // `docker-platform` is one word, and names no option.
+    if line.starts_with(|c: char| !c.is_whitespace()) {
+        return None;
+    }
     let mut is_next = false;
     let start_of = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
     for word in line.split_ascii_whitespace() {

@@ -9,7 +9,8 @@ use super::{
     labelled_value::{
         LabelledValue, Separator, read_next_line, read_remark, read_value, read_value_after_gap,
     },
-    shapes::{is_algorithm, is_scrambled, is_short_key, mixes_character_classes},
+    shapes::{is_algorithm, is_product_like, is_scrambled, is_short_key, mixes_character_classes},
+    spoken,
 };
 
 /// Labels of a password.
@@ -56,6 +57,15 @@ static DOCKER_AUTH: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"(?-u)"auth"\s{0,8}:\s{0,8}"(?P<v>[A-Za-z0-9+/]{12,512}={0,2})""#).expect("valid")
 });
 
+/// Name of a user right before the label of the password.
+static USER_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i-u)\b(?:user|username|user name|login|account|usr)\b[ :=]{1,3}[!-+.-~]{1,64}[ ,;]{1,3}(?:and )?$")
+        .expect("valid")
+});
+
+/// Bytes before a short label in which a user is named.
+const MAX_USER_BYTES: usize = 90;
+
 /// Bytes that a seed phrase of 24 words takes, with its label.
 const MAX_PHRASE_BYTES: usize = 320;
 
@@ -93,6 +103,12 @@ pub(super) fn find(text: &str, found: &mut Vec<SecretMatch>) {
             match_key(text, start, end, kind)
         };
         found.extend(secret);
+        let is_short = is("weak") && end - start == 2 && !is_within_word(text, start);
+        if is("password") || is_short || is("pin") && text[start..end].contains('密') {
+            let spans = spoken::find_around(text, start, end);
+            let spans = spans.into_iter().chain(spoken_phrase(text, start, end));
+            found.extend(spans.map(|span| SecretMatch { kind: SecretKind::Password, span }));
+        }
     }
     let logins = DOCKER_AUTH.captures_iter(text).filter_map(|captured| captured.name("v"));
     let logins = logins.filter(|login| is_random(login.as_str(), false));
@@ -106,6 +122,11 @@ fn match_phrase(text: &str, end: usize) -> Option<SecretMatch> {
     let words = SEED_WORDS.captures(rest)?.name("v")?;
     let span = end + words.start()..end + words.end();
     Some(SecretMatch { kind: SecretKind::SeedPhrase, span })
+}
+
+fn spoken_phrase(text: &str, start: usize, end: usize) -> Option<std::ops::Range<usize>> {
+    let is_phrase = text[start..end].eq_ignore_ascii_case("passphrase");
+    if is_phrase { spoken::find_phrase(text, end) } else { None }
 }
 
 fn match_password(text: &str, start: usize, end: usize) -> Option<SecretMatch> {
@@ -124,7 +145,7 @@ fn is_remarked_password(text: &str, label_end: usize, value: &LabelledValue<'_>)
 }
 
 /// Returns `true` for a value that someone typed: classes of characters in one word, no format's name and no code.
-fn is_typed(value: &str) -> bool {
+pub(super) fn is_typed(value: &str) -> bool {
     mixes_character_classes(value)
         && !is_algorithm(value)
         && !is_placeholder(value)
@@ -187,17 +208,31 @@ fn is_door_code(text: &str, value: &LabelledValue<'_>) -> bool {
     is_number && (4..=10).contains(&digits.len()) && !(counts && digits == value.text)
 }
 
+fn is_within_word(text: &str, start: usize) -> bool {
+    text[..start].ends_with(|c: char| c.is_alphanumeric())
+}
+
 /// Accepts values of short labels where the label is the key of a setting or the value is no word.
 fn match_weak_password(text: &str, start: usize, end: usize) -> Option<SecretMatch> {
-    let before = text[..start].chars().next_back();
-    if before.is_some_and(|c| c.is_alphanumeric()) {
+    if is_within_word(text, start) {
         return None;
     }
+    let before = text[..start].chars().next_back();
     let value = read_value(text, start, end)?;
     let is_json =
         matches!(before, Some('"' | '\'')) && value.quoted && is_plausible_password(value.text);
-    let is_secret =
+    // "user mara pass …", and "pw …", which is no other word.
+    let is_login = || {
+        let before = last_bytes(&text[..start], MAX_USER_BYTES);
+        let is_mine = before.to_ascii_lowercase().ends_with("my ") && !is_product_like(value.text);
+        is_mine && value.separator == Separator::Word || USER_BEFORE.is_match(before)
+    };
+    let is_spoken = value.separator != Separator::Mark
+        && is_typed(value.text)
+        && (is_login() || text[start..end].len() == 2 && !is_product_like(value.text));
+    let is_marked =
         value.separator == Separator::Mark && (is_json || mixes_character_classes(value.text));
+    let is_secret = is_marked || is_spoken;
     (is_secret && !is_placeholder(value.text) && !is_code(value.text))
         .then_some(SecretMatch { kind: SecretKind::Password, span: value.span })
 }
@@ -293,4 +328,13 @@ fn match_signature(text: &str, end: usize) -> Option<SecretMatch> {
     let value = &text[end..end + len];
     (len >= 20 && entropy(value) >= 3.2)
         .then_some(SecretMatch { kind: SecretKind::Token, span: end..end + len })
+}
+
+/// Returns the end of a text, at most `max_bytes` long.
+fn last_bytes(text: &str, max_bytes: usize) -> &str {
+    let mut from = text.len().saturating_sub(max_bytes);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    &text[from..]
 }

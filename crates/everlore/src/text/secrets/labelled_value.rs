@@ -104,11 +104,15 @@ pub(super) fn read_value_after_gap(text: &str, label_end: usize) -> Option<Label
     let gap = bounded(sentence, MAX_GAP_BYTES);
     let verb = VERB_IN_SENTENCE.find(gap)?;
     let before = gap[..verb.start()].to_ascii_lowercase();
-    let is_about =
-        before.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| ABOUT_WORDS.contains(&word));
     let joins = before.is_empty() || before.starts_with([' ', '\t']) || !before.is_ascii();
     let value = rest[verb.end()..].trim_start_matches([' ', '\t', ':', '：']);
-    (joins && !is_about).then(|| value_at(text, value, Separator::Word)).flatten()
+    (joins && !names_other_thing(&before)).then(|| value_at(text, value, Separator::Word)).flatten()
+}
+
+/// Returns `true` if the words behind a label speak about the secret: "password manager", "token count".
+pub(super) fn names_other_thing(gap: &str) -> bool {
+    let mut words = gap.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| ABOUT_WORDS.iter().any(|about| word.eq_ignore_ascii_case(about)))
 }
 
 /// Reads a value in brackets right behind its label, if it is one word: 密码（…）.

@@ -12,6 +12,9 @@ mod private_keys;
 mod commands;
 mod labelled;
 mod labelled_value;
+mod spoken;
+mod logins;
+mod unlock_codes;
 mod cookies;
 mod shapes;
 mod narrow;
@@ -93,6 +96,8 @@ fn find_plain_secrets(text: &str) -> Vec<SecretMatch> {
     private_keys::find(text, &mut found);
     commands::find(text, &mut found);
     labelled::find(text, &mut found);
+    logins::find(text, &mut found);
+    unlock_codes::find(text, &mut found);
     cookies::find(text, &mut found);
     checksummed::find(text, &mut found);
     found.sort_by_key(|secret| (secret.span.start, std::cmp::Reverse(secret.span.end)));

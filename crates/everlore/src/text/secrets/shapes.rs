@@ -99,3 +99,18 @@ pub(super) fn looks_generated(value: &str) -> bool {
 pub(super) fn is_digest(value: &str) -> bool {
     value.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
 }
+
+/// Returns `true` for an address: a mail address, a URL or a path.
+pub(super) fn is_address(value: &str) -> bool {
+    let is_mail = value.split_once('@').is_some_and(|(_, host)| host.contains('.'));
+    is_mail || value.contains('/') || value.contains('\\')
+}
+
+/// Returns `true` for what a product, a version or a ticket may be called: a word with at most three digits behind it
+/// (`Office365`, `PROJ-447`), or an identifier without digits (`user_pwd`).
+pub(super) fn is_product_like(value: &str) -> bool {
+    let bare = value.trim_end_matches('!');
+    let stem = bare.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_word = stem.chars().all(|c| c.is_ascii_alphabetic() || matches!(c, '-' | '_' | '.'));
+    is_word && bare.len() - stem.len() <= 3
+}

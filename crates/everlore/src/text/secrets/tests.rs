@@ -75,6 +75,14 @@ const SECRETS: &[(&str, SecretKind)] = &[
     ("contraseña: Secreta123", Password), ("net use Z: \\\\h\\s /user:bob Tr0ub4dor3", Password), ("net use \\\\h\\s Tr0ub4dor3 /user:bob", Password),
     ("echo Tr0ub4dor3 | sudo -S ls", Password), ("echo 'Tr0ub4dor3' | sudo -kS apt update", Password), ("sudo -S ls <<< \"Tr0ub4dor3\"", Password),
     ("smbclient //h/s -U bob%Tr0ub4dor3", Password), ("smbclient -U 'bob%Tr0ub4dor3' //h/s", Password),
+    ("支付宝密码我改成了 882317", Password), ("密码还是老样子 Qwe!2345", Password), ("密码就是我生日加wx：19900307wx", Password), ("TigerLily99! is my password", Password),
+    ("use TigerLily99! as the password", Password), ("Netflix login is mara@example.com / Pineapple88!", Password), ("路由器后台 admin / Tp1ink@88", Password),
+    ("user mara pass Pineapple88", Password), ("WIFI:T:WPA;S:Casa2;P:maple4471x;;", Password), ("ssid Casa2 key maple4471x", Password),
+    ("the passphrase is correct horse battery staple", Password), ("My recovery code is 7GHT-88KL-23MN", Password), ("The code to the garage safe is 447193", Password),
+    ("auth=('bob','s3cr3tpw1x')", Password), ("卡号6217001234567890123", Card), ("银行卡号：6225880123456780", Card), ("the pw for the NAS is Sparrow2231", Password),
+    ("my pass is Sparrow2231", Password), ("The new password will be Sparrow!22 from Monday on", Password), ("我的密码换了，现在是 Sparrow2231", Password),
+    ("router login: admin:Sparrow@2231", Password), ("Wi-Fi: Casa2 / maple4471x", Password), ("银行卡密码我设的 447193", Password),
+    ("{\"name\":\"api_key\",\"value\":\"Kj8wQz3vLm5TxR2b\"}", ApiKey), ("- name: DB_PASSWORD\n  value: tulip", Password),
 ];
 
 #[rustfmt::skip]
@@ -102,6 +110,14 @@ const HARMLESS: &[&str] = &[
     "密码\n登录", "用户名\n密码\n忘记密码？", "Password:\n  valueFrom:\n    secretKeyRef: x", "passcode lock", "密码：\nargon2id", "api_key: string", "密码PowerShell",
     "密码是argon2id", "password (OAuth2)", "token: v2beta", "cookie: GoogleAnalytics", "echo $PASSWORD | sudo -S ls", "smbclient -U bob //h/s", "net use Z: \\\\h\\s",
     "client_secret: none", "密码 8 位以上", "密码123位", "the gate code is printed on the door", "ｔｏｋｅｎ：ｅｘｐｉｒｅｄ",
+    "My password expires on 2026-12-01.", "I keep all passwords in KeePass2.", "The password policy was changed to NIST 800-63B.", "I moved my passwords from LastPass to Bitwarden2.",
+    "The password reset link is sent to mara99@example.com.", "The password page is now at /settings2/security.", "My password manager is 1Password8 now.",
+    "密码管理器换成了 Bitwarden2024", "密码锁换成了小米 Pro2 的", "密码登录改成了 FaceID2", "账号是 lele88，粉丝 120000 个", "登录 iOS17 / Android14 都正常",
+    "dashboard shows CPU / Memory2 usage", "The account manager is Tom / Region4East", "The combination of 3-4-5 triangles is nice", "The building is 1200 years old, the zip code is 90210.",
+    "The door broke, the error code is 4471.", "To open the garage app, the code is 300 lines of Python", "The recovery code path: src/recovery/v2-2024", "backup codes are printed on page 1234",
+    "network key performance is 99999999", "Wi-Fi is great, the key is patience2", "user id 4471 pass rate 98%", "X is as strong as a password", "我用 iPhone15 改的密码",
+    "密码是用 iPhone15 改的", "密码改成功了，耗时 123456 毫秒", "`shown_url` is its address without the password", "print(f\"{account.balance / 100:.2f}\")", "docker-platform: wrong",
+    "{\"text\": \"WiFi密码是啥\", \"needs_memory\": true}", "{\"name\":\"sort_key\",\"value\":\"Kj8wQz3vLm5TxR2b\"}",
 ];
 
 #[test]
@@ -174,6 +190,82 @@ fn several_secrets_in_one_text_are_all_masked() {
     assert_eq!(kinds, [Password, Card, Token]);
 }
 
+#[test]
+fn an_old_and_a_new_password_are_both_masked() {
+    for (text, masked) in [
+        (
+            "My Amazon password used to be hunter42! but now it's TigerLily99!",
+            "My Amazon password used to be [secret: password] but now it's [secret: password]",
+        ),
+        (
+            "I changed the password from Walnut#51 to Chestnut#62.",
+            "I changed the password from [secret: password] to [secret: password].",
+        ),
+        (
+            "我把密码从 Maple@11x 改成了 Cedar@22y",
+            "我把密码从 [secret: password] 改成了 [secret: password]",
+        ),
+        (
+            "my 2FA backup codes: 8f3k-22md, 9d2k-33lf",
+            "my 2FA backup codes: [secret: password], [secret: password]",
+        ),
+        ("备用码：k7m2-99xp、r4t8-31qd", "备用码：[secret: password]、[secret: password]"),
+    ] {
+        assert_eq!(mask(text).0, masked);
+    }
+}
+
+#[test]
+fn a_name_beside_its_value_tells_a_secret() {
+    use serde_json::json;
+    let masked = |value: serde_json::Value| {
+        let mut value = value;
+        mask_value("data", &mut value);
+        value
+    };
+    let (key, token, password) = ("[secret: API key]", "[secret: token]", "[secret: password]");
+    for (given, expected) in [
+        (
+            json!({"name": "api_key", "value": "plain words"}),
+            json!({"name": "api_key", "value": key}),
+        ),
+        (
+            json!([{"Key": "数据库密码", "Value": "tulip"}]),
+            json!([{"Key": "数据库密码", "Value": password}]),
+        ),
+        (json!([{"k": "pin", "v": 4821}]), json!([{"k": "pin", "v": password}])),
+        (
+            json!([["Accept", "x"], ["X-Auth-Token", "opal"]]),
+            json!([["Accept", "x"], ["X-Auth-Token", token]]),
+        ),
+        (
+            json!(["Accept", "x", "X-Auth-Token", "Kj8wQz3vLm5TxR2b"]),
+            json!(["Accept", "x", "X-Auth-Token", token]),
+        ),
+        (json!(["LANG=C", "FOO_TOKEN=opal"]), json!(["LANG=C", "FOO_TOKEN=[secret: token]"])),
+        (
+            json!(["curl", "-u", "bob:Kj8wQz3v", "http://x"]),
+            json!(["curl", "-u", "bob:[secret: password]", "http://x"]),
+        ),
+    ] {
+        assert_eq!(masked(given), expected);
+    }
+    for innocent in [
+        json!({"name": "cache_key", "value": "user:7"}),
+        json!({"name": "Ann", "value": 3}),
+        json!({"name": "token_count", "value": 128}),
+        json!({"name": "the secret of tea", "value": "patience"}),
+        json!(["password", "security", "token"]),
+        json!(["auth", "v2beta"]),
+        json!([["width", "447"], ["height", "2100"]]),
+        json!(["LANG=C", "TOKEN_LIMIT=4096"]),
+        json!(["docker", "run", "-p", "8080:80"]),
+        json!([["密码学", "必修"]]),
+    ] {
+        assert_eq!(masked(innocent.clone()), innocent);
+    }
+}
+
 /// Pieces whose repetition makes searches do the most work.
 const HOSTILE_UNITS: &[&str] = &[
     "a",
@@ -218,6 +310,19 @@ const HOSTILE_UNITS: &[&str] = &[
     "密码\n",
     "密码（",
     "Ａ",
+    "is my password ",
+    "a1b2c3 是密码",
+    "login a / ",
+    "后台 admin / ",
+    "WIFI:T:",
+    "ssid key ",
+    "auth=('a',",
+    "backup codes: 1234-5678 ",
+    "the code of the safe is ",
+    "card number 4111 ",
+    "\"name\":\"token\",",
+    "passphrase is ab cd ef ",
+    "user a pass ",
 ];
 
 #[test]

@@ -41,7 +41,23 @@ static DURATION: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Text after a date that belongs to it, so that the date alone means something else: 三月十六, "the Saturday after".
 static CONTINUES: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:[一二三四五六七八九十\d初廿]|\s*(?:after|before|following|previous)\b|[之以]?[前后]|那|[-–—~～至到]\s*\d)")
+    Regex::new(r"(?i)^(?:[一二三四五六七八九十\d初廿]|\s*(?:after|before|following|previous)\b|[之以]?[前后]|那|[-–—~～至到]\s*\d|\s+of\s+(?:every|each|the|a)\b)")
+        .expect("valid")
+});
+
+/// Text before a bare weekday that counts it within a month: 下个月最后一个周五, "the second Friday".
+static COUNTED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)(?:最后一?个?|第[一二三四五1-5]个?|\b(?:first|second|third|fourth|fifth|last|every|each)\s+)$")
+        .expect("valid")
+});
+
+/// Weekday counted within a month without a year: another year has it on another day.
+static OF_NAMED_MONTH: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?i)day (?:of|in) (?:[a-z]+)$").expect("valid"));
+
+/// Present tense of an appointment: "the flight is on the 14th".
+static APPOINTED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)(?:\b(?:is|are|comes|falls|flies|returns)|'s|’s)(?: \w+){0,2}? (?:on |by )?$")
         .expect("valid")
 });
 
@@ -73,7 +89,11 @@ pub(super) fn with_dates(text: &str, now: &Zoned, language: Language) -> String 
         if DURATION.is_match(words) || CONTINUES.is_match(&text[mention.span.end..]) {
             continue;
         }
-        let tense = tense_at(text, &mention, language);
+        if DateCycle::of(words) == DateCycle::Week && COUNTED.is_match(&text[..mention.span.start])
+        {
+            continue;
+        }
+        let tense = tense_of_mention(text, &mention, language);
         let resolver = DateResolver { now, language, tense, is_recurring };
         if let Some(date) = resolver.date_beside(words, &mention) {
             dated.push_str(&text[end..mention.span.end]);
@@ -83,6 +103,16 @@ pub(super) fn with_dates(text: &str, now: &Zoned, language: Language) -> String 
     }
     dated.push_str(&text[end..]);
     dated
+}
+
+/// Returns the tense of a time: a day of the month that something *is* on lies ahead.
+fn tense_of_mention(text: &str, mention: &TimeMention, language: Language) -> Tense {
+    let tense = tense_at(text, mention, language);
+    let words = text[mention.span.clone()].trim();
+    let is_appointed = tense == Tense::Unclear
+        && DateCycle::of(words) == DateCycle::Month
+        && APPOINTED.is_match(&text[..mention.span.start]);
+    if is_appointed { Tense::Future } else { tense }
 }
 
 /// Returns the tense of the clause that names a time.
@@ -124,6 +154,10 @@ impl DateResolver<'_> {
         if mention.start == Timestamp::MIN {
             return self.end_beside(mention, step);
         }
+        let is_over = self.zoned(mention.end) <= *self.now;
+        if OF_NAMED_MONTH.is_match(words) && is_over && self.tense != Tense::Past {
+            return None;
+        }
         let (start, end) = self.occurrence(mention, step)?;
         let hours = end.timestamp().duration_since(start.timestamp()).as_hours();
         let (_, english, chinese) = DATE_FORMATS.iter().find(|(most, ..)| hours <= *most)?;
@@ -151,11 +185,11 @@ impl DateResolver<'_> {
         let is_bare = matches!(step, DateCycle::Week | DateCycle::Month);
         match self.tense {
             Tense::Past => Some((start, end)),
-            Tense::Future => Some((step.next(&start)?, step.next(&end)?)),
+            Tense::Future => next_occurrence(step, &start, &end),
             // A weekday without a tense may be every such day.
             Tense::Unclear if is_bare => None,
             Tense::Unclear if end > self.now.checked_sub(MAX_DAYS_BACK.days()).ok()? => None,
-            Tense::Unclear => Some((step.next(&start)?, step.next(&end)?)),
+            Tense::Unclear => next_occurrence(step, &start, &end),
         }
     }
 
@@ -167,6 +201,13 @@ impl DateResolver<'_> {
         let format = if self.language == Language::Chinese { chinese } else { english };
         at.strftime(format).to_string()
     }
+}
+
+/// Returns the next occurrence of a time, as long as the one given.
+fn next_occurrence(step: DateCycle, start: &Zoned, end: &Zoned) -> Option<(Zoned, Zoned)> {
+    let next = step.next(start)?;
+    let next_end = next.checked_add(end.duration_since(start)).ok()?;
+    Some((next, next_end))
 }
 
 /// Time after which a date comes again.
@@ -195,7 +236,10 @@ impl DateCycle {
         match self {
             Self::None => None,
             Self::Week => at.checked_add(7.days()).ok(),
-            Self::Month => at.checked_add(1.month()).ok(),
+            // Of any two months in a row, one has 31 days.
+            Self::Month => (1..=2)
+                .filter_map(|months| at.checked_add(months.months()).ok())
+                .find(|next| next.day() == at.day()),
             Self::Year => at.checked_add(1.year()).ok(),
         }
     }
@@ -255,6 +299,49 @@ mod tests {
             ("I ran it yesterday, in 2 hours", "I ran it yesterday (16 November 2026), in 2 hours"),
             ("3月5号上线了", "3月5号(2026年3月5日)上线了"),
             ("昨天查出来血糖高", "昨天(2026年11月16日)查出来血糖高"),
+        ] {
+            assert_eq!(dated(text, NOVEMBER), expected);
+        }
+    }
+
+    #[test]
+    fn a_weekday_counted_within_a_month_is_one_day() {
+        for (text, expected) in [
+            (
+                "the gala is the last Friday of next month",
+                "the gala is the last Friday of next month (25 December 2026)",
+            ),
+            ("We meet on the first Monday of December", "We meet on the first Monday of December"),
+            (
+                "the review is the third Tuesday of this month",
+                "the review is the third Tuesday of this month (17 November 2026)",
+            ),
+            (
+                "rent club meets the last Friday of every month",
+                "rent club meets the last Friday of every month",
+            ),
+            ("下个月最后一个周五要交报告", "下个月(2026年12月)最后一个周五要交报告"),
+            ("last Friday we ate fish", "last Friday (13 November 2026) we ate fish"),
+        ] {
+            assert_eq!(dated(text, NOVEMBER), expected);
+        }
+    }
+
+    #[test]
+    fn a_day_of_the_month_that_something_is_on_lies_ahead() {
+        for (text, expected) in [
+            ("Denver flight is on the 14th", "Denver flight is on the 14th (14 December 2026)"),
+            (
+                "The Denver flight is on the 20th",
+                "The Denver flight is on the 20th (20 November 2026)",
+            ),
+            (
+                "The Denver flight was on the 14th",
+                "The Denver flight was on the 14th (14 November 2026)",
+            ),
+            ("The rent review is on the 31st", "The rent review is on the 31st"),
+            ("The dance is on the 31st", "The dance is on the 31st (31 December 2026)"),
+            ("the 14th floor", "the 14th floor"),
         ] {
             assert_eq!(dated(text, NOVEMBER), expected);
         }
