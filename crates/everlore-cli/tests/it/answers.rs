@@ -310,3 +310,17 @@ fn the_short_ways_in_do_what_the_long_ones_do() {
     assert_eq!(home.run(&["redo"]).out.trim(), "redone: change 2");
     assert!(home.run(&["search", "龙井茶"]).out.contains("龙井"));
 }
+
+#[test]
+fn undo_says_that_a_layer_was_changed_later() {
+    let home = TestHome::new();
+    home.remember("I like green tea");
+    assert!(!home.run(&["undo"]).err.contains("layer"));
+    home.remember("I like black tea");
+    assert_eq!(home.run(&["layer", "add", "memory", "Notes", "tea is in the kitchen"]).code, 0);
+    let undone = home.run(&["undo"]);
+    assert!(undone.err.contains("`everlore layer undo memory`"), "{undone:?}");
+    home.remember("I like white tea");
+    let undone = home.run(&["--lang", "zh", "undo"]);
+    assert!(!undone.err.contains("layer"), "{undone:?}");
+}

@@ -71,9 +71,25 @@ fn everything_of_a_user_is_shown_forgotten_and_gone_and_others_stay() {
     for text in [SECRET, CHINESE] {
         assert_eq!(traces(&home, text), [""; 0]);
     }
+    let agents = home.path().join("agents");
+    assert!(!agents.join("helper/users/ben").exists() && !agents.join("coder/users").exists());
+    let vaults = fs::read_to_string(home.path().join("vaults.json")).unwrap();
+    assert!(!vaults.contains("ben") && vaults.contains("li"), "{vaults}");
     assert!(recalled(&home, "helper", "li", "plain words") > 0);
     assert!(!traces(&home, "plain words").is_empty());
     home.assert_healthy();
+}
+
+#[test]
+fn the_receipt_names_files_of_a_forgotten_user_that_others_wrote() {
+    let home = TestHome::new();
+    assert_eq!(home.run(&["--user", "王", "remember", "喜欢喝茶"]).code, 0);
+    assert_eq!(home.run(&["--user", "王", "layer", "add", "user", "茶", "龙井"]).code, 0);
+    let folder = fs::read_dir(home.path().join("users")).unwrap().next().unwrap().unwrap().path();
+    fs::write(folder.join("own.txt"), "mine").unwrap();
+    let receipt = home.json(&["memory", "forget", "--all-of-user", "王", "--yes"]);
+    assert!(receipt["stays"].to_string().contains("did not write"), "{receipt}");
+    assert!(folder.join("own.txt").exists());
 }
 
 #[test]

@@ -1,7 +1,12 @@
 //! `everlore memory undo` and `redo`: walk back and forth through the changes of the journal.
 
 use clap::Args;
-use everlore::engine::{UndoTarget, UndoneStep};
+use everlore::{
+    engine::{Layer, UndoTarget, UndoneStep},
+    internal::files::layers::EditContext,
+    store::JournalQuery,
+    types::{Actor, Timestamp},
+};
 use serde_json::json;
 
 use crate::{CliContext, Exit, Output, Result, render::pluralize};
@@ -37,7 +42,13 @@ impl MemoryUndoArgs {
         let target = match (self.seq, self.run) {
             (Some(seq), _) => UndoTarget::Change(seq),
             (None, Some(run)) => UndoTarget::Run(run),
-            (None, None) => return print_step(&engine.undo_last(&cx.scope).await?, "undone", out),
+            (None, None) => {
+                let newest = JournalQuery { limit: Some(1), ..JournalQuery::default() };
+                let newest = engine.history(&cx.scope, &newest).await?;
+                print_step(&engine.undo_last(&cx.scope).await?, "undone", out)?;
+                note_newer_layer(cx, newest.first().map(|entry| entry.at), out)?;
+                return Ok(Exit::Done);
+            }
         };
         let undone = engine.undo(&cx.scope, &target).await?;
         print_step(&UndoneStep { step: target, cause: String::new(), undone }, "undone", out)
@@ -49,6 +60,23 @@ impl MemoryRedoArgs {
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         print_step(&cx.engine().await?.redo(&cx.scope).await?, "redone", out)
     }
+}
+
+/// Says that a layer was changed after the newest memory: its file has a history of its own.
+fn note_newer_layer(cx: &CliContext, newest: Option<Timestamp>, out: &mut Output) -> Result<()> {
+    let by = EditContext { actor: Actor::Person, now: cx.now() };
+    for layer in [Layer::Memory, Layer::User, Layer::Soul] {
+        let revisions = cx.layers().revisions(layer, cx.now().date(), &by)?;
+        // The first revision is the file as it was created.
+        let is_newer = revisions.len() > usize::from(layer == Layer::Soul)
+            && revisions.last().map(|revision| revision.at) > newest;
+        if is_newer && !out.is_json() {
+            out.note(&format!(
+                "the layer {layer} was changed later and has its own history: `everlore layer undo {layer}`"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn print_step(step: &UndoneStep, done: &str, out: &mut Output) -> Result<Exit> {

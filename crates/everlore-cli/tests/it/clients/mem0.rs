@@ -127,6 +127,29 @@ fn older_clients_get_lists_and_events_have_their_results() {
 }
 
 #[test]
+fn extracted_memories_name_their_speaker_and_the_assistant_is_no_one_to_remember() {
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
+    let messages = json!([
+        { "role": "user", "name": "Ana", "content": "I live in Porto." },
+        { "role": "user", "name": "Ben", "content": "I live in Bergen." },
+        { "role": "assistant", "content": "I live in the cloud and I am allergic to water." },
+    ]);
+    let body = json!({ "messages": messages, "user_id": "flat" });
+    let added = request_with_token(&server, "POST", "/v1/memories/", Some(body)).json(200);
+    assert!(!added.to_string().contains("cloud"), "{added}");
+    let query = json!({ "query": "Where does Ben live?", "filters": { "user_id": "flat" } });
+    let found = request_with_token(&server, "POST", "/v2/memories/search/", Some(query)).json(200);
+    let ben = found
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["memory"].as_str().unwrap().contains("Bergen"));
+    assert_eq!(ben.unwrap()["actor_id"], "Ben", "{found}");
+    assert!(!found.to_string().contains("cloud"), "{found}");
+}
+
+#[test]
 fn a_deletion_can_be_undone_and_the_audit_log_names_the_scope() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);

@@ -14,7 +14,7 @@ use super::{
     access::{Mem0Access, Mem0Event},
     fields::RequestFields,
     memories::with_ignored,
-    memory_json::{Mem0Metadata, generated_session, merge_metadata},
+    memory_json::{Mem0Metadata, generated_session, is_about_assistant, merge_metadata},
 };
 use crate::{ApiResult, JsonBody, JsonResponse, Problem, auth};
 
@@ -310,7 +310,11 @@ async fn add_results(
     for outcome in drafts {
         if let Some((id, event_name)) = stored_memory(outcome) {
             let memory = event.engine.get(&add.scope, id).await?;
-            results.push(result_json(id, &memory.content, event_name));
+            let mut result = result_json(id, &memory.content, event_name);
+            if let Some(speaker) = &memory.source.speaker {
+                result["actor_id"] = json!(speaker);
+            }
+            results.push(result);
         }
         if let DraftFate::Superseded { older, .. } | DraftFate::Withdrew { older } = &outcome.fate {
             for memory in event.engine.get_many(&add.scope, older).await? {
@@ -327,7 +331,7 @@ async fn add_results(
 fn unextracted_turn(memory: &Memory, drafts: &[DraftOutcome]) -> Option<Value> {
     let is_extracted =
         drafts.iter().any(|it| stored_memory(it).is_some() && it.turns.contains(&memory.id));
-    if is_extracted || says_nothing_new(memory.id, drafts) {
+    if is_extracted || says_nothing_new(memory.id, drafts) || is_about_assistant(memory) {
         return None;
     }
     let mut result = result_json(memory.id, &memory.content, "ADD");

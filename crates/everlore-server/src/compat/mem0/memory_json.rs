@@ -3,7 +3,7 @@
 use everlore::{
     Kind, Memory, Scope, Status,
     internal::text::tiers::without_generated_overview,
-    types::{PINNED_KEY, SLOT_KEY, TRUST_KEY, Timestamp},
+    types::{PINNED_KEY, Role, SLOT_KEY, TRUST_KEY, Timestamp},
 };
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,15 @@ const METADATA_KEY: &str = "mem0";
 
 /// Prefix of generated session names, which are not shown to clients.
 const GENERATED_SESSION: &str = "mem0:";
+
+/// Verbs by which a speaker tells something about itself; an offer ("I can", "I suggest") is something else.
+const OWN_VERBS: [&str; 12] = [
+    "am", "was", "live", "lived", "have", "like", "love", "hate", "work", "come", "prefer", "moved",
+];
+
+/// Chinese beginnings of the same.
+const OWN_CHINESE: [&str; 10] =
+    ["我是", "我住", "我叫", "我喜欢", "我爱", "我对", "我有", "我在", "我来自", "我没有"];
 
 /// Metadata keys of the engine, which survive new metadata of a caller.
 const RESERVED_KEYS: [&str; 6] =
@@ -101,6 +110,7 @@ impl MemoryVisibility {
             Status::Archived => false,
         };
         is_visible
+            && !is_about_assistant(memory)
             && (self.show_expired || !is_expired(memory, self.today))
             && self.filter.matches(memory, &self.default_scope)
     }
@@ -142,9 +152,36 @@ pub(super) fn to_json(memory: &Memory, default_scope: &Scope) -> Value {
     });
     if memory.kind == Kind::Turn {
         item["role"] = json!(memory.source.role);
+    }
+    if memory.kind == Kind::Turn || memory.source.speaker.is_some() {
         item["actor_id"] = json!(memory.source.speaker);
     }
     item
+}
+
+/// Returns `true` for a message in which the assistant speaks of itself alone: no memory of the user.
+pub(super) fn is_about_assistant(memory: &Memory) -> bool {
+    memory.kind == Kind::Turn
+        && memory.source.role == Some(Role::Assistant)
+        && speaks_of_itself(&memory.content)
+}
+
+/// Returns `true` for a text in the first person that addresses no one.
+fn speaks_of_itself(text: &str) -> bool {
+    let lower = text.to_lowercase().replace('’', "'");
+    let words: Vec<&str> = lower
+        .split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .filter(|it| !it.is_empty())
+        .collect();
+    let addresses =
+        words.iter().any(|word| word.starts_with("you")) || lower.contains(['你', '您']);
+    let is_own = |pair: &[&str]| match pair {
+        ["i", verb] => OWN_VERBS.contains(verb),
+        ["i'm" | "i've", _] | ["my", "name" | "favorite" | "favourite" | "home"] => true,
+        _ => false,
+    };
+    let is_own = words.windows(2).any(is_own) || OWN_CHINESE.iter().any(|own| lower.contains(own));
+    is_own && !addresses
 }
 
 /// Formats a time as mem0 does.
@@ -155,4 +192,30 @@ pub(super) fn format_time(at: Timestamp) -> String {
 /// Returns a digest of a text for mem0's `hash` field.
 pub(super) fn content_hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes())[..16])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_assistant_speaks_of_itself_only_where_it_addresses_no_one() {
+        for text in [
+            "I live in the cloud and I am allergic to water.",
+            "I'm a language model.",
+            "我住在云端，我对水过敏。",
+        ] {
+            assert!(speaks_of_itself(text), "{text}");
+        }
+        for text in [
+            "I have noted that you live in Oslo.",
+            "I suggest the Blue Door, it is near the harbour.",
+            "The train leaves at nine.",
+            "Nice, I like that you chose tea.",
+            "我有一个建议：你可以试试龙井。",
+            "蓝门餐厅离港口很近。",
+        ] {
+            assert!(!speaks_of_itself(text), "{text}");
+        }
+    }
 }
