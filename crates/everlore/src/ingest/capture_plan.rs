@@ -60,6 +60,14 @@ impl DraftFate {
     pub fn is_change(&self) -> bool {
         !matches!(self, Self::Skipped { .. } | Self::Held { .. })
     }
+
+    /// Returns the memory that tells what the draft says.
+    fn successor(&self) -> Option<MemoryId> {
+        match self {
+            Self::Added { id } | Self::Updated { id } | Self::Superseded { id, .. } => Some(*id),
+            Self::Withdrew { .. } | Self::Skipped { .. } | Self::Held { .. } => None,
+        }
+    }
 }
 
 /// Draft with its fate.
@@ -138,7 +146,8 @@ pub(crate) fn plan_capture<'a>(
                 DraftFate::Skipped { reason: "it was forgotten".to_owned() }
             } else {
                 let neighbours = plan.with_planned_changes(neighbours);
-                plan.plan_draft(store, draft, &neighbours, context, arbiter).await?
+                let fate = plan.plan_draft(store, draft, &neighbours, context, arbiter).await?;
+                plan.add_earlier(store, draft, fate, context).await?
             };
             let mut statement = draft.content.clone();
             crate::text::secrets::mask_all([&mut statement]);
@@ -183,6 +192,40 @@ impl CapturePlan {
                 Ok(self.quarantine(draft, GateOutcome::Quarantined, &reason, context))
             }
         }
+    }
+
+    /// Stores the statements that a draft took back in its own conversation: superseded from the beginning, so that they
+    /// change nothing else. Returns the fate of the draft.
+    async fn add_earlier(
+        &mut self,
+        store: &dyn Store,
+        draft: &Draft,
+        fate: DraftFate,
+        context: &CaptureContext<'_>,
+    ) -> Result<DraftFate> {
+        if draft.earlier.is_empty() {
+            return Ok(fate);
+        }
+        let texts: Vec<_> = draft.earlier.iter().map(|it| Fingerprint::of(&it.content)).collect();
+        let erased = store.memories().are_erased(context.scope, &texts).await?;
+        let mut added = Vec::new();
+        for (earlier, erased) in draft.earlier.iter().zip(erased) {
+            if erased || judge(earlier, &context.gate) != GateVerdict::Accept {
+                continue;
+            }
+            let memory = reconcile::draft_to_memory(earlier, context.scope, context.now);
+            let mut memory = reconcile::superseded(memory, fate.successor(), draft.at, context.now);
+            let planned = self.planned_memories.values().map(|other| other.uri.clone()).collect();
+            assign_free_uri(store, &mut memory, &planned).await?;
+            added.push(memory.id);
+            self.planned_memories.insert(memory.id, memory.clone());
+            self.changes.push(Change::Add(Box::new(memory)));
+        }
+        Ok(if draft.is_withdrawal() && !added.is_empty() {
+            DraftFate::Withdrew { older: added }
+        } else {
+            fate
+        })
     }
 
     async fn accept(

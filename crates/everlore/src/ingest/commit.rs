@@ -1,6 +1,7 @@
 //! Commits of turns and statements: stored once, and acknowledged only after reading them back. A statement supersedes
 //! its rivals (`rivals.rs`) in the same write.
 
+use jiff::SignedDuration;
 use serde::Serialize;
 
 use super::{
@@ -23,6 +24,10 @@ use crate::{
 /// Retries of a save after a conflict with a concurrent save of the same statement. Each conflict means that one of
 /// them succeeded, so this exceeds any real concurrency.
 const MAX_ATTEMPTS: u32 = 1_000;
+
+/// Most time between the beginning of two saves of which the later one is stored first: what is stored counts as said
+/// before what is being saved.
+const SAVE_SKEW: SignedDuration = SignedDuration::from_mins(1);
 
 /// Weight of a memory that starts anew.
 const FRESH_WEIGHT: f64 = 1.0;
@@ -106,10 +111,17 @@ pub(crate) fn remember<'a>(
         let replaced = request.replaces.take();
         let mut memory = request.into_memory(scope, now)?;
         for attempt in 1..=MAX_ATTEMPTS {
+            let seen = match rivals::may_have_rivals(&memory) {
+                true => Some(store.journal().newest_seq(scope).await?),
+                false => None,
+            };
             let (changes, older) = plan_statement(store, &memory, replaced, now).await?;
             let run = author.run.clone().or_else(|| new_run("remember", older.len(), now));
             let author = ChangeAuthor { run: run.clone(), ..author.clone() };
-            match commit(store, scope, "remember", changes, &author, now).await {
+            match commit(store, scope, "remember", changes, seen, &author, now).await {
+                // Another write came in between: what it stored may be a rival.
+                Err(Error::Conflict { .. })
+                    if attempt < MAX_ATTEMPTS && has_moved(store, scope, seen).await? => {}
                 Err(Error::Conflict { .. }) if attempt < MAX_ATTEMPTS => {
                     // A memory with other content took the uri, or the same was saved concurrently.
                     let category = memory.tags.first().map(String::as_str);
@@ -146,7 +158,8 @@ async fn plan_statement(
     };
     // A statement that is made again holds from now on.
     let at = memory.at.max(statement.at);
-    let said = Memory { at, ..statement.clone() };
+    let compared_at = if memory.at >= now { at + SAVE_SKEW } else { at };
+    let said = Memory { at: compared_at, ..statement.clone() };
     let mut older = rivals::find_rivals(store, &said, said.trust()).await?;
     if let Some(id) = replaced {
         older.retain(|rival| rival.id != id);
@@ -155,9 +168,15 @@ async fn plan_statement(
     let mut changes = vec![change];
     for rival in &older {
         let rival = with_evidence(store, rival.clone()).await?;
-        changes.push(supersede_change(&rival, Some(statement.id), at, now));
+        changes.push(supersede_change(&rival, Some(statement.id), at.max(rival.at), now));
     }
     Ok((changes, older))
+}
+
+/// Returns `true` if the journal has lines that a plan did not see.
+async fn has_moved(store: &dyn Store, scope: &Scope, seen: Option<u64>) -> Result<bool> {
+    let Some(seen) = seen else { return Ok(false) };
+    Ok(store.journal().newest_seq(scope).await? != seen)
 }
 
 async fn replaced_memory(store: &dyn Store, by: &Memory, id: MemoryId) -> Result<Memory> {
@@ -225,7 +244,7 @@ pub(crate) fn supersede_rivals<'a>(
                 changes.push(supersede_change(&rival, Some(memory.id), memory.at, now));
             }
             if !changes.is_empty() {
-                commit(store, scope, "supersede", changes, author, now).await?;
+                commit(store, scope, "supersede", changes, None, author, now).await?;
             }
             superseded.extend(older.iter().map(|older| SupersededMemory::new(older, memory.id)));
         }
@@ -247,7 +266,7 @@ pub(crate) fn observe<'a>(
         }
         let changes =
             turns.into_iter().map(|turn| Ok(Change::Add(Box::new(turn.into_memory(scope, now)?))));
-        commit(store, scope, "observe", changes.collect::<Result<_>>()?, author, now).await
+        commit(store, scope, "observe", changes.collect::<Result<_>>()?, None, author, now).await
     })
 }
 
@@ -292,12 +311,13 @@ pub(super) fn revive(memory: &mut Memory, now: Timestamp) {
     }
 }
 
-/// Applies additions and updates, and reads them back.
+/// Applies additions and updates, and reads them back. `planned_after` as in [`WriteBatch`].
 async fn commit(
     store: &dyn Store,
     scope: &Scope,
     what: &str,
     changes: Vec<Change>,
+    planned_after: Option<u64>,
     author: &ChangeAuthor,
     now: Timestamp,
 ) -> Result<Vec<SavedMemory>> {
@@ -309,7 +329,7 @@ async fn commit(
     let run = author.run.clone().or_else(|| new_run(what, changes.len() - 1, now));
     let write = WriteBatch::new(scope, author.actor, author.reason_for(what), now, changes);
     let is_single = run.as_ref().is_some_and(|run| run.starts_with(SINGLE_WRITE_RUN));
-    let applied = store.apply(WriteBatch { run, is_single, ..write }).await?;
+    let applied = store.apply(WriteBatch { run, is_single, planned_after, ..write }).await?;
     let ids: Vec<_> = applied.iter().map(|applied| applied.id).collect();
     let verified = store.memories().read_back(scope, &ids).await?;
     if let Some((_, id)) = verified.iter().zip(&ids).find(|(verified, _)| !**verified) {

@@ -27,20 +27,29 @@ pub(crate) async fn find_corrected(
     judge: Option<&Arc<dyn SentenceJudge>>,
 ) -> Result<()> {
     for draft in drafts.iter_mut() {
-        let Some(correction) = draft.correction else { continue };
+        let Some(correction) = draft.correction.filter(|_| is_open(draft)) else { continue };
         let target = match directly_before(store, scope, draft, correction, context).await? {
             Some(target) => Some(target),
             None => likeliest(store, scope, draft, &correction, judge).await?,
         };
-        if let Some(target) = target {
-            draft.replaces = Some(target.content);
+        let Some(target) = target else { continue };
+        if correction.lacks_subject && !correction.is_withdrawal {
+            let category = target.metadata.get(CATEGORY_KEY).and_then(|it| it.as_str());
+            draft.put_behind(&target.content, &target.source.turns, category);
         }
+        draft.replaces = Some(target.content);
     }
     let needs_target = |it: Correction| it.is_withdrawal || it.is_tentative;
-    let is_empty =
-        |draft: &Draft| draft.correction.is_some_and(needs_target) && draft.replaces.is_none();
+    let is_empty = |draft: &Draft| {
+        is_open(draft) && draft.correction.is_some_and(needs_target) && draft.replaces.is_none()
+    };
     drafts.retain(|draft| !is_empty(draft));
     Ok(())
+}
+
+/// Returns `true` unless a draft only takes back a statement of its own conversation.
+fn is_open(draft: &Draft) -> bool {
+    !draft.is_withdrawal() || draft.earlier.is_empty()
 }
 
 /// Returns the last statement of the message directly before, which "scratch that" takes back.

@@ -320,13 +320,22 @@ pub(super) fn supersede_change(
     until: Timestamp,
     now: Timestamp,
 ) -> Change {
-    let mut memory = memory.clone();
+    let memory = Memory { version: memory.version + 1, ..memory.clone() };
+    Change::Update(Box::new(superseded(memory, by, until, now)))
+}
+
+/// Returns a memory as superseded.
+pub(super) fn superseded(
+    mut memory: Memory,
+    by: Option<MemoryId>,
+    until: Timestamp,
+    now: Timestamp,
+) -> Memory {
     memory.status = Status::Superseded;
     memory.superseded_by = by;
     memory.metadata.insert(VALID_UNTIL_KEY.to_owned(), json!(until));
     memory.updated_at = now;
-    memory.version += 1;
-    Change::Update(Box::new(memory))
+    memory
 }
 
 #[cfg(test)]

@@ -5,8 +5,13 @@
 //! both give another value to something that has one ("I live in Paris", "I live in Rome").
 
 mod attributes;
+mod change_patterns;
+mod changes;
+mod chinese_changes;
 mod chinese_value;
+mod numbers;
 mod places;
+mod roles;
 mod single_value;
 mod words;
 
@@ -20,8 +25,12 @@ use crate::{
     text::{attribution::is_same_name, sentences::sentences},
     types::{Attribute, Kind, Memory, MemoryId, Slot, Status, Trust},
 };
+use changes::{changes, may_change, related_to_change};
 use single_value::SingleValue;
-use words::{denial_key, denies, habit_key, habit_words, normalized_words, says_also};
+use words::{
+    clause_ends_habit, denial_key, denies, habit_key, habit_words, is_denial, normalized_words,
+    says_also,
+};
 
 /// Longest statement, in bytes, that is compared: a longer one says more than one thing.
 const MAX_BYTES: usize = 240;
@@ -39,7 +48,8 @@ pub(super) async fn find_rivals(
         return Ok(Vec::new());
     }
     let related = single_value::related_words(&new.content);
-    let text = format!("{} {related} {}", new.content, habit_words(&new.content));
+    let habits = habit_words(&new.content);
+    let text = format!("{} {related} {habits} {}", new.content, related_to_change(&new.content));
     let near = neighbours::neighbours_of_text(store, &new.scope, &text).await?;
     let Some(statement) = NewStatement::parse(&new.content) else { return Ok(Vec::new()) };
     let is_rival = |old: &Memory| {
@@ -52,6 +62,14 @@ pub(super) async fn find_rivals(
             && statement.contradicts(&old.content)
     };
     Ok(near.into_iter().filter(is_rival).collect())
+}
+
+/// Returns `true` if a memory gives a value or denies something: of two such statements saved at the same time one must
+/// know of the other.
+pub(super) fn may_have_rivals(memory: &Memory) -> bool {
+    is_comparable(memory)
+        && NewStatement::parse(&memory.content)
+            .is_some_and(|it| !it.values.is_empty() || is_denial(&it.words) || may_change(&it.text))
 }
 
 /// Returns `true` if a draft supersedes a memory that has no slot to compare.
@@ -71,6 +89,7 @@ fn contradict(new: &str, old: &str) -> bool {
 
 /// New statement, read once to be compared with many stored ones.
 struct NewStatement {
+    text: String,
     words: Vec<String>,
     values: Vec<SingleValue>,
 }
@@ -79,13 +98,23 @@ impl NewStatement {
     /// Reads a statement; `None` for one that contradicts nothing, because it says several things or adds to others.
     fn parse(text: &str) -> Option<Self> {
         let words = is_plain(text).then(|| normalized_words(text))?;
-        (!says_also(&words)).then(|| Self { words, values: SingleValue::all_in(text) })
+        (!says_also(&words)).then(|| Self {
+            text: text.to_owned(),
+            words,
+            values: SingleValue::all_in(text),
+        })
     }
 
     /// Returns `true` if it and a stored statement cannot both hold.
     fn contradicts(&self, old: &str) -> bool {
         is_plain(old)
-            && (denies(&self.words, &normalized_words(old)) || self.gives_another_value(old))
+            && (self.denies(&normalized_words(old))
+                || self.gives_another_value(old)
+                || changes(&self.text, old))
+    }
+
+    fn denies(&self, old: &[String]) -> bool {
+        denies(&self.words, old) || clause_ends_habit(&self.text, old)
     }
 
     fn gives_another_value(&self, old: &str) -> bool {
@@ -165,6 +194,8 @@ fn is_comparable(memory: &Memory) -> bool {
         && !memory.metadata.contains_key(GRAPH_KEY)
 }
 
+#[cfg(test)]
+mod change_tests;
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{CaptureCheckpoint, ChangeVectors, Fingerprint, Memory, MemoryId, Scope};
+use crate::error::{Error, Result};
 
 /// Author of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +83,10 @@ pub struct WriteBatch {
     /// Set when the batch is all of its run: it is refused with [`Error::Repeated`](crate::Error::Repeated) if the journal
     /// has a line with this run and this reason. An undo of the run has another reason.
     pub is_single: bool,
+    /// Number of the newest journal line that its plan saw: it is refused with
+    /// [`Error::Conflict`](crate::Error::Conflict) if another came since. `None` for a plan that no other write can make
+    /// wrong.
+    pub planned_after: Option<u64>,
     /// Time of the changes.
     pub at: Timestamp,
     /// Model tokens spent on it; 0 if no model was asked.
@@ -112,12 +117,23 @@ impl WriteBatch {
             reason,
             run: None,
             is_single: false,
+            planned_after: None,
             at,
             cost: 0,
             changes,
             erased_texts: Vec::new(),
             vectors: None,
             checkpoint: None,
+        }
+    }
+
+    /// Refuses a batch whose plan did not see the newest of `lines` journal lines.
+    pub(crate) fn check_plan(&self, lines: u64) -> Result<()> {
+        match self.planned_after {
+            Some(seen) if seen != lines => {
+                Err(Error::Conflict { what: format!("`{}`", self.scope) })
+            }
+            _ => Ok(()),
         }
     }
 

@@ -237,6 +237,27 @@ async fn concurrent_edits_all_take_effect() {
 }
 
 #[tokio::test]
+async fn of_statements_saved_at_the_same_time_one_holds() {
+    for engine in [engine().await, ram()] {
+        for (user, texts) in [
+            ("ann", ["I live in Berlin", "I live in Lisbon", "I live in Oslo", "I live in Rome"]),
+            ("ben", ["我住在柏林", "我住在里斯本", "我住在奥斯陆", "我住在罗马"]),
+        ] {
+            let saves = texts.map(|text| {
+                let (engine, owner) = (engine.clone(), scope(user));
+                tokio::spawn(async move { engine.remember(&owner, say(text)).await })
+            });
+            for save in saves {
+                save.await.unwrap().unwrap();
+            }
+            let memories = all(&engine, &scope(user)).await;
+            let active = memories.iter().filter(|memory| memory.status == Status::Active);
+            assert_eq!((memories.len(), active.count()), (4, 1), "{user}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_memory_is_superseded_by_one_that_is_there() {
     let (engine, owner) = (engine().await, scope("ann"));
     let saved = remember_all(&engine, &owner, &["I live in Lisbon", "I live in Porto"]).await;
@@ -466,6 +487,12 @@ async fn a_statement_finds_its_rival_in_either_language() {
         ("截止日期是3月20日", "截止日期改到3月27日了"),
         ("My name is Novak", "Call me Nowak"),
         ("我叫张伟", "我改名叫李雷了"),
+        ("I work at Siemens", "I left Siemens, I'm at Bosch now"),
+        ("I am vegetarian", "I started eating meat again"),
+        ("I weigh 92 kg", "I'm down to 85 kg"),
+        ("我吃素", "我又开始吃肉了"),
+        ("我体重92公斤", "我瘦到85公斤了"),
+        ("周会定在每周三下午", "周会改到每周四上午了"),
     ];
     for (older, newer) in pairs {
         let engine = engine().await;
@@ -488,6 +515,10 @@ async fn a_part_and_its_whole_and_two_brothers_hold_beside_each_other() {
         ("我住在北京", "我住在朝阳区"),
         ("My brother is called Tom", "My brother is called Jack"),
         ("我哥哥叫大明", "我哥哥叫小明"),
+        ("I worked at Nokia from 2005 to 2010", "I work at Ericsson"),
+        ("I work at Ericsson", "I worked at Nokia from 2005 to 2010"),
+        ("I lived in Madrid for two years", "I live in Porto"),
+        ("我2005年到2010年在诺基亚工作", "我在爱立信上班"),
     ];
     for (older, newer) in pairs {
         let engine = engine().await;

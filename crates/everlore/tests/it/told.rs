@@ -213,6 +213,60 @@ async fn an_echo_of_the_assistant_is_not_told_beside_the_users_words() {
 }
 
 /// Stores what was said, and extracts memories by rules.
+#[tokio::test]
+async fn a_correction_is_told_with_what_it_corrects() {
+    for (said, correction, query, told_as) in [
+        (
+            "I live in Berlin.",
+            "Sorry, I meant Bonn",
+            "Where do I live?",
+            "I live in Berlin. — Sorry, I meant Bonn",
+        ),
+        ("我住在上海。", "说错了，是苏州", "我住在哪里？", "我住在上海。 — 说错了，是苏州"),
+    ] {
+        // Captured at once, and message by message.
+        for sessions in [["s", "s"], ["s", "later"]] {
+            let engine = ram();
+            let owner = scope("ann");
+            let in_session = |text: &str, session: &str| Turn {
+                session: Some(session.into()),
+                ..spoken(Role::User, text)
+            };
+            observe(&engine, vec![in_session(said, "s")]).await;
+            if sessions[0] != sessions[1] {
+                engine.extract(&owner, &ExtractRequest::default()).await.unwrap();
+            }
+            observe(&engine, vec![spoken_reply(), in_session(correction, "s")]).await;
+            engine.extract(&owner, &ExtractRequest::default()).await.unwrap();
+            let text = told(&engine, query).await;
+            assert!(text.contains(told_as), "{sessions:?}: {text}");
+            let unmarked = text.lines().any(|line| line.trim_end().ends_with(said));
+            assert!(!unmarked, "the old value must not stand alone: {text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_withdrawn_is_marked_where_its_turn_is_told() {
+    for (said, withdrawal, query) in [
+        ("I live in Berlin.", "Scratch that.", "Where do I live?"),
+        ("我住在上海。", "算了别记了", "我住在哪里？"),
+    ] {
+        let (engine, owner) = (ram(), scope("ann"));
+        let turns = [said, withdrawal]
+            .map(|text| Turn { session: Some("s".into()), ..spoken(Role::User, text) });
+        observe(&engine, turns.to_vec()).await;
+        engine.extract(&owner, &ExtractRequest::default()).await.unwrap();
+        let found = engine.recall(&engine.recall_request(&owner, query)).await.unwrap();
+        let turn = found.hits.iter().find(|hit| hit.memory.content == said).unwrap();
+        assert!(turn.held_until.is_some() && turn.newer.is_none(), "{turn:?}");
+    }
+}
+
+fn spoken_reply() -> Turn {
+    Turn { session: Some("s".into()), ..spoken(Role::Assistant, "Noted.") }
+}
+
 async fn observe_and_extract(engine: &Engine, text: &str, time: Timestamp) {
     let owner = scope("ann");
     let turn = dated(spoken(Role::User, text), time);

@@ -56,6 +56,11 @@ impl LabelledLine {
         self.mode == "retracted"
     }
 
+    /// Returns `true` for a statement that changes an earlier one.
+    pub(crate) fn is_correction(&self) -> bool {
+        self.mode == "correction"
+    }
+
     /// Returns `true` for a line that may be remembered.
     pub(crate) fn is_right(&self) -> bool {
         self.keep != "no"

@@ -47,7 +47,7 @@ pub(crate) struct CaptureFigures {
     /// Lines that sound like facts and are none, and those that made a memory.
     pub(crate) traps: usize,
     pub(crate) fallen: usize,
-    /// Statements taken back later, and those of which no memory is active.
+    /// Statements taken back later, and those that no active memory tells without their correction.
     pub(crate) retracted: usize,
     pub(crate) honoured: usize,
 }
@@ -133,7 +133,17 @@ impl CaptureQuality {
                 let is_fallen = told_by(FOUND_SHARE, false);
                 count(&mut figures.traps, &mut figures.fallen, is_fallen, "trap");
             } else if line.is_retracted() {
-                let is_honoured = !told_by(FOUND_SHARE, true);
+                // A memory that tells the correction behind it does not hold it.
+                let is_corrected = |index: usize| {
+                    let mut corrections = dialogue.lines().filter(|line| line.is_correction());
+                    corrections.any(|it| coverage(&words(&it.text), &stored[index]) >= FOUND_SHARE)
+                };
+                let is_held = |index: usize| {
+                    is_active(index)
+                        && coverage(&said, &stored[index]) >= FOUND_SHARE
+                        && !is_corrected(index)
+                };
+                let is_honoured = !(0..stored.len()).any(is_held);
                 count(&mut figures.retracted, &mut figures.honoured, is_honoured, "still held");
             }
         }

@@ -13,6 +13,7 @@ const USER_OPENINGS: [&str; 3] = ["The user", "the user", "用户"];
 /// subject. A draft from the words of several people keeps no slot about the user.
 pub(crate) fn attribute_to_speakers(drafts: &mut [Draft], turns: &[&TurnText]) {
     for draft in drafts {
+        attribute_to_speakers(&mut draft.earlier, turns);
         let is_evidence = |turn: &&&TurnText| draft.evidence.contains(&turn.id);
         let said = turns.iter().filter(is_evidence).filter(|turn| turn.role == Role::User);
         let speakers: BTreeSet<Option<&str>> = said.map(|turn| turn.speaker.as_deref()).collect();

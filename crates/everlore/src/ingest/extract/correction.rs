@@ -5,7 +5,10 @@ use std::{collections::HashSet, sync::LazyLock};
 use regex::Regex;
 use serde::Serialize;
 
-use super::judge::{MIN_CORRECTION, correction_probability, kind_probabilities};
+use super::{
+    fragments,
+    judge::{MIN_CORRECTION, correction_probability, kind_probabilities},
+};
 use crate::{
     llm::{SentenceKind, SentenceScores},
     text::{language::is_cjk, terms::terms},
@@ -53,6 +56,9 @@ pub struct Correction {
     pub is_direct: bool,
     /// Set if it is worth keeping only where it changes an earlier statement.
     pub is_tentative: bool,
+    /// Set if it says nothing without what it corrects: "it's the 16th".
+    #[serde(skip)]
+    pub(crate) lacks_subject: bool,
     /// Set if its words tell that it is one.
     #[serde(skip)]
     pub(super) has_cue: bool,
@@ -70,10 +76,16 @@ impl Correction {
         let judged = scores.map_or(CUE_PROBABILITY, correction_probability);
         Self {
             is_withdrawal: false,
-            is_direct: cue.is_direct,
+            is_direct: cue.is_direct || cue.is_fragment(),
             is_tentative: false,
+            lacks_subject: cue.lacks_subject,
             has_cue: cue.has_words,
-            probability: if cue.withdraws { 1.0 } else { judged },
+            probability: match cue {
+                _ if cue.withdraws => 1.0,
+                // "I meant 16" is a correction, whatever it looks like.
+                _ if cue.is_direct && cue.lacks_subject => judged.max(CUE_PROBABILITY),
+                _ => judged,
+            },
             kinds: scores.map(kind_probabilities),
         }
     }
@@ -105,11 +117,15 @@ pub(super) struct CorrectionCue {
     pub(super) is_bare: bool,
     /// Has words of a correction; otherwise only the classifier takes it for one.
     pub(super) has_words: bool,
+    /// Says nothing without what it corrects.
+    pub(super) lacks_subject: bool,
+    /// Asks to forget something and states nothing beside it.
+    pub(super) only_withdraws: bool,
 }
 
 static DIRECT: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"\b(?:(?:scratch|strike|scrap|cancel|undo) that|no,? wait|wait,? no|oh wait|hang on,? no|actually,? no|no,? actually|i (?:actually )?meant|my (?:mistake|bad)|i misspoke|i (?:mis)?typed (?:it )?wrong|that was a typo|i (?:got|said|had) (?:it|that) wrong|i(?: have to| must|'ll| should)? correct (?:myself|that)|i take (?:that|it) back)\b|^(?:correction|typo)\b|(?:说|讲|打|写|记|搞|弄|看|算|睇|講|記)[错錯]了?|[记記](?:岔|反|混)了|^不对|[，, ]不对[，, ]|^等等|^等一?下?[，, ]不是|更正|纠正一下|口误|收回",
+        r"\b(?:(?:scratch|strike|scrap|cancel|undo) that|no,? wait|wait,? no|oh wait|hang on,? no|actually,? no|no,? actually|i (?:actually )?meant|my (?:mistake|bad)|i misspoke|i (?:mis)?typed (?:it )?wrong|that was a typo|i (?:got|said|had) (?:it|that) wrong|i(?: have to| must|'ll| should)? correct (?:myself|that)|i take (?:that|it) back|make that (?:\d+|an?|the|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|(?:mon|tues|wednes|thurs|fri|satur|sun)day))\b|^(?:correction|typo)\b|(?:说|讲|打|写|记|搞|弄|看|算|睇|講|記)[错錯]了?|[记記](?:岔|反|混)了|^不对|[，, ]不对[，, ]|^等等|^等一?下?[，, ]不是|更正|纠正一下|口误|收回",
     )
 });
 
@@ -121,15 +137,21 @@ static WITHDRAWS: LazyLock<Regex> = LazyLock::new(|| {
 
 static CHANGES: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"\b(?:changed my mind|change of plans?|plans? (?:have |has )?changed|(?:we|they|i)(?:'ve| have)? changed (?:it|that|the)|no longer|not any ?more|any ?more\b|got (?:bumped|moved|pushed|cancelled|canceled)|(?:has|have|been|was|were|is|'s|we) (?:now )?(?:moved|pushed|postponed|rescheduled|bumped|brought forward|cancelled|canceled)|called off|turns out|after all|instead of|rather than)\b|^(?:update|small update|plot twist)\b|改了|改到|改成|改为|改成了|换成|换了|挪到|推迟|延期|提前到|取消了?|改主意|变卦|翻案|不.{0,6}了$|其实是",
+        r"\b(?:changed my mind|change of plans?|plans? (?:have |has )?changed|(?:we|they|i)(?:'ve| have)? changed (?:it|that|the)|no longer|not any ?more|any ?more\b|got (?:bumped|moved|pushed|cancelled|canceled)|(?:has|have|been|was|were|is|'s|we) (?:now )?(?:moved|pushed|postponed|rescheduled|bumped|brought forward|cancelled|canceled)|called off|turns out|after all|instead of|rather than)\b|^(?:update|small update|plot twist)\b|^(?:oh |well |but )?actually,? (?:it|that|he|she|they)(?:'s|'re| is| are| was| were)\b|改了|改到|改成|改为|改成了|换成|换了|挪到|推迟|延期|提前到|取消了?|改主意|变卦|翻案|不.{0,6}了$|其实是",
     )
 });
 
 impl CorrectionCue {
+    /// Returns `true` for a correction by its words that says nothing without what it corrects.
+    pub(super) fn is_fragment(self) -> bool {
+        self.has_words && self.lacks_subject && !self.only_withdraws
+    }
+
     /// Returns the signs of a correction in a sentence; `None` if there are none.
     pub(super) fn of(sentence: &str, scores: Option<&SentenceScores>) -> Option<Self> {
-        let withdraws = WITHDRAWS.is_match(sentence);
-        let direct = DIRECT.find(sentence).or_else(|| WITHDRAWS.find(sentence));
+        let withdrawal = find_withdrawal(sentence);
+        let withdraws = withdrawal.is_some();
+        let direct = DIRECT.find(sentence).or(withdrawal);
         let is_direct = DIRECT.is_match(sentence);
         let is_judged = scores.is_some_and(|it| correction_probability(it) >= MIN_CORRECTION);
         let has_words = withdraws || is_direct || CHANGES.is_match(sentence);
@@ -139,9 +161,46 @@ impl CorrectionCue {
         let rest = direct.map_or(sentence.to_owned(), |cue| {
             format!("{} {}", &sentence[..cue.start()], &sentence[cue.end()..])
         });
-        let is_bare = direct.is_some() && count_words(&rest) <= MAX_BARE_WORDS;
-        Some(Self { withdraws, is_direct, is_bare, has_words })
+        let lacks_subject = fragments::lacks_subject(sentence);
+        let is_short = direct.is_some() && count_words(&rest) <= MAX_BARE_WORDS;
+        let states_value = lacks_subject && fragments::has_value(sentence);
+        let is_bare = is_short && !states_value;
+        Some(Self {
+            withdraws,
+            is_direct,
+            is_bare,
+            has_words,
+            lacks_subject: lacks_subject && !is_bare,
+            only_withdraws: withdrawal.is_some_and(|it| {
+                !states_value && count_words(&beside(sentence, it)) <= MAX_BARE_WORDS
+            }),
+        })
     }
+}
+
+/// Words before "forget" or 忘了 with which nobody asks to forget: "don't forget", "I always forget", 我忘了.
+static NO_REQUEST: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"(?:n't|\b(?:not|dont|never|always|often|sometimes|to|i|we|he|she|they|people|will|'ll|might|may|could|would|did|i'd)) $|[别我他她们不没都快会常要又老差就]$",
+    )
+});
+
+/// Returns the words with which a sentence asks to forget something.
+fn find_withdrawal(sentence: &str) -> Option<regex::Match<'_>> {
+    let is_request = |found: &regex::Match<'_>| {
+        let forgets =
+            found.as_str().to_lowercase().starts_with("forget") || found.as_str().starts_with('忘');
+        !forgets || !NO_REQUEST.is_match(&sentence[..found.start()])
+    };
+    WITHDRAWS.find_iter(sentence).find(is_request)
+}
+
+/// Returns the clauses of a sentence beside the one with the match.
+fn beside(sentence: &str, found: regex::Match<'_>) -> String {
+    let marks = [',', '，', ';', '；', ':', '：', '—', '–'];
+    let start = sentence[..found.start()].rfind(marks).unwrap_or(0);
+    let end = sentence[found.end()..].find(marks).map_or(sentence.len(), |at| found.end() + at);
+    format!("{} {}", &sentence[..start], &sentence[end..])
 }
 
 /// Counts the words of a text, and its Chinese characters, without those that say nothing.

@@ -3,6 +3,7 @@
 mod judge;
 mod slots;
 mod describe;
+mod fragments;
 mod correction;
 mod statements;
 mod attribute;
@@ -37,6 +38,9 @@ pub use statements::{SessionTurns, extract_statements};
 
 /// Keywords of a draft: a statement is a sentence and has few.
 const MAX_KEYWORDS: usize = 6;
+
+/// Longest statement that another sentence is put behind.
+const MAX_JOINED_CHARS: usize = 400;
 
 /// Turn as an extractor sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,6 +119,10 @@ pub struct Draft {
     pub replaces: Option<String>,
     /// Correction of an earlier statement that is still to be found among the stored ones.
     pub correction: Option<Correction>,
+    /// Statements of the same conversation that it takes back, oldest first: stored as superseded, so that recall marks
+    /// the turns that made them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Self>,
     /// Parts of an experience; `None` for other kinds.
     pub experience: Option<Experience>,
     /// Language, which is that of the session.
@@ -127,6 +135,29 @@ impl Draft {
     /// Returns `true` if it stores nothing and only ends what it means.
     pub fn is_withdrawal(&self) -> bool {
         self.correction.is_some_and(|correction| correction.is_withdrawal)
+    }
+
+    /// Puts the statement that it corrects in front of it: "it's the 16th" says nothing without it.
+    pub(super) fn put_behind(
+        &mut self,
+        corrected: &str,
+        evidence: &[MemoryId],
+        category: Option<&str>,
+    ) {
+        let content = format!("{corrected} — {}", self.content);
+        if content.chars().count() > MAX_JOINED_CHARS {
+            return;
+        }
+        let category = SentenceKind::ALL.into_iter().find(|kind| Some(kind.as_str()) == category);
+        let joined = Self::said(content, category, None, self.language, self.at);
+        let own = self.evidence.iter().filter(|turn| !evidence.contains(turn));
+        self.evidence = evidence.iter().chain(own).copied().collect();
+        self.slot = None;
+        self.kind = if category.is_some() { joined.kind } else { self.kind };
+        self.category = joined.category.or(self.category);
+        (self.name, self.description) = (joined.name, joined.description);
+        (self.content, self.keywords) = (joined.content, joined.keywords);
+        self.correction = self.correction.map(|it| Correction { lacks_subject: false, ..it });
     }
 
     /// Creates the draft of an experience that rules found in turns.
@@ -179,6 +210,7 @@ impl Draft {
             is_supported: true,
             replaces: None,
             correction: None,
+            earlier: Vec::new(),
             experience: None,
             language,
             at,

@@ -289,6 +289,7 @@ fn base_draft(
         is_supported: is_supported(claim, &evidence, input),
         replaces: None,
         correction: None,
+        earlier: Vec::new(),
         experience: None,
         language: detect_language(&content),
         at,

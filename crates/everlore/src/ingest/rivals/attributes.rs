@@ -33,7 +33,8 @@ pub(super) const MOVES: &[&str] =
 pub(super) const NOUNS: &[(&str, &[&str], &[&str])] = &[
     ("name", &["name"], &["名字", "姓名"]), ("nickname", &["nickname"], &["昵称"]), ("birthday", &["birthday"], &["生日"]), ("age", &["age"], &["年龄"]),
     ("email", &["email"], &["邮箱"]), ("phone", &["phone"], &["电话", "手机号"]), ("number", &["number"], &[]), ("address", &["address"], &["地址"]),
-    ("occupation", &["occupation", "profession", "job"], &["职业"]), ("employer", &["employer"], &["公司", "雇主"]), ("boss", &[], &["老板"]),
+    ("occupation", &["occupation", "profession", "job"], &["职业"]), ("employer", &["employer"], &["公司", "雇主"]), ("boss", &[], &["老板", "领导"]), ("team lead", &[], &["组长"]),
+    ("dentist", &[], &["牙医"]), ("landlord", &[], &["房东"]), ("handset", &[], &["手机"]), ("car insurance", &[], &["车险"]),
     ("deadline", &["deadline"], &["截止日期", "截止时间", "截止日"]), ("port", &["port"], &["端口"]), ("version", &["version"], &["版本"]), ("colour", &["colour"], &["颜色"]),
     ("budget", &["budget"], &["预算"]), ("timezone", &["timezone", "zone"], &["时区"]), ("salary", &["salary"], &["工资"]), ("height", &["height"], &["身高"]),
     ("weight", &[], &["体重"]), ("size", &[], &["尺码"]), ("hometown", &["hometown"], &["家乡", "老家"]), ("branch", &["branch"], &["分支"]),
@@ -87,6 +88,20 @@ pub(super) const SEVERAL: &[&str] = &[
     "roommate", "flatmate", "student", "cat", "dog", "pet", "horse", "bird", "grandson", "granddaughter", "classmate", "teacher",
     "哥哥", "弟弟", "姐姐", "妹妹", "儿子", "女儿", "孩子", "朋友", "同事", "同学", "邻居", "室友", "表哥", "表弟", "表姐", "表妹", "堂哥", "堂弟", "叔叔", "阿姨", "侄子", "猫", "狗", "宠物",
     "哥", "弟", "姐", "妹", "舅舅", "姑姑", "孙子", "孙女",
+];
+
+/// Family, and words for somebody else.
+#[rustfmt::skip]
+pub(super) const RELATIVES: &[&str] = &[
+    "wife", "husband", "mother", "mum", "mom", "father", "dad", "parents", "partner", "girlfriend", "boyfriend", "grandmother", "grandfather", "grandma", "grandpa",
+    "he", "she", "they", "his", "her", "their", "flatmates", "kids", "children", "cats", "dogs",
+];
+
+/// Chinese words for somebody else.
+#[rustfmt::skip]
+pub(super) const CHINESE_RELATIVES: &[&str] = &[
+    "哥", "弟", "姐", "妹", "爸", "妈", "父亲", "母亲", "老婆", "老公", "妻子", "丈夫", "太太", "媳妇", "儿子", "女儿", "孩子", "爷爷", "奶奶", "外公", "外婆", "女朋友", "男朋友", "朋友", "同事", "同学",
+    "邻居", "室友", "舅舅", "叔叔", "阿姨", "姑姑", "狗", "猫", "他", "她",
 ];
 
 /// Subjects that both languages name.

@@ -19,6 +19,9 @@ const MAX_SUBJECT_CHARS: usize = 8;
 /// Words of a subject that deny, wish or ask.
 const NO_SUBJECT: &[char] = &['不', '没', '想', '要', '会', '谁', '如', '若'];
 
+/// Nouns of people and things that have a name.
+const NAMED: &[&str] = &["boss", "team lead", "dentist", "landlord", "handset"];
+
 /// Endings of a request for a name: 叫我小王就好.
 const REQUEST_ENDINGS: &[&str] = &["就可以", "就好", "就行", "即可", "吧", "啦", "好"];
 
@@ -53,13 +56,18 @@ fn by_noun(text: &str) -> Option<SingleValue> {
         .filter_map(|(name, noun)| Some((text.find(noun)?, usize::MAX - noun.len(), name, noun)));
     let (at, _, name, noun) = places.min()?;
     let (subject, rest) = (without_fillers(&text[..at]), &text[at + noun.len()..]);
+    let subject = subject.trim_end_matches('新').to_owned();
     let rest = rest.trim_start_matches(['现', '在', '已', '经', '又']);
     let value = CHINESE_COPULAS.iter().find_map(|copula| rest.strip_prefix(copula))?;
     let value = value.trim_start_matches('了').trim_end_matches('了');
-    let fits =
-        is_short(value) && !value.starts_with(['不', '没', '什', '哪']) && is_plain(&subject);
+    let fits = is_short(value)
+        && !value.starts_with(['不', '没', '什', '哪', '个', '很', '位'])
+        && is_plain(&subject);
+    // 我的手机在充电 and 我的手机是黑色的 do not tell which one it is.
+    let is_told = !NAMED.contains(&name)
+        || rest.starts_with(['是', '叫', '换', '变', '改']) && !value.ends_with('的');
     let subject = if subject.is_empty() && name == "deadline" { "it".to_owned() } else { subject };
-    SingleValue::new(&subject, name, value).filter(|_| fits)
+    SingleValue::new(&subject, name, value).filter(|_| fits && is_told)
 }
 
 /// Parses 我结婚了 and 我单身.
@@ -133,7 +141,7 @@ fn by_occupation(text: &str) -> Option<SingleValue> {
     SingleValue::new(subject, "occupation", english).filter(|_| is_plain(subject))
 }
 
-fn without_fillers(text: &str) -> String {
+pub(super) fn without_fillers(text: &str) -> String {
     FILLERS.iter().fold(text.to_owned(), |text, word| text.replace(word, ""))
 }
 

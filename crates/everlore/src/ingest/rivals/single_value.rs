@@ -4,15 +4,29 @@
 //! The tables list only what has one value at a time. "I work with Anna" and "I work with Ben" both hold; "I work at
 //! Nokia" and "I work at Spotify" do not.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::{
     attributes::{
         COPULAS, FAVOURITES, MARITAL_STATUS, MOVES, NOUNS, OCCUPATIONS, SEVERAL, SUBJECTS, VERBS,
     },
     chinese_value,
     places::{is_same_place, may_contain},
+    roles,
     words::normalized_words,
 };
 use crate::text::language::is_cjk;
+
+static PAST_PERIOD: LazyLock<Regex> = LazyLock::new(|| {
+    let year = "(?:19|20)\\d\\d";
+    let english = format!(
+        "\\b(?:from|between) (?:\\w+ )?{year} (?:to|and|until|till|-) (?:\\w+ )?{year}|\\b{year} ?[-–—] ?{year}\\b"
+    );
+    let chinese = format!("{year}年?(?:到|至|-|–|~){year}");
+    Regex::new(&format!("(?i){english}|{chinese}")).expect("valid")
+});
 
 /// Most words of a subject, such as "my sister's new landlord".
 const MAX_SUBJECT_WORDS: usize = 5;
@@ -22,6 +36,9 @@ pub(super) const MAX_VALUE_WORDS: usize = 10;
 
 /// Most words beside the clause that gives a value; a statement with more would be lost with it.
 const MAX_OTHER_WORDS: usize = 6;
+
+/// Fewest digits of a phone number; "my phone is charging" has none.
+const MIN_PHONE_DIGITS: usize = 5;
 
 /// Subject of statements about the user.
 pub(super) const USER: &str = "i";
@@ -64,15 +81,24 @@ pub(super) struct SingleValue {
 impl SingleValue {
     /// Reads the values that a new statement gives, one at most a clause.
     pub(super) fn all_in(text: &str) -> Vec<Self> {
-        clauses(text).filter_map(|clause| Self::parse(&normalized_words(clause))).collect()
+        clauses(text).filter_map(Self::of_clause).collect()
     }
 
     /// Reads the value of a stored statement; `None` if it says more than that.
     pub(super) fn only_in(text: &str) -> Option<Self> {
         let all: Vec<Vec<String>> = clauses(text).map(normalized_words).collect();
-        let at = all.iter().position(|words| Self::parse(words).is_some())?;
+        let (at, value) =
+            clauses(text).enumerate().find_map(|(at, it)| Some((at, Self::of_clause(it)?)))?;
         let others: usize = all.iter().map(Vec::len).sum::<usize>() - all[at].len();
-        Self::parse(&all[at]).filter(|_| others <= MAX_OTHER_WORDS)
+        (others <= MAX_OTHER_WORDS).then_some(value)
+    }
+
+    /// Reads the value that a clause gives; a period that is over gives none.
+    fn of_clause(clause: &str) -> Option<Self> {
+        if is_past_period(clause) {
+            return None;
+        }
+        roles::parse(clause).or_else(|| Self::parse(&normalized_words(clause)))
     }
 
     /// Parses normalized words; `None` if they give no such value.
@@ -123,6 +149,11 @@ impl SingleValue {
     pub(super) fn moved(self, is_move: bool) -> Self {
         Self { is_move, ..self }
     }
+}
+
+/// Returns `true` for "from 2005 to 2010" and 2005年到2010年.
+fn is_past_period(clause: &str) -> bool {
+    PAST_PERIOD.is_match(clause)
 }
 
 /// Returns `true` if both homes hold: one may be part of the other, and no move was said.
@@ -243,7 +274,9 @@ fn by_noun(words: &[String]) -> Option<SingleValue> {
     let fits = (1..=MAX_SUBJECT_WORDS).contains(&subject.len()) && is_subject(&subject);
     let (attribute, owner) = favourite_of(&subject).or_else(|| noun_of(&subject))?;
     let value = value_of(&to_words(value))?;
-    SingleValue::new(&owner, &attribute, &value).filter(|_| fits)
+    let digits = value.chars().filter(char::is_ascii_digit).count();
+    let is_number = attribute != "phone" || digits >= MIN_PHONE_DIGITS;
+    SingleValue::new(&owner, &attribute, &value).filter(|_| fits && is_number)
 }
 
 /// Splits "my favourite colour" into the attribute and its owner.
@@ -307,7 +340,7 @@ fn canonical_subject(subject: &str) -> String {
         None => match subject.strip_prefix("my ").unwrap_or_default() {
             "mum" | "mom" => "my mother".to_owned(),
             "dad" => "my father".to_owned(),
-            _ => subject.to_owned(),
+            _ => subject.strip_prefix("our ").unwrap_or(subject).to_owned(),
         },
     }
 }

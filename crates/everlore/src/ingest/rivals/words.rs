@@ -1,6 +1,10 @@
 //! Statements as comparable words: one subject for the user, no tense of the third person, one spelling, and what a
 //! denial leaves.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use crate::text::language::is_cjk;
 
 /// Words that say that something holds beside what is known.
@@ -27,15 +31,59 @@ const PHRASES: &[(&str, &str)] = &[
 const HABIT_VERBS: &[&str] = &["drink", "eat", "smoke", "play", "use"];
 
 /// Words that say how often; whoever quits does it never.
-const OFTEN: &[&str] =
-    &["every", "day", "daily", "often", "usually", "sometimes", "regularly", "lot"];
+const OFTEN: &[&str] = &[
+    "every",
+    "day",
+    "daily",
+    "often",
+    "usually",
+    "sometimes",
+    "regularly",
+    "lot",
+    "lots",
+    "of",
+    "cup",
+    "cups",
+    "glass",
+    "glasses",
+    "pack",
+    "packs",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "week",
+    "morning",
+    "times",
+    "once",
+    "twice",
+    "per",
+    "much",
+    "on",
+    "mondays",
+    "tuesdays",
+    "wednesdays",
+    "thursdays",
+    "fridays",
+    "saturdays",
+    "sundays",
+    "weekends",
+];
+
+/// Amounts of a habit: 两杯, 一包.
+static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new("[0-9一二两三四五六七八九十半几]+[杯根包支瓶罐盒次碗]").expect("valid")
+});
 
 /// Chinese verbs of habits, which 戒 leaves out: 我戒烟了 denies 我抽烟.
 const CHINESE_HABIT_VERBS: &[char] = &['抽', '吸', '喝', '吃', '玩', '嚼'];
 
 /// Chinese words that say how often.
-const CHINESE_OFTEN: &[&str] =
-    &["每天", "每周", "经常", "常常", "平时", "一直", "都", "会", "把", "早就"];
+const CHINESE_OFTEN: &[&str] = &[
+    "周末", "晚上", "早上", "每天", "每周", "经常", "常常", "平时", "一直", "都", "会", "把",
+    "早就",
+];
 
 /// English words that say nothing about what is denied.
 #[rustfmt::skip]
@@ -90,7 +138,30 @@ pub(super) fn says_also(words: &[String]) -> bool {
 /// Returns `true` if one statement denies the other: all other words are the same.
 pub(super) fn denies(new: &[String], old: &[String]) -> bool {
     let ((rest, is_denied), (old_rest, was_denied)) = (denied(new), denied(old));
-    is_denied != was_denied && !rest.is_empty() && rest == old_rest || ends_habit(new, old)
+    let is_same = rest == old_rest || is_denied && rest == without_times(&old_rest);
+    is_denied != was_denied && !rest.is_empty() && is_same || ends_habit(new, old)
+}
+
+/// Returns the words of a statement without those that say how often: whoever no longer does it does it never.
+fn without_times(words: &[String]) -> Vec<String> {
+    if let [chinese] = words
+        && chinese.contains(is_cjk)
+    {
+        let rest = AMOUNT.replace_all(chinese, "");
+        return vec![CHINESE_OFTEN.iter().fold(rest.into_owned(), |rest, it| rest.replace(it, ""))];
+    }
+    words.iter().filter(|word| !OFTEN.contains(&word.as_str())).cloned().collect()
+}
+
+/// Returns `true` if a clause of a new statement ends a habit that an old one has: 医生不让喝，我戒咖啡了.
+pub(super) fn clause_ends_habit(new: &str, old: &[String]) -> bool {
+    let clauses = new.split([',', '，', ';', '；']).map(normalized_words);
+    clauses.into_iter().any(|clause| quit_habit(&clause).is_some() && ends_habit(&clause, old))
+}
+
+/// Returns `true` if a statement denies something, or says that a habit is over or begins again.
+pub(super) fn is_denial(words: &[String]) -> bool {
+    denied(words).1 || quit_habit(words).is_some()
 }
 
 /// Returns what a statement and its denial have in common; `None` if it says nothing that could be denied.
@@ -153,10 +224,12 @@ fn bare_habit(words: &[String]) -> String {
         let dropped = [HABIT_VERBS, OFTEN, DENIALS, FILLERS];
         !dropped.iter().any(|list| list.contains(&word.as_str()))
     };
-    words.iter().filter(is_bare).cloned().collect::<Vec<_>>().join(" ")
+    let is_number = |word: &&String| word.starts_with(|c: char| c.is_ascii_digit());
+    words.iter().filter(is_bare).filter(|it| !is_number(it)).cloned().collect::<Vec<_>>().join(" ")
 }
 
 fn bare_chinese_habit(text: &str) -> String {
+    let text = AMOUNT.replace_all(text, "");
     let dropped = CHINESE_OFTEN.iter().chain(CHINESE_FILLERS);
     dropped.fold(text.replace(CHINESE_HABIT_VERBS, ""), |rest, word| rest.replace(word, ""))
 }
@@ -222,7 +295,15 @@ fn first_person(words: &[String]) -> Vec<String> {
     for (phrase, plain) in PHRASES {
         text = text.replace(phrase, plain);
     }
-    text.split(' ').filter(|word| !word.is_empty()).map(plain_verb).collect()
+    let words: Vec<&str> = text.split(' ').filter(|word| !word.is_empty()).collect();
+    let has_lasted =
+        |at: usize| words[..at].iter().rev().take(2).any(|it| matches!(*it, "have" | "has"));
+    let plain = |(at, word): (usize, &&str)| match *word {
+        // "I lived in Paris" is over, "I have lived in Paris for years" is not.
+        "lived" | "worked" if !has_lasted(at) => (*word).to_owned(),
+        word => plain_verb(word),
+    };
+    words.iter().enumerate().map(plain).collect()
 }
 
 /// Returns verbs of statements as they follow "i"; other words stay.

@@ -71,6 +71,20 @@ pub(crate) async fn a_single_write_is_made_once(store: TestStore) {
     assert_eq!(store.journal().newest_seq(&scope).await.unwrap(), 6);
 }
 
+pub(crate) async fn a_plan_that_missed_a_write_is_refused(store: TestStore) {
+    let (scope, other) = (test_scope("ann"), test_scope("ben"));
+    let planned = |seen: u64, number: u8| WriteBatch {
+        planned_after: Some(seen),
+        ..write(&scope, 1, vec![add(&memory(&scope, number, "text"))])
+    };
+    store.apply(planned(0, 1)).await.unwrap();
+    let late = store.apply(planned(0, 2)).await;
+    assert!(matches!(late, Err(Error::Conflict { .. })), "{late:?}");
+    store.apply(write(&other, 1, vec![add(&memory(&other, 3, "another's"))])).await.unwrap();
+    store.apply(planned(1, 2)).await.unwrap();
+    assert_eq!(store.journal().newest_seq(&scope).await.unwrap(), 2);
+}
+
 pub(crate) async fn the_past_can_be_read(store: TestStore) {
     let scope = test_scope("ann");
     let (one, two) = (memory(&scope, 1, "one"), memory(&scope, 2, "two"));

@@ -43,6 +43,7 @@ macro_rules! suite {
         crate::store::conformance::suite!(journal $fresh:
             the_journal_tells_before_and_after,
             a_single_write_is_made_once,
+            a_plan_that_missed_a_write_is_refused,
             the_past_can_be_read,
             erasing_leaves_no_text_anywhere,
             a_deleted_memory_can_be_erased_too,

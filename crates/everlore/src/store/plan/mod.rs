@@ -182,6 +182,7 @@ pub(crate) fn plan(
     if loaded.is_repeated {
         return Err(Error::Repeated { run: write.run.clone().unwrap_or_default() });
     }
+    write.check_plan(u64::try_from(loaded.counters.changes).unwrap_or(0))?;
     let mut planner = Planner::new(write, loaded);
     for (index, (change, entry)) in write.changes.iter().zip(entries).enumerate() {
         planner.change(index, change, entry)?;

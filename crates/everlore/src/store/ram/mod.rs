@@ -86,6 +86,7 @@ impl Store for RamStore {
         }
         let mut data = scopes.get(&write.scope).cloned().unwrap_or_default();
         data.check_repeated(&write)?;
+        write.check_plan(data.journal.len() as u64)?;
         let mut applied = Vec::with_capacity(write.changes.len());
         let vectors = self.usable_vectors(write.vectors.as_ref());
         for (index, change) in write.changes.iter().enumerate() {

@@ -31,6 +31,10 @@ pub(super) struct JudgedSentence {
     pub(super) is_requested: bool,
     /// Set within a role play, a translation, a story or pasted text.
     pub(super) is_framed: bool,
+    /// Set if it leaves what was said before behind.
+    pub(super) begins_anew: bool,
+    /// Set if it only says that its speaker does not know something.
+    pub(super) is_unknown: bool,
 }
 
 /// Reason to keep a sentence.
@@ -52,9 +56,16 @@ impl JudgedSentence {
     /// Returns the reason to keep the sentence; `None` if there is none.
     pub(super) fn keep_reason(&self) -> Option<KeepReason> {
         match &self.scores {
+            _ if self.is_unknown && !self.is_requested => None,
             Some(scores) => self.by_scores(scores),
             None => self.by_patterns(),
         }
+    }
+
+    /// Returns the reason to keep a fragment that corrects a statement: it is worth what that is worth.
+    pub(super) fn fragment_reason(&self) -> KeepReason {
+        let category = self.scores.map_or(SentenceKind::Request, |scores| scores.kind);
+        KeepReason { is_tentative: true, ..KeepReason::new(category, PATTERN_CONFIDENCE) }
     }
 
     fn by_scores(&self, scores: &SentenceScores) -> Option<KeepReason> {
@@ -65,6 +76,9 @@ impl JudgedSentence {
             return is_kept.then_some(KeepReason::new(scores.kind, REQUESTED_CONFIDENCE));
         }
         let least = if self.is_framed { SURE_LOG_ODDS } else { KEEP_LOG_ODDS };
+        if let Some(reason) = self.by_new_beginning() {
+            return Some(reason);
+        }
         if unasserted > MAX_UNASSERTED {
             return None;
         }
@@ -80,6 +94,13 @@ impl JudgedSentence {
             && correction_probability(scores) >= MIN_CORRECTION;
         let reason = KeepReason::new(scores.kind, PATTERN_CONFIDENCE);
         is_kept.then_some(KeepReason { is_tentative: true, ..reason })
+    }
+
+    /// Returns the reason to keep a sentence that leaves a joke behind and is worth keeping without it.
+    fn by_new_beginning(&self) -> Option<KeepReason> {
+        let alone = self.alone.filter(|_| self.begins_anew && !self.is_framed)?;
+        let is_kept = alone.keep >= KEEP_LOG_ODDS && unasserted_log_odds(&alone) <= MAX_UNASSERTED;
+        is_kept.then(|| KeepReason::new(alone.kind, probability(alone.keep)))
     }
 
     /// Returns the reason to keep a plain statement that a pattern knows, if the classifier has little against it.

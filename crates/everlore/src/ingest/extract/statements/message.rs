@@ -10,13 +10,14 @@ use super::{
     filler::without_filler,
     frame::is_foreign_text,
     front, requests,
+    sincerity::{begins_anew, is_unknown},
 };
 use crate::{
     error::Result,
     ingest::extract::{
         Draft, TurnText,
         correction::{Correction, CorrectionCue},
-        judge::KEEP_LOG_ODDS,
+        judge::{KEEP_LOG_ODDS, MAX_UNASSERTED, unasserted_log_odds},
         slots::{FoundSlot, SlotPatterns},
     },
     llm::{SentenceInput, SentenceMode, SentenceScores},
@@ -86,8 +87,20 @@ impl StatementExtractor<'_> {
             let requested = requests::requested(words);
             let is_requested = requested.is_some() || requests::refers_back(cut.words(part + 1));
             let slots = find_slots(words, requested, patterns, now);
-            let alone = self.judge_alone(words, &slots, scores.as_ref())?;
-            sentences.push(JudgedSentence { scores, alone, slots, is_requested, is_framed });
+            let begins_anew = begins_anew(words);
+            let alone = match begins_anew || !slots.is_empty() {
+                true => self.judge_alone(words, scores.as_ref())?,
+                false => None,
+            };
+            sentences.push(JudgedSentence {
+                scores,
+                alone,
+                slots,
+                is_requested,
+                is_framed,
+                begins_anew,
+                is_unknown: is_unknown(words),
+            });
             self.history.push(words.to_owned());
         }
         let scores: Vec<SentenceScores> = sentences.iter().filter_map(|it| it.scores).collect();
@@ -106,15 +119,16 @@ impl StatementExtractor<'_> {
         judge.judge_sentence(&SentenceInput { before: &before, text, after }).map(Some)
     }
 
-    /// Judges a sentence with a slot that is not kept in its context, without this context.
+    /// Judges a sentence that is not kept in its context without this context.
     fn judge_alone(
         &self,
         text: &str,
-        slots: &[FoundSlot],
         scores: Option<&SentenceScores>,
     ) -> Result<Option<SentenceScores>> {
-        let is_unsure = scores.is_some_and(|scores| scores.keep < KEEP_LOG_ODDS);
-        match self.judge.filter(|_| is_unsure && !slots.is_empty()) {
+        let is_unsure = scores.is_some_and(|scores| {
+            scores.keep < KEEP_LOG_ODDS || unasserted_log_odds(scores) > MAX_UNASSERTED
+        });
+        match self.judge.filter(|_| is_unsure) {
             Some(judge) => {
                 judge.judge_sentence(&SentenceInput { before: &[], text, after: "" }).map(Some)
             }
@@ -142,7 +156,15 @@ impl StatementExtractor<'_> {
             }
             None => None,
         };
-        let judged = JudgedSentence { scores, alone: scores, slots, is_requested, is_framed };
+        let judged = JudgedSentence {
+            scores,
+            alone: scores,
+            slots,
+            is_requested,
+            is_framed,
+            begins_anew: false,
+            is_unknown: false,
+        };
         Ok(judged.keep_reason().map(|reason| {
             let content = format!("{question} — {answer}");
             let evidence = vec![reply.id, message.turn.id];
@@ -159,10 +181,13 @@ impl MessageReader<'_> {
         for (part, sentence) in self.sentences.iter().enumerate() {
             let cue = self.cue(part);
             match sentence.keep_reason() {
-                Some(_) if cue.is_some_and(|cue| cue.withdraws && cue.is_bare) => {
+                Some(_) if cue.is_some_and(|cue| cue.withdraws && cue.only_withdraws) => {
                     drafts.push((part, self.withdrawal(part)));
                 }
                 Some(reason) => self.add_span(&mut spans, part, reason),
+                None if cue.is_some_and(|cue| cue.is_fragment() && !sentence.is_framed) => {
+                    self.add_span(&mut spans, part, sentence.fragment_reason());
+                }
                 None if cue.is_some_and(|cue| cue.withdraws || cue.is_direct && cue.is_bare) => {
                     drafts.push((part, self.withdrawal(part)));
                 }
@@ -245,7 +270,12 @@ impl MessageReader<'_> {
         };
         let correction = (span.kept..=span.last).find_map(|part| self.correction(part));
         let is_tentative = span.reason.is_tentative;
-        let correction = correction.map(|it| Correction { is_tentative, ..it });
+        let stands_alone = span.first < span.kept || evidence.len() > 1;
+        let correction = correction.map(|it| Correction {
+            is_tentative,
+            lacks_subject: it.lacks_subject && !stands_alone,
+            ..it
+        });
         let draft = self.draft(content, span.reason, slots.first().cloned(), evidence);
         vec![Draft { correction, ..draft }]
     }

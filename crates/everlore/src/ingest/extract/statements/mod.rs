@@ -16,6 +16,7 @@ mod front;
 mod tense;
 mod dates;
 mod filler;
+mod sincerity;
 mod decide;
 mod message;
 #[cfg(test)]
@@ -81,6 +82,23 @@ struct PendingStatement {
     traits: StatementTraits,
 }
 
+impl PendingStatement {
+    /// Takes back an earlier draft, with all that it took back itself.
+    fn take_back(&mut self, mut taken: Draft) {
+        let draft = &mut self.draft;
+        draft.earlier = std::mem::take(&mut taken.earlier);
+        if !draft.is_withdrawal() {
+            if draft.correction.is_some_and(|it| it.lacks_subject) {
+                draft.put_behind(&taken.content, &taken.evidence, taken.category);
+            }
+            // What the taken draft would have corrected is still to be found, and now there is something to keep.
+            let earlier = taken.correction.take();
+            draft.correction = earlier.map(|it| Correction { is_tentative: false, ..it });
+        }
+        draft.earlier.push(taken);
+    }
+}
+
 impl<'a> StatementExtractor<'a> {
     fn new(zone: &'a TimeZone, judge: Option<&'a dyn SentenceJudge>) -> Self {
         Self {
@@ -127,7 +145,7 @@ impl<'a> StatementExtractor<'a> {
         self.reply = Some(turn.clone());
     }
 
-    /// Adds a draft. A correction takes back the draft that it means; a withdrawal then leaves nothing.
+    /// Adds a draft. A correction takes back the draft that it means.
     fn propose(&mut self, draft: Draft) -> Result<()> {
         let traits = self.traits_of(&draft)?;
         let mut statement = PendingStatement { draft, message: self.messages, traits };
@@ -135,12 +153,8 @@ impl<'a> StatementExtractor<'a> {
             && let Some(target) = self.corrected_by(&statement)
         {
             let taken = self.statements.remove(target);
-            if statement.draft.correction.is_some_and(|it| it.is_withdrawal) {
-                return Ok(());
-            }
-            // What the taken draft would have corrected is still to be found, and now there is something to keep.
-            let earlier = taken.draft.correction;
-            statement.draft.correction = earlier.map(|it| Correction { is_tentative: false, ..it });
+            statement.take_back(taken.draft);
+            statement.traits = self.traits_of(&statement.draft)?;
         }
         self.statements.push(statement);
         Ok(())

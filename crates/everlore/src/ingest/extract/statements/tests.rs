@@ -58,7 +58,8 @@ fn by_patterns(text: &str) -> Vec<Draft> {
 }
 
 fn contents(drafts: Vec<Draft>) -> Vec<String> {
-    drafts.into_iter().map(|draft| draft.content).collect()
+    let kept = drafts.into_iter().filter(|draft| !draft.is_withdrawal());
+    kept.map(|draft| draft.content).collect()
 }
 
 fn judged(texts: &[&str]) -> Vec<String> {
@@ -146,7 +147,7 @@ fn corrections_take_back_what_they_mean() {
     assert!(later(&["My sister is in Oslo.", "Scratch that."]).is_empty());
     assert_eq!(
         later(&["My sister is in Oslo. Scratch that, she is in Rome."]),
-        ["Scratch that, she is in Rome."]
+        ["My sister is in Oslo. — Scratch that, she is in Rome."]
     );
     assert!(later(&["我在学西班牙语。", "assistant: 好的。", "算了别记了"]).is_empty());
     assert_eq!(
@@ -155,6 +156,65 @@ fn corrections_take_back_what_they_mean() {
     );
     let open = drafts(&["forget what I said about Berlin"], Some(&WordJudge)).remove(0);
     assert!(open.is_withdrawal(), "what it means may be stored");
+}
+
+#[test]
+fn what_is_taken_back_stays_with_the_draft_that_takes_it_back() {
+    for (texts, content) in [
+        (
+            ["My sister is due on May 3.", "Scratch that, it's the 13th."],
+            "My sister is due on May 3 (3 May 2026). — Scratch that, it's the 13th.",
+        ),
+        (
+            ["My sister is 14 today.", "Sorry, I meant 16"],
+            "My sister is 14 today (2 March 2026). — Sorry, I meant 16",
+        ),
+        (
+            ["My sister is coeliac.", "Forget that I said that, it was my brother"],
+            "My sister is coeliac. — Forget that I said that, it was my brother",
+        ),
+        (["我儿子上三年级。", "不对，是四年级"], "我儿子上三年级。 — 不对，是四年级"),
+        (["我住海淀区。", "不对，现在住朝阳区了"], "我住海淀区。 — 不对，现在住朝阳区了"),
+    ] {
+        let made = drafts(&texts, Some(&WordJudge));
+        let [draft] = &made[..] else { panic!("{made:?}") };
+        assert_eq!(draft.content, content);
+        assert_eq!((draft.earlier.len(), draft.evidence.len()), (1, 2), "{content}");
+        assert!(draft.content.starts_with(&draft.earlier[0].content));
+    }
+    let texts = ["My sister is 14.", "Scratch that, it's 15.", "no wait, 16"];
+    let made = drafts(&texts, Some(&WordJudge)).remove(0);
+    assert_eq!(made.content, "My sister is 14. — Scratch that, it's 15. — no wait, 16");
+    assert_eq!(made.earlier.len(), 2);
+    let own_subject =
+        drafts(&["My sister is in Oslo.", "Scratch that, my sister is in Rome."], Some(&WordJudge));
+    assert_eq!(own_subject[0].content, "Scratch that, my sister is in Rome.");
+    assert_eq!(own_subject[0].earlier[0].content, "My sister is in Oslo.");
+    let withdrawn = drafts(&["My sister is in Oslo.", "Scratch that."], Some(&WordJudge));
+    assert!(withdrawn[0].is_withdrawal() && withdrawn[0].earlier.len() == 1);
+    let question = judged(&["My sister is in Oslo.", "no wait, what time do they eat?"]);
+    assert_eq!(question, ["My sister is in Oslo."]);
+}
+
+#[test]
+fn a_request_to_forget_is_never_kept_as_a_statement() {
+    for text in [
+        "Forget what I said about my sister.",
+        "please forget that my sister is a nurse",
+        "之前说的我不吃辣别记了",
+    ] {
+        let made = drafts(&[text], Some(&WordJudge));
+        assert!(made.len() == 1 && made[0].is_withdrawal(), "{text}: {made:?}");
+    }
+    for text in [
+        "Don't forget that my sister is a nurse",
+        "别忘了我妹妹是护士",
+        "I always forget that my sister is a nurse",
+        "我忘了我妹妹是护士",
+    ] {
+        let made = drafts(&[text], Some(&WordJudge));
+        assert!(made.len() == 1 && !made[0].is_withdrawal(), "{text}: {made:?}");
+    }
 }
 
 #[test]
