@@ -7,10 +7,10 @@ use tokio::sync::watch;
 
 use crate::{
     ServerOptions, agent_moves::AgentMoves, audit::AuditLog, browsers::PageCookie,
-    caller_slots::CallerSlots, credentials::Credentials, fifo_cache::FifoCache,
-    host_guard::HostGuard, idempotency::InFlightKeys, journal_watch::JournalWatch,
-    metrics::Metrics, offload::OffloadSlots, rate_limit::RateLimits, sign_in::SignInCodes,
-    tls::TlsContext,
+    caller_slots::CallerSlots, credentials::Credentials, decided_drafts::DecidedDrafts,
+    fifo_cache::FifoCache, host_guard::HostGuard, idempotency::InFlightKeys,
+    journal_watch::JournalWatch, metrics::Metrics, offload::OffloadSlots, rate_limit::RateLimits,
+    sign_in::SignInCodes, tls::TlsContext,
 };
 
 /// Handle to the server's state; cheap to clone.
@@ -38,6 +38,8 @@ pub(crate) struct AppState {
     pub(crate) audit: AuditLog,
     /// System prompts of sessions, so that each stays the same for as long as its session goes on.
     pub(crate) session_prompts: FifoCache<Arc<(Prompt, PrefixDigest)>>,
+    /// Drafts whose decision can be taken back.
+    pub(crate) decided_drafts: DecidedDrafts,
     #[cfg(any(feature = "mem0", feature = "openviking"))]
     pub(crate) compat: crate::compat::CompatState,
     #[cfg(feature = "remote")]
@@ -72,6 +74,7 @@ impl App {
             metrics: Metrics::default(),
             audit: AuditLog::open(&options.home)?,
             session_prompts: FifoCache::default(),
+            decided_drafts: DecidedDrafts::default(),
             #[cfg(any(feature = "mem0", feature = "openviking"))]
             compat: crate::compat::CompatState::default(),
             #[cfg(feature = "remote")]

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use axum::{
-    body::{Body, Bytes},
+    body::{Body, Bytes, HttpBody as _},
     extract::{FromRequest, FromRequestParts, Path, Request},
     http::{HeaderMap, StatusCode, header, request::Parts},
 };
@@ -25,6 +25,22 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
         let bytes = read_json_object(request, &app.options).await?;
         let value = serde_json::from_slice(&bytes).map_err(|error| unreadable_body(&error))?;
         Ok(Self(value, bytes))
+    }
+}
+
+/// Value parsed from a JSON body that may be left out: a request without a body gives the default.
+pub(crate) struct OptionalJsonBody<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Default> FromRequest<App> for OptionalJsonBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let is_empty = request.body().is_end_stream();
+        if is_empty && !request.headers().contains_key(header::CONTENT_TYPE) {
+            return Ok(Self(T::default()));
+        }
+        let JsonBody(value, _) = JsonBody::from_request(request, app).await?;
+        Ok(Self(value))
     }
 }
 

@@ -38,6 +38,7 @@ mod host_guard;
 mod error_format;
 mod auth;
 mod credentials;
+mod decided_drafts;
 mod keys;
 mod token;
 mod rate_limit;

@@ -230,6 +230,15 @@ export interface PastPrompt {
   memories: { id: string; shown: "line" | "overview" | "full" | "held_out"; used: boolean | null }[];
 }
 
+export interface LoggedPrompt {
+  session: string;
+  number: number;
+  at: string;
+  told: number;
+  judged: number;
+  used: number;
+}
+
 export interface SignedInBrowser {
   id: string;
   program: string;

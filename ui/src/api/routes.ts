@@ -58,13 +58,18 @@ export class Api {
   sessions = (after?: string | null) =>
     this.http.get<{ items: T.SessionFolder[]; next: string | null }>("/v1/fs/ls", { query: { uri: "sessions", limit: 500, after } });
   map = (signal?: AbortSignal) => this.http.get<G.VectorMap>("/v1/map", { signal });
+  /** The newest prompts of all sessions that contained memories. */
+  newestPrompts = (limit: number, signal?: AbortSignal) => this.http.get<{ prompts: G.LoggedPrompt[] }>("/v1/injections", { query: { limit }, signal });
   injections = (session: string) =>
     this.http.get<T.InjectedMemories>(`/v1/sessions/${id(session)}/injections`);
 
   captureStatus = () => this.http.get<T.CaptureStatus>("/v1/extract");
   extract = () => this.http.post<T.ExtractReport>("/v1/extract");
   quarantine = () => this.http.get<{ drafts: T.QuarantinedDraft[] }>("/v1/quarantine");
-  approve = (draft: string) => this.http.post<T.Memory>(`/v1/quarantine/${id(draft)}/restore`);
+  /** Stores a draft, with another text if one is given: the text before is never stored. */
+  approve = (draft: string, content?: string) => this.http.post<T.Memory>(`/v1/quarantine/${id(draft)}/restore`, content === undefined ? {} : { content });
+  /** Takes back the decision on a draft. */
+  reopenDraft = (draft: string) => this.http.post<T.QuarantinedDraft>(`/v1/quarantine/${id(draft)}/reopen`);
   reject = (draft: string) => this.http.send<unknown>(`/v1/quarantine/${id(draft)}`, { method: "DELETE" });
   ledger = (days: number) => this.http.get<T.Ledger>("/v1/ledger", { query: { days } });
 
@@ -89,8 +94,8 @@ export class Api {
   findExperiences = (query: { text: string } | { error: string }, signal?: AbortSignal) =>
     this.http.post<{ hits: G.Experience[] }>("/v1/experiences/find", { ...query, limit: 30 }, { signal });
   addExperience = (draft: Partial<G.ExperienceDraft>) => this.http.post<G.Experience>("/v1/experiences", draft);
-  editExperience = async (experience: string, edit: Partial<G.ExperienceDraft>) =>
-    (await this.http.send<G.Experience>(`/v1/experiences/${id(experience)}`, { method: "PATCH", body: edit })).data;
+  editExperience = async (experience: string, edit: Partial<G.ExperienceDraft>, ifMatch?: string) =>
+    (await this.http.send<G.Experience>(`/v1/experiences/${id(experience)}`, { method: "PATCH", body: edit, ifMatch })).data;
   removeExperience = async (experience: string) => (await this.http.send<{ seq: number }>(`/v1/experiences/${id(experience)}`, { method: "DELETE" })).data;
   reportExperience = (experience: string, worked: boolean) => this.http.post<G.Experience>(`/v1/experiences/${id(experience)}/outcome`, { worked });
 
@@ -101,7 +106,9 @@ export class Api {
 
   reflect = () => this.http.post<{ proposals: G.Proposal[] }>("/v1/reflect");
   proposals = () => this.http.get<{ proposals: G.Proposal[] }>("/v1/proposals");
-  decide = (proposal: string, decision: "approve" | "reject" | "rollback") => this.http.post<G.Proposal>(`/v1/proposals/${id(proposal)}/${decision}`);
+  /** `text` takes the place of what was proposed; `reopen` takes back a decision. */
+  decide = (proposal: string, decision: "approve" | "reject" | "rollback" | "reopen", text?: string) =>
+    this.http.post<G.Proposal>(`/v1/proposals/${id(proposal)}/${decision}`, text === undefined ? {} : { text });
 
   skills = async (sort: G.SkillSort, retired: boolean): Promise<G.Skill[]> => {
     const found = await this.http.get<Partial<Record<G.SkillSort, G.Skill[]>>>(`/v1/${sort}`, { query: { retired } });
@@ -128,6 +135,9 @@ export class Api {
   agentSettings = (agent: string) => this.http.send<T.SettingsView>(`/v1/agents/${id(agent)}/settings`, { unscoped: true });
   patchSettings = (agent: string, patch: unknown, ifMatch?: string) =>
     this.http.send<T.SettingsView>(`/v1/agents/${id(agent)}/settings`, { method: "PATCH", body: patch, ifMatch, unscoped: true });
+
+  replaceSettings = (agent: string, own: unknown) => this.http.send<T.SettingsView>(`/v1/agents/${id(agent)}/settings`, { method: "PUT", body: own, unscoped: true });
+  resetSettings = (agent: string) => this.http.send<unknown>(`/v1/agents/${id(agent)}/settings`, { method: "DELETE", unscoped: true });
 
   keys = () => this.http.get<{ keys: T.ApiKey[] }>("/v1/keys", { unscoped: true });
   addKey = (body: { name: string; agent: string; user: string; role: T.KeyRole }) =>

@@ -280,7 +280,7 @@ export interface AgentEntry {
   agent: string;
   enabled: boolean;
   own_settings: boolean;
-  users: { user: string; memories: number }[];
+  users: { user: string; memories: number; turns?: number }[];
 }
 
 export interface AgentDatabase {
@@ -354,7 +354,7 @@ export interface Activity {
 export interface RequestLogEntry {
   at: string;
   request: string;
-  caller: string;
+  caller: string | null;
   agent?: string;
   user?: string;
   method: string;

@@ -1,8 +1,23 @@
 /** Does something on the server and says what became of it: done, with a way back, or what went wrong. */
 
 import { t } from "../i18n/index.svelte";
-import { toasts } from "../state/toasts.svelte";
+import { toasts, type Toast } from "../state/toasts.svelte";
 import { explain } from "./problems";
+
+/** Does what a message offers; a failure is told, never silent. */
+export async function takeAction(toast: Toast): Promise<void> {
+  toasts.close(toast.id);
+  try {
+    await toast.action?.run();
+  } catch (error) {
+    tell(error);
+  }
+}
+
+function tell(error: unknown): void {
+  const { title, advice } = explain(error);
+  toasts.show(`${title}. ${advice}`, { tone: "bad" });
+}
 
 export async function attempt<A>(work: () => Promise<A>, done: string, undo?: (answer: A) => Promise<unknown>): Promise<boolean> {
   try {
@@ -11,8 +26,7 @@ export async function attempt<A>(work: () => Promise<A>, done: string, undo?: (a
     toasts.show(done, undo ? { action: { label: t("undo"), run } } : {});
     return true;
   } catch (error) {
-    const { title, advice } = explain(error);
-    toasts.show(`${title}. ${advice}`, { tone: "bad" });
+    tell(error);
     return false;
   }
 }

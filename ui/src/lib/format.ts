@@ -55,6 +55,11 @@ export function month(time: string | Date): string {
   return dateFormat({ month: "short" }).format(new Date(time));
 }
 
+/** Name of a day of the week, short. */
+export function weekdayName(time: string | Date): string {
+  return dateFormat({ weekday: "short" }).format(new Date(time));
+}
+
 export function clock(time: string): string {
   return dateFormat({ timeStyle: "short" }).format(new Date(time));
 }

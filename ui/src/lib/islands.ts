@@ -39,7 +39,7 @@ const MAX_LINK_SHARE = 6;
 const MAX_LINKS = 6_000;
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
-const COMMON = new Set("the and for with that this from have has are was were not but you your our they she his her its will would can about into than then also when what which who 我们 他们 这个 那个 一个 什么 可以 没有 就是 因为 所以 自己 现在 时候".split(" "));
+const COMMON = new Set("the and for with that this from have has are was were not but you your our they she his her its will would can about into than then also when what which who how why where does did doing been being there their them these those some any all more most much many very just only over under after before between because while should could must may might shall let like get got make made use used using one two three new now every each other another same such own per via too yet off out onto upon again once here him hers our ours yours mine myself want wants need needs prefer prefers please always never often sometimes usually 我们 他们 这个 那个 一个 什么 可以 没有 就是 因为 所以 自己 现在 时候 你们 它们 大家 这些 那些 这样 那样 怎么 如何 哪里 为什么 以及 并且 或者 但是 如果 虽然 还是 已经 正在 需要 应该 必须 可能 能够 一些 一种 每次 每天 总是 从不 经常 有时 知道 使用 进行 通过 关于 对于 其中 之后 之前".split(" "));
 
 export function terms(text: string): string[] {
   const found = new Set<string>();

@@ -16,9 +16,9 @@ export function memorySteps(proposal: Proposal): MemoryStep[] {
   return found.filter((one) => one !== null).map((one) => ({ action: one[1] as MemoryStep["action"], id: one[2] ?? "", into: one[3] ?? null }));
 }
 
-/** Text that can be edited before it is approved: the new line of a layer, or a whole skill. */
+/** Text that can be edited before it is approved: the new line of a layer, or a whole skill or workflow. */
 export function proposedText(proposal: Proposal): string | null {
-  if (!/^(SOUL|USER|MEMORY)\.md$|^skill /.test(proposal.target)) return null;
+  if (!/^(SOUL|USER|MEMORY)\.md$|^(skill|workflow) /.test(proposal.target)) return null;
   const lines = proposal.diff.split("\n").filter((line) => line.startsWith("+") && !line.startsWith("+++"));
   return lines.length ? lines.map((line) => line.slice(1)).join("\n") : null;
 }

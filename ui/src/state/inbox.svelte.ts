@@ -8,11 +8,9 @@ import { session } from "./session.svelte";
 class Inbox {
   readonly drafts = new Loaded<QuarantinedDraft[]>();
   readonly decisions = new Loaded<Proposal[]>();
-  /** Rejected, and removed from the server when the time to undo is over. */
-  readonly leaving = $state<Record<string, boolean>>({});
 
   get waiting(): QuarantinedDraft[] {
-    return (this.drafts.value ?? []).filter((draft) => !this.leaving[draft.memory.id]);
+    return this.drafts.value ?? [];
   }
 
   get count(): number {

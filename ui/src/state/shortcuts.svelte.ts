@@ -33,8 +33,12 @@ class Shortcuts {
   }
 }
 
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+/** Inputs into which nothing is typed: their own keys are Space and the arrows, which no shortcut uses. */
+const WITHOUT_TEXT = /^(checkbox|radio|button|submit|reset|file|color)$/;
+
+export function isTyping(target: EventTarget | null): boolean {
+  if (target instanceof HTMLInputElement) return !WITHOUT_TEXT.test(target.type);
+  return target instanceof HTMLElement && (target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName));
 }
 
 export const shortcuts = new Shortcuts();

@@ -54,21 +54,39 @@ export async function access({ browser, home }) {
 }
 
 export async function phone({ browser, home }) {
+  for (const language of ["en", "zh"]) await fitsPhone(browser, home, language);
   const { page, faults } = await openPage(browser, home, { width: 390, height: 844, language: "zh" });
-  for (const path of PAGES) {
-    await settle(page, home, path);
-    const overflow = await page.evaluate(() => {
-      const main = document.getElementById("main");
-      return [document.documentElement.scrollWidth - innerWidth, main.scrollWidth - main.clientWidth];
-    });
-    assert.deepEqual(overflow, [0, 0], `${path} is wider than the phone`);
+  const menu = page.getByRole("button", { name: "菜单" });
+  await menu.click();
+  // The menu keeps the keys until Escape closes it.
+  for (let tabs = 0; tabs < 30; tabs++) {
+    await page.keyboard.press("Tab");
+    assert.ok(await page.evaluate(() => document.activeElement === document.body || document.activeElement.closest("#side") !== null), "the focus stays in the menu");
   }
-  await page.getByRole("button", { name: "菜单" }).click();
+  await page.locator("#side nav a").first().focus();
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(() => document.activeElement?.getAttribute("aria-controls") === "side");
+  await menu.click();
   await page.getByRole("link", { name: "记忆", exact: true }).click();
   await page.locator(".open-button").first().click();
   await page.getByRole("button", { name: "返回" }).click();
   await page.locator(".open-button").first().waitFor();
   assert.deepEqual(faults, []);
+}
+
+async function fitsPhone(browser, home, language) {
+  const { page, context, faults } = await openPage(browser, home, { width: 390, height: 844, language });
+  for (const path of PAGES) {
+    await settle(page, home, path);
+    const overflow = await page.evaluate(() => {
+      const main = document.getElementById("main");
+      const beyond = [...main.querySelectorAll("*")].filter((one) => !one.closest(".scroll-x, .scroll, .log") && one.getBoundingClientRect().right > main.clientWidth + 0.5);
+      return { by: [document.documentElement.scrollWidth - innerWidth, main.scrollWidth - main.clientWidth], beyond: beyond.slice(0, 5).map((one) => one.outerHTML.slice(0, 160)) };
+    });
+    assert.deepEqual(overflow.by, [0, 0], `${path} is wider than the phone (${language}): ${overflow.beyond.join("\n")}`);
+  }
+  assert.deepEqual(faults, []);
+  await context.close();
 }
 
 export async function hostile({ browser }) {

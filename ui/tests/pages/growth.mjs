@@ -105,7 +105,7 @@ export async function editedProposal({ browser, home }) {
   await page.keyboard.press("e");
   await card.locator("textarea").fill("- Answer in short paragraphs, 先给结论.");
   await page.reload();
-  await card.getByRole("button", { name: "Edit" }).click();
+  await card.locator("textarea").waitFor();
   assert.equal(await card.locator("textarea").inputValue(), "- Answer in short paragraphs, 先给结论.", "a reload keeps the draft");
   await card.getByRole("button", { name: "Approve as edited" }).click();
   await waitFor(async () => (await layer()).includes("- Answer in short paragraphs, 先给结论."), "the edited line");
@@ -125,12 +125,20 @@ export async function contradiction({ browser, home }) {
   await card.locator(".old", { hasText: "I live in Berlin." }).waitFor();
   await card.locator(".new", { hasText: "I live in Lisbon." }).waitFor();
   await card.getByText("“I live in Lisbon.”与“I live in Berlin.”不能同时成立").waitFor();
-  await card.getByRole("button", { name: "批准" }).focus();
+  await card.getByRole("button", { name: "保留较新的" }).focus();
   await page.keyboard.press("a");
   await waitFor(async () => (await status()) === "superseded", "the older statement to be replaced");
   await page.getByText("已决定").click();
   await card.getByRole("button", { name: "撤回" }).click();
   await waitFor(async () => (await status()) === "active", "its return");
+  await card.getByRole("button", { name: "重新打开" }).click();
+  // Or the other way round: the older one stays, and the newer is put away.
+  await card.getByRole("button", { name: "保留另一条" }).click();
+  const [, newer] = / by (\S+)$/m.exec(open.diff);
+  await waitFor(async () => (await home.api(`/v1/memories/${newer}`)).status === "archived", "the newer to be put away");
+  await page.locator(".toast", { hasText: "保留了另一条" }).last().getByRole("button", { name: "撤销" }).click();
+  await waitFor(async () => (await home.api(`/v1/memories/${newer}`)).status === "active", "its undo");
+  await card.getByRole("button", { name: "两条都保留" }).waitFor();
   assert.deepEqual(faults, []);
 }
 

@@ -19,6 +19,8 @@ export async function overview({ browser, home }) {
   const told = page.locator("section", { hasText: "Told lately" }).locator("li", { hasText: "早茶闲谈" });
   await told.first().waitFor();
   assert.equal(await told.count(), prompts.length);
+  const newest = (await home.api("/v1/injections?limit=8")).prompts;
+  assert.equal(await page.locator("section", { hasText: "Told lately" }).locator("li").count(), newest.length);
   await page.locator("section", { hasText: "Told lately" }).getByText(/1 of \d+ used/).first().waitFor();
   // A new agent has nothing yet: the page teaches.
   await home.api("/v1/memories?agent=fresh&user=anna", { body: { content: "temporary" } });
@@ -27,6 +29,10 @@ export async function overview({ browser, home }) {
   await page.evaluate(() => localStorage.setItem("everlore.scope", JSON.stringify({ agent: "fresh", user: "anna" })));
   await page.reload();
   await page.getByText("Three steps to a memory").waitFor();
+  await page.getByRole("link", { name: "Connect a client" }).click();
+  await page.locator("#connect select").waitFor();
+  await page.waitForFunction(() => document.activeElement === document.querySelector("#connect select"));
+  await page.getByText("everlore connect claude-code --agent fresh --user anna").waitFor();
   await page.evaluate(() => localStorage.removeItem("everlore.scope"));
   assert.deepEqual(faults, []);
 }
@@ -65,7 +71,7 @@ export async function inbox({ browser, home }) {
   await page.locator("[data-draft]").getByRole("button", { name: "Approve as edited" }).click();
   await waitFor(async () => (await home.api("/v1/memories?limit=1000&kind=user")).memories.some((one) => one.content === "I write newsletters to two@example.com."), "the approved draft");
   await card("one@example.com").getByRole("button", { name: "Reject" }).click();
-  await page.getByRole("button", { name: "Undo" }).click();
+  await page.locator(".toast", { hasText: "Rejected" }).getByRole("button", { name: "Undo" }).click();
   await card("one@example.com").waitFor();
   await card("one@example.com").getByRole("button", { name: "Reject" }).focus();
   await page.keyboard.press("x");
@@ -93,9 +99,15 @@ export async function map({ browser, home }) {
   const expected = await home.api("/v1/map");
   await page.getByText(`${expected.points.length.toLocaleString("en")} memories`).waitFor();
   await placeBy(page, "words");
-  await page.locator(".side li button").first().click();
+  await page.locator(".side > ul button").first().click();
   await placeBy(page, "meaning");
-  await page.locator(".side li button").first().click();
+  // A group lists its memories; the map can be moved and zoomed without a mouse.
+  await page.locator(".side > ul button").first().click();
+  await page.locator(".members a").first().waitFor();
+  await page.getByRole("button", { name: "Closer" }).click();
+  await page.getByRole("application").focus();
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("0");
   await page.getByLabel("Colour", { exact: false }).and(page.locator("select")).selectOption("age");
   await page.getByText("older", { exact: true }).waitFor();
   await page.getByLabel("Links").check();
@@ -127,10 +139,17 @@ export async function agents({ browser, home }) {
   await page.getByRole("row", { name: /laptop/ }).getByRole("button", { name: "Remove" }).click();
   await page.locator("dialog").getByRole("button", { name: "Remove" }).click();
   await waitFor(async () => home.api("/v1/me", { token: secret }).then(() => false, () => true), "the removed key to be refused");
+  await page.locator("code", { hasText: "evl_" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Use the home's settings" }).click();
+  const own = async () => Object.keys((await home.api("/v1/agents/default/settings")).own).length;
+  await waitFor(async () => (await own()) === 0, "the home's settings");
+  await page.locator(".toast", { hasText: "home's settings" }).getByRole("button", { name: "Undo" }).click();
+  await waitFor(async () => (await own()) > 0, "the undo of that");
   await page.locator("[data-browser]").getByText("this one").waitFor();
   await transfer(page, home);
   await page.getByLabel("Client").selectOption("codex");
   await page.getByText("everlore connect codex").waitFor();
+  await page.locator("#connect code", { hasText: "everlore disconnect codex" }).waitFor();
   assert.deepEqual(faults, []);
 }
 
@@ -193,7 +212,7 @@ async function transfer(page, home) {
 
 /** Chooses a view of the map and waits until its groups are shown. */
 async function placeBy(page, view) {
-  const groups = () => page.locator(".side ul").textContent();
+  const groups = () => page.locator(".side > ul").textContent();
   const before = await groups();
   await page.getByLabel("Placed by").selectOption(view);
   await waitFor(async () => (await groups()) !== before, "the other map");

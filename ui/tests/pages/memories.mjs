@@ -104,13 +104,17 @@ export async function bulk({ browser, home }) {
   await page.getByPlaceholder("Tag").fill("zeppelin");
   await page.waitForFunction(() => document.querySelectorAll(".memory-row").length === 3);
   await page.locator(".memory-row input").first().check();
-  await page.getByRole("button", { name: "Select all shown" }).click();
+  // A ticked box takes no letters: the keys of the page go on.
+  await page.keyboard.press("j");
+  await page.waitForFunction(() => /memories\/.+/.test(location.hash));
+  await page.getByRole("button", { name: "All shown" }).click();
   await page.getByRole("button", { name: "Delete" }).first().click();
   const left = async () => (await home.api("/v1/memories?tag=zeppelin")).memories.length;
   await waitFor(async () => (await left()) === 0, "the bulk delete");
   await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
   await waitFor(async () => (await left()) === 3, "its undo");
-  assert.deepEqual(faults, []);
+  // The memory that was opened is gone for a moment.
+  assert.deepEqual(faults.filter((fault) => !fault.includes("404")), []);
 }
 
 export async function forget({ browser, home }) {

@@ -5,6 +5,7 @@ import { Home } from "./server.mjs";
 import { agents, health, inbox, layers, map, moveAgent, overview, timeline } from "./jobs.mjs";
 import { bulk, conflict, edit, feedback, forget, groups, keyboard, remember, search } from "./memories.mjs";
 import { contradiction, editedProposal, experiences, profile, reminder, schedules, skills, trajectories, workflows } from "./growth.mjs";
+import { draftDecisions, experienceDrafts, failedUndo, heldToasts, keptFields, longSession, proposalDecisions, sameHeadings } from "./decisions.mjs";
 import { inspector } from "./inspector.mjs";
 import { access, hostile, phone } from "./everywhere.mjs";
 import { keyRemoved, live, readOnly, refusals, refusedEdits, refusedForms, restart, revoked, signIn, slow, twoBrowsers, weight } from "./trouble.mjs";
@@ -13,6 +14,7 @@ import { keyRemoved, live, readOnly, refusals, refusedEdits, refusedForms, resta
 const TESTS = {
   signIn, overview, remember, search, groups, edit, feedback, bulk, forget, conflict, keyboard, inspector, timeline, inbox, layers, map, agents, moveAgent, health,
   profile, experiences, skills, workflows, trajectories, schedules, reminder, editedProposal, contradiction,
+  draftDecisions, proposalDecisions, failedUndo, heldToasts, sameHeadings, keptFields, experienceDrafts, longSession,
   live, twoBrowsers, revoked, readOnly, keyRemoved, refusals, refusedForms, refusedEdits, slow, weight, phone, access, hostile, restart,
 };
 const MEMORIES = 3_000;

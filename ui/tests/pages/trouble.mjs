@@ -135,8 +135,10 @@ export async function readOnly({ browser, home }) {
     }
   }
   assert.equal(await page.getByRole("button", { name: /New experience|Set a field|Make a key|Export to a file|Reflect now/ }).count(), 0);
-  // Settings of an agent are for admins: the page says so, and the browser logs the refusal.
-  assert.deepEqual(faults.filter((fault) => !fault.includes("403")), []);
+  // The page says which key it uses, and does not even ask for what the key may not see.
+  await page.getByText("Key viewer: read").waitFor();
+  await page.getByText("This key may only read.").waitFor();
+  assert.deepEqual(faults, []);
   await home.api("/v1/keys/viewer", { method: "DELETE" });
 }
 

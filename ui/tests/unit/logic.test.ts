@@ -8,6 +8,7 @@ import { mapTexts, terms } from "../../src/lib/islands";
 import { memorySteps, proposedText } from "../../src/lib/proposals";
 import { regionsOf } from "../../src/lib/regions";
 import { spendingByJob } from "../../src/lib/spending";
+import { wordsIn } from "../../src/lib/words";
 
 describe("requests", () => {
   it("repeat lists and leave out what is not given", () => {
@@ -104,7 +105,7 @@ describe("a proposal", () => {
   it("has a text to edit if it changes a layer or a skill", () => {
     expect(proposedText({ ...proposal, evidence: [], target: "USER.md", diff: "--- USER.md\n+++ USER.md\n@@ Food @@\n-- old\n+- new" })).toBe("- new");
     expect(proposedText({ ...proposal, evidence: [], target: "skill a", diff: "--- a\n+++ a\n+---\n+name: a" })).toBe("---\nname: a");
-    expect(proposedText({ ...proposal, evidence: [], target: "workflow a", diff: "+++ a\n+x" })).toBeNull();
+    expect(proposedText({ ...proposal, evidence: [], target: "workflow a", diff: "+++ a\n+x" })).toBe("x");
   });
 });
 
@@ -113,5 +114,14 @@ describe("spending", () => {
     const none = { calls: 0, read: 0, cached: 0, written: 0, millis: 0, cost: 0 };
     const ledger = { spending: [{ day: "1", job: "a", calls: 1, read: 5 }, { day: "1", job: "b", calls: 1, read: 9 }, { day: "2", job: "a", calls: 2, written: 7 }], total: none, today: none, allowance: { allowed: true, reason: null } };
     expect(spendingByJob(ledger).map((one) => [one.job, one.calls, one.read + one.written])).toEqual([["a", 3, 12], ["b", 1, 9]]);
+  });
+});
+
+describe("looked-up words", () => {
+  it("are words, not the pairs of letters that a search is made of", () => {
+    const shown = (pieces: string[], text: string) => wordsIn(pieces, (piece) => piece, text);
+    expect(shown(["今晚", "晚我", "做什", "什么", "tea"], "今晚我做什么 tea")).toEqual(["今晚", "什么", "tea"]);
+    expect(shown(["晚我"], "今晚我")).toEqual(["晚我"]);
+    expect(shown(["peanut"], "What about peanuts?")).toEqual(["peanut"]);
   });
 });

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { en } from "../../src/i18n/en";
 import { t } from "../../src/i18n/index.svelte";
+import { COMMANDS, connectCommand, mcpServers } from "../../src/pages/agents/connect";
 
 const CRATES = join(import.meta.dirname, "../../../crates");
 /** Words of the server that the page names, and where the sources list them. */
@@ -46,8 +47,12 @@ describe("words of the server", () => {
 describe("clients", () => {
   it("can be connected by the program", () => {
     const known = variants("everlore-cli/src/commands/connect/agents.rs", "CodingAgent");
-    const offered = [...readFileSync(join(import.meta.dirname, "../../src/pages/agents/ConnectClient.svelte"), "utf8").matchAll(/\{ id: "([^"]+)", name/g)].map((found) => found[1]);
-    expect(offered.filter((id) => !known.includes(id))).toEqual([]);
-    expect(offered.length).toBeGreaterThan(5);
+    expect(COMMANDS.map(([id]) => id).toSorted()).toEqual(known.toSorted());
+  });
+
+  it("are connected for the chosen agent and user", () => {
+    expect(connectCommand("codex", { agent: "default", user: "default" })).toBe("everlore connect codex");
+    expect(connectCommand("aider", { agent: "助手", user: "o'neil" })).toBe("everlore connect aider --agent '助手' --user 'o'\\''neil'");
+    expect(JSON.parse(mcpServers({ agent: "helper", user: "default" })).mcpServers.everlore.args).toEqual(["mcp", "--agent", "helper"]);
   });
 });

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::{Router, routing::get};
+use everlore::{Kind, Status};
 use serde_json::{Value, json};
 
 use crate::{ApiResult, App, JsonResponse, QueryParams, Reader};
@@ -17,7 +18,7 @@ pub(super) fn routes() -> Router<App> {
     responses(
         (
             status = 200,
-            description = "Users and number of memories of each agent, whether memory is enabled, and whether it has overrides",
+            description = "Users of each agent with the number of their memories and turns in use, whether memory is enabled, and whether it has overrides",
             body = Object,
         ),
     ),
@@ -32,8 +33,12 @@ pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResu
     let mut agents = BTreeMap::<String, Vec<Value>>::new();
     for scope in scopes {
         let counts = engine.count(&scope).await?;
-        let memories: usize = counts.memories.iter().map(|(_, _, count)| count).sum();
-        let user = json!({ "user": scope.user(), "memories": memories });
+        let active = |of: fn(Kind) -> bool| -> usize {
+            let kept = counts.memories.iter().filter(|it| it.1 == Status::Active && of(it.0));
+            kept.map(|(_, _, count)| count).sum()
+        };
+        let (memories, turns) = (active(Kind::is_statement), active(|kind| kind == Kind::Turn));
+        let user = json!({ "user": scope.user(), "memories": memories, "turns": turns });
         agents.entry(scope.agent().to_owned()).or_default().push(user);
     }
     let agents: Vec<Value> = agents

@@ -5,7 +5,7 @@ use axum::{
     routing::{get, post},
 };
 use everlore::{
-    Memory, MemoryId,
+    Error, Memory, MemoryId,
     engine::{CaptureStatus, ExtractRequest, LedgerReport},
 };
 use serde::Deserialize;
@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 
 use crate::{
     Admin, ApiResult, App, JsonBody, JsonResponse, PathParam, QueryParams, Reader, Writer,
+    body::OptionalJsonBody,
 };
 
 /// Longest ledger: ten years.
@@ -28,6 +29,7 @@ pub(super) fn routes() -> Router<App> {
         .route("/v1/quarantine", get(list))
         .route("/v1/quarantine/{id}", get(show).delete(drop_held))
         .route("/v1/quarantine/{id}/restore", post(restore))
+        .route("/v1/quarantine/{id}/reopen", post(reopen))
         .route("/v1/ledger", get(ledger))
 }
 
@@ -93,20 +95,47 @@ pub(super) async fn show(Reader(access): Reader, PathParam(name): PathParam) -> 
     Ok(JsonResponse::ok(json!(draft)))
 }
 
-/// Store a quarantined draft as a memory
+/// Approval of a draft.
+#[derive(Deserialize, ToSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ApprovalBody {
+    /// Text to store in the place of the draft's own, which is then never stored.
+    content: Option<String>,
+}
+
+/// Store a quarantined draft as a memory, with another text if the body has one
 #[utoipa::path(
-    post, path = "/v1/quarantine/{id}/restore", tag = "capture",
+    post, path = "/v1/quarantine/{id}/restore", tag = "capture", request_body = ApprovalBody,
     params(("id" = String, Path, description = "Full id of the draft")),
     responses((status = 200, description = "The memory", body = Memory)),
 )]
 pub(super) async fn restore(
     Writer(access): Writer,
     PathParam(name): PathParam,
+    OptionalJsonBody(ApprovalBody { content }): OptionalJsonBody<ApprovalBody>,
 ) -> ApiResult<Memory> {
-    Ok(JsonResponse::ok(access.engine().restore_quarantined(&access.scope, name.parse()?).await?))
+    let (engine, id): (_, MemoryId) = (access.engine(), name.parse()?);
+    let draft = engine.quarantined_draft(&access.scope, id).await?;
+    let memory = engine.approve_draft(&access.scope, id, content).await?;
+    access.app.decided_drafts.keep(&access.scope, draft);
+    Ok(JsonResponse::ok(memory))
 }
 
-/// Remove a quarantined draft for good
+/// Take back the decision on a draft, for a quarter of an hour: it waits in the quarantine again
+#[utoipa::path(
+    post, path = "/v1/quarantine/{id}/reopen", tag = "capture",
+    params(("id" = String, Path, description = "Full id of the draft")),
+    responses((status = 200, description = "The draft", body = Object)),
+)]
+pub(super) async fn reopen(Writer(access): Writer, PathParam(name): PathParam) -> ApiResult<Value> {
+    let id: MemoryId = name.parse()?;
+    let draft = access.app.decided_drafts.get(&access.scope, id);
+    let draft = draft.ok_or_else(|| Error::not_found("draft", id))?;
+    access.engine().reopen_draft(&access.scope, &draft).await?;
+    Ok(JsonResponse::ok(json!(draft)))
+}
+
+/// Remove a quarantined draft; `reopen` brings it back for a quarter of an hour
 #[utoipa::path(
     delete, path = "/v1/quarantine/{id}", tag = "capture",
     params(("id" = String, Path, description = "Full id of the draft")),
@@ -119,6 +148,7 @@ pub(super) async fn drop_held(
     let (engine, id): (_, MemoryId) = (access.engine(), name.parse()?);
     let draft = engine.quarantined_draft(&access.scope, id).await?;
     engine.drop_quarantined(&access.scope, &[draft.id()]).await?;
+    access.app.decided_drafts.keep(&access.scope, draft);
     Ok(JsonResponse::ok(json!({ "id": id })))
 }
 

@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::{
-    Access, ApiResult, App, JsonBody, JsonResponse, PathParam, Problem, QueryParams, Reader, Writer,
+    Access, ApiResult, App, JsonBody, JsonResponse, PathParam, Problem, QueryParams, Reader,
+    Writer,
+    etag::{IfMatch, memory_etag, precondition_failed},
 };
 
 /// Most experiences of a list.
@@ -131,15 +133,25 @@ pub(super) async fn show(
 /// Edit an experience; omitted fields stay as they are
 #[utoipa::path(
     patch, path = "/v1/experiences/{id}", tag = "experiences", request_body = ExperienceEdit,
-    params(("id" = String, Path, description = "The experience")),
+    params(
+        (
+            "If-Match" = Option<String>, Header,
+            description = "ETag of its memory that was read; the request fails with 412 if it has changed since",
+        ),
+        ("id" = String, Path, description = "The experience"),
+    ),
     responses((status = 200, description = "The experience after the change", body = ExperienceView)),
 )]
 pub(super) async fn edit(
     Writer(access): Writer,
     PathParam(name): PathParam,
+    matching: IfMatch,
     JsonBody(edit, _): JsonBody<ExperienceEdit>,
 ) -> ApiResult<ExperienceView> {
     let (engine, id) = resolve(&access, &name).await?;
+    if !matching.allows(&memory_etag(&engine.get(&access.scope, id).await?)) {
+        return Err(precondition_failed(&format!("experience `{id}`")));
+    }
     Ok(JsonResponse::ok(engine.edit_experience(&access.scope, id, &edit).await?))
 }
 

@@ -99,6 +99,7 @@ fn parameter_schema(path: &str, parameter: &Value) -> Option<Value> {
     let is_trajectory = path.starts_with("/v1/trajectories");
     Some(match parameter["name"].as_str()? {
         "limit" if path == "/v1/map" => positive_up_to(10_000),
+        "limit" if path == "/v1/injections" => positive_up_to(100),
         "limit" if is_trajectory => positive_up_to(200),
         "after" if is_trajectory => json!({ "type": "string" }),
         "budget" if is_trajectory => {

@@ -9,7 +9,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::{Admin, ApiResult, App, JsonBody, JsonResponse, PathParam, QueryParams, Reader};
+use crate::{
+    Admin, ApiResult, App, JsonBody, JsonResponse, PathParam, QueryParams, Reader,
+    body::OptionalJsonBody,
+};
 
 pub(super) fn routes() -> Router<App> {
     Router::new()
@@ -19,6 +22,7 @@ pub(super) fn routes() -> Router<App> {
         .route("/v1/proposals/{id}/approve", post(approve))
         .route("/v1/proposals/{id}/reject", post(reject))
         .route("/v1/proposals/{id}/rollback", post(rollback))
+        .route("/v1/proposals/{id}/reopen", post(reopen))
 }
 
 /// Options of a reflection.
@@ -66,17 +70,27 @@ pub(super) async fn show(
     Ok(JsonResponse::ok(access.engine().proposal(&access.scope, name.parse()?).await?))
 }
 
-/// Approve a proposal and apply its change; for the owner only
+/// Approval of a proposal.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ProposalApprovalBody {
+    /// Text in the place of the proposed one: a line of an identity file, or a whole skill or workflow.
+    text: Option<String>,
+}
+
+/// Approve a proposal and apply its change, with another text if the body has one; for the owner only
 #[utoipa::path(
-    post, path = "/v1/proposals/{id}/approve", tag = "proposals",
+    post, path = "/v1/proposals/{id}/approve", tag = "proposals", request_body = ProposalApprovalBody,
     params(("id" = String, Path, description = "Full id of the proposal")),
     responses((status = 200, description = "The approved proposal", body = ProposalView)),
 )]
 pub(super) async fn approve(
     Admin(access): Admin,
     PathParam(name): PathParam,
+    OptionalJsonBody(body): OptionalJsonBody<ProposalApprovalBody>,
 ) -> ApiResult<ProposalView> {
-    Ok(JsonResponse::ok(access.engine().approve_proposal(&access.scope, name.parse()?).await?))
+    let (engine, id) = (access.engine(), name.parse()?);
+    Ok(JsonResponse::ok(engine.approve_proposal_as(&access.scope, id, body.text).await?))
 }
 
 /// Reject a proposal for good; for the owner only
@@ -103,4 +117,17 @@ pub(super) async fn rollback(
     PathParam(name): PathParam,
 ) -> ApiResult<ProposalView> {
     Ok(JsonResponse::ok(access.engine().roll_back_proposal(&access.scope, name.parse()?).await?))
+}
+
+/// Take back the decision on a proposal, so that it waits again as it was proposed; for the owner only
+#[utoipa::path(
+    post, path = "/v1/proposals/{id}/reopen", tag = "proposals",
+    params(("id" = String, Path, description = "Full id of the proposal")),
+    responses((status = 200, description = "The open proposal", body = ProposalView)),
+)]
+pub(super) async fn reopen(
+    Admin(access): Admin,
+    PathParam(name): PathParam,
+) -> ApiResult<ProposalView> {
+    Ok(JsonResponse::ok(access.engine().reopen_proposal(&access.scope, name.parse()?).await?))
 }

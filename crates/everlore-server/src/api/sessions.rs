@@ -6,19 +6,24 @@ use axum::{
 };
 use everlore::{
     MemoryId,
-    engine::{AnswerUsage, PastPrompt},
+    engine::{AnswerUsage, LoggedPrompt, PastPrompt},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::{ApiResult, App, JsonBody, JsonResponse, PathParam, Reader, Writer};
+use crate::{ApiResult, App, JsonBody, JsonResponse, PathParam, QueryParams, Reader, Writer};
+
+/// Prompts in a list by default, and at most.
+const DEFAULT_PROMPTS: usize = 20;
+const MAX_PROMPTS: usize = 100;
 
 pub(super) fn routes() -> Router<App> {
     Router::new()
         .route("/v1/sessions/{session}/end", post(end))
         .route("/v1/sessions/{session}/answered", post(answered))
         .route("/v1/sessions/{session}/injections", get(injections))
+        .route("/v1/injections", get(newest))
 }
 
 /// End a session: write its summary into the daily log; repeating this changes nothing
@@ -98,4 +103,27 @@ pub(super) async fn injections(
     let memories = engine.injected_memories(&access.scope, &session).await?;
     let prompts = engine.past_prompts(&access.scope, &session).await?;
     Ok(JsonResponse::ok(InjectedMemories { memories, prompts }))
+}
+
+/// Newest prompts of all sessions.
+#[derive(Serialize, ToSchema)]
+pub(super) struct NewestPrompts {
+    /// Prompts that contained memories, newest first.
+    prompts: Vec<LoggedPrompt>,
+}
+
+/// List the newest prompts of all sessions, with the number of memories that each contained and the answer used
+#[utoipa::path(
+    get, path = "/v1/injections", tag = "sessions",
+    params(("limit" = Option<usize>, Query, description = "Largest number of prompts; 20 by default, at most 100")),
+    responses((status = 200, description = "The prompts", body = NewestPrompts)),
+)]
+pub(super) async fn newest(
+    Reader(access): Reader,
+    mut params: QueryParams,
+) -> ApiResult<NewestPrompts> {
+    let limit = params.in_range("limit", 1..=MAX_PROMPTS)?.unwrap_or(DEFAULT_PROMPTS);
+    params.finish()?;
+    let prompts = access.engine().newest_prompts(&access.scope, limit).await?;
+    Ok(JsonResponse::ok(NewestPrompts { prompts }))
 }

@@ -60,9 +60,9 @@ pub use health::{
     StoreHealth,
 };
 pub use lifecycle::{
-    Allowance, AnswerUsage, CleanupReport, ExtractionPreview, LedgerReport, PastPrompt,
-    PastPromptMemory, TouchedMemory, UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest,
-    UsageStats,
+    Allowance, AnswerUsage, CleanupReport, ExtractionPreview, LedgerReport, LoggedPrompt,
+    PastPrompt, PastPromptMemory, TouchedMemory, UpkeepJob, UpkeepJobReport, UpkeepReport,
+    UpkeepRequest, UsageStats,
 };
 pub use model_calls::{EmbeddedText, EmbeddingProviderView, TextSize};
 pub use prompt::PromptRequest;

@@ -206,7 +206,8 @@ impl MemoryEdit {
         check_tag_count(self.tags.as_deref().unwrap_or_default())
     }
 
-    fn apply_to(&self, memory: &mut Memory) -> Result<()> {
+    /// Makes the edit. Fails if it is invalid, or based on another version.
+    pub(crate) fn apply_to(&self, memory: &mut Memory) -> Result<()> {
         if !self.expected_versions.is_empty() && !self.expected_versions.contains(&memory.version) {
             return Err(Error::Conflict { what: format!("memory `{}`", memory.id) });
         }

@@ -115,6 +115,8 @@ pub struct RecallRequest {
     /// Set if the hits are told to a model: turns that tell nothing, and turns whose memory is a hit as well, then leave
     /// their places to others.
     pub for_prompt: bool,
+    /// Set to keep turns beside the memories that tell them, to explain an answer.
+    pub keeps_told_turns: bool,
     /// Set if the conversation is known to have had an earlier message, for the setting
     /// `memory.inject.first_round_empty`; otherwise the stored turns of the session tell.
     pub is_later_round: bool,
@@ -135,6 +137,7 @@ impl RecallRequest {
             min_probability: 0.0,
             visible: None,
             for_prompt: false,
+            keeps_told_turns: false,
             is_later_round: false,
         }
     }

@@ -46,6 +46,9 @@ pub trait CaptureQueue: Send + Sync {
     /// Removes quarantined drafts and returns how many there were. A draft that is stored as a memory leaves the
     /// quarantine by that write.
     async fn drop_quarantined(&self, scope: &Scope, ids: &[MemoryId]) -> Result<usize>;
+
+    /// Puts a draft back that was dropped or stored before; it takes the place of one with the same text.
+    async fn put_back(&self, scope: &Scope, draft: &QuarantinedDraft) -> Result<()>;
 }
 
 /// Turns before the unread ones that are returned with them: an answer needs its question.

@@ -27,6 +27,9 @@ pub trait UsageLog: Send + Sync {
         lines: UsageLines,
     ) -> Result<Vec<UsageRecord>>;
 
+    /// Returns the newest lines of all conversations, newest first.
+    async fn newest(&self, scope: &Scope, limit: usize) -> Result<Vec<UsageRecord>>;
+
     /// Stores the verdicts on lines: `true` if the answer used the memory.
     async fn set_used(&self, scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()>;
 

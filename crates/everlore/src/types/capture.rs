@@ -32,6 +32,12 @@ pub struct QuarantineLimits {
     pub keep_since: Timestamp,
 }
 
+impl QuarantineLimits {
+    /// Limits that keep every draft.
+    pub(crate) const NONE: Self =
+        Self { max_drafts: usize::MAX >> 1, keep_since: Timestamp::UNIX_EPOCH };
+}
+
 /// Draft that the gate rejected or wants reviewed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct QuarantinedDraft {

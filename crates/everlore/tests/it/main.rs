@@ -69,6 +69,7 @@ mod layers;
 mod lifecycle;
 mod growth;
 mod growth_undo;
+mod decisions;
 mod poisoning;
 mod interfaces;
 mod linear;

@@ -127,6 +127,7 @@ counted!(queue: CaptureQueue {
     fn pending(scope: Option<&Scope>) -> Result<Vec<PendingSession>>;
     fn quarantined(scope: &Scope) -> Result<Vec<QuarantinedDraft>>;
     fn drop_quarantined(scope: &Scope, ids: &[MemoryId]) -> Result<usize>;
+    fn put_back(scope: &Scope, draft: &QuarantinedDraft) -> Result<()>;
 });
 
 counted!(uris: UriIndex {
@@ -147,6 +148,7 @@ counted!(usage: UsageLog {
     fn record(scope: &Scope, prompt: Injection) -> Result<()>;
     fn injected(scope: &Scope, session: &str) -> Result<Vec<(MemoryId, Vec<u8>)>>;
     fn of_session(scope: &Scope, session: &str, lines: UsageLines) -> Result<Vec<UsageRecord>>;
+    fn newest(scope: &Scope, limit: usize) -> Result<Vec<UsageRecord>>;
     fn set_used(scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()>;
     fn awaiting_weight_update(scope: &Scope) -> Result<Vec<UsageRecord>>;
     fn mark_weights_updated(scope: &Scope, lines: Vec<u64>) -> Result<()>;

@@ -1,11 +1,14 @@
 //! Tests of `why_not`: every reason that keeps a memory out of an answer is named.
 
 use everlore::{
-    Engine, Error, MemoryId, RecallRequest, RememberRequest, Scope, Status, engine::WhyNot,
-    store::MemoryFilter,
+    Engine, Error, MemoryId, RecallRequest, RememberRequest, Scope, Status,
+    engine::WhyNot,
+    store::{MemoryFilter, Store as _},
 };
 
-use crate::support::{days_ago, id, noon, ram, remember_all, say, scope};
+use crate::support::{
+    add, days_ago, engine_on, id, memory, noon, ram, remember_all, say, scope, spoken, write,
+};
 
 async fn remember_tea(engine: &Engine, owner: &Scope) -> MemoryId {
     let tagged = RememberRequest {
@@ -100,5 +103,47 @@ async fn a_memory_of_someone_else_is_not_found() {
     for (owner, id) in [(scope("ben"), told), (owner, id(9))] {
         let why = engine.why_not(&engine.recall_request(&owner, "tea"), id).await;
         assert!(matches!(why, Err(Error::NotFound { .. })), "{why:?}");
+    }
+}
+
+/// A memory takes the place of its turn only where it is told itself.
+#[tokio::test]
+async fn a_turn_is_said_to_be_told_by_a_memory_only_if_that_memory_is_told() {
+    let filler = |word: &str| format!("{} ", word.repeat(3)).repeat(150);
+    for (said, kept, other, query) in [
+        (
+            "Peanuts make my throat swell.",
+            "The user keeps away from peanuts.",
+            "plain words ",
+            "peanuts",
+        ),
+        ("花生会让我的喉咙肿起来。", "用户不吃花生。", "别的话题，", "花生"),
+    ] {
+        for is_long in [true, false] {
+            let (store, owner) =
+                (std::sync::Arc::new(everlore::store::RamStore::default()), scope("ann"));
+            let engine = engine_on(store.clone());
+            let turn = spoken(&owner, 1, "s", said);
+            let text = if is_long { format!("{kept} {}", filler(other)) } else { kept.to_owned() };
+            let mut drawn = memory(&owner, 2, &text);
+            drawn.source.turns = vec![turn.id];
+            store.apply(write(&owner, vec![add(&turn), add(&drawn)])).await.unwrap();
+            let request = engine.context_request(&owner, query);
+            let block = engine.context(&request, 4_000).await.unwrap();
+            let told: Vec<MemoryId> = block.entries.iter().map(|entry| entry.id).collect();
+            for id in [turn.id, drawn.id] {
+                let why = engine.why_not_in_block(&request, 4_000, id).await.unwrap();
+                match &why {
+                    WhyNot::Told { .. } => assert!(told.contains(&id), "{query} {is_long}"),
+                    WhyNot::ToldByMemory { memory } => {
+                        assert!(!told.contains(&id) && told.contains(memory), "{query} {is_long}");
+                    }
+                    WhyNot::Floor { .. } | WhyNot::Gate { .. } => {
+                        assert!(!told.contains(&id), "{query} {is_long}");
+                    }
+                    other => panic!("{query} {is_long}: {other:?}"),
+                }
+            }
+        }
     }
 }

@@ -139,4 +139,6 @@ export const shared = {
   "check.fresh": "Still holds",
   "check.stale": "No longer holds",
   "check.unverifiable": "Could not be verified",
+  "key.used": "Key {name}: {role}",
+  "key.read_only": "This key may only read. What would change something is off; sign in with another key to write.",
 };

@@ -49,7 +49,7 @@ export const shared: Record<keyof typeof sharedEn, string> = {
   "kind.knowledge": "知识",
   "kind.experience": "经验",
   "kind.session": "摘要",
-  "kind.turn": "对话",
+  "kind.turn": "消息",
   "kind.schedule": "日程",
   "kind.suggestion": "建议",
   "kind.trajectory": "轨迹",
@@ -141,4 +141,6 @@ export const shared: Record<keyof typeof sharedEn, string> = {
   "check.fresh": "仍然成立",
   "check.stale": "不再成立",
   "check.unverifiable": "无法核实",
+  "key.used": "密钥 {name}：{role}",
+  "key.read_only": "此密钥只能读取，会改动内容的操作已停用；要写入请换用其他密钥登录。",
 };

@@ -158,8 +158,13 @@ fn agents_are_listed_and_settings_hide_their_secrets() {
         let path = format!("/v1/memories?agent={agent}&user={user}");
         server.request("POST", &path, Some(json!({ "content": "喜欢茶" }))).json(201);
     }
+    let turn = json!({ "text": "今天喝什么茶？", "session": "s" });
+    server.request("POST", "/v1/turns?agent=helper&user=wang", Some(turn)).json(201);
     let agents = server.request("GET", "/v1/agents", None).json(200);
-    let users = json!([{ "user": "li", "memories": 1 }, { "user": "wang", "memories": 1 }]);
+    let users = json!([
+        { "user": "li", "memories": 1, "turns": 0 },
+        { "user": "wang", "memories": 1, "turns": 1 },
+    ]);
     let helper = |users: &serde_json::Value| json!({ "agent": "helper", "users": users, "enabled": true, "own_settings": false });
     assert_eq!(agents["agents"][0], helper(&users));
     assert_eq!(agents["agents"][1]["agent"], "助手");

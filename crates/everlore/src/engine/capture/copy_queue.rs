@@ -16,10 +16,6 @@ const LEASE: Duration = Duration::from_secs(60);
 /// Name of the reader, which no other process has.
 const OWNER: &str = "store copy";
 
-/// Limits that keep every draft.
-const ALL_DRAFTS: QuarantineLimits =
-    QuarantineLimits { max_drafts: usize::MAX >> 1, keep_since: Timestamp::UNIX_EPOCH };
-
 impl Engine {
     /// Marks the turns of a copied scope as read in `to` where they are read here, with their quarantined drafts.
     pub async fn copy_queue(&self, to: &Self, scope: &Scope) -> Result<()> {
@@ -86,7 +82,7 @@ async fn mark_read(
         from: position.from,
         to: position.to,
         quarantined: own.collect(),
-        limits: ALL_DRAFTS,
+        limits: QuarantineLimits::NONE,
     };
     let write = WriteBatch {
         checkpoint: Some(checkpoint),

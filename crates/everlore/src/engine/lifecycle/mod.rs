@@ -29,7 +29,7 @@ use tokio::task::JoinHandle;
 
 pub(super) use first_round::SeenSessions;
 pub use ledger::{Allowance, ExtractionPreview, LedgerReport};
-pub use past_prompts::{PastPrompt, PastPromptMemory};
+pub use past_prompts::{LoggedPrompt, PastPrompt, PastPromptMemory};
 pub(super) use upkeep::{STATEMENT_KINDS, UPKEEP_JOB};
 pub use upkeep_report::{TouchedMemory, UpkeepJob, UpkeepJobReport, UpkeepReport, UpkeepRequest};
 pub use usage::{AnswerUsage, UsageStats};

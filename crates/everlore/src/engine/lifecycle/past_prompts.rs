@@ -14,6 +14,9 @@ use crate::{
 /// Most turns of a session that are compared with its prompts: those of a year of work.
 const MAX_TURNS: usize = 20_000;
 
+/// Lines of the usage log that are read for each prompt: more than a prompt has memories.
+const MAX_PROMPT_LINES: usize = 40;
+
 /// Memories of one prompt of a session, as the usage log keeps them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -44,6 +47,40 @@ pub struct PastPromptMemory {
     pub used: Option<bool>,
 }
 
+/// Prompt of any session, by the number of memories that it contained.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct LoggedPrompt {
+    /// Session.
+    pub session: String,
+    /// Number of the prompt within its session, counted from 1.
+    pub number: u32,
+    /// Time at which it was built.
+    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
+    pub at: Timestamp,
+    /// Memories in it.
+    pub told: u32,
+    /// Memories that were compared with the answer.
+    pub judged: u32,
+    /// Memories that the answer used.
+    pub used: u32,
+}
+
+impl LoggedPrompt {
+    fn new(line: &UsageRecord) -> Self {
+        let (session, number, at) = (line.session.clone(), line.turn, line.at);
+        Self { session, number, at, told: 0, judged: 0, used: 0 }
+    }
+
+    fn count(&mut self, line: &UsageRecord) {
+        if line.injected.shown != InjectedTier::HeldOut {
+            self.told += 1;
+            self.judged += u32::from(line.used.is_some());
+            self.used += u32::from(line.used == Some(true));
+        }
+    }
+}
+
 impl Engine {
     /// Returns the prompts of a session that contained memories, oldest first. Texts of prompts are not kept: what a
     /// memory says now may differ from what it said then. Fails if the store fails.
@@ -56,6 +93,26 @@ impl Engine {
         }
         let turns = self.turns_by_text(scope, session).await?;
         Ok(group_by_prompt(lines, &turns))
+    }
+
+    /// Returns the newest prompts of all sessions that contained memories, newest first. Fails if the store fails.
+    pub async fn newest_prompts(&self, scope: &Scope, limit: usize) -> Result<Vec<LoggedPrompt>> {
+        self.flush_usage().await;
+        let lines = limit.saturating_mul(MAX_PROMPT_LINES);
+        let mut prompts: Vec<LoggedPrompt> = Vec::new();
+        for line in self.store.usage().newest(scope, lines).await? {
+            let is_same = |it: &LoggedPrompt| it.session == line.session && it.number == line.turn;
+            let at = match prompts.iter().position(is_same) {
+                Some(at) => at,
+                None if prompts.len() == limit => continue,
+                None => {
+                    prompts.push(LoggedPrompt::new(&line));
+                    prompts.len() - 1
+                }
+            };
+            prompts[at].count(&line);
+        }
+        Ok(prompts)
     }
 
     /// Returns the times and ids of what users said in a session, by the digest of the text.
@@ -142,6 +199,12 @@ mod tests {
             assert_eq!(turn.content, message);
             assert!(!prompt.memories.is_empty());
         }
+        let newest = engine.newest_prompts(&scope, 9).await.unwrap();
+        let told: Vec<_> = newest.iter().map(|it| (&*it.session, it.number, it.judged)).collect();
+        assert_eq!(told, [("s", 2, 0), ("s", 1, 0)]);
+        assert_eq!(newest[1].told as usize, prompts[0].memories.len());
+        assert_eq!(engine.newest_prompts(&scope, 1).await.unwrap(), newest[..1]);
+        assert_eq!(engine.newest_prompts(&other, 9).await.unwrap(), []);
         assert_eq!(engine.past_prompts(&other, "s").await.unwrap(), []);
         assert_eq!(engine.past_prompts(&scope, "t").await.unwrap(), []);
     }

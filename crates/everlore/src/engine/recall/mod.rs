@@ -191,7 +191,9 @@ impl Engine {
     ) -> Result<WhyNot> {
         let why_not = self.why_not(request, id).await?;
         let block = self.context(request, budget).await?;
-        Ok(why_not.in_block(&block, budget))
+        let settings = self.settings(request.scope.agent());
+        let is_enabled = is_injection_enabled(&settings, &request.query, &self.now());
+        Ok(why_not.in_block(&block, budget, is_enabled))
     }
 }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::topic::Topic;
 use crate::{
+    error::{Error, Result},
     files::{front_matter::FrontMatter, layers::Layer},
     growth::{
         patterns::WorkflowStep,
@@ -165,7 +166,7 @@ pub(crate) enum MemoryAction {
 }
 
 /// Trace of an approved change, by which it is taken back.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct AppliedProposal {
     /// Number of the revision of the identity file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -176,9 +177,47 @@ pub(crate) struct AppliedProposal {
     /// Skill or workflow that it made or changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill: Option<MemoryId>,
+    /// Text that was proposed, if the owner approved another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposed: Option<String>,
 }
 
 impl Proposal {
+    /// Puts another text in the place of the proposed one and returns that. Fails if the change has no text, or if the text
+    /// of a line is empty or has several.
+    pub(crate) fn replace_text(&mut self, text: String) -> Result<String> {
+        match &mut self.change {
+            ProposedChange::Layer(edit) => {
+                let line = text.trim();
+                if line.is_empty() || line.contains(['\n', '\r']) {
+                    return Err(Error::invalid(
+                        "the text of the proposal must be one line",
+                        "approve it as it is, and edit the file for more",
+                    ));
+                }
+                Ok(std::mem::replace(&mut edit.new, line.to_owned()))
+            }
+            ProposedChange::Skill(proposed) => Ok(std::mem::replace(&mut proposed.text, text)),
+            ProposedChange::Memories { .. } => Err(Error::invalid(
+                "this proposal has no text",
+                "approve it as it is, or edit the memories",
+            )),
+        }
+    }
+
+    /// Makes it a proposal without a decision, with the text that was proposed.
+    pub(crate) fn forget_decision(&mut self) {
+        self.decided_at = None;
+        let proposed = self.applied.take().and_then(|applied| applied.proposed);
+        if let Some(text) = proposed {
+            match &mut self.change {
+                ProposedChange::Layer(edit) => edit.new = text,
+                ProposedChange::Skill(skill) => skill.text = text,
+                ProposedChange::Memories { .. } => {}
+            }
+        }
+    }
+
     /// Returns the proposal that a memory keeps, if it keeps one.
     pub(crate) fn of(memory: &Memory) -> Option<Self> {
         serde_json::from_value(memory.metadata.get(PROPOSAL_KEY)?.clone()).ok()

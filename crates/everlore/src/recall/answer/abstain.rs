@@ -37,7 +37,7 @@ pub(crate) fn abstain(
     set_probabilities(&mut hits, fusion.corpus.num_docs());
     let estimate = estimate_confidence(intent, &hits, features, coefficients);
     let mut hits = drop_weak(hits, &estimate, request);
-    if request.for_prompt && !intent.asks_period {
+    if request.for_prompt && !request.keeps_told_turns && !intent.asks_period {
         source_turns::arrange_for_prompt(&mut hits, intent);
     }
     if !(intent.asks_period && request.whole_period) {

@@ -20,7 +20,6 @@ use crate::{
             repeated_questions::{is_echo, why_uninformative},
             rerank,
             source_turns::teller_of,
-            time_order,
             turn_content::UninformativeTurn,
             visible_context::already_visible,
         },
@@ -151,23 +150,29 @@ impl WhyNot {
         }
     }
 
-    /// Replaces `Returned` by the fate of the hit in a block; any other reason holds for the block as well.
+    /// Replaces `Returned` by the fate of the hit in a block; any other reason holds for the block as well. `is_enabled` tells
+    /// that the settings allow memories for the message.
     #[must_use]
-    pub(crate) fn in_block(self, block: &MemoryBlock, budget: usize) -> Self {
-        let Self::Returned { hit, .. } = self else { return self };
+    pub(crate) fn in_block(self, block: &MemoryBlock, budget: usize, is_enabled: bool) -> Self {
+        let Self::Returned { hit, rank } = self else { return self };
         let id = hit.memory.id;
         match block.entries.iter().find(|entry| entry.id == id) {
             Some(entry) => Self::Told { tier: entry.tier, hit },
             None if block.left_out.contains(&id) => {
                 Self::Budget { budget, tokens: block.tokens, hit }
             }
-            None => Self::Settings { hit },
+            None if !is_enabled => Self::Settings { hit },
+            // Cures of the failure that the message tells took its place.
+            None => {
+                let lowest = block.entries.last().map_or(1.0, |entry| entry.score);
+                Self::Rank { rank, limit: block.entries.len(), lowest, hit }
+            }
         }
     }
 }
 
-/// Explains what kept a memory out of the answer, or that nothing did: runs the recall again without limits and looks
-/// for the memory at every step.
+/// Explains what kept a memory out of the answer, or that nothing did: looks for it in the answer itself, and then at every
+/// step of a recall without limits.
 pub(crate) async fn why_not(
     deps: RecallDeps<'_>,
     request: &RecallRequest,
@@ -181,18 +186,22 @@ pub(crate) async fn why_not(
     if is_visible(deps, request, &memory).await? {
         return Ok(WhyNot::Seen);
     }
+    let answer = recall(deps, request).await?;
+    if let Some(index) = answer.hits.iter().position(|hit| hit.memory.id == id) {
+        return Ok(WhyNot::Returned { rank: index + 1, hit: Box::new(answer.hits[index].clone()) });
+    }
     let found = recall_everything(deps, request).await?;
     let Some(index) = found.hits.iter().position(|hit| hit.memory.id == id) else {
         return Ok(explain_no_match(&memory, &found, request.for_prompt));
     };
-    if found.confidence < request.min_confidence {
+    if answer.confidence < request.min_confidence {
         return Ok(WhyNot::Gate {
-            confidence: found.confidence,
+            confidence: answer.confidence,
             min_confidence: request.min_confidence,
-            judgement: Box::new(found.judgement),
+            judgement: Box::new(answer.judgement),
         });
     }
-    Ok(explain_rank(request, &found, index))
+    Ok(explain_rank(request, &found, index, &answer))
 }
 
 async fn is_visible(
@@ -214,6 +223,7 @@ async fn recall_everything(deps: RecallDeps<'_>, request: &RecallRequest) -> Res
         min_score: 0.0,
         min_confidence: 0.0,
         min_probability: 0.0,
+        keeps_told_turns: true,
         ..request.clone()
     };
     recall(RecallDeps { config: &config, ..deps }, &everything).await
@@ -232,14 +242,11 @@ fn explain_no_match(memory: &Memory, found: &Recall, for_prompt: bool) -> WhyNot
     if let Some(hit) = echoed {
         return WhyNot::Echo { of: hit.memory.id };
     }
-    if let Some(hit) = teller_of(memory, &found.hits, &found.intent).filter(|_| for_prompt) {
-        return WhyNot::ToldByMemory { memory: hit.memory.id };
-    }
     let query_terms = found.intent.terms.iter().map(|term| term.text.clone()).collect();
     WhyNot::NoTerm { query_terms, memory_terms: first_terms(memory) }
 }
 
-fn explain_rank(request: &RecallRequest, found: &Recall, index: usize) -> WhyNot {
+fn explain_rank(request: &RecallRequest, found: &Recall, index: usize, answer: &Recall) -> WhyNot {
     let hits = &found.hits;
     let hit = Box::new(hits[index].clone());
     if hit.score < request.min_score {
@@ -250,12 +257,13 @@ fn explain_rank(request: &RecallRequest, found: &Recall, index: usize) -> WhyNot
     if !is_whole && !is_likely(hits, index, request) {
         return WhyNot::Floor { floor: request.min_probability, hit };
     }
-    if !time_order::is_within_limit(&found.intent, request, hits.len(), index) {
-        let last = request.limit.checked_sub(1);
-        let lowest = last.and_then(|last| hits.get(last)).map_or(1.0, |hit| hit.score);
-        return WhyNot::Rank { rank: index + 1, limit: request.limit, lowest, hit };
+    // Only a memory that is in the answer tells anything.
+    let teller = teller_of(&hit.memory, &answer.hits, &found.intent);
+    if let Some(teller) = teller.filter(|_| request.for_prompt && !found.intent.asks_period) {
+        return WhyNot::ToldByMemory { memory: teller.memory.id };
     }
-    WhyNot::Returned { rank: index + 1, hit }
+    let lowest = answer.hits.last().map_or(1.0, |hit| hit.score);
+    WhyNot::Rank { rank: index + 1, limit: request.limit, lowest, hit }
 }
 
 /// Returns the first part of the filter that the memory does not pass.

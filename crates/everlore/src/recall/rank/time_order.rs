@@ -1,7 +1,7 @@
 //! Time order: sorts and samples the memories of a period, which is shown from its first to its last memory.
 
 use super::fuse::RecallCandidate;
-use crate::recall::{Hit, Intent, RecallRequest};
+use crate::recall::{Hit, RecallRequest};
 
 /// Sorts the hits of a period by time.
 pub(super) fn sort_by_time(hits: &mut [Hit]) {
@@ -17,19 +17,6 @@ pub(super) fn sample_evenly(candidates: &mut Vec<RecallCandidate>, request: &Rec
     let sampled = evenly_spaced(candidates.len(), request.limit);
     let mut index = 0..;
     candidates.retain(|_| index.next().is_some_and(|index| sampled.binary_search(&index).is_ok()));
-}
-
-/// Returns `true` if the limit of the request admits the hit at `index` of `count`.
-pub(crate) fn is_within_limit(
-    intent: &Intent,
-    request: &RecallRequest,
-    count: usize,
-    index: usize,
-) -> bool {
-    if !intent.asks_period {
-        return index < request.limit;
-    }
-    request.whole_period || evenly_spaced(count, request.limit).contains(&index)
 }
 
 /// Returns at most `limit` of `count` indexes, spread evenly from the first to the last: of a long conversation, all

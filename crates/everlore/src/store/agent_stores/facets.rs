@@ -76,6 +76,7 @@ routed_facet! { usage: UsageLog
     fn record(scope, prompt: Injection) -> ();
     fn injected(scope, session: &str) -> Vec<(MemoryId, Vec<u8>)>;
     fn of_session(scope, session: &str, lines: UsageLines) -> Vec<UsageRecord>;
+    fn newest(scope, limit: usize) -> Vec<UsageRecord>;
     fn set_used(scope, verdicts: Vec<(u64, bool)>) -> ();
     fn awaiting_weight_update(scope) -> Vec<UsageRecord>;
     fn mark_weights_updated(scope, lines: Vec<u64>) -> ();

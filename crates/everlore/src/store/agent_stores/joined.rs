@@ -176,6 +176,7 @@ routed_facet! { queue: CaptureQueue
     fn mark_ended(scope, session: &str, now: Timestamp) -> bool;
     fn quarantined(scope) -> Vec<QuarantinedDraft>;
     fn drop_quarantined(scope, ids: &[MemoryId]) -> usize;
+    fn put_back(scope, draft: &QuarantinedDraft) -> ();
     joined {
         async fn claim(&self, claim: &ClaimRequest) -> Result<Option<SessionLease>> {
             if let Some(scope) = &claim.scope {

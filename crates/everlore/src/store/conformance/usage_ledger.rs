@@ -70,6 +70,11 @@ pub(crate) async fn what_prompts_were_given_is_kept_until_it_is_answered(store: 
     assert_eq!(log.of_session(&scope, "s1", UsageLines::All).await.unwrap(), open);
     assert_eq!(log.of_session(&other, "s1", UsageLines::All).await.unwrap(), []);
 
+    let newest = log.newest(&scope, 2).await.unwrap();
+    let newest: Vec<_> = newest.iter().map(|line| (line.seq, &*line.session)).collect();
+    assert_eq!(newest, [(4, "会话"), (3, "s1")]);
+    assert_eq!(log.newest(&other, 2).await.unwrap(), []);
+
     log.set_used(&scope, vec![(1, true), (2, false)]).await.unwrap();
     let all = log.of_session(&scope, "s1", UsageLines::All).await.unwrap();
     let verdicts: Vec<_> = all.iter().map(|line| (line.seq, line.used)).collect();

@@ -193,6 +193,13 @@ impl CaptureQueue for RamStore {
         data.quarantined.retain(|draft| !ids.contains(&draft.id()));
         Ok(before - data.quarantined.len())
     }
+
+    async fn put_back(&self, scope: &Scope, draft: &QuarantinedDraft) -> Result<()> {
+        let mut scopes = self.lock_scopes();
+        let data = scopes.entry(scope.clone()).or_default();
+        data.quarantine(std::slice::from_ref(draft), QuarantineLimits::NONE);
+        Ok(())
+    }
 }
 
 fn all_pending<'a>(

@@ -109,6 +109,14 @@ impl UsageLog for RamStore {
         Ok(own.map(|(line, _)| line.clone()).collect())
     }
 
+    async fn newest(&self, scope: &Scope, limit: usize) -> Result<Vec<UsageRecord>> {
+        let data = self.lock_usage_ledger();
+        let mut lines: Vec<_> = data.records(scope).map(|(line, _)| line.clone()).collect();
+        lines.reverse();
+        lines.truncate(limit);
+        Ok(lines)
+    }
+
     async fn set_used(&self, scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()> {
         let verdicts: BTreeMap<_, _> = verdicts.into_iter().collect();
         for (line, _) in self.lock_usage_ledger().usage.entry(scope.clone()).or_default() {

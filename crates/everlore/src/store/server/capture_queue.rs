@@ -8,11 +8,12 @@ use super::{
     quarantine, rows,
     rows::TurnQuery,
     scope_row::{self, ScopeKey},
-    sql::{SqlRow, SqlValue, Statement, list, sql},
+    sql::{OnConflict, SqlRow, SqlValue, Statement, insert, list, sql, sql_row},
+    tables::DRAFTS,
     transaction::RetryRule,
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     store::{
         CaptureFailure, CaptureQueue, ClaimRequest, DocAddress, PendingSession, SessionLease,
         UnreadTurns, capture_queue::CONTEXT_TURNS, row::timestamp,
@@ -93,6 +94,17 @@ impl CaptureQueue for ServerStore {
         let drop = vec![sql!(text, ScopeKey::of(scope), list(ids.iter().copied()))];
         let dropped = self.db.write(RetryRule::Unchanged, drop).await?;
         Ok(dropped.iter().sum::<u64>() as usize)
+    }
+
+    async fn put_back(&self, scope: &Scope, draft: &QuarantinedDraft) -> Result<()> {
+        let (key, digest) = (ScopeKey::of(scope), draft.memory.fingerprint());
+        let body = serde_json::to_string(draft).map_err(Error::store)?;
+        let row = sql_row![key, draft.id(), draft.at, draft.verdict as u8, digest, body];
+        let put = vec![
+            sql!("DELETE FROM drafts WHERE scope = ? AND digest = ?", key, digest),
+            insert(&DRAFTS, vec![row], OnConflict::Fail),
+        ];
+        self.db.write(RetryRule::Idempotent, put).await.map(std::mem::drop)
     }
 }
 

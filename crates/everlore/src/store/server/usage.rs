@@ -46,10 +46,14 @@ impl UsageLog for ServerStore {
         lines: UsageLines,
     ) -> Result<Vec<UsageRecord>> {
         let condition = match lines {
-            UsageLines::All => "AND session = ?",
-            UsageLines::Unanswered => "AND session = ? AND was_used IS NULL",
+            UsageLines::All => "AND session = ? ORDER BY seq",
+            UsageLines::Unanswered => "AND session = ? AND was_used IS NULL ORDER BY seq",
         };
         self.usage_records(scope, condition, vec![session.into()]).await
+    }
+
+    async fn newest(&self, scope: &Scope, limit: usize) -> Result<Vec<UsageRecord>> {
+        self.usage_records(scope, "ORDER BY seq DESC LIMIT ?", vec![limit.into()]).await
     }
 
     async fn set_used(&self, scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()> {
@@ -62,7 +66,7 @@ impl UsageLog for ServerStore {
     }
 
     async fn awaiting_weight_update(&self, scope: &Scope) -> Result<Vec<UsageRecord>> {
-        let condition = "AND was_used IS NOT NULL AND is_weighed = 0";
+        let condition = "AND was_used IS NOT NULL AND is_weighed = 0 ORDER BY seq";
         self.usage_records(scope, condition, Vec::new()).await
     }
 
@@ -103,7 +107,7 @@ impl ServerStore {
     ) -> Result<Vec<UsageRecord>> {
         let text = format!(
             "SELECT seq, session, turn, query_digest, at, memory, shown, query_terms, sketch, was_used \
-             FROM usage_log WHERE scope = ? {condition} ORDER BY seq"
+             FROM usage_log WHERE scope = ? {condition}"
         );
         let params = std::iter::once(ScopeKey::of(scope).into()).chain(params).collect();
         let found = self.db.read_one(Statement::Plain { text: text.into(), params }).await?;

@@ -8,7 +8,7 @@ use crate::{
     store::{
         CaptureFailure, CaptureQueue, ClaimRequest, PendingSession, SessionLease, UnreadTurns,
     },
-    types::{MemoryId, QuarantinedDraft, Scope, Timestamp},
+    types::{MemoryId, QuarantineLimits, QuarantinedDraft, Scope, Timestamp},
 };
 
 #[async_trait]
@@ -55,5 +55,10 @@ impl CaptureQueue for SqliteStore {
     async fn drop_quarantined(&self, scope: &Scope, ids: &[MemoryId]) -> Result<usize> {
         let ids = ids.to_vec();
         self.write(scope, move |db| quarantine::remove(db, &ids)).await
+    }
+
+    async fn put_back(&self, scope: &Scope, draft: &QuarantinedDraft) -> Result<()> {
+        let draft = [draft.clone()];
+        self.write(scope, move |db| quarantine::put(db, &draft, QuarantineLimits::NONE)).await
     }
 }

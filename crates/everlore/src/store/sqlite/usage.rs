@@ -12,6 +12,9 @@ use crate::{
     types::{ChangeOp, Fingerprint, MemoryId, Scope, Timestamp},
 };
 
+/// Columns of a line, in the order of [`read_record`].
+const COLUMNS: &str = "seq, session, turn, query, at, memory, shown, asked, sketch, used";
+
 /// Number of [`InjectedTier::HeldOut`] in the column `shown`.
 const HELD_OUT: u8 = InjectedTier::HeldOut as u8;
 
@@ -48,6 +51,12 @@ impl UsageLog for SqliteStore {
         };
         let session = session.to_owned();
         self.read(scope, move |db| records(&db, source, (db.id, session))).await
+    }
+
+    async fn newest(&self, scope: &Scope, limit: usize) -> Result<Vec<UsageRecord>> {
+        let sql =
+            format!("SELECT {COLUMNS} FROM usage WHERE scope = ?1 ORDER BY seq DESC LIMIT ?2");
+        self.read(scope, move |db| db.all(&sql, (db.id, limit as i64), read_record)).await
     }
 
     async fn set_used(&self, scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()> {
@@ -138,10 +147,7 @@ fn max_or_zero(db: &Connection, sql: &str, values: impl Params) -> Result<i64> {
 
 /// Reads lines by a named index. By itself SQLite would go through all lines of the scope, because they are in order.
 fn records(db: &Connection, source: &str, values: impl Params) -> Result<Vec<UsageRecord>> {
-    let sql = format!(
-        "SELECT seq, session, turn, query, at, memory, shown, asked, sketch, used \
-         FROM usage INDEXED BY {source} ORDER BY seq"
-    );
+    let sql = format!("SELECT {COLUMNS} FROM usage INDEXED BY {source} ORDER BY seq");
     db.all(&sql, values, read_record)
 }
 

@@ -1,4 +1,4 @@
-//! Decisions on proposals: approve, reject, roll back. Only the owner decides.
+//! Decisions on proposals: approve and reject; [`super::take_back`] takes them back. Only the owner decides.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,12 @@ use super::{ProposalView, StoredProposal, memory_changes::base, with_proposal};
 use crate::{
     engine::Engine,
     error::{Error, Result},
-    files::layers::{EditContext, Layer, LayerChange, LayerEdit},
+    files::layers::{Layer, LayerChange, LayerEdit},
     growth::reflection::{
         AppliedProposal, LayerLineEdit, MemoryAction, Proposal, ProposalState, ProposedChange,
-        ProposedSkill, section_base,
+        section_base,
     },
-    ingest::{UndoTarget, run_name},
-    sync::run_blocking,
+    ingest::run_name,
     text::suspect::is_suspect,
     types::{
         APPROVAL_CAUSE, Actor, Change, Memory, MemoryId, Scope, Status, Timestamp, VALID_UNTIL_KEY,
@@ -27,13 +26,33 @@ impl Engine {
     /// Approves a proposal and applies its change. Fails if the caller is not the owner, if it is not open, or if what it
     /// was made against has changed.
     pub async fn approve_proposal(&self, scope: &Scope, id: MemoryId) -> Result<ProposalView> {
+        self.approve_proposal_as(scope, id, None).await
+    }
+
+    /// Approves a proposal like [`Engine::approve_proposal`], with another text in the place of the proposed one: a line of an
+    /// identity file, or a whole skill. Fails too if the proposal has no text, or if this one is not fit.
+    pub async fn approve_proposal_as(
+        &self,
+        scope: &Scope,
+        id: MemoryId,
+        text: Option<String>,
+    ) -> Result<ProposalView> {
         let mut stored = self.open_proposal(scope, id, "approved", ProposalState::Open).await?;
         let now = self.now().timestamp();
+        let replaced = match text {
+            Some(text) => Some(stored.proposal.replace_text(text)?),
+            None => None,
+        };
         match stored.proposal.change.clone() {
             ProposedChange::Layer(edit) => {
                 let changed = self.apply_line(scope, &edit).await?;
-                let rebased = self.rebased(scope, id, &edit, &changed.layer.text, now).await?;
-                let applied = AppliedProposal { revision: changed.change, run: None, skill: None };
+                let rebased =
+                    self.rebased(scope, id, &edit, &edit.base, &changed.layer.text, now).await?;
+                let applied = AppliedProposal {
+                    revision: changed.change,
+                    proposed: replaced,
+                    ..AppliedProposal::default()
+                };
                 stored.proposal.applied = Some(applied);
                 let rebased = updates(rebased);
                 self.store_decision(scope, stored, ProposalState::Approved, rebased, now).await
@@ -42,14 +61,19 @@ impl Engine {
                 let after = self.changed_memories(scope, action, &ids, &base, now).await?;
                 let run = Some(run_name("approve", now));
                 stored.proposal.applied =
-                    Some(AppliedProposal { revision: None, run, skill: None });
+                    Some(AppliedProposal { run, ..AppliedProposal::default() });
                 let after = updates(after);
                 self.store_decision(scope, stored, ProposalState::Approved, after, now).await
             }
             ProposedChange::Skill(proposed) => {
                 let (change, id) = self.skill_change(scope, &stored, &proposed, now).await?;
                 let run = Some(run_name("approve", now));
-                let applied = AppliedProposal { revision: None, run, skill: Some(id) };
+                let applied = AppliedProposal {
+                    run,
+                    skill: Some(id),
+                    proposed: replaced,
+                    ..AppliedProposal::default()
+                };
                 stored.proposal.applied = Some(applied);
                 let state = ProposalState::Approved;
                 let view = self.store_decision(scope, stored, state, vec![change], now).await?;
@@ -66,60 +90,16 @@ impl Engine {
         self.store_decision(scope, stored, ProposalState::Rejected, Vec::new(), now).await
     }
 
-    /// Takes back an approved proposal: an identity file is again what it was, byte for byte if nothing else changed it
-    /// since, and a skill is gone or has its text before. Fails if the caller is not the owner, if it is not approved, or if a later change stands in the way.
-    pub async fn roll_back_proposal(&self, scope: &Scope, id: MemoryId) -> Result<ProposalView> {
-        let stored = self.open_proposal(scope, id, "rolled back", ProposalState::Approved).await?;
-        let now = self.now().timestamp();
-        let applied = stored.proposal.applied.clone();
-        if let ProposedChange::Skill(proposed) = stored.proposal.change.clone() {
-            let skill = applied.and_then(|applied| applied.skill);
-            return self.roll_back_skill_proposal(scope, stored, &proposed, skill).await;
-        }
-        match (&stored.proposal.change, applied) {
-            (ProposedChange::Layer(edit), Some(AppliedProposal { revision: Some(number), .. })) => {
-                self.restore_line(scope, edit, number).await?;
-            }
-            (ProposedChange::Memories { .. }, Some(AppliedProposal { run: Some(run), .. })) => {
-                self.undo(scope, &UndoTarget::Run(run)).await?;
-                // The undo has opened the proposal again.
-                let stored =
-                    self.open_proposal(scope, id, "rolled back", ProposalState::Open).await?;
-                return self
-                    .store_decision(scope, stored, ProposalState::RolledBack, Vec::new(), now)
-                    .await;
-            }
-            // The file had the line already: there is nothing to take back.
-            _ => {}
-        }
-        self.store_decision(scope, stored, ProposalState::RolledBack, Vec::new(), now).await
-    }
-
-    /// Takes back an approved skill or workflow.
-    async fn roll_back_skill_proposal(
-        &self,
-        scope: &Scope,
-        stored: StoredProposal,
-        proposed: &ProposedSkill,
-        skill: Option<MemoryId>,
-    ) -> Result<ProposalView> {
-        let now = self.now().timestamp();
-        let changes = match skill {
-            Some(id) => self.skill_way_back(scope, proposed, id, now).await?,
-            None => Vec::new(),
-        };
-        let state = ProposalState::RolledBack;
-        let view = self.store_decision(scope, stored, state, changes, now).await?;
-        self.sync_skill_files(scope).await?;
-        Ok(view)
-    }
-
     /// Returns a proposal. Fails if the scope has none with this id.
     pub async fn proposal(&self, scope: &Scope, id: MemoryId) -> Result<ProposalView> {
         Ok(ProposalView::of(&self.stored_proposal(scope, id).await?))
     }
 
-    async fn stored_proposal(&self, scope: &Scope, id: MemoryId) -> Result<StoredProposal> {
+    pub(super) async fn stored_proposal(
+        &self,
+        scope: &Scope,
+        id: MemoryId,
+    ) -> Result<StoredProposal> {
         let memory = self.store.memories().get(scope, &[id]).await?.pop().flatten();
         let found = memory.and_then(|memory| Some((Proposal::of(&memory)?, memory)));
         let (proposal, memory) = found.ok_or_else(|| Error::not_found("proposal", id))?;
@@ -127,7 +107,7 @@ impl Engine {
     }
 
     /// Returns a proposal that the owner may decide on now.
-    async fn open_proposal(
+    pub(super) async fn open_proposal(
         &self,
         scope: &Scope,
         id: MemoryId,
@@ -174,12 +154,13 @@ impl Engine {
         })
     }
 
-    /// Returns the other open proposals for the same section, made against it as it is after this one.
-    async fn rebased(
+    /// Returns the other open proposals for the same section that were made against `made_against`, now made against `text`.
+    pub(super) async fn rebased(
         &self,
         scope: &Scope,
         id: MemoryId,
         edit: &LayerLineEdit,
+        made_against: &str,
         text: &str,
         now: Timestamp,
     ) -> Result<Vec<Memory>> {
@@ -189,34 +170,12 @@ impl Engine {
             let is_open = stored.proposal.state == ProposalState::Open && stored.memory.id != id;
             let ProposedChange::Layer(other) = &mut stored.proposal.change else { continue };
             let is_beside = other.layer == edit.layer && other.section == edit.section;
-            if is_open && is_beside && other.base == edit.base {
+            if is_open && is_beside && other.base == made_against {
                 other.base.clone_from(&base);
                 rebased.push(with_proposal(stored, now));
             }
         }
         Ok(rebased)
-    }
-
-    /// Takes back the change of an identity file.
-    async fn restore_line(&self, scope: &Scope, edit: &LayerLineEdit, number: u64) -> Result<()> {
-        let (layers, layer) = (self.layers(scope)?, edit.layer);
-        let by = EditContext { actor: Actor::Person, now: self.now() };
-        let undone = run_blocking(move || layers.undo(layer, by.now.date(), Some(number), &by));
-        match self.write_files(undone).await {
-            // The file was changed again since: only the line itself is taken back.
-            Err(Error::Invalid { .. }) => self.take_line_back(scope, edit).await,
-            other => other.map(drop),
-        }
-    }
-
-    async fn take_line_back(&self, scope: &Scope, edit: &LayerLineEdit) -> Result<()> {
-        let (old, new) = match &edit.old {
-            Some(old) => (edit.new.clone(), old.clone()),
-            None => (format!("\n{}", edit.new), String::new()),
-        };
-        let section = edit.section.clone();
-        let change = LayerEdit::Replace { section, old, new };
-        self.edit_layer(scope, edit.layer, change, Actor::Person).await.map(drop)
     }
 
     /// Returns the states of memories after a change, if they are what the proposal was made against.
@@ -246,7 +205,7 @@ impl Engine {
     }
 
     /// Stores a decision and the changes of memories that it makes, as one run.
-    async fn store_decision(
+    pub(super) async fn store_decision(
         &self,
         scope: &Scope,
         stored: StoredProposal,
@@ -254,7 +213,10 @@ impl Engine {
         mut changes: Vec<Change>,
         now: Timestamp,
     ) -> Result<ProposalView> {
-        let proposal = Proposal { state, decided_at: Some(now), ..stored.proposal };
+        let mut proposal = Proposal { state, decided_at: Some(now), ..stored.proposal };
+        if state == ProposalState::Open {
+            proposal.forget_decision();
+        }
         let record = with_proposal(StoredProposal { proposal: proposal.clone(), ..stored }, now);
         let run = proposal.applied.as_ref().and_then(|applied| applied.run.clone());
         let run = run.filter(|_| state == ProposalState::Approved);
@@ -269,7 +231,7 @@ impl Engine {
     }
 }
 
-fn updates(memories: Vec<Memory>) -> Vec<Change> {
+pub(super) fn updates(memories: Vec<Memory>) -> Vec<Change> {
     memories.into_iter().map(|memory| Change::Update(Box::new(memory))).collect()
 }
 

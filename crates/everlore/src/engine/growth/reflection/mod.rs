@@ -19,6 +19,7 @@ mod preferences;
 mod patterns;
 mod skill_changes;
 mod report;
+mod take_back;
 
 pub use report::{ProposalView, ReflectRequest, ReflectionReport};
 
