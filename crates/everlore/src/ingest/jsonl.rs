@@ -28,7 +28,7 @@ pub enum ExportLine {
     /// Statement to remember.
     Remember(Box<RememberRequest>),
     /// Turn of a session.
-    Turn(Turn),
+    Turn(Box<Turn>),
 }
 
 /// Header of an export.

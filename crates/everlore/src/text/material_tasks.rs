@@ -31,7 +31,8 @@ pub(crate) fn without_material(message: &str) -> &str {
     let block = task_before_block(message).unwrap_or(message.len());
     let mut colons = message[..block].match_indices([':', '：']);
     let is_task = |at: &usize| {
-        let from = message.floor_char_boundary(at.saturating_sub(MAX_HEAD_BYTES));
+        let from = at.saturating_sub(MAX_HEAD_BYTES);
+        let from = (from..=*at).find(|place| message.is_char_boundary(*place)).unwrap_or(*at);
         let line = message[from..*at].rsplit('\n').next().unwrap_or_default();
         is_colon_task(last_sentence(line.trim()))
     };

@@ -424,7 +424,7 @@ fn every_line_that_is_written_is_read_back_the_same() {
         ExportLine::JournalEntry(Box::new(entry)),
         ExportLine::Tombstone(memory.fingerprint()),
         ExportLine::Remember(Box::new(say("x"))),
-        ExportLine::Turn(turn("s", "小明", "喂")),
+        ExportLine::Turn(Box::new(turn("s", "小明", "喂"))),
     ] {
         assert_eq!(ExportLine::parse(line.to_json().unwrap().as_bytes()).unwrap(), line);
     }
