@@ -51,7 +51,7 @@ async fn a_draft_is_approved_with_another_text_and_its_own_is_never_stored() {
             assert_eq!(engine.quarantine(&owner).await.unwrap(), []);
             // Back to where it was, and to the same decision again.
             engine.reopen_draft(&owner, &draft).await.unwrap();
-            assert_eq!(engine.quarantine(&owner).await.unwrap(), [draft.clone()]);
+            assert_eq!(engine.quarantine(&owner).await.unwrap(), std::slice::from_ref(&draft));
             assert!(all(&engine, &owner).await.iter().all(|memory| memory.kind == Kind::Turn));
             engine.restore_quarantined(&owner, draft.id()).await.unwrap();
             assert_eq!(engine.get(&owner, draft.id()).await.unwrap().content, draft.memory.content);
@@ -68,7 +68,7 @@ async fn a_rejected_draft_comes_back_unless_its_turn_was_forgotten() {
             engine.drop_quarantined(&owner, &[draft.id()]).await.unwrap();
             for _ in 0..2 {
                 engine.reopen_draft(&owner, &draft).await.unwrap();
-                assert_eq!(engine.quarantine(&owner).await.unwrap(), [draft.clone()]);
+                assert_eq!(engine.quarantine(&owner).await.unwrap(), std::slice::from_ref(&draft));
             }
             engine.forget(&owner, draft.memory.source.turns[0]).await.unwrap();
             engine.reopen_draft(&owner, &draft).await.unwrap_err();

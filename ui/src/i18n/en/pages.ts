@@ -332,7 +332,7 @@ export const pages = {
   "agents.reset_done": "The home's settings hold for this agent",
   "inspector.prompt_now": "The prompt, as it would be now",
   "edit.earlier": "Text from before that was not saved is shown.",
-  "edit.start_over": "Start from what is saved",
+  "edit.start_over": "Start over",
   "gatestep.usual": "Starting point",
   "gatestep.coverage": "Words of the message that are found",
   "gatestep.matched": "Number of words in common",

@@ -334,7 +334,7 @@ export const pages: Record<keyof typeof pagesEn, string> = {
   "agents.reset_done": "此智能体改用全局设置",
   "inspector.prompt_now": "现在的提示词",
   "edit.earlier": "显示的是之前未保存的内容。",
-  "edit.start_over": "从已保存的内容开始",
+  "edit.start_over": "重新开始",
   "gatestep.usual": "起点",
   "gatestep.coverage": "消息词语的覆盖",
   "gatestep.matched": "匹配词数",

@@ -70,11 +70,7 @@ pub(crate) async fn what_prompts_were_given_is_kept_until_it_is_answered(store: 
     assert_eq!(log.of_session(&scope, "s1", UsageLines::All).await.unwrap(), open);
     assert_eq!(log.of_session(&other, "s1", UsageLines::All).await.unwrap(), []);
 
-    let newest = log.newest(&scope, 2).await.unwrap();
-    let newest: Vec<_> = newest.iter().map(|line| (line.seq, &*line.session)).collect();
-    assert_eq!(newest, [(4, "会话"), (3, "s1")]);
-    assert_eq!(log.newest(&other, 2).await.unwrap(), []);
-
+    check_newest(&store, &scope, &other).await;
     log.set_used(&scope, vec![(1, true), (2, false)]).await.unwrap();
     let all = log.of_session(&scope, "s1", UsageLines::All).await.unwrap();
     let verdicts: Vec<_> = all.iter().map(|line| (line.seq, line.used)).collect();
@@ -98,6 +94,14 @@ pub(crate) async fn what_prompts_were_given_is_kept_until_it_is_answered(store: 
     };
     assert_eq!(counts, expected);
     assert_eq!(log.counts(&other).await.unwrap(), UsageCounts::default());
+}
+
+async fn check_newest(store: &TestStore, scope: &Scope, other: &Scope) {
+    let log = store.usage();
+    let newest = log.newest(scope, 2).await.unwrap();
+    let newest: Vec<_> = newest.iter().map(|line| (line.seq, &*line.session)).collect();
+    assert_eq!(newest, [(4, "会话"), (3, "s1")]);
+    assert_eq!(log.newest(other, 2).await.unwrap(), []);
 }
 
 pub(crate) async fn the_usage_log_is_bounded_by_count_and_age(store: TestStore) {
