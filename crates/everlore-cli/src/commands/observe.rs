@@ -221,7 +221,8 @@ async fn store_turns(cx: &CliContext, turns: &[Turn]) -> Result<Vec<StoredTurnVi
         if !error.is_storage() {
             return error;
         }
-        let lines: Vec<ExportLine> = turns.iter().cloned().map(|turn| ExportLine::Turn(Box::new(turn))).collect();
+        let lines: Vec<ExportLine> =
+            turns.iter().cloned().map(|turn| ExportLine::Turn(Box::new(turn))).collect();
         rescue_log::rescue_lines(cx, lines, error)
     })
 }

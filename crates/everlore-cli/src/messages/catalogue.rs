@@ -171,7 +171,7 @@ impl Catalogue {
                 self.find(value(name)).unwrap_or_else(|| self.find_items(value(name)))
             }
         };
-        translation.iter().map(text).fold(String::new(), join)
+        translation.iter().map(text).fold(String::new(), |whole, part| join(whole, &part))
     }
 
     /// Returns a list of messages with those translated that are known.
@@ -190,16 +190,16 @@ impl Catalogue {
 }
 
 /// Appends a part. The blank around a value is left out where the value became Chinese.
-fn join(mut text: String, part: String) -> String {
+fn join(mut text: String, part: &str) -> String {
     let is_chinese = |c: char| !c.is_ascii() && c.is_alphabetic();
     let ends_chinese = |text: &str| text.chars().next_back().is_some_and(is_chinese);
     let starts_chinese = |text: &str| text.chars().next().is_some_and(is_chinese);
-    if starts_chinese(&part) && text.strip_suffix(' ').is_some_and(ends_chinese) {
+    if starts_chinese(part) && text.strip_suffix(' ').is_some_and(ends_chinese) {
         text.pop();
     }
     let part = match part.strip_prefix(' ') {
         Some(rest) if starts_chinese(rest) && ends_chinese(&text) => rest,
-        _ => &part,
+        _ => part,
     };
     text + part
 }

@@ -145,5 +145,9 @@ pub(super) fn rescue_message(
         time: Some(everlore::internal::to_millisecond(cx.now().timestamp())),
         ..everlore::Turn::default()
     };
-    rescue_log::rescue_lines(cx, vec![everlore::internal::ingest::ExportLine::Turn(Box::new(turn))], error)
+    rescue_log::rescue_lines(
+        cx,
+        vec![everlore::internal::ingest::ExportLine::Turn(Box::new(turn))],
+        error,
+    )
 }

@@ -99,7 +99,7 @@ async fn drain_spool(engine: &Engine, spool: &Spool) -> Result<()> {
     for (run, entry) in spool.entries() {
         let failed = |error| CliError::io("storing", error);
         let stored = match entry.clone() {
-            SpoolEntry::Turn(spooled) => store_turn(engine, &run, spooled).await,
+            SpoolEntry::Turn(spooled) => store_turn(engine, &run, *spooled).await,
             SpoolEntry::Injection(record) => {
                 let recorded = engine.record_injection(&record.scope, record.injection).await;
                 recorded.map_err(CliError::from)

@@ -69,7 +69,7 @@ pub(super) struct InjectionRecord {
 /// One file of the spool.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum SpoolEntry {
-    Turn(SpooledTurn),
+    Turn(Box<SpooledTurn>),
     Injection(InjectionRecord),
 }
 
@@ -312,9 +312,9 @@ mod tests {
         spool.put_turn("a", &turn("先说的", 1), true).unwrap();
         spool.put_turn("a", &turn("again", 4), true).unwrap();
         let entries = spool.entries();
-        let (first, second, third) = (turn("先说的", 1), record(2), turn("later", 3));
+        let spooled = |text, second| SpoolEntry::Turn(Box::new(turn(text, second)));
         let expected =
-            [SpoolEntry::Turn(first), SpoolEntry::Injection(second), SpoolEntry::Turn(third)];
+            [spooled("先说的", 1), SpoolEntry::Injection(record(2)), spooled("later", 3)];
         assert_eq!(entries.iter().map(|(_, entry)| entry.clone()).collect::<Vec<_>>(), expected);
         spool.remove_entry("a", &entries[0].1).unwrap();
         spool.refuse_entry("b", &entries[2].1).unwrap();
