@@ -68,6 +68,7 @@ pub use sqlite::SqliteStore;
 pub use uri_index::{AddressQuery, SessionSummary, UriChild, UriIndex};
 pub use usage::{
     InjectedMemory, InjectedTier, Injection, UsageCounts, UsageLines, UsageLog, UsageRecord,
+    UsageSelection,
 };
 pub use vector_cache::{VectorCache, VectorCacheStatus, VectorInsert, VectorLookup};
 

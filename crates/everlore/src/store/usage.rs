@@ -27,14 +27,11 @@ pub trait UsageLog: Send + Sync {
         lines: UsageLines,
     ) -> Result<Vec<UsageRecord>>;
 
-    /// Returns the newest lines of all conversations, newest first.
-    async fn newest(&self, scope: &Scope, limit: usize) -> Result<Vec<UsageRecord>>;
+    /// Returns lines of all conversations, in the order of the selection.
+    async fn of_scope(&self, scope: &Scope, lines: UsageSelection) -> Result<Vec<UsageRecord>>;
 
     /// Stores the verdicts on lines: `true` if the answer used the memory.
     async fn set_used(&self, scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()>;
-
-    /// Returns the lines with a verdict from which weights were not updated yet, oldest first.
-    async fn awaiting_weight_update(&self, scope: &Scope) -> Result<Vec<UsageRecord>>;
 
     /// Marks lines from which weights were updated.
     async fn mark_weights_updated(&self, scope: &Scope, lines: Vec<u64>) -> Result<()>;
@@ -53,6 +50,15 @@ pub enum UsageLines {
     All,
     /// Lines that were not compared with an answer yet.
     Unanswered,
+}
+
+/// Lines of all conversations that are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UsageSelection {
+    /// So many of the newest lines, newest first.
+    Newest(usize),
+    /// Lines with a verdict from which weights were not updated yet, oldest first.
+    AwaitingWeights,
 }
 
 /// Memories injected into one prompt.

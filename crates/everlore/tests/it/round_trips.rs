@@ -14,7 +14,7 @@ use everlore::{
         MemoryKey, NewEmbedding, NewTokenVectors, PendingSession, ScopeCounts, SearchIndex,
         Segment, SessionLease, SessionSummary, SharedDocuments, Store, StoreAdmin, TermHash,
         TokenVectors, UnreadTurns, UriChild, UriIndex, UsageCounts, UsageLines, UsageLog,
-        UsageRecord, VectorCache,
+        UsageRecord, UsageSelection, VectorCache,
     },
     types::{
         AppliedChange, EmbeddingModelId, Fingerprint, JournalEntry, Memory, QuarantinedDraft, Role,
@@ -148,9 +148,8 @@ counted!(usage: UsageLog {
     fn record(scope: &Scope, prompt: Injection) -> Result<()>;
     fn injected(scope: &Scope, session: &str) -> Result<Vec<(MemoryId, Vec<u8>)>>;
     fn of_session(scope: &Scope, session: &str, lines: UsageLines) -> Result<Vec<UsageRecord>>;
-    fn newest(scope: &Scope, limit: usize) -> Result<Vec<UsageRecord>>;
+    fn of_scope(scope: &Scope, lines: UsageSelection) -> Result<Vec<UsageRecord>>;
     fn set_used(scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()>;
-    fn awaiting_weight_update(scope: &Scope) -> Result<Vec<UsageRecord>>;
     fn mark_weights_updated(scope: &Scope, lines: Vec<u64>) -> Result<()>;
     fn counts(scope: &Scope) -> Result<UsageCounts>;
     fn prune(scope: &Scope, before: Timestamp) -> Result<usize>;

@@ -11,7 +11,7 @@ use crate::{
         reflection::{PROPOSAL_KEY, Proposal, ProposalState},
     },
     ingest::Turn,
-    store::UsageRecord,
+    store::{UsageRecord, UsageSelection},
     text::{
         feedback_words::spoken_feedback, keywords::KeywordExtractor, quoted_text::SpokenText,
         secrets::mask_all, terms::terms,
@@ -176,7 +176,7 @@ impl Engine {
     async fn used_in_last_answer(&self, scope: &Scope, session: &str) -> Result<Vec<Memory>> {
         self.flush_usage().await;
         let session = self.stored_session(scope, session);
-        let lines = self.store.usage().awaiting_weight_update(scope).await?;
+        let lines = self.store.usage().of_scope(scope, UsageSelection::AwaitingWeights).await?;
         let is_own = |line: &&UsageRecord| line.session == *session && line.used.is_some();
         let last = lines.iter().filter(is_own).map(|line| line.turn).max();
         let is_used = |line: &&UsageRecord| Some(line.turn) == last && line.used == Some(true);

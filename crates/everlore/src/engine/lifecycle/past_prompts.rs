@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::super::{Engine, SCAN_PAGE};
 use crate::{
     error::Result,
-    store::{InjectedTier, UsageLines, UsageRecord},
+    store::{InjectedTier, UsageLines, UsageRecord, UsageSelection},
     types::{Fingerprint, Memory, MemoryId, Role, Scope, Timestamp},
 };
 
@@ -100,7 +100,7 @@ impl Engine {
         self.flush_usage().await;
         let lines = limit.saturating_mul(MAX_PROMPT_LINES);
         let mut prompts: Vec<LoggedPrompt> = Vec::new();
-        for line in self.store.usage().newest(scope, lines).await? {
+        for line in self.store.usage().of_scope(scope, UsageSelection::Newest(lines)).await? {
             let is_same = |it: &LoggedPrompt| it.session == line.session && it.number == line.turn;
             let at = match prompts.iter().position(is_same) {
                 Some(at) => at,

@@ -12,7 +12,7 @@ use crate::{
     engine::{Engine, SCAN_PAGE},
     error::{Error, Result},
     growth::MemoryFeedback,
-    store::{InjectedTier, UsageRecord},
+    store::{InjectedTier, UsageRecord, UsageSelection},
     types::{
         Actor, Change, Kind, Memory, MemoryId, QuarantinedDraft, Scope, Status, Timestamp,
         WriteBatch,
@@ -148,7 +148,7 @@ impl Engine {
 
     /// Plans the weight updates from usage since the last upkeep.
     async fn plan_weights(&self, scope: &Scope) -> Result<UpkeepPlan> {
-        let lines = self.store.usage().awaiting_weight_update(scope).await?;
+        let lines = self.store.usage().of_scope(scope, UsageSelection::AwaitingWeights).await?;
         let mut uses: BTreeMap<MemoryId, Vec<(Timestamp, bool)>> = BTreeMap::new();
         let was_injected = |line: &&UsageRecord| line.injected.shown != InjectedTier::HeldOut;
         for line in lines.iter().filter(was_injected) {

@@ -8,8 +8,8 @@ use crate::{
     store::{
         AddressQuery, DocAddress, Injection, Journal, JournalQuery, ListQuery, Memories, MemoryKey,
         ScopeCounts, SearchIndex, Segment, SessionSummary, UriChild, UriIndex, UsageCounts,
-        UsageLines, UsageLog, UsageRecord, VectorCache, VectorCacheStatus, VectorInsert,
-        VectorLookup,
+        UsageLines, UsageLog, UsageRecord, UsageSelection, VectorCache, VectorCacheStatus,
+        VectorInsert, VectorLookup,
     },
     text::terms::TermHash,
     types::{
@@ -76,9 +76,8 @@ routed_facet! { usage: UsageLog
     fn record(scope, prompt: Injection) -> ();
     fn injected(scope, session: &str) -> Vec<(MemoryId, Vec<u8>)>;
     fn of_session(scope, session: &str, lines: UsageLines) -> Vec<UsageRecord>;
-    fn newest(scope, limit: usize) -> Vec<UsageRecord>;
+    fn of_scope(scope, lines: UsageSelection) -> Vec<UsageRecord>;
     fn set_used(scope, verdicts: Vec<(u64, bool)>) -> ();
-    fn awaiting_weight_update(scope) -> Vec<UsageRecord>;
     fn mark_weights_updated(scope, lines: Vec<u64>) -> ();
     fn counts(scope) -> UsageCounts;
     fn prune(scope, before: Timestamp) -> usize;

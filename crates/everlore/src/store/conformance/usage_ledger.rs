@@ -65,7 +65,7 @@ pub(crate) async fn what_prompts_were_given_is_kept_until_it_is_answered(store: 
     assert_eq!(log.injected(&scope, "s1").await.unwrap(), [(one.id, sketch)]);
     assert_eq!(log.injected(&other, "s1").await.unwrap(), []);
     assert_eq!(log.of_session(&other, "s1", UsageLines::Unanswered).await.unwrap(), []);
-    assert_eq!(log.awaiting_weight_update(&scope).await.unwrap(), []);
+    assert_eq!(log.of_scope(&scope, UsageSelection::AwaitingWeights).await.unwrap(), []);
 
     assert_eq!(log.of_session(&scope, "s1", UsageLines::All).await.unwrap(), open);
     assert_eq!(log.of_session(&other, "s1", UsageLines::All).await.unwrap(), []);
@@ -77,11 +77,11 @@ pub(crate) async fn what_prompts_were_given_is_kept_until_it_is_answered(store: 
     assert_eq!(verdicts, [(1, Some(true)), (2, Some(false)), (3, None)]);
     let left = log.of_session(&scope, "s1", UsageLines::Unanswered).await.unwrap();
     assert_eq!(left.iter().map(|line| line.seq).collect::<Vec<_>>(), [3]);
-    let pending = log.awaiting_weight_update(&scope).await.unwrap();
+    let pending = log.of_scope(&scope, UsageSelection::AwaitingWeights).await.unwrap();
     let used: Vec<_> = pending.iter().map(|line| (line.seq, line.used)).collect();
     assert_eq!(used, [(1, Some(true)), (2, Some(false))]);
     log.mark_weights_updated(&scope, vec![1]).await.unwrap();
-    assert_eq!(log.awaiting_weight_update(&scope).await.unwrap().len(), 1);
+    assert_eq!(log.of_scope(&scope, UsageSelection::AwaitingWeights).await.unwrap().len(), 1);
     let counts = log.counts(&scope).await.unwrap();
     let expected = UsageCounts {
         injected: 3,
@@ -98,10 +98,10 @@ pub(crate) async fn what_prompts_were_given_is_kept_until_it_is_answered(store: 
 
 async fn check_newest(store: &TestStore, scope: &Scope, other: &Scope) {
     let log = store.usage();
-    let newest = log.newest(scope, 2).await.unwrap();
+    let newest = log.of_scope(scope, UsageSelection::Newest(2)).await.unwrap();
     let newest: Vec<_> = newest.iter().map(|line| (line.seq, &*line.session)).collect();
     assert_eq!(newest, [(4, "会话"), (3, "s1")]);
-    assert_eq!(log.newest(other, 2).await.unwrap(), []);
+    assert_eq!(log.of_scope(other, UsageSelection::Newest(2)).await.unwrap(), []);
 }
 
 pub(crate) async fn the_usage_log_is_bounded_by_count_and_age(store: TestStore) {

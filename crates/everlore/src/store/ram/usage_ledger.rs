@@ -14,7 +14,9 @@ use crate::{
     error::Result,
     store::{
         ledger::{Ledger, LedgerEntry, ModelSpend},
-        usage::{InjectedTier, Injection, UsageCounts, UsageLines, UsageLog, UsageRecord},
+        usage::{
+            InjectedTier, Injection, UsageCounts, UsageLines, UsageLog, UsageRecord, UsageSelection,
+        },
     },
     sync::lock,
     types::{ChangeOp, MemoryId, Scope, Timestamp},
@@ -109,12 +111,19 @@ impl UsageLog for RamStore {
         Ok(own.map(|(line, _)| line.clone()).collect())
     }
 
-    async fn newest(&self, scope: &Scope, limit: usize) -> Result<Vec<UsageRecord>> {
+    async fn of_scope(&self, scope: &Scope, lines: UsageSelection) -> Result<Vec<UsageRecord>> {
         let data = self.lock_usage_ledger();
-        let mut lines: Vec<_> = data.records(scope).map(|(line, _)| line.clone()).collect();
-        lines.reverse();
-        lines.truncate(limit);
-        Ok(lines)
+        let mut all: Vec<_> = data.records(scope).collect();
+        match lines {
+            UsageSelection::Newest(limit) => {
+                all.reverse();
+                all.truncate(limit);
+            }
+            UsageSelection::AwaitingWeights => {
+                all.retain(|(line, weighed)| line.used.is_some() && !weighed);
+            }
+        }
+        Ok(all.into_iter().map(|(line, _)| line.clone()).collect())
     }
 
     async fn set_used(&self, scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()> {
@@ -123,12 +132,6 @@ impl UsageLog for RamStore {
             line.used = verdicts.get(&line.seq).copied().or(line.used);
         }
         Ok(())
-    }
-
-    async fn awaiting_weight_update(&self, scope: &Scope) -> Result<Vec<UsageRecord>> {
-        let data = self.lock_usage_ledger();
-        let pending = data.records(scope).filter(|(line, weighed)| line.used.is_some() && !weighed);
-        Ok(pending.map(|(line, _)| line.clone()).collect())
     }
 
     async fn mark_weights_updated(&self, scope: &Scope, weighed: Vec<u64>) -> Result<()> {

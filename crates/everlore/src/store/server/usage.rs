@@ -16,6 +16,7 @@ use crate::{
     error::Result,
     store::{
         InjectedMemory, InjectedTier, Injection, UsageCounts, UsageLines, UsageLog, UsageRecord,
+        UsageSelection,
         row::{by_number, timestamp},
     },
     types::{ChangeOp, Fingerprint, MemoryId, Scope, Timestamp},
@@ -52,8 +53,14 @@ impl UsageLog for ServerStore {
         self.usage_records(scope, condition, vec![session.into()]).await
     }
 
-    async fn newest(&self, scope: &Scope, limit: usize) -> Result<Vec<UsageRecord>> {
-        self.usage_records(scope, "ORDER BY seq DESC LIMIT ?", vec![limit.into()]).await
+    async fn of_scope(&self, scope: &Scope, lines: UsageSelection) -> Result<Vec<UsageRecord>> {
+        let (condition, params) = match lines {
+            UsageSelection::Newest(limit) => ("ORDER BY seq DESC LIMIT ?", vec![limit.into()]),
+            UsageSelection::AwaitingWeights => {
+                ("AND was_used IS NOT NULL AND is_weighed = 0 ORDER BY seq", Vec::new())
+            }
+        };
+        self.usage_records(scope, condition, params).await
     }
 
     async fn set_used(&self, scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()> {
@@ -63,11 +70,6 @@ impl UsageLog for ServerStore {
             sql!(text, used, ScopeKey::of(scope), list(lines))
         };
         self.db.write(RetryRule::Idempotent, vec![set(true), set(false)]).await.map(drop)
-    }
-
-    async fn awaiting_weight_update(&self, scope: &Scope) -> Result<Vec<UsageRecord>> {
-        let condition = "AND was_used IS NOT NULL AND is_weighed = 0 ORDER BY seq";
-        self.usage_records(scope, condition, Vec::new()).await
     }
 
     async fn mark_weights_updated(&self, scope: &Scope, lines: Vec<u64>) -> Result<()> {

@@ -8,6 +8,7 @@ use crate::{
     error::Result,
     store::{
         InjectedMemory, InjectedTier, Injection, UsageCounts, UsageLines, UsageLog, UsageRecord,
+        UsageSelection,
     },
     types::{ChangeOp, Fingerprint, MemoryId, Scope, Timestamp},
 };
@@ -53,10 +54,16 @@ impl UsageLog for SqliteStore {
         self.read(scope, move |db| records(&db, source, (db.id, session))).await
     }
 
-    async fn newest(&self, scope: &Scope, limit: usize) -> Result<Vec<UsageRecord>> {
-        let sql =
-            format!("SELECT {COLUMNS} FROM usage WHERE scope = ?1 ORDER BY seq DESC LIMIT ?2");
-        self.read(scope, move |db| db.all(&sql, (db.id, limit as i64), read_record)).await
+    async fn of_scope(&self, scope: &Scope, lines: UsageSelection) -> Result<Vec<UsageRecord>> {
+        self.read(scope, move |db| match lines {
+            UsageSelection::Newest(limit) => newest(&db, limit),
+            UsageSelection::AwaitingWeights => {
+                let source =
+                    "usage_unweighed WHERE scope = ?1 AND used IS NOT NULL AND weighed = 0";
+                records(&db, source, [db.id])
+            }
+        })
+        .await
     }
 
     async fn set_used(&self, scope: &Scope, verdicts: Vec<(u64, bool)>) -> Result<()> {
@@ -67,11 +74,6 @@ impl UsageLog for SqliteStore {
                 .try_for_each(|(seq, used)| db.run(sql, (db.id, *seq as i64, used)).map(drop))
         })
         .await
-    }
-
-    async fn awaiting_weight_update(&self, scope: &Scope) -> Result<Vec<UsageRecord>> {
-        let source = "usage_unweighed WHERE scope = ?1 AND used IS NOT NULL AND weighed = 0";
-        self.read(scope, move |db| records(&db, source, [db.id])).await
     }
 
     async fn mark_weights_updated(&self, scope: &Scope, lines: Vec<u64>) -> Result<()> {
@@ -90,6 +92,11 @@ impl UsageLog for SqliteStore {
         let sql = "DELETE FROM usage WHERE scope = ?1 AND at < ?2";
         self.write(scope, move |db| db.run(sql, (db.id, before.as_millisecond()))).await
     }
+}
+
+fn newest(db: &ScopeDb<'_>, limit: usize) -> Result<Vec<UsageRecord>> {
+    let sql = format!("SELECT {COLUMNS} FROM usage WHERE scope = ?1 ORDER BY seq DESC LIMIT ?2");
+    db.all(&sql, (db.id, limit as i64), read_record)
 }
 
 /// Removes every line of a memory and returns how many there were.
