@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use axum::{
-    body::{Body, Bytes, HttpBody as _},
+    body::{Body, Bytes},
     extract::{FromRequest, FromRequestParts, Path, Request},
     http::{HeaderMap, StatusCode, header, request::Parts},
 };
@@ -35,12 +35,16 @@ impl<T: DeserializeOwned + Default> FromRequest<App> for OptionalJsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let is_empty = request.body().is_end_stream();
-        if is_empty && !request.headers().contains_key(header::CONTENT_TYPE) {
-            return Ok(Self(T::default()));
+        if request.headers().contains_key(header::CONTENT_TYPE) {
+            let JsonBody(value, _) = JsonBody::from_request(request, app).await?;
+            return Ok(Self(value));
         }
-        let JsonBody(value, _) = JsonBody::from_request(request, app).await?;
-        Ok(Self(value))
+        let (parts, body) = request.into_parts();
+        let bytes = read_body(body, &app.options).await?;
+        if !bytes.is_empty() {
+            check_content_type(&parts.headers, JSON)?;
+        }
+        Ok(Self(T::default()))
     }
 }
 

@@ -5,6 +5,7 @@ mod catalogue;
 #[cfg(test)]
 mod coverage_tests;
 mod language;
+mod placeholder;
 #[cfg(test)]
 mod source_texts;
 

@@ -25,10 +25,7 @@ fn settings_are_set_shown_and_removed_for_one_agent() {
     );
     assert!(!home.path().join("everlore.db").exists(), "no database is needed for it");
     let refused = home.run(&["--agent", "助手", "remember", "茶"]);
-    assert!(
-        refused.code == 2 && refused.err.contains("这个智能体的记忆已关闭"),
-        "{refused:?}"
-    );
+    assert!(refused.code == 2 && refused.err.contains("这个智能体的记忆已关闭"), "{refused:?}");
     home.remember("我喜欢喝龙井茶");
     let shown = home.run(&["agent", "settings", "助手"]);
     let row = |key: &str| shown.out.lines().find(|line| line.starts_with(key)).unwrap().to_owned();

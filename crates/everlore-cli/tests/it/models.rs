@@ -120,8 +120,10 @@ fn a_model_can_make_the_vectors_of_whole_texts() {
 fn a_folder_without_a_model_is_rejected_and_leaves_nothing() {
     let home = TestHome::new();
     let ran = home.run(&["model", "add", home.sibling("nowhere").to_str().unwrap(), "--name", "x"]);
-    assert!(ran.code == 2 && ran.err.contains("there is no tokenizer.json"), "{ran:?}");
+    assert!(ran.code == 2 && ran.err.contains("nowhere does not exist"), "{ran:?}");
     fs::create_dir_all(home.sibling("bad")).unwrap();
+    let ran = home.run(&["model", "add", home.sibling("bad").to_str().unwrap(), "--name", "x"]);
+    assert!(ran.code == 2 && ran.err.contains("there is no tokenizer.json"), "{ran:?}");
     for name in ["../escape", "builtin", ".hidden", ""] {
         let ran =
             home.run(&["model", "add", home.sibling("bad").to_str().unwrap(), "--name", name]);
