@@ -16,7 +16,7 @@ const QUERIES = [
   ["同步怎样决定", "docs/zh/vault.html"],
   ["没有遥测", "docs/zh/privacy.html"],
   ["怎么清除一位客户", "docs/zh/cookbook.html"],
-  ["怎么撤销导入？", "docs/zh/tour.html"],
+  ["怎么撤销导入？", "docs/zh/import.html"],
   ["从 SQLite 迁移", "docs/zh/cookbook.html"],
 ];
 const NOT_FOUND = ["zyxxqwv", "鑫龘靐"];
