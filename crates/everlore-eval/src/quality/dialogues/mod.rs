@@ -105,6 +105,24 @@ async fn capture(dialogue: &Dialogue, way: &CaptureWay) -> Result<Vec<Memory>> {
     Ok(engine.list(&scope, &page).await?)
 }
 
+/// Returns `true` if a memory tells a correction of the dialogue, and so does not hold what that takes back.
+fn tells_correction(dialogue: &Dialogue, stored: &[String]) -> bool {
+    let mut corrections = dialogue.lines().filter(|line| line.is_correction());
+    corrections.any(|line| coverage(&words(&line.text), stored) >= FOUND_SHARE)
+}
+
+/// Returns `true` if a memory was made from a line worth keeping, and from no trap.
+fn is_right(dialogue: &Dialogue, stored: &[String]) -> bool {
+    let mut has_right = false;
+    for line in dialogue.lines().filter(|it| coverage(&words(&it.text), stored) >= MADE_SHARE) {
+        if line.is_trap() {
+            return false;
+        }
+        has_right |= line.is_right();
+    }
+    has_right
+}
+
 impl CaptureQuality {
     fn add(&mut self, dialogue: &Dialogue, memories: &[Memory]) {
         let language = dialogue.id.split('-').next().unwrap_or_default();
@@ -133,15 +151,10 @@ impl CaptureQuality {
                 let is_fallen = told_by(FOUND_SHARE, false);
                 count(&mut figures.traps, &mut figures.fallen, is_fallen, "trap");
             } else if line.is_retracted() {
-                // A memory that tells the correction behind it does not hold it.
-                let is_corrected = |index: usize| {
-                    let mut corrections = dialogue.lines().filter(|line| line.is_correction());
-                    corrections.any(|it| coverage(&words(&it.text), &stored[index]) >= FOUND_SHARE)
-                };
                 let is_held = |index: usize| {
                     is_active(index)
                         && coverage(&said, &stored[index]) >= FOUND_SHARE
-                        && !is_corrected(index)
+                        && !tells_correction(dialogue, &stored[index])
                 };
                 let is_honoured = !(0..stored.len()).any(is_held);
                 count(&mut figures.retracted, &mut figures.honoured, is_honoured, "still held");
@@ -149,12 +162,7 @@ impl CaptureQuality {
         }
         for (memory, stored) in memories.iter().zip(&stored) {
             figures.memories += 1;
-            let made_from: Vec<_> = dialogue
-                .lines()
-                .filter(|line| coverage(&words(&line.text), stored) >= MADE_SHARE)
-                .collect();
-            let is_right = made_from.iter().any(|line| line.is_right())
-                && !made_from.iter().any(|line| line.is_trap());
+            let is_right = is_right(dialogue, stored);
             figures.right += usize::from(is_right);
             if !is_right {
                 failures.push(format!("wrong: {}", memory.content));

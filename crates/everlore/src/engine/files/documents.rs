@@ -6,7 +6,7 @@ use crate::{
     engine::Engine,
     error::Result,
     ingest::{self, Document, IngestOptions, IngestReport},
-    text::secrets::{mask, mask_all},
+    text::secrets::{mask_all, mask_path},
     types::Scope,
 };
 
@@ -27,7 +27,7 @@ impl Engine {
         let mut document = Cow::Borrowed(document);
         if !keep_secrets {
             mask_all(&mut options.tags);
-            if let Cow::Owned(path) = mask(&document.path).0 {
+            if let Cow::Owned(path) = mask_path(&document.path) {
                 document.to_mut().path = path;
             }
         }
@@ -43,7 +43,7 @@ impl Engine {
         options: &IngestOptions,
     ) -> Result<IngestReport> {
         let keep_secrets = options.keep_secrets || !self.masks_secrets(scope);
-        let path = if keep_secrets { Cow::Borrowed(path) } else { mask(path).0 };
+        let path = if keep_secrets { Cow::Borrowed(path) } else { mask_path(path) };
         ingest::remove_document(&*self.store, scope, &path, options, self.now().timestamp()).await
     }
 

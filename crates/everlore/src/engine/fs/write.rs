@@ -16,7 +16,7 @@ use crate::{
         Document, IngestOptions, IngestReport, RememberRequest, SavedMemory, new_ingest_run,
         record_refusal, root_uri,
     },
-    text::secrets::{mask, mask_all},
+    text::secrets::{mask_all, mask_path},
     types::{Change, Kind, Memory, MemoryId, Scope, WriteBatch},
 };
 
@@ -84,7 +84,7 @@ impl Engine {
     pub async fn fs_add(&self, scope: &Scope, request: FsAddRequest) -> Result<FsAddReport> {
         self.check_writable(scope)?;
         let masks = self.masks_secrets(scope);
-        let uri = if masks { mask(&request.uri).0 } else { Cow::Borrowed(&*request.uri) };
+        let uri = if masks { mask_path(&request.uri) } else { Cow::Borrowed(&*request.uri) };
         match FsUri::parse(&uri, scope)? {
             FsUri::Document(parts) if !parts.is_empty() => {
                 self.add_document(scope, &parts, request).await

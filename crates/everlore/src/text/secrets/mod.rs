@@ -33,6 +33,9 @@ use serde::Serialize;
 /// Beginning of a mask; the kind and a bracket follow.
 const MASK_PREFIX: &str = "[secret: ";
 
+/// Longest ending of a file's name that counts as its extension: `markdown`.
+const MAX_EXTENSION: usize = 8;
+
 /// Kind of secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(into = "&'static str")]
@@ -113,6 +116,26 @@ fn find_plain_secrets(text: &str) -> Vec<SecretMatch> {
 /// Returns the text with `[secret: KIND]` in place of each secret, and the kinds in order.
 pub fn mask(text: &str) -> (Cow<'_, str>, Vec<SecretKind>) {
     apply_masks(text, &find_secrets(text))
+}
+
+/// Masks the secrets of a path or URI: in the whole, and in each part without its extension, so that neither a folder nor
+/// an ending counts as part of a value.
+pub(crate) fn mask_path(path: &str) -> Cow<'_, str> {
+    let whole = mask(path).0;
+    let parts: Vec<String> = whole.split('/').map(mask_path_part).collect();
+    let masked = parts.join("/");
+    if masked == whole { whole } else { Cow::Owned(masked) }
+}
+
+fn mask_path_part(part: &str) -> String {
+    let is_extension = |ending: &str| {
+        (1..=MAX_EXTENSION).contains(&ending.len())
+            && ending.bytes().all(|byte| byte.is_ascii_alphabetic())
+    };
+    match part.rsplit_once('.').filter(|(_, ending)| is_extension(ending)) {
+        Some((stem, ending)) => format!("{}.{ending}", mask(stem).0),
+        None => mask(part).0.into_owned(),
+    }
 }
 
 /// Masks as [`mask`] does, with as many lines as before, so that line numbers stay true; returns the number of secrets.

@@ -376,3 +376,19 @@ fn a_mask_is_known_by_what_it_stands_for() {
     assert_eq!(find_mask("[secret: password"), None);
     assert_eq!(find_mask("a secret: password"), None);
 }
+
+#[test]
+fn neither_a_folder_nor_an_ending_hides_a_secret_in_a_path() {
+    for (path, expected) in [
+        ("notes/Maple77!x is my password.md", "notes/[secret: password] is my password.md"),
+        ("notes/密码改成了 731904.md", "notes/密码改成了 [secret: password].md"),
+        ("a/https://bob:hunter42x@example.org/b", "a/https://bob:[secret: password]@example.org/b"),
+    ] {
+        assert_eq!(mask_path(path), expected);
+        assert_eq!(mask_path(expected), expected, "a mask stays");
+    }
+    for path in ["docs/passwords.md", "src/auth/token.rs", "笔记/密码学.md", "v1.2/notes", "", "/"]
+    {
+        assert_eq!(mask_path(path), path);
+    }
+}

@@ -43,44 +43,44 @@ impl Engine {
             Some(text) => Some(stored.proposal.replace_text(text)?),
             None => None,
         };
-        match stored.proposal.change.clone() {
+        let change = stored.proposal.change.clone();
+        let (applied, changes) = self.apply_proposed(scope, &stored, &change, now).await?;
+        stored.proposal.applied = Some(AppliedProposal { proposed: replaced, ..applied });
+        let view =
+            self.store_decision(scope, stored, ProposalState::Approved, changes, now).await?;
+        if matches!(change, ProposedChange::Skill(_)) {
+            self.sync_skill_files(scope).await?;
+        }
+        Ok(view)
+    }
+
+    /// Edits the file of a proposed line; returns the record of what is applied, and the changes to store with the decision.
+    async fn apply_proposed(
+        &self,
+        scope: &Scope,
+        stored: &StoredProposal,
+        change: &ProposedChange,
+        now: Timestamp,
+    ) -> Result<(AppliedProposal, Vec<Change>)> {
+        let run = Some(run_name("approve", now));
+        Ok(match change {
             ProposedChange::Layer(edit) => {
-                let changed = self.apply_line(scope, &edit).await?;
-                let rebased =
-                    self.rebased(scope, id, &edit, &edit.base, &changed.layer.text, now).await?;
-                let applied = AppliedProposal {
-                    revision: changed.change,
-                    proposed: replaced,
-                    ..AppliedProposal::default()
-                };
-                stored.proposal.applied = Some(applied);
-                let rebased = updates(rebased);
-                self.store_decision(scope, stored, ProposalState::Approved, rebased, now).await
+                let changed = self.apply_line(scope, edit).await?;
+                let (id, text) = (stored.memory.id, &changed.layer.text);
+                let rebased = self.rebased(scope, id, edit, &edit.base, text, now).await?;
+                let revision = changed.change;
+                (AppliedProposal { revision, ..AppliedProposal::default() }, updates(rebased))
             }
             ProposedChange::Memories { action, ids, base } => {
-                let after = self.changed_memories(scope, action, &ids, &base, now).await?;
-                let run = Some(run_name("approve", now));
-                stored.proposal.applied =
-                    Some(AppliedProposal { run, ..AppliedProposal::default() });
-                let after = updates(after);
-                self.store_decision(scope, stored, ProposalState::Approved, after, now).await
+                let after = self.changed_memories(scope, *action, ids, base, now).await?;
+                (AppliedProposal { run, ..AppliedProposal::default() }, updates(after))
             }
             ProposedChange::Skill(proposed) => {
-                let (change, id) = self.skill_change(scope, &stored, &proposed, now).await?;
-                let run = Some(run_name("approve", now));
-                let applied = AppliedProposal {
-                    run,
-                    skill: Some(id),
-                    proposed: replaced,
-                    ..AppliedProposal::default()
-                };
-                stored.proposal.applied = Some(applied);
-                let state = ProposalState::Approved;
-                let view = self.store_decision(scope, stored, state, vec![change], now).await?;
-                self.sync_skill_files(scope).await?;
-                Ok(view)
+                let (change, id) = self.skill_change(scope, stored, proposed, now).await?;
+                let skill = Some(id);
+                (AppliedProposal { run, skill, ..AppliedProposal::default() }, vec![change])
             }
-        }
+        })
     }
 
     /// Rejects a proposal: the same is never proposed again. Fails if the caller is not the owner, or if it is not open.
