@@ -110,7 +110,10 @@ def sentence_examples(data: Path, topics: Path, framer: Framer):
     def add(label, before, after, author):
         keep, kind, _, mode, text = label.groups()
         framed = framer.sentence(before, text, after)
-        examples.append(example(framed, KEEP[keep], KINDS.index(kind), MODES.index(mode), author))
+        # A statement that is taken back later was worth keeping when it was said.
+        is_kept = 1.0 if mode == "retracted" else KEEP[keep]
+        kind = IGNORED if is_kept and kind == "none" else KINDS.index(kind)
+        examples.append(example(framed, is_kept, kind, MODES.index(mode), author))
 
     for path in sorted((data / "dialogues").glob("train_*.txt")):
         for before, label, after in dialogues(path):

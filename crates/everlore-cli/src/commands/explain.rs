@@ -4,9 +4,9 @@ use everlore::{
     Hit, Recall,
     engine::{
         ConfidenceBasis, ConfidenceEstimate, FeatureContribution, IdentityQuestion, Intent,
-        MemoryFeedback, MemoryNeed, QueryKind, QueryTerm,
+        MemoryNeed, QueryKind, QueryTerm,
     },
-    types::CheckStatus,
+    types::{CheckStatus, MemoryFeedback},
 };
 
 use super::check_args::check_status_line;
@@ -72,6 +72,7 @@ fn describe_feature(part: &FeatureContribution) -> String {
         "max sim" => format!("match word by word is {:+.2} from the usual", part.value),
         "speaker" => "the named person is the speaker".to_owned(),
         "strangers" => format!("names that occur in no memory: {}", part.value),
+        "feedback" => format!("good verdicts on the best memory beyond bad ones: {}", part.value),
         "date" => "it falls into the named time".to_owned(),
         "small" => format!("there are few memories: {percent}% of the way to a single one"),
         "coverage if small" => {

@@ -83,8 +83,7 @@ pub use crate::{
         },
     },
     growth::{
-        CureSource, ExperienceEdit, FeedbackRequest, FeedbackTally, FeedbackVerdict,
-        MemoryFeedback, NewExperience,
+        CureSource, ExperienceEdit, FeedbackRequest, FeedbackTally, FeedbackVerdict, NewExperience,
         audit::{AuditFix, AuditScore, FaultKind, ScorePart},
         patterns::WorkflowStep,
         profile::{ProfileField, SignalBasis},

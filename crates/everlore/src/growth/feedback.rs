@@ -2,10 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::types::{Memory, Status, Timestamp};
-
-/// Metadata key of the feedback that a memory got.
-const FEEDBACK_KEY: &str = "feedback";
+use crate::types::{FEEDBACK_KEY, Memory, MemoryFeedback, Status, Timestamp};
 
 /// Highest weight that feedback reaches; recall counts no more.
 const MAX_WEIGHT: f64 = 2.0;
@@ -56,32 +53,6 @@ pub struct FeedbackRequest {
     /// Set to archive it at once, with a bad verdict: it is not brought up again.
     #[serde(default)]
     pub never_again: bool,
-}
-
-/// Feedback that a memory got so far.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct MemoryFeedback {
-    /// Good verdicts.
-    pub good: u32,
-    /// Bad verdicts.
-    pub bad: u32,
-    /// Reason of the last verdict.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub because: Option<String>,
-    /// Set if feedback archived it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub archived: bool,
-    /// Time of the last verdict.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub at: Option<Timestamp>,
-}
-
-impl MemoryFeedback {
-    /// Returns the feedback of a memory, if it got any.
-    pub fn of_memory(memory: &Memory) -> Option<Self> {
-        serde_json::from_value(memory.metadata.get(FEEDBACK_KEY)?.clone()).ok()
-    }
 }
 
 /// Applies a verdict to a memory: count, weight and status. A weight set by hand stays.

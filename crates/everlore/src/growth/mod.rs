@@ -23,4 +23,4 @@ pub(crate) use experience::{
 };
 pub use experience::{CureSource, ExperienceEdit, NewExperience};
 pub(crate) use feedback::apply_feedback;
-pub use feedback::{FeedbackRequest, FeedbackTally, FeedbackVerdict, MemoryFeedback};
+pub use feedback::{FeedbackRequest, FeedbackTally, FeedbackVerdict};

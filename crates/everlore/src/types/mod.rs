@@ -14,6 +14,7 @@ mod change;
 mod check;
 mod new_check;
 mod experience;
+mod feedback;
 mod recorded_step;
 mod skill;
 mod capture;
@@ -32,6 +33,7 @@ pub use check::{
 pub(crate) use clock::{Clock, system_now, to_millisecond, within_calendar};
 pub(crate) use experience::error_keys;
 pub use experience::{EXPERIENCE_KEY, Experience};
+pub use feedback::{FEEDBACK_KEY, MemoryFeedback};
 pub use kind::Kind;
 pub use memory::{
     Fingerprint, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, MemorySource, OVERVIEW_KEY,

@@ -232,6 +232,46 @@ async fn feedback_is_one_run_that_undo_takes_back() {
 }
 
 #[tokio::test]
+async fn verdicts_move_the_confidence_within_bounds_and_undo_moves_it_back() {
+    for (text, question) in [
+        ("The staging cluster runs in Frankfurt", "Where does the staging cluster run?"),
+        ("测试集群在法兰克福", "测试集群在哪里？"),
+    ] {
+        for engine in engines().await {
+            let owner = scope("ann");
+            let saved = remember_all(&engine, &owner, &[text]).await;
+            let ids = [saved[0].id];
+            let before = judged(&engine, &owner, question).await;
+            let request = FeedbackRequest {
+                verdict: FeedbackVerdict::Bad,
+                because: None,
+                never_again: false,
+            };
+            let receipt = engine.give_feedback(&owner, &ids, &request).await.unwrap();
+            let (blamed, part) = judged(&engine, &owner, question).await;
+            assert!(blamed < before.0, "{question}: {blamed} after {}", before.0);
+            assert_eq!((before.1, part), (None, Some(-0.5)), "{question}");
+            engine.undo(&owner, &UndoTarget::Run(receipt.run)).await.unwrap();
+            assert_eq!(judged(&engine, &owner, question).await, before, "{question}");
+            let praise = FeedbackRequest { verdict: FeedbackVerdict::Good, ..request };
+            for _ in 0..9 {
+                engine.give_feedback(&owner, &ids, &praise).await.unwrap();
+            }
+            let (praised, part) = judged(&engine, &owner, question).await;
+            assert!(praised > before.0, "{question}: {praised} after {}", before.0);
+            assert_eq!(part, Some(1.5), "{question}");
+        }
+    }
+}
+
+/// Returns the confidence of a recall, and what verdicts add to its log odds.
+async fn judged(engine: &Engine, owner: &Scope, question: &str) -> (f64, Option<f64>) {
+    let found = engine.recall(&engine.recall_request(owner, question)).await.unwrap();
+    let part = found.judgement.parts.iter().find(|part| part.name == "feedback");
+    (found.confidence, part.map(|part| part.adds))
+}
+
+#[tokio::test]
 async fn feedback_on_an_experience_counts_for_its_cure() {
     for engine in engines().await {
         let owner = scope("ann");

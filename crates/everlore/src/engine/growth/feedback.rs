@@ -7,7 +7,7 @@ use crate::{
     engine::Engine,
     error::{Error, Result},
     growth::{
-        FeedbackRequest, FeedbackVerdict, MemoryFeedback, apply_feedback,
+        FeedbackRequest, FeedbackVerdict, apply_feedback,
         reflection::{PROPOSAL_KEY, Proposal, ProposalState},
     },
     ingest::Turn,
@@ -16,7 +16,10 @@ use crate::{
         feedback_words::spoken_feedback, keywords::KeywordExtractor, quoted_text::SpokenText,
         secrets::mask_all, terms::terms,
     },
-    types::{Actor, Change, Kind, Memory, MemoryId, Role, Scope, Status, Timestamp, WriteBatch},
+    types::{
+        Actor, Change, Kind, Memory, MemoryFeedback, MemoryId, Role, Scope, Status, Timestamp,
+        WriteBatch,
+    },
 };
 
 /// Keywords of a memory by which a message may mean it.

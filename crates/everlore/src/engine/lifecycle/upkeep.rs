@@ -11,11 +11,10 @@ use super::upkeep_report::{
 use crate::{
     engine::{Engine, SCAN_PAGE},
     error::{Error, Result},
-    growth::MemoryFeedback,
     store::{InjectedTier, UsageRecord, UsageSelection},
     types::{
-        Actor, Change, Kind, Memory, MemoryId, QuarantinedDraft, Scope, Status, Timestamp,
-        WriteBatch,
+        Actor, Change, Kind, Memory, MemoryFeedback, MemoryId, QuarantinedDraft, Scope, Status,
+        Timestamp, WriteBatch,
     },
     upkeep::{apply_usage, archived, find_merges, is_expired, merge_key, needs_confirmation},
 };

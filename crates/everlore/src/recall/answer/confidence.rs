@@ -6,7 +6,7 @@ use super::{confidence_features::ConfidenceFeatures, logistic::sigmoid};
 use crate::{
     recall::{Hit, IdentityQuestion, Intent, MemoryNeed},
     text::terms::terms,
-    types::{Kind, Origin},
+    types::{Kind, MemoryFeedback, Origin},
 };
 
 /// Number of inputs of the model, the constant one included.
@@ -23,6 +23,11 @@ const ABOUT_USER_BONUS: f64 = 2.0;
 /// Log odds if the best hit is a limit that the user stated for what they ask for: an allergy that is not told before a
 /// dinner costs more than several memories too many.
 const CONSTRAINT_BONUS: f64 = 3.5;
+
+/// Log odds per verdict of the balance on a memory, and the most that verdicts add or take: three of one kind move the
+/// confidence as far as they ever will, less than a named speaker does.
+const LOG_ODDS_PER_VERDICT: f64 = 0.5;
+const MAX_VERDICTS: f64 = 3.0;
 
 /// Names of the inputs, in the order of the coefficients.
 const FEATURE_NAMES: [&str; FEATURE_COUNT] = [
@@ -243,6 +248,9 @@ pub struct ConfidenceEstimate {
     pub parts: Vec<FeatureContribution>,
     /// Log odds added for the intent of the query.
     pub intent: f64,
+    /// Log odds added for the verdicts that the best hit got; one of the parts.
+    #[serde(skip)]
+    pub feedback: f64,
 }
 
 /// Rule that decided the confidence.
@@ -285,10 +293,10 @@ impl ConfidenceEstimate {
             ConfidenceBasis::Call => {
                 let call: f64 = self.evidence.call_parts().iter().map(|part| part.adds).sum();
                 let words = coefficients.words_log_odds(&self.evidence);
-                sigmoid(call.max(words) + self.intent)
+                sigmoid(call.max(words) + self.intent + self.feedback)
             }
             ConfidenceBasis::Evidence => {
-                sigmoid(coefficients.log_odds(&self.evidence) + self.intent)
+                sigmoid(coefficients.log_odds(&self.evidence) + self.intent + self.feedback)
             }
         }
     }
@@ -309,15 +317,18 @@ pub(super) fn estimate_confidence(
         adds: used[i] * inputs[i],
     };
     let basis = basis(intent, hits, &features);
+    let feedback = hits.first().and_then(feedback_part);
+    let parts: Vec<FeatureContribution> = match basis {
+        ConfidenceBasis::Call => features.call_parts(),
+        _ => (0..FEATURE_COUNT).map(contribution).collect(),
+    };
     let estimate = ConfidenceEstimate {
         confidence: 0.0,
         basis,
         evidence: features,
-        parts: match basis {
-            ConfidenceBasis::Call => features.call_parts(),
-            _ => (0..FEATURE_COUNT).map(contribution).collect(),
-        },
+        parts: parts.into_iter().chain(feedback).collect(),
         intent: hits.first().map_or(0.0, |best| intent_log_odds(intent, best, &features)),
+        feedback: feedback.map_or(0.0, |part| part.adds),
     };
     ConfidenceEstimate { confidence: estimate.confidence_with(coefficients), ..estimate }
 }
@@ -330,7 +341,15 @@ pub(super) fn full_confidence() -> ConfidenceEstimate {
         evidence: ConfidenceFeatures::default(),
         parts: Vec::new(),
         intent: 0.0,
+        feedback: 0.0,
     }
+}
+
+/// Returns what people's verdicts on a hit add to the log odds that it bears on a message; `None` without any.
+pub(super) fn feedback_part(hit: &Hit) -> Option<FeatureContribution> {
+    let value = MemoryFeedback::of_memory(&hit.memory)?.balance();
+    let adds = LOG_ODDS_PER_VERDICT * value.clamp(-MAX_VERDICTS, MAX_VERDICTS);
+    Some(FeatureContribution { name: "feedback", value, adds })
 }
 
 fn basis(intent: &Intent, hits: &[Hit], features: &ConfidenceFeatures) -> ConfidenceBasis {
