@@ -230,13 +230,24 @@ def loss_of(outputs, examples):
     return loss
 
 
-def train(reference, examples, rank, outputs, epochs, device, seed=0, size=64):
+def batches(examples, size, rng):
+    """Yields batches of like lengths, in any order: shuffled within windows of eight."""
+    order = sorted(examples, key=lambda it: len(it["framed"][0]))
+    start = rng.randrange(8 * size)
+    order = order[start:] + order[:start]
+    windows = [order[at : at + 8 * size] for at in range(0, len(order), 8 * size)]
+    order = [it for window in windows for it in rng.sample(window, len(window))]
+    chosen = [order[at : at + size] for at in range(0, len(order), size)]
+    yield from rng.sample(chosen, len(chosen))
+
+
+def train(reference, examples, rank, outputs, epochs, device, seed=0, size=256):
     torch.manual_seed(seed)
     rng = random.Random(seed)
     net = Net(reference, rank, outputs).to(device)
     optimizer = torch.optim.AdamW(
         [
-            {"params": [p for n, p in net.named_parameters() if not n.startswith("head")], "lr": 1e-3},
+            {"params": [p for n, p in net.named_parameters() if not n.startswith("head")], "lr": 2e-3},
             {"params": net.head.parameters(), "lr": 2e-3},
         ],
         weight_decay=0.02,
@@ -244,10 +255,10 @@ def train(reference, examples, rank, outputs, epochs, device, seed=0, size=64):
     steps = epochs * math.ceil(len(examples) / size)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda at: min(1, (at + 1) / (0.1 * steps)) * max(0, 1 - at / steps))
     for _ in range(epochs):
-        order = rng.sample(examples, len(examples))
-        for at in range(0, len(order), size):
-            chosen = order[at : at + size]
-            loss = loss_of(net(*batch(chosen, device)), chosen)
+        for chosen in batches(examples, size, rng):
+            with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
+                scores = net(*batch(chosen, device))
+            loss = loss_of(scores.float(), chosen)
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(net.parameters(), 1.0)
@@ -275,8 +286,8 @@ def cross_validate(name, reference, examples, rank, outputs, epochs, device):
         odds, keep = log_odds(net, held, device), np.array([it["keep"] for it in held])
         sure = keep != 0.5
         area = area_under_curve(odds[sure], keep[sure] == 1)
-        found, right = (odds[keep == 1] > 1.5).mean(), (keep[odds > 1.5] > 0).mean()
-        print(f"{name}, held out {author}: auc {area:.3f}, above 1.5: found {found:.2f}, right {right:.3f}", flush=True)
+        found, right = (odds[keep == 1] > 4).mean(), (keep[odds > 4] > 0).mean()
+        print(f"{name}, held out {author}: auc {area:.3f}, above 4: found {found:.2f}, right {right:.3f}", flush=True)
 
 
 def export(net, path: Path, scale=1.0):

@@ -1,6 +1,6 @@
 //! `dialogues`: capture without a chat model on labelled conversations.
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use serde_json::json;
@@ -18,9 +18,9 @@ pub(crate) struct DialoguesArgs {
     /// Read the dialogues from these files instead of the training set
     #[arg(long, value_name = "FILE")]
     file: Vec<PathBuf>,
-    /// Take the log odds of sentences from this file (text, tab, number), and all as asserted, instead of the classifier's
-    #[arg(long, value_name = "FILE")]
-    scores: Option<PathBuf>,
+    /// Raise every threshold of the classifier by this much
+    #[arg(long, value_name = "LOG_ODDS", allow_negative_numbers = true)]
+    stricter: Option<f32>,
     /// List every miss, wrong memory, trap and statement that is still held
     #[arg(long)]
     verbose: bool,
@@ -35,10 +35,7 @@ const TRAINING_FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/dialogu
 /// Runs the command.
 pub(crate) fn run(args: &DialoguesArgs) -> Result<()> {
     let dialogues = read_dialogues(args)?;
-    let way = match &args.scores {
-        Some(path) => CaptureWay::Recorded(Arc::new(read_scores(path)?)),
-        None => CaptureWay::Classifier,
-    };
+    let way = args.stricter.map_or(CaptureWay::Classifier, CaptureWay::Stricter);
     let (own, rival) = (measure(&dialogues, &way)?, measure(&dialogues, &CaptureWay::Patterns)?);
     if args.json {
         println!("{:#}", json!({ "classifier": own.languages, "patterns": rival.languages }));
@@ -76,15 +73,6 @@ fn read_dialogues(args: &DialoguesArgs) -> Result<Vec<Dialogue>> {
         dialogues.extend(parse_dialogues(&read_text(path)?)?);
     }
     Ok(dialogues)
-}
-
-fn read_scores(path: &PathBuf) -> Result<HashMap<String, f32>> {
-    let text = read_text(path)?;
-    let score = |line: &str| -> Result<(String, f32)> {
-        let (text, score) = line.rsplit_once('\t').context("a line is text, tab, number")?;
-        Ok((text.to_owned(), score.parse()?))
-    };
-    text.lines().map(score).collect()
 }
 
 fn read_text(path: &PathBuf) -> Result<String> {

@@ -88,6 +88,8 @@ impl fmt::Display for GateReason {
                 write!(f, "its title is longer than {MAX_NAME_CHARS} characters")
             }
             Self::LowConfidence { confidence, wanted } => {
+                // Cut, not rounded: 0.996 is not the 1.00 that is wanted; the summand is the error of the product.
+                let confidence = (confidence * 100.0 + 1e-6).floor() / 100.0;
                 write!(f, "its confidence is {confidence:.2}, at least {wanted:.2} is wanted")
             }
             Self::Vague => f.write_str("it is vague: it names nothing in particular"),

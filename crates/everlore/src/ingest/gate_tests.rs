@@ -72,6 +72,8 @@ fn a_doubtful_draft_waits_and_a_poor_one_goes() {
     assert!(matches!(judge(&sure(0.4), &context()), GateVerdict::Quarantine(_)));
     let GateVerdict::Reject(reason) = judge(&sure(0.2), &context()) else { panic!("it went on") };
     assert_eq!(reason.to_string(), "its confidence is 0.20, at least 0.60 is wanted");
+    let nearly = GateReason::LowConfidence { confidence: 0.9996, wanted: 1.0 };
+    assert_eq!(nearly.to_string(), "its confidence is 0.99, at least 1.00 is wanted");
 }
 
 #[test]

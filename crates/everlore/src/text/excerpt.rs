@@ -9,6 +9,9 @@ const MARK_TOKENS: usize = 4;
 /// worth its tokens beside one that has them all.
 const MIN_SHARE: f64 = 0.5;
 
+/// Characters of a token that are tried: of a text without end, only its beginning is counted for each piece.
+const MAX_TOKEN_CHARS: usize = 8;
+
 /// Piece of a text with its worth for the question.
 struct Passage<'a> {
     text: &'a str,
@@ -94,12 +97,16 @@ fn split_to_fit(sentence: &str, max_tokens: usize) -> Vec<&str> {
 
 /// Returns the end of the longest beginning that fits: all of it, up to a blank or a comma, or any character.
 fn fitting_end(text: &str, max_tokens: usize) -> usize {
+    let ends: Vec<usize> = text
+        .char_indices()
+        .map(|(at, c)| at + c.len_utf8())
+        .take(max_tokens * MAX_TOKEN_CHARS)
+        .collect();
+    let is_whole = ends.last().is_none_or(|end| *end == text.len());
     // A token has at least a byte, so most sentences need not be counted.
-    if text.len() <= max_tokens || estimate_tokens(text) <= max_tokens {
+    if text.len() <= max_tokens || is_whole && estimate_tokens(text) <= max_tokens {
         return text.len();
     }
-    let ends: Vec<usize> =
-        text.char_indices().map(|(at, c)| at + c.len_utf8()).take(max_tokens * 8).collect();
     // Estimates grow with the text.
     let count = ends.partition_point(|end| estimate_tokens(&text[..*end]) <= max_tokens).max(1);
     let end = ends[count - 1];

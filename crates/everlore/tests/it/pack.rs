@@ -1,5 +1,7 @@
 //! Tests of the memory block: never over its budget by real tokenizers, never closed or forged by the recalled text.
 
+use std::time::{Duration, Instant};
+
 use everlore::{
     Hit, Kind, Memory, MemoryBlock,
     engine::{HitSignals, Language, ScoreFactors},
@@ -153,9 +155,16 @@ fn hostile_text_can_neither_close_the_block_nor_forge_an_entry() {
 }
 
 #[test]
-fn a_tag_that_never_ends_takes_no_longer_than_its_length() {
-    let block = english(&hits(&[&" <a".repeat(40_000)]), 2_000);
-    assert_well_formed(&block);
+fn a_tag_that_never_ends_takes_time_in_proportion_to_its_length() {
+    let timed = |tags: usize| {
+        let hits = hits(&[&" <a".repeat(tags)]);
+        let began = Instant::now();
+        assert_well_formed(&english(&hits, 2_000));
+        began.elapsed()
+    };
+    let (once, eightfold) = (timed(2_500), timed(20_000));
+    // Eight times the text, and as much again for noise.
+    assert!(eightfold < 16 * once.max(Duration::from_millis(50)), "{once:?}, then {eightfold:?}");
 }
 
 #[test]

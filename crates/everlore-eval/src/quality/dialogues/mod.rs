@@ -5,7 +5,7 @@ mod labels;
 mod coverage;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     sync::{Arc, Mutex},
 };
 
@@ -14,7 +14,7 @@ use everlore::{
     Engine, Kind, Memory, Scope, Status, Turn,
     engine::{ExtractRequest, SentenceJudge},
     internal::lock,
-    llm::{BuiltinEncoder, SentenceInput, SentenceMode, SentenceScores},
+    llm::{BuiltinEncoder, SentenceInput, SentenceScores},
     store::{ListOrder, ListQuery, MemoryFilter, RamStore},
     types::Timestamp,
 };
@@ -28,8 +28,8 @@ pub(crate) use labels::{Dialogue, parse_dialogues};
 pub(crate) enum CaptureWay {
     /// Sentences are judged by the built-in classifier.
     Classifier,
-    /// As above, with the log odds of these sentences from a classifier that has not seen the dialogues.
-    Recorded(Arc<HashMap<String, f32>>),
+    /// As above, with every threshold higher by this many log odds.
+    Stricter(f32),
     /// Patterns alone.
     Patterns,
 }
@@ -77,9 +77,8 @@ async fn capture(dialogue: &Dialogue, way: &CaptureWay) -> Result<Vec<Memory>> {
     let builder = Engine::builder(Arc::new(RamStore::default())).clock(move || *lock(&clock));
     let engine = match way {
         CaptureWay::Classifier => builder.builtin_encoder(),
-        CaptureWay::Recorded(scores) => {
-            let judge =
-                RecordedJudge { encoder: BuiltinEncoder::new(), scores: Arc::clone(scores) };
+        CaptureWay::Stricter(by) => {
+            let judge = StricterJudge { encoder: BuiltinEncoder::new(), by: *by };
             builder.sentence_judge(Arc::new(judge))
         }
         CaptureWay::Patterns => builder,
@@ -176,23 +175,16 @@ impl CaptureQuality {
     }
 }
 
-/// Score that makes a mode certain.
-const ASSERTED_SCORE: f32 = 8.0;
-
-/// Judge with the log odds of another classifier for the sentences that it knows. They count as asserted: the built-in
-/// classifier has learned the modes of these very sentences, so its modes would flatter the figures.
-struct RecordedJudge {
+/// Classifier whose log odds that a sentence is worth keeping are lower by a number: thresholds that are higher by it.
+struct StricterJudge {
     encoder: BuiltinEncoder,
-    scores: Arc<HashMap<String, f32>>,
+    by: f32,
 }
 
-impl SentenceJudge for RecordedJudge {
+impl SentenceJudge for StricterJudge {
     fn judge_sentence(&self, input: &SentenceInput<'_>) -> everlore::Result<SentenceScores> {
         let scores = self.encoder.judge_sentence(input)?;
-        let Some(keep) = self.scores.get(input.text) else { return Ok(scores) };
-        let mut mode_scores = [0.0; SentenceMode::ALL.len()];
-        mode_scores[SentenceMode::Asserted as usize] = ASSERTED_SCORE;
-        Ok(SentenceScores { keep: *keep, mode: SentenceMode::Asserted, mode_scores, ..scores })
+        Ok(SentenceScores { keep: scores.keep - self.by, ..scores })
     }
 
     fn text_vector(&self, text: &str) -> everlore::Result<Vec<f32>> {

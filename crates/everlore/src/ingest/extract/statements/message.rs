@@ -21,6 +21,7 @@ use crate::{
         slots::{FoundSlot, SlotPatterns},
     },
     llm::{SentenceInput, SentenceMode, SentenceScores},
+    text::secrets::find_mask,
     types::{Attribute, MemoryId, Slot, USER_SUBJECT},
 };
 
@@ -101,7 +102,10 @@ impl StatementExtractor<'_> {
                 begins_anew,
                 is_unknown: is_unknown(words),
             });
-            self.history.push(words.to_owned());
+            // A masked secret makes what follows it look like pasted text.
+            if find_mask(words).is_none() {
+                self.history.push(words.to_owned());
+            }
         }
         let scores: Vec<SentenceScores> = sentences.iter().filter_map(|it| it.scores).collect();
         let is_foreign = match self.judge {
