@@ -1,4 +1,5 @@
-//! Inner loops of Everlore's models: everything that runs over vectors number by number.
+//! Inner loops of Everlore's models: everything that runs over vectors number by number, from the
+//! bytes of a file on.
 //!
 //! It is a separate crate for two reasons: it is compiled for speed in every profile, tests included, and it is the
 //! only crate with unsafe code, for instructions that the processor may not have. Sums are made in the same order on
@@ -7,12 +8,14 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod layers;
+mod numbers;
 mod packed_tokens;
 mod quantize;
 #[cfg(target_arch = "x86_64")]
 mod vnni;
 
 pub use layers::{add_scaled, add_scaled_i8, attention, dot_f32, gelu, layer_norm};
+pub use numbers::{add_packed_row, packed_row_bytes, read_bf16s, read_f16s, read_f32s, read_i8s};
 pub use packed_tokens::{TokenMatrix, packed_cosine};
 pub use quantize::{add_low_rank, dequantize, quantize_rows};
 

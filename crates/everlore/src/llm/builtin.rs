@@ -7,6 +7,7 @@
 use std::ops::ControlFlow;
 
 use async_trait::async_trait;
+use everlore_kernel::{add_packed_row, packed_row_bytes};
 
 use super::{
     Embedder,
@@ -26,13 +27,8 @@ pub(super) const MAX_PIECES: usize = 512;
 /// meaning.
 const MIN_COVERAGE: f64 = 0.5;
 
-/// Values that share a scale.
-const GROUP_SIZE: usize = 32;
-const GROUP_COUNT: usize = DIMENSIONS / GROUP_SIZE;
-const SCALE_BYTES: usize = GROUP_COUNT * 2;
-
 /// Table row: the half-precision scales of its groups, then four bits per value.
-type QuantizedRow = [u8; SCALE_BYTES + DIMENSIONS / 2];
+type QuantizedRow = [u8; packed_row_bytes(DIMENSIONS)];
 
 static EMBEDDING_TABLE: &[QuantizedRow] =
     include_bytes!("../../assets/embedder/table.i4").as_chunks().0;
@@ -173,7 +169,7 @@ impl TextSums {
     }
 
     fn add_piece(&mut self, id: u16) {
-        add_row(&mut self.values, &EMBEDDING_TABLE[usize::from(id)]);
+        add_packed_row(&mut self.values, &EMBEDDING_TABLE[usize::from(id)]);
         match wordpiece::piece_text(id)[0] {
             _ if id == UNKNOWN_PIECE => self.all += 1,
             first if first.is_ascii_alphanumeric() => {
@@ -188,35 +184,10 @@ impl TextSums {
 /// Adds a row brought to the length `weight`.
 fn add_unit_row(sums: &mut [f32; DIMENSIONS], row: &QuantizedRow, weight: f32) {
     let mut values = [0.0; DIMENSIONS];
-    add_row(&mut values, row);
+    add_packed_row(&mut values, row);
     let length = length(&values);
     let factor = if length > 0.0 { weight / length } else { 0.0 };
     sums.iter_mut().zip(&values).for_each(|(sum, value)| *sum += factor * value);
-}
-
-/// Adds a row to `sums`: byte j of a group holds value j in the low and value j + 16 in the high four bits.
-fn add_row(sums: &mut [f32; DIMENSIONS], row: &QuantizedRow) {
-    let (scales, values) = row.split_at(SCALE_BYTES);
-    let groups = sums.as_chunks_mut::<GROUP_SIZE>().0.iter_mut();
-    let values = values.as_chunks::<{ GROUP_SIZE / 2 }>().0;
-    for ((sums, bits), scale) in groups.zip(values).zip(scales.as_chunks().0) {
-        add_group(sums, bits, half_to_f32(u16::from_le_bytes(*scale)));
-    }
-}
-
-fn add_group(sums: &mut [f32; GROUP_SIZE], bits: &[u8; GROUP_SIZE / 2], scale: f32) {
-    let (low, high) = sums.split_at_mut(GROUP_SIZE / 2);
-    for ((low, high), &byte) in low.iter_mut().zip(high).zip(bits) {
-        *low += scale * (f32::from(byte & 15) - 8.0);
-        *high += scale * (f32::from(byte >> 4) - 8.0);
-    }
-}
-
-/// Converts a scale, which is neither negative nor infinite, from half precision.
-fn half_to_f32(half: u16) -> f32 {
-    // The exponent biases of the two formats differ by 112.
-    const UP: f32 = f32::from_bits((112 + 127) << 23);
-    f32::from_bits(u32::from(half) << 13) * UP
 }
 
 fn normalize(vector: &mut [f32; DIMENSIONS]) {

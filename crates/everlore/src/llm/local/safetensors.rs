@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap, ops::Range};
 
+use everlore_kernel::{read_bf16s, read_f16s, read_f32s, read_i8s};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -58,12 +59,9 @@ impl TensorFile {
     pub(super) fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         let (dtype, bytes) = self.find(name, shape)?;
         match dtype {
-            "F32" => Ok(bytes.as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect()),
-            "F16" => Ok(read_u16s(bytes).map(half_to_f32).collect()),
-            // Upper half of a single-precision float.
-            "BF16" => {
-                Ok(read_u16s(bytes).map(|half| f32::from_bits(u32::from(half) << 16)).collect())
-            }
+            "F32" => Ok(read_f32s(bytes)),
+            "F16" => Ok(read_f16s(bytes)),
+            "BF16" => Ok(read_bf16s(bytes)),
             other => Err(unusable_tensor(name, &format!("holds {other}, and not floats"))),
         }
     }
@@ -71,7 +69,7 @@ impl TensorFile {
     /// Reads a tensor of 8-bit integers.
     pub(super) fn bytes(&self, name: &str, shape: &[usize]) -> Result<Vec<i8>> {
         match self.find(name, shape)? {
-            ("I8", bytes) => Ok(bytes.iter().map(|byte| byte.cast_signed()).collect()),
+            ("I8", bytes) => Ok(read_i8s(bytes)),
             (other, _) => {
                 Err(unusable_tensor(name, &format!("holds {other}, and not 8-bit integers")))
             }
@@ -174,18 +172,6 @@ fn header_range(file: &[u8]) -> Result<Range<usize>> {
         }
         _ => Err(damaged_file("it ends before its header does")),
     }
-}
-
-fn read_u16s(bytes: &[u8]) -> impl Iterator<Item = u16> {
-    bytes.as_chunks().0.iter().map(|two| u16::from_le_bytes(*two))
-}
-
-/// Converts a half-precision float.
-pub(super) fn half_to_f32(half: u16) -> f32 {
-    // The exponent biases of the two formats differ by 112.
-    const UP: f32 = f32::from_bits((112 + 127) << 23);
-    let size = f32::from_bits(u32::from(half & 0x7fff) << 13) * UP;
-    if half & 0x8000 == 0 { size } else { -size }
 }
 
 fn damaged_file(problem: &str) -> Error {

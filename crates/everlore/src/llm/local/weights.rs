@@ -1,6 +1,6 @@
 //! Encoder weights quantized to eight bits, with one scale per row.
 
-use everlore_kernel::WeightMatrix;
+use everlore_kernel::{WeightMatrix, packed_row_bytes};
 
 use super::{
     bert_config::BertConfig,
@@ -121,7 +121,7 @@ impl WeightReader<'_> {
             return Ok(WordEmbeddings::Quantized(self.matrix(NAME, count, config.hidden_size)?));
         }
         let name = format!("{}{NAME}.weight", self.prefix);
-        let rows = self.tensors.packed(&name, &[count, PackedRows::row_bytes(narrow)])?;
+        let rows = self.tensors.packed(&name, &[count, packed_row_bytes(narrow)])?;
         let weight = self.matrix("embeddings.projection", config.hidden_size, narrow)?;
         let projection = LinearLayer::new(weight, vec![0.0; config.hidden_size]);
         Ok(WordEmbeddings::Packed { rows: PackedRows::new(rows, narrow), projection })
