@@ -64,12 +64,13 @@ export async function inbox({ browser, home }) {
   await home.api("/v1/extract", { body: {} });
   const { drafts } = await home.api("/v1/quarantine");
   assert.ok(drafts.length >= 2, "the gate holds the drafts back");
+  const { kind } = drafts.find((draft) => draft.memory.content.includes("two@")).memory;
   const { page, faults } = await openPage(browser, home, { path: "/inbox" });
   const card = (text) => page.locator("[data-draft]", { hasText: text });
   await card("two@example.com").getByRole("button", { name: "Edit" }).click();
   await card("two@example.com").locator("textarea").fill("I write newsletters to two@example.com.");
   await page.locator("[data-draft]").getByRole("button", { name: "Approve as edited" }).click();
-  await waitFor(async () => (await home.api("/v1/memories?limit=1000&kind=user")).memories.some((one) => one.content === "I write newsletters to two@example.com."), "the approved draft");
+  await waitFor(async () => (await home.api(`/v1/memories?limit=1000&kind=${kind}`)).memories.some((one) => one.content === "I write newsletters to two@example.com."), "the approved draft");
   await card("one@example.com").getByRole("button", { name: "Reject" }).click();
   await page.locator(".toast", { hasText: "Rejected" }).getByRole("button", { name: "Undo" }).click();
   await card("one@example.com").waitFor();
