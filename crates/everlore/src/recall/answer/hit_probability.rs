@@ -52,3 +52,49 @@ pub(super) fn set_probabilities(hits: &mut [Hit], scope_size: usize) {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        recall::{HitSignals, ScoreFactors},
+        store::DocAddress,
+        types::{FEEDBACK_KEY, Kind, Memory, MemorySource, Origin, Scope, Timestamp},
+    };
+
+    fn judged(feedback: serde_json::Value) -> Hit {
+        let now = Timestamp::UNIX_EPOCH;
+        let source = MemorySource::new(Origin::Remember);
+        let text = "I like tea".to_owned();
+        let mut memory =
+            Memory::with_content(&Scope::default(), Kind::User, text, source, now, now);
+        memory.metadata.insert(FEEDBACK_KEY.to_owned(), feedback);
+        Hit {
+            memory,
+            score: 0.5,
+            signals: HitSignals { rerank_cosine: Some(0.5), ..HitSignals::default() },
+            factors: ScoreFactors { relevance: 1.0, ..ScoreFactors::default() },
+            probability: None,
+            newer: None,
+            held_until: None,
+            check: None,
+            address: DocAddress::new(0, 0),
+        }
+    }
+
+    #[test]
+    fn verdicts_make_a_hit_more_or_less_probable_within_bounds() {
+        let probability = |feedback| {
+            let mut hits = [judged(feedback)];
+            set_probabilities(&mut hits, 100);
+            hits[0].probability.unwrap()
+        };
+        let plain = probability(json!({}));
+        assert!(probability(json!({ "bad": 1 })) < plain);
+        assert!(probability(json!({ "good": 1 })) > plain);
+        assert_eq!(probability(json!({ "good": 1, "bad": 1 })), plain);
+        assert_eq!(probability(json!({ "good": 3 })), probability(json!({ "good": 30 })));
+    }
+}

@@ -21,7 +21,6 @@ use crate::{
         slots::{FoundSlot, SlotPatterns},
     },
     llm::{SentenceInput, SentenceMode, SentenceScores},
-    text::secrets::find_mask,
     types::{Attribute, MemoryId, Slot, USER_SUBJECT},
 };
 
@@ -102,10 +101,7 @@ impl StatementExtractor<'_> {
                 begins_anew,
                 is_unknown: is_unknown(words),
             });
-            // A masked secret makes what follows it look like pasted text.
-            if find_mask(words).is_none() {
-                self.history.push(words.to_owned());
-            }
+            self.hear_words(words);
         }
         let scores: Vec<SentenceScores> = sentences.iter().filter_map(|it| it.scores).collect();
         let is_foreign = match self.judge {

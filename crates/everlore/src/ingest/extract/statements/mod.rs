@@ -31,7 +31,11 @@ use super::{
     correction::{Correction, DIRECT_LOG_ODDS, StatementTraits},
     judge::SentenceJudge,
 };
-use crate::{error::Result, text::attribution::is_same_name, types::Role};
+use crate::{
+    error::Result,
+    text::{attribution::is_same_name, secrets::find_mask},
+    types::Role,
+};
 use frame::SessionFrame;
 
 /// Messages between a direct correction and the statement that it means.
@@ -119,8 +123,7 @@ impl<'a> StatementExtractor<'a> {
             Role::User => {
                 self.frame.enter(&turn.text);
                 let cut = cut::CutMessage::new(&turn.text);
-                let sentences = (0..cut.parts.len()).map(|part| cut.words(part).to_owned());
-                self.history.extend(sentences);
+                (0..cut.parts.len()).for_each(|part| self.hear_words(cut.words(part)));
                 self.reply = None;
             }
             Role::System | Role::Tool => {}
@@ -138,6 +141,13 @@ impl<'a> StatementExtractor<'a> {
             Role::System | Role::Tool => {}
         }
         Ok(())
+    }
+
+    /// Takes note of a sentence, unless a secret was masked in it: that makes what follows look like pasted text.
+    fn hear_words(&mut self, words: &str) {
+        if find_mask(words).is_none() {
+            self.history.push(words.to_owned());
+        }
     }
 
     fn hear_reply(&mut self, turn: &TurnText) {
