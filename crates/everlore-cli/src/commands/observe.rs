@@ -1,4 +1,4 @@
-//! `everlore observe`: stores turns from standard input, word for word, as they arrive.
+//! `everlore observe`: stores turns from an argument or from standard input, word for word, as they arrive.
 //!
 //! A thread reads standard input. All lines that arrived while the last batch was written make the next batch, so a
 //! slow conversation gets prompt answers and a large file shares its syncs.
@@ -30,13 +30,15 @@ const MAX_BATCH: usize = 512;
 /// Most bytes of a batch: long turns gain nothing from sharing a sync.
 const MAX_BATCH_BYTES: usize = 8 * 1024 * 1024;
 
-/// Store the turns of a conversation, one per line, from standard input
+/// Store a turn of a conversation, or one per line from standard input
 ///
-/// A line is a JSON object {"text","session","speaker","role","time"}, of which only the text is required, or plain
+/// Without TEXT, a line is a JSON object {"text","session","speaker","role","time"}, of which only the text is required, or plain
 /// text. Each stored turn is answered with a line {"id":…} once it is safe on disk, with "masked" if it held secrets; a
 /// line that cannot be stored is answered with {"error":…,"line":N}. Empty lines are skipped.
 #[derive(Debug, Args)]
 pub(crate) struct ObserveArgs {
+    /// What was said; without it, turns are read from standard input
+    text: Option<String>,
     /// The conversation of turns that name none; a new one if left out
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
@@ -96,7 +98,13 @@ impl ObserveArgs {
         if self.session.as_ref().is_none_or(|session| session.trim().is_empty()) {
             self.session = Some(new_session_name(cx));
         }
-        let mut lines = spawn_line_reader();
+        let mut lines = match self.text.take() {
+            Some(text) => {
+                self.plain = true;
+                single_line(text)
+            }
+            None => spawn_line_reader(),
+        };
         let mut all_stored = true;
         let mut sessions = BTreeSet::new();
         while let Some(batch) = next_batch(&mut lines).await {
@@ -250,6 +258,14 @@ fn unread_fields(fields: &[String]) -> Option<String> {
     (!fields.is_empty()).then(|| {
         format!("not read: {}; a turn has text, session, speaker, role and time", fields.join(", "))
     })
+}
+
+/// Returns a text as the only line.
+fn single_line(text: String) -> mpsc::Receiver<Result<NumberedLine>> {
+    let (sender, lines) = mpsc::channel(1);
+    let line = NumberedLine { number: 1, bytes: Ok(text.into_bytes()) };
+    sender.try_send(Ok(line)).expect("room for one line");
+    lines
 }
 
 /// Reads standard input on a thread of its own.

@@ -1,4 +1,4 @@
-//! `everlore observe` as a long-running process: prompt answers, and speed with many turns.
+//! `everlore observe`: a turn as an argument, and a long-running process with prompt answers and speed with many turns.
 
 use std::io::{BufRead, BufReader, Write};
 
@@ -25,6 +25,17 @@ fn each_turn_is_answered_before_the_next_is_said() {
     }
     drop(stdin);
     assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_turn_may_be_an_argument() {
+    let home = TestHome::new();
+    for text in ["My dog is called Rex.", "我住在杭州。", r#"{"text":"no JSON here"}"#] {
+        let stored = home.json(&["observe", "--session", "talk", "--role", "user", text]);
+        let shown = home.json(&["memory", "show", stored["id"].as_str().unwrap()]);
+        assert_eq!((&shown["content"], &shown["source"]["session"]), (&text.into(), &"talk".into()));
+    }
+    assert_ne!(home.run(&["observe", "--end", "My cat is called Ida.", "and more"]).code, 0);
 }
 
 #[test]

@@ -14,10 +14,10 @@ static BEGINS: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Messages that end it.
+/// Sentences that end it.
 static ENDS: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"\b(?:out of character|ooc|end (?:of )?(?:the )?(?:scene|role-?play|game|story)|stop (?:the )?(?:role-?play|pretending|acting)|back to (?:reality|real life|normal)|in reality|for real now|game over|enough (?:of )?(?:that|playing|pretending))\b|出戏|不演了|演完了|到此为止|说正经的|说真的|回到现实|现实中|现实里|不玩了|戏演完",
+        r"\b(?:out of character|ooc|end (?:of )?(?:the |this )?(?:scene|role-?play|game|story)|(?:stop|quit|leave|drop|finish) (?:the |this |our )?(?:role-?play(?:ing)?|game|act|character|story|scene|playing|pretending|acting)|break(?:ing)? character|back to (?:reality|real life|normal|being me|myself)|in reality|for real now|(?:now )?seriously now|now seriously|game(?:['’]s| is)? over|scene(?:['’]s| is)? over|enough (?:of )?(?:that|this|playing|pretending|games?|role-?play(?:ing)?)|(?:done|finished) (?:playing|pretending|acting|with (?:the |this )?(?:game|role-?play|scene|story))|(?:not|no longer) (?:playing|pretending|acting)(?: (?:any ?more|now))?|no more (?:games?|role-?play(?:ing)?|pretending|acting)|speaking as myself|this is (?:really )?me (?:now|speaking|talking))\b|出戏|[不别]演[了啦]|演完[了啦]|演够了|到此为止|说真的|说正经的|正经说|言归正传|回到现实|回归现实|现实中|现实里|[不别]玩[了啦]|玩够了|戏演完|(?:玩|演|游戏)(?:先|就)?到(?:这|此)|游戏(?:结束|停|先停)|停止(?:游戏|扮演|角色)|(?:结束|退出)(?:游戏|扮演|角色)|说回(?:正事|我自己|现实)|我本人",
     )
 });
 
@@ -44,14 +44,22 @@ pub(super) struct SessionFrame {
 }
 
 impl SessionFrame {
-    /// Takes note of a message of a person before its sentences are judged.
+    /// Takes note of a message of a person before its sentences are judged: what begins a play makes all of it a part.
     pub(super) fn enter(&mut self, message: &str) {
-        if ENDS.is_match(message) {
-            self.in_play = false;
-            self.acted.clear();
-        } else if BEGINS.is_match(message) {
+        let last = |pattern: &Regex| pattern.find_iter(message).last().map(|found| found.start());
+        if last(&BEGINS) > last(&ENDS) {
             self.in_play = true;
         }
+    }
+
+    /// Takes note of a sentence before it is judged. Returns `true` if it ends a play, which it leaves behind.
+    pub(super) fn ends_play(&mut self, words: &str) -> bool {
+        let ends = self.is_play() && is_end(words);
+        if ends {
+            *self = Self::default();
+        }
+        self.in_play |= BEGINS.is_match(words);
+        ends
     }
 
     /// Takes note of a judged sentence.
@@ -64,6 +72,11 @@ impl SessionFrame {
         let recent = self.acted.iter().rev().take(ACTED_WINDOW);
         self.in_play || recent.filter(|acted| **acted).count() >= MIN_ACTED
     }
+}
+
+/// Returns `true` if a sentence ends a play and begins no other.
+pub(super) fn is_end(words: &str) -> bool {
+    ENDS.is_match(words) && !BEGINS.is_match(words)
 }
 
 /// Returns `true` if a message sets a task on a text that it contains, or most of it is such a text.

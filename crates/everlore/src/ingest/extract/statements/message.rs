@@ -81,6 +81,7 @@ impl StatementExtractor<'_> {
         let mut sentences = Vec::new();
         for part in 0..cut.parts.len() {
             let words = cut.words(part);
+            self.leave_play(words);
             let scores = self.judge_text(words, cut.words(part + 1))?;
             let is_framed = self.frame.is_play();
             scores.iter().for_each(|scores| self.frame.add(scores));

@@ -36,7 +36,7 @@ use crate::{
     text::{attribution::is_same_name, secrets::find_mask},
     types::Role,
 };
-use frame::SessionFrame;
+use frame::{SessionFrame, is_end};
 
 /// Messages between a direct correction and the statement that it means.
 const MAX_MESSAGES_BACK: usize = 1;
@@ -123,7 +123,10 @@ impl<'a> StatementExtractor<'a> {
             Role::User => {
                 self.frame.enter(&turn.text);
                 let cut = cut::CutMessage::new(&turn.text);
-                (0..cut.parts.len()).for_each(|part| self.hear_words(cut.words(part)));
+                for part in 0..cut.parts.len() {
+                    self.leave_play(cut.words(part));
+                    self.hear_words(cut.words(part));
+                }
                 self.reply = None;
             }
             Role::System | Role::Tool => {}
@@ -143,10 +146,18 @@ impl<'a> StatementExtractor<'a> {
         Ok(())
     }
 
-    /// Takes note of a sentence, unless a secret was masked in it: that makes what follows look like pasted text.
+    /// Takes note of a sentence, unless it makes what follows look like something else: a masked secret like pasted text,
+    /// the end of a game like a part of it.
     fn hear_words(&mut self, words: &str) {
-        if find_mask(words).is_none() {
+        if find_mask(words).is_none() && !is_end(words) {
             self.history.push(words.to_owned());
+        }
+    }
+
+    /// Forgets the lines of a play where a sentence ends it: what follows is to be judged without them.
+    fn leave_play(&mut self, words: &str) {
+        if self.frame.ends_play(words) {
+            self.history.clear();
         }
     }
 

@@ -232,6 +232,11 @@ fn role_play_and_jokes_yield_nothing() {
         judged(&[play, "Okay, end of the game.", "My sister is a nurse."]),
         ["My sister is a nurse."]
     );
+    let stop = "ok stop the game. My sister is a nurse.";
+    assert_eq!(judged(&[play, "I am a dragon. Big dragon!", stop]), ["My sister is a nurse."]);
+    assert_eq!(judged(&["咱们演一段，你当掌柜", "不玩了。我姐是护士"]), ["我姐是护士"]);
+    let again = "Enough of this, let's role-play something else.";
+    assert!(judged(&[play, again, "My sister is a witch."]).is_empty());
     assert!(judged(&["My sister is a nurse lol"]).is_empty());
     let quoted = "> I live in Rome\n```\nMy name is Rex\n```\n\"I am a pilot.\"";
     assert!(by_patterns(quoted).is_empty() && judged(&[quoted]).is_empty());
