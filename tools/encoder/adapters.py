@@ -1,4 +1,5 @@
-"""Trains the adapters of the built-in encoder: is a sentence worth keeping, and does a message call for memory.
+"""Trains the adapters of the built-in encoder: is a sentence worth keeping, does a newer statement replace an older one, and
+does a message call for memory, and for which (`message_adapter.py`).
 
     python adapters.py --model ENCODER --tokenizer tokenizer.json --han folds.bin --data DATA --topics topics.tsv --out ADAPTERS
 
@@ -12,6 +13,7 @@ import math
 import random
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,7 @@ sys.path += [str(HERE.parent / "embedder"), str(HERE.parent / "bilingual")]
 
 import vocabulary
 from chinese import Folds
+from message_adapter import DROPOUT, RANK, read_homes, read_topics, train_messages
 from reference import Reference
 
 KINDS = "identity family work health preference feedback plan project decision request none".split()
@@ -47,8 +50,10 @@ PARTS = {
     "up": "intermediate.dense",
     "down": "output.dense",
 }
-# Log odds of messages outside the fit are too large by this factor.
-NEED_SCALE = 0.62
+# Pairs of statements: `partly` counts as standing, with a smaller weight.
+CHANGES = {"replaces": (1.0, 1.0), "stands": (0.0, 1.0), "partly": (0.0, 0.6)}
+# Neighbours in a home that nothing says about: they stand, with this weight, as many a home.
+STANDING_WEIGHT, STANDING = 0.4, 24
 
 
 def dialogues(path: Path):
@@ -99,6 +104,11 @@ class Framer:
         frame = [vocabulary.FIRST, *self.pieces(text), vocabulary.LAST]
         return frame, 0, len(frame)
 
+    def pair(self, old, new):
+        parts = [[*self.pieces(text)[:TEXT], vocabulary.LAST] for text in (old, new)]
+        frame = [vocabulary.FIRST, *parts[0], *parts[1]]
+        return frame, 0, len(frame)
+
 
 def example(framed, keep, kind=IGNORED, mode=IGNORED, author="", weight=1.0):
     return {"framed": framed, "keep": keep, "kind": kind, "mode": mode, "author": author, "weight": weight}
@@ -141,11 +151,34 @@ def messages(data: Path):
     return [json.loads(line) for line in (data / "messages.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-def message_examples(data: Path, framer: Framer):
-    return [
-        example(framer.message(message["text"]), float(message["needs_memory"]), author=str(at % 5))
-        for at, message in enumerate(messages(data))
-    ]
+def change_examples(data: Path, framer: Framer):
+    """Pairs by authors, and pairs of the homes: what an update replaced, and neighbours that stand."""
+    examples = []
+    for path in sorted((data / "changes").glob("train_*.tsv")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            label, old, new = line.split("\t")
+            keep, weight = CHANGES[label]
+            examples.append(example(framer.pair(old, new), keep, author=path.stem[-1], weight=weight))
+    for home in read_homes(data / "homes"):
+        texts, add = home["memories"], lambda old, new, keep, weight: examples.append(
+            example(framer.pair(texts[old], texts[new]), keep, author=home["author"], weight=weight)
+        )
+        stale = home["updates"]
+        for old, new in sorted(stale):
+            add(old, new, 1.0, 1.0)
+        pieces = [set(framer.pieces(text)) for text in texts]
+        touched = {at for pair in stale for at in pair}
+        near = sorted(
+            (
+                (len(pieces[old] & pieces[new]) / (1 + min(len(pieces[old]), len(pieces[new]))), old, new)
+                for new in range(len(texts)) for old in range(new)
+                if (old, new) not in stale and not {old, new} <= touched
+            ),
+            reverse=True,
+        )
+        for _, old, new in near[:STANDING]:
+            add(old, new, 0.0, STANDING_WEIGHT)
+    return examples
 
 
 class Adapted(nn.Module):
@@ -165,7 +198,7 @@ class Adapted(nn.Module):
 class Net(nn.Module):
     """Encoder with an adapter, and a head on the mean of the last hidden states of the part that is read."""
 
-    def __init__(self, reference: Reference, rank: int, outputs: int):
+    def __init__(self, reference: Reference, rank: int, outputs: int, dropout: float = 0.1):
         super().__init__()
         self.config, tensors = reference.config, reference.tensors
         dense = lambda name: tensors[f"{name}.weight"].astype(np.float32) * tensors[f"{name}.weight.scales"].reshape(-1, 1)
@@ -181,7 +214,7 @@ class Net(nn.Module):
             }))
         self.layers = nn.ModuleList(layers)
         self.tensors = {name: torch.tensor(value) for name, value in tensors.items() if "LayerNorm" in name}
-        self.dropout = nn.Dropout(0.1)
+        self.dropout = nn.Dropout(dropout)
         self.head = nn.Linear(self.config["hidden_size"], outputs)
         self.head.weight.data *= 0.1
 
@@ -190,6 +223,10 @@ class Net(nn.Module):
         return F.layer_norm(rows, rows.shape[-1:], gain, bias, self.config["layer_norm_eps"])
 
     def forward(self, pieces, present, read):
+        return self.head(self.dropout(self.mean(pieces, present, read)))
+
+    def mean(self, pieces, present, read):
+        """Returns the mean of the last hidden states of the part that is read."""
         hidden = self.norm(self.words[pieces] + self.places[: pieces.shape[1]], "embeddings.LayerNorm")
         heads = self.config["num_attention_heads"]
         split = lambda rows: rows.unflatten(-1, (heads, -1)).transpose(1, 2)
@@ -201,8 +238,7 @@ class Net(nn.Module):
             hidden = self.norm(hidden + self.dropout(attended), name + "attention.output.LayerNorm")
             inner = layer["down"](F.gelu(layer["up"](hidden)))
             hidden = self.norm(hidden + self.dropout(inner), name + "output.LayerNorm")
-        mean = (hidden * read[..., None]).sum(1) / read.sum(1, keepdim=True)
-        return self.head(self.dropout(mean))
+        return (hidden * read[..., None]).sum(1) / read.sum(1, keepdim=True)
 
 
 def batch(examples, device):
@@ -241,21 +277,26 @@ def batches(examples, size, rng):
     yield from rng.sample(chosen, len(chosen))
 
 
-def train(reference, examples, rank, outputs, epochs, device, seed=0, size=256):
+@dataclass
+class Settings:
+    """Hyperparameters of a classifier of sentences or pairs."""
+
+    epochs: int
+    dropout: float
+    size: int
+    rate: float
+    rank: int = 16
+
+
+def train(reference, examples, outputs, settings, device, seed=0):
     torch.manual_seed(seed)
     rng = random.Random(seed)
-    net = Net(reference, rank, outputs).to(device)
-    optimizer = torch.optim.AdamW(
-        [
-            {"params": [p for n, p in net.named_parameters() if not n.startswith("head")], "lr": 2e-3},
-            {"params": net.head.parameters(), "lr": 2e-3},
-        ],
-        weight_decay=0.02,
-    )
-    steps = epochs * math.ceil(len(examples) / size)
+    net = Net(reference, settings.rank, outputs, settings.dropout).to(device)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=settings.rate, weight_decay=0.02)
+    steps = settings.epochs * math.ceil(len(examples) / settings.size)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda at: min(1, (at + 1) / (0.1 * steps)) * max(0, 1 - at / steps))
-    for _ in range(epochs):
-        for chosen in batches(examples, size, rng):
+    for _ in range(settings.epochs):
+        for chosen in batches(examples, settings.size, rng):
             with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
                 scores = net(*batch(chosen, device))
             loss = loss_of(scores.float(), chosen)
@@ -279,10 +320,10 @@ def area_under_curve(odds, labels):
     return (ranks[labels].sum() - positive * (positive + 1) / 2) / (positive * (len(labels) - positive))
 
 
-def cross_validate(name, reference, examples, rank, outputs, epochs, device):
+def cross_validate(name, reference, examples, outputs, settings, device):
     for author in sorted({it["author"] for it in examples} - {""}):
         held = [it for it in examples if it["author"] == author]
-        net = train(reference, [it for it in examples if it["author"] != author], rank, outputs, epochs, device)
+        net = train(reference, [it for it in examples if it["author"] != author], outputs, settings, device)
         odds, keep = log_odds(net, held, device), np.array([it["keep"] for it in held])
         sure = keep != 0.5
         area = area_under_curve(odds[sure], keep[sure] == 1)
@@ -290,10 +331,10 @@ def cross_validate(name, reference, examples, rank, outputs, epochs, device):
         print(f"{name}, held out {author}: auc {area:.3f}, above 4: found {found:.2f}, right {right:.3f}", flush=True)
 
 
-def export(net, path: Path, scale=1.0):
+def export(net, path: Path):
     from safetensors.numpy import save_file
 
-    tensors = {"head.weight": net.head.weight * scale, "head.bias": net.head.bias * scale}
+    tensors = {"head.weight": net.head.weight, "head.bias": net.head.bias}
     tensors = {name: value.detach().cpu().numpy() for name, value in tensors.items()}
     for number, layer in enumerate(net.layers):
         for part, linear in layer.items():
@@ -308,20 +349,30 @@ def main():
     for name in ("model", "tokenizer", "han", "data", "topics", "out"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--quick", action="store_true", help="skip cross-validation")
+    parser.add_argument("--only", choices=("capture", "change", "message"), action="append", help="train only this adapter")
     arguments = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     reference = Reference(arguments.model, arguments.tokenizer, Folds(arguments.han))
     framer = Framer(reference)
     arguments.out.mkdir(parents=True, exist_ok=True)
     outputs = 1 + len(KINDS) + len(MODES)
-    for name, examples, rank, width, epochs, scale in (
-        ("capture", sentence_examples(arguments.data, arguments.topics, framer), 16, outputs, 7, 1.0),
-        ("need", message_examples(arguments.data, framer), 8, 1, 5, NEED_SCALE),
+    for name, examples, width, settings in (
+        ("capture", sentence_examples(arguments.data, arguments.topics, framer), outputs, Settings(7, 0.1, 256, 2e-3)),
+        ("change", change_examples(arguments.data, framer), 1, Settings(12, 0.2, 128, 1.5e-3)),
     ):
+        if arguments.only and name not in arguments.only:
+            continue
         if not arguments.quick:
-            cross_validate(name, reference, examples, rank, width, epochs, device)
-        net = train(reference, examples, rank, width, epochs, device)
-        export(net, arguments.out / f"{name}.safetensors", scale)
+            cross_validate(name, reference, examples, width, settings, device)
+        net = train(reference, examples, width, settings, device)
+        export(net, arguments.out / f"{name}.safetensors")
+    if arguments.only and "message" not in arguments.only:
+        return
+    embed = lambda texts: batch([{"framed": framer.message(text)} for text in texts], device)
+    net, base = (Net(reference, rank, 1, DROPOUT).to(device) for rank in (RANK, 1))
+    labelled = [(message["text"], float(message["needs_memory"])) for message in messages(arguments.data)]
+    homes, topics = read_homes(arguments.data / "homes"), read_topics(arguments.topics, random.Random(1))
+    export(train_messages(net, base.eval(), homes, topics, labelled, embed, device), arguments.out / "message.safetensors")
 
 
 if __name__ == "__main__":

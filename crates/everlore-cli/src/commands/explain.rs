@@ -69,6 +69,9 @@ fn describe_feature(part: &FeatureContribution) -> String {
         "meaning" => format!("semantic similarity is {:+.2} from the mean", part.value),
         "need" => format!("log odds that such a message calls for memory: {:+.2}", part.value),
         "cosine" => format!("similarity by the encoder is {:+.2} from the usual", part.value),
+        "sought" => {
+            format!("likeness to what the message calls for is {:+.2} from the usual", part.value)
+        }
         "max sim" => format!("match word by word is {:+.2} from the usual", part.value),
         "speaker" => "the named person is the speaker".to_owned(),
         "strangers" => format!("names that occur in no memory: {}", part.value),

@@ -37,7 +37,7 @@ const MAX_BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// line that cannot be stored is answered with {"error":…,"line":N}. Empty lines are skipped.
 #[derive(Debug, Args)]
 pub(crate) struct ObserveArgs {
-    /// What was said; without it, turns are read from standard input
+    /// Text of the turn; without it, turns are read from standard input
     text: Option<String>,
     /// The conversation of turns that name none; a new one if left out
     #[arg(long, value_name = "NAME")]

@@ -33,7 +33,10 @@ fn a_turn_may_be_an_argument() {
     for text in ["My dog is called Rex.", "我住在杭州。", r#"{"text":"no JSON here"}"#] {
         let stored = home.json(&["observe", "--session", "talk", "--role", "user", text]);
         let shown = home.json(&["memory", "show", stored["id"].as_str().unwrap()]);
-        assert_eq!((&shown["content"], &shown["source"]["session"]), (&text.into(), &"talk".into()));
+        assert_eq!(
+            (&shown["content"], &shown["source"]["session"]),
+            (&text.into(), &"talk".into())
+        );
     }
     assert_ne!(home.run(&["observe", "--end", "My cat is called Ida.", "and more"]).code, 0);
 }

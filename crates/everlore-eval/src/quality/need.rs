@@ -5,7 +5,7 @@ use anyhow::Result;
 use everlore::{
     Config,
     internal::recall::{TrainingSample, analyze, fit_logistic},
-    llm::{BuiltinEncoder, NeedModel},
+    llm::{BuiltinEncoder, MessageModel},
 };
 use jiff::{Timestamp, tz::TimeZone};
 use serde::{Deserialize, Serialize};
@@ -77,7 +77,7 @@ pub(crate) async fn score(
         .collect();
     let (model, mut by_model) = (BuiltinEncoder::new(), Vec::new());
     for message in messages {
-        let odds = model.need_log_odds(&message.text).await?;
+        let odds = model.read_message(&message.text).await?.need_log_odds;
         by_model.push((f64::from(odds), message.needs_memory));
     }
     Ok([quality(format!("form, {name}"), &judged), quality(format!("model, {name}"), &by_model)])

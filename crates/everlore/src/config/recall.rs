@@ -67,6 +67,6 @@ settings! {
         pub min_confidence: f64 = 0.4, in 0.0..=1.0;
         /// Least probability that a memory beside the best one bears on the message at which it is injected. From 0 to 1; 0
         /// injects anything that matches.
-        pub floor: f64 = 0.07, in 0.0..=1.0;
+        pub floor: f64 = 0.035, in 0.0..=1.0;
     }
 }

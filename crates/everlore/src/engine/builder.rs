@@ -22,7 +22,7 @@ use crate::{
     embed::{CircuitBreaker, EmbedOnWrite, EmbeddingBackfill, EmbeddingPath, TokenBackfill},
     error::Result,
     ingest::SentenceJudge,
-    llm::{BuiltinEmbedder, ChatModel, Embedder, NeedModel, Reranker},
+    llm::{BuiltinEmbedder, ChatModel, Embedder, MessageModel, Reranker},
     recall::{ConfidenceTuning, Domains},
     store::{self, AgentStores, Store},
     types::{ChangeAuthor, Clock, Scope, Timestamp, system_now},
@@ -50,7 +50,7 @@ pub struct EngineBuilder {
     pub(super) agent_stores: Option<Arc<AgentStores>>,
     embedding: EmbeddingChoice,
     reranker: Option<Arc<dyn Reranker>>,
-    need_model: Option<Arc<dyn NeedModel>>,
+    message_model: Option<Arc<dyn MessageModel>>,
     sentence_judge: Option<Arc<dyn SentenceJudge>>,
     chat: Option<Arc<dyn ChatModel>>,
     summary: Option<Arc<dyn ChatModel>>,
@@ -124,7 +124,7 @@ impl Engine {
             agent_stores: None,
             embedding: EmbeddingChoice::None,
             reranker: None,
-            need_model: None,
+            message_model: None,
             sentence_judge: None,
             chat: None,
             summary: None,
@@ -188,7 +188,7 @@ impl EngineBuilder {
         let judge = Arc::clone(&encoder) as Arc<dyn SentenceJudge>;
         Self {
             reranker: Some(reranker),
-            need_model: Some(encoder),
+            message_model: Some(encoder),
             sentence_judge: Some(judge),
             ..self
         }
@@ -280,7 +280,7 @@ impl EngineBuilder {
             query_embedder,
             breaker,
             reranker: self.reranker.clone(),
-            need_model: self.need_model.clone(),
+            message_model: self.message_model.clone(),
             sentence_judge: self.sentence_judge.clone(),
             config: Arc::clone(&self.config),
             settings_cache: Arc::default(),

@@ -122,7 +122,7 @@ use crate::{
     embed::{CircuitBreaker, EmbeddingBackfill, TokenBackfill},
     error::{Error, Result},
     ingest,
-    llm::{ChatModel, Embedder, NeedModel, Reranker},
+    llm::{ChatModel, Embedder, MessageModel, Reranker},
     store::Store,
     text::secrets::mask,
     types::{
@@ -162,8 +162,8 @@ pub struct Engine {
     reranker: Option<Arc<dyn Reranker>>,
     /// Background encoding for the reranker.
     token_backfill: Option<Arc<TokenBackfill>>,
-    /// Model that tells whether a message calls for memory.
-    need_model: Option<Arc<dyn NeedModel>>,
+    /// Model that tells whether a message calls for memory, and for which.
+    message_model: Option<Arc<dyn MessageModel>>,
     /// Classifier of sentences, which tells what is worth keeping where no chat model reads.
     sentence_judge: Option<Arc<dyn SentenceJudge>>,
     config: Arc<Config>,
@@ -267,7 +267,9 @@ impl Engine {
         let masked = if self.masks_secrets(scope) { request.mask_secrets() } else { Vec::new() };
         let request = self.with_stored_check(scope, request).await?;
         let now = self.now().timestamp();
-        let saved = ingest::remember(&*self.store, scope, request, &self.author, now).await?;
+        let (store, judge) = (&*self.store, self.sentence_judge.as_ref());
+        let deps = ingest::SaveDeps { store, judge, author: &self.author, now };
+        let saved = ingest::remember(deps, scope, request).await?;
         Ok(SavedMemory { masked, ..saved })
     }
 

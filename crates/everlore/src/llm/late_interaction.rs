@@ -61,6 +61,8 @@ impl EncodedQuery {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct QueryVectors {
     pooled: Vector,
+    /// Vector of the texts that the query calls for, beside its own.
+    sought: Option<Vector>,
     tokens: TokenMatrix,
     token_weights: Vec<f32>,
 }
@@ -70,6 +72,8 @@ pub struct QueryVectors {
 pub struct MaxSimScores {
     /// Cosine of the pooled vectors.
     pub pooled: f32,
+    /// Cosine of the vector that the query seeks and the pooled one of the text; `None` if the query has none.
+    pub sought: Option<f32>,
     /// Cosine of each query token and its best match in the text; 0 if the text has no tokens.
     pub tokens: Vec<f32>,
 }
@@ -87,9 +91,20 @@ impl QueryVectors {
         let width = vectors.first().map_or(0, Vec::len);
         Self {
             pooled: Vector::quantize(whole),
+            sought: None,
             tokens: TokenMatrix::new(values, width, scales),
             token_weights: weights.iter().map(share).collect(),
         }
+    }
+
+    /// Adds the vector of the texts that the query calls for.
+    pub fn with_sought(self, sought: Option<&[f32]>) -> Self {
+        Self { sought: sought.map(Vector::quantize), ..self }
+    }
+
+    /// Returns `true` if it has a vector of the texts that it calls for.
+    pub fn has_sought(&self) -> bool {
+        self.sought.is_some()
     }
 
     /// Returns the number of tokens.
@@ -106,8 +121,10 @@ impl QueryVectors {
     pub fn compare(&self, packed: &[u8]) -> MaxSimScores {
         let size = self.pooled.values.len().div_ceil(VALUES_PER_BYTE);
         let (pooled, tokens) = packed.split_at_checked(size).unwrap_or_default();
+        let cosine = |own: &Vector| packed_cosine(&own.values, own.scale, pooled);
         MaxSimScores {
-            pooled: packed_cosine(&self.pooled.values, self.pooled.scale, pooled),
+            pooled: cosine(&self.pooled),
+            sought: self.sought.as_ref().map(cosine),
             tokens: self.tokens.best_matches(tokens),
         }
     }
@@ -167,7 +184,7 @@ mod tests {
         };
         let text = PackedTokenVectors::new(&axis(2), &[axis(0), axis(1)]);
         let query = QueryVectors::new(&axis(2), &[axis(1), axis(3)], &[3.0, 1.0]);
-        let MaxSimScores { pooled, tokens } = query.compare(&text.0);
+        let MaxSimScores { pooled, tokens, .. } = query.compare(&text.0);
         assert!(pooled > 0.9 && tokens[0] > 0.9 && tokens[1] < 0.3, "{pooled} {tokens:?}");
         let expected = 0.75 * tokens[0] + 0.25 * tokens[1];
         assert!((query.weighted_sum(&tokens) - expected).abs() < 1e-6);
@@ -177,7 +194,7 @@ mod tests {
     fn nothing_matches_nothing() {
         let vector = vec![1.0; 8];
         let query = QueryVectors::new(&vector, std::slice::from_ref(&vector), &[1.0]);
-        let nothing = MaxSimScores { pooled: 0.0, tokens: vec![0.0] };
+        let nothing = MaxSimScores { tokens: vec![0.0], ..MaxSimScores::default() };
         assert_eq!(query.compare(&[]), nothing);
         assert_eq!(query.compare(&[7]), nothing, "half a vector is none");
         assert_eq!(QueryVectors::default().compare(&[1, 2, 3]), MaxSimScores::default());

@@ -37,11 +37,24 @@ pub use sentence::{SentenceInput, SentenceKind, SentenceMode, SentenceScores};
 
 use crate::{error::Result, types::EmbeddingModelId};
 
-/// Model that tells from a message alone whether it calls for memory.
+/// Model that tells from a message alone whether it calls for memory, and for which.
 #[async_trait]
-pub trait NeedModel: Send + Sync {
-    /// Returns the log odds that a message calls for memory.
-    async fn need_log_odds(&self, message: &str) -> Result<f32>;
+pub trait MessageModel: Send + Sync {
+    /// Returns the id of the model whose pooled text vectors [`MessageReading::sought`] is compared with.
+    fn model(&self) -> &EmbeddingModelId;
+
+    /// Reads a message.
+    async fn read_message(&self, message: &str) -> Result<MessageReading>;
+}
+
+/// Answer of a [`MessageModel`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MessageReading {
+    /// Log odds that the message calls for memory.
+    pub need_log_odds: f32,
+    /// Vector of length 1 that is near those of the memories that the message calls for, though it may be far from
+    /// them itself ("find us a restaurant" and an allergy).
+    pub sought: Vec<f32>,
 }
 
 /// Embedding model: maps texts to vectors whose cosine measures semantic similarity.

@@ -37,7 +37,7 @@ use rank::{fuse, gather, load, score, source_turns};
 use crate::{
     config::RecallConfig,
     error::Result,
-    llm::{Embedder, NeedModel, Reranker},
+    llm::{Embedder, MessageModel, Reranker},
     store::{AddressQuery, DocAddress, MemoryFilter, Store},
     types::{CheckResult, Memory, MemoryId, Scope, Status, Timestamp},
 };
@@ -76,8 +76,8 @@ pub(crate) struct RecallDeps<'a> {
     pub embedder: Option<&'a dyn Embedder>,
     /// Late-interaction model that compares the best candidates with the query word by word; `None` skips reranking.
     pub reranker: Option<&'a dyn Reranker>,
-    /// Model that tells whether a message calls for memory; `None` judges by its form alone.
-    pub need_model: Option<&'a dyn NeedModel>,
+    /// Model that tells whether a message calls for memory, and for which; `None` judges by its form alone.
+    pub message_model: Option<&'a dyn MessageModel>,
     /// Constants of ranking.
     pub config: &'a RecallConfig,
     /// Vocabularies of special fields that the user supplied.

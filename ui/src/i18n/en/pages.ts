@@ -346,6 +346,7 @@ export const pages = {
   "gatestep.coverage_if_small": "Words found among few memories",
   "gatestep.cosine": "Likeness of the vectors",
   "gatestep.max_sim": "Likeness word by word",
+  "gatestep.sought": "Likeness to what the message calls for",
   "gatestep.need": "Need for memory",
   "gatestep.feedback": "Verdicts on the best memory",
   "overview.forgotten": "a memory that was forgotten",

@@ -348,6 +348,7 @@ export const pages: Record<keyof typeof pagesEn, string> = {
   "gatestep.coverage_if_small": "记忆少时的覆盖",
   "gatestep.cosine": "向量相近",
   "gatestep.max_sim": "逐词相近",
+  "gatestep.sought": "与消息所需相近",
   "gatestep.need": "需要程度",
   "gatestep.feedback": "对最好记忆的评价",
   "overview.forgotten": "一条已遗忘的记忆",

@@ -127,10 +127,11 @@ export const SERVER_TEXTS: readonly (readonly [string, string])[] = [
   ["speaker", "说话人"],
   ["strangers", "陌生名字"],
   ["date", "时间"],
-  ["small", "短消息"],
-  ["coverage if small", "短消息的覆盖"],
+  ["small", "记忆还少"],
+  ["coverage if small", "记忆少时的覆盖"],
   ["cosine", "向量相近"],
   ["max sim", "逐词相近"],
+  ["sought", "与消息所需相近"],
   ["need", "需要程度"],
 
   // Findings of the audit.

@@ -97,7 +97,7 @@ impl Engine {
             store: &*self.store,
             embedder: embedder.map(|embedder| embedder as &dyn Embedder),
             reranker: self.reranker.as_deref(),
-            need_model: self.need_model.as_deref(),
+            message_model: self.message_model.as_deref(),
             config: &settings.recall,
             domains: &self.domains,
             coefficients: self.confidence_coefficients(scope),

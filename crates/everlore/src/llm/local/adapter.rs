@@ -55,16 +55,11 @@ impl EncoderAdapter {
         })
     }
 
-    /// Returns the outputs for the mean of the given hidden states.
-    pub(super) fn outputs(&self, hidden: &[f32]) -> Vec<f32> {
-        let width = self.head.len() / self.bias.len();
-        let mut mean = vec![0.0; width];
-        let share = width as f32 / hidden.len() as f32;
-        for row in hidden.chunks_exact(width) {
-            everlore_kernel::add_scaled(&mut mean, row, share);
-        }
-        let dot = |row: &[f32]| row.iter().zip(&mean).map(|(a, b)| a * b).sum::<f32>();
-        self.head.chunks_exact(width).zip(&self.bias).map(|(row, bias)| dot(row) + bias).collect()
+    /// Returns the outputs for a mean of hidden states.
+    pub(super) fn outputs(&self, mean: &[f32]) -> Vec<f32> {
+        let dot = |row: &[f32]| row.iter().zip(mean).map(|(a, b)| a * b).sum::<f32>();
+        let rows = self.head.chunks_exact(mean.len());
+        rows.zip(&self.bias).map(|(row, bias)| dot(row) + bias).collect()
     }
 }
 

@@ -132,8 +132,8 @@ impl BertEncoder {
         forward::forward(&self.weights, &self.config, None, &framed)
     }
 
-    /// Returns the outputs of an adapter for the part `read` of a framed text.
-    pub(super) fn adapted_outputs(
+    /// Returns the mean hidden state, by an adapter, of the part `read` of a framed text.
+    pub(super) fn adapted_mean(
         &self,
         adapter: &EncoderAdapter,
         framed: &[u16],
@@ -141,7 +141,12 @@ impl BertEncoder {
     ) -> Vec<f32> {
         let hidden = forward::forward(&self.weights, &self.config, Some(adapter), framed);
         let width = self.config.hidden_size;
-        adapter.outputs(&hidden[read.start * width..read.end * width])
+        let mut mean = vec![0.0; width];
+        let share = 1.0 / read.len() as f32;
+        for row in hidden[read.start * width..read.end * width].chunks_exact(width) {
+            add_scaled(&mut mean, row, share);
+        }
+        mean
     }
 }
 

@@ -10,8 +10,8 @@ use super::{bert_encoder::BertEncoder, sentence_judge};
 use crate::{
     error::Result,
     llm::{
-        Embedder, EncodedQuery, NeedModel, PackedTokenVectors, Reranker, SentenceInput,
-        SentenceScores, late_interaction::split_words, wordpiece,
+        Embedder, EncodedQuery, MessageModel, MessageReading, PackedTokenVectors, Reranker,
+        SentenceInput, SentenceScores, late_interaction::split_words, wordpiece,
     },
     sync,
     types::EmbeddingModelId,
@@ -51,6 +51,11 @@ impl BuiltinEncoder {
     /// Judges a sentence of a conversation.
     pub fn judge_sentence(&self, input: &SentenceInput<'_>) -> Result<SentenceScores> {
         sentence_judge::judge_sentence(encoder()?, input)
+    }
+
+    /// Returns the log odds that an older statement no longer holds after a newer one of the same person.
+    pub fn replaces_log_odds(&self, old: &str, new: &str) -> Result<f32> {
+        sentence_judge::replaces_log_odds(encoder()?, old, new)
     }
 
     /// Unpacks the weights unless they are unpacked already.
@@ -98,10 +103,14 @@ fn encoder() -> Result<&'static BertEncoder> {
 }
 
 #[async_trait]
-impl NeedModel for BuiltinEncoder {
-    async fn need_log_odds(&self, message: &str) -> Result<f32> {
+impl MessageModel for BuiltinEncoder {
+    fn model(&self) -> &EmbeddingModelId {
+        &self.model
+    }
+
+    async fn read_message(&self, message: &str) -> Result<MessageReading> {
         let message = message.to_owned();
-        sync::run_blocking(move || sentence_judge::need_log_odds(encoder()?, &message)).await
+        sync::run_blocking(move || sentence_judge::read_message(encoder()?, &message)).await
     }
 }
 

@@ -1,23 +1,29 @@
-//! Questions that adapters answer with the built-in encoder: is a sentence worth keeping, and does a message call for
-//! memory.
+//! Questions that adapters answer with the built-in encoder: is a sentence worth keeping, does a newer statement replace an
+//! older one, and does a message call for memory, and for which.
 
 use std::{ops::Range, sync::OnceLock};
 
 use super::{
     adapter::EncoderAdapter,
     bert_encoder::{BertEncoder, CLS_PIECE, SEP_PIECE},
+    normalize,
 };
 use crate::{
     error::Result,
-    llm::sentence::{SentenceInput, SentenceKind, SentenceMode, SentenceScores},
+    llm::{
+        MessageReading,
+        sentence::{SentenceInput, SentenceKind, SentenceMode, SentenceScores},
+    },
 };
 
 static CAPTURE_FILE: &[u8] = include_bytes!("../../../assets/adapters/capture.safetensors");
-static NEED_FILE: &[u8] = include_bytes!("../../../assets/adapters/need.safetensors");
+static CHANGE_FILE: &[u8] = include_bytes!("../../../assets/adapters/change.safetensors");
+static MESSAGE_FILE: &[u8] = include_bytes!("../../../assets/adapters/message.safetensors");
 
 /// Ranks of the adapters, as trained.
 const CAPTURE_RANK: usize = 16;
-const NEED_RANK: usize = 8;
+const CHANGE_RANK: usize = 16;
+const MESSAGE_RANK: usize = 8;
 
 /// Kinds of the training labels: those of [`SentenceKind`], and none.
 const KIND_OUTPUTS: usize = SentenceKind::ALL.len() + 1;
@@ -35,7 +41,8 @@ const MAX_PIECES_AFTER: usize = 16;
 const MAX_CHARS_BEFORE: usize = 160;
 
 static CAPTURE: OnceLock<EncoderAdapter> = OnceLock::new();
-static NEED: OnceLock<EncoderAdapter> = OnceLock::new();
+static CHANGE: OnceLock<EncoderAdapter> = OnceLock::new();
+static MESSAGE: OnceLock<EncoderAdapter> = OnceLock::new();
 
 /// Judges a sentence.
 pub(super) fn judge_sentence(
@@ -44,7 +51,7 @@ pub(super) fn judge_sentence(
 ) -> Result<SentenceScores> {
     let adapter = load(&CAPTURE, encoder, CAPTURE_FILE, CAPTURE_RANK, CAPTURE_OUTPUTS)?;
     let (framed, read) = frame(encoder, input);
-    let outputs = encoder.adapted_outputs(adapter, &framed, read);
+    let outputs = adapter.outputs(&encoder.adapted_mean(adapter, &framed, read));
     let (kinds, modes) = outputs[1..].split_at(KIND_OUTPUTS);
     let mut kind_scores = [0.0; SentenceKind::ALL.len()];
     kind_scores.copy_from_slice(&kinds[..SentenceKind::ALL.len()]);
@@ -59,12 +66,27 @@ pub(super) fn judge_sentence(
     })
 }
 
-/// Returns the log odds that a message calls for memory.
-pub(super) fn need_log_odds(encoder: &BertEncoder, message: &str) -> Result<f32> {
-    let adapter = load(&NEED, encoder, NEED_FILE, NEED_RANK, 1)?;
+/// Returns the log odds that an older statement no longer holds after a newer one.
+pub(super) fn replaces_log_odds(encoder: &BertEncoder, old: &str, new: &str) -> Result<f32> {
+    let adapter = load(&CHANGE, encoder, CHANGE_FILE, CHANGE_RANK, 1)?;
+    let mut framed = vec![CLS_PIECE];
+    for text in [old, new] {
+        framed.extend(encoder.tokenize(text).into_iter().take(MAX_PIECES));
+        framed.push(SEP_PIECE);
+    }
+    let mean = encoder.adapted_mean(adapter, &framed, 0..framed.len());
+    Ok(adapter.outputs(&mean)[0])
+}
+
+/// Reads a message: does it call for memory, and for which.
+pub(super) fn read_message(encoder: &BertEncoder, message: &str) -> Result<MessageReading> {
+    let adapter = load(&MESSAGE, encoder, MESSAGE_FILE, MESSAGE_RANK, 1)?;
     let pieces = encoder.tokenize(message);
     let framed: Vec<u16> = [&[CLS_PIECE], &pieces[..], &[SEP_PIECE]].concat();
-    Ok(encoder.adapted_outputs(adapter, &framed, 0..framed.len())[0])
+    let mut sought = encoder.adapted_mean(adapter, &framed, 0..framed.len());
+    let need_log_odds = adapter.outputs(&sought)[0];
+    normalize(&mut sought);
+    Ok(MessageReading { need_log_odds, sought })
 }
 
 fn load(

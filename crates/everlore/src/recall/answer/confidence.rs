@@ -113,21 +113,6 @@ const WORD_COEFFICIENTS: [f64; FEATURE_COUNT] = [
     0.0, 0.0,
 ];
 
-/// Inputs of the log odds that a message calls for memory and that what was found bears on it, with their coefficients.
-///
-/// Fitted on messages for 1,193 topics of everyday life and work in both languages, put to homes of 5 to 300 memories,
-/// and on messages that need no memory; the intercept is set so that nine in ten of the latter stay silent at the
-/// default of `recall.min_confidence`.
-const CALL_COEFFICIENTS: [(&str, f64); 7] = [
-    ("usual", 0.1),
-    ("need", 0.91),
-    ("cosine", 2.79),
-    ("max sim", 2.51),
-    ("coverage", 0.56),
-    ("meaning", 1.66),
-    ("strangers", -2.74),
-];
-
 /// Log odds of the need model above which the form of a message ("write a notice: …") does not silence memory: five in
 /// six such messages call for it.
 const SURE_NEED: f64 = 1.5;
@@ -194,23 +179,6 @@ impl ConfidenceFeatures {
     /// Returns `true` if the need model is sure that the message calls for memory, whatever its form.
     fn is_called_for(&self) -> bool {
         self.compared && self.need > SURE_NEED
-    }
-
-    /// Returns what each input adds to the log odds that the message calls for memory.
-    fn call_parts(&self) -> Vec<FeatureContribution> {
-        let values = [
-            1.0,
-            self.need,
-            self.cosine,
-            self.max_sim,
-            self.coverage,
-            self.meaning,
-            self.strangers as f64,
-        ];
-        let part = |((name, coefficient), value): (&(&'static str, f64), f64)| {
-            FeatureContribution { name, value, adds: coefficient * value }
-        };
-        CALL_COEFFICIENTS.iter().zip(values).map(part).collect()
     }
 
     /// Returns the inputs of the model, the constant one first.

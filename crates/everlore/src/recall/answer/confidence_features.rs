@@ -30,6 +30,9 @@ const MAX_DOCS_FOR_PARTS: usize = 300;
 const USUAL_COSINE: f64 = 0.45;
 const USUAL_MAX_SIM: f64 = 0.45;
 
+/// The same for the highest cosine to what the message seeks.
+const USUAL_SOUGHT: f64 = 0.45;
+
 /// Best hits whose languages are compared: as many as a prompt is told, and some more.
 const MAX_COMPETING: usize = 8;
 
@@ -76,6 +79,9 @@ pub struct ConfidenceFeatures {
     pub cosine: f64,
     /// Highest match of the query's tokens in a hit, less the usual one; 0 if none was compared.
     pub max_sim: f64,
+    /// Highest cosine of a hit and of what the message seeks, less the usual one; `None` if none was compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sought: Option<f64>,
 }
 
 /// Sums over the query's terms.
@@ -93,10 +99,9 @@ struct TermSums {
     known: f64,
 }
 
-/// Returns the highest value of a signal among the hits, less the usual one; 0 if no hit has it.
-fn highest(hits: &[Hit], signal: impl Fn(&HitSignals) -> Option<f64>, usual: f64) -> f64 {
-    let values = hits.iter().filter_map(|hit| signal(&hit.signals));
-    values.reduce(f64::max).map_or(0.0, |highest| highest - usual)
+/// Returns the highest value of a signal among the hits; `None` if no hit has it.
+fn highest(hits: &[Hit], signal: impl Fn(&HitSignals) -> Option<f64>) -> Option<f64> {
+    hits.iter().filter_map(|hit| signal(&hit.signals)).reduce(f64::max)
 }
 
 /// Returns `true` if a question for a fact needs a hit that states it. A question about the speaker alone is told what is
@@ -152,15 +157,21 @@ impl Fusion<'_> {
             compared: hits.iter().any(|hit| hit.signals.rerank_cosine.is_some()),
             need: self.need(),
             asks_fact: needs_evidence(&self.intent.form, hits),
-            cosine: highest(hits, |signals| signals.rerank_cosine, USUAL_COSINE),
-            max_sim: highest(hits, |signals| signals.max_sim, USUAL_MAX_SIM),
+            cosine: highest(hits, |signals| signals.rerank_cosine)
+                .map_or(0.0, |cosine| cosine - USUAL_COSINE),
+            max_sim: highest(hits, |signals| signals.max_sim)
+                .map_or(0.0, |max_sim| max_sim - USUAL_MAX_SIM),
+            sought: highest(hits, |signals| signals.sought_cosine)
+                .map(|sought| sought - USUAL_SOUGHT),
         }
     }
 
     /// Returns the log odds that the message calls for memory. What a failed program printed may have been cured before,
     /// which the model, who knows what people write, cannot tell; so it is even.
     fn need(&self) -> f64 {
-        let by_model = need_log_odds(&self.intent.form, self.gathered.need_log_odds);
+        let reading = self.gathered.message_reading.as_ref();
+        let by_model =
+            need_log_odds(&self.intent.form, reading.map(|reading| reading.need_log_odds));
         if self.intent.reports_failure { by_model.max(0.0) } else { by_model }
     }
 

@@ -6,6 +6,7 @@
 //! and `synthetic_queries` fit the confidence model to a scope.
 
 mod confidence_features;
+mod call_model;
 mod confidence;
 mod abstain;
 mod logistic;

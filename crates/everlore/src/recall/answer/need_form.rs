@@ -59,7 +59,7 @@ mod tests {
     #[cfg(feature = "local-model")]
     #[tokio::test]
     async fn the_model_tells_what_the_form_cannot() {
-        use crate::llm::{BuiltinEncoder, NeedModel};
+        use crate::llm::{BuiltinEncoder, MessageModel};
         let model = BuiltinEncoder::new();
         for (personal, general) in [
             (
@@ -69,8 +69,8 @@ mod tests {
             ("周六全家都来，菜单帮我排一下", "喷气发动机是什么原理"),
         ] {
             let (with, without) = (
-                model.need_log_odds(personal).await.unwrap(),
-                model.need_log_odds(general).await.unwrap(),
+                model.read_message(personal).await.unwrap().need_log_odds,
+                model.read_message(general).await.unwrap().need_log_odds,
             );
             assert!(with > without + 1.0, "{personal}: {with} against {without}");
         }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    llm::{Embedder, EncodedQuery},
+    llm::{Embedder, EncodedQuery, MessageReading},
     recall::{Intent, QueryTerm, RecallDeps, RecallRequest},
     store::{DocAddress, MemoryFilter, Segment, SegmentVectors},
     text::terms::TermHash,
@@ -33,8 +33,8 @@ pub(crate) struct GatheredPostings {
     pub(super) query_embedding: Option<QueryEmbedding>,
     /// Query as encoded by the reranker, names of speakers included.
     pub(super) encoded_query: Option<EncodedQuery>,
-    /// Log odds that the message calls for memory, by the need model.
-    pub(crate) need_log_odds: Option<f32>,
+    /// Memory that the message calls for, by the message model.
+    pub(crate) message_reading: Option<MessageReading>,
     /// Error of the embedder, if it failed; words alone then decide.
     pub(crate) semantic_unavailable: Option<String>,
 }
@@ -79,11 +79,11 @@ async fn read_index(
     let (store, scope) = (deps.store, &request.scope);
     let read = store.index().postings(scope, &gathered.terms, embedder.map(Embedder::model));
     // This thread would otherwise only wait for the store.
-    let judge = judge_need(deps, request);
+    let message = read_message(deps, request);
     let encode = rerank::encode_ahead(deps, request);
-    let (segments, need, encoded, ()) =
-        tokio::join!(read, judge, encode, async { repeated_questions::compile_patterns() });
-    (gathered.segments, gathered.need_log_odds) = (segments?, need);
+    let (segments, reading, encoded, ()) =
+        tokio::join!(read, message, encode, async { repeated_questions::compile_patterns() });
+    (gathered.segments, gathered.message_reading) = (segments?, reading);
     gathered.encoded_query = encoded;
     if let Some(within) = &request.within {
         gathered.allowed = Some(store.uris().addresses(scope, within).await?);
@@ -95,10 +95,10 @@ async fn read_index(
     Ok(is_current.then_some(gathered))
 }
 
-/// Returns the log odds that the message calls for memory by the need model; `None` without one or if it fails.
-async fn judge_need(deps: RecallDeps<'_>, request: &RecallRequest) -> Option<f32> {
-    let odds = deps.need_model?.need_log_odds(&request.query).await;
-    odds.inspect_err(|error| tracing::warn!("cannot judge the message: {error}")).ok()
+/// Returns the message model's reading of the message; `None` without a model or if it fails.
+async fn read_message(deps: RecallDeps<'_>, request: &RecallRequest) -> Option<MessageReading> {
+    let reading = deps.message_model?.read_message(&request.query).await;
+    reading.inspect_err(|error| tracing::warn!("cannot judge the message: {error}")).ok()
 }
 
 fn embedding_from(numbers: &[f32], embedder: &dyn Embedder) -> Option<QueryEmbedding> {
@@ -135,7 +135,7 @@ impl GatheredPostings {
             filter_terms,
             query_embedding: None,
             encoded_query: None,
-            need_log_odds: None,
+            message_reading: None,
             semantic_unavailable: None,
         }
     }

@@ -31,6 +31,11 @@ const NEIGHBOUR_SHARE: f32 = 0.8;
 /// whole, though none of its words is.
 const WHOLE_TEXT_SHARE: f64 = 0.7;
 
+/// Weight of the similarity to what a short message seeks, in the place of the whole-text similarity: a request is far
+/// from the memory that should shape its answer, and the message model has learnt which memories bear on which
+/// requests. A long message says by itself what it is about.
+const SOUGHT_SHARE: f64 = 1.0;
+
 /// Cosine of the pooled vectors from which a turn is the query itself, asked before; packing costs up to 0.02.
 const REPEATED_COSINE: f32 = 0.96;
 
@@ -85,20 +90,36 @@ pub(super) async fn rerank(
     let Some(reranker) = reranker(deps, request) else { return Ok(()) };
     let depth = depth(deps, request).min(candidates.len());
     let first = &mut candidates[..depth];
-    let query = encode_query(reranker, request, gathered).await?;
+    let sought = sought(deps, reranker, gathered);
+    let query = encode_query(reranker, request, gathered).await?.with_sought(sought);
     let compared = compare(deps, reranker, request, &query, first).await?;
     for candidate in first.iter_mut() {
         candidate.signals.max_sim = max_sim(&query, candidate.address, &compared);
-        candidate.signals.rerank_cosine =
-            compared.get(&candidate.address).map(|scores| scores.pooled.into());
+        let scores = compared.get(&candidate.address);
+        candidate.signals.rerank_cosine = scores.map(|scores| scores.pooled.into());
+        candidate.signals.sought_cosine = scores.and_then(|scores| scores.sought).map(f64::from);
     }
     let tokens = z_scores(first, |signals| signals.max_sim);
     let whole = z_scores(first, |signals| signals.rerank_cosine);
-    for ((candidate, tokens), whole) in first.iter_mut().zip(tokens).zip(whole) {
-        candidate.signals.rerank = deps.config.rerank * (tokens + WHOLE_TEXT_SHARE * whole);
+    let sought = z_scores(first, |signals| signals.sought_cosine);
+    let shortness = if query.has_sought() { shortness(&query).powi(2) } else { 0.0 };
+    for (index, candidate) in first.iter_mut().enumerate() {
+        let whole = WHOLE_TEXT_SHARE * (1.0 - shortness) * whole[index]
+            + SOUGHT_SHARE * shortness * sought[index];
+        candidate.signals.rerank = deps.config.rerank * (tokens[index] + whole);
         candidate.signals.fused += candidate.signals.rerank;
     }
     Ok(())
+}
+
+/// Returns the vector of what the message seeks, if it is comparable with the reranker's.
+fn sought<'a>(
+    deps: RecallDeps<'_>,
+    reranker: &dyn Reranker,
+    gathered: &'a GatheredPostings,
+) -> Option<&'a [f32]> {
+    let is_comparable = deps.message_model.is_some_and(|it| it.model() == reranker.model());
+    gathered.message_reading.as_ref().filter(|_| is_comparable).map(|it| &*it.sought)
 }
 
 /// Encodes the query ahead of the ranking, while the index is read; `None` without a reranker or if it fails.
@@ -209,6 +230,11 @@ fn new_token_vectors(memory: &Memory, tokens: &[u8]) -> NewTokenVectors {
     NewTokenVectors { id: memory.id, version: memory.version, token_vectors: tokens.to_vec() }
 }
 
+/// Returns 1 for a short query, less for a long one.
+fn shortness(query: &QueryVectors) -> f64 {
+    (LONG_QUERY_TOKENS / query.len().max(1) as f64).min(1.0)
+}
+
 /// Returns the addresses of the turns before and after.
 fn neighbours(address: DocAddress) -> impl Iterator<Item = DocAddress> {
     [-1, 1].into_iter().filter_map(move |distance| address.neighbour(distance))
@@ -222,7 +248,7 @@ fn max_sim(
     compared: &SimilaritiesByAddress,
 ) -> Option<f64> {
     let mut best = compared.get(&address)?.tokens.clone();
-    let share = NEIGHBOUR_SHARE * (LONG_QUERY_TOKENS as f32 / query.len().max(1) as f32).min(1.0);
+    let share = NEIGHBOUR_SHARE * shortness(query) as f32;
     let next = address.neighbour(1);
     let is_asked_next = |beside: &DocAddress| {
         Some(*beside) == next

@@ -33,6 +33,9 @@ pub struct HitSignals {
     /// Cosine of the pooled vectors of the reranking model; `None` if it did not compare this memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_cosine: Option<f64>,
+    /// Cosine of the memory and of what the message seeks, by the message model; `None` if they were not compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sought_cosine: Option<f64>,
     /// Weighted mean of each query token's best match in the memory and the turns beside it, by the reranking model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_sim: Option<f64>,
