@@ -47,30 +47,6 @@ fn a_statement_supersedes_its_rival_and_says_how_to_undo_it() {
 }
 
 #[test]
-fn a_change_that_no_rule_names_supersedes_and_what_is_near_it_does_not() {
-    let changes = [
-        (
-            "Grandma picks up the kids on Wednesdays",
-            "Grandma brought the kids new boots",
-            "Grandma hurt her back, so Dad picks up the kids now",
-        ),
-        ("我妈每周三来接孩子", "我妈给孩子买了新书包", "我妈腰扭了，孩子现在都是我爸接"),
-    ];
-    for (older, near, newer) in changes {
-        let home = TestHome::new();
-        let first = home.remember(older);
-        assert_eq!(home.json(&["remember", near])["superseded"], Value::Null, "{near}");
-        let saved = home.json(&["remember", newer]);
-        let superseded: Vec<_> = saved["superseded"].as_array().unwrap().iter().collect();
-        assert_eq!(superseded.len(), 1, "{saved}");
-        assert_eq!(superseded[0]["id"], first.as_str());
-        home.json(&["memory", "undo", "--run", saved["undo"]["run"].as_str().unwrap()]);
-        assert!(active(&home).iter().any(|content| content == older), "{older}");
-        home.assert_healthy();
-    }
-}
-
-#[test]
 fn the_turn_of_a_superseded_fact_says_until_when_it_held() {
     for [older, newer, question] in [RIVALS[0], RIVALS[2]] {
         let home = TestHome::new();

@@ -267,9 +267,7 @@ impl Engine {
         let masked = if self.masks_secrets(scope) { request.mask_secrets() } else { Vec::new() };
         let request = self.with_stored_check(scope, request).await?;
         let now = self.now().timestamp();
-        let (store, judge) = (&*self.store, self.sentence_judge.as_ref());
-        let deps = ingest::SaveDeps { store, judge, author: &self.author, now };
-        let saved = ingest::remember(deps, scope, request).await?;
+        let saved = ingest::remember(&*self.store, scope, request, &self.author, now).await?;
         Ok(SavedMemory { masked, ..saved })
     }
 

@@ -1,9 +1,6 @@
 //! Capture plan: each draft passes the gate, is reconciled with its neighbours, and becomes changes.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::json;
@@ -11,12 +8,12 @@ use serde_json::json;
 use super::{
     TextSketch,
     arbiter::{Arbiter, ambiguous_neighbours},
-    extract::{Draft, SentenceJudge},
+    extract::Draft,
     gate::{GateContext, GateReason, GateVerdict, judge},
     mask, naming,
     neighbours::neighbours_of_drafts,
     reconcile::{self, DraftSkipReason, Resolution, reconcile},
-    rivals::rivals_of_draft,
+    rivals::is_contradicted,
 };
 use crate::{
     error::Result,
@@ -130,21 +127,13 @@ pub enum DraftFate {
     },
 }
 
-/// Models that are consulted where the rules are unsure.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct CaptureModels<'a> {
-    /// Chat model that decides between a draft and its neighbours.
-    pub arbiter: Option<&'a dyn Arbiter>,
-    /// Classifier that tells whether a statement replaces another.
-    pub judge: Option<&'a Arc<dyn SentenceJudge>>,
-}
-
-/// Decides the fate of each draft. Later drafts see the changes planned for earlier ones.
+/// Decides the fate of each draft. Later drafts see the changes planned for earlier ones. The arbiter is consulted
+/// where the rules are unsure.
 pub(crate) fn plan_capture<'a>(
     store: &'a dyn Store,
     drafts: &'a [Draft],
     context: &'a CaptureContext<'a>,
-    models: CaptureModels<'a>,
+    arbiter: Option<&'a dyn Arbiter>,
 ) -> BoxFuture<'a, Result<CapturePlan>> {
     Box::pin(async move {
         let texts: Vec<_> = drafts.iter().map(|it| Fingerprint::of(&it.content)).collect();
@@ -157,7 +146,7 @@ pub(crate) fn plan_capture<'a>(
                 DraftFate::Skipped { reason: "it was forgotten".to_owned() }
             } else {
                 let neighbours = plan.with_planned_changes(neighbours);
-                let fate = plan.plan_draft(store, draft, &neighbours, context, models).await?;
+                let fate = plan.plan_draft(store, draft, &neighbours, context, arbiter).await?;
                 plan.add_earlier(store, draft, fate, context).await?
             };
             let mut statement = draft.content.clone();
@@ -176,7 +165,7 @@ impl CapturePlan {
         draft: &Draft,
         neighbours: &[Memory],
         context: &CaptureContext<'_>,
-        models: CaptureModels<'_>,
+        arbiter: Option<&dyn Arbiter>,
     ) -> Result<DraftFate> {
         if draft.is_withdrawal() {
             let resolution = reconcile(draft, neighbours);
@@ -190,7 +179,7 @@ impl CapturePlan {
                 Ok(self.quarantine(draft, GateOutcome::Quarantined, &reason, context))
             }
             GateVerdict::Accept => {
-                let resolution = resolve_draft(draft, neighbours, models).await?;
+                let resolution = resolve_draft(draft, neighbours, arbiter).await;
                 self.accept(store, draft, resolution, neighbours, context).await
             }
             GateVerdict::Reject(reason @ GateReason::Known) => {
@@ -317,29 +306,31 @@ impl CapturePlan {
     }
 }
 
-/// Resolves a draft by rules, or by the models where the rules are unsure.
+/// Resolves a draft by rules, or by the arbiter where the rules are unsure and it can decide.
 async fn resolve_draft(
     draft: &Draft,
     neighbours: &[Memory],
-    models: CaptureModels<'_>,
-) -> Result<Resolution> {
+    arbiter: Option<&dyn Arbiter>,
+) -> Resolution {
     let resolution = reconcile(draft, neighbours);
     if resolution != Resolution::Add {
-        return Ok(resolution);
+        return resolution;
     }
     let ambiguous = ambiguous_neighbours(draft, neighbours);
-    let decided = match models.arbiter {
+    let decided = match arbiter {
         Some(arbiter) if !ambiguous.is_empty() => arbiter.decide(draft, &ambiguous).await,
         _ => None,
     };
-    match decided {
-        Some(decided) => Ok(decided),
-        None => {
-            let rivals = rivals_of_draft(draft, neighbours, models.judge).await?;
-            let is_new = rivals.is_empty();
-            Ok(if is_new { Resolution::Add } else { Resolution::Supersede(rivals) })
-        }
-    }
+    decided.unwrap_or_else(|| supersede_rivals(draft, neighbours))
+}
+
+/// Supersedes statements without a slot that a draft contradicts, such as those that a person asked to remember.
+fn supersede_rivals(draft: &Draft, neighbours: &[Memory]) -> Resolution {
+    let is_rival = |memory: &&Memory| {
+        memory.status == Status::Active && memory.at <= draft.at && is_contradicted(draft, memory)
+    };
+    let rivals: Vec<MemoryId> = neighbours.iter().filter(is_rival).map(|it| it.id).collect();
+    if rivals.is_empty() { Resolution::Add } else { Resolution::Supersede(rivals) }
 }
 
 /// Assigns a uri that neither a stored nor a planned memory has. An earlier, superseded memory with the same text keeps

@@ -1,13 +1,10 @@
 //! Commits of turns and statements: stored once, and acknowledged only after reading them back. A statement supersedes
 //! its rivals (`rivals.rs`) in the same write.
 
-use std::sync::Arc;
-
 use jiff::SignedDuration;
 use serde::Serialize;
 
 use super::{
-    extract::SentenceJudge,
     naming,
     reconcile::supersede_change,
     request::{RememberRequest, Turn},
@@ -102,26 +99,14 @@ pub struct SaveReceipt {
     pub verified: bool,
 }
 
-/// Store, classifier, author and time of a save.
-#[derive(Clone, Copy)]
-pub(crate) struct SaveDeps<'a> {
-    /// Store that is written.
-    pub store: &'a dyn Store,
-    /// Classifier that tells whether a statement replaces another.
-    pub judge: Option<&'a Arc<dyn SentenceJudge>>,
-    /// Author of the change.
-    pub author: &'a ChangeAuthor,
-    /// Current time.
-    pub now: Timestamp,
-}
-
 /// Stores a statement, or renews an equal one, and supersedes what cannot hold beside it.
 pub(crate) fn remember<'a>(
-    deps: SaveDeps<'a>,
+    store: &'a dyn Store,
     scope: &'a Scope,
     mut request: RememberRequest,
+    author: &'a ChangeAuthor,
+    now: Timestamp,
 ) -> BoxFuture<'a, Result<SavedMemory>> {
-    let SaveDeps { store, author, now, .. } = deps;
     Box::pin(async move {
         let replaced = request.replaces.take();
         let mut memory = request.into_memory(scope, now)?;
@@ -130,7 +115,7 @@ pub(crate) fn remember<'a>(
                 true => Some(store.journal().newest_seq(scope).await?),
                 false => None,
             };
-            let (changes, older) = plan_statement(deps, &memory, replaced).await?;
+            let (changes, older) = plan_statement(store, &memory, replaced, now).await?;
             let run = author.run.clone().or_else(|| new_run("remember", older.len(), now));
             let author = ChangeAuthor { run: run.clone(), ..author.clone() };
             match commit(store, scope, "remember", changes, seen, &author, now).await {
@@ -159,9 +144,10 @@ pub(crate) fn remember<'a>(
 
 /// Returns the changes that store a statement, its own first, and the memories that it supersedes.
 async fn plan_statement(
-    SaveDeps { store, judge, now, .. }: SaveDeps<'_>,
+    store: &dyn Store,
     memory: &Memory,
     replaced: Option<MemoryId>,
+    now: Timestamp,
 ) -> Result<(Vec<Change>, Vec<Memory>)> {
     let (statement, change) = match find_same_memory(store, memory).await? {
         Some(existing) => {
@@ -174,7 +160,7 @@ async fn plan_statement(
     let at = memory.at.max(statement.at);
     let compared_at = if memory.at >= now { at + SAVE_SKEW } else { at };
     let said = Memory { at: compared_at, ..statement.clone() };
-    let mut older = rivals::find_rivals(store, judge, &said, said.trust()).await?;
+    let mut older = rivals::find_rivals(store, &said, said.trust()).await?;
     if let Some(id) = replaced {
         older.retain(|rival| rival.id != id);
         older.push(replaced_memory(store, &statement, id).await?);
@@ -250,7 +236,7 @@ pub(crate) fn supersede_rivals<'a>(
                 continue;
             };
             let trust = memory.trust().max(trust);
-            let mut older = rivals::find_rivals(store, None, &memory, trust).await?;
+            let mut older = rivals::find_rivals(store, &memory, trust).await?;
             older.retain(|rival| rival.at < memory.at || !stored.contains(&rival.id));
             let mut changes = Vec::new();
             for rival in &older {

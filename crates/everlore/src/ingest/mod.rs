@@ -28,11 +28,11 @@ pub use agent_notes::{AgentNote, agent_note};
 pub(crate) use agent_notes::{find_note, store_notes};
 pub(crate) use arbiter::{Arbiter, arbiter_request, parse_decision, reconcile_prompt};
 pub(crate) use capture_plan::{
-    CaptureContext, CaptureModels, CapturePlan, approved_memory, assign_free_uri, plan_capture,
+    CaptureContext, CapturePlan, approved_memory, assign_free_uri, plan_capture,
 };
 pub use capture_plan::{DraftFate, DraftOutcome};
-pub(crate) use commit::{SaveDeps, observe, remember, run_name, supersede_rivals};
 pub use commit::{SaveReceipt, SavedMemory, SupersededMemory, UndoRun};
+pub(crate) use commit::{observe, remember, run_name, supersede_rivals};
 pub(crate) use corrected::find_corrected;
 pub use daily::DayArchiveOutcome;
 pub(crate) use daily::{archive_day, daily_log_date, redact_day};

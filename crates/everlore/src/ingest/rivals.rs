@@ -1,10 +1,8 @@
-//! Rivals of a new statement: stored statements that cannot hold beside it. Precision counts more than finding all: a
-//! memory that is superseded by mistake is missed, one that stands beside its rival is not.
+//! Rivals of a new statement: stored statements that cannot hold beside it. No model is involved, and precision counts
+//! more than finding all: a memory that is superseded by mistake is missed, one that stands beside its rival is not.
 //!
-//! By rules, two statements are rivals if one denies what the other says ("I'm vegetarian", "I'm no longer vegetarian"),
-//! or if both give another value to something that has one ("I live in Paris", "I live in Rome"). Where there is a
-//! classifier, it judges the nearest others ("Grandma picks up the kids", "Grandma hurt her
-//! back, so Dad picks up the kids now").
+//! Two statements are rivals if one denies what the other says ("I'm vegetarian", "I'm no longer vegetarian"), or if
+//! both give another value to something that has one ("I live in Paris", "I live in Rome").
 
 mod attributes;
 mod change_patterns;
@@ -13,19 +11,13 @@ mod chinese_changes;
 mod chinese_value;
 mod numbers;
 mod places;
-mod replaced;
 mod roles;
 mod single_value;
 mod words;
 
-use std::sync::Arc;
-
 use super::{
-    TextSketch,
-    agent_notes::agent_note,
-    documents::chunk_origin,
-    extract::{Draft, SentenceJudge},
-    neighbours, reconcile,
+    TextSketch, agent_notes::agent_note, documents::chunk_origin, extract::Draft, neighbours,
+    reconcile,
 };
 use crate::{
     error::Result,
@@ -34,7 +26,6 @@ use crate::{
     types::{Attribute, Kind, Memory, MemoryId, Slot, Status, Trust},
 };
 use changes::{changes, may_change, related_to_change};
-use replaced::replaced_statements;
 use single_value::SingleValue;
 use words::{
     clause_ends_habit, denial_key, denies, habit_key, habit_words, is_denial, normalized_words,
@@ -50,7 +41,6 @@ const GRAPH_KEY: &str = "graph";
 /// Returns the active memories of the same scope that a new memory of this trust supersedes.
 pub(super) async fn find_rivals(
     store: &dyn Store,
-    judge: Option<&Arc<dyn SentenceJudge>>,
     new: &Memory,
     trust: Trust,
 ) -> Result<Vec<Memory>> {
@@ -61,21 +51,17 @@ pub(super) async fn find_rivals(
     let habits = habit_words(&new.content);
     let text = format!("{} {related} {habits} {}", new.content, related_to_change(&new.content));
     let near = neighbours::neighbours_of_text(store, &new.scope, &text).await?;
-    let statement = NewStatement::parse(&new.content);
-    let may_be_rival = |old: &Memory| {
+    let Some(statement) = NewStatement::parse(&new.content) else { return Ok(Vec::new()) };
+    let is_rival = |old: &Memory| {
         old.id != new.id
             && old.status == Status::Active
             && old.at <= new.at
             && is_same_speaker(old, new)
             && is_comparable(old)
             && may_replace(trust, old)
+            && statement.contradicts(&old.content)
     };
-    let contradicts =
-        |old: &Memory| statement.as_ref().is_some_and(|new| new.contradicts(&old.content));
-    let (mut rivals, others): (Vec<_>, Vec<_>) =
-        near.into_iter().filter(may_be_rival).partition(contradicts);
-    rivals.extend(replaced_statements(judge, &new.content, others).await?);
-    Ok(rivals)
+    Ok(near.into_iter().filter(is_rival).collect())
 }
 
 /// Returns `true` if a memory gives a value or denies something: of two such statements saved at the same time one must
@@ -86,27 +72,14 @@ pub(super) fn may_have_rivals(memory: &Memory) -> bool {
             .is_some_and(|it| !it.values.is_empty() || is_denial(&it.words) || may_change(&it.text))
 }
 
-/// Returns the active neighbours of a draft, nearest first, that it supersedes and that have no slot to compare.
-pub(super) async fn rivals_of_draft(
-    draft: &Draft,
-    neighbours: &[Memory],
-    judge: Option<&Arc<dyn SentenceJudge>>,
-) -> Result<Vec<MemoryId>> {
-    let has_slots =
-        |old: &Memory| draft.slot.is_some() && Slot::from_metadata(&old.metadata).is_some();
-    let may_be_rival = |old: &&Memory| {
-        old.status == Status::Active
-            && old.at <= draft.at
-            && !has_slots(old)
-            && reconcile::is_same_speaker(draft, old)
-            && is_comparable(old)
-            && may_replace(draft.trust, old)
-    };
-    let near = neighbours.iter().filter(may_be_rival).cloned();
-    let (mut rivals, others): (Vec<_>, Vec<_>) =
-        near.partition(|old| contradict(&draft.content, &old.content));
-    rivals.extend(replaced_statements(judge, &draft.content, others).await?);
-    Ok(rivals.iter().map(|rival| rival.id).collect())
+/// Returns `true` if a draft supersedes a memory that has no slot to compare.
+pub(super) fn is_contradicted(draft: &Draft, memory: &Memory) -> bool {
+    let has_slots = draft.slot.is_some() && Slot::from_metadata(&memory.metadata).is_some();
+    !has_slots
+        && reconcile::is_same_speaker(draft, memory)
+        && is_comparable(memory)
+        && may_replace(draft.trust, memory)
+        && contradict(&draft.content, &memory.content)
 }
 
 /// Returns `true` if `new` and `old` cannot both hold.

@@ -190,12 +190,4 @@ impl SentenceJudge for StricterJudge {
     fn text_vector(&self, text: &str) -> everlore::Result<Vec<f32>> {
         self.encoder.message_vector(text)
     }
-
-    fn quick_vector(&self, text: &str) -> Vec<f32> {
-        SentenceJudge::quick_vector(&self.encoder, text)
-    }
-
-    fn replaces_log_odds(&self, old: &str, new: &str) -> everlore::Result<f32> {
-        self.encoder.replaces_log_odds(old, new)
-    }
 }

@@ -12,10 +12,9 @@ use crate::{
     engine::{Engine, growth::AttemptReport},
     error::{Error, Result},
     ingest::{
-        Arbiter, CaptureModels, Draft, ExtractionInput, Resolution, SessionTurns, TurnText,
-        arbiter_request, attribute_to_speakers, extract_prompt, extract_statements,
-        extraction_request, find_corrected, neighbours_of_text, parse_decision, parse_extraction,
-        reconcile_prompt,
+        Arbiter, Draft, ExtractionInput, Resolution, SessionTurns, TurnText, arbiter_request,
+        attribute_to_speakers, extract_prompt, extract_statements, extraction_request,
+        find_corrected, neighbours_of_text, parse_decision, parse_extraction, reconcile_prompt,
     },
     llm::{ChatModel, ChatRequest, ChatResponse, complete},
     store::UnreadTurns,
@@ -222,15 +221,6 @@ impl Engine {
         })?;
         self.record_spending(scope, job, response.tokens, begun.elapsed()).await?;
         Ok(response)
-    }
-
-    /// Returns the models that decide where the rules of reconciliation are unsure.
-    pub(crate) fn capture_models<'a>(
-        &'a self,
-        arbiter: Option<&'a ModelArbiter<'a>>,
-    ) -> CaptureModels<'a> {
-        let arbiter = arbiter.map(|arbiter| arbiter as &dyn Arbiter);
-        CaptureModels { arbiter, judge: self.sentence_judge.as_ref() }
     }
 
     /// Returns an arbiter if the model that would arbitrate also extracted these drafts.

@@ -28,7 +28,7 @@ use self::extract::{ExtractedDrafts, MAX_DECISIONS, MAX_SILENCES};
 use super::Engine;
 use crate::{
     error::{Error, Result},
-    ingest::{self, CapturePlan, DraftOutcome},
+    ingest::{self, Arbiter, CapturePlan, DraftOutcome},
     llm::ChatModel,
     store::{CaptureFailure, ClaimRequest, DuePolicy, PendingSession, SessionLease, UnreadTurns},
     types::{MemoryId, QuarantinedDraft, Scope, Timestamp},
@@ -280,8 +280,8 @@ impl Engine {
         let now = self.now().timestamp();
         let context = self.capture_context(scope, session, "preview", now).await?;
         let arbiter = self.model_arbiter(scope, &extracted);
-        let models = self.capture_models(arbiter.as_ref());
-        let plan = ingest::plan_capture(&*self.store, &extracted.drafts, &context, models).await?;
+        let decider = arbiter.as_ref().map(|arbiter| arbiter as &dyn Arbiter);
+        let plan = ingest::plan_capture(&*self.store, &extracted.drafts, &context, decider).await?;
         Ok(extraction_report(session, &unread, extracted, plan))
     }
 }

@@ -52,13 +52,6 @@ pub trait SentenceJudge: Send + Sync {
 
     /// Returns the vector of a text: of length 1, or zero for a text without words.
     fn text_vector(&self, text: &str) -> Result<Vec<f32>>;
-
-    /// Returns a vector of a text that takes microseconds and tells less: of length 1, or zero for a text without words.
-    fn quick_vector(&self, text: &str) -> Vec<f32>;
-
-    /// Returns the log odds that an older statement no longer holds after a newer one of the same person about the same
-    /// matter.
-    fn replaces_log_odds(&self, old: &str, new: &str) -> Result<f32>;
 }
 
 #[cfg(feature = "local-model")]
@@ -69,14 +62,6 @@ impl SentenceJudge for crate::llm::BuiltinEncoder {
 
     fn text_vector(&self, text: &str) -> Result<Vec<f32>> {
         self.message_vector(text)
-    }
-
-    fn quick_vector(&self, text: &str) -> Vec<f32> {
-        crate::llm::BuiltinEmbedder::new().vector(text)
-    }
-
-    fn replaces_log_odds(&self, old: &str, new: &str) -> Result<f32> {
-        Self::replaces_log_odds(self, old, new)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Questions that adapters answer with the built-in encoder: is a sentence worth keeping, does a newer statement replace an
-//! older one, and does a message call for memory, and for which.
+//! Questions that adapters answer with the built-in encoder: is a sentence worth keeping, and does a message call for
+//! memory, and for which.
 
 use std::{ops::Range, sync::OnceLock};
 
@@ -17,12 +17,10 @@ use crate::{
 };
 
 static CAPTURE_FILE: &[u8] = include_bytes!("../../../assets/adapters/capture.safetensors");
-static CHANGE_FILE: &[u8] = include_bytes!("../../../assets/adapters/change.safetensors");
 static MESSAGE_FILE: &[u8] = include_bytes!("../../../assets/adapters/message.safetensors");
 
 /// Ranks of the adapters, as trained.
 const CAPTURE_RANK: usize = 16;
-const CHANGE_RANK: usize = 16;
 const MESSAGE_RANK: usize = 8;
 
 /// Kinds of the training labels: those of [`SentenceKind`], and none.
@@ -41,7 +39,6 @@ const MAX_PIECES_AFTER: usize = 16;
 const MAX_CHARS_BEFORE: usize = 160;
 
 static CAPTURE: OnceLock<EncoderAdapter> = OnceLock::new();
-static CHANGE: OnceLock<EncoderAdapter> = OnceLock::new();
 static MESSAGE: OnceLock<EncoderAdapter> = OnceLock::new();
 
 /// Judges a sentence.
@@ -64,18 +61,6 @@ pub(super) fn judge_sentence(
         mode: SentenceMode::ALL[highest(modes)],
         mode_scores,
     })
-}
-
-/// Returns the log odds that an older statement no longer holds after a newer one.
-pub(super) fn replaces_log_odds(encoder: &BertEncoder, old: &str, new: &str) -> Result<f32> {
-    let adapter = load(&CHANGE, encoder, CHANGE_FILE, CHANGE_RANK, 1)?;
-    let mut framed = vec![CLS_PIECE];
-    for text in [old, new] {
-        framed.extend(encoder.tokenize(text).into_iter().take(MAX_PIECES));
-        framed.push(SEP_PIECE);
-    }
-    let mean = encoder.adapted_mean(adapter, &framed, 0..framed.len());
-    Ok(adapter.outputs(&mean)[0])
 }
 
 /// Reads a message: does it call for memory, and for which.

@@ -9,7 +9,7 @@ use super::{confidence::FeatureContribution, confidence_features::ConfidenceFeat
 /// questions put to homes of others; the intercept is set so that nine in ten of the messages without need stay silent at
 /// the default of `recall.min_confidence`.
 const SOUGHT_COEFFICIENTS: [(&str, f64); 6] = [
-    ("usual", 0.3),
+    ("usual", 0.39),
     ("need", 0.55),
     ("sought", 8.67),
     ("max sim", 2.56),

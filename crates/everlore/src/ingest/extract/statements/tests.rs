@@ -32,14 +32,6 @@ impl SentenceJudge for WordJudge {
     fn text_vector(&self, _: &str) -> Result<Vec<f32>> {
         Ok(Vec::new())
     }
-
-    fn quick_vector(&self, _: &str) -> Vec<f32> {
-        Vec::new()
-    }
-
-    fn replaces_log_odds(&self, _: &str, _: &str) -> Result<f32> {
-        Ok(-8.0)
-    }
 }
 
 fn turn_text(role: Role, text: &str) -> TurnText {
