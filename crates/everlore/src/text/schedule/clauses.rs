@@ -111,7 +111,13 @@ pub(super) fn check_apart(
 /// Rejects days with times of their own, where they are not weekdays alone: the 15th at 8 and the 30th at 9, 每天9点，周末10点.
 pub(super) fn check_pairs(parts: &[Placed]) -> Result<(), Trouble> {
     let is_weekday = |part: &Part| matches!(part, Part::Weekdays { .. });
-    let is_daily = |part: &Part| matches!(part, Part::Every { count: 1, unit: Unit::Day, .. });
+    let has_days = parts.iter().any(|p| is_day(&p.part));
+    let is_daily = |part: &Part| match part {
+        Part::Every { count: 1, unit: Unit::Day, .. } => true,
+        // 每晚十点，周五周六十一点: every evening is each day where others are named.
+        Part::OfDay { is_recurring, .. } => *is_recurring && has_days,
+        _ => false,
+    };
     let is_named = |part: &Part| is_weekday(part) || is_daily(part) || is_day(part);
     let named: Vec<&Placed> =
         parts.iter().filter(|p| is_named(&p.part) || is_time(&p.part)).collect();

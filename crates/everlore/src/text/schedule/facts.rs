@@ -26,6 +26,8 @@ pub(super) struct Facts {
     pub(super) past_hour: Option<u32>,
     pub(super) zone: Option<&'static str>,
     pub(super) except: u8,
+    /// Months that are taken from the rest.
+    pub(super) except_months: Vec<i8>,
     pub(super) start: Option<Date>,
     pub(super) until: Option<Date>,
     /// Days and months from the first day on.
@@ -63,7 +65,10 @@ pub(super) fn sort(parts: &[Placed], today: Date) -> Result<Facts, Trouble> {
         match bound {
             Bound::Start(days) => facts.start = Some(bound_date(days, today)?),
             Bound::Until(days) => facts.until = Some(bound_date(days, today)?),
-            Bound::Except(days) => facts.except |= weekday_set(days),
+            Bound::Except(days) => {
+                facts.except |= weekday_set(days);
+                facts.except_months.extend(months_of(days));
+            }
             Bound::None => rest.push(parts[at]),
         }
         at = next;
@@ -77,6 +82,7 @@ pub(super) fn sort(parts: &[Placed], today: Date) -> Result<Facts, Trouble> {
     for placed in rest {
         add(&mut facts, placed, has_days);
     }
+    take_months(&mut facts);
     Ok(facts)
 }
 
@@ -91,8 +97,11 @@ enum Bound<'a> {
 /// Returns the bound at a position and the position after it.
 fn bound_at(parts: &[Placed], at: usize) -> (Bound<'_>, usize) {
     let count = |from: usize| parts[from..].iter().take_while(|p| is_day(&p.part)).count();
-    let weekdays = |from: usize| {
-        parts[from..].iter().take_while(|p| matches!(p.part, Part::Weekdays { .. })).count()
+    let excepted = |from: usize| {
+        let weekdays = |p: &&Placed| matches!(p.part, Part::Weekdays { .. });
+        let months = |p: &&Placed| matches!(p.part, Part::Month(_));
+        let days = parts[from..].iter().take_while(weekdays).count();
+        if days > 0 { days } else { parts[from..].iter().take_while(months).count() }
     };
     let suffix = |end: usize, kind: &Part| parts.get(end).is_some_and(|p| p.part == *kind);
     match parts[at].part {
@@ -102,8 +111,8 @@ fn bound_at(parts: &[Placed], at: usize) -> (Bound<'_>, usize) {
             (Bound::Until(&parts[at + 1..end]), end)
         }
         Part::Except => {
-            // The first weekday after it and those listed with it.
-            let end = at + 1 + listed(&parts[at + 1..at + 1 + weekdays(at + 1)]);
+            // The first weekday or month after it and those listed with it.
+            let end = at + 1 + listed(&parts[at + 1..at + 1 + excepted(at + 1)]);
             (
                 Bound::Except(&parts[at + 1..end]),
                 end + usize::from(suffix(end, &Part::ExceptSuffix)),
@@ -116,13 +125,21 @@ fn bound_at(parts: &[Placed], at: usize) -> (Bound<'_>, usize) {
                 (Bound::Until(&parts[at..end]), end + 1)
             } else if end > at && suffix(end, &Part::StartSuffix) {
                 (Bound::Start(&parts[at..end]), end + 1)
-            } else if weekdays(at) > 0 && suffix(at + 1, &Part::ExceptSuffix) {
-                (Bound::Except(&parts[at..=at]), at + 2)
+            } else if is_excepted(parts, at, excepted(at)) {
+                let end = at + excepted(at);
+                (Bound::Except(&parts[at..end]), end + 1)
             } else {
                 (Bound::None, at + 1)
             }
         }
     }
+}
+
+/// Returns `true` if so many days or months of one list stand before 除外.
+fn is_excepted(parts: &[Placed], at: usize, count: usize) -> bool {
+    let is_one_list = listed(&parts[at..at + count]) == count;
+    let is_suffixed = parts.get(at + count).is_some_and(|p| p.part == Part::ExceptSuffix);
+    count > 0 && is_one_list && is_suffixed
 }
 
 /// Returns `true` if a time of day follows "starting", or stands before 开始.
@@ -150,9 +167,11 @@ fn starting_bound(parts: &[Placed], at: usize) -> (Bound<'_>, usize) {
     (Bound::Start(&parts[at + 1..end]), end + usize::from(has_suffix))
 }
 
-/// Returns how many weekdays stand in one list, with at most one word between them.
+/// Returns how many days stand in one list, with at most one word between them.
 fn listed(parts: &[Placed]) -> usize {
-    let joined = parts.windows(2).take_while(|pair| pair[1].first - pair[0].end <= 1).count();
+    // Months of one range have the same tokens.
+    let is_joined = |pair: &&[Placed]| pair[1].first.saturating_sub(pair[0].end) <= 1;
+    let joined = parts.windows(2).take_while(is_joined).count();
     if parts.is_empty() { 0 } else { joined + 1 }
 }
 
@@ -175,6 +194,23 @@ fn weekday_set(parts: &[Placed]) -> u8 {
     parts.iter().fold(0, |set, p| {
         if let Part::Weekdays { set: more, .. } = p.part { set | more } else { set }
     })
+}
+
+fn months_of(parts: &[Placed]) -> impl Iterator<Item = i8> {
+    parts.iter().filter_map(|p| if let Part::Month(month) = p.part { Some(month) } else { None })
+}
+
+/// Takes the excepted months from those that the phrase names, or from the whole year.
+fn take_months(facts: &mut Facts) {
+    if facts.except_months.is_empty() {
+        return;
+    }
+    if facts.months.is_empty() {
+        facts.months = (1..=12).collect();
+    }
+    let excepted = std::mem::take(&mut facts.except_months);
+    facts.months.retain(|month| !excepted.contains(month));
+    facts.is_recurring = true;
 }
 
 fn bound_date(parts: &[Placed], today: Date) -> Result<Date, Trouble> {

@@ -2,6 +2,7 @@
 
 use super::clock::{clock, clock_before_to, past_hour};
 use super::days::days;
+use super::exceptions::excepts_day;
 use super::lexer::Token;
 use super::part::{Cursor, Offset, Part, Placed};
 use super::recurrence::{days_after, duration, offset, recurrence};
@@ -52,6 +53,12 @@ fn parts_at(c: &mut Cursor<'_>, last: Option<&Placed>) -> Vec<Part> {
         })
         .is_some();
     if is_every {
+        // "every fourth Thursday in November".
+        let is_nth = found.iter().any(|part| matches!(part, Part::Nth { .. }));
+        let is_of_month =
+            matches!(c.peek(0), Word::In | Word::Of) && matches!(c.peek(1), Word::Month { .. });
+        let year = Part::Every { count: 1, unit: Unit::Year, is_adjective: false };
+        found.extend((is_nth && is_of_month).then_some(year));
         return recurring(found);
     }
     if days(c, &mut found) {
@@ -292,6 +299,8 @@ fn single(c: &mut Cursor<'_>, last: Option<&Placed>) -> Option<Part> {
         matches!(c.peek(1), Word::Number { .. } | Word::Noon | Word::Midnight | Word::Part { .. });
     let follows_clock = last.is_some_and(|l| matches!(l.part, Part::Clock(_)));
     let follows_edge = last.is_some_and(|l| matches!(l.part, Part::MonthEdge(_)));
+    let follows_excepted =
+        last.is_some_and(|l| matches!(l.part, Part::Weekdays { .. } | Part::Month(_)));
     let has_clock = c.follows(|word| {
         matches!(word, Word::Am | Word::Pm | Word::Noon | Word::Midnight | Word::Number { .. })
     });
@@ -313,7 +322,9 @@ fn single(c: &mut Cursor<'_>, last: Option<&Placed>) -> Option<Part> {
         Word::Dash | Word::To if is_beside && before_time => Part::To,
         Word::Except if excepts_day(c) => Part::Except,
         // 周六不用早起 excepts nothing.
-        Word::ExceptSuffix if is_beside && !(c.peek(1) == Word::Task && c.is_glued(1)) => {
+        Word::ExceptSuffix
+            if is_beside && follows_excepted && !(c.peek(1) == Word::Task && c.is_glued(1)) =>
+        {
             Part::ExceptSuffix
         }
         Word::Starting => Part::Starting,
@@ -368,15 +379,6 @@ fn is_vague_here(c: &Cursor<'_>) -> bool {
         )
     };
     is_time(c.peek(1)) || matches!(c.previous(), Word::Every | Word::At | Word::EveryGap)
-}
-
-/// Returns `true` if a weekday follows "except", with small words between.
-fn excepts_day(c: &Cursor<'_>) -> bool {
-    let is_small = |word| {
-        matches!(word, Word::On | Word::The | Word::Every | Word::For | Word::Measure | Word::Of)
-    };
-    let small = (1..4).take_while(|n| is_small(c.peek(*n))).count();
-    matches!(c.peek(1 + small), Word::Weekdays { .. })
 }
 
 fn is_day(word: Word) -> bool {

@@ -20,6 +20,7 @@ mod part;
 mod clock;
 mod recurrence;
 mod days;
+mod exceptions;
 mod grammar;
 mod times;
 mod facts;

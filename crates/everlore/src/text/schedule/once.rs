@@ -27,7 +27,8 @@ pub(super) fn take_time_of(
         return Err(Trouble::SeveralTimes);
     }
     let minute = now.hour() as u16 * 60 + now.minute() as u16;
-    times.single.push(ResolvedTime { minute, first: 0, is_midnight: false, is_default: false });
+    let (is_midnight, is_default, is_late) = (false, false, false);
+    times.single.push(ResolvedTime { minute, first: 0, is_midnight, is_default, is_late });
     if facts.weekdays.is_empty()
         && let Some(weeks) = facts.week.take()
     {
@@ -59,6 +60,9 @@ pub(super) fn moment_of(
             .and_then(|at| future(at, now))
             .map_err(|_| Trouble::WhichTimes);
     };
+    if time.is_late && date != today {
+        return Err(Trouble::WhichNight);
+    }
     let minute = midnight_of(time, facts, date, today)?;
     let at = at(date, minute, zone)?;
     if at > now.timestamp() { Ok(at) } else { after_passed(facts, date, minute, zone) }

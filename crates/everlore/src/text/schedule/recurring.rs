@@ -236,12 +236,15 @@ fn check_overnight(facts: &Facts, times: &Times) -> Result<(), Trouble> {
     if is_overnight && !is_daily { Err(Trouble::SeveralTimes) } else { Ok(()) }
 }
 
-/// Rejects "every Friday at midnight", which may begin or end the Friday.
+/// Rejects "every Friday at midnight", which may begin or end the Friday, and "Friday night at 2am".
 fn check_midnight(facts: &Facts, weekdays: u8, single: &[ResolvedTime]) -> Result<(), Trouble> {
     let is_some_days = !matches!(weekdays, 0 | ALL_WEEKDAYS)
         || facts.except != 0
         || facts.nth.iter().any(|n| n.1 != 0);
     let is_open = single.iter().any(|time| time.is_midnight && time.minute == 0);
+    if is_some_days && single.iter().any(|time| time.is_late) {
+        return Err(Trouble::WhichNight);
+    }
     if is_some_days && is_open { Err(Trouble::WhichMidnight) } else { Ok(()) }
 }
 

@@ -175,7 +175,8 @@ impl Neighbourhood {
             matches!(self.after, Word::Weekdays { .. } | Word::Unit(_) | Word::Month { .. });
         match word {
             Word::Part { .. } => self.width > 1,
-            Word::Except => self.width > 3,
+            // 除了13号: what is excepted was read as the day itself.
+            Word::Except => self.width > 3 || self.width <= 2 && self.is_before_part,
             Word::Gone => self.width > 1 || self.is_after_part,
             Word::Later | Word::StartSuffix | Word::ExceptSuffix => {
                 self.is_after_part && self.is_glued

@@ -15,6 +15,8 @@ pub(super) struct ResolvedTime {
     pub(super) is_midnight: bool,
     /// Set if a part of the day stands for the time.
     pub(super) is_default: bool,
+    /// Set for an hour after midnight that is called night: Sunday night at 2am may belong to Monday.
+    pub(super) is_late: bool,
 }
 
 /// Times that a phrase names.
@@ -142,6 +144,7 @@ impl TimeReader {
 
     fn clock(&mut self, clock: ClockTime, placed: &Placed) -> Result<(), TimeFailure> {
         let minute = self.minute_of(clock)?;
+        let is_late = self.pending.is_some_and(|p| !p.is_used && is_after_midnight(p.part, minute));
         if let Some(pending) = &mut self.pending {
             pending.is_used = true;
         }
@@ -150,6 +153,7 @@ impl TimeReader {
             first: placed.first,
             is_midnight: clock.is_midnight,
             is_default: false,
+            is_late,
         };
         self.times.push(time);
         if self.times.len() >= 2 && (self.is_range || self.is_between) {
@@ -219,6 +223,7 @@ impl TimeReader {
             first: pending.first,
             is_midnight,
             is_default: true,
+            is_late: false,
         });
         Ok(())
     }
@@ -230,6 +235,13 @@ impl TimeReader {
         }
         Ok(Times { single: self.times, window: self.window })
     }
+}
+
+/// Returns `true` for an hour after midnight that a word for the night before it names; 凌晨 begins a day.
+fn is_after_midnight(part: PartOfDay, minute: u16) -> bool {
+    const FIVE: u16 = 5 * 60;
+    let is_night = matches!(part, PartOfDay::Night | PartOfDay::LateEvening | PartOfDay::MidNight);
+    is_night && (1..FIVE).contains(&minute)
 }
 
 /// Returns `true` if the next part is an hour that a part of the day before it may explain: "tonight 8".

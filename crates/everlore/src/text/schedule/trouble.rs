@@ -24,6 +24,8 @@ pub(super) enum Trouble {
     SeveralTimes,
     /// Midnight of which end of the day.
     WhichMidnight,
+    /// Hour after midnight in the night that begins or ends the day.
+    WhichNight,
     Choice(String),
     /// The phrase ends or moves a reminder.
     Cancels(String),
@@ -54,6 +56,9 @@ impl Trouble {
                 "several times are named, and it is not clear which is meant".to_owned()
             }
             Self::WhichMidnight => "\"midnight\" could begin or end that day".to_owned(),
+            Self::WhichNight => {
+                "an hour after midnight could be in the night before or after that day".to_owned()
+            }
             Self::Choice(word) => format!("\"{word}\" leaves the choice open"),
             Self::Cancels(word) => format!(
                 "\"{word}\" asks to end or change a reminder, which makes no schedule; `schedule list` shows \
@@ -80,6 +85,7 @@ impl Trouble {
             Self::Past => "这个时间已经过去".to_owned(),
             Self::SeveralTimes => "提到了多个时间，不清楚是哪一个".to_owned(),
             Self::WhichMidnight => "不清楚是当天开始还是结束的午夜".to_owned(),
+            Self::WhichNight => "不清楚是当天之前还是之后的那个夜里".to_owned(),
             Self::Choice(word) => format!("“{word}”没有确定选哪一个"),
             Self::Cancels(word) => format!(
                 "“{word}”是要取消或更改提醒，不会新建日程；用 `schedule list` 查看，用 `schedule rm` 删除"
