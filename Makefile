@@ -71,14 +71,14 @@ FUZZ_SECONDS ?= 60
 MIN_COVERAGE ?= 85
 
 .DEFAULT_GOAL := help
-.PHONY: help run dist install test prepare requirements fetch lint unit doctest ui ui-test ui-check ui-pages screenshots model clients databases bench cluster move fuzz coverage docs deny small-model wheel packages python-test python-bench typescript-test npm-packages packages-typescript clean book book-test dist-program release-test ui-bench hosts
+.PHONY: help run dist install test prepare requirements fetch lint unit doctest ui ui-test ui-check ui-pages screenshots model clients databases bench cluster move fuzz coverage docs deny small-model wheel packages python-test atif-test python-bench typescript-test npm-packages packages-typescript clean book book-test dist-program release-test ui-bench hosts
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: ## build the release binary and run the demo
+run: ## build the program quickly (target/quick/everlore) and run the demo
 	@sh tools/requirements.sh run
-	$(CARGO) run --locked --release -p everlore-cli -- demo
+	$(CARGO) run --locked --profile quick -p everlore-cli -- demo
 
 dist: dist-program wheel $(TYPESCRIPT_MODULES) ## build every file of a release: target/release-files
 	rm -rf $(RELEASE_FILES) && mkdir -p $(RELEASE_FILES)
@@ -108,10 +108,10 @@ install: ## build what ships and put `everlore` on your path
 
 test: requirements fetch ## check format, lints and dependencies, run all tests
 	@$(MAKE) prepare & prepared=$$!; $(MAKE) lint || { kill $$prepared; exit 1; }; wait $$prepared
-	$(MAKE) unit doctest ui-test python-test typescript-test book-test release-test
+	$(MAKE) unit doctest ui-test python-test atif-test typescript-test book-test release-test
 
 # Everything that tests need beside the crates. It waits for the network, so it runs beside the lints.
-prepare: $(MODEL)/model.safetensors $(CLIENTS)/python/ready $(CLIENTS)/node/ready databases $(UI_MODULES) $(TYPESCRIPT_MODULES) $(MDBOOK) $(LINTERS)/ready
+prepare: $(MODEL)/model.safetensors $(CLIENTS)/python/ready $(CLIENTS)/node/ready $(CLIENTS)/atif/ready databases $(UI_MODULES) $(TYPESCRIPT_MODULES) $(MDBOOK) $(LINTERS)/ready
 
 # One message names everything that is missing, before anything is built.
 requirements:
@@ -186,6 +186,14 @@ clients: $(CLIENTS)/python/ready $(CLIENTS)/node/ready ## fetch the clients that
 $(CLIENTS)/python/ready: tools/clients/requirements.txt
 	rm -rf $(CLIENTS)/python && $(PYTHON) -m venv $(CLIENTS)/python
 	$(CLIENTS)/python/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement $<
+	touch $@
+
+# The wheel is only unpacked, whatever Python it asks for: the tests use its models of a trajectory.
+$(CLIENTS)/atif/ready: tools/atif/requirements.txt
+	rm -rf $(CLIENTS)/atif && mkdir -p $(CLIENTS)/atif
+	$(PYTHON) -m pip download --quiet --disable-pip-version-check --no-deps --ignore-requires-python --only-binary :all: --require-hashes \
+		--dest $(CLIENTS)/atif --requirement $<
+	cd $(CLIENTS)/atif && $(PYTHON) -m zipfile -e *.whl . && rm *.whl
 	touch $@
 
 # No script of a package is run: the Node.js inside comes as a package. `npm ci` wants the parts for other systems in the lock.
@@ -271,6 +279,11 @@ python-test: $(CLIENTS)/python/ready ## test the Python client against a debug s
 	$(BUILD_DEBUG_EVERLORE)
 	cd python && EVERLORE="$(DEBUG_EVERLORE)" PYTHONPATH=src $(CLIENTS)/python/bin/python -B -m pytest -q -p no:cacheprovider \
 		tests/test_api.py tests/test_client.py
+
+# pydantic is among the clients of the tests.
+atif-test: $(CLIENTS)/python/ready $(CLIENTS)/atif/ready ## validate exported trajectories with Harbor, which defines ATIF
+	$(BUILD_DEBUG_EVERLORE)
+	$(CLIENTS)/python/bin/python -B tools/atif/check.py --everlore "$(DEBUG_EVERLORE)" --harbor $(CLIENTS)/atif
 
 python-bench: ## measure the wheel beside its server, mem0ai and shodh-memory: 1,000 saves and recalls
 	$(PYTHON) -B python/check.py --wheels $(WHEELS) --folder $(PACKAGES) --bench
