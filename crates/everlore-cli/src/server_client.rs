@@ -41,6 +41,8 @@ pub(crate) struct FetchContextRequest<'a> {
     pub(crate) session: &'a str,
     /// Time since which the model sees all turns of the session.
     pub(crate) visible_since: Timestamp,
+    /// Set if the query is the error of a failed tool.
+    pub(crate) is_failure: bool,
 }
 
 /// Returns `true` if a server runs on the home, whatever its settings.
@@ -61,8 +63,10 @@ pub(crate) fn fetch_context(
     query: &str,
     request: &FetchContextRequest<'_>,
 ) -> Option<String> {
-    let FetchContextRequest { budget, session, visible_since: since } = request;
-    let body = json!({ "query": query, "budget": budget, "session": session, "seen_since": since });
+    let FetchContextRequest { budget, session, visible_since, is_failure } = request;
+    let body = json!({
+        "query": query, "budget": budget, "session": session, "seen_since": visible_since, "failure": is_failure,
+    });
     let response = post(cx, "/v1/context", &body)?;
     Some(response.get("text")?.as_str()?.to_owned())
 }

@@ -11,7 +11,7 @@ use axum::{
 };
 use everlore::{
     Engine, Error, Memory, MemoryId, Status,
-    engine::{SaveReceipt, SavedMemory, SupersededMemory, UndoRun},
+    engine::{DoubtedMemory, SaveReceipt, SavedMemory, SupersededMemory, UndoRun},
     store::JournalQuery,
     types::{ChangeAuthor, ChangeOp, JournalEntry, SINGLE_WRITE_RUN},
 };
@@ -139,6 +139,7 @@ impl IdempotentWrite {
                 Some(memory) => *memory,
                 None => self.current_memory(id).await?,
             };
+            let may_replace = self.doubted_memory(&memory).await?;
             let receipt = SaveReceipt { seq, at, known: op == ChangeOp::Update, verified: true };
             let (uri, kind, status) = (memory.uri, memory.kind, memory.status);
             let (masked, superseded) = (Vec::new(), Vec::new());
@@ -150,6 +151,7 @@ impl IdempotentWrite {
                 receipt,
                 masked,
                 superseded,
+                may_replace,
                 undo: None,
             });
         }
@@ -158,6 +160,15 @@ impl IdempotentWrite {
 }
 
 impl IdempotentWrite {
+    /// Returns the older memory that a saved one may replace, unless it is gone.
+    async fn doubted_memory(&self, memory: &Memory) -> Result<Option<DoubtedMemory>, Problem> {
+        let Some(older) = memory.may_replace() else { return Ok(None) };
+        match self.access.app.engine.get(&self.access.scope, older).await {
+            Err(Error::NotFound { .. }) => Ok(None),
+            older => Ok(older.map(|it| Some(DoubtedMemory { id: it.id, content: it.content }))?),
+        }
+    }
+
     async fn current_memory(&self, id: MemoryId) -> Result<Memory, Problem> {
         match self.access.app.engine.get(&self.access.scope, id).await {
             Err(Error::NotFound { .. }) => Err(already_removed(id)),

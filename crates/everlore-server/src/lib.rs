@@ -77,7 +77,6 @@ use std::{
 use everlore::{Engine, Error, Result, Scope, tools::ToolSet};
 use tokio::net::{TcpListener, TcpSocket};
 
-pub use api::openapi;
 pub use auth::KeyRole;
 pub use instance_lock::ServerInfo;
 pub use keys::{ApiKey, ApiKeys};

@@ -8,6 +8,7 @@ use axum::{
 use everlore::Error;
 use serde::Serialize;
 use serde_json::{Value, json};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 /// Error of a request, with advice.
@@ -44,8 +45,9 @@ pub(crate) enum ErrorFormat {
 }
 
 /// Error of a request (RFC 9457).
-#[derive(Serialize, ToSchema)]
-#[schema(as = Problem)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
+#[cfg_attr(test, schema(as = Problem))]
 pub(crate) struct ProblemBody<'a> {
     /// Uri of the kind of problem: `urn:everlore:problem:` and the code.
     #[serde(rename = "type")]
@@ -67,19 +69,21 @@ pub(crate) struct ProblemBody<'a> {
     /// Details for programs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(rename = "more")]
-    #[schema(value_type = Option<Object>)]
+    #[cfg_attr(test, schema(value_type = Option<Object>))]
     details: Option<&'a serde_json::Value>,
 }
 
 /// Error as OpenAI's clients read it.
 #[cfg(feature = "remote")]
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct OpenaiError<'a> {
     error: OpenaiErrorDetail<'a>,
 }
 
 #[cfg(feature = "remote")]
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct OpenaiErrorDetail<'a> {
     message: String,
     #[serde(rename = "type")]
@@ -90,7 +94,8 @@ pub(crate) struct OpenaiErrorDetail<'a> {
 
 /// Error as Anthropic's clients read it.
 #[cfg(feature = "remote")]
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct AnthropicError<'a> {
     #[serde(rename = "type")]
     kind: AnthropicErrorTag,
@@ -99,7 +104,8 @@ pub(crate) struct AnthropicError<'a> {
 }
 
 #[cfg(feature = "remote")]
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct AnthropicErrorDetail {
     #[serde(rename = "type")]
     kind: &'static str,
@@ -108,7 +114,8 @@ pub(crate) struct AnthropicErrorDetail {
 
 /// Constant `type` of an error.
 #[cfg(feature = "remote")]
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum AnthropicErrorTag {
     Error,

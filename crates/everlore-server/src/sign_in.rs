@@ -13,6 +13,7 @@ use axum::{
 };
 use everlore::{Error, types::Timestamp};
 use serde::{Deserialize, Serialize};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{
@@ -53,7 +54,8 @@ pub(crate) fn routes() -> Router<App> {
 }
 
 /// Proof of who signs in: the code of a link, or a token or key.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SignInBody {
     /// Part of the link after `#sign-in=`.
@@ -65,20 +67,21 @@ pub(crate) struct SignInBody {
 }
 
 /// Browser that is signed in; its cookie is in the header `Set-Cookie`.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(crate) struct SignedIn {
     /// Id in the list of browsers.
     browser: String,
     /// Time at which the sign-in ends.
-    #[schema(value_type = String)]
+    #[cfg_attr(test, schema(value_type = String))]
     expires_at: Timestamp,
 }
 
 /// Sign a browser in: exchange the code of the link that `serve` printed, or a token or key, for a cookie
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/sign-in", tag = "sign_in", request_body = SignInBody, security(()),
     responses((status = 200, description = "The browser, and its cookie in Set-Cookie", body = SignedIn)),
-)]
+))]
 pub(crate) async fn sign_in(
     State(app): State<App>,
     headers: HeaderMap,

@@ -8,6 +8,7 @@ use axum::{
 use everlore::{Error, config::StoreUrl};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use super::settings::access_for_agent;
@@ -26,7 +27,8 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Step of a move to another database.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct AgentMoveBody {
     /// Step.
@@ -35,7 +37,8 @@ pub(super) struct AgentMoveBody {
     to: Option<String>,
 }
 
-#[derive(Deserialize, ToSchema, Clone, Copy)]
+#[derive(Deserialize, Clone, Copy)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(rename_all = "snake_case")]
 enum AgentMoveAction {
     /// Move in the background, or go on with a move that was interrupted.
@@ -49,28 +52,29 @@ enum AgentMoveAction {
 }
 
 /// Database of an agent. Addresses are without passwords.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct AgentDatabaseView {
     /// Name of the agent.
     agent: String,
     /// Address of its database.
     store: String,
     /// Move under way: its target and its phase.
-    #[schema(value_type = Option<Object>)]
+    #[cfg_attr(test, schema(value_type = Option<Object>))]
     moving: Option<Value>,
     /// Database that the last move left, until it is confirmed.
     kept: Option<String>,
     /// Progress of the move that this server runs or ran last, and why it failed.
-    #[schema(value_type = Option<Object>)]
+    #[cfg_attr(test, schema(value_type = Option<Object>))]
     progress: Option<Value>,
 }
 
 /// Show the database of an agent and its move; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/agents/{agent}", tag = "agents", operation_id = "show_database",
     params(("agent" = String, Path, description = "The agent")),
     responses((status = 200, description = "The database", body = AgentDatabaseView)),
-)]
+))]
 pub(super) async fn show(
     Admin(access): Admin,
     PathParam(agent): PathParam,
@@ -82,7 +86,7 @@ pub(super) async fn show(
 }
 
 /// Move an agent to another database in the background, or finish or undo a move; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/agents/{agent}/move", tag = "agents", operation_id = "move_database",
     request_body = AgentMoveBody,
     params(("agent" = String, Path, description = "The agent")),
@@ -90,7 +94,7 @@ pub(super) async fn show(
         (status = 200, description = "Confirmed or ended", body = AgentDatabaseView),
         (status = 202, description = "The move runs; GET tells how far it is", body = AgentDatabaseView),
     ),
-)]
+))]
 pub(super) async fn change(
     Admin(access): Admin,
     PathParam(agent): PathParam,

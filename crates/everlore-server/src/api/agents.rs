@@ -13,7 +13,7 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// List agents with their users: all of them for the owner, its own for a key
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/agents", tag = "agents",
     responses(
         (
@@ -22,7 +22,7 @@ pub(super) fn routes() -> Router<App> {
             body = Object,
         ),
     ),
-)]
+))]
 pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResult<Value> {
     params.finish()?;
     let engine = access.engine();
@@ -53,10 +53,10 @@ pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResu
 }
 
 /// Show the settings of config.toml, without secrets; agents may override them
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/settings", tag = "agents",
     responses((status = 200, description = "The sections memory, recall and memory_agent", body = Object)),
-)]
+))]
 pub(super) async fn settings(Reader(access): Reader, params: QueryParams) -> ApiResult<Value> {
     params.finish()?;
     access.require_owner()?;

@@ -7,6 +7,7 @@ use axum::{
 };
 use everlore::{Error, Scope, types::Timestamp};
 use serde::{Deserialize, Serialize};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{
@@ -19,7 +20,8 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Key without its secret.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct ApiKeyView {
     /// Name in logs.
     name: String,
@@ -30,7 +32,7 @@ pub(super) struct ApiKeyView {
     /// Role: read, write or admin.
     role: &'static str,
     /// Time of creation.
-    #[schema(value_type = String)]
+    #[cfg_attr(test, schema(value_type = String))]
     created_at: Timestamp,
 }
 
@@ -47,13 +49,15 @@ impl From<&ApiKey> for ApiKeyView {
 }
 
 /// All keys by name.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct ApiKeyList {
     keys: Vec<ApiKeyView>,
 }
 
 /// New key.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewApiKey {
     /// Name: letters, digits, hyphens, underscores and dots.
@@ -67,17 +71,18 @@ pub(super) struct NewApiKey {
 }
 
 /// Key with its secret, which is shown once and stored nowhere.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct CreatedApiKey {
     key: ApiKeyView,
     secret: String,
 }
 
 /// List the API keys, without their secrets; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/keys", tag = "keys",
     responses((status = 200, description = "Keys by name", body = ApiKeyList)),
-)]
+))]
 pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResult<ApiKeyList> {
     params.finish()?;
     access.require_owner()?;
@@ -86,10 +91,10 @@ pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResu
 }
 
 /// Create an API key and show its secret, once; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/keys", tag = "keys", request_body = NewApiKey,
     responses((status = 201, description = "The key and its secret", body = CreatedApiKey)),
-)]
+))]
 pub(super) async fn add(
     Reader(access): Reader,
     JsonBody(body, _): JsonBody<NewApiKey>,
@@ -105,11 +110,11 @@ pub(super) async fn add(
 }
 
 /// Remove an API key: the server refuses it at once; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     delete, path = "/v1/keys/{name}", tag = "keys",
     params(("name" = String, Path, description = "Name of the key")),
     responses((status = 200, description = "The removed key", body = ApiKeyView)),
-)]
+))]
 pub(super) async fn remove(
     Reader(access): Reader,
     PathParam(name): PathParam,

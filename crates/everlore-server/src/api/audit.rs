@@ -6,6 +6,7 @@ use axum::{
 };
 use everlore::engine::{AuditReport, AuditRequest};
 use serde::Deserialize;
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{Admin, ApiResult, App, JsonBody, JsonResponse, QueryParams, Reader};
@@ -15,10 +16,10 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Audit the memories: duplicates, echoes, secrets, outdated, unused, vague, contradictory and unattributed ones
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/audit", tag = "audit",
     responses((status = 200, description = "Score and findings, each with its evidence and a fix", body = AuditReport)),
-)]
+))]
 pub(super) async fn audit(Reader(access): Reader, params: QueryParams) -> ApiResult<AuditReport> {
     params.finish()?;
     let request = AuditRequest::default();
@@ -26,7 +27,8 @@ pub(super) async fn audit(Reader(access): Reader, params: QueryParams) -> ApiRes
 }
 
 /// Options of the fixes.
-#[derive(Default, Deserialize, ToSchema)]
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct AuditFixBody {
     /// Confirm fixes that change more than a quarter of the memories.
@@ -34,10 +36,10 @@ pub(super) struct AuditFixBody {
 }
 
 /// Audit the memories and apply the safe fixes, as one run that can be undone
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/audit/fix", tag = "audit", request_body = AuditFixBody,
     responses((status = 200, description = "The report, with the run of the fixes", body = AuditReport)),
-)]
+))]
 pub(super) async fn fix(
     Admin(access): Admin,
     JsonBody(body, _): JsonBody<AuditFixBody>,

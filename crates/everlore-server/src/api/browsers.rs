@@ -7,6 +7,7 @@ use axum::{
 use everlore::{Error, types::Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{
@@ -23,17 +24,18 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Signed-in browser without its secret.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct BrowserView {
     /// Id, with which it is signed out.
     id: String,
     /// Program as it names itself.
     program: String,
     /// Time of the sign-in.
-    #[schema(value_type = String)]
+    #[cfg_attr(test, schema(value_type = String))]
     created_at: Timestamp,
     /// Time at which the sign-in ends.
-    #[schema(value_type = String)]
+    #[cfg_attr(test, schema(value_type = String))]
     expires_at: Timestamp,
     /// Set for the browser that asks.
     current: bool,
@@ -47,17 +49,18 @@ impl BrowserView {
 }
 
 /// All browsers that are signed in.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct BrowserList {
     /// Browsers, the newest first.
     browsers: Vec<BrowserView>,
 }
 
 /// List the browsers that are signed in; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/browsers", tag = "browsers",
     responses((status = 200, description = "Browsers, the newest first", body = BrowserList)),
-)]
+))]
 pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResult<BrowserList> {
     params.finish()?;
     access.require_owner()?;
@@ -68,11 +71,11 @@ pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResu
 }
 
 /// Sign a browser out: the server refuses it at once; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     delete, path = "/v1/browsers/{browser}", tag = "browsers",
     params(("browser" = String, Path, description = "Id of the browser")),
     responses((status = 200, description = "The id", body = Object)),
-)]
+))]
 pub(super) async fn remove(Reader(access): Reader, PathParam(id): PathParam) -> ApiResult<Value> {
     access.require_owner()?;
     if !access.app.credentials.browsers.remove(&id, Timestamp::now())? {
@@ -82,10 +85,10 @@ pub(super) async fn remove(Reader(access): Reader, PathParam(id): PathParam) -> 
 }
 
 /// Sign out the browser that asks
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/sign-out", tag = "browsers",
     responses((status = 200, description = "The id of the browser; null for a program", body = Object)),
-)]
+))]
 pub(super) async fn sign_out(Reader(access): Reader) -> Result<WithCookie<Value>, Problem> {
     if let Some(id) = &access.caller.browser {
         access.app.credentials.browsers.remove(id, Timestamp::now())?;

@@ -10,6 +10,7 @@ use everlore::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{
@@ -34,12 +35,12 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// List the sessions with turns that were not captured yet
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/extract", tag = "capture",
     responses(
         (status = 200, description = "Pending sessions and turns, and the number of quarantined drafts", body = Object),
     ),
-)]
+))]
 pub(super) async fn waiting(
     Reader(access): Reader,
     params: QueryParams,
@@ -49,7 +50,8 @@ pub(super) async fn waiting(
 }
 
 /// Options of an extraction.
-#[derive(Deserialize, ToSchema, Default)]
+#[derive(Deserialize, Default)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ExtractBody {
     /// Only this session.
@@ -59,10 +61,10 @@ pub(super) struct ExtractBody {
 }
 
 /// Extract memories from observed turns now, without waiting for the worker
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/extract", tag = "capture", request_body = ExtractBody,
     responses((status = 200, description = "Fate of each draft, by session", body = Object)),
-)]
+))]
 pub(super) async fn extract(
     Writer(access): Writer,
     JsonBody(ExtractBody { session, dry_run }, _): JsonBody<ExtractBody>,
@@ -73,10 +75,10 @@ pub(super) async fn extract(
 }
 
 /// List quarantined drafts: extracted and not stored, each with its reason
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/quarantine", tag = "capture",
     responses((status = 200, description = "Drafts, those for review first", body = Object)),
-)]
+))]
 pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResult<Value> {
     params.finish()?;
     let mut drafts = access.engine().quarantine(&access.scope).await?;
@@ -85,18 +87,19 @@ pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResu
 }
 
 /// Show a quarantined draft
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/quarantine/{id}", tag = "capture",
     params(("id" = String, Path, description = "Full id of the draft")),
     responses((status = 200, description = "The draft", body = Object)),
-)]
+))]
 pub(super) async fn show(Reader(access): Reader, PathParam(name): PathParam) -> ApiResult<Value> {
     let draft = access.engine().quarantined_draft(&access.scope, name.parse()?).await?;
     Ok(JsonResponse::ok(json!(draft)))
 }
 
 /// Approval of a draft.
-#[derive(Deserialize, ToSchema, Default)]
+#[derive(Deserialize, Default)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ApprovalBody {
     /// Text to store in the place of the draft's own, which is then never stored.
@@ -104,11 +107,11 @@ pub(super) struct ApprovalBody {
 }
 
 /// Store a quarantined draft as a memory, with another text if the body has one
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/quarantine/{id}/restore", tag = "capture", request_body = ApprovalBody,
     params(("id" = String, Path, description = "Full id of the draft")),
     responses((status = 200, description = "The memory", body = Memory)),
-)]
+))]
 pub(super) async fn restore(
     Writer(access): Writer,
     PathParam(name): PathParam,
@@ -122,11 +125,11 @@ pub(super) async fn restore(
 }
 
 /// Take back the decision on a draft, for a quarter of an hour: it waits in the quarantine again
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/quarantine/{id}/reopen", tag = "capture",
     params(("id" = String, Path, description = "Full id of the draft")),
     responses((status = 200, description = "The draft", body = Object)),
-)]
+))]
 pub(super) async fn reopen(Writer(access): Writer, PathParam(name): PathParam) -> ApiResult<Value> {
     let id: MemoryId = name.parse()?;
     let draft = access.app.decided_drafts.get(&access.scope, id);
@@ -136,11 +139,11 @@ pub(super) async fn reopen(Writer(access): Writer, PathParam(name): PathParam) -
 }
 
 /// Remove a quarantined draft; `reopen` brings it back for a quarter of an hour
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     delete, path = "/v1/quarantine/{id}", tag = "capture",
     params(("id" = String, Path, description = "Full id of the draft")),
     responses((status = 200, description = "Its id", body = Object)),
-)]
+))]
 pub(super) async fn drop_held(
     Admin(access): Admin,
     PathParam(name): PathParam,
@@ -153,11 +156,11 @@ pub(super) async fn drop_held(
 }
 
 /// Show the cost of background work by day and job, and its daily limit
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/ledger", tag = "capture",
     params(("days" = Option<u32>, Query, description = "Number of days, today included; 30 by default")),
     responses((status = 200, description = "Tokens, time and cost", body = Object)),
-)]
+))]
 pub(super) async fn ledger(
     Reader(access): Reader,
     mut params: QueryParams,

@@ -7,6 +7,7 @@ use everlore::{
     types::{CheckResult, CheckStatus, NewCheck},
 };
 use serde::Serialize;
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{Access, ApiResult, App, JsonResponse, Problem, QueryParams, Reader};
@@ -16,7 +17,8 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Memory with the result of its check.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct CheckedMemory {
     #[serde(flatten)]
     memory: Memory,
@@ -63,7 +65,8 @@ pub(super) fn require_check_permission(
 }
 
 /// Result of verifying a whole scope.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct VerifyReport {
     /// Memories that have a check.
     checked: usize,
@@ -78,11 +81,11 @@ pub(super) struct VerifyReport {
 }
 
 /// Verify all memories that have a check
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/memories/verify", tag = "memories",
     params(("all" = Option<bool>, Query, description = "Also list fresh memories")),
     responses((status = 200, description = "Counts, and the memories that are not fresh", body = VerifyReport)),
-)]
+))]
 pub(super) async fn verify(
     Reader(access): Reader,
     mut params: QueryParams,

@@ -3,6 +3,7 @@
 use axum::{Router, http::StatusCode, routing::post};
 use everlore::engine::{Removal, RemovalMode, RemovalReport, RemovalTarget};
 use serde::Deserialize;
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{
@@ -18,7 +19,8 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Owner whose memories are removed, and how.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct RemovalBody {
     /// `delete` can be undone, `forget` erases for good.
@@ -36,10 +38,10 @@ pub(super) struct RemovalBody {
 ///
 /// Without `yes` it changes nothing and answers with a preview: the memories by kind, the files, and what stays. A key
 /// may only name its own agent and user.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/everything", tag = "memories", request_body = RemovalBody,
     responses((status = 200, description = "Receipt, or preview if `dry_run` is true", body = Object)),
-)]
+))]
 pub(super) async fn remove(
     Admin(access): Admin,
     JsonBody(body, _): JsonBody<RemovalBody>,

@@ -11,6 +11,7 @@ use everlore::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{
@@ -38,14 +39,14 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// List experiences, newest first
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/experiences", tag = "experiences",
     params(
         ("limit" = Option<usize>, Query, description = "Largest number of experiences; 50 by default, at most 1000"),
         ("retired" = Option<bool>, Query, description = "Also list those that stopped working"),
     ),
     responses((status = 200, description = "The experiences", body = Object)),
-)]
+))]
 pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> ApiResult<Value> {
     let limit = params.in_range("limit", 1..=MAX_LISTED)?.unwrap_or(DEFAULT_LISTED);
     let retired = params.optional("retired")?.unwrap_or(false);
@@ -55,10 +56,10 @@ pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> Api
 }
 
 /// Record a problem with its solution and the outcome
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/experiences", tag = "experiences", request_body = NewExperience,
     responses((status = 201, description = "The experience", body = ExperienceView)),
-)]
+))]
 pub(super) async fn add(
     Writer(access): Writer,
     JsonBody(new, _): JsonBody<NewExperience>,
@@ -68,7 +69,8 @@ pub(super) async fn add(
 }
 
 /// Search for experiences: by an error, or by words.
-#[derive(Deserialize, ToSchema, Default)]
+#[derive(Deserialize, Default)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct FindExperiencesBody {
     /// Problem in words.
@@ -76,21 +78,22 @@ pub(super) struct FindExperiencesBody {
     /// Or the error as a program printed it: other failures are left out.
     error: Option<String>,
     /// Largest number of hits; 5 by default, at most 50.
-    #[schema(minimum = 1, maximum = 50)]
+    #[cfg_attr(test, schema(minimum = 1, maximum = 50))]
     limit: Option<usize>,
 }
 
 /// Experiences found, best first.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct FoundExperiences {
     hits: Vec<ExperienceHit>,
 }
 
 /// Find what solved a problem before, by the error or in words
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/experiences/find", tag = "experiences", request_body = FindExperiencesBody,
     responses((status = 200, description = "Those about the same failure first", body = FoundExperiences)),
-)]
+))]
 pub(super) async fn find(
     Reader(access): Reader,
     JsonBody(FindExperiencesBody { text, error, limit }, _): JsonBody<FindExperiencesBody>,
@@ -117,11 +120,11 @@ async fn resolve(access: &Access, name: &str) -> Result<(Engine, MemoryId), Prob
 }
 
 /// Show an experience
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/experiences/{id}", tag = "experiences",
     params(("id" = String, Path, description = "Id, or a prefix of it that is unique")),
     responses((status = 200, description = "The experience", body = ExperienceView)),
-)]
+))]
 pub(super) async fn show(
     Reader(access): Reader,
     PathParam(name): PathParam,
@@ -131,7 +134,7 @@ pub(super) async fn show(
 }
 
 /// Edit an experience; omitted fields stay as they are
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     patch, path = "/v1/experiences/{id}", tag = "experiences", request_body = ExperienceEdit,
     params(
         (
@@ -141,7 +144,7 @@ pub(super) async fn show(
         ("id" = String, Path, description = "The experience"),
     ),
     responses((status = 200, description = "The experience after the change", body = ExperienceView)),
-)]
+))]
 pub(super) async fn edit(
     Writer(access): Writer,
     PathParam(name): PathParam,
@@ -156,11 +159,11 @@ pub(super) async fn edit(
 }
 
 /// Delete an experience; it can be undone
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     delete, path = "/v1/experiences/{id}", tag = "experiences",
     params(("id" = String, Path, description = "The experience")),
     responses((status = 200, description = "Its id and the journal number", body = Object)),
-)]
+))]
 pub(super) async fn delete(Writer(access): Writer, PathParam(name): PathParam) -> ApiResult<Value> {
     let (engine, id) = resolve(&access, &name).await?;
     let seq = engine.delete_experience(&access.scope, id).await?;
@@ -168,7 +171,8 @@ pub(super) async fn delete(Writer(access): Writer, PathParam(name): PathParam) -
 }
 
 /// Report of how a solution went.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct OutcomeBody {
     /// `true` if it worked this time.
@@ -176,11 +180,11 @@ pub(super) struct OutcomeBody {
 }
 
 /// Report that a solution worked or failed; three failures in a row retire it
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/experiences/{id}/outcome", tag = "experiences", request_body = OutcomeBody,
     params(("id" = String, Path, description = "The experience")),
     responses((status = 200, description = "The experience after the report", body = ExperienceView)),
-)]
+))]
 pub(super) async fn report(
     Writer(access): Writer,
     PathParam(name): PathParam,

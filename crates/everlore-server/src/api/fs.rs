@@ -21,6 +21,7 @@ use everlore::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{
@@ -63,7 +64,7 @@ fn level(params: &mut QueryParams) -> Result<Tier, Problem> {
 }
 
 /// List a folder
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/fs/ls", tag = "fs",
     params(
         (
@@ -75,7 +76,7 @@ fn level(params: &mut QueryParams) -> Result<Tier, Problem> {
         ("all" = Option<bool>, Query, description = "Include archived and superseded memories"),
     ),
     responses((status = 200, description = "A page", body = FsListing)),
-)]
+))]
 pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsListing> {
     let request = FsListRequest {
         uri: uri(&mut params)?,
@@ -90,7 +91,7 @@ pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> Api
 }
 
 /// List a folder and its subfolders
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/fs/tree", tag = "fs",
     params(
         ("uri" = Option<String>, Query, description = "Folder; the root by default"),
@@ -99,7 +100,7 @@ pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> Api
         ("all" = Option<bool>, Query, description = "Include archived and superseded memories"),
     ),
     responses((status = 200, description = "Entries, each folder before its contents", body = FsTree)),
-)]
+))]
 pub(super) async fn tree(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsTree> {
     let request = FsTreeRequest {
         uri: uri(&mut params)?,
@@ -115,14 +116,14 @@ pub(super) async fn tree(Reader(access): Reader, mut params: QueryParams) -> Api
 }
 
 /// Read a file or a folder at a level of detail
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/fs/read", tag = "fs",
     params(
         ("uri" = String, Query, description = "File or folder to read"),
         ("level" = Option<String>, Query, description = "l0 (one line), l1 (overview) or l2 (full text, the default)"),
     ),
     responses((status = 200, description = "The text", body = FsText)),
-)]
+))]
 pub(super) async fn read(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsText> {
     let (uri, level) = (params.required::<String>("uri")?, level(&mut params)?);
     params.finish()?;
@@ -132,11 +133,11 @@ pub(super) async fn read(Reader(access): Reader, mut params: QueryParams) -> Api
 }
 
 /// Describe an entry without reading it
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/fs/stat", tag = "fs",
     params(("uri" = Option<String>, Query, description = "Entry to describe; the root by default")),
     responses((status = 200, description = "The entry, with the number of its children", body = FsStat)),
-)]
+))]
 pub(super) async fn stat(Reader(access): Reader, mut params: QueryParams) -> ApiResult<FsStat> {
     let uri = uri(&mut params)?;
     params.finish()?;
@@ -146,7 +147,7 @@ pub(super) async fn stat(Reader(access): Reader, mut params: QueryParams) -> Api
 }
 
 /// Search a folder by meaning
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/fs/find", tag = "fs",
     params(
         ("query" = String, Query, description = "Query in natural language"),
@@ -156,7 +157,7 @@ pub(super) async fn stat(Reader(access): Reader, mut params: QueryParams) -> Api
         ("explain" = Option<bool>, Query, description = "Include every number that made the scores"),
     ),
     responses((status = 200, description = "Hits, best first", body = FsFindReport)),
-)]
+))]
 pub(super) async fn find(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -175,7 +176,7 @@ pub(super) async fn find(
 }
 
 /// Search a folder for lines of text
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/fs/grep", tag = "fs",
     params(
         ("pattern" = String, Query, description = "Text or regular expression"),
@@ -185,7 +186,7 @@ pub(super) async fn find(
         ("limit" = Option<usize>, Query, description = "Largest number of lines; 100 by default, at most 1000"),
     ),
     responses((status = 200, description = "Matching lines with their uris and line numbers", body = FsGrepReport)),
-)]
+))]
 pub(super) async fn grep(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -204,7 +205,7 @@ pub(super) async fn grep(
 }
 
 /// Build the memory block for a system prompt from a folder; its text is empty if nothing is relevant
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/fs/inject", tag = "fs",
     params(
         ("query" = String, Query, description = "Message that the agent is about to answer"),
@@ -216,7 +217,7 @@ pub(super) async fn grep(
         ("budget" = Option<usize>, Query, description = "Token budget; from the settings by default"),
     ),
     responses((status = 200, description = "The block and its entries", body = MemoryBlock)),
-)]
+))]
 pub(super) async fn inject(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -232,16 +233,17 @@ pub(super) async fn inject(
 }
 
 /// Count the contents of the tree
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/fs/status", tag = "fs", responses((status = 200, description = "Counts", body = FsStatus)),
-)]
+))]
 pub(super) async fn status(Reader(access): Reader, params: QueryParams) -> ApiResult<FsStatus> {
     params.finish()?;
     Ok(JsonResponse::ok(access.engine().fs_status(&access.scope).await?))
 }
 
 /// Text to add to the tree.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct FsAddBody {
     /// Target: a kind such as `user`, with a category such as `user/food`, or the path of a document in `resources`.
@@ -255,15 +257,15 @@ pub(super) struct FsAddBody {
     tags: Vec<String>,
     /// Custom metadata of a memory.
     #[serde(default)]
-    #[schema(value_type = Object)]
+    #[cfg_attr(test, schema(value_type = Object))]
     metadata: Map<String, Value>,
 }
 
 /// Save a text as a memory or as a document
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/fs", tag = "fs", request_body = FsAddBody,
     responses((status = 200, description = "Uri and report of the saved text", body = FsAddReport)),
-)]
+))]
 pub(super) async fn add(
     Writer(access): Writer,
     JsonBody(body, _): JsonBody<FsAddBody>,
@@ -274,7 +276,7 @@ pub(super) async fn add(
 }
 
 /// Remove a memory, a document, a session or a folder; the journal keeps it, so that this can be undone
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     delete, path = "/v1/fs", tag = "fs",
     params(
         ("uri" = String, Query, description = "Entry to remove"),
@@ -286,7 +288,7 @@ pub(super) async fn add(
         status = 200, body = FsRemoveReport,
         description = "Number of removed memories, and the runs to undo or the receipt of what was erased",
     )),
-)]
+))]
 pub(super) async fn remove(
     Writer(access): Writer,
     mut params: QueryParams,

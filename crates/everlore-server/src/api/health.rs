@@ -12,7 +12,9 @@ use axum::{
 use everlore::engine::HealthReport;
 use serde_json::{Value, json};
 
-use crate::{ApiResult, App, JsonResponse, Problem, QueryParams, Reader, problem::ProblemBody};
+#[cfg(test)]
+use crate::problem::ProblemBody;
+use crate::{ApiResult, App, JsonResponse, Problem, QueryParams, Reader};
 
 /// Longest wait for the store before the server counts as not ready.
 const MAX_WAIT: Duration = Duration::from_secs(5);
@@ -28,16 +30,16 @@ pub(super) fn authenticated_routes() -> Router<App> {
 }
 
 /// Check that the server is alive
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/health", tag = "server", security(()),
     responses((status = 200, description = "The server is alive", body = Object)),
-)]
+))]
 pub(crate) async fn health() -> JsonResponse<Value> {
     JsonResponse::ok(json!({ "status": "ok" }))
 }
 
 /// Check that the server can answer: its store reads, and it is not shutting down
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/ready", tag = "server", security(()),
     responses(
         (status = 200, description = "The server is ready", body = Object),
@@ -46,7 +48,7 @@ pub(crate) async fn health() -> JsonResponse<Value> {
             content_type = "application/problem+json",
         ),
     ),
-)]
+))]
 pub(super) async fn ready(State(app): State<App>) -> ApiResult<Value> {
     let read = tokio::time::timeout(MAX_WAIT, app.engine.admin().ping()).await;
     match (read, *app.shutting_down.borrow()) {
@@ -65,10 +67,10 @@ pub(super) async fn ready(State(app): State<App>) -> ApiResult<Value> {
 }
 
 /// Show the state of everything, and what to do about it; the whole database only to its owner
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/health", tag = "server", operation_id = "health_snapshot",
     responses((status = 200, description = "State of each part, and warnings with the next step", body = HealthReport)),
-)]
+))]
 pub(super) async fn snapshot(
     Reader(access): Reader,
     params: QueryParams,
@@ -82,10 +84,10 @@ pub(super) async fn snapshot(
 }
 
 /// Metrics in the Prometheus text format; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/metrics", tag = "server",
     responses((status = 200, description = "The metrics", body = String, content_type = "text/plain")),
-)]
+))]
 pub(super) async fn metrics(
     State(app): State<App>,
     Reader(access): Reader,

@@ -7,6 +7,7 @@ use axum::{
 use everlore::engine::{HeartbeatJob, HeartbeatStatus};
 use serde::Deserialize;
 use serde_json::{Value, json};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{Admin, ApiResult, App, JsonBody, JsonResponse, PathParam, QueryParams};
@@ -19,10 +20,10 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Show which jobs are on, and their last runs
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/heartbeat", tag = "heartbeat",
     responses((status = 200, description = "State of the heartbeat and of each job", body = HeartbeatStatus)),
-)]
+))]
 pub(super) async fn status(
     Admin(access): Admin,
     params: QueryParams,
@@ -32,10 +33,10 @@ pub(super) async fn status(
 }
 
 /// List the last runs of all servers, the newest first
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/heartbeat/history", tag = "heartbeat",
     responses((status = 200, description = "Runs with what they did", body = Object)),
-)]
+))]
 pub(super) async fn history(Admin(access): Admin, params: QueryParams) -> ApiResult<Value> {
     params.finish()?;
     let history = access.engine().heartbeat_history().await?;
@@ -43,7 +44,8 @@ pub(super) async fn history(Admin(access): Admin, params: QueryParams) -> ApiRes
 }
 
 /// State of a job.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct JobSwitchBody {
     /// `true` lets it run.
@@ -51,11 +53,11 @@ pub(super) struct JobSwitchBody {
 }
 
 /// Switch a job on or off, for all servers of the database
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     put, path = "/v1/heartbeat/{job}", tag = "heartbeat", request_body = JobSwitchBody,
     params(("job" = String, Path, description = "reminders, digest, upkeep or overviews")),
     responses((status = 200, description = "State of the heartbeat and of each job", body = HeartbeatStatus)),
-)]
+))]
 pub(super) async fn switch(
     Admin(access): Admin,
     PathParam(name): PathParam,

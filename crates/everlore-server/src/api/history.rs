@@ -7,6 +7,7 @@ use axum::{
 use everlore::{Error, engine::UndoTarget, store::JournalQuery, types::JournalEntry};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{
@@ -29,7 +30,8 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Journal entries, newest first.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct JournalPage {
     changes: Vec<JournalEntry>,
     /// Value of `before` for the next page; null on the last page.
@@ -37,7 +39,7 @@ pub(super) struct JournalPage {
 }
 
 /// List the changes of one memory, newest first
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/memories/{id}/history", tag = "history",
     params(
         ("id" = String, Path, description = "Full id of the memory"),
@@ -45,7 +47,7 @@ pub(super) struct JournalPage {
         ("before" = Option<u64>, Query, description = "Continue before this entry: `next` of the previous page"),
     ),
     responses((status = 200, description = "A page", body = JournalPage)),
-)]
+))]
 pub(super) async fn of_memory(
     Reader(access): Reader,
     PathParam(name): PathParam,
@@ -56,7 +58,7 @@ pub(super) async fn of_memory(
 }
 
 /// List all changes, newest first
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/history", tag = "history",
     params(
         ("run" = Option<String>, Query, description = "Only this run, such as an import"),
@@ -64,7 +66,7 @@ pub(super) async fn of_memory(
         ("before" = Option<u64>, Query, description = "Continue before this entry: `next` of the previous page"),
     ),
     responses((status = 200, description = "A page", body = JournalPage)),
-)]
+))]
 pub(super) async fn list(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -91,12 +93,13 @@ async fn history_page(
 }
 
 /// Change or run to undo: one of both at most.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct UndoBody {
     /// Sequence number of a change.
     #[serde(default, deserialize_with = "whole_number")]
-    #[schema(format = "uint64", maximum = 18_446_744_073_709_551_615_u64)]
+    #[cfg_attr(test, schema(format = "uint64", maximum = 18_446_744_073_709_551_615_u64))]
     seq: Option<u64>,
     /// Run whose changes are all undone.
     run: Option<String>,
@@ -105,10 +108,10 @@ pub(super) struct UndoBody {
 /// Undo a change, or all changes of a run; this can be undone too
 ///
 /// Without either it undoes the newest step that is not undone yet: sent again, it goes back step by step.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/undo", tag = "history", request_body = UndoBody,
     responses((status = 200, description = "The step, and the sequence numbers of the undone changes", body = Object)),
-)]
+))]
 pub(super) async fn undo(
     Writer(access): Writer,
     JsonBody(body, _): JsonBody<UndoBody>,
@@ -130,10 +133,10 @@ pub(super) async fn undo(
 }
 
 /// Redo the step that was undone last, unless something was changed since
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/redo", tag = "history",
     responses((status = 200, description = "The step that holds again", body = Object)),
-)]
+))]
 pub(super) async fn redo(Writer(access): Writer) -> ApiResult<Value> {
     Ok(JsonResponse::ok(json!(access.engine().redo(&access.scope).await?)))
 }

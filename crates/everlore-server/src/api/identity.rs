@@ -2,6 +2,7 @@
 
 use axum::{Router, routing::get};
 use serde::Serialize;
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{ApiResult, App, JsonResponse, QueryParams, Reader};
@@ -11,7 +12,8 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Caller, its rights, and the scope of requests that name none.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct CallerIdentity {
     /// Name in logs: `token`, or `key:` and the name of the key.
     name: String,
@@ -26,10 +28,10 @@ pub(super) struct CallerIdentity {
 }
 
 /// Show who the caller is and what it may do
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/me", tag = "identity",
     responses((status = 200, description = "Caller, role, scope, and version of the server", body = CallerIdentity)),
-)]
+))]
 pub(super) async fn me(Reader(access): Reader, params: QueryParams) -> ApiResult<CallerIdentity> {
     params.finish()?;
     Ok(JsonResponse::ok(CallerIdentity {

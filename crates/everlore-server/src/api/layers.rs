@@ -3,6 +3,7 @@
 use axum::{Router, response::Response, routing::get};
 use everlore::engine::{Layer, LayerEdit, LayerSize, LayerText, SectionSize};
 use serde::Serialize;
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{
@@ -15,7 +16,8 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Layer without its path: the location on disk concerns only the owner.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct LayerView {
     /// soul, user, memory or daily.
     layer: Layer,
@@ -38,16 +40,17 @@ fn layer_view(LayerText { layer, text, usage, sections, .. }: LayerText) -> Laye
 }
 
 /// All layers.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct AllLayers {
     layers: Vec<LayerView>,
 }
 
 /// Read all layers
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/layers", tag = "layers",
     responses((status = 200, description = "The layers, in the order of the prompt", body = AllLayers)),
-)]
+))]
 pub(super) async fn list(Reader(access): Reader) -> ApiResult<AllLayers> {
     let mut layers = Vec::new();
     for layer in Layer::ALL {
@@ -57,11 +60,11 @@ pub(super) async fn list(Reader(access): Reader) -> ApiResult<AllLayers> {
 }
 
 /// Read one layer; for daily, today's file
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/layers/{layer}", tag = "layers",
     params(("layer" = String, Path, description = "soul, user, memory or daily")),
     responses((status = 200, description = "The layer", body = LayerView)),
-)]
+))]
 pub(super) async fn show(
     Reader(access): Reader,
     PathParam(name): PathParam,
@@ -75,7 +78,7 @@ fn layer_response(layer: LayerView) -> Response {
 }
 
 /// Edit one section of a layer, or all of it; soul only by the owner
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     patch, path = "/v1/layers/{layer}", tag = "layers", request_body = LayerEdit,
     params(
         (
@@ -85,7 +88,7 @@ fn layer_response(layer: LayerView) -> Response {
         ("layer" = String, Path, description = "soul, user, memory or daily"),
     ),
     responses((status = 200, description = "The layer after the change", body = LayerView)),
-)]
+))]
 pub(super) async fn edit(
     Writer(access): Writer,
     PathParam(name): PathParam,

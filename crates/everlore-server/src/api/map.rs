@@ -18,7 +18,7 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Place the memories in a plane by their vectors: close ones mean about the same
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/map", tag = "map",
     params(
         ("kind" = Option<Vec<String>>, Query, description = "Kinds; all but turns and records by default"),
@@ -26,7 +26,7 @@ pub(super) fn routes() -> Router<App> {
         ("limit" = Option<usize>, Query, description = "Most points, the newest memories first; 10000 by default and at most"),
     ),
     responses((status = 200, description = "Points, the newest first", body = VectorMap)),
-)]
+))]
 pub(super) async fn map(Reader(access): Reader, mut params: QueryParams) -> ApiResult<VectorMap> {
     let kinds = or_default(params.repeated("kind")?, statement_kinds);
     let statuses =

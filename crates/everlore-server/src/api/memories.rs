@@ -13,6 +13,7 @@ use everlore::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use super::checks::{CheckedMemory, require_check_permission, verify_memories};
@@ -41,7 +42,8 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Page of memories.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct MemoryPage {
     memories: Vec<CheckedMemory>,
     /// Value of `after` for the next page; null on the last page.
@@ -49,7 +51,7 @@ pub(super) struct MemoryPage {
 }
 
 /// List memories, newest first; schedules, proposals and tool calls only if `kind` names them
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/memories", tag = "memories",
     params(
         ("kind" = Option<Vec<String>>, Query, description = "Of one of these kinds; may be repeated"),
@@ -64,7 +66,7 @@ pub(super) struct MemoryPage {
         ("verify" = Option<bool>, Query, description = "Verify the checks of the memories"),
     ),
     responses((status = 200, description = "A page", body = MemoryPage)),
-)]
+))]
 pub(super) async fn list(Reader(access): Reader, mut params: QueryParams) -> ApiResult<MemoryPage> {
     let after: Option<String> = params.optional("after")?;
     let limit = params.in_range("limit", 1..=MAX_PAGE)?.unwrap_or(DEFAULT_PAGE);
@@ -115,7 +117,7 @@ fn order(name: Option<&str>) -> Result<ListOrder, Problem> {
 ///
 /// Answers 201 for a new memory and 200 for one that existed. With an Idempotency-Key it is saved once, however often
 /// it is sent.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/memories", tag = "memories", request_body = RememberRequest,
     params(
         (
@@ -127,7 +129,7 @@ fn order(name: Option<&str>) -> Result<ListOrder, Problem> {
         (status = 201, description = "Stored, durable and indexed", body = SavedMemory),
         (status = 200, description = "The same memory existed and was renewed", body = SavedMemory),
     ),
-)]
+))]
 pub(super) async fn save(
     Writer(access): Writer,
     key: IdempotencyKey,
@@ -151,11 +153,11 @@ fn saved_response(saved: SavedMemory) -> JsonResponse<SavedMemory> {
 }
 
 /// Show one memory
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/memories/{id}", tag = "memories",
     params(("id" = String, Path, description = "Id, or a prefix of it that is unique")),
     responses((status = 200, description = "The memory with the result of its check", body = CheckedMemory)),
-)]
+))]
 pub(super) async fn show(
     Reader(access): Reader,
     PathParam(name): PathParam,
@@ -178,7 +180,7 @@ async fn resolve(access: &Access, name: &str) -> Result<(everlore::Engine, Memor
 }
 
 /// Edit a memory; omitted fields stay as they are
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     patch, path = "/v1/memories/{id}", tag = "memories", request_body = MemoryEdit,
     params(
         (
@@ -188,7 +190,7 @@ async fn resolve(access: &Access, name: &str) -> Result<(everlore::Engine, Memor
         ("id" = String, Path, description = "The memory"),
     ),
     responses((status = 200, description = "The memory after the change", body = CheckedMemory)),
-)]
+))]
 pub(super) async fn edit(
     Writer(access): Writer,
     PathParam(name): PathParam,
@@ -203,10 +205,10 @@ pub(super) async fn edit(
 }
 
 /// Delete a memory; the journal keeps it, so that this can be undone
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     delete, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "The memory")),
     responses((status = 200, description = "Its id and the sequence number to undo", body = Object)),
-)]
+))]
 pub(super) async fn delete(Writer(access): Writer, PathParam(name): PathParam) -> ApiResult<Value> {
     let (engine, id) = resolve(&access, &name).await?;
     let seq = engine.delete(&access.scope, id).await?;
@@ -214,11 +216,11 @@ pub(super) async fn delete(Writer(access): Writer, PathParam(name): PathParam) -
 }
 
 /// Archive a memory: it is kept, but left out of recall
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/memories/{id}/archive", tag = "memories",
     params(("id" = String, Path, description = "The memory")),
     responses((status = 200, description = "The memory after the change", body = Memory)),
-)]
+))]
 pub(super) async fn archive(
     Writer(access): Writer,
     PathParam(name): PathParam,
@@ -228,11 +230,11 @@ pub(super) async fn archive(
 }
 
 /// Restore an archived or superseded memory
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/memories/{id}/restore", tag = "memories",
     params(("id" = String, Path, description = "The memory")),
     responses((status = 200, description = "The memory after the change", body = Memory)),
-)]
+))]
 pub(super) async fn restore(
     Writer(access): Writer,
     PathParam(name): PathParam,
@@ -244,11 +246,11 @@ pub(super) async fn restore(
 /// Say that a memory helped, or that it did not or is wrong
 ///
 /// It moves the weight within bounds; two bad verdicts archive the memory. The run undoes it.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/memories/{id}/feedback", tag = "memories", request_body = FeedbackRequest,
     params(("id" = String, Path, description = "The memory")),
     responses((status = 200, description = "Effect on the memory", body = FeedbackReceipt)),
-)]
+))]
 pub(super) async fn give_feedback(
     Writer(access): Writer,
     PathParam(name): PathParam,
@@ -259,16 +261,17 @@ pub(super) async fn give_feedback(
 }
 
 /// New weight of a memory.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct WeightBody {
     /// From 0 to 10, fixed from then on; null resets it to 1 and lets use and time change it again.
-    #[schema(minimum = 0, maximum = 10)]
+    #[cfg_attr(test, schema(minimum = 0, maximum = 10))]
     weight: Option<f64>,
 }
 
 /// Set the weight of a memory
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     put, path = "/v1/memories/{id}/weight", tag = "memories", request_body = WeightBody,
     params(
         (
@@ -278,7 +281,7 @@ pub(super) struct WeightBody {
         ("id" = String, Path, description = "The memory"),
     ),
     responses((status = 200, description = "The memory after the change", body = CheckedMemory)),
-)]
+))]
 pub(super) async fn weigh(
     Writer(access): Writer,
     PathParam(name): PathParam,
@@ -298,11 +301,11 @@ pub(super) async fn weigh(
 ///
 /// Takes the full id, also of a memory that was deleted before. Erases it from the database, vaults, layers, the daily
 /// log, pending saves and typed lines, and names the backups that may still hold it.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/memories/{id}/forget", tag = "memories",
     params(("id" = String, Path, description = "Full id of the memory")),
     responses((status = 200, description = "Receipt: what was erased, by place, and what may be left", body = Object)),
-)]
+))]
 pub(super) async fn forget(
     Admin(access): Admin,
     PathParam(name): PathParam,

@@ -1,8 +1,11 @@
 //! Routes, one file per noun, and their OpenAPI description.
 //!
-//! A route is a handler with `#[utoipa::path]`, named in its file's `routes` and in [`ApiDoc`]; a test compares both.
+//! A route is a handler with `utoipa::path`, named in its file's `routes` and in `api_doc`; a test compares both.
 //! The routes of other protocols (MCP, the proxy, compatible systems) are merged into [`router`] beside these.
 
+#[cfg(test)]
+mod api_doc;
+#[cfg(test)]
 mod openapi_constraints;
 pub(crate) mod health;
 mod memories;
@@ -41,27 +44,22 @@ mod map;
 mod prompt;
 mod requests;
 
+use std::sync::LazyLock;
+
 use axum::{
     Router,
+    body::Bytes,
     http::{StatusCode, header},
     middleware::{from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::get,
 };
-use serde_json::{Value, json};
-use utoipa::{
-    Modify, OpenApi,
-    openapi::{
-        Content, ObjectBuilder, Ref, ResponseBuilder, Type,
-        path::{Operation, ParameterBuilder, ParameterIn},
-        security::{Http, HttpAuthScheme, SecurityScheme},
-    },
-};
+use serde_json::Value;
 
 use crate::{
     App, Problem, auth::authenticate, compat, connections::check_reserved, docs_page,
-    error_format::format_errors, host_guard::check_host_and_origin, mcp, problem::ProblemBody,
-    sign_in, trace::trace_request, web_page,
+    error_format::format_errors, host_guard::check_host_and_origin, mcp, sign_in,
+    trace::trace_request, web_page,
 };
 
 /// Builds the router of the whole server.
@@ -128,125 +126,35 @@ fn authenticated_routes() -> Router<App> {
         .merge(mcp::routes())
 }
 
-#[derive(OpenApi)]
-#[openapi(
-    info(title = "Everlore", description = "Long-term memory for LLM agents", license(name = "Apache-2.0 OR MIT")),
-    paths(
-        memories::list, memories::save, memories::show, memories::edit, memories::delete,
-        memories::archive, memories::restore, memories::weigh, memories::give_feedback, memories::forget, everything::remove,
-        checks::verify,
-        history::of_memory, history::list, history::undo, history::redo,
-        recall::recall, recall::context,
-        turns::observe, turns::observe_batch,
-        prompt::preview,
-        sessions::end, sessions::answered, sessions::injections, sessions::newest,
-        layers::list, layers::show, layers::edit,
-        tools::list, tools::call,
-        fs::list, fs::tree, fs::read, fs::stat, fs::find, fs::grep, fs::inject, fs::status, fs::add, fs::remove,
-        stats::stats, stats::activity, scopes::list,
-        transfer::export, transfer::import,
-        upkeep::upkeep,
-        audit::audit, audit::fix,
-        proposals::reflect, proposals::list, proposals::show, proposals::approve, proposals::reject, proposals::rollback,
-        proposals::reopen,
-        skills::list_skills, skills::show_skill, skills::update_skill, skills::remove_skill, skills::skill_history,
-        skills::roll_back_skill, skills::retire_skill, skills::restore_skill, skills::report_skill,
-        skills::list_workflows, skills::show_workflow, skills::remove_workflow, skills::workflow_history,
-        skills::roll_back_workflow, skills::retire_workflow, skills::restore_workflow, skills::report_workflow,
-        schedules::list, schedules::add, schedules::explain, schedules::remove,
-        heartbeat::status, heartbeat::history, heartbeat::switch,
-        profile::show, profile::set, profile::unset,
-        trajectories::list, trajectories::show, trajectories::export,
-        model_calls::count, model_calls::embed, model_calls::providers, model_calls::store,
-        events::events,
-        vault::list, vault::show, vault::write, vault::sync,
-        capture::waiting, capture::extract, capture::list, capture::show, capture::restore, capture::reopen, capture::drop_held, capture::ledger,
-        experiences::list, experiences::add, experiences::find, experiences::show, experiences::edit,
-        experiences::delete, experiences::report,
-        agents::list, agents::settings, agent_database::show, agent_database::change,
-        settings::show, settings::replace, settings::merge, settings::reset,
-        identity::me, api_keys::list, api_keys::add, api_keys::remove, sign_in::sign_in, requests::list,
-        browsers::list, browsers::remove, browsers::sign_out, map::map,
-        health::health, health::ready, health::metrics, health::snapshot,
-    ),
-    components(schemas(ProblemBody)),
-    modifiers(&ApiModifier),
-    security(("bearer" = [])),
-)]
-struct ApiDoc;
-
-/// Adds what all routes share: operation ids, authentication, scope parameters and problems.
-struct ApiModifier;
-
-impl Modify for ApiModifier {
-    fn modify(&self, api: &mut utoipa::openapi::OpenApi) {
-        let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
-        api.components.get_or_insert_default().add_security_scheme("bearer", scheme);
-        for (path, item) in &mut api.paths.paths {
-            let operations =
-                [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
-            for operation in operations.into_iter().flatten() {
-                complete_operation(path, operation);
-            }
-        }
-    }
-}
-
-fn complete_operation(path: &str, operation: &mut Operation) {
-    let tag = operation.tags.iter().flatten().next().cloned().unwrap_or_default();
-    operation.operation_id = operation.operation_id.take().map(|name| format!("{tag}_{name}"));
-    let problem = Content::new(Some(Ref::from_schema_name("Problem")));
-    let problem = ResponseBuilder::new()
-        .description("Problem document (RFC 9457)")
-        .content("application/problem+json", problem);
-    operation.responses.responses.insert("default".to_owned(), problem.build().into());
-    // Where the path names the agent, the user does not matter; a sign-in is for all of them.
-    if !path.starts_with("/v1/") || path.contains("{agent}") || path == "/v1/sign-in" {
-        return;
-    }
-    let parameters = operation.parameters.get_or_insert_default();
-    for (name, description) in
-        [("agent", "Agent whose memory is meant"), ("user", "User whose memory is meant")]
-    {
-        let text = ObjectBuilder::new().schema_type(Type::String);
-        let parameter = ParameterBuilder::new()
-            .name(name)
-            .parameter_in(ParameterIn::Query)
-            .description(Some(format!("{description}; that of the key or the settings by default")))
-            .schema(Some(text));
-        parameters.push(parameter.build().into());
-    }
-}
-
-/// Returns the OpenAPI 3.1 description of the API.
-pub fn openapi() -> Value {
-    let mut api = ApiDoc::openapi();
-    compat::extend_openapi(&mut api);
-    #[cfg(feature = "remote")]
-    api.merge(crate::proxy::api_doc());
-    let mut api = json!(api);
-    #[cfg(feature = "remote")]
-    crate::proxy::complete_openapi(&mut api);
-    openapi_constraints::add_constraints(&mut api);
-    api
-}
-
-/// Description of a server with all routes, as [`openapi`] builds it; a test keeps it up to date.
-#[cfg(all(feature = "remote", feature = "mem0"))]
+/// Description of a server with all routes; a test keeps it up to date.
 const DESCRIPTION: &str = include_str!("openapi.json");
 
-/// Serves the description from its file: the code that builds it is three times as large, and only the tests need it.
-#[cfg(all(feature = "remote", feature = "mem0"))]
+/// Tags of the routes that a server has only with a feature of that name.
+const FEATURE_TAGS: [(&str, bool); 2] =
+    [("proxy", cfg!(feature = "remote")), ("mem0", cfg!(feature = "mem0"))];
+
+/// Serves the description.
 async fn serve_openapi() -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], DESCRIPTION).into_response()
+    static SERVED: LazyLock<Bytes> = LazyLock::new(|| {
+        if FEATURE_TAGS.iter().all(|(_, is_on)| *is_on) {
+            return Bytes::from_static(DESCRIPTION.as_bytes());
+        }
+        description_without_tags(&FEATURE_TAGS).into()
+    });
+    ([(header::CONTENT_TYPE, "application/json")], SERVED.clone()).into_response()
 }
 
-/// Serves the description, which is built once: it is large, and anyone may ask for it.
-#[cfg(not(all(feature = "remote", feature = "mem0")))]
-async fn serve_openapi() -> Response {
-    static BUILT: std::sync::LazyLock<axum::body::Bytes> =
-        std::sync::LazyLock::new(|| openapi().to_string().into());
-    ([(header::CONTENT_TYPE, "application/json")], BUILT.clone()).into_response()
+/// Returns the description without the routes whose feature is off.
+fn description_without_tags(tags: &[(&str, bool)]) -> String {
+    let mut api: Value = serde_json::from_str(DESCRIPTION).unwrap_or_default();
+    let is_off = |tag: &Value| tags.iter().any(|(name, is_on)| tag == name && !is_on);
+    if let Some(paths) = api["paths"].as_object_mut() {
+        for item in paths.values_mut().filter_map(Value::as_object_mut) {
+            item.retain(|_, operation| !is_off(&operation["tags"][0]));
+        }
+        paths.retain(|_, item| item.as_object().is_some_and(|item| !item.is_empty()));
+    }
+    api.to_string()
 }
 
 fn unknown_route() -> Problem {
@@ -271,7 +179,13 @@ fn method_not_allowed() -> Problem {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::*;
+    use serde_json::json;
+    use utoipa::OpenApi;
+
+    use super::{
+        api_doc::{ApiDoc, openapi},
+        *,
+    };
 
     #[cfg(all(feature = "remote", feature = "mem0"))]
     #[test]
@@ -357,6 +271,18 @@ mod tests {
             .collect();
         let different: BTreeSet<&&str> = names.iter().collect();
         assert_eq!(names.len(), different.len(), "{names:?}");
+    }
+
+    #[test]
+    fn a_server_without_a_feature_describes_no_route_of_it() {
+        let without = description_without_tags(&[("proxy", false), ("mem0", false)]);
+        let api: Value = serde_json::from_str(&without).unwrap();
+        let described: BTreeSet<&str> =
+            api["paths"].as_object().unwrap().keys().map(String::as_str).collect();
+        let own = json!(ApiDoc::openapi());
+        let own: BTreeSet<&str> =
+            own["paths"].as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(described, own);
     }
 
     #[test]

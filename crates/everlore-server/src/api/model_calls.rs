@@ -6,6 +6,7 @@ use axum::{
 };
 use everlore::engine::{EmbeddedText, EmbeddingProviderView, StoreHealth, TextSize};
 use serde::{Deserialize, Serialize};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{ApiResult, App, JsonBody, JsonResponse, QueryParams, Reader, Writer};
@@ -19,7 +20,8 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Text to look at; it is not stored.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct TextBody {
     /// Text.
@@ -27,26 +29,28 @@ pub(super) struct TextBody {
 }
 
 /// Text to embed; it is not stored.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct EmbedBody {
     /// Text.
-    #[schema(min_length = 1, pattern = r"\S")]
+    #[cfg_attr(test, schema(min_length = 1, pattern = r"\S"))]
     text: String,
 }
 
 /// Providers of vectors.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct EmbeddingProviderList {
     /// Providers that the settings can name.
     providers: Vec<EmbeddingProviderView>,
 }
 
 /// Count the tokens of a text, as budgets do
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/tokens", tag = "models", request_body = TextBody,
     responses((status = 200, description = "Tokens, characters and bytes", body = TextSize)),
-)]
+))]
 pub(super) async fn count(
     Reader(access): Reader,
     JsonBody(body, _): JsonBody<TextBody>,
@@ -55,10 +59,10 @@ pub(super) async fn count(
 }
 
 /// Embed a text as memories are embedded
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/embed", tag = "models", request_body = EmbedBody,
     responses((status = 200, description = "Model and vector", body = EmbeddedText)),
-)]
+))]
 pub(super) async fn embed(
     Writer(access): Writer,
     JsonBody(body, _): JsonBody<EmbedBody>,
@@ -67,10 +71,10 @@ pub(super) async fn embed(
 }
 
 /// List the providers of vectors, and the one in use
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/embed/providers", tag = "models", operation_id = "embedding_providers",
     responses((status = 200, description = "Providers that the settings can name", body = EmbeddingProviderList)),
-)]
+))]
 pub(super) async fn providers(
     Reader(access): Reader,
     params: QueryParams,
@@ -81,10 +85,10 @@ pub(super) async fn providers(
 }
 
 /// Show where the database is; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/store", tag = "server", operation_id = "show_store",
     responses((status = 200, description = "Address without a password, kind, schema and size", body = StoreHealth)),
-)]
+))]
 pub(super) async fn store(Reader(access): Reader, params: QueryParams) -> ApiResult<StoreHealth> {
     params.finish()?;
     access.require_owner()?;

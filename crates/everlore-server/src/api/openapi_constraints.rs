@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn every_constraint_is_about_a_field_that_exists() {
-        let api = super::super::openapi();
+        let api = super::super::api_doc::openapi();
         for (name, field, _) in field_constraints() {
             let schema = &api["components"]["schemas"][name]["properties"][field];
             assert!(schema.get("type").is_some(), "{name}.{field}");
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn no_request_body_takes_unknown_fields_or_unbounded_integers() {
-        let api = super::super::openapi();
+        let api = super::super::api_doc::openapi();
         let schemas = &api["components"]["schemas"];
         let bodies = ["RememberRequest", "MemoryEdit", "MemoryFilter", "NewCheck"];
         let own = schemas.as_object().unwrap().keys().map(String::as_str);

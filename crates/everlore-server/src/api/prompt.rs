@@ -6,6 +6,7 @@ use everlore::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{ApiResult, App, JsonBody, JsonResponse, Reader, body::whole_number};
@@ -15,26 +16,28 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Message to preview a prompt for; an empty one shows only what every prompt begins with.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct PromptPreviewBody {
     /// Message that the agent is about to answer.
     query: String,
     /// Token budget of the recalled block; from the settings by default.
     #[serde(default, deserialize_with = "whole_number")]
-    #[schema(maximum = 18_446_744_073_709_551_615_usize)]
+    #[cfg_attr(test, schema(maximum = 18_446_744_073_709_551_615_usize))]
     budget: Option<usize>,
     /// Largest number of recalled memories; from the settings by default.
     #[serde(default, deserialize_with = "whole_number")]
-    #[schema(maximum = 18_446_744_073_709_551_615_usize)]
+    #[cfg_attr(test, schema(maximum = 18_446_744_073_709_551_615_usize))]
     limit: Option<usize>,
 }
 
 /// Prompt in its parts.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct PromptPreview {
     /// Parts that are the same in every turn, in order: name, text, chars, tokens, cut_chars.
-    #[schema(value_type = Vec<Object>)]
+    #[cfg_attr(test, schema(value_type = Vec<Object>))]
     parts: Value,
     /// Memories recalled for the message, after the parts.
     block: MemoryBlock,
@@ -45,10 +48,10 @@ pub(super) struct PromptPreview {
 }
 
 /// Preview everything that a model would get for a message, part by part; nothing is recorded
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/prompt", tag = "recall", request_body = PromptPreviewBody,
     responses((status = 200, description = "The parts and the recalled block", body = PromptPreview)),
-)]
+))]
 pub(super) async fn preview(
     Reader(access): Reader,
     JsonBody(body, _): JsonBody<PromptPreviewBody>,

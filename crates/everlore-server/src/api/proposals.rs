@@ -7,6 +7,7 @@ use axum::{
 use everlore::engine::{ProposalView, ReflectRequest, ReflectionReport};
 use serde::Deserialize;
 use serde_json::{Value, json};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{
@@ -26,7 +27,8 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Options of a reflection.
-#[derive(Default, Deserialize, ToSchema)]
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ReflectBody {
     /// Report what would be proposed, and write nothing.
@@ -34,10 +36,10 @@ pub(super) struct ReflectBody {
 }
 
 /// Review the memories and propose changes to identity files and memories
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/reflect", tag = "proposals", request_body = ReflectBody,
     responses((status = 200, description = "The new proposals", body = ReflectionReport)),
-)]
+))]
 pub(super) async fn reflect(
     Admin(access): Admin,
     JsonBody(body, _): JsonBody<ReflectBody>,
@@ -47,10 +49,10 @@ pub(super) async fn reflect(
 }
 
 /// List all proposals, oldest first
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/proposals", tag = "proposals",
     responses((status = 200, description = "Proposals with their state, evidence and change", body = Object)),
-)]
+))]
 pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResult<Value> {
     params.finish()?;
     let proposals = access.engine().proposals(&access.scope, None).await?;
@@ -58,11 +60,11 @@ pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResu
 }
 
 /// Show a proposal
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/proposals/{id}", tag = "proposals",
     params(("id" = String, Path, description = "Full id of the proposal")),
     responses((status = 200, description = "The proposal", body = ProposalView)),
-)]
+))]
 pub(super) async fn show(
     Reader(access): Reader,
     PathParam(name): PathParam,
@@ -71,7 +73,8 @@ pub(super) async fn show(
 }
 
 /// Approval of a proposal.
-#[derive(Default, Deserialize, ToSchema)]
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ProposalApprovalBody {
     /// Text in the place of the proposed one: a line of an identity file, or a whole skill or workflow.
@@ -79,11 +82,11 @@ pub(super) struct ProposalApprovalBody {
 }
 
 /// Approve a proposal and apply its change, with another text if the body has one; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/proposals/{id}/approve", tag = "proposals", request_body = ProposalApprovalBody,
     params(("id" = String, Path, description = "Full id of the proposal")),
     responses((status = 200, description = "The approved proposal", body = ProposalView)),
-)]
+))]
 pub(super) async fn approve(
     Admin(access): Admin,
     PathParam(name): PathParam,
@@ -94,11 +97,11 @@ pub(super) async fn approve(
 }
 
 /// Reject a proposal for good; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/proposals/{id}/reject", tag = "proposals",
     params(("id" = String, Path, description = "Full id of the proposal")),
     responses((status = 200, description = "The rejected proposal", body = ProposalView)),
-)]
+))]
 pub(super) async fn reject(
     Admin(access): Admin,
     PathParam(name): PathParam,
@@ -107,11 +110,11 @@ pub(super) async fn reject(
 }
 
 /// Take back an approved proposal; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/proposals/{id}/rollback", tag = "proposals",
     params(("id" = String, Path, description = "Full id of the proposal")),
     responses((status = 200, description = "The proposal, rolled back", body = ProposalView)),
-)]
+))]
 pub(super) async fn rollback(
     Admin(access): Admin,
     PathParam(name): PathParam,
@@ -120,11 +123,11 @@ pub(super) async fn rollback(
 }
 
 /// Take back the decision on a proposal, so that it waits again as it was proposed; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/proposals/{id}/reopen", tag = "proposals",
     params(("id" = String, Path, description = "Full id of the proposal")),
     responses((status = 200, description = "The open proposal", body = ProposalView)),
-)]
+))]
 pub(super) async fn reopen(
     Admin(access): Admin,
     PathParam(name): PathParam,

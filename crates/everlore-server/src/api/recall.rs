@@ -17,6 +17,7 @@ use everlore::{
     types::{CheckResult, Timestamp},
 };
 use serde::{Deserialize, Serialize};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{
@@ -28,7 +29,8 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Recall request. Only the query is required.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecallBody {
     /// Message that the agent is about to answer.
@@ -37,15 +39,15 @@ pub(super) struct RecallBody {
     filter: Option<MemoryFilter>,
     /// Largest number of hits; from the settings by default.
     #[serde(default, deserialize_with = "whole_number")]
-    #[schema(maximum = 18_446_744_073_709_551_615_usize)]
+    #[cfg_attr(test, schema(maximum = 18_446_744_073_709_551_615_usize))]
     limit: Option<usize>,
     /// Lowest score of a hit, from 0 to 1.
     #[serde(default)]
-    #[schema(minimum = 0, maximum = 1)]
+    #[cfg_attr(test, schema(minimum = 0, maximum = 1))]
     min_score: f64,
     /// Lowest confidence, from 0 to 1; below it nothing is returned.
     #[serde(default)]
-    #[schema(minimum = 0, maximum = 1)]
+    #[cfg_attr(test, schema(minimum = 0, maximum = 1))]
     min_confidence: f64,
     /// Recall from the memories as they were at this time (RFC 3339).
     as_of: Option<Timestamp>,
@@ -57,7 +59,8 @@ pub(super) struct RecallBody {
 }
 
 /// Hits of a query, best first.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct RecallResponse {
     hits: Vec<RecallHit>,
     /// `true` if there are no hits: nothing was found, the confidence is too low, or every hit is below a minimum.
@@ -71,15 +74,15 @@ pub(super) struct RecallResponse {
     without_meaning: Option<String>,
     /// Analysis of the query, if explained.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
+    #[cfg_attr(test, schema(value_type = Option<Object>))]
     intent: Option<Intent>,
     /// Features behind the confidence, if explained.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
+    #[cfg_attr(test, schema(value_type = Option<Object>))]
     judgement: Option<ConfidenceEstimate>,
     /// Reason why the memory named in `why_not` is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
+    #[cfg_attr(test, schema(value_type = Option<Object>))]
     why_not: Option<WhyNotReport>,
 }
 
@@ -100,7 +103,8 @@ impl WhyNotReport {
 }
 
 /// Memory with its score for the query.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct RecallHit {
     #[serde(flatten)]
     memory: Memory,
@@ -124,10 +128,10 @@ pub(super) struct RecallHit {
 }
 
 /// Recall memories for a query, best first
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/recall", tag = "recall", request_body = RecallBody,
     responses((status = 200, description = "Hits and confidence", body = RecallResponse)),
-)]
+))]
 pub(super) async fn recall(
     Reader(access): Reader,
     JsonBody(body, _): JsonBody<RecallBody>,
@@ -191,23 +195,27 @@ fn recall_response(recalled: Recall, explained: bool) -> RecallResponse {
 }
 
 /// Context request. Only the query is required.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct ContextBody {
     /// Message that the agent is about to answer.
     query: String,
     /// Token budget of the block; from the settings by default.
     #[serde(default, deserialize_with = "whole_number")]
-    #[schema(maximum = 18_446_744_073_709_551_615_usize)]
+    #[cfg_attr(test, schema(maximum = 18_446_744_073_709_551_615_usize))]
     budget: Option<usize>,
     /// Largest number of memories; from the settings by default.
     #[serde(default, deserialize_with = "whole_number")]
-    #[schema(maximum = 18_446_744_073_709_551_615_usize)]
+    #[cfg_attr(test, schema(maximum = 18_446_744_073_709_551_615_usize))]
     limit: Option<usize>,
     /// Session: injected memories are recorded for it, so that upkeep learns which were of use. Needs the role write.
     session: Option<String>,
     /// Time (RFC 3339) from which on the model still sees the turns of that session; they are not injected again.
     seen_since: Option<Timestamp>,
+    /// Set if the query is the error of a failed tool: the block then has cures of the same failure or of a near one only.
+    #[serde(default)]
+    failure: bool,
     /// Include the stable part of the system prompt, with its sizes; needs `session`.
     #[serde(default)]
     stable: bool,
@@ -216,7 +224,8 @@ pub(super) struct ContextBody {
 }
 
 /// Memory block, and the parts that the request asks for.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct ContextResponse {
     #[serde(flatten)]
     block: MemoryBlock,
@@ -228,12 +237,13 @@ pub(super) struct ContextResponse {
     bytes: Option<PromptBytes>,
     /// Reason why the memory named in `why_not` is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
+    #[cfg_attr(test, schema(value_type = Option<Object>))]
     why_not: Option<WhyNotReport>,
 }
 
 /// Sizes that tell how much of a prompt a provider can cache.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct PromptBytes {
     /// Bytes of the stable part.
     stable_bytes: usize,
@@ -247,10 +257,10 @@ pub(super) struct PromptBytes {
 }
 
 /// Build the memory block for a system prompt; its text is empty if nothing is relevant
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/context", tag = "recall", request_body = ContextBody,
     responses((status = 200, description = "The block", body = ContextResponse)),
-)]
+))]
 pub(super) async fn context(
     Reader(access): Reader,
     JsonBody(body, _): JsonBody<ContextBody>,
@@ -259,7 +269,8 @@ pub(super) async fn context(
     let request = engine.context_request(&access.scope, body.query);
     let visible = body.session.clone().zip(body.seen_since);
     let visible = visible.map(|(session, since)| VisibleContext::Session { session, since });
-    let request = RecallRequest { limit: body.limit.unwrap_or(request.limit), visible, ..request };
+    let limit = body.limit.unwrap_or(request.limit);
+    let request = RecallRequest { limit, visible, only_cures: body.failure, ..request };
     let usual = engine.settings(access.scope.agent()).memory.inject.token_budget;
     let budget = body.budget.unwrap_or(usual);
     let why_not = match &body.why_not {

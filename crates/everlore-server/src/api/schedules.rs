@@ -10,6 +10,7 @@ use everlore::{
     types::Timestamp,
 };
 use serde::{Deserialize, Serialize};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{ApiResult, App, JsonBody, JsonResponse, PathParam, QueryParams, Reader, Writer};
@@ -22,17 +23,18 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Schedules of a scope.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct ScheduleList {
     /// Schedules, that with the earliest next run first.
     schedules: Vec<ScheduledTask>,
 }
 
 /// List schedules, that with the earliest next run first
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/schedules", tag = "schedules",
     responses((status = 200, description = "All schedules that still run", body = ScheduleList)),
-)]
+))]
 pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResult<ScheduleList> {
     params.finish()?;
     let schedules = access.engine().schedules(&access.scope).await?;
@@ -40,10 +42,10 @@ pub(super) async fn list(Reader(access): Reader, params: QueryParams) -> ApiResu
 }
 
 /// Add a schedule; an unclear phrase is refused with what is unclear
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/schedules", tag = "schedules", request_body = NewSchedule,
     responses((status = 201, description = "The schedule with its next run", body = ScheduledTask)),
-)]
+))]
 pub(super) async fn add(
     Writer(access): Writer,
     JsonBody(new, _): JsonBody<NewSchedule>,
@@ -53,14 +55,15 @@ pub(super) async fn add(
 }
 
 /// Phrase to explain.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExplainBody {
     /// Times in words.
     text: String,
     /// Time at which it is said; now by default.
     #[serde(default)]
-    #[schema(value_type = Option<String>, format = DateTime)]
+    #[cfg_attr(test, schema(value_type = Option<String>, format = DateTime))]
     now: Option<Timestamp>,
     /// Time zone; that of the server by default.
     #[serde(default)]
@@ -68,10 +71,10 @@ pub(super) struct ExplainBody {
 }
 
 /// Explain a phrase: its cron line, if there is one, the next runs, or what is unclear
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/schedules/explain", tag = "schedules", request_body = ExplainBody,
     responses((status = 200, description = "How the phrase is read", body = ScheduleAnswer)),
-)]
+))]
 pub(super) async fn explain(
     Reader(access): Reader,
     JsonBody(body, _): JsonBody<ExplainBody>,
@@ -81,11 +84,11 @@ pub(super) async fn explain(
 }
 
 /// Remove a schedule; the journal keeps it, so that this can be undone
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     delete, path = "/v1/schedules/{id}", tag = "schedules",
     params(("id" = String, Path, description = "Id, or a prefix of it that is unique")),
     responses((status = 200, description = "The schedule that was removed", body = ScheduledTask)),
-)]
+))]
 pub(super) async fn remove(
     Writer(access): Writer,
     PathParam(name): PathParam,

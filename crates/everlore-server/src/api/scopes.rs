@@ -10,10 +10,10 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// List agents and users: all of them for the owner, its own for a key
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/scopes", tag = "scopes",
     responses((status = 200, description = "Agent, user and number of memories of each scope", body = Object)),
-)]
+))]
 pub(super) async fn list(Reader(access): Reader) -> ApiResult<Value> {
     let engine = access.engine();
     let scopes = match &access.caller.bound_scope {

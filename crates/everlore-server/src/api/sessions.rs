@@ -10,6 +10,7 @@ use everlore::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{ApiResult, App, JsonBody, JsonResponse, PathParam, QueryParams, Reader, Writer};
@@ -27,7 +28,7 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// End a session: write its summary into the daily log; repeating this changes nothing
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/sessions/{session}/end", tag = "sessions",
     params(("session" = String, Path, description = "Session of the turns")),
     responses(
@@ -36,7 +37,7 @@ pub(super) fn routes() -> Router<App> {
             body = Object,
         ),
     ),
-)]
+))]
 pub(super) async fn end(Writer(access): Writer, PathParam(session): PathParam) -> ApiResult<Value> {
     let (engine, scope) = (access.engine(), &access.scope);
     let ended = engine.end_session(scope, &session).await?;
@@ -57,7 +58,8 @@ pub(super) async fn end(Writer(access): Writer, PathParam(session): PathParam) -
 }
 
 /// Answer of the agent.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct AnswerBody {
     /// Text of the answer; compared with the injected memories and not stored.
@@ -65,11 +67,11 @@ pub(super) struct AnswerBody {
 }
 
 /// Report the agent's answer, so that memories that were of use gain weight
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/sessions/{session}/answered", tag = "sessions", request_body = AnswerBody,
     params(("session" = String, Path, description = "Session given to /v1/context")),
     responses((status = 200, description = "Number of injected memories, and those that were used", body = Object)),
-)]
+))]
 pub(super) async fn answered(
     Writer(access): Writer,
     PathParam(session): PathParam,
@@ -81,7 +83,8 @@ pub(super) async fn answered(
 }
 
 /// Memories that prompts of a session contained.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct InjectedMemories {
     /// Ids, each once; some may have been deleted since.
     memories: Vec<MemoryId>,
@@ -90,11 +93,11 @@ pub(super) struct InjectedMemories {
 }
 
 /// List the memories that prompts of a session contained
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/sessions/{session}/injections", tag = "sessions",
     params(("session" = String, Path, description = "Session given to /v1/context")),
     responses((status = 200, description = "Ids of the memories, and the prompts of the session", body = InjectedMemories)),
-)]
+))]
 pub(super) async fn injections(
     Reader(access): Reader,
     PathParam(session): PathParam,
@@ -106,18 +109,19 @@ pub(super) async fn injections(
 }
 
 /// Newest prompts of all sessions.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct NewestPrompts {
     /// Prompts that contained memories, newest first.
     prompts: Vec<LoggedPrompt>,
 }
 
 /// List the newest prompts of all sessions, with the number of memories that each contained and the answer used
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/injections", tag = "sessions",
     params(("limit" = Option<usize>, Query, description = "Largest number of prompts; 20 by default, at most 100")),
     responses((status = 200, description = "The prompts", body = NewestPrompts)),
-)]
+))]
 pub(super) async fn newest(
     Reader(access): Reader,
     mut params: QueryParams,

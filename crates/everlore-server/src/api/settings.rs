@@ -8,6 +8,7 @@ use axum::{
 use everlore::{config::AgentConfigPatch, engine::AgentSettings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{
@@ -21,15 +22,16 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Effective settings of an agent.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct SettingsView {
     /// Name of the agent.
     agent: String,
     /// Effective values, by sections as in config.toml: every setting that an agent may override.
-    #[schema(value_type = Object)]
+    #[cfg_attr(test, schema(value_type = Object))]
     settings: Map<String, Value>,
     /// Overrides of the agent.
-    #[schema(value_type = Object)]
+    #[cfg_attr(test, schema(value_type = Object))]
     own: Map<String, Value>,
     /// Entries of its file that are ignored.
     warnings: Vec<String>,
@@ -45,21 +47,23 @@ impl From<AgentSettings> for SettingsView {
 }
 
 /// Overrides of an agent, by sections as in config.toml.
-#[derive(Deserialize, ToSchema)]
-#[schema(value_type = Object)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
+#[cfg_attr(test, schema(value_type = Object))]
 pub(super) struct SettingsBody(Map<String, Value>);
 
 /// JSON merge patch of an agent's overrides: null removes a setting or a section.
-#[derive(Deserialize, ToSchema)]
-#[schema(value_type = Object)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
+#[cfg_attr(test, schema(value_type = Object))]
 pub(super) struct SettingsPatch(Map<String, Value>);
 
 /// Show the effective settings of an agent, and its overrides
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "show_settings",
     params(("agent" = String, Path, description = "The agent")),
     responses((status = 200, description = "The settings", body = SettingsView)),
-)]
+))]
 pub(super) async fn show(
     Admin(access): Admin,
     PathParam(agent): PathParam,
@@ -71,7 +75,7 @@ pub(super) async fn show(
 }
 
 /// Replace all overrides of an agent; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     put, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "replace_settings",
     request_body = SettingsBody,
     params(
@@ -82,7 +86,7 @@ pub(super) async fn show(
         ),
     ),
     responses((status = 200, description = "The settings after the change", body = SettingsView)),
-)]
+))]
 pub(super) async fn replace(
     Admin(access): Admin,
     PathParam(agent): PathParam,
@@ -100,7 +104,7 @@ pub(super) async fn replace(
 }
 
 /// Patch the overrides of an agent with a JSON merge patch; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     patch, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "merge_settings",
     request_body = SettingsPatch,
     params(
@@ -111,7 +115,7 @@ pub(super) async fn replace(
         ),
     ),
     responses((status = 200, description = "The settings after the change", body = SettingsView)),
-)]
+))]
 pub(super) async fn merge(
     Admin(access): Admin,
     PathParam(agent): PathParam,
@@ -129,7 +133,7 @@ pub(super) async fn merge(
 }
 
 /// Remove all overrides of an agent, so that the settings of the home apply; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     delete, path = "/v1/agents/{agent}/settings", tag = "agents", operation_id = "reset_settings",
     params(
         ("agent" = String, Path, description = "The agent"),
@@ -139,7 +143,7 @@ pub(super) async fn merge(
         ),
     ),
     responses((status = 200, description = "The settings after the change", body = SettingsView)),
-)]
+))]
 pub(super) async fn reset(
     Admin(access): Admin,
     PathParam(agent): PathParam,

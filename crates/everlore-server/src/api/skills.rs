@@ -7,6 +7,7 @@ use axum::{
 use everlore::engine::{SkillForm, SkillView};
 use serde::Deserialize;
 use serde_json::{Value, json};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{
@@ -35,7 +36,8 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// New text of a skill.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct SkillTextBody {
     /// The whole SKILL.md.
@@ -43,16 +45,18 @@ pub(super) struct SkillTextBody {
 }
 
 /// Version to go back to.
-#[derive(Default, Deserialize, ToSchema)]
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct SkillVersionBody {
     /// Number of the version; the one before the current if left out.
-    #[schema(minimum = 1, maximum = 4_294_967_295_u32)]
+    #[cfg_attr(test, schema(minimum = 1, maximum = 4_294_967_295_u32))]
     version: Option<u32>,
 }
 
 /// Report of how a skill or workflow went.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct SkillOutcomeBody {
     /// `true` if it worked this time.
@@ -60,21 +64,21 @@ pub(super) struct SkillOutcomeBody {
 }
 
 /// List skills that the user approved
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/skills", tag = "skills",
     params(("retired" = Option<bool>, Query, description = "Also list those that are out of use")),
     responses((status = 200, description = "The skills, by name", body = Object)),
-)]
+))]
 pub(super) async fn list_skills(Reader(access): Reader, params: QueryParams) -> ApiResult<Value> {
     list(&access, params, SKILL).await
 }
 
 /// Show a skill with its text
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/skills/{name}", tag = "skills",
     params(("name" = String, Path, description = "Name of the skill")),
     responses((status = 200, description = "The skill", body = SkillView)),
-)]
+))]
 pub(super) async fn show_skill(
     Reader(access): Reader,
     PathParam(name): PathParam,
@@ -83,11 +87,11 @@ pub(super) async fn show_skill(
 }
 
 /// Make a new version of a skill; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     put, path = "/v1/skills/{name}", tag = "skills", request_body = SkillTextBody,
     params(("name" = String, Path, description = "Name of the skill")),
     responses((status = 200, description = "The skill", body = SkillView)),
-)]
+))]
 pub(super) async fn update_skill(
     Admin(access): Admin,
     PathParam(name): PathParam,
@@ -98,11 +102,11 @@ pub(super) async fn update_skill(
 }
 
 /// Remove a skill, which undo brings back; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     delete, path = "/v1/skills/{name}", tag = "skills",
     params(("name" = String, Path, description = "Name of the skill")),
     responses((status = 200, description = "The skill as it was", body = SkillView)),
-)]
+))]
 pub(super) async fn remove_skill(
     Admin(access): Admin,
     PathParam(name): PathParam,
@@ -111,11 +115,11 @@ pub(super) async fn remove_skill(
 }
 
 /// List the versions of a skill, newest first
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/skills/{name}/history", tag = "skills",
     params(("name" = String, Path, description = "Name of the skill")),
     responses((status = 200, description = "The changes with their texts", body = Object)),
-)]
+))]
 pub(super) async fn skill_history(
     Reader(access): Reader,
     PathParam(name): PathParam,
@@ -124,11 +128,11 @@ pub(super) async fn skill_history(
 }
 
 /// Bring back an earlier version of a skill, byte for byte; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/skills/{name}/rollback", tag = "skills", request_body = SkillVersionBody,
     params(("name" = String, Path, description = "Name of the skill")),
     responses((status = 200, description = "The skill", body = SkillView)),
-)]
+))]
 pub(super) async fn roll_back_skill(
     Admin(access): Admin,
     PathParam(name): PathParam,
@@ -139,11 +143,11 @@ pub(super) async fn roll_back_skill(
 }
 
 /// Take a skill out of use; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/skills/{name}/retire", tag = "skills",
     params(("name" = String, Path, description = "Name of the skill")),
     responses((status = 200, description = "The skill", body = SkillView)),
-)]
+))]
 pub(super) async fn retire_skill(
     Admin(access): Admin,
     PathParam(name): PathParam,
@@ -152,11 +156,11 @@ pub(super) async fn retire_skill(
 }
 
 /// Put a retired skill back into use; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/skills/{name}/restore", tag = "skills",
     params(("name" = String, Path, description = "Name of the skill")),
     responses((status = 200, description = "The skill", body = SkillView)),
-)]
+))]
 pub(super) async fn restore_skill(
     Admin(access): Admin,
     PathParam(name): PathParam,
@@ -165,11 +169,11 @@ pub(super) async fn restore_skill(
 }
 
 /// Report that a skill worked or failed; three failures in a row retire it
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/skills/{name}/outcome", tag = "skills", request_body = SkillOutcomeBody,
     params(("name" = String, Path, description = "Name of the skill")),
     responses((status = 200, description = "The skill", body = SkillView)),
-)]
+))]
 pub(super) async fn report_skill(
     Writer(access): Writer,
     PathParam(name): PathParam,
@@ -179,11 +183,11 @@ pub(super) async fn report_skill(
 }
 
 /// List workflows that the user approved
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/workflows", tag = "skills",
     params(("retired" = Option<bool>, Query, description = "Also list those that are out of use")),
     responses((status = 200, description = "The workflows, by name", body = Object)),
-)]
+))]
 pub(super) async fn list_workflows(
     Reader(access): Reader,
     params: QueryParams,
@@ -192,11 +196,11 @@ pub(super) async fn list_workflows(
 }
 
 /// Show a workflow with its steps and text
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/workflows/{name}", tag = "skills",
     params(("name" = String, Path, description = "Name of the workflow")),
     responses((status = 200, description = "The workflow", body = SkillView)),
-)]
+))]
 pub(super) async fn show_workflow(
     Reader(access): Reader,
     PathParam(name): PathParam,
@@ -205,11 +209,11 @@ pub(super) async fn show_workflow(
 }
 
 /// Remove a workflow, which undo brings back; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     delete, path = "/v1/workflows/{name}", tag = "skills",
     params(("name" = String, Path, description = "Name of the workflow")),
     responses((status = 200, description = "The workflow as it was", body = SkillView)),
-)]
+))]
 pub(super) async fn remove_workflow(
     Admin(access): Admin,
     PathParam(name): PathParam,
@@ -218,11 +222,11 @@ pub(super) async fn remove_workflow(
 }
 
 /// List the versions of a workflow, newest first
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/workflows/{name}/history", tag = "skills",
     params(("name" = String, Path, description = "Name of the workflow")),
     responses((status = 200, description = "The changes with their texts", body = Object)),
-)]
+))]
 pub(super) async fn workflow_history(
     Reader(access): Reader,
     PathParam(name): PathParam,
@@ -231,11 +235,11 @@ pub(super) async fn workflow_history(
 }
 
 /// Bring back an earlier version of a workflow, byte for byte; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/workflows/{name}/rollback", tag = "skills", request_body = SkillVersionBody,
     params(("name" = String, Path, description = "Name of the workflow")),
     responses((status = 200, description = "The workflow", body = SkillView)),
-)]
+))]
 pub(super) async fn roll_back_workflow(
     Admin(access): Admin,
     PathParam(name): PathParam,
@@ -246,11 +250,11 @@ pub(super) async fn roll_back_workflow(
 }
 
 /// Take a workflow out of use; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/workflows/{name}/retire", tag = "skills",
     params(("name" = String, Path, description = "Name of the workflow")),
     responses((status = 200, description = "The workflow", body = SkillView)),
-)]
+))]
 pub(super) async fn retire_workflow(
     Admin(access): Admin,
     PathParam(name): PathParam,
@@ -259,11 +263,11 @@ pub(super) async fn retire_workflow(
 }
 
 /// Put a retired workflow back into use; for the owner only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/workflows/{name}/restore", tag = "skills",
     params(("name" = String, Path, description = "Name of the workflow")),
     responses((status = 200, description = "The workflow", body = SkillView)),
-)]
+))]
 pub(super) async fn restore_workflow(
     Admin(access): Admin,
     PathParam(name): PathParam,
@@ -272,11 +276,11 @@ pub(super) async fn restore_workflow(
 }
 
 /// Report that a workflow worked or failed; three failures in a row retire it
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/workflows/{name}/outcome", tag = "skills", request_body = SkillOutcomeBody,
     params(("name" = String, Path, description = "Name of the workflow")),
     responses((status = 200, description = "The workflow", body = SkillView)),
-)]
+))]
 pub(super) async fn report_workflow(
     Writer(access): Writer,
     PathParam(name): PathParam,

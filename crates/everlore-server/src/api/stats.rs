@@ -5,6 +5,7 @@ use everlore::{engine::ActiveDay, types::Timestamp};
 use jiff::SignedDuration;
 use serde::Serialize;
 use serde_json::{Value, json};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{ApiResult, App, JsonResponse, QueryParams, Reader};
@@ -20,10 +21,10 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Count memories by kind and status, journal entries, and usage
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/stats", tag = "stats",
     responses((status = 200, description = "Counts of this agent and user", body = Object)),
-)]
+))]
 pub(super) async fn stats(Reader(access): Reader) -> ApiResult<Value> {
     let (engine, scope) = (access.engine(), &access.scope);
     let counts = engine.count(scope).await?;
@@ -45,17 +46,18 @@ pub(super) async fn stats(Reader(access): Reader) -> ApiResult<Value> {
 }
 
 /// Activity by day, oldest first; days without any are left out.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct ActivityReport {
     days: Vec<ActiveDay>,
 }
 
 /// Count memories and turns by the day at which they were said
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/stats/activity", tag = "stats",
     params(("days" = Option<i64>, Query, description = "Days back from now; 371 by default, at most 3660")),
     responses((status = 200, description = "Days with activity, oldest first", body = ActivityReport)),
-)]
+))]
 pub(super) async fn activity(
     Reader(access): Reader,
     mut params: QueryParams,

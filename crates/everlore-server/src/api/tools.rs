@@ -21,7 +21,7 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// List the tools, with their schemas
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/tools", tag = "tools",
     params(
         (
@@ -30,7 +30,7 @@ pub(super) fn routes() -> Router<App> {
         ),
     ),
     responses((status = 200, description = "The tools, always in the same order", body = Object)),
-)]
+))]
 pub(super) async fn list(Reader(_): Reader, mut params: QueryParams) -> ApiResult<Value> {
     let sets: Vec<ToolSet> = params.repeated("set")?;
     params.finish()?;
@@ -43,14 +43,14 @@ pub(super) async fn list(Reader(_): Reader, mut params: QueryParams) -> ApiResul
 ///
 /// The body is the tool's input. An error inside the tool is part of the response, with `is_error`. Tools that write
 /// need the role write.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/tools/{name}", tag = "tools", request_body = Object,
     params(
         ("name" = String, Path, description = "Name of the tool"),
         ("session" = Option<String>, Query, description = "Session in which it is called"),
     ),
     responses((status = 200, description = "Result of the tool", body = ToolResult)),
-)]
+))]
 pub(super) async fn call(
     Reader(access): Reader,
     PathParam(name): PathParam,

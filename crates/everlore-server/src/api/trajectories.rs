@@ -26,7 +26,7 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// List trajectories, the one with the latest step first
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/trajectories", tag = "trajectories",
     params(
         ("since" = Option<String>, Query, description = "Only those with a step at this time (RFC 3339) or later"),
@@ -34,7 +34,7 @@ pub(super) fn routes() -> Router<App> {
         ("limit" = Option<usize>, Query, description = "Most trajectories, from 1 to 200; 20 by default"),
     ),
     responses((status = 200, description = "Page of trajectories without their steps", body = TrajectoryPage)),
-)]
+))]
 pub(super) async fn list(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -49,14 +49,14 @@ pub(super) async fn list(
 }
 
 /// Show the steps of a session, compressed into a budget if one is given
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/trajectories/{session}", tag = "trajectories",
     params(
         ("session" = String, Path, description = "Session, percent-encoded"),
         ("budget" = Option<usize>, Query, description = "Most tokens, at least 50; all steps by default"),
     ),
     responses((status = 200, description = "Steps in their order, and the outcome", body = Trajectory)),
-)]
+))]
 pub(super) async fn show(
     Reader(access): Reader,
     PathParam(session): PathParam,
@@ -68,7 +68,7 @@ pub(super) async fn show(
 }
 
 /// Export a session for other systems, with secrets masked
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/trajectories/{session}/export", tag = "trajectories",
     params(
         ("session" = String, Path, description = "Session, percent-encoded"),
@@ -76,7 +76,7 @@ pub(super) async fn show(
         ("budget" = Option<usize>, Query, description = "Most tokens, at least 50; all steps by default"),
     ),
     responses((status = 200, description = "The trajectory in that format", body = Object)),
-)]
+))]
 pub(super) async fn export(
     Reader(access): Reader,
     PathParam(session): PathParam,

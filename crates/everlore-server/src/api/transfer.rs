@@ -46,7 +46,7 @@ pub(super) fn routes() -> Router<App> {
 /// Stream all memories as JSON Lines, or with `journal` every change
 ///
 /// A response that breaks off without the end of the stream is incomplete.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/export", tag = "transfer",
     params(
         ("journal" = Option<bool>, Query, description = "Export the journal instead, from which the memories follow"),
@@ -58,7 +58,7 @@ pub(super) fn routes() -> Router<App> {
         ),
         (status = 503, description = "Too many exports are running; Retry-After says when to try again"),
     ),
-)]
+))]
 pub(super) async fn export(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -121,14 +121,14 @@ impl HttpBody for ChannelBody {
 ///
 /// Takes the output of /v1/export, and lines in the format of /v1/memories and /v1/turns. Importing the same lines
 /// again changes nothing, so an interrupted import is resumed by repeating it.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/import", tag = "transfer", request_body(content = String, content_type = "application/x-ndjson"),
     params(
         ("dry_run" = Option<bool>, Query, description = "Report what would happen, and import nothing"),
         ("keep_going" = Option<bool>, Query, description = "Skip damaged lines and import the rest"),
     ),
     responses((status = 200, description = "Number of added, updated, unchanged and rejected lines", body = Object)),
-)]
+))]
 pub(super) async fn import(
     Admin(access): Admin,
     mut params: QueryParams,

@@ -7,6 +7,7 @@ use everlore::{
     types::{RecordedAnswer, RecordedCall, Role, Timestamp},
 };
 use serde::{Deserialize, Serialize};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{
@@ -22,12 +23,13 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Turn of a session. Only the text is required.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
-#[schema(as = Turn)]
+#[cfg_attr(test, schema(as = Turn))]
 pub(super) struct TurnBody {
     /// Text of the message, or result of a tool call.
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     text: String,
     /// Session of the turn.
     session: Option<String>,
@@ -51,21 +53,23 @@ impl From<TurnBody> for Turn {
 }
 
 /// Several turns, in their order.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct TurnBatch {
-    #[schema(max_items = 1000)]
+    #[cfg_attr(test, schema(max_items = 1000))]
     turns: Vec<TurnBody>,
 }
 
 /// Stored turns, in the same order.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct SavedTurns {
     saved: Vec<SavedMemory>,
 }
 
 /// Store a turn, word for word
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/turns", tag = "turns", request_body = TurnBody,
     params(
         (
@@ -74,7 +78,7 @@ pub(super) struct SavedTurns {
         ),
     ),
     responses((status = 201, description = "Stored, durable and indexed", body = SavedMemory)),
-)]
+))]
 pub(super) async fn observe(
     Writer(access): Writer,
     key: IdempotencyKey,
@@ -87,7 +91,7 @@ pub(super) async fn observe(
 }
 
 /// Store several turns, all or none
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/turns/batch", tag = "turns", request_body = TurnBatch,
     params(
         (
@@ -96,7 +100,7 @@ pub(super) async fn observe(
         ),
     ),
     responses((status = 201, description = "Stored, durable and indexed", body = SavedTurns)),
-)]
+))]
 pub(super) async fn observe_batch(
     Writer(access): Writer,
     key: IdempotencyKey,

@@ -3,6 +3,7 @@
 use axum::{Router, routing::post};
 use everlore::engine::{UpkeepReport, UpkeepRequest};
 use serde::Deserialize;
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{Admin, ApiResult, App, JsonBody, JsonResponse};
@@ -12,7 +13,8 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Options of upkeep.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
 pub(super) struct UpkeepBody {
@@ -23,12 +25,12 @@ pub(super) struct UpkeepBody {
 }
 
 /// Run upkeep: update weights from use, archive, consolidate, clean up
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/upkeep", tag = "upkeep", request_body = UpkeepBody,
     responses(
         (status = 200, description = "Report of each job; one that needs a confirmation says why", body = Object),
     ),
-)]
+))]
 pub(super) async fn upkeep(
     Admin(access): Admin,
     JsonBody(body, _): JsonBody<UpkeepBody>,

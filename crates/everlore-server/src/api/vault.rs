@@ -23,6 +23,7 @@ use everlore::{
     },
 };
 use serde::{Deserialize, Serialize};
+#[cfg(test)]
 use utoipa::ToSchema;
 
 use crate::{
@@ -46,11 +47,11 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// List the files of the vault, newest first, and those that are not memories
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/vault", tag = "vault",
     params(("limit" = Option<usize>, Query, description = "Largest number of files; 1000 by default")),
     responses((status = 200, description = "File, kind, name, description and time of each", body = Object)),
-)]
+))]
 pub(super) async fn list(
     Reader(access): Reader,
     mut params: QueryParams,
@@ -68,7 +69,8 @@ pub(super) async fn list(
 }
 
 /// File of the vault.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ToSchema))]
 pub(super) struct VaultFile {
     /// File name.
     file: String,
@@ -77,11 +79,11 @@ pub(super) struct VaultFile {
 }
 
 /// Read a file of the vault
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/vault/{file}", tag = "vault",
     params(("file" = String, Path, description = "File name, or MEMORY.md")),
     responses((status = 200, description = "The file", body = VaultFile)),
-)]
+))]
 pub(super) async fn show(
     Reader(access): Reader,
     PathParam(name): PathParam,
@@ -109,13 +111,14 @@ fn read_vault_file(folder: &Path, name: &str) -> everlore::Result<VaultFile> {
 }
 
 /// Memory to write as a file.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct VaultFileBody {
     /// Kind of the memory.
     kind: Kind,
     /// Title.
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     name: String,
     /// One line that says when the memory matters.
     #[serde(default)]
@@ -127,11 +130,11 @@ pub(super) struct VaultFileBody {
 /// Write a file of the vault, sync it into a memory, and link it in MEMORY.md
 ///
 /// Other keys and comments of an existing file stay.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     put, path = "/v1/vault/{file}", tag = "vault", request_body = VaultFileBody,
     params(("file" = String, Path, description = "File name, ending in .md")),
     responses((status = 200, description = "Report of the sync", body = Object)),
-)]
+))]
 pub(super) async fn write(
     Writer(access): Writer,
     PathParam(file): PathParam,
@@ -171,7 +174,8 @@ fn check_new_file(file: &str, kind: Kind) -> Result<(), Problem> {
 }
 
 /// Options of a sync.
-#[derive(Deserialize, ToSchema, Default)]
+#[derive(Deserialize, Default)]
+#[cfg_attr(test, derive(ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct VaultSyncBody {
     /// Kinds that get files; those of the previous sync by default.
@@ -181,10 +185,10 @@ pub(super) struct VaultSyncBody {
 }
 
 /// Sync files and memories; where both were edited, both versions are kept
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/vault/sync", tag = "vault", request_body = VaultSyncBody,
     responses((status = 200, description = "Report for each file", body = Object)),
-)]
+))]
 pub(super) async fn sync(
     Writer(access): Writer,
     JsonBody(VaultSyncBody { kinds, dry_run }, _): JsonBody<VaultSyncBody>,

@@ -47,6 +47,7 @@ pub(crate) fn add_routes(router: Router<App>, app: &App) -> Router<App> {
 }
 
 /// Adds the routes of mem0 to the description; OpenViking's are described by that system.
+#[cfg(test)]
 pub(crate) fn extend_openapi(api: &mut utoipa::openapi::OpenApi) {
     let _ = &api;
     #[cfg(feature = "mem0")]

@@ -30,6 +30,7 @@ mod stream;
 mod models;
 mod embeddings;
 mod routes;
+#[cfg(test)]
 mod openapi;
 
 use std::{
@@ -54,8 +55,9 @@ use everlore::{
 use serde_json::Value;
 use tokio::{sync::Notify, task::JoinSet};
 
-pub(crate) use openapi::complete_openapi;
-pub(crate) use routes::{api_doc, as_anthropic, as_openai, is_openai, routes};
+pub(crate) use routes::{as_anthropic, as_openai, is_openai, routes};
+#[cfg(test)]
+pub(crate) use {openapi::complete_openapi, routes::api_doc};
 
 use self::{
     cache_prefix::CachePrefix,

@@ -10,6 +10,7 @@ use axum::{
 };
 use everlore::internal::llm::ClientProtocol;
 use serde_json::Value;
+#[cfg(test)]
 use utoipa::OpenApi;
 
 use super::{
@@ -17,10 +18,12 @@ use super::{
     read_request, relay_chat, relay_request, request::ProxiedRequest, stream::client_response,
     upstream_for,
 };
+#[cfg(test)]
+use crate::problem::{AnthropicError, OpenaiError};
 use crate::{
     app::App,
     auth::{Reader, authenticate_client},
-    problem::{AnthropicError, ErrorFormat, OpenaiError, Problem},
+    problem::{ErrorFormat, Problem},
     response::JsonResponse,
 };
 
@@ -76,10 +79,12 @@ fn set_error_format(format: ErrorFormat, mut response: Response) -> Response {
 }
 
 /// Returns the OpenAPI description of these routes.
+#[cfg(test)]
 pub(crate) fn api_doc() -> utoipa::openapi::OpenApi {
     ProxyApiDoc::openapi()
 }
 
+#[cfg(test)]
 #[derive(OpenApi)]
 #[openapi(
     paths(chat, responses, embed, list, show, messages, count, list_anthropic, show_anthropic),
@@ -88,37 +93,37 @@ pub(crate) fn api_doc() -> utoipa::openapi::OpenApi {
 struct ProxyApiDoc;
 
 /// Chat with OpenAI's chat completions and memory
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/chat/completions", tag = "proxy", operation_id = "proxy_chat", request_body = Object,
     responses((status = 200, description = "The provider's response, byte for byte", body = Object)),
-)]
+))]
 async fn chat(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
     relay_chat(ChatApi::Chat, access, request).await
 }
 
 /// Chat with OpenAI's responses and memory
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/responses", tag = "proxy", operation_id = "proxy_responses", request_body = Object,
     responses((status = 200, description = "The provider's response, byte for byte", body = Object)),
-)]
+))]
 async fn responses(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
     relay_chat(ChatApi::Responses, access, request).await
 }
 
 /// Chat with Anthropic's messages and memory
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/anthropic/v1/messages", tag = "proxy", operation_id = "proxy_messages", request_body = Object,
     responses((status = 200, description = "The provider's response, byte for byte", body = Object)),
-)]
+))]
 async fn messages(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
     relay_chat(ChatApi::Messages, access, request).await
 }
 
 /// Embed texts as OpenAI does, with the provider or the built-in model
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/embeddings", tag = "proxy", operation_id = "proxy_embeddings", request_body = Object,
     responses((status = 200, description = "The embeddings", body = Object)),
-)]
+))]
 async fn embed(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
     let (parts, body) = read_request(&access, request).await?;
     let providers = &access.app.options.providers;
@@ -134,10 +139,10 @@ async fn embed(Reader(access): Reader, request: Request) -> Result<Response, Pro
 }
 
 /// Count tokens as Anthropic does
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/anthropic/v1/messages/count_tokens", tag = "proxy", operation_id = "proxy_count",
     request_body = Object, responses((status = 200, description = "The count", body = Object)),
-)]
+))]
 async fn count(Reader(access): Reader, request: Request) -> Result<Response, Problem> {
     let upstream = upstream_for(&access.app, ClientProtocol::Anthropic)?;
     let (parts, body) = read_request(&access, request).await?;
@@ -156,10 +161,10 @@ async fn count(Reader(access): Reader, request: Request) -> Result<Response, Pro
 }
 
 /// List the models of the provider and ours, as OpenAI does
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/models", tag = "proxy", operation_id = "proxy_models",
     responses((status = 200, description = "The models", body = Object)),
-)]
+))]
 async fn list(
     State(app): State<App>,
     reader: Reader,
@@ -169,11 +174,11 @@ async fn list(
 }
 
 /// Show a model, as OpenAI does
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/models/{model}", tag = "proxy", operation_id = "proxy_model",
     params(("model" = String, Path, description = "Name of the model")),
     responses((status = 200, description = "The model", body = Object)),
-)]
+))]
 async fn show(
     State(app): State<App>,
     reader: Reader,
@@ -183,10 +188,10 @@ async fn show(
 }
 
 /// List the models of the provider and ours, as Anthropic does
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/anthropic/v1/models", tag = "proxy", operation_id = "proxy_anthropic_models",
     responses((status = 200, description = "The models", body = Object)),
-)]
+))]
 async fn list_anthropic(
     State(app): State<App>,
     reader: Reader,
@@ -196,11 +201,11 @@ async fn list_anthropic(
 }
 
 /// Show a model, as Anthropic does
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/anthropic/v1/models/{model}", tag = "proxy", operation_id = "proxy_anthropic_model",
     params(("model" = String, Path, description = "Name of the model")),
     responses((status = 200, description = "The model", body = Object)),
-)]
+))]
 async fn show_anthropic(
     State(app): State<App>,
     reader: Reader,

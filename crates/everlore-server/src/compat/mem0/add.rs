@@ -47,14 +47,14 @@ struct Mem0Message {
 ///
 /// With `infer` (the default) the messages are stored as turns and memories are extracted at once; without it each
 /// message becomes a memory as it is.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v3/memories/add/", tag = "mem0", operation_id = "add",
     request_body(
         content = Object,
         example = json!({"messages": [{"role": "user", "content": "I moved to Lisbon. 我对花生过敏。"}], "user_id": "ana", "metadata": {"team": "red"}}),
     ),
     responses((status = 200, description = "Id, text and event of each stored memory", body = Object)),
-)]
+))]
 pub(super) async fn add(
     access: Mem0Access,
     JsonBody(body, _): JsonBody<Map<String, Value>>,

@@ -17,12 +17,12 @@ use crate::{ApiResult, JsonBody, JsonResponse, KeyRole, PathParam, Problem};
 const MAX_BATCH: usize = 1_000;
 
 /// Update a memory, for mem0's clients
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     put, path = "/v1/memories/{id}/", tag = "mem0", operation_id = "update",
     request_body(content = Object, example = json!({"text": "Lives in Porto now 住在波尔图", "metadata": {"team": "blue"}})),
     params(("id" = String, Path, description = "The memory")),
     responses((status = 200, description = "The memory after the change", body = Object)),
-)]
+))]
 pub(super) async fn update(
     access: Mem0Access,
     PathParam(name): PathParam,
@@ -66,7 +66,7 @@ fn parse_edit(memory: &Memory, mut fields: RequestFields) -> Result<MemoryEdit, 
 }
 
 /// Delete a memory, and the turns that only it was extracted from; both can be undone by the event's run
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     delete, path = "/v1/memories/{id}/", tag = "mem0", operation_id = "delete",
     params(
         ("id" = String, Path, description = "The memory"),
@@ -74,7 +74,7 @@ fn parse_edit(memory: &Memory, mut fields: RequestFields) -> Result<MemoryEdit, 
         ("forget" = Option<bool>, Query, description = "Erase for good and answer with a receipt; needs the role admin"),
     ),
     responses((status = 200, description = "A message and the event id", body = Object)),
-)]
+))]
 pub(super) async fn delete(
     access: Mem0Access,
     PathParam(name): PathParam,
@@ -147,7 +147,7 @@ async fn remove_memories(
 }
 
 /// Delete all memories of some ids, turns included; this can be undone by the event's run
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     delete, path = "/v1/memories/", tag = "mem0", operation_id = "delete_all",
     params(
         ("user_id" = Option<String>, Query, description = "Of this user; * for every named user"),
@@ -156,7 +156,7 @@ async fn remove_memories(
         ("run_id" = Option<String>, Query, description = "Of this session"),
     ),
     responses((status = 200, description = "A message and the event id", body = Object)),
-)]
+))]
 pub(super) async fn delete_all(access: Mem0Access, RawQuery(query): RawQuery) -> ApiResult<Value> {
     access.require_role(KeyRole::Admin)?;
     let mut fields = RequestFields::from_query(query.as_deref())?;
@@ -192,10 +192,10 @@ async fn remove_all(
 }
 
 /// Delete every memory of the caller's scopes; this can be undone by the event's run
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/reset", tag = "mem0", operation_id = "reset",
     responses((status = 200, description = "A message and the event id", body = Object)),
-)]
+))]
 pub(super) async fn reset(access: Mem0Access) -> ApiResult<Value> {
     access.require_role(KeyRole::Admin)?;
     let (event, _) = remove_all(&access, &Mem0Filter::All(Vec::new())).await?;
@@ -203,14 +203,14 @@ pub(super) async fn reset(access: Mem0Access) -> ApiResult<Value> {
 }
 
 /// Delete all memories of a user, an agent, an application or a session
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     delete, path = "/v2/entities/{kind}/{id}/", tag = "mem0", operation_id = "delete_entity",
     params(
         ("kind" = String, Path, description = "user, agent, app or run"),
         ("id" = String, Path, description = "Its name"),
     ),
     responses((status = 200, description = "A message and the event id", body = Object)),
-)]
+))]
 pub(super) async fn delete_entity(access: Mem0Access, entity: super::PathPair) -> ApiResult<Value> {
     access.require_role(KeyRole::Admin)?;
     let field = match entity.0.as_str() {
@@ -228,14 +228,14 @@ pub(super) async fn delete_entity(access: Mem0Access, entity: super::PathPair) -
 }
 
 /// Update several memories, once all of them are found
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     put, path = "/v1/batch/", tag = "mem0", operation_id = "update_batch",
     request_body(
         content = Object,
         example = json!({"memories": [{"memory_id": "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04", "text": "Lives in Porto"}]}),
     ),
     responses((status = 200, description = "A message and the event id", body = Object)),
-)]
+))]
 pub(super) async fn update_batch(
     access: Mem0Access,
     JsonBody(body, _): JsonBody<Map<String, Value>>,
@@ -255,13 +255,13 @@ pub(super) async fn update_batch(
 }
 
 /// Delete several memories, once all of them are found
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     delete, path = "/v1/batch/", tag = "mem0", operation_id = "delete_batch",
     request_body(
         content = Object, example = json!({"memories": [{"memory_id": "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04"}]}),
     ),
     responses((status = 200, description = "A message and the event id", body = Object)),
-)]
+))]
 pub(super) async fn delete_batch(
     access: Mem0Access,
     JsonBody(body, _): JsonBody<Map<String, Value>>,
@@ -308,14 +308,14 @@ async fn parse_batch(
 }
 
 /// Store a user's feedback with a memory
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/feedback/", tag = "mem0", operation_id = "feedback",
     request_body(
         content = Object,
         example = json!({"memory_id": "0199c3f2-7d4e-7a31-b0c5-5f2d1e8a9b04", "feedback": "POSITIVE", "feedback_reason": "still true"}),
     ),
     responses((status = 200, description = "The feedback that is stored now", body = Object)),
-)]
+))]
 pub(super) async fn feedback(
     access: Mem0Access,
     JsonBody(body, _): JsonBody<Map<String, Value>>,

@@ -27,7 +27,7 @@ pub(super) const MAX_RESULTS: usize = 1_000;
 const READ_BATCH: usize = 1_000;
 
 /// List memories, newest first, for mem0's clients
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v3/memories/", tag = "mem0", operation_id = "list",
     request_body(content = Object, example = json!({"filters": {"OR": [{"user_id": "ana"}, {"agent_id": "helper"}]}})),
     params(
@@ -40,7 +40,7 @@ const READ_BATCH: usize = 1_000;
             body = Object,
         ),
     ),
-)]
+))]
 pub(super) async fn list(
     access: Mem0Access,
     RawQuery(query): RawQuery,
@@ -60,7 +60,7 @@ pub(super) async fn list(
 }
 
 /// List memories as older clients do: a list, unless a page is requested
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v2/memories/", tag = "mem0", operation_id = "list_v2",
     request_body(content = Object, example = json!({"filters": {"OR": [{"user_id": "ana"}, {"agent_id": "helper"}]}})),
     params(
@@ -68,7 +68,7 @@ pub(super) async fn list(
         ("page_size" = Option<usize>, Query, description = "Memories per page; 100 by default, at most 1000"),
     ),
     responses((status = 200, description = "A list or a page", body = Value)),
-)]
+))]
 pub(super) async fn list_v2(
     access: Mem0Access,
     RawQuery(query): RawQuery,
@@ -83,7 +83,7 @@ pub(super) async fn list_v2(
 }
 
 /// List memories with all parameters in the query
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/memories/", tag = "mem0", operation_id = "list_v1",
     params(
         ("user_id" = Option<String>, Query, description = "Of this user"),
@@ -94,7 +94,7 @@ pub(super) async fn list_v2(
         ("page_size" = Option<usize>, Query, description = "Memories per page; 100 by default, at most 1000"),
     ),
     responses((status = 200, description = "A list or a page", body = Value)),
-)]
+))]
 pub(super) async fn list_v1(access: Mem0Access, RawQuery(query): RawQuery) -> ApiResult<Value> {
     let mut fields = RequestFields::from_query(query.as_deref())?;
     let is_paged = fields.has("page") || fields.has("page_size");
@@ -103,7 +103,7 @@ pub(super) async fn list_v1(access: Mem0Access, RawQuery(query): RawQuery) -> Ap
 }
 
 /// List memories at the path of the open-source server
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/memories", tag = "mem0", operation_id = "list_open",
     params(
         ("user_id" = Option<String>, Query, description = "Of this user"),
@@ -112,7 +112,7 @@ pub(super) async fn list_v1(access: Mem0Access, RawQuery(query): RawQuery) -> Ap
         ("top_k" = Option<usize>, Query, description = "Largest number of memories; 100 by default, at most 1000"),
     ),
     responses((status = 200, description = "The newest memories", body = Object)),
-)]
+))]
 pub(super) async fn list_open(access: Mem0Access, RawQuery(query): RawQuery) -> ApiResult<Value> {
     let mut fields = RequestFields::from_query(query.as_deref())?;
     let size = fields.count("top_k", 100, MAX_RESULTS)?;
@@ -292,11 +292,11 @@ pub(super) async fn for_each_memory(
 }
 
 /// Show one memory, for mem0's clients
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/memories/{id}/", tag = "mem0", operation_id = "show",
     params(("id" = String, Path, description = "The memory")),
     responses((status = 200, description = "The memory", body = Object)),
-)]
+))]
 pub(super) async fn show(access: Mem0Access, PathParam(name): PathParam) -> ApiResult<Value> {
     access.require_role(KeyRole::Read)?;
     let memory = access.find_memory(&name).await?;
@@ -304,11 +304,11 @@ pub(super) async fn show(access: Mem0Access, PathParam(name): PathParam) -> ApiR
 }
 
 /// Show the history of a memory, oldest first, for mem0's clients
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/memories/{id}/history/", tag = "mem0", operation_id = "history",
     params(("id" = String, Path, description = "The memory")),
     responses((status = 200, description = "One entry per change", body = Vec<Object>)),
-)]
+))]
 pub(super) async fn history(access: Mem0Access, PathParam(name): PathParam) -> ApiResult<Value> {
     access.require_role(KeyRole::Read)?;
     let id: MemoryId = name.parse().map_err(|_| not_found(&name))?;

@@ -21,14 +21,14 @@ use crate::{ApiResult, BoxFuture, JsonBody, JsonResponse, KeyRole, Problem};
 const MAX_CANDIDATES: usize = 10_000;
 
 /// Search memories, for mem0's clients
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v3/memories/search/", tag = "mem0", operation_id = "search",
     request_body(
         content = Object,
         example = json!({"query": "Where does Ana live?", "filters": {"AND": [{"user_id": "ana"}, {"created_at": {"gte": "2026-01-01"}}]}, "top_k": 5}),
     ),
     responses((status = 200, description = "The best memories, each with its score", body = Object)),
-)]
+))]
 pub(super) async fn search(
     access: Mem0Access,
     JsonBody(body, _): JsonBody<Map<String, Value>>,
@@ -39,14 +39,14 @@ pub(super) async fn search(
 }
 
 /// Search at the path of the open-source server, where unknown filter fields are metadata
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/search", tag = "mem0", operation_id = "search_open",
     request_body(
         content = Object,
         example = json!({"query": "Where does Ana live?", "filters": {"AND": [{"user_id": "ana"}, {"created_at": {"gte": "2026-01-01"}}]}, "top_k": 5}),
     ),
     responses((status = 200, description = "The best memories", body = Object)),
-)]
+))]
 pub(super) async fn search_open(
     access: Mem0Access,
     JsonBody(body, _): JsonBody<Map<String, Value>>,
@@ -57,14 +57,14 @@ pub(super) async fn search_open(
 }
 
 /// Search as older clients do: a list, unless `output_format` is `v1.1`
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v2/memories/search/", tag = "mem0", operation_id = "search_v2",
     request_body(
         content = Object,
         example = json!({"query": "Where does Ana live?", "filters": {"AND": [{"user_id": "ana"}, {"created_at": {"gte": "2026-01-01"}}]}, "top_k": 5}),
     ),
     responses((status = 200, description = "The best memories", body = Value)),
-)]
+))]
 pub(super) async fn search_v2(
     access: Mem0Access,
     JsonBody(body, _): JsonBody<Map<String, Value>>,

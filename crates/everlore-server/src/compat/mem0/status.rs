@@ -21,10 +21,10 @@ use crate::{ApiResult, JsonResponse, KeyRole, PathParam, Problem};
 const MAX_JOURNAL_LINES: usize = 1_000;
 
 /// Check a key
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/ping/", tag = "mem0", operation_id = "ping",
     responses((status = 200, description = "The key is valid; a home is one organisation and project", body = Object)),
-)]
+))]
 pub(super) async fn ping(access: Mem0Access) -> ApiResult<Value> {
     access.require_role(KeyRole::Read)?;
     Ok(JsonResponse::ok(
@@ -33,10 +33,10 @@ pub(super) async fn ping(access: Mem0Access) -> ApiResult<Value> {
 }
 
 /// List the users and agents that have memories
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/entities/", tag = "mem0", operation_id = "entities",
     responses((status = 200, description = "Name, type and number of memories of each entity", body = Object)),
-)]
+))]
 pub(super) async fn entities(access: Mem0Access) -> ApiResult<Value> {
     access.require_role(KeyRole::Read)?;
     let (default_scope, mut entities) =
@@ -72,11 +72,11 @@ fn entities_of(
 }
 
 /// Show an event
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/event/{id}/", tag = "mem0", operation_id = "event",
     params(("id" = String, Path, description = "Id of the event, from the response to a change")),
     responses((status = 200, description = "The event, with what was stored", body = Object)),
-)]
+))]
 pub(super) async fn event(access: Mem0Access, PathParam(name): PathParam) -> ApiResult<Value> {
     access.require_role(KeyRole::Read)?;
     let query = JournalQuery { run: Some(event_run(&name)), ..JournalQuery::default() };
@@ -136,10 +136,10 @@ fn event_json(event: &str, entries: &[JournalEntry]) -> Value {
 }
 
 /// List the latest events, newest first
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v1/events/", tag = "mem0", operation_id = "events",
     responses((status = 200, description = "Events of the latest changes", body = Object)),
-)]
+))]
 pub(super) async fn events(access: Mem0Access) -> ApiResult<Value> {
     access.require_role(KeyRole::Read)?;
     let mut runs = BTreeMap::<String, Vec<JournalEntry>>::new();
@@ -161,10 +161,10 @@ pub(super) async fn events(access: Mem0Access) -> ApiResult<Value> {
 }
 
 /// Export with a custom schema: hosted service only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/exports/", tag = "mem0", operation_id = "make_export",
-    responses((status = 422, description = "Not supported; the detail names an alternative", body = super::Mem0Detail)),
-)]
+    responses((status = 422, description = "Not supported; the detail names an alternative", body = super::api_doc::Mem0Detail)),
+))]
 pub(super) async fn make_export(access: Mem0Access) -> ApiResult<Value> {
     unsupported(
         &access,
@@ -174,10 +174,10 @@ pub(super) async fn make_export(access: Mem0Access) -> ApiResult<Value> {
 }
 
 /// Summarize memories: hosted service only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/v1/summary/", tag = "mem0", operation_id = "summary",
-    responses((status = 422, description = "Not supported; the detail names an alternative", body = super::Mem0Detail)),
-)]
+    responses((status = 422, description = "Not supported; the detail names an alternative", body = super::api_doc::Mem0Detail)),
+))]
 pub(super) async fn summarize(access: Mem0Access) -> ApiResult<Value> {
     unsupported(
         &access,
@@ -187,11 +187,11 @@ pub(super) async fn summarize(access: Mem0Access) -> ApiResult<Value> {
 }
 
 /// Show a user profile: hosted service only
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/v2/entities/user/{id}/profile/", tag = "mem0", operation_id = "profile",
     params(("id" = String, Path, description = "The user")),
-    responses((status = 422, description = "Not supported; the detail names an alternative", body = super::Mem0Detail)),
-)]
+    responses((status = 422, description = "Not supported; the detail names an alternative", body = super::api_doc::Mem0Detail)),
+))]
 pub(super) async fn profile(access: Mem0Access) -> ApiResult<Value> {
     unsupported(
         &access,
