@@ -48,6 +48,57 @@ pub fn dot_f32(a: &[f32], b: &[f32]) -> f32 {
     dot_in_lanes(a, b)
 }
 
+/// Writes the dot products of a vector and rows of its width, as [`dot_f32`] computes them.
+pub fn dot_rows(rows: &[f32], vector: &[f32], out: &mut [f32]) {
+    run_widest(DotRowsTask { rows, vector, out });
+}
+
+struct DotRowsTask<'a> {
+    rows: &'a [f32],
+    vector: &'a [f32],
+    out: &'a mut [f32],
+}
+
+/// Rows whose sums are made at the same time: a sum by itself waits for each of its additions.
+const DOT_ROWS: usize = 4;
+
+impl SimdTask for DotRowsTask<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { rows, vector, out } = self;
+        let width = vector.len().max(1);
+        let (groups, rest) = rows.split_at(rows.len() - rows.len() % (DOT_ROWS * width));
+        let (out, out_rest) = out.split_at_mut(groups.len() / width);
+        let groups = groups.chunks_exact(DOT_ROWS * width);
+        for (rows, out) in groups.zip(out.as_chunks_mut::<DOT_ROWS>().0) {
+            *out = dots_in_lanes(rows, vector);
+        }
+        for (row, out) in rest.chunks_exact(width).zip(out_rest) {
+            *out = dot_in_lanes(row, vector);
+        }
+    }
+}
+
+/// Returns the dot products of four rows, each summed as by [`dot_in_lanes`].
+#[inline(always)]
+fn dots_in_lanes(rows: &[f32], vector: &[f32]) -> [f32; DOT_ROWS] {
+    let (wholes, rest) = vector.as_chunks::<8>();
+    let row = |row: usize| rows[row * vector.len()..][..vector.len()].as_chunks::<8>();
+    let rows: [(&[[f32; 8]], &[f32]); DOT_ROWS] = std::array::from_fn(row);
+    let mut lanes = [[0.0f32; 8]; DOT_ROWS];
+    for (index, whole) in wholes.iter().enumerate() {
+        for (lanes, (row, _)) in lanes.iter_mut().zip(&rows) {
+            for ((lane, a), b) in lanes.iter_mut().zip(&row[index]).zip(whole) {
+                *lane += a * b;
+            }
+        }
+    }
+    std::array::from_fn(|index| {
+        let rest: f32 = rows[index].1.iter().zip(rest).map(|(a, b)| a * b).sum();
+        lanes[index].iter().sum::<f32>() + rest
+    })
+}
+
 /// Adds a multiple of a vector to `sums`.
 pub fn add_scaled(sums: &mut [f32], values: &[f32], times: f32) {
     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += times * value);
@@ -171,6 +222,19 @@ mod tests {
             assert!((f64::from(exp(x)) / expected - 1.0).abs() < 1e-6, "{x}");
         }
         assert!(exp(-1e9) < 1e-30);
+    }
+
+    #[test]
+    fn dot_products_of_many_rows_are_those_of_each() {
+        let number = |index: usize| ((index * 37 % 101) as f32 - 50.0) / 7.0;
+        for (width, count) in [(384, 9), (13, 6), (8, 4), (1, 3), (5, 0)] {
+            let rows: Vec<f32> = (0..width * count).map(number).collect();
+            let vector: Vec<f32> = (0..width).map(|index| number(index + 5)).collect();
+            let mut out = vec![0.0; count];
+            dot_rows(&rows, &vector, &mut out);
+            let each: Vec<f32> = rows.chunks(width).map(|row| dot_f32(row, &vector)).collect();
+            assert_eq!(out, each);
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Inner loops of Everlore's models: everything that runs over vectors number by number, from the
-//! bytes of a file on.
+//! Inner loops of Everlore's models and of ranking: everything that runs over vectors number by number, from the
+//! bytes of a file on, and over all documents of a scope.
 //!
 //! It is a separate crate for two reasons: it is compiled for speed in every profile, tests included, and it is the
 //! only crate with unsafe code, for instructions that the processor may not have. Sums are made in the same order on
@@ -7,6 +7,7 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod bm25;
 mod layers;
 mod numbers;
 mod packed_tokens;
@@ -14,7 +15,11 @@ mod quantize;
 #[cfg(target_arch = "x86_64")]
 mod vnni;
 
-pub use layers::{add_scaled, add_scaled_i8, attention, dot_f32, gelu, layer_norm};
+pub use bm25::{
+    Bm25Sums, IRREGULAR_TURNS, LengthNorm, Posting, PostingWeights, TermFrequencies, TermWorth,
+    TurnRuns, length_norms, turn_run,
+};
+pub use layers::{add_scaled, add_scaled_i8, attention, dot_f32, dot_rows, gelu, layer_norm};
 pub use numbers::{add_packed_row, packed_row_bytes, read_bf16s, read_f16s, read_f32s, read_i8s};
 pub use packed_tokens::{TokenMatrix, packed_cosine};
 pub use quantize::{add_low_rank, dequantize, quantize_rows};
@@ -56,11 +61,23 @@ trait SimdTask {
 /// Runs work with the widest instructions of the processor.
 fn run_widest(work: impl SimdTask) {
     #[cfg(target_arch = "x86_64")]
+    if vnni::is_supported() && std::arch::is_x86_feature_detected!("avx512dq") {
+        #[expect(unsafe_code, reason = "wider registers than those of AVX2")]
+        // SAFETY: the processor has just reported these instructions.
+        return unsafe { run_avx512(work) };
+    }
+    #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         #[expect(unsafe_code, reason = "twice as fast with AVX2")]
         // SAFETY: the processor has just reported these instructions.
         return unsafe { run_avx2(work) };
     }
+    work.run();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,avx512f,avx512dq")]
+fn run_avx512(work: impl SimdTask) {
     work.run();
 }
 

@@ -69,33 +69,44 @@ impl BlockedWeights {
     #[target_feature(enable = "avx512f,avx512vnni")]
     pub(super) fn matmul(&self, a: &[i16], out: &mut [i32]) {
         let inputs = Inputs::new(a, self.steps);
-        let blocks = self.columns.div_ceil(LANES);
-        let whole = blocks - blocks % BLOCKS;
-        for first_row in (0..inputs.offsets.len()).step_by(ROWS) {
-            for first in (0..whole).step_by(BLOCKS) {
-                self.tile::<BLOCKS>(&inputs, first_row, first, out);
-            }
-            for first in whole..blocks {
-                self.tile::<1>(&inputs, first_row, first, out);
+        let rows = inputs.offsets.len();
+        for first_row in (0..rows).step_by(ROWS) {
+            match rows - first_row {
+                1 => self.row_tiles::<1>(&inputs, first_row, out),
+                2 => self.row_tiles::<2>(&inputs, first_row, out),
+                3 => self.row_tiles::<3>(&inputs, first_row, out),
+                _ => self.row_tiles::<ROWS>(&inputs, first_row, out),
             }
         }
     }
 
-    /// Computes the products of up to four rows with some blocks of columns.
+    /// Computes the products of some rows with all columns.
+    #[target_feature(enable = "avx512f,avx512vnni")]
+    fn row_tiles<const R: usize>(&self, inputs: &Inputs, first_row: usize, out: &mut [i32]) {
+        let blocks = self.columns.div_ceil(LANES);
+        let whole = blocks - blocks % BLOCKS;
+        for first in (0..whole).step_by(BLOCKS) {
+            self.tile::<R, BLOCKS>(inputs, first_row, first, out);
+        }
+        for first in whole..blocks {
+            self.tile::<R, 1>(inputs, first_row, first, out);
+        }
+    }
+
+    /// Computes the products of some rows with some blocks of columns.
     #[inline]
     #[target_feature(enable = "avx512f,avx512vnni")]
-    fn tile<const N: usize>(
+    fn tile<const R: usize, const N: usize>(
         &self,
         inputs: &Inputs,
         first_row: usize,
         first: usize,
         out: &mut [i32],
     ) {
-        // A tile beyond the last row repeats that row; its products are not written.
-        let rows: [&[i32]; ROWS] = std::array::from_fn(|row| inputs.row(first_row + row));
+        let rows: [&[i32]; R] = std::array::from_fn(|row| inputs.row(first_row + row));
         let weights: [&[[u8; BYTES]]; N] =
             std::array::from_fn(|block| &self.bytes[(first + block) * self.steps..][..self.steps]);
-        let mut sums = [[_mm512_setzero_si512(); N]; ROWS];
+        let mut sums = [[_mm512_setzero_si512(); N]; R];
         for step in 0..self.steps {
             let weights = weights.map(|block| load(&block[step]));
             for (sums, row) in sums.iter_mut().zip(rows) {
@@ -140,10 +151,10 @@ impl Inputs {
         Self { steps, fours: fours.collect(), offsets }
     }
 
-    /// Returns a row, or the last one for a number beyond it.
+    /// Returns a row.
     #[inline]
     fn row(&self, row: usize) -> &[i32] {
-        &self.fours[row.min(self.offsets.len() - 1) * self.steps..][..self.steps]
+        &self.fours[row * self.steps..][..self.steps]
     }
 }
 

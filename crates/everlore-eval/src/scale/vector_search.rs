@@ -28,7 +28,7 @@ const MAX_TIED: usize = 400;
 /// Difference of similarities that is due to the order of additions.
 const TIE: f32 = 1e-6;
 /// Turns of a write, and of a session.
-const WRITE_TURNS: u32 = 2_000;
+const WRITE_TURNS: u32 = 10_000;
 const SESSION_TURNS: u32 = 20;
 /// Numbers of texts that a scope has for itself.
 const SCOPE_TEXTS: u32 = 4_000_000;

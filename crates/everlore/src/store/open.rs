@@ -40,11 +40,13 @@ pub async fn open(url: impl AsRef<OsStr> + Send) -> Result<Arc<dyn Store>> {
 }
 
 #[cfg(any(feature = "postgres", feature = "mysql"))]
+#[crate::sync::boxed]
 async fn open_server(url: &OsStr) -> Result<Arc<dyn Store>> {
     let url = url.to_str().ok_or_else(|| {
         Error::invalid("the address of the database is not UTF-8", "write other bytes as %XX")
     })?;
-    Ok(Arc::new(super::ServerStore::open(url).await?))
+    let store: Arc<dyn Store> = Arc::new(super::ServerStore::open(url).await?);
+    Ok(store)
 }
 
 /// Splits `scheme:rest`; `None` for a path alone. A single letter is a drive of Windows, not a scheme.

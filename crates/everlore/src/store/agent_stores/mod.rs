@@ -34,7 +34,7 @@ use crate::{
     config::StoreUrl,
     error::{Error, Result},
     files::atomic_file::{create_private_folder, private_open_options},
-    sync::{lock, run_blocking},
+    sync::{boxed, lock, run_blocking},
     types::{AppliedChange, Change, ChangeOp, WriteBatch},
 };
 
@@ -112,6 +112,7 @@ impl AgentStores {
     }
 
     /// Opens the database at an address, or returns it if it is open; the home's for an empty address.
+    #[boxed]
     pub(crate) async fn open_url(&self, url: &StoreUrl) -> Result<Arc<dyn Store>> {
         if url.is_empty() {
             return Ok(Arc::clone(&self.home));

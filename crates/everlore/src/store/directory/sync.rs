@@ -31,7 +31,7 @@ use crate::{
     error::{Error, Result},
     files::vault::{VaultLock, VaultPage, read_limited, unique_file_name},
     store::Store,
-    sync::run_blocking,
+    sync::{boxed, run_blocking},
     types::{
         Actor, AppliedChange, Change, ChangeAuthor, Kind, Memory, MemoryId, Timestamp, WriteBatch,
         to_millisecond,
@@ -70,6 +70,7 @@ pub(super) async fn sync_with_crash_point(
     attempt(store, request, now, stop).await
 }
 
+#[boxed]
 async fn attempt(
     store: &dyn Store,
     request: &SyncRequest,
@@ -103,6 +104,7 @@ async fn attempt(
     Ok(SyncReport { run, done, unchanged, superseded: Vec::new() })
 }
 
+#[boxed]
 async fn load_database(
     store: &dyn Store,
     SyncRequest { scope, kinds, .. }: &SyncRequest,

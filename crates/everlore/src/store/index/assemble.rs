@@ -196,8 +196,29 @@ impl<'a> BlockFetch<'a> {
         model: Option<VectorRequest>,
         cache: &BlockCache,
     ) -> Self {
-        let plan = |block: &BlockSnapshot| BlockPlan::new(&block.header, model, cache);
+        Self::with_held(blocks, model, cache, &HashMap::new())
+    }
+
+    /// Looks the blocks up among those that the query holds since an earlier read, and in the cache, which may have
+    /// evicted them since.
+    pub(crate) fn with_held(
+        blocks: &'a [BlockSnapshot],
+        model: Option<VectorRequest>,
+        cache: &BlockCache,
+        held: &HashMap<i64, CachedBlock>,
+    ) -> Self {
+        let plan = |BlockSnapshot { header, .. }: &BlockSnapshot| {
+            let known = held.get(&header.id).cloned().or_else(|| cache.get(header.id));
+            BlockPlan::new(header, model, known)
+        };
         Self { blocks, plans: blocks.iter().map(plan).collect(), model }
+    }
+
+    /// Returns the blocks that were found, to hold them until the rest is loaded.
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
+    pub(crate) fn into_held(self) -> HashMap<i64, CachedBlock> {
+        let ids = self.blocks.iter().map(|block| block.header.id);
+        ids.zip(self.plans).filter_map(|(id, plan)| Some((id, plan.known?))).collect()
     }
 
     /// Returns the blocks whose records are to be loaded.
@@ -240,7 +261,7 @@ fn block_segment(
     model: Option<VectorRequest>,
 ) -> Segment {
     let docs = Docs::shared(cached.docs, deleted.clone());
-    for list in &mut postings {
+    for list in postings.iter_mut().filter(|list| !is_live(list, &docs)) {
         list.retain(|posting| {
             (posting.doc as usize) < docs.len() && !docs.is_deleted(posting.doc as usize)
         });
@@ -253,6 +274,11 @@ fn block_segment(
         }
     });
     Segment { docs, postings, vectors }
+}
+
+/// Returns `true` if no posting of a list, which is in the order of documents, can be of a deleted document.
+fn is_live(list: &[Posting], docs: &Docs) -> bool {
+    docs.deleted().is_empty() && list.last().is_none_or(|last| (last.doc as usize) < docs.len())
 }
 
 /// Loads bytes by block id; none are asked for where none are lacking.
@@ -282,8 +308,7 @@ enum VectorPlan {
 impl BlockPlan {
     /// Vectors of a large block are loaded at the second query: a process that asks once is done sooner, with less
     /// memory, when the store scores them in place.
-    fn new(header: &BlockHeader, model: Option<VectorRequest>, cache: &BlockCache) -> Self {
-        let known = cache.get(header.id);
+    fn new(header: &BlockHeader, model: Option<VectorRequest>, known: Option<CachedBlock>) -> Self {
         let again =
             matches!(&known, Some(CachedBlock { vectors: CachedVectors::RequestedOnce, .. }));
         let vectors = match model.filter(|model| header.model == model.number) {

@@ -25,6 +25,9 @@ pub(crate) struct BlockLayout {
 /// Most bits of a term's hash that choose its part: 2^16 parts are 200 MB of postings in one block.
 pub(crate) const MAX_PART_BITS: u32 = 16;
 
+/// Least bytes of a posting: one for the step from the document before it, one for its counts.
+const MIN_POSTING_BYTES: usize = 2;
+
 /// Scale that marks a missing vector.
 const MISSING_SCALE: f32 = f32::NAN;
 
@@ -225,7 +228,8 @@ pub(crate) fn part_of(term: TermHash, part_bits: u32) -> usize {
 pub(crate) fn find_postings(part: &[u8], term: TermHash) -> Vec<Posting> {
     let found = term_lists(part).find(|(found, _)| *found >= term);
     let list = found.filter(|(found, _)| *found == term).map_or(&[][..], |(_, list)| list);
-    let mut postings: Vec<Posting> = decode_postings(list).collect();
+    let mut postings = Vec::with_capacity(list.len() / MIN_POSTING_BYTES);
+    postings.extend(decode_postings(list));
     // Blocks of older programs have no checksums, and readers rely on the order.
     postings.dedup_by_key(|posting| posting.doc);
     postings

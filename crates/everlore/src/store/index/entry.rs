@@ -138,15 +138,11 @@ pub(crate) fn push_counts(counts: &FieldCounts, to: &mut Vec<u8>) {
 /// Decodes the bytes of [`push_counts`] and returns the rest.
 pub(crate) fn take_counts(bytes: &[u8]) -> Option<(FieldCounts, &[u8])> {
     let (&head, mut rest) = bytes.split_first()?;
-    let mut counts = FieldCounts::default();
-    for (field, count) in counts.iter_mut().enumerate().filter(|(field, _)| head & 1 << field != 0)
-    {
-        *count = 1;
-        if head & COUNTS_FOLLOW != 0 {
-            let (&byte, tail) = rest.split_first()?;
-            (*count, rest) = (byte, tail);
+    let mut counts: FieldCounts = std::array::from_fn(|field| head >> field & 1);
+    if head & COUNTS_FOLLOW != 0 {
+        for count in counts.iter_mut().filter(|count| **count > 0) {
+            (*count, rest) = rest.split_first().map(|(count, rest)| (*count, rest))?;
         }
-        debug_assert!(field < FIELD_COUNT);
     }
     Some((counts, rest))
 }

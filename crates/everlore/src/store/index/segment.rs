@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+pub use everlore_kernel::Posting;
 use everlore_kernel::dot;
 
 use crate::sync::lock;
@@ -110,15 +111,6 @@ pub(crate) fn similarities<'a>(
 /// Returns the size of a packed vector with this many dimensions: a scale of four bytes, then one for each.
 pub(crate) fn vector_bytes(dimensions: usize) -> usize {
     4 + dimensions
-}
-
-/// Occurrence of a term in a memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Posting {
-    /// Memory, as an index into the segment's [`Docs`].
-    pub doc: u32,
-    /// Number of occurrences, by [`IndexField`]; counts end at 255.
-    pub counts: [u8; FIELD_COUNT],
 }
 
 /// Records of a run of memories.

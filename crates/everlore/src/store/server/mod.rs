@@ -5,8 +5,8 @@
 //!
 //! The row of a scope is the lock of its writes (`scope_row.rs`); numbers of journal lines, sessions, addresses and index
 //! blocks come from counters in it. A write (`apply.rs`) locks and loads, plans, and sends all its statements with the
-//! commit. A query (`read_segments.rs`) reads what can change, then what the block cache lacks. Nothing goes to the
-//! database a memory at a time.
+//! commit. A query (`read_segments.rs`) reads what can change with the postings of the blocks it knows, and again with what
+//! it lacks. Nothing goes to the database a memory at a time.
 
 mod address;
 mod sql;
@@ -38,6 +38,7 @@ mod second_load;
 mod write_script;
 mod index_edit;
 mod block_tables;
+mod known_blocks;
 mod read_segments;
 mod merge;
 mod integrity;
@@ -75,6 +76,7 @@ use self::{
     address::ServerAddress,
     database::Database,
     driver::{SqlDriver, SqlErrorKind, failure_kind},
+    known_blocks::KnownBlocks,
     scope_row::{NO_WRITE, ScopeKey},
     sql::sql,
     vector_cache::EvictionClock,
@@ -95,6 +97,7 @@ pub struct ServerStore {
     shown_url: String,
     /// Index blocks in RAM.
     block_cache: BlockCache,
+    known_blocks: KnownBlocks,
     /// Scopes whose blocks this process is merging.
     merging: Arc<Mutex<BTreeSet<ScopeKey>>>,
     /// Hits and misses of the vector cache that are not in the database yet.
@@ -122,6 +125,7 @@ impl ServerStore {
             db,
             shown_url,
             block_cache: BlockCache::default(),
+            known_blocks: KnownBlocks::default(),
             merging: Arc::default(),
             tally: CacheTally::default(),
             eviction: EvictionClock::default(),

@@ -15,6 +15,10 @@ use crate::{
     sync::lock,
 };
 
+/// Time that an unused connection stays open: shorter than any proxy or firewall lets it be silent, and long enough for a
+/// server that is in use. Without it the pool would close each connection as soon as it is given back.
+const MAX_IDLE: Duration = Duration::from_secs(60);
+
 /// Hosts of an address. Connections go to one of them until one is lost or cannot be opened, then to the next.
 pub(super) struct MySqlHosts {
     hosts: Vec<Opts>,
@@ -103,7 +107,10 @@ fn client_options(url: &str, address: &ServerAddress) -> Result<Opts> {
     let limits = PoolConstraints::new(0, options.max_connections)
         .ok_or_else(|| Error::store("a pool without connections"))?;
     // A reset would cost a round trip each time; no session state is changed after the first settings.
-    let pool = PoolOpts::default().with_constraints(limits).with_reset_connection(false);
+    let pool = PoolOpts::default()
+        .with_constraints(limits)
+        .with_inactive_connection_ttl(MAX_IDLE)
+        .with_reset_connection(false);
     let opts = OptsBuilder::from_opts(url)
         .pool_opts(pool)
         .prefer_socket(false)

@@ -39,7 +39,9 @@ macro_rules! server_cases {
     };
     ($variable:literal) => {
         crate::store::server::server_cases_tests::server_cases!($variable:
-            a_save_takes_three_round_trips_and_a_recall_two,
+            a_save_takes_three_round_trips_and_a_recall_one,
+            a_connection_is_used_again,
+            a_read_sees_blocks_that_another_server_made,
             a_deadlock_is_tried_again,
             a_real_deadlock_loses_nothing,
             an_unknown_outcome_is_looked_up,
@@ -91,7 +93,7 @@ async fn save_trips(store: &ServerStore, scope: &Scope, number: u16) -> u64 {
     round_trips(store, async { save.await.unwrap() }).await
 }
 
-pub(super) async fn a_save_takes_three_round_trips_and_a_recall_two(database: &TestDatabase) {
+pub(super) async fn a_save_takes_three_round_trips_and_a_recall_one(database: &TestDatabase) {
     // One connection prepares every statement once.
     let url = database.url("max_connections=1");
     let (store, scope) = (ServerStore::open(&url).await.unwrap(), test_scope("ann"));
@@ -106,12 +108,15 @@ pub(super) async fn a_save_takes_three_round_trips_and_a_recall_two(database: &T
         save_trips(&store, &scope, number).await;
         recall(&store).await;
     }
-    let mut saves = Vec::new();
+    let (mut saves, mut recalls) = (Vec::new(), Vec::new());
     for number in 370..440 {
         saves.push(save_trips(&store, &scope, number).await);
         settle(&store).await;
-        assert_eq!(round_trips(&store, recall(&store)).await, 2);
+        recalls.push(round_trips(&store, recall(&store)).await);
+        assert_eq!(round_trips(&store, recall(&store)).await, 1);
     }
+    // The tail is sealed once on the way, and the blocks are not those of the recall before.
+    assert_eq!(recalls.iter().filter(|trips| **trips != 1).collect::<Vec<_>>(), [&2]);
     assert_eq!((saves.iter().min(), saves.iter().max()), (Some(&2), Some(&3)), "{saves:?}");
     let edit = async |number: u16| {
         settle(&store).await;
@@ -123,6 +128,55 @@ pub(super) async fn a_save_takes_three_round_trips_and_a_recall_two(database: &T
     let second = ServerStore::open(&url).await.unwrap();
     let first = round_trips(&second, recall(&second)).await;
     assert!(first <= 4, "a first recall loads everything, and prepares two steps: {first}");
+}
+
+/// Returns the database's number of the connection that a read uses.
+async fn connection_number(store: &ServerStore) -> i64 {
+    let text = match store.db.dialect() {
+        #[cfg(feature = "postgres")]
+        Dialect::Postgres => "SELECT CAST(pg_backend_pid() AS BIGINT)",
+        #[cfg(feature = "mysql")]
+        Dialect::MySql => "SELECT connection_id()",
+    };
+    super::database::number(store.db.read_one(sql!(text)).await.unwrap()).unwrap()
+}
+
+pub(super) async fn a_connection_is_used_again(database: &TestDatabase) {
+    let url = database.url("max_connections=1");
+    let (store, scope) = (ServerStore::open(&url).await.unwrap(), test_scope("ann"));
+    let first = connection_number(&store).await;
+    for number in 0..10 {
+        store.apply(write(&scope, 1, adds(&scope, number..number + 1))).await.unwrap();
+        let terms = [TermHash::of("tea")];
+        store.index().postings(&scope, &terms, None).await.unwrap();
+        assert_eq!(connection_number(&store).await, first);
+    }
+    // Refused by a unique key in the middle of its transaction.
+    let taken = store.apply(write(&scope, 2, adds(&scope, 3..4))).await;
+    assert!(matches!(taken, Err(Error::Conflict { .. })), "{taken:?}");
+    assert_eq!(connection_number(&store).await, first);
+    store.apply(write(&scope, 3, adds(&scope, 10..11))).await.unwrap();
+    assert_eq!(database.open().await.journal().newest_seq(&scope).await.unwrap(), 11);
+}
+
+pub(super) async fn a_read_sees_blocks_that_another_server_made(database: &TestDatabase) {
+    let (reader, writer) = (database.open().await, database.open().await);
+    let (scope, terms) = (test_scope("ann"), [TermHash::of("tea")]);
+    for batch in 0..12u16 {
+        let changes = adds(&scope, batch * 40..batch * 40 + 40);
+        writer.apply(write(&scope, 1, changes)).await.unwrap();
+        merge_due(&writer.db, ScopeKey::of(&scope)).await.unwrap();
+        // By the words, and with all that the cache of the reader lacks.
+        for terms in [&terms[..], &[]] {
+            let segments = reader.index().postings(&scope, terms, None).await.unwrap();
+            let docs: usize = segments.iter().map(|segment| segment.docs.len()).sum();
+            assert_eq!(docs, usize::from(batch + 1) * 40);
+            for list in 0..terms.len() {
+                let found = segments.iter().map(|segment| segment.postings[list].len());
+                assert_eq!(found.sum::<usize>(), docs);
+            }
+        }
+    }
 }
 
 /// Failure to be injected into the next commit of a write to the journal.

@@ -30,8 +30,15 @@ impl TokenVectors for SqliteStore {
         model: &EmbeddingModelId,
         encoded: Vec<NewTokenVectors>,
     ) -> Result<()> {
-        let model = model.clone();
-        self.write(scope, move |db| put(db, &model, &encoded)).await
+        let (scope, model) = (scope.clone(), model.clone());
+        let put = move |db: &Connection| match ScopeDb::find(db, &scope)? {
+            Some(db) => {
+                db.check_unsealed()?;
+                put(db, &model, &encoded)
+            }
+            None => Ok(()),
+        };
+        self.writer.run_unsynced(put).await
     }
 
     async fn missing(

@@ -54,7 +54,17 @@ struct WriteJob {
     scope: Option<Scope>,
     /// Number of changes.
     size: usize,
+    durability: Durability,
     work: JobFn,
+}
+
+/// Moment at which a write survives a power cut.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Durability {
+    /// When it is answered.
+    Answered,
+    /// When the next write that is synced is answered: what it stores can be computed again.
+    Later,
 }
 
 /// Value that a write returned, without its type.
@@ -95,7 +105,8 @@ impl SqliteWriter {
         } else {
             run_blocking(move || PreparedWrite::new(write)).await?
         };
-        self.send(Some(scope), size, move |db| prepared.apply(db)).await
+        let apply = Box::new(move |db: &Connection| untyped(prepared.apply(db)));
+        self.send(Some(scope), size, Durability::Answered, apply).await
     }
 
     /// Runs work that changes no memories, all or nothing; returns when it is durable.
@@ -104,7 +115,18 @@ impl SqliteWriter {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T> + Send + 'static,
     {
-        self.send(None, MAX_GROUP, work).await
+        let work = Box::new(|db: &Connection| untyped(work(db)));
+        self.send(None, MAX_GROUP, Durability::Answered, work).await
+    }
+
+    /// Runs work that stores what can be computed again. It waits for no sync, and no save waits for one of it.
+    pub(super) async fn run_unsynced<T, F>(&self, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T> + Send + 'static,
+    {
+        let work = Box::new(|db: &Connection| untyped(work(db)));
+        self.send(None, MAX_GROUP, Durability::Later, work).await
     }
 
     /// Overwrites what the write-ahead log still holds of erased texts; `false` if readers prevented it.
@@ -152,13 +174,14 @@ impl SqliteWriter {
         }
     }
 
-    async fn send<T, F>(&self, scope: Option<Scope>, size: usize, work: F) -> Result<T>
-    where
-        T: Send + 'static,
-        F: FnOnce(&Connection) -> Result<T> + Send + 'static,
-    {
-        let work: UntypedWrite = Box::new(|db| Ok(Box::new(work(db)?)));
-        let value = self.send_untyped(scope, size, work).await?;
+    async fn send<T: 'static>(
+        &self,
+        scope: Option<Scope>,
+        size: usize,
+        durability: Durability,
+        work: UntypedWrite,
+    ) -> Result<T> {
+        let value = self.send_untyped(scope, size, durability, work).await?;
         value.downcast().map(|value| *value).map_err(|_| Error::store("a result of another type"))
     }
 
@@ -167,12 +190,14 @@ impl SqliteWriter {
         &self,
         scope: Option<Scope>,
         size: usize,
+        durability: Durability,
         work: UntypedWrite,
     ) -> BoxFuture<'_, Result<AnyValue>> {
         Box::pin(async move {
             let (sender, receiver) = oneshot::channel();
             let work = Box::new(move |db: Option<&Connection>| job_outcome(db.map(work), sender));
-            self.job_sender()?.send(WriteJob { scope, size, work }).map_err(|_| store_closed())?;
+            let job = WriteJob { scope, size, durability, work };
+            self.job_sender()?.send(job).map_err(|_| store_closed())?;
             receiver.await.map_err(|_| Error::store("the writer ended before it answered"))?
         })
     }
@@ -200,6 +225,11 @@ impl SqliteWriter {
     }
 }
 
+/// Removes the type of a result.
+fn untyped<T: Send + 'static>(result: Result<T>) -> Result<AnyValue> {
+    Ok(Box::new(result?))
+}
+
 /// Wraps what a job returned; the caller gets it once the commit succeeded or failed.
 fn job_outcome(
     outcome: Option<Result<AnyValue>>,
@@ -221,11 +251,11 @@ fn job_outcome(
 
 /// Commits queued jobs, then merges while there are none.
 fn run(mut db: Connection, jobs: &mpsc::Receiver<WriteJob>) {
-    let mut touched = BTreeSet::new();
+    let (mut touched, mut is_synced) = (BTreeSet::new(), true);
     while let Some(group) = next_group(jobs, &mut db, &mut touched) {
         touched.extend(group.iter().filter_map(|job| job.scope.clone()));
         // A panic rolls back the transaction and fails its callers, not later ones.
-        let _ = catch_unwind(AssertUnwindSafe(|| commit(&mut db, group)));
+        let _ = catch_unwind(AssertUnwindSafe(|| commit(&mut db, &mut is_synced, group)));
     }
     // Large merges are left to a process that stays: a command should not make its user wait for them.
     while let Ok(true) = merge_one(&mut db, &mut touched, MergeLimit::Small) {}
@@ -269,10 +299,12 @@ fn first_job(
 }
 
 /// Runs the jobs in one transaction, each all or nothing, and answers when it is durable.
-fn commit(db: &mut Connection, group: Vec<WriteJob>) {
+fn commit(db: &mut Connection, is_synced: &mut bool, group: Vec<WriteJob>) {
+    let needs_sync = group.iter().any(|job| job.durability == Durability::Answered);
     let mut jobs = group.into_iter();
     let mut done = Vec::with_capacity(jobs.len());
-    let committed = commit_jobs(db, &mut jobs, &mut done);
+    let committed =
+        switch_sync(db, is_synced, needs_sync).and_then(|()| commit_jobs(db, &mut jobs, &mut done));
     let reason = committed.err().map(|error| match error {
         Error::Store(source) => source.to_string(),
         other => other.to_string(),
@@ -281,6 +313,16 @@ fn commit(db: &mut Connection, group: Vec<WriteJob>) {
     for JobOutcome { reply: answer, .. } in done {
         answer(reason.as_ref().map_or(Ok(()), |reason| Err(Error::store(reason.clone()))));
     }
+}
+
+/// Makes commits wait for the disk, or not. The write-ahead log is written in order either way: a power cut loses no commit
+/// that waited, nor one before it.
+fn switch_sync(db: &Connection, is_synced: &mut bool, needs_sync: bool) -> Result<()> {
+    if *is_synced != needs_sync {
+        open::set_synced(db, needs_sync)?;
+        *is_synced = needs_sync;
+    }
+    Ok(())
 }
 
 fn commit_jobs(
