@@ -1,5 +1,5 @@
-"""Trains the adapters of the built-in encoder: is a sentence worth keeping, does a newer statement replace an older one, and
-does a message call for memory, and for which (`message_adapter.py`).
+"""Trains the adapters of the built-in encoder: is a sentence worth keeping, does a newer statement end an older one
+(`change_adapter.py`), and does a message call for memory, and for which (`message_adapter.py`).
 
     python adapters.py --model ENCODER --tokenizer tokenizer.json --han folds.bin --data DATA --topics topics.tsv --out ADAPTERS
 
@@ -26,6 +26,9 @@ sys.path += [str(HERE.parent / "embedder"), str(HERE.parent / "bilingual")]
 
 import vocabulary
 from chinese import Folds
+from change_adapter import DROPOUT as CHANGE_DROPOUT
+from change_adapter import RANK as CHANGE_RANK
+from change_adapter import find_nearest, homes_of_messages, homes_of_pairs, print_curve, read_change_homes, train_changes
 from message_adapter import DROPOUT, RANK, read_homes, read_topics, train_messages
 from reference import Reference
 
@@ -50,10 +53,6 @@ PARTS = {
     "up": "intermediate.dense",
     "down": "output.dense",
 }
-# Pairs of statements: `partly` counts as standing, with a smaller weight.
-CHANGES = {"replaces": (1.0, 1.0), "stands": (0.0, 1.0), "partly": (0.0, 0.6)}
-# Neighbours in a home that nothing says about: they stand, with this weight, as many a home.
-STANDING_WEIGHT, STANDING = 0.4, 24
 
 
 def dialogues(path: Path):
@@ -104,10 +103,10 @@ class Framer:
         frame = [vocabulary.FIRST, *self.pieces(text), vocabulary.LAST]
         return frame, 0, len(frame)
 
-    def pair(self, old, new):
-        parts = [[*self.pieces(text)[:TEXT], vocabulary.LAST] for text in (old, new)]
-        frame = [vocabulary.FIRST, *parts[0], *parts[1]]
-        return frame, 0, len(frame)
+    def pair(self, old, new, most):
+        """Returns the pieces of both statements, and where the older one ends."""
+        framed = [vocabulary.FIRST, *self.pieces(old)[:most], vocabulary.LAST]
+        return framed + [*self.pieces(new)[:most], vocabulary.LAST], len(framed)
 
 
 def example(framed, keep, kind=IGNORED, mode=IGNORED, author="", weight=1.0):
@@ -149,36 +148,6 @@ def sentence_examples(data: Path, topics: Path, framer: Framer):
 
 def messages(data: Path):
     return [json.loads(line) for line in (data / "messages.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
-def change_examples(data: Path, framer: Framer):
-    """Pairs by authors, and pairs of the homes: what an update replaced, and neighbours that stand."""
-    examples = []
-    for path in sorted((data / "changes").glob("train_*.tsv")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            label, old, new = line.split("\t")
-            keep, weight = CHANGES[label]
-            examples.append(example(framer.pair(old, new), keep, author=path.stem[-1], weight=weight))
-    for home in read_homes(data / "homes"):
-        texts, add = home["memories"], lambda old, new, keep, weight: examples.append(
-            example(framer.pair(texts[old], texts[new]), keep, author=home["author"], weight=weight)
-        )
-        stale = home["updates"]
-        for old, new in sorted(stale):
-            add(old, new, 1.0, 1.0)
-        pieces = [set(framer.pieces(text)) for text in texts]
-        touched = {at for pair in stale for at in pair}
-        near = sorted(
-            (
-                (len(pieces[old] & pieces[new]) / (1 + min(len(pieces[old]), len(pieces[new]))), old, new)
-                for new in range(len(texts)) for old in range(new)
-                if (old, new) not in stale and not {old, new} <= touched
-            ),
-            reverse=True,
-        )
-        for _, old, new in near[:STANDING]:
-            add(old, new, 0.0, STANDING_WEIGHT)
-    return examples
 
 
 class Adapted(nn.Module):
@@ -227,6 +196,10 @@ class Net(nn.Module):
 
     def mean(self, pieces, present, read):
         """Returns the mean of the last hidden states of the part that is read."""
+        return (self.hidden(pieces, present) * read[..., None]).sum(1) / read.sum(1, keepdim=True)
+
+    def hidden(self, pieces, present):
+        """Returns the last hidden states."""
         hidden = self.norm(self.words[pieces] + self.places[: pieces.shape[1]], "embeddings.LayerNorm")
         heads = self.config["num_attention_heads"]
         split = lambda rows: rows.unflatten(-1, (heads, -1)).transpose(1, 2)
@@ -238,7 +211,7 @@ class Net(nn.Module):
             hidden = self.norm(hidden + self.dropout(attended), name + "attention.output.LayerNorm")
             inner = layer["down"](F.gelu(layer["up"](hidden)))
             hidden = self.norm(hidden + self.dropout(inner), name + "output.LayerNorm")
-        return (hidden * read[..., None]).sum(1) / read.sum(1, keepdim=True)
+        return hidden
 
 
 def batch(examples, device):
@@ -279,7 +252,7 @@ def batches(examples, size, rng):
 
 @dataclass
 class Settings:
-    """Hyperparameters of a classifier of sentences or pairs."""
+    """Hyperparameters of the classifier of sentences."""
 
     epochs: int
     dropout: float
@@ -331,17 +304,45 @@ def cross_validate(name, reference, examples, outputs, settings, device):
         print(f"{name}, held out {author}: auc {area:.3f}, above 4: found {found:.2f}, right {right:.3f}", flush=True)
 
 
-def export(net, path: Path):
+def export(net, path: Path, head=None):
+    """Writes the adapter with the layers of its head: the linear one of the net, or others in half precision."""
     from safetensors.numpy import save_file
 
-    tensors = {"head.weight": net.head.weight, "head.bias": net.head.bias}
-    tensors = {name: value.detach().cpu().numpy() for name, value in tensors.items()}
+    kind = np.float16 if head else np.float32
+    tensors = {}
+    for number, layer in enumerate(head or [net.head]):
+        for part in ("weight", "bias"):
+            value = getattr(layer, part).detach().cpu().numpy().astype(kind)
+            tensors[f"head.{number}.{part}"] = np.ascontiguousarray(value)
     for number, layer in enumerate(net.layers):
         for part, linear in layer.items():
             for matrix in ("narrow", "tall"):
                 value = getattr(linear, matrix).detach().cpu().numpy().astype(np.float16)
                 tensors[f"layer.{number}.{part}.{matrix}"] = np.ascontiguousarray(value)
     save_file(tensors, path)
+
+
+def change_adapter(reference, framer, arguments, homes, device):
+    """Trains the adapter of changes; first on the homes of some authors, to print what it finds in those of the others."""
+    base = Net(reference, 1, 1, 0).to(device).eval()
+
+    @torch.no_grad()
+    def vectors(texts):
+        parts = [batch([{"framed": framer.message(text)} for text in texts[at : at + 256]], device) for at in range(0, len(texts), 256)]
+        return F.normalize(torch.cat([base.mean(*part) for part in parts]), dim=-1)
+
+    folder = arguments.data / "changes"
+    own, others = list(read_change_homes(folder / "homes")), [*homes_of_pairs(folder), *homes_of_messages(homes)]
+    for home in own + others:
+        find_nearest(home, vectors, framer.pieces)
+    if not arguments.quick:
+        held = [home for home in own if re.match(r"train_.._[cdgh]", home.author)]
+        net = Net(reference, CHANGE_RANK, 1, CHANGE_DROPOUT).to(device)
+        head = train_changes(net, [home for home in own if home not in held] + others, framer.pair, device)
+        for language in ("en", "zh"):
+            print_curve(net, head, [home for home in held if language in home.author], framer.pair, device, language)
+    net = Net(reference, CHANGE_RANK, 1, CHANGE_DROPOUT).to(device)
+    export(net, arguments.out / "change.safetensors", train_changes(net, own + others, framer.pair, device).layers)
 
 
 def main():
@@ -356,22 +357,21 @@ def main():
     framer = Framer(reference)
     arguments.out.mkdir(parents=True, exist_ok=True)
     outputs = 1 + len(KINDS) + len(MODES)
-    for name, examples, width, settings in (
-        ("capture", sentence_examples(arguments.data, arguments.topics, framer), outputs, Settings(7, 0.1, 256, 2e-3)),
-        ("change", change_examples(arguments.data, framer), 1, Settings(12, 0.2, 128, 1.5e-3)),
-    ):
-        if arguments.only and name not in arguments.only:
-            continue
+    is_wanted = lambda name: not arguments.only or name in arguments.only
+    homes = read_homes(arguments.data / "homes")
+    if is_wanted("capture"):
+        examples, settings = sentence_examples(arguments.data, arguments.topics, framer), Settings(7, 0.1, 256, 2e-3)
         if not arguments.quick:
-            cross_validate(name, reference, examples, width, settings, device)
-        net = train(reference, examples, width, settings, device)
-        export(net, arguments.out / f"{name}.safetensors")
-    if arguments.only and "message" not in arguments.only:
+            cross_validate("capture", reference, examples, outputs, settings, device)
+        export(train(reference, examples, outputs, settings, device), arguments.out / "capture.safetensors")
+    if is_wanted("change"):
+        change_adapter(reference, framer, arguments, homes, device)
+    if not is_wanted("message"):
         return
     embed = lambda texts: batch([{"framed": framer.message(text)} for text in texts], device)
     net, base = (Net(reference, rank, 1, DROPOUT).to(device) for rank in (RANK, 1))
     labelled = [(message["text"], float(message["needs_memory"])) for message in messages(arguments.data)]
-    homes, topics = read_homes(arguments.data / "homes"), read_topics(arguments.topics, random.Random(1))
+    topics = read_topics(arguments.topics, random.Random(1))
     export(train_messages(net, base.eval(), homes, topics, labelled, embed, device), arguments.out / "message.safetensors")
 
 

@@ -206,6 +206,7 @@ impl CliContext {
     }
 
     /// Stores turns that wait in the hook spool for too long, and what earlier saves could not store.
+    #[everlore::internal::boxed]
     pub(crate) async fn replay_failed_saves(engine: &Engine, home: &Path) -> Vec<String> {
         hook::replay_overdue(engine, home).await;
         rescue_log::replay(engine, home).await
@@ -232,6 +233,7 @@ impl CliContext {
         self.open_engine.get_or_try_init(|| self.open()).await
     }
 
+    #[everlore::internal::boxed]
     async fn open(&self) -> Result<OpenEngine> {
         let failed = |error| CliError::io(self.home.display().to_string(), error);
         let is_empty = self.store.is_missing() && rescue_log::rescue_files(&self.home).is_empty();

@@ -37,6 +37,7 @@ struct Cli {
 enum Command {
     Retrieval(commands::retrieval::RetrievalArgs),
     Extract(commands::extract::ExtractArgs),
+    Changes(commands::changes::ChangesArgs),
     Dialogues(commands::dialogues::DialoguesArgs),
     Gate(commands::gate::GateArgs),
     Need(commands::need::NeedArgs),
@@ -66,6 +67,7 @@ fn main() -> Result<()> {
     match Cli::parse().command {
         Command::Retrieval(args) => commands::retrieval::run(&args),
         Command::Extract(args) => commands::extract::run(&args),
+        Command::Changes(args) => commands::changes::run(&args),
         Command::Dialogues(args) => commands::dialogues::run(&args),
         Command::Gate(args) => commands::gate::run(&args),
         Command::Need(args) => commands::need::run(&args),

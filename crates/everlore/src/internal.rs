@@ -8,7 +8,7 @@ use crate::{
 };
 
 pub use crate::{
-    sync::{lock, run_blocking},
+    sync::{boxed, lock, run_blocking},
     types::{
         clock::{system_now, to_millisecond},
         slot::Attribute,

@@ -9,6 +9,9 @@ use std::{
 
 use crate::error::{Error, Result};
 
+/// Makes an `async fn` return a [`BoxFuture`].
+pub use async_recursion::async_recursion as boxed;
+
 /// Future behind a pointer. A function that returns one is compiled once: the state machine of an `async fn` is
 /// compiled again in every codegen unit and crate that awaits it.
 pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -32,9 +32,9 @@ const MAX_BATCH_BYTES: usize = 8 * 1024 * 1024;
 
 /// Store a turn of a conversation, or one per line from standard input
 ///
-/// Without TEXT, a line is a JSON object {"text","session","speaker","role","time"}, of which only the text is required, or plain
-/// text. Each stored turn is answered with a line {"id":…} once it is safe on disk, with "masked" if it held secrets; a
-/// line that cannot be stored is answered with {"error":…,"line":N}. Empty lines are skipped.
+/// Without TEXT, a line is a JSON object {"text","session","speaker","role","time"}, of which only the text is
+/// required, or plain text. Each stored turn is answered with a line {"id":…} once it is safe on disk, with "masked" if
+/// it held secrets; a line that cannot be stored is answered with {"error":…,"line":N}. Empty lines are skipped.
 #[derive(Debug, Args)]
 pub(crate) struct ObserveArgs {
     /// Text of the turn; without it, turns are read from standard input
@@ -99,6 +99,7 @@ impl ObserveArgs {
             self.session = Some(new_session_name(cx));
         }
         let mut lines = match self.text.take() {
+            Some(text) if text.trim().is_empty() => return Err(empty_turn()),
             Some(text) => {
                 self.plain = true;
                 single_line(text)
@@ -316,6 +317,13 @@ fn decode_utf8(bytes: Vec<u8>) -> Result<String> {
             "convert it first, for example with: iconv -t UTF-8",
         )
     })
+}
+
+fn empty_turn() -> CliError {
+    CliError::invalid(
+        "the turn is empty",
+        "write what was said: everlore observe \"I moved to Lisbon.\"",
+    )
 }
 
 fn invalid_turn(reason: &str) -> CliError {

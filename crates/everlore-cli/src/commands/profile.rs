@@ -1,7 +1,7 @@
 //! `everlore profile`: what is known of the user, as fields.
 
 use clap::{Args, Subcommand};
-use everlore::engine::ProfileField;
+use everlore::engine::{ProfileDecision, ProfileField};
 use serde_json::json;
 
 use crate::{
@@ -16,7 +16,7 @@ const MAX_SHOWN: usize = 60;
 ///
 /// The fields are read from what the user said and from when and how they write; nothing is stored for them. A newer
 /// value does not erase an older one: both are listed with their dates. `set` writes a value of your own, which stands
-/// above all others; `rm` takes it back.
+/// above all others; `rm` takes it back. `reject` hides a value for good, whoever said it, until you `restore` it.
 #[derive(Debug, Args)]
 pub(crate) struct ProfileArgs {
     #[command(subcommand)]
@@ -30,6 +30,23 @@ enum ProfileCommand {
         /// Name of the field: role, industry, expertise, tools or any other
         field: String,
         /// Its value, in plain words
+        value: String,
+        /// Value that it corrects, as the profile shows it; that one ends now
+        #[arg(long, value_name = "VALUE")]
+        instead_of: Option<String>,
+    },
+    /// Hide a value for good, even if the user says it again
+    Reject {
+        /// Name of the field
+        field: String,
+        /// Value as the profile shows it
+        value: String,
+    },
+    /// Show a value again that was rejected
+    Restore {
+        /// Name of the field
+        field: String,
+        /// Value that was rejected
         value: String,
     },
     /// Take back the values of a field that were set; what the user said stays
@@ -49,7 +66,13 @@ impl ProfileArgs {
     pub(crate) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         match self.command {
             None => show(cx, out).await,
-            Some(ProfileCommand::Set { field, value }) => set(cx, out, &field, &value).await,
+            Some(ProfileCommand::Set { field, value, instead_of }) => {
+                set(cx, out, &field, &value, instead_of.as_deref()).await
+            }
+            Some(ProfileCommand::Reject { field, value }) => reject(cx, out, &field, &value).await,
+            Some(ProfileCommand::Restore { field, value }) => {
+                restore(cx, out, &field, &value).await
+            }
             Some(ProfileCommand::Rm { field }) => remove(cx, out, &field).await,
         }
     }
@@ -69,6 +92,10 @@ async fn show(cx: &CliContext, out: &mut Output) -> Result<Exit> {
         }
         out.text(&render_table(rows))?;
     }
+    if !out.is_json() && !profile.rejected.is_empty() {
+        let count = profile.rejected.len();
+        out.note(&format!("rejected and hidden values: {count}; --json lists them"));
+    }
     Ok(found)
 }
 
@@ -87,8 +114,18 @@ fn row(field: &ProfileField) -> [String; 5] {
     ]
 }
 
-async fn set(cx: &CliContext, out: &mut Output, field: &str, value: &str) -> Result<Exit> {
-    let saved = cx.engine().await?.set_profile_field(&cx.scope, field, value).await?;
+async fn set(
+    cx: &CliContext,
+    out: &mut Output,
+    field: &str,
+    value: &str,
+    old: Option<&str>,
+) -> Result<Exit> {
+    let (engine, scope) = (cx.engine().await?, &cx.scope);
+    let saved = match old {
+        Some(old) => engine.correct_profile_value(scope, field, old, value).await?,
+        None => engine.set_profile_field(scope, field, value).await?,
+    };
     if out.is_json() {
         out.json(&saved)?;
     } else {
@@ -113,4 +150,25 @@ async fn remove(cx: &CliContext, out: &mut Output, field: &str) -> Result<Exit> 
         ));
     }
     Ok(Exit::from_found(removed > 0))
+}
+
+async fn reject(cx: &CliContext, out: &mut Output, field: &str, value: &str) -> Result<Exit> {
+    let decided = cx.engine().await?.reject_profile_value(&cx.scope, field, value).await?;
+    let said = if decided.changed { "is hidden from now on" } else { "was rejected before" };
+    report(out, &decided, said)
+}
+
+async fn restore(cx: &CliContext, out: &mut Output, field: &str, value: &str) -> Result<Exit> {
+    let decided = cx.engine().await?.restore_profile_value(&cx.scope, field, value).await?;
+    let said = if decided.changed { "counts again" } else { "was not rejected" };
+    report(out, &decided, said)
+}
+
+fn report(out: &mut Output, decided: &ProfileDecision, said: &str) -> Result<Exit> {
+    if out.is_json() {
+        out.json(decided)?;
+    } else {
+        out.note(&format!("{}: {} {said}", sanitize(&decided.name), sanitize(&decided.value)));
+    }
+    Ok(Exit::from_found(decided.changed))
 }

@@ -263,7 +263,11 @@ fn print_hit(number: usize, hit: &Hit, id: &str, now: &Zoned, out: &mut Output) 
         fields.push(translate(memory.status.as_str()).into_owned());
     }
     if hit.newer.is_some() {
-        fields.push(translate("contradicted by a newer memory").into_owned());
+        let note = match hit.held_until {
+            Some(_) => "contradicted by a newer memory",
+            None => "perhaps replaced by a newer memory",
+        };
+        fields.push(translate(note).into_owned());
     }
     fields.extend(hit.check.as_ref().map(|check| sanitize(&check_status_line(check)).into_owned()));
     let name = truncate_width(&memory_title(memory), title_cells(terminal_width()));

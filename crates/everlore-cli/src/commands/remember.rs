@@ -3,7 +3,7 @@
 use clap::Args;
 use everlore::{
     Kind, MemoryId, RememberRequest,
-    engine::{SavedMemory, SupersededMemory, UndoRun},
+    engine::{DoubtedMemory, SavedMemory, SupersededMemory, UndoRun},
     internal::{ingest::ExportLine, to_millisecond},
 };
 use serde::Serialize;
@@ -138,6 +138,9 @@ async fn print_saved(
     let name = truncate_width(&memory_title(&memory), TITLE_CELLS);
     out.say(&format!("{done}: {} [{}] {name}{instead}", out.bold(&id), saved.kind))?;
     print_superseded(cx, out, &saved.superseded, saved.undo.as_ref()).await?;
+    if let Some(older) = &saved.may_replace {
+        print_doubted(cx, out, older).await?;
+    }
     if !saved.masked.is_empty() {
         out.say(&masked_note(&saved.masked))?;
     }
@@ -163,6 +166,14 @@ pub(crate) async fn print_superseded(
         }
         _ => Ok(()),
     }
+}
+
+/// Prints the memory that a newer one may have replaced, and how to put it away.
+async fn print_doubted(cx: &CliContext, out: &mut Output, older: &DoubtedMemory) -> Result<()> {
+    let id = ids::shorten_id(cx.engine().await?, &cx.scope, older.id).await?;
+    let text = truncate_width(&sanitize(&older.content), TITLE_CELLS);
+    out.say(&format!("may replace: {} {text}", out.bold(&id)))?;
+    out.say(&format!("if that no longer holds: everlore memory archive {id}"))
 }
 
 pub(super) fn parse_json_object(text: &str) -> Result<Map<String, Value>, String> {

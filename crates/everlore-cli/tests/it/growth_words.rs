@@ -108,3 +108,22 @@ fn schedules_and_profiles_answer_in_chinese() {
         assert!(profile.contains(value), "{value}: {profile}");
     }
 }
+
+#[test]
+fn a_value_of_the_profile_is_rejected_restored_and_corrected_in_both_languages() {
+    let home = TestHome::new();
+    home.run(&["profile", "set", "tools", "Vim"]);
+    let said = home.run(&["profile", "reject", "tools", "vim"]);
+    assert_eq!((said.code, said.err.trim()), (0, "tools: vim is hidden from now on"));
+    let shown = home.run(&["--json", "profile"]).json();
+    assert_eq!((&shown["fields"], &shown["rejected"][0]["value"]), (&json!([]), &json!("vim")));
+    let again = home.run(&["--lang", "zh", "profile", "reject", "tools", "Vim"]);
+    assert_eq!((again.code, again.err.trim()), (1, "tools：Vim 之前已被拒绝"));
+    let back = home.run(&["--lang", "zh", "profile", "restore", "tools", "vim"]);
+    assert_eq!((back.code, back.err.trim()), (0, "tools：vim 重新生效"));
+    home.run(&["profile", "set", "tools", "Emacs"]);
+    home.run(&["profile", "set", "tools", "Helix", "--instead-of", "Emacs"]);
+    let fields = home.json(&["profile"])["fields"].clone();
+    let value = |at: usize| (&fields[at]["value"], fields[at]["until"].is_null());
+    assert_eq!((value(0), value(1)), ((&json!("Helix"), true), (&json!("Emacs"), false)));
+}

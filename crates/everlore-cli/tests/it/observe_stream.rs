@@ -38,6 +38,8 @@ fn a_turn_may_be_an_argument() {
             (&text.into(), &"talk".into())
         );
     }
+    let empty = home.run(&["observe", " "]);
+    assert!(empty.code == 2 && empty.err.contains("write what was said"), "{empty:?}");
     assert_ne!(home.run(&["observe", "--end", "My cat is called Ida.", "and more"]).code, 0);
 }
 

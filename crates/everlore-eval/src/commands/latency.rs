@@ -1,6 +1,12 @@
 //! `latency`: time of a whole recall and of a durable save in one scope, by words, with vectors, and with the encoder.
 
-use std::{ops::Range, sync::Arc, time::Instant};
+use std::{
+    fs,
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Instant,
+};
 
 use anyhow::Result;
 use everlore::{
@@ -31,6 +37,13 @@ pub(crate) struct LatencyArgs {
     /// Recalls and saves measured in each way
     #[arg(long, value_name = "COUNT", default_value_t = 200)]
     rounds: u32,
+    /// Keep the filled databases in this folder, and measure copies of those that it has: encoding 100,000 memories takes
+    /// minutes
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// Print the hits of every question with their scores instead of times, to compare two programs
+    #[arg(long)]
+    answers: bool,
 }
 
 /// Runs the command.
@@ -38,7 +51,10 @@ pub(crate) fn run(args: &LatencyArgs) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build()?;
     let mut rows = Vec::new();
     for &memories in &args.memories {
-        rows.extend(runtime.block_on(measure_size(memories, args.rounds))?);
+        rows.extend(runtime.block_on(measure_size(memories, args))?);
+    }
+    if args.answers {
+        return Ok(());
     }
     let head = ["memories", "models", "recall p50 ms", "p95 ms", "save p50 ms", "p95 ms"];
     println!("{}", render(&head, &rows));
@@ -46,22 +62,32 @@ pub(crate) fn run(args: &LatencyArgs) -> Result<()> {
 }
 
 /// Measures all ways on one database that has been encoded completely.
-async fn measure_size(memories: u32, rounds: u32) -> Result<Vec<Vec<String>>> {
+async fn measure_size(memories: u32, args: &LatencyArgs) -> Result<Vec<Vec<String>>> {
     let folder = tempfile::tempdir()?;
-    let store = store::open(folder.path().join("latency.db")).await?;
-    let texts = NaturalTexts::new();
-    let ways = ways(&store);
-    if let Some((_, engine)) = ways.last() {
-        observe(engine, &texts, memories).await?;
-        engine.admin().backfill_token_vectors(&mut |_| {}).await?;
+    let database = folder.path().join("latency.db");
+    let kept = args.keep.as_ref().map(|keep| keep.join(format!("{memories}.db")));
+    match &kept {
+        Some(kept) if kept.exists() => {
+            fs::copy(kept, &database)?;
+        }
+        _ => fill(&database, memories).await?,
     }
-    let (mut recalls, questions) = (Vec::new(), questions()?);
+    if let Some(kept) = kept.filter(|kept| !kept.exists()) {
+        fs::copy(&database, kept)?;
+    }
+    let store = store::open(&database).await?;
+    let (texts, ways, questions) = (NaturalTexts::new(), ways(&store), questions()?);
+    if let (true, Some((_, engine))) = (args.answers, ways.last()) {
+        print_answers(engine, &questions).await?;
+        return Ok(Vec::new());
+    }
+    let mut recalls = Vec::new();
     for (_, engine) in &ways {
-        recalls.push(time_recalls(engine, &questions, rounds).await?);
+        recalls.push(time_recalls(engine, &questions, args.rounds).await?);
     }
     let mut rows = Vec::new();
     for ((name, engine), recalls) in ways.iter().zip(recalls) {
-        let saves = time_saves(engine, &texts, memories..memories + rounds).await?;
+        let saves = time_saves(engine, &texts, memories..memories + args.rounds).await?;
         let figures = [recalls.p50, recalls.p95, saves.p50, saves.p95].map(number);
         rows.push([memories.to_string(), (*name).to_owned()].into_iter().chain(figures).collect());
     }
@@ -69,6 +95,29 @@ async fn measure_size(memories: u32, rounds: u32) -> Result<Vec<Vec<String>>> {
         engine.admin().close().await;
     }
     Ok(rows)
+}
+
+/// Stores texts in a new database and encodes them all.
+async fn fill(database: &Path, memories: u32) -> Result<()> {
+    let store = store::open(database).await?;
+    if let Some((_, engine)) = ways(&store).last() {
+        observe(engine, &NaturalTexts::new(), memories).await?;
+        engine.admin().backfill_token_vectors(&mut |_| {}).await?;
+        engine.admin().close().await;
+    }
+    Ok(())
+}
+
+/// Prints what each question gets, to the last digit.
+async fn print_answers(engine: &Engine, questions: &[String]) -> Result<()> {
+    for question in questions {
+        let found = engine.recall(&engine.recall_request(&Scope::default(), question)).await?;
+        println!("{question} | {} of {}", found.confidence, found.candidates);
+        for hit in &found.hits {
+            println!("  {} {:?} {:?}", hit.score, hit.signals, hit.memory.content);
+        }
+    }
+    Ok(())
 }
 
 /// Engines on one store, from the plainest to the one that the program runs.

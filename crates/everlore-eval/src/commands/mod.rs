@@ -5,6 +5,7 @@ pub(crate) mod audit;
 pub(crate) mod bench;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod cluster;
+pub(crate) mod changes;
 pub(crate) mod dialogues;
 pub(crate) mod extract;
 pub(crate) mod gate;

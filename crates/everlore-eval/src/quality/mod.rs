@@ -4,6 +4,7 @@ pub(crate) mod periods;
 pub(crate) mod updates;
 pub(crate) mod abstention;
 pub(crate) mod extraction;
+pub(crate) mod changes;
 pub(crate) mod dialogues;
 pub(crate) mod gate;
 pub(crate) mod need;

@@ -171,7 +171,12 @@ fn source_line(hit: &Hit, now: &Zoned, language: Language) -> String {
     let session = memory.source.session.as_ref().map(|session| {
         if chinese { format!("会话 {session}") } else { format!("conversation {session}") }
     });
-    let outdated = if chinese { "已有更新的说法" } else { "a newer memory says otherwise" };
+    let outdated = match (chinese, hit.held_until.is_some()) {
+        (true, true) => "已有更新的说法",
+        (true, false) => "可能已有更新的说法",
+        (false, true) => "a newer memory says otherwise",
+        (false, false) => "a newer memory may say otherwise",
+    };
     let outdated = hit.newer.map(|_| outdated.to_owned());
     let parts: Vec<String> = [by, Some(when), session, outdated].into_iter().flatten().collect();
     parts.join(if chinese { "，" } else { ", " })

@@ -9,7 +9,7 @@ use crate::{
     error::Result,
     llm::Embedder,
     store::Store,
-    types::{AppliedChange, Change, ChangeVectors, Vector, WriteBatch},
+    types::{AppliedChange, Change, ChangeVectors, Memory, MemoryId, Vector, WriteBatch},
 };
 
 /// A store whose writes get vectors. Only [`Store::apply`] differs from the store inside.
@@ -58,8 +58,16 @@ async fn embed_changes(embedder: &dyn Embedder, changes: &[Change]) -> Option<Ch
 }
 
 fn embeddable_text(change: &Change) -> Option<&str> {
+    written_memory(change).map(|memory| &*memory.content)
+}
+
+fn written_id(change: &Change) -> Option<MemoryId> {
+    written_memory(change).map(|memory| memory.id)
+}
+
+fn written_memory(change: &Change) -> Option<&Memory> {
     match change {
-        Change::Add(memory) | Change::Update(memory) => Some(&memory.content),
+        Change::Add(memory) | Change::Update(memory) => Some(memory),
         Change::Delete(_) | Change::Erase(_) => None,
     }
 }
@@ -67,8 +75,8 @@ fn embeddable_text(change: &Change) -> Option<&str> {
 #[async_trait]
 impl Store for EmbedOnWrite {
     async fn apply(&self, write: WriteBatch) -> Result<Vec<AppliedChange>> {
-        let has_texts = write.changes.iter().any(|change| embeddable_text(change).is_some());
-        let scope = has_texts.then(|| write.scope.clone());
+        let written: Vec<MemoryId> = write.changes.iter().filter_map(written_id).collect();
+        let scope = (!written.is_empty()).then(|| write.scope.clone());
         let applied = match &self.path {
             EmbeddingPath::Inline { store, embedder } => {
                 let vectors = embed_changes(&**embedder, &write.changes).await;
@@ -81,7 +89,7 @@ impl Store for EmbedOnWrite {
             }
         };
         if let (Some(tokens), Some(scope)) = (&self.tokens, &scope) {
-            tokens.notify(scope);
+            tokens.notify(scope, written);
         }
         Ok(applied)
     }

@@ -9,12 +9,14 @@ use crate::{
     error::{Error, Result},
     recall::{self, Recall, RecallRequest},
     store::{JournalQuery, ListQuery, MemoryKey, ScopeCounts},
+    sync::boxed,
     types::{JournalEntry, Memory, MemoryId, Scope},
 };
 
 impl Engine {
     /// Returns the id that `name` stands for: a whole id, a unique prefix of one or of its last group, or a URI. Fails if
     /// `name` is no id, matches nothing, or matches more than one memory.
+    #[boxed]
     pub async fn resolve(&self, scope: &Scope, name: &str) -> Result<MemoryId> {
         if name.contains("://") {
             return self.resolve_uri(scope, name).await;

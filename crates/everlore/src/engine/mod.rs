@@ -50,9 +50,10 @@ pub use forget::{
 pub use growth::{
     AuditFinding, AuditReport, AuditRequest, AuditSource, DueReminder, ExperienceHit,
     ExperienceQuery, ExperienceView, FeedbackEffect, FeedbackReceipt, FixedMemories, HeartbeatJob,
-    HeartbeatJobStatus, HeartbeatReport, HeartbeatRun, HeartbeatStatus, NewSchedule, ProfileReport,
-    ProposalView, ReflectRequest, ReflectionReport, ScheduleAnswer, ScheduledTask, SkillState,
-    SkillVersion, SkillView, TrajectoryPage, TrajectoryQuery, render_reminders,
+    HeartbeatJobStatus, HeartbeatReport, HeartbeatRun, HeartbeatStatus, NewSchedule,
+    ProfileDecision, ProfileReport, ProposalView, ReflectRequest, ReflectionReport, ScheduleAnswer,
+    ScheduledTask, SkillState, SkillVersion, SkillView, TrajectoryPage, TrajectoryQuery,
+    render_reminders,
 };
 pub use health::{
     CaptureHealth, EmbeddingHealth, FileHealth, HealthReport, HealthSeverity, HealthStatus,
@@ -86,7 +87,7 @@ pub use crate::{
         CureSource, ExperienceEdit, FeedbackRequest, FeedbackTally, FeedbackVerdict, NewExperience,
         audit::{AuditFix, AuditScore, FaultKind, ScorePart},
         patterns::WorkflowStep,
-        profile::{ProfileField, SignalBasis},
+        profile::{ProfileField, RejectedValue, SignalBasis},
         reflection::{ProposalReason, ProposalState},
         skill::{ExpectedUse, SkillEffect, SkillForm, SkillProblem, SkillRule, skill_problems},
         trajectory::{
@@ -96,10 +97,10 @@ pub use crate::{
         },
     },
     ingest::{
-        DayArchiveOutcome, Document, DraftFate, DraftOutcome, ExternalImportReport, ImportOptions,
-        ImportReport, ImportedKindCount, IngestOptions, IngestReport, MemoryEdit, RejectedLine,
-        RememberRequest, SaveReceipt, SavedMemory, SentenceJudge, SupersededMemory, Turn, UndoRun,
-        UndoTarget, UndoneStep,
+        DayArchiveOutcome, Document, DoubtedMemory, DraftFate, DraftOutcome, ExternalImportReport,
+        ImportOptions, ImportReport, ImportedKindCount, IngestOptions, IngestReport, MemoryEdit,
+        RejectedLine, RememberRequest, SaveReceipt, SavedMemory, SentenceJudge, SupersededMemory,
+        Turn, UndoRun, UndoTarget, UndoneStep,
     },
     prompt::{Prompt, PromptPart, PromptPartName, TurnPrompt},
     recall::{
@@ -124,6 +125,7 @@ use crate::{
     ingest,
     llm::{ChatModel, Embedder, MessageModel, Reranker},
     store::Store,
+    sync::boxed,
     text::secrets::mask,
     types::{
         Actor, ChangeAuthor, Clock, Memory, MemoryId, Scope, TRUST_KEY, Trust, to_millisecond,
@@ -256,6 +258,7 @@ impl Engine {
     /// so.
     ///
     /// Fails if memory is disabled for the agent, if the request is invalid, or if the store fails.
+    #[boxed]
     pub async fn remember(
         &self,
         scope: &Scope,
@@ -267,7 +270,9 @@ impl Engine {
         let masked = if self.masks_secrets(scope) { request.mask_secrets() } else { Vec::new() };
         let request = self.with_stored_check(scope, request).await?;
         let now = self.now().timestamp();
-        let saved = ingest::remember(&*self.store, scope, request, &self.author, now).await?;
+        let (store, judge) = (&*self.store, self.sentence_judge.as_ref());
+        let deps = ingest::SaveDeps { store, judge, author: &self.author, now };
+        let saved = ingest::remember(deps, scope, request).await?;
         Ok(SavedMemory { masked, ..saved })
     }
 
@@ -276,6 +281,7 @@ impl Engine {
     /// archive. A verdict of the user on what the last answer used ("that helped") counts as feedback.
     ///
     /// Fails if memory is disabled for the agent, if a turn is invalid, or if the store fails.
+    #[boxed]
     pub async fn observe(&self, scope: &Scope, mut turns: Vec<Turn>) -> Result<Vec<SavedMemory>> {
         self.check_writable(scope)?;
         turns.iter().try_for_each(Turn::check_sizes)?;
@@ -306,6 +312,7 @@ impl Engine {
     }
 
     /// Edits a memory and returns its new state. Fails if the scope has no such memory or the edit is invalid.
+    #[boxed]
     pub async fn edit(&self, scope: &Scope, id: MemoryId, edit: &MemoryEdit) -> Result<Memory> {
         edit.check_sizes()?;
         let mut edit = edit.clone();

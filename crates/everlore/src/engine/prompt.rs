@@ -16,7 +16,7 @@ use crate::{
     growth::skill::{IndexedSkill, SkillForm, SkillHead, skill_index},
     prompt::{Prompt, PromptSources, TurnPrompt, guide},
     recall::{MemoryBlock, RecallRequest},
-    sync::run_blocking,
+    sync::{boxed, run_blocking},
     text::language::{Language, detect_language},
     types::Scope,
 };
@@ -55,6 +55,7 @@ impl Engine {
 
     /// Returns the prompt, and `true` if the log has days that no longer reach it. One blocking task reads all files,
     /// so that the caller waits for another thread once.
+    #[boxed]
     async fn build_prompt(&self, scope: &Scope, request: &PromptRequest) -> Result<(Prompt, bool)> {
         let base = request.base.clone();
         let settings = self.settings(scope.agent());

@@ -3,6 +3,7 @@
 
 mod experience;
 mod solved_words;
+mod near_cure;
 mod attempts;
 mod feedback;
 pub(crate) mod patterns;
@@ -24,3 +25,4 @@ pub(crate) use experience::{
 pub use experience::{CureSource, ExperienceEdit, NewExperience};
 pub(crate) use feedback::apply_feedback;
 pub use feedback::{FeedbackRequest, FeedbackTally, FeedbackVerdict};
+pub(crate) use near_cure::near_cure;

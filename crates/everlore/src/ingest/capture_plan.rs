@@ -7,13 +7,13 @@ use serde_json::json;
 
 use super::{
     TextSketch,
-    arbiter::{Arbiter, ambiguous_neighbours},
+    commit::note_doubted,
+    draft_resolution::{CaptureModels, DraftResolution, resolve_draft},
     extract::Draft,
     gate::{GateContext, GateReason, GateVerdict, judge},
     mask, naming,
     neighbours::neighbours_of_drafts,
     reconcile::{self, DraftSkipReason, Resolution, reconcile},
-    rivals::is_contradicted,
 };
 use crate::{
     error::Result,
@@ -127,13 +127,12 @@ pub enum DraftFate {
     },
 }
 
-/// Decides the fate of each draft. Later drafts see the changes planned for earlier ones. The arbiter is consulted
-/// where the rules are unsure.
+/// Decides the fate of each draft. Later drafts see the changes planned for earlier ones.
 pub(crate) fn plan_capture<'a>(
     store: &'a dyn Store,
     drafts: &'a [Draft],
     context: &'a CaptureContext<'a>,
-    arbiter: Option<&'a dyn Arbiter>,
+    models: CaptureModels<'a>,
 ) -> BoxFuture<'a, Result<CapturePlan>> {
     Box::pin(async move {
         let texts: Vec<_> = drafts.iter().map(|it| Fingerprint::of(&it.content)).collect();
@@ -146,7 +145,7 @@ pub(crate) fn plan_capture<'a>(
                 DraftFate::Skipped { reason: "it was forgotten".to_owned() }
             } else {
                 let neighbours = plan.with_planned_changes(neighbours);
-                let fate = plan.plan_draft(store, draft, &neighbours, context, arbiter).await?;
+                let fate = plan.plan_draft(store, draft, &neighbours, context, models).await?;
                 plan.add_earlier(store, draft, fate, context).await?
             };
             let mut statement = draft.content.clone();
@@ -165,10 +164,10 @@ impl CapturePlan {
         draft: &Draft,
         neighbours: &[Memory],
         context: &CaptureContext<'_>,
-        arbiter: Option<&dyn Arbiter>,
+        models: CaptureModels<'_>,
     ) -> Result<DraftFate> {
         if draft.is_withdrawal() {
-            let resolution = reconcile(draft, neighbours);
+            let resolution = DraftResolution::from(reconcile(draft, neighbours));
             return self.accept(store, draft, resolution, neighbours, context).await;
         }
         let gate =
@@ -179,7 +178,7 @@ impl CapturePlan {
                 Ok(self.quarantine(draft, GateOutcome::Quarantined, &reason, context))
             }
             GateVerdict::Accept => {
-                let resolution = resolve_draft(draft, neighbours, arbiter).await;
+                let resolution = resolve_draft(draft, neighbours, models).await?;
                 self.accept(store, draft, resolution, neighbours, context).await
             }
             GateVerdict::Reject(reason @ GateReason::Known) => {
@@ -232,7 +231,7 @@ impl CapturePlan {
         &mut self,
         store: &dyn Store,
         draft: &Draft,
-        resolution: Resolution,
+        DraftResolution { resolution, doubted }: DraftResolution,
         neighbours: &[Memory],
         context: &CaptureContext<'_>,
     ) -> Result<DraftFate> {
@@ -249,6 +248,7 @@ impl CapturePlan {
                 let planned =
                     self.planned_memories.values().map(|other| other.uri.clone()).collect();
                 assign_free_uri(store, memory, &planned).await?;
+                note_doubted(memory, doubted.as_ref());
             }
             if let Change::Add(memory) | Change::Update(memory) = &change {
                 self.planned_memories.insert(memory.id, (**memory).clone());
@@ -304,33 +304,6 @@ impl CapturePlan {
             neighbours.into_iter().filter(|it| !self.planned_memories.contains_key(&it.id));
         untouched.chain(self.planned_memories.values().cloned()).collect()
     }
-}
-
-/// Resolves a draft by rules, or by the arbiter where the rules are unsure and it can decide.
-async fn resolve_draft(
-    draft: &Draft,
-    neighbours: &[Memory],
-    arbiter: Option<&dyn Arbiter>,
-) -> Resolution {
-    let resolution = reconcile(draft, neighbours);
-    if resolution != Resolution::Add {
-        return resolution;
-    }
-    let ambiguous = ambiguous_neighbours(draft, neighbours);
-    let decided = match arbiter {
-        Some(arbiter) if !ambiguous.is_empty() => arbiter.decide(draft, &ambiguous).await,
-        _ => None,
-    };
-    decided.unwrap_or_else(|| supersede_rivals(draft, neighbours))
-}
-
-/// Supersedes statements without a slot that a draft contradicts, such as those that a person asked to remember.
-fn supersede_rivals(draft: &Draft, neighbours: &[Memory]) -> Resolution {
-    let is_rival = |memory: &&Memory| {
-        memory.status == Status::Active && memory.at <= draft.at && is_contradicted(draft, memory)
-    };
-    let rivals: Vec<MemoryId> = neighbours.iter().filter(is_rival).map(|it| it.id).collect();
-    if rivals.is_empty() { Resolution::Add } else { Resolution::Supersede(rivals) }
 }
 
 /// Assigns a uri that neither a stored nor a planned memory has. An earlier, superseded memory with the same text keeps

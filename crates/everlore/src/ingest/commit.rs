@@ -1,23 +1,25 @@
 //! Commits of turns and statements: stored once, and acknowledged only after reading them back. A statement supersedes
 //! its rivals (`rivals.rs`) in the same write.
 
+use std::sync::Arc;
+
 use jiff::SignedDuration;
-use serde::Serialize;
 
 use super::{
+    extract::SentenceJudge,
     naming,
     reconcile::supersede_change,
     request::{RememberRequest, Turn},
-    rivals,
+    rivals::{self, Rivals},
+    saved::{DoubtedMemory, SaveReceipt, SavedMemory, SupersededMemory, UndoRun},
 };
 use crate::{
     error::{Error, Result},
     store::{MemoryKey, Store},
     sync::BoxFuture,
-    text::secrets::SecretKind,
     types::{
-        CHECK_KEY, Change, ChangeAuthor, Kind, Memory, MemoryId, SINGLE_WRITE_RUN, Scope, Status,
-        Timestamp, Trust, VALID_UNTIL_KEY, WriteBatch,
+        CHECK_KEY, Change, ChangeAuthor, MAY_REPLACE_KEY, Memory, MemoryId, SINGLE_WRITE_RUN,
+        Scope, Status, Timestamp, Trust, VALID_UNTIL_KEY, WriteBatch,
     },
 };
 
@@ -32,81 +34,26 @@ const SAVE_SKEW: SignedDuration = SignedDuration::from_mins(1);
 /// Weight of a memory that starts anew.
 const FRESH_WEIGHT: f64 = 1.0;
 
-/// Stored memory.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct SavedMemory {
-    /// Id of the memory.
-    pub id: MemoryId,
-    /// Uri of the memory.
-    pub uri: String,
-    /// Kind of the memory.
-    pub kind: Kind,
-    /// Status of the memory.
-    pub status: Status,
-    /// Proof that it is stored.
-    pub receipt: SaveReceipt,
-    /// Secrets masked before anything was written, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schema", schema(value_type = Vec<String>))]
-    pub masked: Vec<SecretKind>,
-    /// Older memories that it superseded.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub superseded: Vec<SupersededMemory>,
-    /// Run that undoes the save with all that it superseded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub undo: Option<UndoRun>,
-}
-
-/// Memory that a newer one superseded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct SupersededMemory {
-    /// Id of the memory.
-    pub id: MemoryId,
-    /// Its text.
-    pub content: String,
-    /// Memory that took its place.
-    pub by: MemoryId,
-}
-
-impl SupersededMemory {
-    /// Describes a memory that was superseded by another.
-    pub fn new(older: &Memory, by: MemoryId) -> Self {
-        Self { id: older.id, content: older.content.clone(), by }
-    }
-}
-
-/// Run of the journal that can be undone: `everlore memory undo --run RUN`, or the body of `POST /v1/undo`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct UndoRun {
-    /// Name of the run.
-    pub run: String,
-}
-
-/// Receipt of a save: durable, with row and index entry read back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct SaveReceipt {
-    /// Sequence number of the change in the journal.
-    pub seq: u64,
-    /// Time of the save.
-    pub at: Timestamp,
-    /// Set when the same statement existed and only its time was renewed.
-    pub known: bool,
-    /// Set when it was read back and found through the index. A save that cannot be verified is an error instead.
-    pub verified: bool,
+/// Store, classifier, author and time of a save.
+#[derive(Clone, Copy)]
+pub(crate) struct SaveDeps<'a> {
+    /// Store that is written.
+    pub store: &'a dyn Store,
+    /// Classifier that tells whether a statement replaces another.
+    pub judge: Option<&'a Arc<dyn SentenceJudge>>,
+    /// Author of the change.
+    pub author: &'a ChangeAuthor,
+    /// Current time.
+    pub now: Timestamp,
 }
 
 /// Stores a statement, or renews an equal one, and supersedes what cannot hold beside it.
 pub(crate) fn remember<'a>(
-    store: &'a dyn Store,
+    deps: SaveDeps<'a>,
     scope: &'a Scope,
     mut request: RememberRequest,
-    author: &'a ChangeAuthor,
-    now: Timestamp,
 ) -> BoxFuture<'a, Result<SavedMemory>> {
+    let SaveDeps { store, author, now, .. } = deps;
     Box::pin(async move {
         let replaced = request.replaces.take();
         let mut memory = request.into_memory(scope, now)?;
@@ -115,8 +62,9 @@ pub(crate) fn remember<'a>(
                 true => Some(store.journal().newest_seq(scope).await?),
                 false => None,
             };
-            let (changes, older) = plan_statement(store, &memory, replaced, now).await?;
-            let run = author.run.clone().or_else(|| new_run("remember", older.len(), now));
+            let StatementPlan { changes, rivals } = plan_statement(deps, &memory, replaced).await?;
+            let others = rivals.superseded.len();
+            let run = author.run.clone().or_else(|| new_run("remember", others, now));
             let author = ChangeAuthor { run: run.clone(), ..author.clone() };
             match commit(store, scope, "remember", changes, seen, &author, now).await {
                 // Another write came in between: what it stored may be a rival.
@@ -135,42 +83,48 @@ pub(crate) fn remember<'a>(
                     );
                 }
                 Err(error) => return Err(error),
-                Ok(mut saved) => return Ok(with_superseded(saved.remove(0), &older, run)),
+                Ok(mut saved) => return Ok(with_rivals(saved.remove(0), &rivals, run)),
             }
         }
         Err(Error::Conflict { what: format!("`{}`", memory.uri) })
     })
 }
 
-/// Returns the changes that store a statement, its own first, and the memories that it supersedes.
+/// Changes that store a statement, its own first, and the memories that it affects.
+struct StatementPlan {
+    changes: Vec<Change>,
+    rivals: Rivals,
+}
+
+/// Plans the changes that store a statement.
 async fn plan_statement(
-    store: &dyn Store,
+    SaveDeps { store, judge, now, .. }: SaveDeps<'_>,
     memory: &Memory,
     replaced: Option<MemoryId>,
-    now: Timestamp,
-) -> Result<(Vec<Change>, Vec<Memory>)> {
-    let (statement, change) = match find_same_memory(store, memory).await? {
-        Some(existing) => {
-            let renewed = renewed(existing, memory, now);
-            (renewed.clone(), Change::Update(Box::new(renewed)))
-        }
-        None => (memory.clone(), Change::Add(Box::new(memory.clone()))),
-    };
+) -> Result<StatementPlan> {
+    let known = find_same_memory(store, memory).await?;
+    let is_known = known.is_some();
+    let mut statement = known.map_or_else(|| memory.clone(), |it| renewed(it, memory, now));
     // A statement that is made again holds from now on.
     let at = memory.at.max(statement.at);
     let compared_at = if memory.at >= now { at + SAVE_SKEW } else { at };
     let said = Memory { at: compared_at, ..statement.clone() };
-    let mut older = rivals::find_rivals(store, &said, said.trust()).await?;
+    // Whoever names what is replaced leaves nothing to doubt.
+    let judge = judge.filter(|_| replaced.is_none());
+    let mut rivals = rivals::find_rivals(store, judge, &said, said.trust()).await?;
     if let Some(id) = replaced {
-        older.retain(|rival| rival.id != id);
-        older.push(replaced_memory(store, &statement, id).await?);
+        rivals.superseded.retain(|rival| rival.id != id);
+        rivals.superseded.push(replaced_memory(store, &statement, id).await?);
     }
-    let mut changes = vec![change];
-    for rival in &older {
+    note_doubted(&mut statement, rivals.doubted.as_ref());
+    let (id, statement) = (statement.id, Box::new(statement));
+    let mut changes =
+        vec![if is_known { Change::Update(statement) } else { Change::Add(statement) }];
+    for rival in &rivals.superseded {
         let rival = with_evidence(store, rival.clone()).await?;
-        changes.push(supersede_change(&rival, Some(statement.id), at.max(rival.at), now));
+        changes.push(supersede_change(&rival, Some(id), at.max(rival.at), now));
     }
-    Ok((changes, older))
+    Ok(StatementPlan { changes, rivals })
 }
 
 /// Returns `true` if the journal has lines that a plan did not see.
@@ -198,12 +152,22 @@ async fn with_evidence(store: &dyn Store, mut memory: Memory) -> Result<Memory> 
     Ok(memory)
 }
 
-fn with_superseded(saved: SavedMemory, older: &[Memory], run: Option<String>) -> SavedMemory {
-    if older.is_empty() {
-        return saved;
+/// Notes in a statement's metadata which older one it may replace, in place of an earlier note.
+pub(super) fn note_doubted(statement: &mut Memory, doubted: Option<&Memory>) {
+    statement.metadata.remove(MAY_REPLACE_KEY);
+    if let Some(older) = doubted {
+        statement.metadata.insert(MAY_REPLACE_KEY.to_owned(), older.id.to_string().into());
     }
-    let superseded = older.iter().map(|older| SupersededMemory::new(older, saved.id)).collect();
-    SavedMemory { superseded, undo: run.map(|run| UndoRun { run }), ..saved }
+}
+
+fn with_rivals(saved: SavedMemory, rivals: &Rivals, run: Option<String>) -> SavedMemory {
+    let doubted = rivals.doubted.as_ref();
+    let may_replace =
+        doubted.map(|older| DoubtedMemory { id: older.id, content: older.content.clone() });
+    let older = rivals.superseded.iter();
+    let superseded: Vec<_> = older.map(|older| SupersededMemory::new(older, saved.id)).collect();
+    let undo = run.filter(|_| !superseded.is_empty()).map(|run| UndoRun { run });
+    SavedMemory { superseded, may_replace, undo, ..saved }
 }
 
 /// Names a run if a write has more than its own change.
@@ -236,7 +200,7 @@ pub(crate) fn supersede_rivals<'a>(
                 continue;
             };
             let trust = memory.trust().max(trust);
-            let mut older = rivals::find_rivals(store, &memory, trust).await?;
+            let mut older = rivals::find_rivals(store, None, &memory, trust).await?.superseded;
             older.retain(|rival| rival.at < memory.at || !stored.contains(&rival.id));
             let mut changes = Vec::new();
             for rival in &older {
@@ -344,6 +308,7 @@ async fn commit(
             receipt: SaveReceipt { seq: applied.seq, at: now, known, verified: true },
             masked: Vec::new(),
             superseded: Vec::new(),
+            may_replace: None,
             undo: None,
         }
     };

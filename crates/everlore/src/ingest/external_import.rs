@@ -15,7 +15,7 @@ use self::{
     earlier_imports::EarlierImports,
     incoming_memory::{IncomingMemory, imported_digest, is_edited, updated_memory},
 };
-use super::commit::{SupersededMemory, supersede_rivals};
+use super::{commit::supersede_rivals, saved::SupersededMemory};
 use crate::{
     error::{Error, Result},
     files::importers::{ExternalDraft, ExternalFormat, SkippedImport},

@@ -13,10 +13,11 @@ use serde::Serialize;
 use self::pending_batch::PendingBatch;
 pub(crate) use self::replay::{ReplaySource, replay_journal};
 use super::{
-    commit::{SupersededMemory, supersede_rivals},
+    commit::supersede_rivals,
     edit::checked_weight,
     jsonl::{ExportLine, MAX_LINE_BYTES},
     request::{check_content, checked_fraction, checked_name, checked_tags},
+    saved::SupersededMemory,
 };
 use crate::{
     error::{Error, Result},

@@ -28,7 +28,8 @@ impl Turn {
         let names = [&mut self.session, &mut self.speaker].into_iter().flatten();
         let mut masked = mask_all(std::iter::once(&mut self.text).chain(names));
         if let Some(call) = &mut self.call {
-            masked.extend(mask_all(std::iter::once(&mut call.name).chain(&mut call.result)));
+            let texts = std::iter::once(&mut call.name).chain(&mut call.result).chain(&mut call.id);
+            masked.extend(mask_all(texts));
             masked.extend(mask_value("arguments", &mut call.arguments));
         }
         masked

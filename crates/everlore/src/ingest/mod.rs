@@ -11,8 +11,10 @@ mod neighbours;
 mod rivals;
 mod corrected;
 mod arbiter;
+mod draft_resolution;
 mod capture_plan;
 mod commit;
+mod saved;
 mod edit;
 mod overview;
 mod undo;
@@ -31,8 +33,7 @@ pub(crate) use capture_plan::{
     CaptureContext, CapturePlan, approved_memory, assign_free_uri, plan_capture,
 };
 pub use capture_plan::{DraftFate, DraftOutcome};
-pub use commit::{SaveReceipt, SavedMemory, SupersededMemory, UndoRun};
-pub(crate) use commit::{observe, remember, run_name, supersede_rivals};
+pub(crate) use commit::{SaveDeps, observe, remember, run_name, supersede_rivals};
 pub(crate) use corrected::find_corrected;
 pub use daily::DayArchiveOutcome;
 pub(crate) use daily::{archive_day, daily_log_date, redact_day};
@@ -41,6 +42,7 @@ pub(crate) use documents::{
     IngestedDocument, chunk_origin, document_paths, find_document, ingest_document,
     ingested_document, new_ingest_run, remove_document,
 };
+pub(crate) use draft_resolution::CaptureModels;
 pub use edit::MemoryEdit;
 pub(crate) use edit::{archive_all, change_memory, edit_memory, set_status, set_weight, supersede};
 pub(crate) use external_import::{ExternalImportOptions, import_drafts, new_import_run};
@@ -62,5 +64,6 @@ pub(crate) use records::record_memory;
 pub(crate) use request::record_refusal;
 pub use request::{RememberRequest, Turn};
 pub(crate) use rivals::{are_rivals, rival_keys};
+pub use saved::{DoubtedMemory, SaveReceipt, SavedMemory, SupersededMemory, UndoRun};
 pub use undo::{UndoTarget, UndoneStep};
 pub(crate) use undo::{redo, undo, undo_last};

@@ -1,4 +1,5 @@
-//! Neighbours of a statement: memories of the same slot, and memories that share its rarest terms.
+//! Neighbours of a statement: memories of the same slot, memories that share its rarest terms, and memories with a
+//! similar vector of the built-in table.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -6,12 +7,20 @@ use super::extract::Draft;
 use crate::{
     error::Result,
     store::{DocAddress, Segment, Store, slot_term},
+    sync::boxed,
     text::terms::{TermHash, terms},
-    types::{Kind, Memory, Scope, Slot, Status},
+    types::{EmbeddingModelId, Kind, Memory, Scope, Slot, Status, Vector},
 };
 
 /// Most neighbours of a statement: further ones share only a common word.
 const MAX_NEIGHBOURS: usize = 24;
+
+/// Most neighbours that only have a similar vector: a change in other words ("gave up coffee", "two espressos a day") is
+/// among them as often as not.
+const MAX_SIMILAR: usize = 8;
+
+/// Largest scope, in documents, whose vectors are compared: that takes a fraction of a millisecond.
+const MAX_COMPARED_DOCS: usize = 10_000;
 
 /// Score of a shared slot, above any number of shared terms.
 const SAME_SLOT_SCORE: f64 = 1_000.0;
@@ -28,7 +37,26 @@ pub(super) async fn neighbours_of_drafts(
     find_neighbours(store, scope, drafts.iter().map(NeighbourQuery::of_draft).collect()).await
 }
 
+/// Vector of a statement by the model whose vectors the index has.
+#[derive(Clone)]
+pub(super) struct StatementVector {
+    pub(super) model: EmbeddingModelId,
+    pub(super) vector: Vector,
+}
+
+/// Returns the active memories near a text, nearest first, then those with a vector like the given one.
+pub(super) async fn neighbours_like(
+    store: &dyn Store,
+    scope: &Scope,
+    text: &str,
+    vector: Option<StatementVector>,
+) -> Result<Vec<Memory>> {
+    let query = NeighbourQuery { vector, ..NeighbourQuery::new(Vec::new(), text) };
+    Ok(find_neighbours(store, scope, vec![query]).await?.concat())
+}
+
 /// Returns the active memories near a text, nearest first.
+#[boxed]
 pub(crate) async fn neighbours_of_text(
     store: &dyn Store,
     scope: &Scope,
@@ -54,6 +82,8 @@ struct NeighbourQuery {
     turns: bool,
     /// The first terms are slots.
     slot_count: usize,
+    /// Vector that further neighbours resemble.
+    vector: Option<StatementVector>,
 }
 
 impl NeighbourQuery {
@@ -62,7 +92,14 @@ impl NeighbourQuery {
         let words = terms(text).into_iter().filter(|word| seen.insert(word.clone()));
         let (slot_count, words) = (slots.len(), words.take(MAX_TERMS));
         let terms = slots.into_iter().chain(words.map(|word| TermHash::of(&word))).collect();
-        Self { terms, turns: false, slot_count }
+        Self { terms, turns: false, slot_count, vector: None }
+    }
+
+    /// Returns `true` for an active document of the kind that is looked for.
+    fn seeks(&self, segment: &Segment, doc: usize) -> bool {
+        let kind = segment.docs.kind(doc);
+        let is_sought = if self.turns { kind == Kind::Turn } else { kind.is_statement() };
+        is_sought && segment.docs.status(doc) == Status::Active && !segment.docs.is_deleted(doc)
     }
 
     fn of_draft(draft: &Draft) -> Self {
@@ -84,9 +121,14 @@ async fn find_neighbours(
 ) -> Result<Vec<Vec<Memory>>> {
     let all: BTreeSet<TermHash> = queries.iter().flat_map(|query| query.terms.clone()).collect();
     let terms: Vec<TermHash> = all.into_iter().collect();
-    let segments = store.index().postings(scope, &terms, None).await?;
-    let nearest: Vec<_> =
-        queries.iter().map(|query| nearest_addresses(&segments, &terms, query)).collect();
+    let model = queries.iter().find_map(|query| Some(&query.vector.as_ref()?.model));
+    let segments = store.index().postings(scope, &terms, model).await?;
+    let near = |query: &NeighbourQuery| {
+        let by_terms = nearest_addresses(&segments, &terms, query);
+        let similar = similar_addresses(&segments, query, &by_terms);
+        [by_terms, similar].concat()
+    };
+    let nearest: Vec<_> = queries.iter().map(near).collect();
     let addresses: BTreeSet<DocAddress> = nearest.iter().flatten().copied().collect();
     let addresses: Vec<_> = addresses.into_iter().collect();
     let found: BTreeMap<DocAddress, Memory> =
@@ -116,9 +158,7 @@ fn nearest_addresses(
         };
         for (segment, posting) in found().flat_map(|(it, list)| list.iter().map(move |p| (it, p))) {
             let doc = posting.doc as usize;
-            let kind = segment.docs.kind(doc);
-            let is_sought = if query.turns { kind == Kind::Turn } else { kind.is_statement() };
-            if is_sought && segment.docs.status(doc) == Status::Active {
+            if query.seeks(segment, doc) {
                 *scores.entry(segment.docs.address(doc)).or_default() += idf;
             }
         }
@@ -127,4 +167,27 @@ fn nearest_addresses(
     // Newest first among equals.
     best.sort_by(|one, other| other.1.total_cmp(&one.1).then(other.0.cmp(&one.0)));
     best.into_iter().take(MAX_NEIGHBOURS).map(|(address, _)| address).collect()
+}
+
+/// Returns the addresses of the documents that resemble the vector of a query most, without those in `known`.
+fn similar_addresses(
+    segments: &[Segment],
+    query: &NeighbourQuery,
+    known: &[DocAddress],
+) -> Vec<DocAddress> {
+    let Some(StatementVector { vector, .. }) = &query.vector else { return Vec::new() };
+    if segments.iter().map(|segment| segment.docs.len()).sum::<usize>() > MAX_COMPARED_DOCS {
+        return Vec::new();
+    }
+    let mut similar: Vec<(f32, DocAddress)> = Vec::new();
+    for segment in segments {
+        let Some(vectors) = &segment.vectors else { continue };
+        for doc in (0..segment.docs.len()).filter(|doc| query.seeks(segment, *doc)) {
+            let similarity = vectors.similarity(doc, vector);
+            similar.extend(similarity.map(|it| (it, segment.docs.address(doc))));
+        }
+    }
+    similar.retain(|(_, address)| !known.contains(address));
+    similar.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));
+    similar.into_iter().take(MAX_SIMILAR).map(|(_, address)| address).collect()
 }

@@ -1,8 +1,9 @@
-//! Rivals of a new statement: stored statements that cannot hold beside it. No model is involved, and precision counts
-//! more than finding all: a memory that is superseded by mistake is missed, one that stands beside its rival is not.
+//! Rivals of a new statement: stored statements that cannot hold beside it. Precision counts more than finding all: a
+//! memory that is superseded by mistake is missed, one that stands beside its rival is not.
 //!
-//! Two statements are rivals if one denies what the other says ("I'm vegetarian", "I'm no longer vegetarian"), or if
-//! both give another value to something that has one ("I live in Paris", "I live in Rome").
+//! By rules, two statements are rivals if one denies what the other says ("I'm vegetarian", "I'm no longer vegetarian"),
+//! or if both give another value to something that has one ("I live in Paris", "I live in Rome"). Where there is a
+//! classifier, it tells which of the nearest others may no longer hold ("my laptop runs arch", "it's on fedora now").
 
 mod attributes;
 mod change_patterns;
@@ -11,21 +12,29 @@ mod chinese_changes;
 mod chinese_value;
 mod numbers;
 mod places;
+mod replaced;
 mod roles;
 mod single_value;
 mod words;
 
+use std::sync::Arc;
+
 use super::{
-    TextSketch, agent_notes::agent_note, documents::chunk_origin, extract::Draft, neighbours,
+    TextSketch,
+    agent_notes::agent_note,
+    documents::chunk_origin,
+    extract::{Draft, SentenceJudge},
+    neighbours::{self, StatementVector},
     reconcile,
 };
 use crate::{
     error::Result,
     store::Store,
     text::{attribution::is_same_name, sentences::sentences},
-    types::{Attribute, Kind, Memory, MemoryId, Slot, Status, Trust},
+    types::{Attribute, Kind, Memory, MemoryId, Slot, Status, Trust, Vector},
 };
 use changes::{changes, may_change, related_to_change};
+use replaced::doubted_statement;
 use single_value::SingleValue;
 use words::{
     clause_ends_habit, denial_key, denies, habit_key, habit_words, is_denial, normalized_words,
@@ -38,30 +47,60 @@ const MAX_BYTES: usize = 240;
 /// Metadata key of the nodes of a knowledge graph: its observations all stand until a client deletes them.
 const GRAPH_KEY: &str = "graph";
 
-/// Returns the active memories of the same scope that a new memory of this trust supersedes.
+/// Stored statements that a new one affects.
+#[derive(Default)]
+pub(super) struct Rivals {
+    /// Statements that no longer hold.
+    pub(super) superseded: Vec<Memory>,
+    /// Statement that may no longer hold.
+    pub(super) doubted: Option<Memory>,
+}
+
+/// Returns the active memories of the same scope that a new memory of this trust makes untrue.
 pub(super) async fn find_rivals(
     store: &dyn Store,
+    judge: Option<&Arc<dyn SentenceJudge>>,
     new: &Memory,
     trust: Trust,
-) -> Result<Vec<Memory>> {
+) -> Result<Rivals> {
     if !is_comparable(new) {
-        return Ok(Vec::new());
+        return Ok(Rivals::default());
     }
     let related = single_value::related_words(&new.content);
     let habits = habit_words(&new.content);
     let text = format!("{} {related} {habits} {}", new.content, related_to_change(&new.content));
-    let near = neighbours::neighbours_of_text(store, &new.scope, &text).await?;
-    let Some(statement) = NewStatement::parse(&new.content) else { return Ok(Vec::new()) };
-    let is_rival = |old: &Memory| {
+    let vector = judge.map(|judge| statement_vector(&**judge, &new.content));
+    let near = neighbours::neighbours_like(store, &new.scope, &text, vector).await?;
+    let may_be_rival = |old: &Memory| {
         old.id != new.id
             && old.status == Status::Active
             && old.at <= new.at
             && is_same_speaker(old, new)
             && is_comparable(old)
             && may_replace(trust, old)
-            && statement.contradicts(&old.content)
     };
-    Ok(near.into_iter().filter(is_rival).collect())
+    let near = near.into_iter().filter(may_be_rival).collect();
+    judge_rivals(judge, &new.content, near).await
+}
+
+/// Tells by rules which neighbours a statement contradicts, and by the classifier which of the others it may replace.
+async fn judge_rivals(
+    judge: Option<&Arc<dyn SentenceJudge>>,
+    new: &str,
+    near: Vec<Memory>,
+) -> Result<Rivals> {
+    let statement = NewStatement::parse(new);
+    let contradicts =
+        |old: &Memory| statement.as_ref().is_some_and(|new| new.contradicts(&old.content));
+    let (superseded, others): (Vec<_>, Vec<_>) = near.into_iter().partition(contradicts);
+    let judge = judge.filter(|_| superseded.is_empty());
+    let doubted = doubted_statement(judge, new, others).await?;
+    Ok(Rivals { superseded, doubted })
+}
+
+fn statement_vector(judge: &dyn SentenceJudge, text: &str) -> StatementVector {
+    let vector = Vector::quantize(&judge.quick_vector(text));
+    StatementVector { model: judge.quick_model(), vector }
 }
 
 /// Returns `true` if a memory gives a value or denies something: of two such statements saved at the same time one must
@@ -72,14 +111,24 @@ pub(super) fn may_have_rivals(memory: &Memory) -> bool {
             .is_some_and(|it| !it.values.is_empty() || is_denial(&it.words) || may_change(&it.text))
 }
 
-/// Returns `true` if a draft supersedes a memory that has no slot to compare.
-pub(super) fn is_contradicted(draft: &Draft, memory: &Memory) -> bool {
-    let has_slots = draft.slot.is_some() && Slot::from_metadata(&memory.metadata).is_some();
-    !has_slots
-        && reconcile::is_same_speaker(draft, memory)
-        && is_comparable(memory)
-        && may_replace(draft.trust, memory)
-        && contradict(&draft.content, &memory.content)
+/// Returns the active neighbours of a draft that it makes untrue and that have no slot to compare.
+pub(super) async fn rivals_of_draft(
+    draft: &Draft,
+    neighbours: &[Memory],
+    judge: Option<&Arc<dyn SentenceJudge>>,
+) -> Result<Rivals> {
+    let has_slots =
+        |old: &Memory| draft.slot.is_some() && Slot::from_metadata(&old.metadata).is_some();
+    let may_be_rival = |old: &&Memory| {
+        old.status == Status::Active
+            && old.at <= draft.at
+            && !has_slots(old)
+            && reconcile::is_same_speaker(draft, old)
+            && is_comparable(old)
+            && may_replace(draft.trust, old)
+    };
+    let near = neighbours.iter().filter(may_be_rival).cloned().collect();
+    judge_rivals(judge, &draft.content, near).await
 }
 
 /// Returns `true` if `new` and `old` cannot both hold.

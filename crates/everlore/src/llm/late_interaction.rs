@@ -191,6 +191,17 @@ mod tests {
     }
 
     #[test]
+    fn what_a_query_seeks_is_compared_beside_the_query_itself() {
+        let axis = |at: usize| (0..8).map(|i| f32::from(u8::from(i == at))).collect::<Vec<f32>>();
+        let text = PackedTokenVectors::new(&axis(2), &[]);
+        let query = QueryVectors::new(&axis(1), &[], &[]);
+        assert_eq!(query.compare(&text.0).sought, None);
+        let seeking = query.with_sought(Some(&axis(2)));
+        let MaxSimScores { pooled, sought, .. } = seeking.compare(&text.0);
+        assert!(seeking.has_sought() && pooled < 0.1 && sought > Some(0.9), "{pooled} {sought:?}");
+    }
+
+    #[test]
     fn nothing_matches_nothing() {
         let vector = vec![1.0; 8];
         let query = QueryVectors::new(&vector, std::slice::from_ref(&vector), &[1.0]);

@@ -52,8 +52,8 @@ pub trait MessageModel: Send + Sync {
 pub struct MessageReading {
     /// Log odds that the message calls for memory.
     pub need_log_odds: f32,
-    /// Vector of length 1 that is near those of the memories that the message calls for, though it may be far from
-    /// them itself ("find us a restaurant" and an allergy).
+    /// Query vector of length 1 that is near the vectors of the memories that the message calls for, though the message's
+    /// own may be far from them ("write a unit test for this" and "table tests only").
     pub sought: Vec<f32>,
 }
 

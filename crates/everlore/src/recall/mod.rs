@@ -32,7 +32,7 @@ pub use query::{
 pub(crate) use query::{FactQuestion, classify_identity};
 use query::{RankingStrategy, analyze_by_time_words, analyze_with_domains};
 pub use rank::{HitSignals, ScoreFactors, TermSignal, VisibleContext};
-use rank::{fuse, gather, load, score, source_turns};
+use rank::{QueryModels, fuse, gather, load, score, source_turns};
 
 use crate::{
     config::RecallConfig,
@@ -50,11 +50,13 @@ const MAX_QUERY_BYTES: usize = 64 * 1024;
 /// A query for a period in which nothing was said is read a second time, by the words that name the period: a memory
 /// may mention that very time.
 pub(crate) async fn recall(deps: RecallDeps<'_>, request: &RecallRequest) -> Result<Recall> {
+    let mut models = QueryModels::start(deps, request).await;
     let mut intent = analyze_with_domains(&request.query, deps.domains, deps.config, deps.now);
     loop {
         let gathered = gather(deps, request, &intent).await?;
         let fusion = fuse(deps, request, &gathered, &intent);
-        let mut ranked = score(load(deps, request, fusion).await?, deps.now.timestamp());
+        let loaded = load(deps, request, fusion, &mut models).await?;
+        let mut ranked = score(loaded, deps.now.timestamp());
         source_turns::mark_superseded(deps, request, &mut ranked).await?;
         if !ranked.hits.is_empty() || !intent.asks_period {
             let about_user = profile_addresses(&ranked.fusion);
@@ -120,6 +122,9 @@ pub struct RecallRequest {
     /// Set if the conversation is known to have had an earlier message, for the setting
     /// `memory.inject.first_round_empty`; otherwise the stored turns of the session tell.
     pub is_later_round: bool,
+    /// Set if the query is the error of a failed tool: a prompt is then given cures of the same failure or of a near one,
+    /// and nothing else.
+    pub only_cures: bool,
 }
 
 impl RecallRequest {
@@ -139,6 +144,7 @@ impl RecallRequest {
             for_prompt: false,
             keeps_told_turns: false,
             is_later_round: false,
+            only_cures: false,
         }
     }
 
@@ -197,7 +203,7 @@ pub struct Hit {
     /// Probability that the memory bears on the message; `None` if the encoder did not compare it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
-    /// Newer memory that states the same thing differently.
+    /// Newer memory that states the same thing differently, or that may do so: then `held_until` is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<MemoryId>,
     /// Time until which it held, if a newer memory replaced it.

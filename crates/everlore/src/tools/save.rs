@@ -11,7 +11,9 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    ingest::{MemoryEdit, RememberRequest, SavedMemory, SupersededMemory, agent_note},
+    ingest::{
+        DoubtedMemory, MemoryEdit, RememberRequest, SavedMemory, SupersededMemory, agent_note,
+    },
     text::sanitize::sanitize_line,
     types::{Kind, Memory, MemoryId, NewCheck},
 };
@@ -233,13 +235,28 @@ pub(super) fn change_output_schema() -> Value {
                     }
                 }
             },
+            "may_replace": {
+                "type": "object",
+                "description": "Older memory that it may take the place of: both stand until one is deleted",
+                "properties": {
+                    "id": { "type": "string", "description": "The older memory" },
+                    "content": { "type": "string", "description": "Its text" }
+                }
+            },
             "undo": { "type": "string", "description": "The command by which the user undoes all of it" }
         }
     })
 }
 
-/// Adds what a save superseded, and how the user undoes it.
+/// Adds what a save superseded, and how the user undoes it, or what it may replace.
 pub(in crate::tools) fn with_superseded(mut result: ToolResult, saved: &SavedMemory) -> ToolResult {
+    if let Some(DoubtedMemory { id, content }) = &saved.may_replace {
+        result.text += &format!(
+            "\nIt may replace: {} (id {id}). If that no longer holds, delete it.",
+            sanitize_line(content)
+        );
+        result.structured["may_replace"] = json!({ "id": id, "content": content });
+    }
     let Some(undo) = &saved.undo else { return result };
     let undo = format!("everlore memory undo --run {}", undo.run);
     for SupersededMemory { id, content, .. } in &saved.superseded {

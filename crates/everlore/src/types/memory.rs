@@ -28,6 +28,9 @@ pub(crate) const SCHEDULE_KEY: &str = "schedule";
 /// Metadata key of the end of a superseded memory's validity.
 pub(crate) const VALID_UNTIL_KEY: &str = "valid_until";
 
+/// Metadata key of the memory that another may have replaced: that is not sure, so both stand.
+pub(crate) const MAY_REPLACE_KEY: &str = "may_replace";
+
 /// Permanent id of a memory; ids sort by the time they were created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -68,6 +71,11 @@ impl MemoryId {
     /// Creates an id from its 16 bytes.
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(Uuid::from_bytes(bytes))
+    }
+
+    /// Returns the id right before this one in sort order; `None` for the first.
+    pub(crate) fn predecessor(&self) -> Option<Self> {
+        self.0.as_u128().checked_sub(1).map(|bits| Self(Uuid::from_u128(bits)))
     }
 }
 
@@ -256,6 +264,11 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Returns the older memory that it may have replaced, though that is not sure.
+    pub fn may_replace(&self) -> Option<MemoryId> {
+        self.metadata.get(MAY_REPLACE_KEY)?.as_str()?.parse().ok()
+    }
+
     /// Returns the end of its validity, if one is known: as its check says, or as supersession noted it.
     pub(crate) fn valid_until(&self) -> Option<Timestamp> {
         let noted = self.metadata.get(VALID_UNTIL_KEY).and_then(serde_json::Value::as_str);

@@ -39,7 +39,7 @@ pub use memory::{
     Fingerprint, MAX_CONTENT_BYTES, MAX_NAME_CHARS, Memory, MemoryId, MemorySource, OVERVIEW_KEY,
     Origin, QUOTED_KEY, Role, Status,
 };
-pub(crate) use memory::{SCHEDULE_KEY, VALID_UNTIL_KEY};
+pub(crate) use memory::{MAY_REPLACE_KEY, SCHEDULE_KEY, VALID_UNTIL_KEY};
 pub use new_check::NewCheck;
 pub use recorded_step::{
     ANSWER_KEY, AnswerEnd, CALL_KEY, RecordedAnswer, RecordedCall, StepTokens,

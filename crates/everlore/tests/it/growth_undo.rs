@@ -42,6 +42,9 @@ enum Event {
     Schedule(usize),
     RemoveSchedule,
     SetField(usize),
+    /// Rejects or corrects a value of the profile.
+    RejectValue,
+    CorrectValue,
     Reflect,
     Approve,
     Reject,
@@ -80,6 +83,8 @@ fn event() -> impl Strategy<Value = Event> {
         1 => (0..TIMES.len()).prop_map(Event::Schedule),
         1 => Just(Event::RemoveSchedule),
         1 => (0..2_usize).prop_map(Event::SetField),
+        1 => Just(Event::RejectValue),
+        1 => Just(Event::CorrectValue),
         3 => Just(Event::Reflect),
         3 => Just(Event::Approve),
         1 => Just(Event::Reject),
@@ -237,6 +242,13 @@ impl Life {
             Event::SetField(number) => {
                 let value = ["nurse", "医生"][*number];
                 self.engine.set_profile_field(&owner, "role", value).await.unwrap();
+            }
+            Event::RejectValue => {
+                self.engine.reject_profile_value(&owner, "role", "医生").await.unwrap();
+            }
+            Event::CorrectValue => {
+                let (old, new) = ("nurse", "paramedic");
+                self.engine.correct_profile_value(&owner, "role", old, new).await.unwrap();
             }
             Event::Reflect => drop(self.reflect().await),
             Event::Approve | Event::Reject | Event::RollBack => self.decide(event).await,

@@ -20,6 +20,8 @@ mod health;
 mod databases;
 mod why_not;
 mod told;
+mod failed_tools;
+mod profile_decisions;
 mod checks;
 mod pack;
 mod documents;

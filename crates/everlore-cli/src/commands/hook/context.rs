@@ -95,7 +95,7 @@ async fn due_reminders(call: &HookCall<'_>) -> String {
 /// Returns the memories that are relevant for a user message.
 pub(super) async fn for_prompt(call: &HookCall<'_>, message: &str) -> Result<Option<String>> {
     if is_long_enough(message) && !is_empty_round(call) {
-        recall_block(call, &elide_middle(message, MAX_QUERY_CHARS)).await
+        recall_block(call, &RecallCause::Message(elide_middle(message, MAX_QUERY_CHARS))).await
     } else {
         Ok(None)
     }
@@ -108,27 +108,41 @@ fn is_empty_round(call: &HookCall<'_>) -> bool {
     call.cx.agent_config().memory.inject.first_round_empty && prompts() <= 1
 }
 
-/// Returns the memories about the error of a tool.
+/// Returns the cures of the error of a tool, and those of near failures.
 pub(super) async fn for_tool_error(call: &HookCall<'_>, error: &str) -> Result<Option<String>> {
-    recall_block(call, error).await
+    recall_block(call, &RecallCause::ToolError(error.to_owned())).await
 }
 
-/// Recalls a block for a query and spools the injection record; `None` if nothing new is relevant.
-async fn recall_block(call: &HookCall<'_>, query: &str) -> Result<Option<String>> {
+/// Text that a hook recalls for.
+enum RecallCause {
+    Message(String),
+    ToolError(String),
+}
+
+impl RecallCause {
+    fn text(&self) -> &str {
+        match self {
+            Self::Message(text) | Self::ToolError(text) => text,
+        }
+    }
+}
+
+/// Recalls a block and spools the injection record; `None` if nothing new is relevant.
+async fn recall_block(call: &HookCall<'_>, cause: &RecallCause) -> Result<Option<String>> {
     let configured = call.cx.agent_config().memory.inject.token_budget;
     let mut budget = configured.min(call.event.host.max_context_tokens());
-    let (mut block, mut record) = build_block(call, query, budget).await?;
+    let (mut block, mut record) = build_block(call, cause, budget).await?;
     if block.chars().count() > MAX_CONTEXT_CHARS {
         // Tokens are estimated high, so the ratio of the whole also holds for a part.
         budget = budget * (MAX_CONTEXT_CHARS * 9 / 10) / block.chars().count();
-        (block, record) = build_block(call, query, budget).await?;
+        (block, record) = build_block(call, cause, budget).await?;
     }
     let fits = block.chars().count() <= MAX_CONTEXT_CHARS;
     // If all memories are held out, the block is empty and the record is still needed.
     let is_held_out = block.is_empty();
     let context = unless_repeated(call, if fits { block } else { String::new() });
     if let Some(record) = record.filter(|_| context.is_some() || is_held_out) {
-        spool_injection(call, query, &record);
+        spool_injection(call, cause.text(), &record);
     }
     Ok(context)
 }
@@ -144,10 +158,11 @@ fn spool_injection(call: &HookCall<'_>, query: &str, record: &InjectionRecord) {
 /// Builds the block, on the running server of the home or from its files. The server records the injection itself.
 async fn build_block(
     call: &HookCall<'_>,
-    query: &str,
+    cause: &RecallCause,
     budget: usize,
 ) -> Result<(String, Option<InjectionRecord>)> {
     let cx = call.cx;
+    let (query, is_failure) = (cause.text(), matches!(cause, RecallCause::ToolError(_)));
     if cx.store.is_missing() {
         return Ok((String::new(), None));
     }
@@ -155,7 +170,8 @@ async fn build_block(
     let since = call
         .update_conversation(|state| Ok(state.visible_since()))
         .unwrap_or(Timestamp::UNIX_EPOCH);
-    let fetch = FetchContextRequest { budget, session: &call.session, visible_since: since };
+    let fetch =
+        FetchContextRequest { budget, session: &call.session, visible_since: since, is_failure };
     // A server cannot know of earlier messages that are still in the spool.
     let counts_rounds = cx.agent_config().memory.inject.first_round_empty;
     if !counts_rounds && let Some(block) = server_client::fetch_context(cx, query, &fetch) {
@@ -165,7 +181,8 @@ async fn build_block(
     let engine = cx.engine().await?.clone().without_commands();
     let visible = Some(VisibleContext::Session { session: call.session.clone(), since });
     let request = engine.context_request(&cx.scope, query);
-    let request = RecallRequest { visible, is_later_round: true, ..request };
+    let request =
+        RecallRequest { visible, is_later_round: true, only_cures: is_failure, ..request };
     let (block, injection) = engine.inject_deferred(&request, budget, &call.session).await?;
     let record = InjectionRecord { scope: cx.scope.clone(), injection };
     Ok((block.text, Some(record).filter(|record| !record.injection.memories.is_empty())))

@@ -85,7 +85,7 @@ const HOOKS_VARIABLE: &str = "EVERLORE_HOOKS";
 ///
 /// Hosts: claude-code, codex, gemini, cursor, qwen-code, opencode. EVENT is the host's name for it, such as
 /// UserPromptSubmit. The start of a conversation gets the layers, each message the relevant memories, a failed tool the
-/// memories about its error; messages and answers are stored. Nothing is printed if nothing is relevant. It always exits
+/// cures of its error; messages and answers are stored. Nothing is printed if nothing is relevant. It always exits
 /// with 0, within two seconds; EVERLORE_HOOKS=off switches it off. `everlore connect` makes agents call it
 /// (docs/connect.md). The event `drain` stores what is in the spool; hooks start that process by themselves.
 #[derive(Debug, Args)]

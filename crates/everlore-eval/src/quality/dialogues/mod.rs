@@ -190,4 +190,16 @@ impl SentenceJudge for StricterJudge {
     fn text_vector(&self, text: &str) -> everlore::Result<Vec<f32>> {
         self.encoder.message_vector(text)
     }
+
+    fn quick_vector(&self, text: &str) -> Vec<f32> {
+        SentenceJudge::quick_vector(&self.encoder, text)
+    }
+
+    fn quick_model(&self) -> everlore::types::EmbeddingModelId {
+        SentenceJudge::quick_model(&self.encoder)
+    }
+
+    fn replaces_log_odds(&self, old: &str, new: &str) -> everlore::Result<f32> {
+        self.encoder.replaces_log_odds(old, new)
+    }
 }

@@ -16,6 +16,7 @@ use crate::{
     engine::Engine,
     error::Result,
     store::{ListOrder, ListQuery, MemoryFilter},
+    sync::boxed,
     types::Scope,
 };
 
@@ -92,6 +93,7 @@ async fn recalls_agree(from: &Engine, to: &Engine, scope: &Scope) -> Result<bool
     Ok(true)
 }
 
+#[boxed]
 async fn recalled(engine: &Engine, scope: &Scope, text: &str) -> Result<Vec<String>> {
     let request = engine.recall_request(scope, text);
     let hits = engine.recall(&request).await?.hits;

@@ -29,6 +29,7 @@ use crate::{
     config::StoreUrl,
     error::{Error, Result},
     store::{AgentDatabase, AgentMove, AgentStores, MovePhase, ScopeCounts, SealChange, Store},
+    sync::boxed,
     types::Scope,
 };
 
@@ -132,6 +133,7 @@ impl Engine {
     /// it is until [`Engine::confirm_agent_move`] or [`Engine::move_agent_back`]. A report with problems means that
     /// nothing was switched. Fails if another move of the agent is under way or not confirmed, if the target has memories
     /// of the agent already, or if a database fails.
+    #[boxed]
     pub async fn move_agent(
         &self,
         agent: &str,

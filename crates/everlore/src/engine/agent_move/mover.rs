@@ -16,6 +16,7 @@ use crate::{
         AgentDatabase, AgentMove, AgentStores, MovePhase, SealChange, SealHeartbeat, SealLease,
         Store,
     },
+    sync::boxed,
     types::Scope,
 };
 
@@ -179,6 +180,7 @@ impl AgentMover<'_> {
         CopyPositions::remove(self.target_store(), self.agent).await
     }
 
+    #[boxed]
     async fn copy_queues(&self) -> Result<()> {
         for scope in self.scopes(&self.source).await? {
             self.source.copy_queue(&self.target, &scope).await?;

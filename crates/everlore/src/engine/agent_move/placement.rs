@@ -5,6 +5,7 @@ use crate::{
     config::{AgentStoreUrl, StoreUrl},
     error::Result,
     store::{AgentDatabase, AgentStores, SealChange},
+    sync::boxed,
 };
 
 /// Agent whose memories are elsewhere than the settings say.
@@ -22,6 +23,7 @@ impl Engine {
     /// Puts agents that have no memories in the home's database into the databases that the settings name, and returns those
     /// that have memories elsewhere: they take a move. The databases
     /// themselves are not asked: one that is away fails the calls of its agents alone.
+    #[boxed]
     pub async fn place_agents(&self, named: &[AgentStoreUrl]) -> Result<Vec<MisplacedAgent>> {
         let mut misplaced = Vec::new();
         for AgentStoreUrl { agent, url } in named {

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     engine::Engine,
     error::{Error, Result},
-    ingest::{self, Arbiter, CaptureContext, CapturePlan, GateContext, TextSketch},
+    ingest::{self, CaptureContext, CapturePlan, GateContext, TextSketch},
     store::{SessionLease, UnreadTurns},
     sync::run_blocking,
     types::{
@@ -36,9 +36,9 @@ impl Engine {
             let now = self.now().timestamp();
             let run = run_id(now);
             let context = self.capture_context(scope, session, &run, now).await?;
-            let decider = arbiter.map(|arbiter| arbiter as &dyn Arbiter);
+            let models = self.capture_models(arbiter);
             let plan =
-                ingest::plan_capture(&*self.store, &extracted.drafts, &context, decider).await?;
+                ingest::plan_capture(&*self.store, &extracted.drafts, &context, models).await?;
             let mut write = self.extraction_write(lease, unread, extracted, &plan, &run, now);
             let changed: Vec<_> = plan.changes.iter().map(Change::id).collect();
             let mut reports = extracted.reports.clone();

@@ -12,13 +12,14 @@ use crate::{
     engine::{Engine, growth::AttemptReport},
     error::{Error, Result},
     ingest::{
-        Arbiter, Draft, ExtractionInput, Resolution, SessionTurns, TurnText, arbiter_request,
-        attribute_to_speakers, extract_prompt, extract_statements, extraction_request,
-        find_corrected, neighbours_of_text, parse_decision, parse_extraction, reconcile_prompt,
+        Arbiter, CaptureModels, Draft, ExtractionInput, Resolution, SessionTurns, TurnText,
+        arbiter_request, attribute_to_speakers, extract_prompt, extract_statements,
+        extraction_request, find_corrected, neighbours_of_text, parse_decision, parse_extraction,
+        reconcile_prompt,
     },
     llm::{ChatModel, ChatRequest, ChatResponse, complete},
     store::UnreadTurns,
-    sync::run_blocking,
+    sync::{boxed, run_blocking},
     text::{language::Language, secrets::mask_all},
     types::{Kind, Memory, Scope},
 };
@@ -78,6 +79,7 @@ impl Engine {
 
     /// Extracts drafts from unread turns, experiences included. `invalid` counts the model's consecutive unusable
     /// answers.
+    #[boxed]
     pub(crate) async fn extract_drafts(
         &self,
         scope: &Scope,
@@ -142,6 +144,7 @@ impl Engine {
     }
 
     /// Extracts statements as they were said, and finds what corrections mean.
+    #[boxed]
     async fn extract_drafts_by_rules(
         &self,
         scope: &Scope,
@@ -202,6 +205,7 @@ impl Engine {
     /// Calls a model on the engine's own account, and records the spending. All background calls go through here. The
     /// model itself ends a silence longer than the configured timeout; a whole answer may take [`MAX_SILENCES`] times
     /// as long. Fails if the model fails or times out.
+    #[boxed]
     pub(crate) async fn call_model(
         &self,
         model: &dyn ChatModel,
@@ -221,6 +225,15 @@ impl Engine {
         })?;
         self.record_spending(scope, job, response.tokens, begun.elapsed()).await?;
         Ok(response)
+    }
+
+    /// Returns the models that decide where the rules of reconciliation are unsure.
+    pub(crate) fn capture_models<'a>(
+        &'a self,
+        arbiter: Option<&'a ModelArbiter<'a>>,
+    ) -> CaptureModels<'a> {
+        let arbiter = arbiter.map(|arbiter| arbiter as &dyn Arbiter);
+        CaptureModels { arbiter, judge: self.sentence_judge.as_ref() }
     }
 
     /// Returns an arbiter if the model that would arbitrate also extracted these drafts.

@@ -28,9 +28,10 @@ use self::extract::{ExtractedDrafts, MAX_DECISIONS, MAX_SILENCES};
 use super::Engine;
 use crate::{
     error::{Error, Result},
-    ingest::{self, Arbiter, CapturePlan, DraftOutcome},
+    ingest::{self, CapturePlan, DraftOutcome},
     llm::ChatModel,
     store::{CaptureFailure, ClaimRequest, DuePolicy, PendingSession, SessionLease, UnreadTurns},
+    sync::boxed,
     types::{MemoryId, QuarantinedDraft, Scope, Timestamp},
 };
 
@@ -114,6 +115,7 @@ impl Engine {
     /// Captures all unread turns of a scope, or of one of its sessions: extracts drafts, judges and reconciles them, and
     /// commits the changes. Returns a report for each extraction. Failed sessions stay in the queue, and their report
     /// names the reason. Fails if memory is disabled for the agent or the store fails.
+    #[boxed]
     pub async fn extract(
         &self,
         scope: &Scope,
@@ -231,6 +233,7 @@ impl Engine {
     }
 
     /// Extracts from a leased session; after a failure, releases it to the queue for a retry.
+    #[boxed]
     pub(crate) async fn extract_claimed(&self, lease: &SessionLease) -> Result<ExtractionReport> {
         let failed = match self.extract_and_commit(lease).await {
             Ok(extraction) => return Ok(extraction),
@@ -251,6 +254,7 @@ impl Engine {
         })
     }
 
+    #[boxed]
     async fn extract_and_commit(
         &self,
         lease: &SessionLease,
@@ -280,8 +284,8 @@ impl Engine {
         let now = self.now().timestamp();
         let context = self.capture_context(scope, session, "preview", now).await?;
         let arbiter = self.model_arbiter(scope, &extracted);
-        let decider = arbiter.as_ref().map(|arbiter| arbiter as &dyn Arbiter);
-        let plan = ingest::plan_capture(&*self.store, &extracted.drafts, &context, decider).await?;
+        let models = self.capture_models(arbiter.as_ref());
+        let plan = ingest::plan_capture(&*self.store, &extracted.drafts, &context, models).await?;
         Ok(extraction_report(session, &unread, extracted, plan))
     }
 }

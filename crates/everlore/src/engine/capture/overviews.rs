@@ -13,6 +13,7 @@ use crate::{
     ingest::{overview_prompt, overview_request, parse_overviews},
     llm::ChatModel,
     store::JournalQuery,
+    sync::boxed,
     text::{
         language::{Language, detect_language},
         secrets::mask_all,
@@ -54,6 +55,7 @@ pub(crate) struct OverviewCursor {
 
 impl Engine {
     /// Improves overviews in all scopes that changed and had no recent pass. Does nothing without a model.
+    #[boxed]
     pub(crate) async fn improve_overviews_if_due(&self, cursor: &mut OverviewCursor) -> Result<()> {
         if self.chat.is_none() || !self.config.memory_agent.enabled {
             return Ok(());

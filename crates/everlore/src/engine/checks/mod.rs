@@ -40,6 +40,7 @@ use crate::{
     ingest::{MemoryEdit, RememberRequest},
     recall::{Hit, Recall, WhyNot},
     store::{MemoryFilter, MemoryPages},
+    sync::boxed,
     text::secrets::find_secrets,
     types::{
         Actor, CHECK_KEY, Check, CheckReason, CheckResult, CheckStatus, Kind, Memory, NewCheck,
@@ -121,6 +122,7 @@ impl Engine {
 
     /// Verifies the checks of memories within `limit` and returns the results in the same order; `None` for a memory
     /// without a check. A check that exceeds the limit is unverifiable.
+    #[boxed]
     pub async fn verify_memories(
         &self,
         memories: &[&Memory],
@@ -230,6 +232,7 @@ impl Engine {
 
     /// Returns a check as the store holds it: verified now and signed with this home's key. Fails if the check
     /// contains a secret, does not hold now, or takes longer than [`SAVE_TIMEOUT`].
+    #[boxed]
     async fn prepare_check(&self, scope: &Scope, new: NewCheck) -> Result<StoredCheck> {
         if self.masks_secrets(scope)
             && new.texts().iter().any(|text| !find_secrets(text).is_empty())

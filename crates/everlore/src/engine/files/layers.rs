@@ -11,7 +11,7 @@ use crate::{
     },
     ingest::{self, DayArchiveOutcome},
     store::{MemoryFilter, MemoryPages},
-    sync::run_blocking,
+    sync::{boxed, run_blocking},
     text::{
         language::{Language, detect_language},
         secrets::mask_all,
@@ -59,6 +59,7 @@ impl Engine {
 
     /// Returns a layer as it is on disk; of the daily log, today's file. Fails if the engine has no home or the file
     /// cannot be read.
+    #[boxed]
     pub async fn read_layer(&self, scope: &Scope, layer: Layer) -> Result<LayerText> {
         let (layers, today) = (self.layers(scope)?, self.now().date());
         run_blocking(move || layers.read(layer, today)).await
@@ -121,6 +122,7 @@ impl Engine {
     /// Ends a session: writes a summary into the log of its last day and queues its turns for extraction. Repeating it
     /// changes nothing. Fails if memory is disabled for the agent, the session has no turns, or the engine has no
     /// home.
+    #[boxed]
     pub async fn end_session(&self, scope: &Scope, session: &str) -> Result<SessionEnd> {
         self.end_session_with_summary(scope, session, None).await
     }
@@ -176,6 +178,7 @@ impl Engine {
 
     /// Archives the days of the log that no longer reach the prompt and returns them; they stay searchable as
     /// memories. Fails if the engine has no home, or if a file or the store fails.
+    #[boxed]
     pub async fn archive_days(&self, scope: &Scope) -> Result<Vec<ArchivedDay>> {
         let (layers, now) = (self.layers(scope)?, self.now());
         let (log, today) = (layers.clone(), now.date());

@@ -24,7 +24,7 @@ use crate::{
         layers::{Layer, LayerEdit, count_chars},
     },
     ingest::{self, ExternalImportOptions, ExternalImportReport},
-    sync::run_blocking,
+    sync::{boxed, run_blocking},
     text::{secrets, suspect::is_suspect},
     types::{Actor, Scope},
 };
@@ -85,6 +85,7 @@ impl Engine {
     /// Imports the memories of another system into a scope and returns a summary. Repeating it changes nothing. Fails
     /// if memory is disabled for the agent, if the source cannot be read, or if it has several users and neither
     /// `map_users` nor the scope selects one.
+    #[boxed]
     pub async fn migrate(
         &self,
         scope: &Scope,

@@ -6,6 +6,7 @@ use crate::{
     files::memory_folder::FileChange,
     ingest,
     store::directory::{SyncAction, SyncReport, SyncRequest, SyncStep, sync},
+    sync::boxed,
     types::{Actor, ChangeAuthor, MemoryId, Scope, Trust},
 };
 
@@ -13,6 +14,7 @@ impl Engine {
     /// Syncs a vault with the memories of its scope, both ways, and returns a report. Masks secrets in memories and
     /// leaves them in files that people wrote; the report names them. Fails if memory is disabled for the agent, or if
     /// a file or the store fails.
+    #[boxed]
     pub async fn sync_vault(&self, request: &SyncRequest) -> Result<SyncReport> {
         self.check_writable(&request.scope)?;
         let request =

@@ -19,7 +19,7 @@ use crate::{
         vault::unregister_vaults,
     },
     store::{JournalQuery, ListOrder, ListQuery, MemoryFilter},
-    sync::run_blocking,
+    sync::{boxed, run_blocking},
     types::{
         Change, ChangeAuthor, ErasureReceipt, Fingerprint, Kind, MemoryId, QuarantinedDraft, Scope,
     },
@@ -188,6 +188,7 @@ impl Engine {
         Ok(scopes)
     }
 
+    #[boxed]
     async fn remove_scope(&self, scope: &Scope, removal: &Removal) -> Result<ScopeRemoval> {
         let mut report = self.preview_scope(scope, removal.mode).await?;
         match removal.mode {

@@ -18,7 +18,7 @@ use crate::{
     },
     ingest::agent_note,
     store::directory::{SyncAction, SyncRequest, sync},
-    sync::run_blocking,
+    sync::{boxed, run_blocking},
     text::secrets::mask,
     types::{Actor, Memory, MemoryId, Scope},
 };
@@ -158,6 +158,7 @@ impl Engine {
 
     /// Syncs every vault of the scope, which removes the files of forgotten memories. It works where memory is switched
     /// off, too: that setting stops collecting, not removing.
+    #[boxed]
     pub(super) async fn erase_from_vaults(&self, scope: &Scope) -> Result<Vec<VaultErasure>> {
         let Some(home) = self.home.clone() else { return Ok(Vec::new()) };
         let owner = scope.clone();

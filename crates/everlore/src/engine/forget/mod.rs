@@ -26,6 +26,7 @@ use crate::{
     error::{Error, Result},
     ingest,
     store::JournalQuery,
+    sync::boxed,
     types::{Change, ChangeOp, Memory, MemoryId, Scope},
 };
 use leftovers::{ErasedCopies, ErasedTexts};
@@ -41,6 +42,7 @@ impl Engine {
     /// Erases drafts extracted from them as well, and their sentences in layers and the daily log; an archived day goes
     /// with the memory made from it. Memories extracted from them remain: the receipt names them, and the backups that
     /// may still hold the texts. Fails if the scope never had one of the memories, or if the store or a file fails.
+    #[boxed]
     pub async fn forget_all(&self, scope: &Scope, ids: &[MemoryId]) -> Result<ForgetReceipt> {
         let mut receipt = ForgetReceipt::default();
         let calls = self.erase_calls(scope, ids).await?;
@@ -97,6 +99,7 @@ impl Engine {
     }
 
     /// Erases a memory from the daily log and the store.
+    #[boxed]
     async fn erase_memory(
         &self,
         scope: &Scope,

@@ -14,6 +14,7 @@ use crate::{
     files::layers::Layer,
     ingest::{chunk_origin, root_uri},
     store::{MemoryFilter, MemoryPages},
+    sync::boxed,
     types::{Kind, Memory, MemoryId, Scope, Status},
 };
 
@@ -69,6 +70,7 @@ pub struct FsGrepMatch {
 impl Engine {
     /// Returns the lines of a folder that match a pattern. Fails if the limit is out of range, if the pattern is empty
     /// or invalid, or if the URI is invalid or names nothing.
+    #[boxed]
     pub async fn fs_grep(&self, scope: &Scope, request: &FsGrepRequest) -> Result<FsGrepReport> {
         super::check_limit(request.limit)?;
         Self::check_query(&request.pattern)?;

@@ -15,6 +15,7 @@ use crate::{
     error::Result,
     ingest::{IngestedDocument, agent_note, find_document, find_note, ingested_document, root_uri},
     store::UriChild,
+    sync::boxed,
     types::{Memory, Scope, Status},
 };
 
@@ -52,6 +53,7 @@ impl Engine {
     }
 
     /// Returns every document, in no particular order.
+    #[boxed]
     pub(super) async fn all_documents(&self, scope: &Scope) -> Result<Vec<IngestedDocument>> {
         let folder = format!("{}knowledge/", root_uri(scope));
         let (mut found, mut after) = (Vec::new(), None::<String>);
@@ -96,6 +98,7 @@ impl Engine {
         Ok(notes.iter().any(|(path, _)| path.starts_with(parts)).then_some(FsNode::Folder))
     }
 
+    #[boxed]
     async fn all_notes(&self, scope: &Scope) -> Result<Vec<(Vec<String>, Memory)>> {
         let prefix = format!("{}knowledge/memories/", root_uri(scope));
         let (mut found, mut after) = (Vec::new(), None::<String>);

@@ -16,7 +16,7 @@ use crate::{
     files::layers::Layer,
     ingest::{IngestedDocument, root_uri},
     store::{MemoryKey, UriChild},
-    sync::run_blocking,
+    sync::{boxed, run_blocking},
     types::{Kind, Memory, MemoryId, Scope, Status},
 };
 
@@ -52,6 +52,7 @@ impl Engine {
         }
     }
 
+    #[boxed]
     async fn lookup_node(&self, scope: &Scope, fs_uri: &FsUri) -> Result<Option<FsNode>> {
         match fs_uri {
             FsUri::Root | FsUri::Kinds | FsUri::Layers | FsUri::Days | FsUri::Sessions => {
@@ -100,6 +101,7 @@ impl Engine {
     }
 
     /// Returns a not-found error that suggests similar names.
+    #[boxed]
     async fn not_found_error(&self, scope: &Scope, fs_uri: &FsUri) -> Error {
         let path = fs_uri.path();
         let wanted = path.last().cloned().unwrap_or_default();
@@ -132,6 +134,7 @@ impl Engine {
     }
 
     /// Returns a page of a folder. Fails if the URI names no folder.
+    #[boxed]
     pub(super) async fn list_folder(
         &self,
         scope: &Scope,
@@ -146,6 +149,7 @@ impl Engine {
     }
 
     /// Returns the entries of a page and the next cursor; empty if the URI names no folder.
+    #[boxed]
     async fn folder_page(
         &self,
         scope: &Scope,

@@ -16,6 +16,7 @@ use crate::{
         Document, IngestOptions, IngestReport, RememberRequest, SavedMemory, new_ingest_run,
         record_refusal, root_uri,
     },
+    sync::boxed,
     text::secrets::{mask_all, mask_path},
     types::{Change, Kind, Memory, MemoryId, Scope, WriteBatch},
 };
@@ -81,6 +82,7 @@ pub struct FsRemoveReport {
 impl Engine {
     /// Saves a text as a memory, or a file as a document, and returns a report. Fails if memory is disabled for the
     /// agent, the URI is invalid or read-only, or a memory's text is not UTF-8.
+    #[boxed]
     pub async fn fs_add(&self, scope: &Scope, request: FsAddRequest) -> Result<FsAddReport> {
         self.check_writable(scope)?;
         let masks = self.masks_secrets(scope);
@@ -115,6 +117,7 @@ impl Engine {
     }
 
     /// Adds a memory: the first part of the path is the kind, the second the category, the third a title.
+    #[boxed]
     async fn add_memory(
         &self,
         scope: &Scope,
@@ -151,6 +154,7 @@ impl Engine {
 
     /// Removes a memory, a document, a session, or a folder of these; the journal keeps them. Fails if the URI is
     /// invalid, names nothing or is read-only, if a folder is removed without `recursive`, or above 10,000 memories.
+    #[boxed]
     pub async fn fs_remove(
         &self,
         scope: &Scope,
@@ -212,6 +216,7 @@ impl Engine {
         Ok(ids)
     }
 
+    #[boxed]
     async fn remove_memories(
         &self,
         scope: &Scope,
@@ -238,6 +243,7 @@ impl Engine {
         Ok(removed)
     }
 
+    #[boxed]
     async fn remove_documents(
         &self,
         scope: &Scope,

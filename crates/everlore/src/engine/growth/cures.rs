@@ -1,4 +1,4 @@
-//! Cures: experiences about the same failure as an error, found by its signature and told in a prompt.
+//! Cures: what solved the same failure as an error or a near one, found by its signature and told in a prompt.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,10 @@ use super::experiences::{ExperienceHit, experience_of};
 use crate::{
     engine::Engine,
     error::Result,
-    growth::{is_other_failure, match_error},
+    growth::{is_other_failure, match_error, near_cure},
     recall::{Hit, Recall, RecallRequest},
     store::{DocAddress, error_term},
+    sync::boxed,
     text::{
         error_signature::{ErrorSignature, signature},
         experience_text::error_keys_of,
@@ -52,6 +53,7 @@ impl Engine {
     }
 
     /// Returns active experiences that share a key of the signature: a code, a class or words of the message.
+    #[boxed]
     pub(super) async fn experiences_with_keys(
         &self,
         scope: &Scope,
@@ -119,5 +121,41 @@ impl Engine {
         }
         found.hits.truncate(request.limit.max(MAX_CURES));
         Ok(())
+    }
+    /// Leaves only cures of the failure that an error tells, or of a near one: experiences, and what else says how to solve it.
+    pub(in crate::engine) async fn keep_cures(
+        &self,
+        request: &RecallRequest,
+        found: &mut Recall,
+    ) -> Result<()> {
+        let signature = signature(&request.query);
+        let mut hits = self.cure_hits(&request.scope, &signature).await?;
+        let known: Vec<_> = hits.iter().map(|hit| hit.memory.id).collect();
+        let recalled = std::mem::take(&mut found.hits).into_iter();
+        let is_cure = |hit: &Hit| {
+            !known.contains(&hit.memory.id)
+                && hit.memory.kind != Kind::Experience
+                && near_cure(&signature, &hit.memory).is_some()
+        };
+        hits.extend(recalled.filter(is_cure).take(MAX_CURES - hits.len()));
+        found.abstained = hits.is_empty();
+        found.hits = hits;
+        Ok(())
+    }
+
+    /// Returns at most [`MAX_CURES`] experiences about the same failure or, without any, about a near one, best first.
+    async fn cure_hits(&self, scope: &Scope, signature: &ErrorSignature) -> Result<Vec<Hit>> {
+        let same = self.cures_of(scope, signature).await?;
+        if !same.is_empty() {
+            let hits = same.into_iter().map(|(cure, memory)| Hit::of_memory(memory, cure.score));
+            return Ok(hits.take(MAX_CURES).collect());
+        }
+        let near =
+            |memory: Memory| Some(Hit::of_memory(memory.clone(), near_cure(signature, &memory)?));
+        let candidates = self.experiences_with_keys(scope, signature).await?;
+        let mut hits: Vec<Hit> = candidates.into_iter().filter_map(near).collect();
+        hits.sort_by(|one, other| other.score.total_cmp(&one.score));
+        hits.truncate(MAX_CURES);
+        Ok(hits)
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     ingest::{MemoryEdit, RememberRequest, change_memory},
     recall::{Hit, RecallRequest},
     store::{ListOrder, ListQuery, MemoryFilter},
+    sync::boxed,
     text::{
         error_signature::{ErrorSignature, signature},
         experience_text::experience_text,
@@ -194,6 +195,7 @@ impl Engine {
     }
 
     /// Finds experiences for an error or for words, best first: those about the same failure, then those alike in words.
+    #[boxed]
     pub async fn find_experiences(
         &self,
         scope: &Scope,

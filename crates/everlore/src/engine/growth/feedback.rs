@@ -12,6 +12,7 @@ use crate::{
     },
     ingest::Turn,
     store::{UsageRecord, UsageSelection},
+    sync::boxed,
     text::{
         feedback_words::spoken_feedback, keywords::KeywordExtractor, quoted_text::SpokenText,
         secrets::mask_all, terms::terms,
@@ -61,6 +62,7 @@ pub struct FeedbackReceipt {
 impl Engine {
     /// Records a verdict on memories and moves their weights within bounds, as one run of the journal. A verdict on an
     /// experience or a skill also reports that it worked or failed. Fails if the scope lacks one of the memories.
+    #[boxed]
     pub async fn give_feedback(
         &self,
         scope: &Scope,

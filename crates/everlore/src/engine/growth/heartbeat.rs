@@ -10,6 +10,7 @@ use crate::{
     engine::{Engine, capture::OVERVIEW_PASS_INTERVAL},
     error::{Error, Result},
     growth::heartbeat::{HeartbeatJob, HeartbeatRun, HeartbeatState, JobTurn, job_turn},
+    sync::boxed,
     types::{MemoryId, Scope, Timestamp},
 };
 
@@ -74,6 +75,7 @@ impl Engine {
     /// Runs all jobs that are due, unless it is a quiet hour, and returns what they did. Reminders are taken for
     /// `listeners` alone, whom the caller tells them. Of several processes one runs the other jobs. Fails if the store
     /// fails; a job that fails does not stop the others.
+    #[boxed]
     pub async fn heartbeat(&self, listeners: &[Scope]) -> Result<HeartbeatReport> {
         let mut report = HeartbeatReport::default();
         let config = &self.config.heartbeat;

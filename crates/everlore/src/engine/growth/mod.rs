@@ -49,7 +49,7 @@ pub use audit::{AuditFinding, AuditReport, AuditRequest, AuditSource, FixedMemor
 pub use experiences::{ExperienceHit, ExperienceQuery, ExperienceView};
 pub use feedback::{FeedbackEffect, FeedbackReceipt};
 pub use heartbeat::{HeartbeatJobStatus, HeartbeatReport, HeartbeatStatus};
-pub use profile::ProfileReport;
+pub use profile::{ProfileDecision, ProfileReport};
 pub use reflection::{ProposalView, ReflectRequest, ReflectionReport};
 pub use reminders::{DueReminder, render_reminders};
 pub use schedules::{NewSchedule, ScheduledTask};

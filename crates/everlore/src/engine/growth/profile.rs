@@ -1,4 +1,4 @@
-//! Profile of a user, built from memories on every read, and the fields that a person sets.
+//! Profile of a user, built from memories on every read, and the values that a person sets, corrects and rejects.
 
 use serde::Serialize;
 
@@ -6,11 +6,12 @@ use crate::{
     engine::{Engine, SCAN_PAGE},
     error::{Error, Result},
     growth::profile::{
-        PROFILE_KEY, ProfileField, ProfileSources, SetField, build_profile, field_name,
+        PROFILE_KEY, ProfileField, ProfileSources, REJECTED_KEY, RejectedValue, SetField,
+        build_profile, field_name,
     },
-    ingest::{RememberRequest, SavedMemory},
+    ingest::{RememberRequest, SavedMemory, UndoRun, record_memory},
     store::{ListOrder, ListQuery, MemoryFilter, MemoryPages},
-    types::{Change, Kind, Memory, Role, Scope, Status, WriteBatch},
+    types::{Change, Kind, Memory, MemoryId, Role, Scope, Status, Timestamp, WriteBatch},
     upkeep::archived,
 };
 
@@ -29,19 +30,40 @@ const PROFILE_CAUSE: &str = "profile";
 pub struct ProfileReport {
     /// Fields in the order of their names; what holds before what held.
     pub fields: Vec<ProfileField>,
+    /// Values that a person rejected, the newest first; they stay out of the fields.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<RejectedValue>,
+}
+
+/// Decision about a value of the profile, and how to undo it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ProfileDecision {
+    /// Name of the field.
+    pub name: String,
+    /// Value that was decided on.
+    pub value: String,
+    /// Set if the decision changed something.
+    pub changed: bool,
+    /// Run that undoes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<UndoRun>,
 }
 
 impl Engine {
     /// Returns the profile of the user.
     pub async fn profile(&self, scope: &Scope) -> Result<ProfileReport> {
         let (memories, turns) = (self.profile_memories(scope).await?, self.own_turns(scope).await?);
+        let rejections = self.rejections(scope).await?;
+        let rejected: Vec<_> = rejections.iter().filter_map(RejectedValue::of_memory).collect();
         let sources = ProfileSources {
             memories: &memories,
             turns: &turns,
+            rejected: &rejected,
             zone: &self.zone,
             now: self.now().timestamp(),
         };
-        Ok(ProfileReport { fields: build_profile(&sources) })
+        Ok(ProfileReport { fields: build_profile(&sources), rejected })
     }
 
     /// Sets a field of the profile. An earlier value of the field is superseded and stays in the profile with its dates.
@@ -51,7 +73,94 @@ impl Engine {
         name: &str,
         value: &str,
     ) -> Result<SavedMemory> {
-        let set = SetField::new(name, value)?;
+        self.store_field(scope, SetField::new(name, value)?).await
+    }
+
+    /// Corrects a value of the profile, wherever it comes from: it ends now, and the new one stands.
+    pub async fn correct_profile_value(
+        &self,
+        scope: &Scope,
+        name: &str,
+        old: &str,
+        value: &str,
+    ) -> Result<SavedMemory> {
+        let instead_of = Some(SetField::new(name, old)?.value);
+        self.store_field(scope, SetField { instead_of, ..SetField::new(name, value)? }).await
+    }
+
+    /// Rejects a value of the profile for good: it is not shown again, however often it is said. What was said stays.
+    pub async fn reject_profile_value(
+        &self,
+        scope: &Scope,
+        name: &str,
+        value: &str,
+    ) -> Result<ProfileDecision> {
+        self.check_writable(scope)?;
+        let SetField { field: name, value, .. } = SetField::new(name, value)?;
+        let now = self.now().timestamp();
+        let rejected = RejectedValue { name, value, at: now };
+        let is_known = |known: &Memory| {
+            RejectedValue::of_memory(known)
+                .is_some_and(|it| it.is_about(&rejected.name, &rejected.value))
+        };
+        let is_set = |memory: &Memory| {
+            SetField::of_memory(memory).is_some_and(|set| rejected.is_about(&set.field, &set.value))
+        };
+        let mut changes: Vec<Change> = Vec::new();
+        if !self.rejections(scope).await?.iter().any(is_known) {
+            changes.push(Change::Add(Box::new(rejection_record(scope, &rejected)?)));
+        }
+        let set = self.set_fields(scope, &rejected.name).await?;
+        changes.extend(set.iter().filter(|memory| is_set(memory)).map(|memory| gone(memory, now)));
+        self.decide(scope, rejected.name, rejected.value, changes).await
+    }
+
+    /// Takes a rejection back: what says the value counts again.
+    pub async fn restore_profile_value(
+        &self,
+        scope: &Scope,
+        name: &str,
+        value: &str,
+    ) -> Result<ProfileDecision> {
+        self.check_writable(scope)?;
+        let (name, now) = (field_name(name)?, self.now().timestamp());
+        let rejections = self.rejections(scope).await?;
+        let is_meant = |memory: &&Memory| {
+            RejectedValue::of_memory(memory).is_some_and(|it| it.is_about(&name, value))
+        };
+        let changes = rejections.iter().filter(is_meant).map(|memory| gone(memory, now)).collect();
+        self.decide(scope, name, value.to_owned(), changes).await
+    }
+
+    /// Writes the changes of a decision as one run.
+    async fn decide(
+        &self,
+        scope: &Scope,
+        name: String,
+        value: String,
+        changes: Vec<Change>,
+    ) -> Result<ProfileDecision> {
+        if changes.is_empty() {
+            return Ok(ProfileDecision { name, value, changed: false, undo: None });
+        }
+        let run = self.apply_decision(scope, changes).await?;
+        Ok(ProfileDecision { name, value, changed: true, undo: Some(UndoRun { run }) })
+    }
+
+    async fn apply_decision(&self, scope: &Scope, changes: Vec<Change>) -> Result<String> {
+        let now = self.now().timestamp();
+        let run = format!("profile-{}", MemoryId::new(now));
+        let write = WriteBatch::new(scope, self.author.actor, PROFILE_CAUSE, now, changes);
+        self.store.apply(WriteBatch { run: Some(run.clone()), ..write }).await?;
+        Ok(run)
+    }
+
+    /// Returns the records of rejected values, the newest first.
+    async fn rejections(&self, scope: &Scope) -> Result<Vec<Memory>> {
+        self.tagged_records(scope, Kind::Suggestion, vec![REJECTED_KEY.to_owned()]).await
+    }
+
+    async fn store_field(&self, scope: &Scope, set: SetField) -> Result<SavedMemory> {
         let earlier = self.set_fields(scope, &set.field).await?;
         let mut request = RememberRequest::new(format!("{}: {}", set.field, set.value));
         request.kind = Some(Kind::User);
@@ -71,15 +180,8 @@ impl Engine {
         if set.is_empty() {
             return Ok(0);
         }
-        let changes = set.iter().map(|memory| {
-            let version = memory.version + 1;
-            let gone = Memory { version, updated_at: now, ..archived(memory, now) };
-            Change::Update(Box::new(gone))
-        });
-        let run = format!("profile-{}", now.as_millisecond());
-        let write =
-            WriteBatch::new(scope, self.author.actor, PROFILE_CAUSE, now, changes.collect());
-        self.store.apply(WriteBatch { run: Some(run), ..write }).await?;
+        let changes = set.iter().map(|memory| gone(memory, now)).collect();
+        self.apply_decision(scope, changes).await?;
         Ok(set.len())
     }
 
@@ -128,4 +230,20 @@ impl Engine {
         });
         Ok(turns)
     }
+}
+
+/// Returns the change that archives a memory.
+fn gone(memory: &Memory, now: Timestamp) -> Change {
+    let version = memory.version + 1;
+    Change::Update(Box::new(Memory { version, updated_at: now, ..archived(memory, now) }))
+}
+
+fn rejection_record(scope: &Scope, rejected: &RejectedValue) -> Result<Memory> {
+    let RejectedValue { name, value, at } = rejected;
+    let title = format!("{name}: {value}");
+    let mut record = record_memory(scope, Kind::Suggestion, &title, title.clone(), *at);
+    record.tags = vec![REJECTED_KEY.to_owned()];
+    let kept = serde_json::to_value(rejected).map_err(Error::store)?;
+    record.metadata.insert(REJECTED_KEY.to_owned(), kept);
+    Ok(record)
 }

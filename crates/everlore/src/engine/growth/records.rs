@@ -4,6 +4,7 @@ use crate::{
     engine::Engine,
     error::Result,
     store::{ListOrder, ListQuery, MemoryFilter},
+    sync::boxed,
     types::{Change, Kind, Memory, Scope, Status, WriteBatch},
 };
 
@@ -11,6 +12,7 @@ use super::super::SCAN_PAGE;
 
 impl Engine {
     /// Applies changes of records as one step of this engine's author.
+    #[boxed]
     pub(super) async fn write_records(
         &self,
         scope: &Scope,
@@ -25,6 +27,7 @@ impl Engine {
 
     /// Returns the active records of a kind, newest first. Each has the name of its kind as a tag, by which the index
     /// finds it among any number of memories.
+    #[boxed]
     pub(super) async fn active_records(&self, scope: &Scope, kind: Kind) -> Result<Vec<Memory>> {
         self.tagged_records(scope, kind, vec![kind.as_str().to_owned()]).await
     }

@@ -10,6 +10,7 @@ use crate::{
         heartbeat::HeartbeatJob,
         schedule_record::{DueTimes, ScheduleRecord},
     },
+    sync::boxed,
     text::{language::Language, sanitize::sanitize_line, schedule::format_run},
     types::{Actor, Change, Kind, Memory, MemoryId, Scope, Status, Timestamp, WriteBatch},
 };
@@ -34,6 +35,7 @@ pub struct DueReminder {
 impl Engine {
     /// Takes the reminders that are due, to tell them now, that due for longest first: no other call, of any process,
     /// returns them again. Returns none if the job `reminders` is off. Fails if the store fails.
+    #[boxed]
     pub async fn due_reminders(&self, scope: &Scope) -> Result<Vec<DueReminder>> {
         let now = self.now().timestamp();
         let due = self.due_schedules(scope, now).await?;

@@ -10,6 +10,7 @@ use crate::{
     growth::trajectory::{LinkedExperience, Trajectory, TrajectorySummary},
     ingest::Turn,
     store::{MemoryFilter, MemoryPages, SessionSummary},
+    sync::boxed,
     text::elision::{elide_middle, elide_texts},
     types::{Kind, Memory, MemoryId, Scope, Timestamp},
 };
@@ -84,6 +85,7 @@ impl Engine {
 
     /// Returns the trajectory of a session, which its last part names too where no other has it: `s1` for
     /// `claude-code/tmp/s1`. Fails if the scope has no turns of such a session.
+    #[boxed]
     pub async fn trajectory(&self, scope: &Scope, session: &str) -> Result<Trajectory> {
         let session = self.stored_session(scope, session).into_owned();
         let mut found = self.read_trajectory(scope, &session).await?;

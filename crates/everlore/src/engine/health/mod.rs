@@ -18,7 +18,7 @@ use crate::{
     error::Result,
     files::pending_text::PendingFiles,
     store::{ListOrder, ListQuery, MemoryFilter},
-    sync::run_blocking,
+    sync::{boxed, run_blocking},
     types::{Kind, Scope, Status},
 };
 
@@ -27,12 +27,14 @@ const CHECKED_MEMORIES: usize = 20;
 
 impl Engine {
     /// Returns the state of a scope and what to do about it. Fails if the store fails.
+    #[boxed]
     pub async fn health(&self, scope: &Scope) -> Result<HealthReport> {
         let mut report = self.scope_health(scope).await?;
         report.judge();
         Ok(report)
     }
 
+    #[boxed]
     async fn scope_health(&self, scope: &Scope) -> Result<HealthReport> {
         let captured = self.capture_status(scope).await?;
         let open = self.proposals(scope, Some(ProposalState::Open)).await?.len();

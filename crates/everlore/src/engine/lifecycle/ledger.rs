@@ -10,6 +10,7 @@ use crate::{
     error::Result,
     llm::TokenUsage,
     store::{LedgerEntry, ModelSpend},
+    sync::boxed,
     text::tokens::estimate_tokens,
     types::Scope,
 };
@@ -89,6 +90,7 @@ impl Engine {
     }
 
     /// Returns the spending of the last `days` days, today included, with today's budget and the next estimate.
+    #[boxed]
     pub async fn ledger(&self, scope: &Scope, days: u32) -> Result<LedgerReport> {
         let today = self.today();
         let back = i32::try_from(days.saturating_sub(1)).unwrap_or(i32::MAX);

@@ -12,6 +12,7 @@ use crate::{
     engine::{Engine, SCAN_PAGE},
     error::{Error, Result},
     store::{InjectedTier, UsageRecord, UsageSelection},
+    sync::boxed,
     types::{
         Actor, Change, Kind, Memory, MemoryFeedback, MemoryId, QuarantinedDraft, Scope, Status,
         Timestamp, WriteBatch,
@@ -35,6 +36,7 @@ impl Engine {
     /// Runs all upkeep jobs and returns a report; with `dry_run`, only plans them. Calls `progress` as each job
     /// begins. A job that touches too many memories waits for confirmation by `yes`. Fails if memory is disabled for
     /// the agent or the store fails; an unreachable embedder fails only its own job.
+    #[boxed]
     pub async fn upkeep(
         &self,
         scope: &Scope,
@@ -81,6 +83,7 @@ impl Engine {
     }
 
     /// Plans a job and applies it as one run, unless it touches too many memories.
+    #[boxed]
     async fn run_memory_job(
         &self,
         scope: &Scope,

@@ -10,6 +10,7 @@ use crate::{
     ingest::TextSketch,
     recall::{self, BlockRequest, Hit, MemoryBlock, RecallRequest},
     store::{InjectedMemory, InjectedTier, Injection, UsageCounts, UsageLines, UsageRecord},
+    sync::boxed,
     text::{
         excerpt::excerpt,
         sentences::sentences,
@@ -80,6 +81,7 @@ impl Engine {
     }
 
     /// Returns the block for a turn, and the memories to record: those that it shows and those that it holds out.
+    #[boxed]
     async fn build_block(
         &self,
         request: &RecallRequest,
@@ -191,6 +193,7 @@ impl Engine {
 
     /// Compares a session's answer with the memories in its last prompt, records which ones it used, and returns them.
     /// Fails if the store fails.
+    #[boxed]
     pub async fn record_answer(
         &self,
         scope: &Scope,

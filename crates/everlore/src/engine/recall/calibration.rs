@@ -18,6 +18,7 @@ use crate::{
         content_units, fit_logistic, synthetic_query,
     },
     store::{ListOrder, ListQuery, MemoryFilter, RamStore, Store},
+    sync::boxed,
     types::{Actor, Change, Memory, Scope, Status, WriteBatch},
 };
 
@@ -167,6 +168,7 @@ impl Engine {
     }
 
     /// Returns an engine like this one with only these memories, in RAM.
+    #[boxed]
     async fn ram_engine_with(&self, scope: &Scope, memories: &[Memory]) -> Result<Self> {
         let ram: Arc<dyn Store> = Arc::new(RamStore::default());
         let store: Arc<dyn Store> = match self.query_embedder.clone() {

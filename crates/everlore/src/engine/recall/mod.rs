@@ -19,6 +19,7 @@ use crate::{
         WhyNot,
     },
     store::RamStore,
+    sync::boxed,
     text::language::Language,
     types::{MemoryId, Scope, Timestamp},
 };
@@ -60,6 +61,7 @@ impl Engine {
     }
 
     /// Recalls like [`Engine::recall`], as if the time were `now`.
+    #[boxed]
     pub async fn recall_at(&self, request: &RecallRequest, now: &Zoned) -> Result<Recall> {
         let settings = self.settings(request.scope.agent());
         let embedder = self.cached_embedder(&request.scope, now.timestamp());
@@ -133,6 +135,7 @@ impl Engine {
 
     /// Returns the recall for a message and the language of its block; `None` if the settings disable injection for
     /// it.
+    #[boxed]
     pub(crate) async fn recall_for_prompt(
         &self,
         request: &RecallRequest,
@@ -143,7 +146,11 @@ impl Engine {
             return Ok(None);
         }
         let mut found = self.recall_at(request, now).await?;
-        self.add_cures(request, &mut found).await?;
+        if request.only_cures {
+            self.keep_cures(request, &mut found).await?;
+        } else {
+            self.add_cures(request, &mut found).await?;
+        }
         let language = match settings.general.language {
             LanguageChoice::Auto => found.intent.language,
             LanguageChoice::En => Language::English,
@@ -168,6 +175,7 @@ impl Engine {
     }
 
     /// Explains why a memory is missing from a recall, or at which rank it is. Fails if the store fails.
+    #[boxed]
     pub async fn why_not(&self, request: &RecallRequest, id: MemoryId) -> Result<WhyNot> {
         let settings = self.settings(request.scope.agent());
         let (request, now) = (with_limit_cap(request, &settings), self.now());

@@ -40,7 +40,7 @@ use crate::{
     error::{Error, Result},
     files::{atomic_file, regular_file},
     store::Store,
-    sync::run_blocking,
+    sync::{boxed, run_blocking},
 };
 
 /// Interval at which copies are renewed: half of the second after which every server sees a change.
@@ -164,6 +164,7 @@ impl SharedFiles {
     }
 
     /// Copies documents that changed since the position of the manifest.
+    #[boxed]
     async fn pull(&self, manifest: &mut CopyManifest) -> Result<()> {
         let feed = ChangeFeed::read(&*self.store).await?;
         let changed = if feed.id == manifest.feed {
@@ -207,6 +208,7 @@ impl SharedFiles {
     }
 
     /// Puts every file that differs from its copy, and empties the documents of files that are gone.
+    #[boxed]
     async fn push(&self, manifest: &mut CopyManifest) -> Result<()> {
         let mut changed = Vec::new();
         let mut outcome = Ok(());

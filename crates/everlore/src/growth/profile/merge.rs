@@ -74,6 +74,13 @@ impl FieldTimeline {
             SignalEffect::Holds => self.hold(signal),
             SignalEffect::Past => self.held_once(signal),
             SignalEffect::Ends { any } => self.end(&signal, *any),
+            SignalEffect::Corrects(old) => {
+                if let Some(place) = self.open_period(old).or_else(|| self.open_pain(old, &signal))
+                {
+                    self.close(place, &signal);
+                }
+                self.hold(signal);
+            }
             SignalEffect::Replaces(old) => {
                 if self.open_period(old).is_some() {
                     let ended = ProfileSignal { value: old.clone(), ..signal.clone() };
@@ -138,6 +145,12 @@ impl FieldTimeline {
         let topic = pain_topic(&signal.value);
         let is_same = |it: &ValuePeriod| pain_topic(&it.field.value).is_same(&topic);
         self.periods.iter().position(|it| !topic.is_empty() && is_same(it))
+    }
+
+    /// Returns the open period of a pain that is about the same as `old`.
+    fn open_pain(&self, old: &str, signal: &ProfileSignal) -> Option<usize> {
+        let place = self.same_pain(&ProfileSignal { value: old.to_owned(), ..signal.clone() })?;
+        self.periods[place].field.until.is_none().then_some(place)
     }
 
     fn open_period(&self, value: &str) -> Option<usize> {
@@ -252,7 +265,7 @@ fn is_set(field: &ProfileField) -> bool {
 }
 
 /// Returns what decides if two values are the same: their letters and digits, whatever the case.
-fn plain_value(text: &str) -> String {
+pub(super) fn plain_value(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 

@@ -1,8 +1,8 @@
 //! Profile of a user: what they said of themselves, what their messages show, and what a person set, as fields.
 //!
 //! A profile is a view: [`build_profile`] reads memories into signals (`stated.rs`), messages too
-//! (`spoken.rs`, `observed.rs`), and merges them (`merge.rs`). Nothing is stored but the fields that a person sets, which are memories like any other; so a signal is
-//! never lost, and forgetting a memory forgets what it told.
+//! (`spoken.rs`, `observed.rs`), and merges them (`merge.rs`). Nothing is stored but the fields that a person sets, which are memories like any other, and the values that a person
+//! rejects (`rejected.rs`); so a signal is never lost, and forgetting a memory forgets what it told.
 
 mod clauses;
 mod industry;
@@ -12,10 +12,13 @@ mod pains;
 mod patterns;
 #[cfg(test)]
 mod phrases_tests;
+mod rejected;
 mod spoken;
 mod stated;
 
 pub(crate) use pains::{is_complaint, pain_topic};
+pub(crate) use rejected::REJECTED_KEY;
+pub use rejected::RejectedValue;
 
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +74,9 @@ pub enum SignalBasis {
 pub(crate) struct SetField {
     pub(crate) field: String,
     pub(crate) value: String,
+    /// Value that it corrects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) instead_of: Option<String>,
 }
 
 impl SetField {
@@ -84,7 +90,7 @@ impl SetField {
                 format!("use 1 to {MAX_VALUE_CHARS} characters; save longer texts with `remember`"),
             ));
         }
-        Ok(Self { field, value })
+        Ok(Self { field, value, instead_of: None })
     }
 
     /// Reads the field of a memory that a person set.
@@ -133,6 +139,8 @@ enum SignalEffect {
     Ends { any: bool },
     /// The value takes the place of another, if that one is known.
     Replaces(String),
+    /// The value holds and corrects another.
+    Corrects(String),
 }
 
 impl ProfileSignal {
@@ -147,6 +155,8 @@ pub(crate) struct ProfileSources<'a> {
     pub(crate) memories: &'a [Memory],
     /// The user's newest messages.
     pub(crate) turns: &'a [Memory],
+    /// Values that a person rejected.
+    pub(crate) rejected: &'a [RejectedValue],
     /// The user's time zone.
     pub(crate) zone: &'a jiff::tz::TimeZone,
     /// Moment of the profile.
@@ -157,7 +167,10 @@ pub(crate) struct ProfileSources<'a> {
 pub(crate) fn build_profile(sources: &ProfileSources<'_>) -> Vec<ProfileField> {
     let stated = sources.memories.iter().flat_map(stated::signals_of);
     let spoken = sources.turns.iter().flat_map(spoken::signals_of);
-    merge_signals(stated.chain(spoken).chain(observed::signals(sources)).collect())
+    let signals = stated.chain(spoken).chain(observed::signals(sources));
+    let is_rejected =
+        |signal: &ProfileSignal| sources.rejected.iter().any(|value| value.rejects(signal));
+    merge_signals(signals.filter(|signal| !is_rejected(signal)).collect())
 }
 
 #[cfg(test)]

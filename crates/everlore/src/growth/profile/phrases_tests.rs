@@ -40,8 +40,13 @@ fn profile(text: &str) -> Vec<ProfileField> {
     };
     let turns: Vec<Memory> = text.split(" // ").enumerate().map(turn).collect();
     let zone = jiff::tz::TimeZone::UTC;
-    let sources =
-        ProfileSources { memories: &[], turns: &turns, zone: &zone, now: Timestamp::UNIX_EPOCH };
+    let sources = ProfileSources {
+        memories: &[],
+        turns: &turns,
+        rejected: &[],
+        zone: &zone,
+        now: Timestamp::UNIX_EPOCH,
+    };
     let mut fields = build_profile(&sources);
     fields.retain(|field| READ_FIELDS.contains(&&*field.name));
     fields

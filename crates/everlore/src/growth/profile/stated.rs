@@ -117,7 +117,9 @@ fn divided(signal: ProfileSignal) -> Vec<ProfileSignal> {
 
 fn set_signal(memory: &Memory, set: SetField) -> ProfileSignal {
     let signal = signal(memory, "", &set.value);
-    ProfileSignal { set_name: Some(set.field), confidence: 1.0, basis: SignalBasis::Set, ..signal }
+    let effect = set.instead_of.map_or(SignalEffect::Holds, SignalEffect::Corrects);
+    let set_name = Some(set.field);
+    ProfileSignal { set_name, confidence: 1.0, basis: SignalBasis::Set, effect, ..signal }
 }
 
 /// Returns the signal of the memory's slot, or of its category with the statement as its value.

@@ -3,6 +3,7 @@
 use crate::{
     error::Result,
     llm::{SentenceInput, SentenceKind, SentenceMode, SentenceScores},
+    types::EmbeddingModelId,
 };
 
 /// Least log odds of a sentence that is kept. Of the sentences of authors outside the fit, 95% of those above it are worth
@@ -52,6 +53,22 @@ pub trait SentenceJudge: Send + Sync {
 
     /// Returns the vector of a text: of length 1, or zero for a text without words.
     fn text_vector(&self, text: &str) -> Result<Vec<f32>>;
+
+    /// Returns a vector of a text that takes microseconds and tells less: of length 1, or zero for a text without words.
+    fn quick_vector(&self, text: &str) -> Vec<f32>;
+
+    /// Returns the model of these vectors.
+    fn quick_model(&self) -> EmbeddingModelId;
+
+    /// Returns `true` if a statement asserts something: it is no question, supposition, joke or quote.
+    fn asserts(&self, statement: &str) -> Result<bool> {
+        let input = SentenceInput { before: &[], text: statement, after: "" };
+        Ok(unasserted_log_odds(&self.judge_sentence(&input)?) < MAX_UNASSERTED)
+    }
+
+    /// Returns the log odds that an older statement no longer holds after a newer one of the same person about the same
+    /// matter.
+    fn replaces_log_odds(&self, old: &str, new: &str) -> Result<f32>;
 }
 
 #[cfg(feature = "local-model")]
@@ -62,6 +79,18 @@ impl SentenceJudge for crate::llm::BuiltinEncoder {
 
     fn text_vector(&self, text: &str) -> Result<Vec<f32>> {
         self.message_vector(text)
+    }
+
+    fn quick_vector(&self, text: &str) -> Vec<f32> {
+        crate::llm::BuiltinEmbedder::new().vector(text)
+    }
+
+    fn quick_model(&self) -> EmbeddingModelId {
+        crate::llm::Embedder::model(&crate::llm::BuiltinEmbedder::new()).clone()
+    }
+
+    fn replaces_log_odds(&self, old: &str, new: &str) -> Result<f32> {
+        Self::replaces_log_odds(self, old, new)
     }
 }
 

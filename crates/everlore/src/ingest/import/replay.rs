@@ -9,6 +9,7 @@ use super::{ImportOptions, ImportReport, JsonlImporter};
 use crate::{
     error::{Error, Result},
     store::{JournalQuery, Store},
+    sync::boxed,
     types::{
         Actor, Change, ChangeOp, Fingerprint, JournalEntry, Memory, MemoryId, Scope, Timestamp,
         WriteBatch, to_millisecond,
@@ -27,6 +28,7 @@ pub(crate) enum ReplaySource {
 }
 
 /// Replays lines of the journal of another database in their order.
+#[boxed]
 pub(crate) async fn replay_journal(
     store: &dyn Store,
     scope: &Scope,
@@ -91,6 +93,7 @@ impl JsonlImporter<'_> {
     }
 
     /// Writes a group; if that fails as a whole, writes its lines one by one.
+    #[boxed]
     async fn apply_group(
         &mut self,
         group: Option<ReplayGroup>,
@@ -147,6 +150,7 @@ impl JsonlImporter<'_> {
     }
 
     /// Loads the stored state of everything that the lines refer to.
+    #[boxed]
     async fn load_replay_state(&self, lines: &[(usize, JournalEntry)]) -> Result<ReplayState> {
         let ids: HashSet<MemoryId> = lines.iter().map(|(_, entry)| entry.id).collect();
         let ids: Vec<MemoryId> = ids.into_iter().collect();

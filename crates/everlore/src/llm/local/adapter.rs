@@ -1,5 +1,7 @@
-//! Adapter: a low-rank change to every linear layer of the built-in encoder, with a head of linear outputs, so that one
-//! set of weights serves several questions about a text (`tools/encoder/adapters.py` trains them).
+//! Adapter: a low-rank change to every linear layer of the built-in encoder, with a head that reads the last hidden
+//! states, so that one set of weights serves several questions about a text (`tools/encoder/adapters.py` trains them).
+
+use everlore_kernel::{dot_f32 as dot, gelu};
 
 use super::{
     bert_config::BertConfig,
@@ -28,38 +30,59 @@ pub(super) struct LayerAdapter {
     pub(super) down: LowRankDelta,
 }
 
-/// Changes of all layers, and the outputs that are read from the mean of the last hidden states.
+/// Changes of all layers, and the head.
 #[derive(Debug)]
 pub(super) struct EncoderAdapter {
     pub(super) layers: Vec<LayerAdapter>,
+    /// Dense layers, with GELU between them.
+    head: Vec<HeadLayer>,
+}
+
+/// Dense layer of a head.
+#[derive(Debug)]
+struct HeadLayer {
     /// A row of coefficients for each output, concatenated.
-    head: Vec<f32>,
+    weight: Vec<f32>,
     bias: Vec<f32>,
 }
 
 impl EncoderAdapter {
-    /// Reads a compiled-in adapter of this rank with this many outputs.
+    /// Reads a compiled-in adapter of this rank, with a head of these widths from its input to its outputs.
     pub(super) fn parse(
         file: &'static [u8],
         config: &BertConfig,
         rank: usize,
-        outputs: usize,
+        head: &[usize],
     ) -> Result<Self> {
         let tensors = TensorFile::parse(file.into())?;
         let reader = AdapterReader { tensors: &tensors, config, rank };
         let layers = (0..config.num_hidden_layers).map(|number| reader.layer(number));
+        let dense = head.windows(2).enumerate();
         Ok(Self {
             layers: layers.collect::<Result<_>>()?,
-            head: tensors.floats("head.weight", &[outputs, config.hidden_size])?,
-            bias: tensors.floats("head.bias", &[outputs])?,
+            head: dense
+                .map(|(number, it)| reader.head(number, it[0], it[1]))
+                .collect::<Result<_>>()?,
         })
     }
 
-    /// Returns the outputs for a mean of hidden states.
-    pub(super) fn outputs(&self, mean: &[f32]) -> Vec<f32> {
-        let dot = |row: &[f32]| row.iter().zip(mean).map(|(a, b)| a * b).sum::<f32>();
-        let rows = self.head.chunks_exact(mean.len());
-        rows.zip(&self.bias).map(|(row, bias)| dot(row) + bias).collect()
+    /// Returns the outputs for what the head reads, such as a mean of hidden states.
+    pub(super) fn outputs(&self, read: &[f32]) -> Vec<f32> {
+        let mut values = read.to_vec();
+        for (number, layer) in self.head.iter().enumerate() {
+            if number > 0 {
+                gelu(&mut values);
+            }
+            values = layer.apply(&values);
+        }
+        values
+    }
+}
+
+impl HeadLayer {
+    fn apply(&self, values: &[f32]) -> Vec<f32> {
+        let rows = self.weight.chunks_exact(values.len());
+        rows.zip(&self.bias).map(|(row, bias)| dot(row, values) + bias).collect()
     }
 }
 
@@ -80,6 +103,14 @@ impl AdapterReader<'_> {
             attention_output: delta("attention_output", width, width)?,
             up: delta("up", width, inner)?,
             down: delta("down", inner, width)?,
+        })
+    }
+
+    fn head(&self, number: usize, input: usize, output: usize) -> Result<HeadLayer> {
+        let name = |part: &str| format!("head.{number}.{part}");
+        Ok(HeadLayer {
+            weight: self.tensors.floats(&name("weight"), &[output, input])?,
+            bias: self.tensors.floats(&name("bias"), &[output])?,
         })
     }
 

@@ -132,18 +132,33 @@ impl BertEncoder {
         forward::forward(&self.weights, &self.config, None, &framed)
     }
 
-    /// Returns the mean hidden state, by an adapter, of the part `read` of a framed text.
+    /// Returns the mean hidden state, by an adapter, of each of these parts of a framed text.
+    pub(super) fn adapted_means<const PARTS: usize>(
+        &self,
+        adapter: &EncoderAdapter,
+        framed: &[u16],
+        parts: [Range<usize>; PARTS],
+    ) -> [Vec<f32>; PARTS] {
+        let hidden = forward::forward(&self.weights, &self.config, Some(adapter), framed);
+        parts.map(|part| self.mean_of(&hidden, part))
+    }
+
+    /// Returns the mean hidden state, by an adapter, of a part of a framed text.
     pub(super) fn adapted_mean(
         &self,
         adapter: &EncoderAdapter,
         framed: &[u16],
-        read: Range<usize>,
+        part: Range<usize>,
     ) -> Vec<f32> {
         let hidden = forward::forward(&self.weights, &self.config, Some(adapter), framed);
+        self.mean_of(&hidden, part)
+    }
+
+    fn mean_of(&self, hidden: &[f32], part: Range<usize>) -> Vec<f32> {
         let width = self.config.hidden_size;
         let mut mean = vec![0.0; width];
-        let share = 1.0 / read.len() as f32;
-        for row in hidden[read.start * width..read.end * width].chunks_exact(width) {
+        let share = 1.0 / part.len() as f32;
+        for row in hidden[part.start * width..part.end * width].chunks_exact(width) {
             add_scaled(&mut mean, row, share);
         }
         mean

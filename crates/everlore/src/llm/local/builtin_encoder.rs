@@ -53,6 +53,11 @@ impl BuiltinEncoder {
         sentence_judge::judge_sentence(encoder()?, input)
     }
 
+    /// Returns the log odds that an older statement no longer holds after a newer one of the same person.
+    pub fn replaces_log_odds(&self, old: &str, new: &str) -> Result<f32> {
+        sentence_judge::replaces_log_odds(encoder()?, old, new)
+    }
+
     /// Unpacks the weights unless they are unpacked already.
     pub fn preload(&self) -> Result<()> {
         encoder().map(drop)

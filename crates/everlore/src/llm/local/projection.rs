@@ -3,7 +3,7 @@
 //!
 //! The axes are fitted once, when a model is added, on random words of the vocabulary.
 
-use everlore_kernel::{add_scaled, dot_f32 as dot};
+use everlore_kernel::{add_scaled, dot_f32 as dot, dot_rows};
 
 use super::normalize;
 
@@ -45,8 +45,8 @@ impl PcaProjection {
     pub(super) fn apply(&self, vector: &[f32]) -> Vec<f32> {
         let rest: Vec<f32> =
             vector.iter().zip(&self.mean).map(|(value, common)| value - common).collect();
-        let mut projected: Vec<f32> =
-            self.axes.chunks_exact(rest.len().max(1)).map(|axis| dot(axis, &rest)).collect();
+        let mut projected = vec![0.0; self.axes.len() / rest.len().max(1)];
+        dot_rows(&self.axes, &rest, &mut projected);
         normalize(&mut projected);
         projected
     }

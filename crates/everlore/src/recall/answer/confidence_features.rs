@@ -169,7 +169,7 @@ impl Fusion<'_> {
     /// Returns the log odds that the message calls for memory. What a failed program printed may have been cured before,
     /// which the model, who knows what people write, cannot tell; so it is even.
     fn need(&self) -> f64 {
-        let reading = self.gathered.message_reading.as_ref();
+        let reading = self.readings.message.as_ref();
         let by_model =
             need_log_odds(&self.intent.form, reading.map(|reading| reading.need_log_odds));
         if self.intent.reports_failure { by_model.max(0.0) } else { by_model }

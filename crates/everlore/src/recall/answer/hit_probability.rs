@@ -5,7 +5,10 @@
 //! languages; otherwise on 2,200 messages for everyday topics put to homes of 5 to 300 memories.
 
 use super::confidence::feedback_part;
-use crate::recall::{Hit, HitSignals};
+use crate::{
+    recall::{Hit, HitSignals},
+    types::MemoryId,
+};
 
 /// Hits that are told apart; the best cosine is that of the best among them.
 const MAX_JUDGED: usize = 8;
@@ -53,21 +56,14 @@ const BY_COSINE: HitCoefficients = HitCoefficients {
 
 /// Sets the probability of each hit, best first, that the encoder compared.
 pub(super) fn set_probabilities(hits: &mut [Hit], scope_size: usize) {
-    if set_by(&BY_SOUGHT, hits, scope_size, |signals| signals.sought_cosine).is_none() {
-        set_by(&BY_COSINE, hits, scope_size, |signals| signals.rerank_cosine);
-    }
-}
-
-/// Sets the probability of each hit with a cosine; `None` if no hit has one.
-fn set_by(
-    by: &HitCoefficients,
-    hits: &mut [Hit],
-    scope_size: usize,
-    cosine: impl Fn(&HitSignals) -> Option<f64>,
-) -> Option<()> {
+    let is_sought = hits.iter().any(|hit| hit.signals.sought_cosine.is_some());
+    let by = if is_sought { &BY_SOUGHT } else { &BY_COSINE };
+    let cosine = |signals: &HitSignals| {
+        if is_sought { signals.sought_cosine } else { signals.rerank_cosine }
+    };
     let best_relevance = hits.iter().map(|hit| hit.factors.relevance).fold(0.0, f64::max);
     let cosines = hits.iter().take(MAX_JUDGED).filter_map(|hit| cosine(&hit.signals));
-    let best_cosine = cosines.reduce(f64::max)?;
+    let Some(best_cosine) = cosines.reduce(f64::max) else { return };
     for (index, hit) in hits.iter_mut().enumerate() {
         let signals = &hit.signals;
         let feedback = feedback_part(hit).map_or(0.0, |part| part.adds);
@@ -84,7 +80,19 @@ fn set_by(
             super::logistic::sigmoid(log_odds)
         });
     }
-    Some(())
+    accompany_replaced(hits);
+}
+
+/// Gives a hit that replaces another, or may do so, at least the probability of that one: what is told of the past needs
+/// the present beside it.
+fn accompany_replaced(hits: &mut [Hit]) {
+    let replaced: Vec<(MemoryId, Option<f64>)> =
+        hits.iter().filter_map(|hit| Some((hit.newer?, hit.probability))).collect();
+    for (newer, probability) in replaced {
+        if let Some(hit) = hits.iter_mut().find(|hit| hit.memory.id == newer) {
+            hit.probability = hit.probability.into_iter().chain(probability).reduce(f64::max);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -116,6 +124,15 @@ mod tests {
             check: None,
             address: DocAddress::new(0, 0),
         }
+    }
+
+    #[test]
+    fn what_is_sought_decides_between_hits_that_resemble_the_message_alike() {
+        let mut hits = [judged(json!({})), judged(json!({}))];
+        hits[0].signals.sought_cosine = Some(0.2);
+        hits[1].signals.sought_cosine = Some(0.6);
+        set_probabilities(&mut hits, 100);
+        assert!(hits[1].probability > hits[0].probability, "{hits:?}");
     }
 
     #[test]

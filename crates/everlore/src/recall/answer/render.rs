@@ -145,7 +145,7 @@ fn rendered_memory(hit: &Hit, shown: &str, request: &BlockRequest<'_>) -> Render
         shortened: is_shortened(hit, shown),
         created: day,
         age_days: days,
-        outdated: hit.newer.is_some(),
+        outdated: hit.newer.is_some() && hit.held_until.is_some(),
         score: (hit.score * 1_000.0).round() / 1_000.0,
         check: hit.check.clone(),
     }

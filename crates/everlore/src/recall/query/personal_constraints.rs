@@ -40,7 +40,8 @@ pub(super) fn touches_constraint(query: &str) -> bool {
 #[rustfmt::skip]
 const SELF_DIRECTED_PHRASES: &[&str] = &[
     "for me", "for us", "should i", "should we", "can i", "can we", "recommend me", "suggest me", "cook me", "i want", "i would like", "we want", "i need", "my", "our",
-    "给我", "帮我", "为我", "我该", "我应该", "我能", "我可以", "我要", "我想", "我们", "推荐",
+    "find us", "find me", "find a", "book us", "book me", "book a", "reserve a", "order us", "order me", "where can", "where should",
+    "找个", "找家", "订个", "订家", "订一家", "安排", "出去吃", "给我", "帮我", "为我", "我该", "我应该", "我能", "我可以", "我要", "我想", "我们", "推荐",
 ];
 
 #[rustfmt::skip]
@@ -48,7 +49,7 @@ const CONSTRAINTS: &[PersonalConstraint] = &[
     PersonalConstraint {
         request_words: &[
             "food", "dinner", "lunch", "breakfast", "supper", "meal", "meals", "dish", "dishes", "snack", "snacks", "recipe", "recipes", "menu", "restaurant", "cook", "eat", "grill", "barbecue",
-            "食物", "晚饭", "午饭", "早饭", "晚餐", "午餐", "早餐", "夜宵", "零食", "菜谱", "食谱", "菜单", "餐厅", "饭店", "做饭", "吃饭", "吃什么", "点菜", "烧烤", "烤点", "道菜", "什么菜",
+            "食物", "晚饭", "午饭", "早饭", "晚餐", "午餐", "早餐", "夜宵", "零食", "菜谱", "食谱", "菜单", "餐厅", "饭店", "做饭", "吃饭", "吃什么", "点菜", "馆子", "出去吃", "聚餐", "外卖", "烧烤", "烤点", "道菜", "什么菜",
         ],
         constraint_words: &[
             "allergic", "allergy", "intolerant", "vegetarian", "vegan", "meat", "diet", "gluten", "lactose", "halal", "kosher", "eat",
@@ -79,9 +80,12 @@ mod tests {
 
     #[test]
     fn a_dinner_for_oneself_concerns_what_one_may_not_eat_in_both_languages() {
-        for (request, word) in
-            [("Plan dinner for me tonight", "allergic"), ("帮我安排今天的晚饭", "过敏")]
-        {
+        for (request, word) in [
+            ("Plan dinner for me tonight", "allergic"),
+            ("find a restaurant for saturday", "allergic"),
+            ("帮我安排今天的晚饭", "过敏"),
+            ("周六晚上出去吃，找个馆子", "过敏"),
+        ] {
             assert!(
                 constraints_for(request).iter().any(|(_, words)| words.contains(&word)),
                 "{request}"

@@ -2,6 +2,8 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use everlore_kernel::{LengthNorm, PostingWeights, TermFrequencies, length_norms};
+
 use super::{
     doc_stats::{
         DocFlags, DocStats, NeighbourShare, NeighbourWeights, SessionSpan, shared_sessions,
@@ -91,6 +93,18 @@ impl<'a> Corpus<'a> {
     #[inline]
     pub(crate) fn ordinal(&self, doc: DocRef) -> usize {
         self.first_ordinals[doc.segment as usize] + doc.index as usize
+    }
+
+    /// Returns the document with an ordinal.
+    #[inline]
+    pub(super) fn doc_at(&self, ordinal: usize) -> DocRef {
+        let segment = self.first_ordinals.partition_point(|first| *first <= ordinal) - 1;
+        self.doc(segment, ordinal - self.first_ordinals[segment])
+    }
+
+    /// Returns `true` if a live document was superseded.
+    pub(super) fn has_superseded(&self) -> bool {
+        self.stats.iter().any(|stats| stats.has_superseded)
     }
 
     /// Returns the address of a document.
@@ -184,22 +198,70 @@ impl<'a> Corpus<'a> {
         Some(&list[index])
     }
 
-    /// Returns the length of a document, relative to the average length.
-    #[inline]
+    /// Returns the length of a document with the shares of its neighbours.
     pub(super) fn length(&self, doc: DocRef) -> f32 {
         let own = self.stats[doc.segment as usize].lengths[doc.index as usize];
-        let length = if self.has_cross_segment[self.ordinal(doc)] {
+        if self.has_cross_segment[self.ordinal(doc)] {
             own + self.cross_segment[&doc].length
         } else {
             own
-        };
-        if self.average_length > 0.0 { length / self.average_length } else { 1.0 }
+        }
     }
 
-    /// Returns the constants k1 and b of BM25.
-    #[inline]
-    pub(super) fn bm25_params(&self) -> (f32, f32) {
-        self.bm25_params
+    /// Returns the share of each document's length in the saturation of BM25, by ordinal.
+    pub(super) fn length_norms(&self) -> Vec<f32> {
+        let (norm, mut norms) = (self.length_norm(), vec![0.0; self.max_doc]);
+        for (stats, first) in self.stats.iter().zip(&self.first_ordinals) {
+            length_norms(&stats.lengths, norm, &mut norms[*first..][..stats.lengths.len()]);
+        }
+        for doc in self.cross_segment.keys() {
+            norms[self.ordinal(*doc)] = norm.of(self.length(*doc));
+        }
+        norms
+    }
+
+    /// Returns the constants of the length normalization of BM25.
+    pub(super) fn length_norm(&self) -> LengthNorm {
+        let (k1, b) = self.bm25_params;
+        LengthNorm { k1, b, average: self.average_length }
+    }
+
+    /// Adds the postings of a list, each worth this share, to the documents and their neighbours.
+    pub(super) fn add_postings(&self, list: usize, share: f32, into: &mut TermFrequencies) {
+        let NeighbourWeights { field_weights: fields, earlier, later, .. } =
+            &self.neighbour_weights;
+        let weights = PostingWeights { share, fields: *fields, earlier, later };
+        for (number, (segment, stats)) in self.segments.iter().zip(&self.stats).enumerate() {
+            let (first, runs) = (self.first_ordinals[number], &stats.turn_runs);
+            let is_linked = &self.has_cross_segment[first..][..runs.len()];
+            let mut rest = &segment.postings[list][..];
+            while !rest.is_empty() {
+                let added = into.add_postings(rest, &weights, (runs, is_linked), first);
+                rest = &rest[added..];
+                if let Some((posting, after)) = rest.split_first() {
+                    self.add_posting(number, posting, share, into);
+                    rest = after;
+                }
+            }
+        }
+    }
+
+    /// Adds a posting to its document and to neighbours wherever they are.
+    fn add_posting(
+        &self,
+        segment: usize,
+        posting: &Posting,
+        share: f32,
+        into: &mut TermFrequencies,
+    ) {
+        let doc = self.doc(segment, posting.doc as usize);
+        into.add(self.ordinal(doc), share * self.weighted_frequency(posting));
+        let content = share * f32::from(posting.counts[IndexField::Content as usize]);
+        if content > 0.0 {
+            self.for_each_neighbour(doc, |near, share| {
+                into.add(self.ordinal(near), share.to_neighbour * content);
+            });
+        }
     }
 
     /// Returns the frequency of a term in the document itself, summed over the weighted fields.

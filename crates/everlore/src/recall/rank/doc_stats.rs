@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use everlore_kernel::{IRREGULAR_TURNS, turn_run};
+
 use crate::{
     config::RecallConfig,
     store::{DocAddress, Docs, FIELD_COUNT, IndexField},
@@ -38,6 +40,10 @@ pub(super) struct DocStats {
     pub(super) total_length: f64,
     /// Number of live documents.
     pub(super) count: usize,
+    /// Set if a live document was superseded.
+    pub(super) has_superseded: bool,
+    /// Neighbours of each document in the segment, as the kernel takes them.
+    pub(super) turn_runs: Vec<u8>,
     sessions: Vec<SessionSpan>,
 }
 
@@ -99,6 +105,8 @@ impl DocStats {
             time_range: docs.time_span(),
             addresses,
             total_length: 0.0,
+            has_superseded: false,
+            turn_runs: Vec::new(),
         };
         for deleted in docs.deleted() {
             if let Some(length) = stats.lengths.get_mut(*deleted as usize) {
@@ -106,7 +114,25 @@ impl DocStats {
             }
         }
         stats.compute_lengths(docs, weights);
+        stats.turn_runs =
+            (0..stats.addresses.len()).map(|index| stats.turn_run(index, weights)).collect();
+        stats.has_superseded = (0..stats.addresses.len())
+            .any(|index| stats.is_live(index) && stats.flags[index].status == Status::Superseded);
         stats
+    }
+
+    /// Returns the neighbours of a document in a byte, if they lie right before and after it without a gap.
+    fn turn_run(&self, index: usize, weights: &NeighbourWeights) -> u8 {
+        let (mut before, mut after, mut is_regular) = (0, 0, true);
+        self.for_each_before(index, weights, |near, distance| {
+            before += 1;
+            is_regular &= distance == before && index - near == before;
+        });
+        self.for_each_after(index, weights, |near, distance| {
+            after += 1;
+            is_regular &= distance == after && near - index == after;
+        });
+        if is_regular { turn_run(before, after) } else { IRREGULAR_TURNS }
     }
 
     #[inline]

@@ -1,12 +1,14 @@
 //! Signal fusion: expresses BM25F and cosine similarity as z-scores over the scope and adds them up with the boosts.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use super::{
+    best_items::BestItems,
     corpus::{Corpus, DocRef},
-    gather::GatheredPostings,
+    gather::{GatheredPostings, is_by_speaker},
     lexical::Bm25Matches,
     parallel::for_each,
+    query_models::QueryReadings,
     rerank,
     semantic::DocSimilarities,
     signals::{HitSignals, TermSignal},
@@ -14,7 +16,7 @@ use super::{
 use crate::{
     config::RecallConfig,
     recall::{IdentityQuestion, Intent, QueryTerm, RecallDeps, RecallRequest, query::QueryPeriod},
-    store::{DocAddress, IndexField, MemoryFilter, Posting},
+    store::{DocAddress, MemoryFilter},
     text::terms::is_function_pair,
     types::{Kind, Timestamp},
 };
@@ -75,6 +77,8 @@ struct DocSignals {
 pub(crate) struct Fusion<'a> {
     pub(crate) gathered: &'a GatheredPostings,
     pub(crate) intent: &'a Intent,
+    /// Readings of the query by the models, empty until the candidates are loaded.
+    pub(crate) readings: Arc<QueryReadings>,
     pub(super) config: RecallConfig,
     pub(crate) corpus: Corpus<'a>,
     lexical: Bm25Matches,
@@ -106,6 +110,7 @@ pub(crate) fn fuse<'a>(
     let mut fusion = Fusion {
         gathered,
         intent,
+        readings: Arc::default(),
         config,
         filters: gathered.segment_filters(&corpus),
         period: period(&corpus, intent),
@@ -145,19 +150,15 @@ impl Fusion<'_> {
     }
 
     /// Returns the best `limit` candidates, best first; ties are broken by address.
-    pub(super) fn best(&mut self, limit: usize) -> Vec<RecallCandidate> {
+    pub(super) fn best(&self, limit: usize) -> Vec<RecallCandidate> {
         let corpus = &self.corpus;
-        let order = |a: &FusedDoc, b: &FusedDoc| {
+        let mut best = BestItems::new(limit, |a: &FusedDoc, b: &FusedDoc| {
             b.fused
                 .total_cmp(&a.fused)
                 .then_with(|| corpus.address(a.doc).cmp(&corpus.address(b.doc)))
-        };
-        if limit < self.fused_docs.len() {
-            self.fused_docs.select_nth_unstable_by(limit, order);
-        }
-        let limit = limit.min(self.fused_docs.len());
-        self.fused_docs[..limit].sort_unstable_by(order);
-        self.fused_docs[..limit].iter().map(|fused| self.candidate(fused.doc)).collect()
+        });
+        self.fused_docs.iter().for_each(|fused| best.push(*fused));
+        best.into_sorted().iter().map(|fused| self.candidate(fused.doc)).collect()
     }
 
     /// Fills in the coverage of the query and the terms that made up BM25F.
@@ -225,9 +226,10 @@ impl Fusion<'_> {
     /// time.
     fn fuse_docs(&mut self) {
         let Self { intent, corpus, lexical, .. } = &*self;
-        let is_matched = |doc: &DocRef| lexical.bm25[corpus.ordinal(*doc)] != 0.0;
+        let is_unmatched = |ordinal: &u32| lexical.sums.bm25[*ordinal as usize] == 0.0;
         let similar = self.similarities.iter().flat_map(|similarities| &similarities.best);
-        let mut others: Vec<DocRef> = similar.copied().filter(|doc| !is_matched(doc)).collect();
+        let similar = similar.map(|doc| corpus.ordinal(*doc) as u32);
+        let mut others: Vec<u32> = similar.filter(is_unmatched).collect();
         if self.period.is_some() {
             let known: HashSet<_> = others.iter().copied().collect();
             others.extend(self.unmatched_docs().into_iter().filter(|doc| !known.contains(doc)));
@@ -236,14 +238,19 @@ impl Fusion<'_> {
             (!intent.asks_period || self.is_in_period(*doc)) && self.passes_filter(*doc)
         };
         let fused = |doc: DocRef| FusedDoc { doc, fused: self.doc_signals(doc).sum() };
-        let chunks: Vec<&[DocRef]> =
-            lexical.matched.chunks(CHUNK_DOCS).chain([&others[..]]).collect();
+        let matched = &lexical.sums.matched;
+        let chunks: Vec<&[u32]> = matched.chunks(CHUNK_DOCS).chain([&others[..]]).collect();
         let mut results = Vec::new();
         results.resize_with(chunks.len(), Vec::new);
         let work = chunks.into_iter().zip(&mut results).collect();
-        for_each(lexical.matched.len() * FUSION_COST, work, |(docs, results)| {
-            results.extend(docs.iter().copied().filter(is_candidate).map(fused));
-        });
+        for_each(
+            matched.len() * FUSION_COST,
+            work,
+            |(ordinals, results): (&[u32], &mut Vec<_>)| {
+                let docs = ordinals.iter().map(|ordinal| corpus.doc_at(*ordinal as usize));
+                results.extend(docs.filter(is_candidate).map(fused));
+            },
+        );
         self.fused_docs = results.concat();
     }
 
@@ -253,18 +260,19 @@ impl Fusion<'_> {
         self.gathered.passes_filter(filter, &self.corpus, doc)
     }
 
-    /// Returns the documents that no term matches but the query's period selects.
-    fn unmatched_docs(&self) -> Vec<DocRef> {
+    /// Returns the ordinals of the documents that no term matches but the query's period selects.
+    fn unmatched_docs(&self) -> Vec<u32> {
         let corpus = &self.corpus;
-        let is_unmatched = |doc: &DocRef| self.lexical.bm25[corpus.ordinal(*doc)] == 0.0;
-        corpus.docs().filter(is_unmatched).filter(|doc| self.is_in_period(*doc)).collect()
+        let is_unmatched = |doc: &DocRef| self.lexical.sums.bm25[corpus.ordinal(*doc)] == 0.0;
+        let unmatched = corpus.docs().filter(is_unmatched).filter(|doc| self.is_in_period(*doc));
+        unmatched.map(|doc| corpus.ordinal(doc) as u32).collect()
     }
 
     /// Computes the signals of a document by itself.
     fn doc_signals(&self, doc: DocRef) -> DocSignals {
         let (corpus, config, intent) = (&self.corpus, &self.config, self.intent);
         let (ordinal, flags) = (corpus.ordinal(doc), corpus.flags(doc));
-        let bm25 = f64::from(self.lexical.bm25[ordinal]);
+        let bm25 = f64::from(self.lexical.sums.bm25[ordinal]);
         let similarity = self.similarities.as_ref().map_or(0.0, |all| all.z_score(ordinal));
         let boost = |applies: bool, boost: f64| if applies { boost } else { 0.0 };
         let is_spoken = |list| corpus.posting(doc, list).is_some_and(is_by_speaker);
@@ -281,11 +289,12 @@ impl Fusion<'_> {
 
     /// Returns the z-score of BM25F; beside similarity in meaning, a match of few terms counts less.
     fn lexical_signal(&self, ordinal: usize) -> f64 {
-        let signal = z_score(self.lexical.bm25[ordinal].into(), self.bm25_stats);
+        let signal = z_score(self.lexical.sums.bm25[ordinal].into(), self.bm25_stats);
         if signal <= 0.0 || self.similarities.is_none() {
             return signal;
         }
-        let coverage = f64::from(self.lexical.covered[ordinal]) / self.total_coverage.max(1e-9);
+        let coverage =
+            f64::from(self.lexical.sums.covered[ordinal]) / self.total_coverage.max(1e-9);
         let highest = if coverage < WHOLE_COVERAGE { MAX_TERM_SIGNAL } else { f64::MAX };
         signal.min(highest) * (coverage / FULL_TERM_COVERAGE).clamp(MIN_TERM_SHARE, 1.0)
     }
@@ -330,10 +339,9 @@ impl DocSignals {
 
 /// Returns the mean and the standard deviation of BM25F over the whole scope; documents without a match count as zero.
 fn bm25_stats(corpus: &Corpus<'_>, lexical: &Bm25Matches) -> (f64, f64) {
-    let count = corpus.num_docs().max(1) as f64;
-    let all = || lexical.matched.iter().map(|doc| f64::from(lexical.bm25[corpus.ordinal(*doc)]));
-    let mean = all().sum::<f64>() / count;
-    let variance = all().map(|bm25| bm25 * bm25).sum::<f64>() / count - mean * mean;
+    let (count, (sum, squares)) = (corpus.num_docs().max(1) as f64, lexical.sums.totals());
+    let mean = sum / count;
+    let variance = squares / count - mean * mean;
     (mean, variance.max(0.0).sqrt())
 }
 
@@ -357,15 +365,11 @@ fn named_speaker(gathered: &GatheredPostings, corpus: &Corpus<'_>) -> Option<usi
         corpus.postings(list).filter(|(_, posting)| is_by_speaker(posting)).map(|(doc, _)| doc)
     };
     let mut lists = gathered.term_variants.iter().filter_map(|variants| Some(variants.first()?.0));
-    let first = lists.by_ref().find(|list| spoken(*list).next().is_some())?;
+    let first = lists.by_ref().find(|list| gathered.names_speaker(*list))?;
     // The first and the last name of one person mark the same turns.
     lists
-        .all(|other| spoken(other).next().is_none() || spoken(other).eq(spoken(first)))
+        .all(|other| !gathered.names_speaker(other) || spoken(other).eq(spoken(first)))
         .then_some(first)
-}
-
-fn is_by_speaker(posting: &Posting) -> bool {
-    posting.counts[IndexField::Speaker as usize] > 0
 }
 
 /// Resolves the period that the query names in this scope.

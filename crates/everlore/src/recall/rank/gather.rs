@@ -2,14 +2,14 @@
 
 use super::{
     corpus::{Corpus, DocRef},
-    repeated_questions, rerank, semantic,
+    repeated_questions, semantic,
     semantic::QueryEmbedding,
 };
 use crate::{
     error::{Error, Result},
-    llm::{Embedder, EncodedQuery, MessageReading},
+    llm::Embedder,
     recall::{Intent, QueryTerm, RecallDeps, RecallRequest},
-    store::{DocAddress, MemoryFilter, Segment, SegmentVectors},
+    store::{DocAddress, IndexField, MemoryFilter, Posting, Segment, SegmentVectors},
     text::terms::TermHash,
     types::Vector,
 };
@@ -31,10 +31,8 @@ pub(crate) struct GatheredPostings {
     filter_terms: std::ops::Range<usize>,
     /// Embedding of the query, if the embedder understands it.
     pub(super) query_embedding: Option<QueryEmbedding>,
-    /// Query as encoded by the reranker, names of speakers included.
-    pub(super) encoded_query: Option<EncodedQuery>,
-    /// Memory that the message calls for, by the message model.
-    pub(crate) message_reading: Option<MessageReading>,
+    /// Posting lists with the name of a speaker, in the order of `terms`.
+    speaker_lists: Vec<bool>,
     /// Error of the embedder, if it failed; words alone then decide.
     pub(crate) semantic_unavailable: Option<String>,
 }
@@ -79,12 +77,8 @@ async fn read_index(
     let (store, scope) = (deps.store, &request.scope);
     let read = store.index().postings(scope, &gathered.terms, embedder.map(Embedder::model));
     // This thread would otherwise only wait for the store.
-    let message = read_message(deps, request);
-    let encode = rerank::encode_ahead(deps, request);
-    let (segments, reading, encoded, ()) =
-        tokio::join!(read, message, encode, async { repeated_questions::compile_patterns() });
-    (gathered.segments, gathered.message_reading) = (segments?, reading);
-    gathered.encoded_query = encoded;
+    let (segments, ()) = tokio::join!(read, async { repeated_questions::compile_patterns() });
+    gathered.set_segments(segments?);
     if let Some(within) = &request.within {
         gathered.allowed = Some(store.uris().addresses(scope, within).await?);
     }
@@ -95,16 +89,15 @@ async fn read_index(
     Ok(is_current.then_some(gathered))
 }
 
-/// Returns the message model's reading of the message; `None` without a model or if it fails.
-async fn read_message(deps: RecallDeps<'_>, request: &RecallRequest) -> Option<MessageReading> {
-    let reading = deps.message_model?.read_message(&request.query).await;
-    reading.inspect_err(|error| tracing::warn!("cannot judge the message: {error}")).ok()
-}
-
 fn embedding_from(numbers: &[f32], embedder: &dyn Embedder) -> Option<QueryEmbedding> {
     let vector = Vector::quantize(numbers);
     (vector.scale > 0.0)
         .then(|| QueryEmbedding { vector, least_similarity: embedder.least_similarity() })
+}
+
+/// Returns `true` if a posting counts the name of the speaker.
+pub(super) fn is_by_speaker(posting: &Posting) -> bool {
+    posting.counts[IndexField::Speaker as usize] > 0
 }
 
 /// Returns the index of `term` in `terms`, after adding it if it is new.
@@ -134,10 +127,22 @@ impl GatheredPostings {
             allowed: None,
             filter_terms,
             query_embedding: None,
-            encoded_query: None,
-            message_reading: None,
+            speaker_lists: Vec::new(),
             semantic_unavailable: None,
         }
+    }
+
+    fn set_segments(&mut self, segments: Vec<Segment>) {
+        let names_speaker = |list: usize| {
+            segments.iter().any(|segment| segment.postings[list].iter().any(is_by_speaker))
+        };
+        self.speaker_lists = (0..self.terms.len()).map(names_speaker).collect();
+        self.segments = segments;
+    }
+
+    /// Returns `true` if a posting list has the name of a speaker in the scope.
+    pub(super) fn names_speaker(&self, list: usize) -> bool {
+        self.speaker_lists[list]
     }
 
     /// Embeds the query, if any segment has vectors to compare it with.

@@ -1,6 +1,8 @@
 //! Lexical relevance: exact BM25F over one scope, with weighted fields, neighbouring turns, and statistics of this
 //! scope alone.
 
+use everlore_kernel::{Bm25Sums, TermFrequencies, TermWorth};
+
 use super::corpus::{Corpus, DocRef};
 use crate::store::{IndexField, Posting};
 
@@ -10,51 +12,27 @@ const BACKGROUND_DOCS: usize = 1_000;
 
 /// BM25F of every document of the corpus for one query.
 pub(crate) struct Bm25Matches {
-    /// BM25F by ordinal; 0 for documents without a match.
-    pub(super) bm25: Vec<f32>,
-    /// Sum of the coverage weights of the matched terms, by ordinal.
-    pub(super) covered: Vec<f32>,
-    /// Documents in which any term matches, in the text or in a neighbour; each once.
-    pub(super) matched: Vec<DocRef>,
+    /// BM25F and coverage by ordinal, and the ordinals of the documents that match in the text or in a neighbour.
+    pub(super) sums: Bm25Sums,
     /// Number of documents that contain each query term.
     pub(crate) doc_frequencies: Vec<usize>,
-}
-
-/// Frequency of one term in the documents that contain it or neighbour one that does.
-struct TermFrequencies {
-    /// Frequency by ordinal.
-    tf: Vec<f32>,
-    matched: Vec<DocRef>,
 }
 
 impl Corpus<'_> {
     /// Computes BM25F of all documents for terms with these posting lists and weights.
     pub(super) fn bm25(&self, lists: &[Vec<(usize, f64)>], weights: &[f64]) -> Bm25Matches {
         let zeros = || vec![0.0; self.max_doc()];
-        let mut found = Bm25Matches {
-            bm25: zeros(),
-            covered: zeros(),
-            matched: Vec::new(),
-            doc_frequencies: Vec::with_capacity(lists.len()),
-        };
+        let mut sums = Bm25Sums { bm25: zeros(), covered: zeros(), matched: Vec::new() };
         let mut frequencies = TermFrequencies { tf: zeros(), matched: Vec::new() };
+        let (norms, k1) = (self.length_norms(), self.length_norm().k1);
+        let mut doc_frequencies = Vec::with_capacity(lists.len());
         for (variants, weight) in lists.iter().zip(weights) {
-            let df = self.accumulate_term(variants, &mut frequencies);
-            let idf = self.idf(df);
-            let rarity = *weight as f32 * self.background_idf(df);
-            found.doc_frequencies.push(df);
-            for doc in frequencies.matched.drain(..) {
-                let ordinal = self.ordinal(doc);
-                let tf = std::mem::take(&mut frequencies.tf[ordinal]);
-                let bm25 = &mut found.bm25[ordinal];
-                if *bm25 == 0.0 {
-                    found.matched.push(doc);
-                }
-                *bm25 += *weight as f32 * idf * self.saturate(tf, doc);
-                found.covered[ordinal] += rarity;
-            }
+            let (df, weight) = (self.accumulate_term(variants, &mut frequencies), *weight as f32);
+            let (bm25, coverage) = (weight * self.idf(df), weight * self.background_idf(df));
+            sums.add_term(&mut frequencies, &norms, &TermWorth { bm25, coverage, k1 });
+            doc_frequencies.push(df);
         }
-        found
+        Bm25Matches { sums, doc_frequencies }
     }
 
     /// Returns the frequency of a term in a document and its neighbours, measured as in [`Self::bm25`].
@@ -77,8 +55,8 @@ impl Corpus<'_> {
 
     /// Returns the saturated, length-normalized frequency of BM25, before the factor idf.
     pub(super) fn saturate(&self, tf: f32, doc: DocRef) -> f32 {
-        let (k1, b) = self.bm25_params();
-        tf * (k1 + 1.0) / (tf + k1 * (1.0 - b + b * self.length(doc)))
+        let norm = self.length_norm();
+        tf * (norm.k1 + 1.0) / (tf + norm.of(self.length(doc)))
     }
 
     /// Returns the inverse document frequency of a term that `df` documents contain.
@@ -96,32 +74,12 @@ impl Corpus<'_> {
     fn accumulate_term(&self, variants: &[(usize, f64)], into: &mut TermFrequencies) -> usize {
         let mut df = 0;
         for (list, share) in variants {
-            let share = *share as f32;
-            for (doc, posting) in self.postings(*list) {
-                into.add(doc, self.ordinal(doc), share * self.weighted_frequency(posting));
-                let content = share * content_count(posting);
-                if content > 0.0 {
-                    self.for_each_neighbour(doc, |neighbour, share| {
-                        into.add(neighbour, self.ordinal(neighbour), share.to_neighbour * content)
-                    });
-                }
-            }
+            self.add_postings(*list, *share as f32, into);
             if df == 0 {
                 df = into.matched.len();
             }
         }
         df
-    }
-}
-
-impl TermFrequencies {
-    #[inline]
-    fn add(&mut self, doc: DocRef, ordinal: usize, tf: f32) {
-        let sum = &mut self.tf[ordinal];
-        if *sum == 0.0 && tf > 0.0 {
-            self.matched.push(doc);
-        }
-        *sum += tf;
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::{
     fuse::{Fusion, RecallCandidate},
+    query_models::QueryModels,
     repeated_questions, rerank, second_hop, time_order, visible_context,
 };
 use crate::{
@@ -33,12 +34,13 @@ pub(crate) async fn load<'a>(
     deps: RecallDeps<'_>,
     request: &RecallRequest,
     mut fusion: Fusion<'a>,
+    models: &mut QueryModels<'_>,
 ) -> Result<LoadedCandidates<'a>> {
     let mut depth = load_depth(fusion.intent, request).max(rerank::depth(deps, request));
     loop {
         let mut candidates = fusion.best(depth);
         let is_all = candidates.len() < depth;
-        let rows = load_rows(deps, request, &fusion, &mut candidates).await?;
+        let rows = load_rows(deps, request, &mut fusion, &mut candidates, models).await?;
         let loaded = candidates.len();
         drop_redundant(deps, request, fusion.intent, &mut candidates, &rows).await?;
         if is_all || loaded == 0 || candidates.len() * 2 > loaded {
@@ -49,19 +51,39 @@ pub(crate) async fn load<'a>(
     }
 }
 
-/// Reranks the candidates, or samples those of a period, and reads their rows.
+/// Reranks the candidates, or samples those of a period, and reads their rows. The rows are read while the models read
+/// the query; those of candidates that turn out to be unrelated are dropped.
 async fn load_rows(
     deps: RecallDeps<'_>,
     request: &RecallRequest,
-    fusion: &Fusion<'_>,
+    fusion: &mut Fusion<'_>,
     candidates: &mut Vec<RecallCandidate>,
+    models: &mut QueryModels<'_>,
 ) -> Result<Vec<(DocAddress, Memory)>> {
     if fusion.intent.asks_period {
         time_order::sample_evenly(candidates, request);
-    } else {
-        rerank::rerank(deps, request, fusion.gathered, candidates).await?;
+        fusion.readings = models.finish().await;
+        candidates.retain(|candidate| candidate.signals.is_related());
+        return read_rows(deps, request, candidates).await;
     }
+    let rows = read_rows(deps, request, candidates);
+    let tokens = rerank::read_token_vectors(deps, request, candidates);
+    let (rows, tokens, readings) = tokio::join!(rows, tokens, models.finish());
+    let mut rows = rows?;
+    rerank::rerank(deps, request, (fusion.gathered, &readings), tokens?, candidates).await?;
+    fusion.readings = readings;
     candidates.retain(|candidate| candidate.signals.is_related());
+    let related: HashSet<DocAddress> =
+        candidates.iter().map(|candidate| candidate.address).collect();
+    rows.retain(|(address, _)| related.contains(address));
+    Ok(rows)
+}
+
+async fn read_rows(
+    deps: RecallDeps<'_>,
+    request: &RecallRequest,
+    candidates: &[RecallCandidate],
+) -> Result<Vec<(DocAddress, Memory)>> {
     let addresses: Vec<_> = candidates.iter().map(|candidate| candidate.address).collect();
     deps.store.memories().by_address(&request.scope, &addresses).await
 }

@@ -5,10 +5,12 @@
 //! ones, and [`score()`] multiplies the relevance with bounded factors. Stores never rank: ranking is here, the
 //! same for every backend.
 
+mod query_models;
 mod gather;
 mod corpus;
 mod doc_stats;
 mod parallel;
+mod best_items;
 mod profile_candidates;
 mod lexical;
 mod semantic;
@@ -23,12 +25,14 @@ pub(super) mod visible_context;
 mod second_hop;
 mod score;
 mod updates;
+mod doubts;
 pub(super) mod time_order;
 
 pub(super) use corpus::DocRef;
 pub(super) use fuse::{Fusion, IDENTITY_BOOST, fuse};
 pub(super) use gather::gather;
 pub(super) use load::load;
+pub(super) use query_models::QueryModels;
 pub use score::ScoreFactors;
 pub(super) use score::{RankedHits, score};
 pub use signals::{HitSignals, TermSignal};

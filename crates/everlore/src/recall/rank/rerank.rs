@@ -5,7 +5,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{fuse::RecallCandidate, gather::GatheredPostings, semantic, signals::HitSignals};
+use super::{
+    fuse::RecallCandidate, gather::GatheredPostings, query_models::QueryReadings, semantic,
+    signals::HitSignals,
+};
 use crate::{
     config::RecallConfig,
     error::Result,
@@ -80,19 +83,39 @@ pub(super) fn first_stage_config(deps: RecallDeps<'_>, request: &RecallRequest) 
     config
 }
 
+/// Reads the token vectors of the first candidates and of the turns beside them; none without a reranker.
+pub(super) async fn read_token_vectors(
+    deps: RecallDeps<'_>,
+    request: &RecallRequest,
+    candidates: &[RecallCandidate],
+) -> Result<StoredTokenVectors> {
+    let Some(reranker) = reranker(deps, request) else { return Ok(Vec::new()) };
+    let first = &candidates[..depth(deps, request).min(candidates.len())];
+    let own = first.iter().map(|candidate| candidate.address);
+    let beside = first.iter().flat_map(|candidate| neighbours(candidate.address));
+    let mut distinct = HashSet::new();
+    // The candidates come first: missing texts are encoded in this order.
+    let addresses: Vec<DocAddress> =
+        own.chain(beside).filter(|address| distinct.insert(*address)).collect();
+    let model = reranker.model();
+    let stored = deps.store.token_vectors().get(&request.scope, model, &addresses).await?;
+    Ok(addresses.into_iter().zip(stored).collect())
+}
+
 /// Adds the z-scores of the late-interaction comparison to the signals of the first candidates.
 pub(super) async fn rerank(
     deps: RecallDeps<'_>,
     request: &RecallRequest,
-    gathered: &GatheredPostings,
+    (gathered, readings): (&GatheredPostings, &QueryReadings),
+    stored: StoredTokenVectors,
     candidates: &mut [RecallCandidate],
 ) -> Result<()> {
     let Some(reranker) = reranker(deps, request) else { return Ok(()) };
     let depth = depth(deps, request).min(candidates.len());
     let first = &mut candidates[..depth];
-    let sought = sought(deps, reranker, gathered);
-    let query = encode_query(reranker, request, gathered).await?.with_sought(sought);
-    let compared = compare(deps, reranker, request, &query, first).await?;
+    let query = encode_query(reranker, request, gathered, readings).await?;
+    let query = query.with_sought(sought(deps, reranker, readings));
+    let compared = compare(deps, reranker, request, &query, stored).await?;
     for candidate in first.iter_mut() {
         candidate.signals.max_sim = max_sim(&query, candidate.address, &compared);
         let scores = compared.get(&candidate.address);
@@ -116,10 +139,10 @@ pub(super) async fn rerank(
 fn sought<'a>(
     deps: RecallDeps<'_>,
     reranker: &dyn Reranker,
-    gathered: &'a GatheredPostings,
+    readings: &'a QueryReadings,
 ) -> Option<&'a [f32]> {
     let is_comparable = deps.message_model.is_some_and(|it| it.model() == reranker.model());
-    gathered.message_reading.as_ref().filter(|_| is_comparable).map(|it| &*it.sought)
+    readings.message.as_ref().filter(|_| is_comparable).map(|it| &*it.sought)
 }
 
 /// Encodes the query ahead of the ranking, while the index is read; `None` without a reranker or if it fails.
@@ -136,11 +159,12 @@ async fn encode_query(
     reranker: &dyn Reranker,
     request: &RecallRequest,
     gathered: &GatheredPostings,
+    readings: &QueryReadings,
 ) -> Result<QueryVectors> {
     let query = semantic::without_speakers(&request.query, gathered);
     let words = reranker.split_words(&query);
     let weights = words.iter().map(|word| gathered.word_idf(word));
-    match &gathered.encoded_query {
+    match &readings.encoded_query {
         Some(encoded) if encoded.words == words => Ok(encoded.weigh(weights)),
         _ => Ok(reranker.encode_query(&words).await?.weigh(weights)),
     }
@@ -163,27 +187,22 @@ impl GatheredPostings {
     }
 }
 
+/// Token vectors of each text; `None` for a text that is not encoded yet.
+pub(super) type StoredTokenVectors = Vec<(DocAddress, Option<Vec<u8>>)>;
+
 /// Similarities of each text to the query; texts that are not encoded yet are missing.
 type SimilaritiesByAddress = BTreeMap<DocAddress, MaxSimScores>;
 
-/// Compares the query with the candidates and the turns beside them.
+/// Compares the query with the token vectors, and with those of texts that are encoded now.
 async fn compare(
     deps: RecallDeps<'_>,
     reranker: &dyn Reranker,
     request: &RecallRequest,
     query: &QueryVectors,
-    candidates: &[RecallCandidate],
+    stored: StoredTokenVectors,
 ) -> Result<SimilaritiesByAddress> {
-    let own = candidates.iter().map(|candidate| candidate.address);
-    let beside = candidates.iter().flat_map(|candidate| neighbours(candidate.address));
-    let mut distinct = HashSet::new();
-    // The candidates come first: missing texts are encoded in this order.
-    let addresses: Vec<DocAddress> =
-        own.chain(beside).filter(|address| distinct.insert(*address)).collect();
-    let model = reranker.model();
-    let stored = deps.store.token_vectors().get(&request.scope, model, &addresses).await?;
     let (mut compared, mut missing) = (SimilaritiesByAddress::new(), Vec::new());
-    for (address, tokens) in addresses.into_iter().zip(stored) {
+    for (address, tokens) in stored {
         match tokens {
             Some(tokens) => drop(compared.insert(address, query.compare(&tokens))),
             None => missing.push(address),

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::{
+    doubts,
     fuse::{Fusion, RecallCandidate},
     load::LoadedCandidates,
     time_order, updates,
@@ -60,6 +61,7 @@ pub(crate) fn score(loaded: LoadedCandidates<'_>, now: Timestamp) -> RankedHits<
         time_order::sort_by_time(&mut hits);
     } else {
         updates::promote_newest(&mut hits, fusion.intent);
+        doubts::mark_doubted(&mut hits);
     }
     RankedHits { fusion, hits }
 }

@@ -1,12 +1,15 @@
 //! Semantic relevance: cosine similarity of the query embedding to every vector of the scope, by exhaustive search.
 
+use std::cmp::Ordering;
+
 use super::{
+    best_items::BestItems,
     corpus::{Corpus, DocRef},
     gather::GatheredPostings,
     parallel::join,
 };
 use crate::{
-    store::{IndexField, Segment, SegmentVectors},
+    store::SegmentVectors,
     text::terms::{TermHash, terms},
     types::Vector,
 };
@@ -79,9 +82,9 @@ impl DocSimilarities {
         let squares = stats.iter().map(|chunk| chunk.squares).sum::<f64>() / count;
         let unrelated = UNRELATED_SHARE * f64::from(embedding.least_similarity);
         let deviation = (squares - mean * mean).max(0.0).sqrt();
-        let mut nearest = stats.into_iter().flat_map(|chunk| chunk.best).collect();
-        keep_best(&mut nearest, corpus);
-        let best = nearest.into_iter().map(|(_, doc)| doc).collect();
+        let mut nearest = most_similar(corpus);
+        stats.into_iter().flat_map(|chunk| chunk.best).for_each(|doc| nearest.push(doc));
+        let best = nearest.into_sorted().into_iter().map(|(_, doc)| doc).collect();
         (Self { raw, mean, unrelated, deviation, best }, result)
     }
 
@@ -104,6 +107,7 @@ impl DocSimilarities {
 impl SimilarityChunk<'_> {
     fn compare(self, embedding: &QueryEmbedding, gathered: &GatheredPostings, corpus: &Corpus<'_>) {
         let Self { segment, first, vectors, raw, stats } = self;
+        let mut best = most_similar(corpus);
         for (index, raw) in raw.iter_mut().enumerate() {
             let Some(similarity) = vectors.similarity(first + index, &embedding.vector) else {
                 continue;
@@ -117,22 +121,23 @@ impl SimilarityChunk<'_> {
             stats.sum += f64::from(similarity);
             stats.squares += f64::from(similarity) * f64::from(similarity);
             if gathered.is_allowed(corpus, doc) {
-                stats.best.push((similarity, doc));
+                best.push((similarity, doc));
             }
         }
-        keep_best(&mut stats.best, corpus);
+        stats.best = best.into_sorted();
     }
 }
 
-/// Keeps the most similar documents; ties are broken by address.
-fn keep_best(nearest: &mut Vec<(f32, DocRef)>, corpus: &Corpus<'_>) {
-    let order = |a: &(f32, DocRef), b: &(f32, DocRef)| {
+/// Document with its similarity.
+type SimilarDoc = (f32, DocRef);
+
+/// Collects the most similar documents; ties are broken by address.
+fn most_similar(
+    corpus: &Corpus<'_>,
+) -> BestItems<SimilarDoc, impl Fn(&SimilarDoc, &SimilarDoc) -> Ordering> {
+    BestItems::new(MAX_SIMILAR, |a: &SimilarDoc, b: &SimilarDoc| {
         b.0.total_cmp(&a.0).then_with(|| corpus.address(a.1).cmp(&corpus.address(b.1)))
-    };
-    if nearest.len() > MAX_SIMILAR {
-        nearest.select_nth_unstable_by(MAX_SIMILAR, order);
-        nearest.truncate(MAX_SIMILAR);
-    }
+    })
 }
 
 /// Returns the number of chunks in the segments with vectors.
@@ -176,12 +181,7 @@ pub(super) fn without_speakers(query: &str, gathered: &GatheredPostings) -> Stri
 impl GatheredPostings {
     /// Returns `true` if the term is part of a speaker's name in the scope.
     fn is_speaker(&self, term: TermHash) -> bool {
-        let Some(list) = self.terms.iter().position(|other| *other == term) else { return false };
-        let names_speaker = |segment: &Segment| {
-            segment.postings[list]
-                .iter()
-                .any(|posting| posting.counts[IndexField::Speaker as usize] > 0)
-        };
-        self.segments.iter().any(names_speaker)
+        let list = self.terms.iter().position(|other| *other == term);
+        list.is_some_and(|list| self.names_speaker(list))
     }
 }

@@ -3,7 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::score::{RankedHits, combined_score};
+use super::{
+    doubts::lift_doubting,
+    score::{RankedHits, combined_score},
+};
 use crate::{
     error::Result,
     recall::{Hit, Intent, RecallDeps, RecallRequest},
@@ -13,7 +16,7 @@ use crate::{
 };
 
 /// Relative distance of a superseded turn below the memory that replaces it.
-const SCORE_STEP: f64 = 1e-6;
+pub(super) const SCORE_STEP: f64 = 1e-6;
 
 /// Marks superseded memories, and the turns among the best hits whose memory was superseded, with their successor and
 /// the time until which they held. Reads the store only if the scope has superseded memories.
@@ -25,8 +28,7 @@ pub(crate) async fn mark_superseded(
     for hit in ranked.hits.iter_mut().filter(|hit| hit.memory.status == Status::Superseded) {
         mark(hit, &hit.memory.clone());
     }
-    let corpus = &ranked.fusion.corpus;
-    if !corpus.docs().any(|doc| corpus.flags(doc).status == Status::Superseded) {
+    if !ranked.fusion.corpus.has_superseded() {
         return Ok(());
     }
     // Twice the limit: some of the best hits are dropped later.
@@ -47,9 +49,10 @@ pub(crate) async fn mark_superseded(
 /// the query asks for, and what was superseded comes after its successor.
 pub(crate) fn arrange_for_prompt(hits: &mut Vec<Hit>, intent: &Intent) {
     replace_turns(hits, intent);
+    lift_doubting(hits);
     let products: HashMap<MemoryId, f64> =
         hits.iter().map(|hit| (hit.memory.id, hit.factors.product())).collect();
-    for hit in hits.iter_mut() {
+    for hit in hits.iter_mut().filter(|hit| hit.held_until.is_some()) {
         let successor = hit.newer.and_then(|newer| products.get(&newer));
         if let Some(product) = successor.filter(|product| **product <= hit.factors.product()) {
             set_product(hit, product * (1.0 - SCORE_STEP));
@@ -95,7 +98,7 @@ fn tells_all(memory: &Hit, asked: &HashSet<usize>, query_terms: &QueryTermIndex)
 }
 
 /// Changes the score of a hit by its `update` factor.
-fn set_product(hit: &mut Hit, product: f64) {
+pub(super) fn set_product(hit: &mut Hit, product: f64) {
     hit.factors.update *= product / hit.factors.product();
     hit.score = combined_score(&hit.factors);
 }

@@ -54,8 +54,8 @@ fn check(families: &str, strangers: &str) {
 }
 
 /// Returns the share of messages that find the first one of their family before those of all others, where only those
-/// are stored.
-fn found_from_one(messages: &[FamilyMessage]) -> f64 {
+/// are stored, and the families of the others.
+fn found_from_one(messages: &[FamilyMessage]) -> (f64, Vec<String>) {
     let (mut stored, mut asked): (Vec<&FamilyMessage>, Vec<&FamilyMessage>) = Default::default();
     for message in messages {
         let is_known = stored.iter().any(|other| other.family == message.family);
@@ -69,18 +69,22 @@ fn found_from_one(messages: &[FamilyMessage]) -> f64 {
         let best = stored.iter().max_by(|one, other| alike(one).total_cmp(&alike(other)));
         best.is_some_and(|best| best.family == message.family && alike(best) >= 0.3)
     };
-    asked.iter().filter(is_right).count() as f64 / asked.len() as f64
+    let missed = asked.iter().filter(|message| !is_right(message));
+    let missed: Vec<String> = missed.map(|message| message.family.clone()).collect();
+    (1.0 - missed.len() as f64 / asked.len() as f64, missed)
 }
 
 #[test]
 fn one_message_of_a_family_is_enough_to_find_it() {
-    for file in [
-        include_str!("../../../tests/data/errors/fresh.jsonl"),
-        include_str!("../../../tests/data/errors/blind.jsonl"),
-        include_str!("../../../tests/data/errors/unseen.jsonl"),
+    for (file, least) in [
+        (include_str!("../../../tests/data/errors/fresh.jsonl"), 0.95),
+        (include_str!("../../../tests/data/errors/blind.jsonl"), 0.95),
+        (include_str!("../../../tests/data/errors/unseen.jsonl"), 0.95),
+        // Two messages that retell an error in Chinese without its code are missed.
+        (include_str!("../../../tests/data/errors/tools.jsonl"), 0.92),
     ] {
-        let share = found_from_one(&read(file));
-        assert!(share >= 0.95, "{share}");
+        let (share, missed) = found_from_one(&read(file));
+        assert!(share >= least, "{share}: {missed:?}");
     }
 }
 
@@ -115,6 +119,7 @@ fn families_written_without_the_rules_are_found_and_never_merged() {
     check_files!("fresh", "fresh_strangers");
     check_files!("blind", "blind_strangers");
     check_files!("unseen", "unseen_strangers");
+    check_files!("tools", "tools_strangers");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Contradictions: pairs of memories of which the newer makes the older one untrue.
+//! Contradictions: pairs of memories of which the newer makes the older one untrue, or may do so.
 
 use std::collections::HashMap;
 
@@ -21,6 +21,10 @@ impl ConflictIndex {
         for key in rival_keys(memory) {
             self.0.entry(key).or_default().push(memory.id);
         }
+        if let Some(older) = memory.may_replace() {
+            let key = xxhash_rust::xxh3::xxh3_64(older.as_bytes());
+            self.0.entry(key).or_insert_with(|| vec![older]).push(memory.id);
+        }
     }
 
     /// Returns groups of memories that may contradict each other.
@@ -39,7 +43,9 @@ pub(super) fn find(group: &[&Memory]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (index, older) in ordered.iter().enumerate() {
         let later = ordered[index + 1..].iter().rev().take(MAX_COMPARED);
-        let newest = later.into_iter().find(|newer| are_rivals(newer, older));
+        let replaces =
+            |newer: &Memory| are_rivals(newer, older) || newer.may_replace() == Some(older.id);
+        let newest = later.into_iter().find(|newer| replaces(newer));
         faults.extend(newest.map(|newer| conflict_fault(newer, older)));
     }
     faults

@@ -28,7 +28,7 @@ use crate::{
     error::Result,
     growth::audit::{AlikeGroup, AuditContext, AuditScan, Fault, check_fault, missing_fault},
     store::{MemoryFilter, MemoryPages},
-    sync::run_blocking,
+    sync::{boxed, run_blocking},
     text::text_sketch::TextSketch,
     types::{CHECK_KEY, Kind, Memory, MemoryId, Scope, Status},
     upkeep::find_merges,
@@ -65,6 +65,7 @@ impl Engine {
     /// Audits the memories of a scope and returns what it found; with `fix`, applies the safe fixes as one run. Calls
     /// `progress` with the number of memories read. Changes nothing without `fix`. Fails if the store fails, or if the
     /// fixes would change more than a quarter of the memories and `yes` is not set.
+    #[boxed]
     pub async fn audit(
         &self,
         scope: &Scope,
@@ -78,6 +79,7 @@ impl Engine {
     }
 
     /// Finds the faults of a scope.
+    #[boxed]
     pub(in crate::engine) async fn audited(
         &self,
         scope: &Scope,

@@ -14,6 +14,7 @@ use crate::{
         section_base,
     },
     ingest::run_name,
+    sync::boxed,
     text::suspect::is_suspect,
     types::{
         APPROVAL_CAUSE, Actor, Change, Memory, MemoryId, Scope, Status, Timestamp, VALID_UNTIL_KEY,
@@ -31,6 +32,7 @@ impl Engine {
 
     /// Approves a proposal like [`Engine::approve_proposal`], with another text in the place of the proposed one: a line of an
     /// identity file, or a whole skill. Fails too if the proposal has no text, or if this one is not fit.
+    #[boxed]
     pub async fn approve_proposal_as(
         &self,
         scope: &Scope,
@@ -205,6 +207,7 @@ impl Engine {
     }
 
     /// Stores a decision and the changes of memories that it makes, as one run.
+    #[boxed]
     pub(super) async fn store_decision(
         &self,
         scope: &Scope,

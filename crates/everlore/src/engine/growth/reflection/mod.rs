@@ -33,6 +33,7 @@ use crate::{
     growth::reflection::{PROPOSAL_KEY, Proposal, ProposalState, ProposedChange, section_base},
     ingest::{root_uri, run_name},
     store::{MemoryFilter, MemoryPages},
+    sync::boxed,
     text::secrets::mask_all,
     types::{
         Change, Kind, Memory, MemoryId, MemorySource, Origin, Scope, Status, TRUST_KEY, Timestamp,
@@ -58,6 +59,7 @@ impl Engine {
     /// Reviews the memories of a scope and proposes changes, as one run; with `dry_run`, only finds them. Calls
     /// `progress` with the number of memories read. Nothing but proposals and the measured effect of skills is written. Fails if memory is disabled for
     /// the agent, or if the store or an identity file fails.
+    #[boxed]
     pub async fn reflect(
         &self,
         scope: &Scope,
@@ -131,6 +133,7 @@ impl Engine {
         Ok(all.map(|stored| withdrawn(stored, now)).collect())
     }
 
+    #[boxed]
     async fn stored_proposals(&self, scope: &Scope) -> Result<Vec<StoredProposal>> {
         let filter = MemoryFilter { kinds: vec![Kind::Suggestion], ..MemoryFilter::default() };
         let mut pages = MemoryPages::new(&*self.store, scope, filter, SCAN_PAGE);

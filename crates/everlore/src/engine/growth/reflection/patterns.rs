@@ -21,7 +21,7 @@ use crate::{
         success_rate,
     },
     store::{JournalQuery, MemoryFilter, MemoryPages},
-    sync::run_blocking,
+    sync::{boxed, run_blocking},
     text::{
         error_signature::{is_same, signature},
         language::{Language, detect_language},
@@ -132,6 +132,7 @@ impl Engine {
     }
 
     /// Returns drafts of skills with the experiences that tell their cures.
+    #[boxed]
     async fn skill_drafts(
         &self,
         scope: &Scope,

@@ -7,7 +7,7 @@ use crate::{
     files::layers::{EditContext, Layer, LayerEdit},
     growth::reflection::{LayerLineEdit, ProposalState, ProposedChange, section_base},
     ingest::UndoTarget,
-    sync::run_blocking,
+    sync::{boxed, run_blocking},
     types::{Actor, Change, MemoryId, Scope},
 };
 
@@ -40,6 +40,7 @@ impl Engine {
     }
 
     /// Takes back what an approved proposal changed; it is then in `state`.
+    #[boxed]
     async fn take_back(
         &self,
         scope: &Scope,

@@ -6,6 +6,7 @@ use crate::{
     engine::Engine,
     error::{Error, Result},
     growth::skill::{SkillEffectRecord, SkillForm, SkillHead, skill_problems},
+    sync::boxed,
     text::suspect::is_suspect,
     types::{Actor, Change, JournalEntry, MemoryId, Scope, Status, Timestamp},
 };
@@ -36,6 +37,7 @@ impl Engine {
 
     /// Brings back the text of another version, byte for byte; without a number, of the version before. Fails if the caller
     /// is not the owner, or if there is no such version.
+    #[boxed]
     pub async fn roll_back_skill(
         &self,
         scope: &Scope,
@@ -120,6 +122,7 @@ impl Engine {
     }
 
     /// Stores the file of a skill as a version if a person edited it.
+    #[boxed]
     pub(in crate::engine) async fn keep_hand_edit(
         &self,
         scope: &Scope,
@@ -150,6 +153,7 @@ impl Engine {
     }
 
     /// Writes a changed skill and its file, and returns it.
+    #[boxed]
     async fn write_skill(
         &self,
         scope: &Scope,

@@ -8,7 +8,7 @@ use crate::{
     error::Result,
     files::skill_folder::{SkillFile, SkillFolder, is_generated, read_skill_file},
     growth::skill::SkillForm,
-    sync::run_blocking,
+    sync::{boxed, run_blocking},
     types::{JournalEntry, Scope},
 };
 
@@ -30,6 +30,7 @@ enum SkillFileChange {
 impl Engine {
     /// Makes the files of a scope's skills and workflows equal to the active ones. A file with a text that the journal
     /// does not know was edited by a person and stays as it is.
+    #[boxed]
     pub(in crate::engine) async fn sync_skill_files(&self, scope: &Scope) -> Result<()> {
         let Some(folder) = self.skill_folder(scope) else { return Ok(()) };
         let active = self.stored_skills(scope, false).await?;

@@ -26,6 +26,7 @@ use crate::{
         skill::{ExpectedUse, SkillEffect, SkillEffectRecord, SkillForm, SkillHead, SkillRecord},
     },
     store::{JournalQuery, ListOrder, ListQuery, MemoryFilter},
+    sync::boxed,
     types::{Actor, JournalEntry, Kind, Memory, MemoryId, Scope, Status, Timestamp},
 };
 
@@ -193,6 +194,7 @@ impl Engine {
     }
 
     /// Returns all skills and workflows of a scope, by form and name; with `retired`, those too that are out of use.
+    #[boxed]
     pub(in crate::engine) async fn stored_skills(
         &self,
         scope: &Scope,
@@ -237,6 +239,7 @@ impl Engine {
             .ok_or_else(|| Error::not_found(form.as_str(), name))
     }
 
+    #[boxed]
     pub(in crate::engine) async fn skill_view(
         &self,
         scope: &Scope,

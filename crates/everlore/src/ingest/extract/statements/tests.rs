@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use super::*;
 use crate::{
     llm::{SentenceInput, SentenceKind, SentenceMode, SentenceScores},
-    types::{Attribute, Kind, MemoryId, Trust},
+    types::{Attribute, EmbeddingModelId, Kind, MemoryId, Trust},
 };
 
 /// Judge that keeps the sentences with a word, and gives others the mode that another word calls for.
@@ -31,6 +31,18 @@ impl SentenceJudge for WordJudge {
 
     fn text_vector(&self, _: &str) -> Result<Vec<f32>> {
         Ok(Vec::new())
+    }
+
+    fn quick_vector(&self, _: &str) -> Vec<f32> {
+        Vec::new()
+    }
+
+    fn quick_model(&self) -> EmbeddingModelId {
+        EmbeddingModelId { name: "words".to_owned(), dimensions: 1 }
+    }
+
+    fn replaces_log_odds(&self, _: &str, _: &str) -> Result<f32> {
+        Ok(-8.0)
     }
 }
 
