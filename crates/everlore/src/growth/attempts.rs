@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::solved_words::{ERROR_WORD, OTHER_THING, SOLVED, says_solved, told_cure};
+use super::solved_words::{ERROR_WORD, OTHER_THING, SOLVED, says_solved, shows_failure, told_cure};
 use crate::{
     text::{
         error_signature::{ErrorSignature, decisive_message, is_same, signature},
@@ -114,7 +114,7 @@ pub(crate) fn observed_attempts(turns: &[SessionTurn], from: usize) -> Vec<Obser
 /// Returns the signature and the text of the failure that a turn shows.
 pub(crate) fn shown_failure(turn: &SessionTurn) -> Option<(ErrorSignature, String)> {
     // Most turns name no failure, and a signature costs far more than a look for the words.
-    let may_fail = ERROR_WORD.is_match(&turn.text) || ERROR_WORD.is_match(&turn.quoted);
+    let may_fail = shows_failure(&turn.text) || shows_failure(&turn.quoted);
     if !may_fail && ToolEvent::parse(&turn.text).is_none() {
         return None;
     }
@@ -136,7 +136,7 @@ fn failure_in(turn: &SessionTurn, place: usize) -> Option<OpenFailure> {
     };
     let signature = signature(error);
     // A failed call is a failure whatever it prints; elsewhere the text must show one.
-    let is_failure = event.is_some() || signature.is_failure() && ERROR_WORD.is_match(error);
+    let is_failure = event.is_some() || signature.is_failure() && shows_failure(error);
     let is_told_solved =
         turn.role == Role::User && (says_solved(&turn.text) || told_cure(&turn.text).is_some());
     (is_failure && !is_told_solved).then(|| OpenFailure {
@@ -427,6 +427,56 @@ mod tests {
             assert!(observed_attempts(&told, 0).iter().all(|found| !found.worked), "{last}");
         }
         assert!(observed_attempts(&turns(&[error, (Role::User, "好了")]), 0).is_empty());
+    }
+
+    #[test]
+    fn a_printed_failure_needs_no_word_for_it() {
+        for (failure, advice, solved) in [
+            (
+                "ModuleNotFoundError: No module named 'yaml'",
+                "Run pip install pyyaml.",
+                "that worked",
+            ),
+            (
+                "I get ModuleNotFoundError: No module named 'yaml'",
+                "Run pip install pyyaml.",
+                "that worked",
+            ),
+            (
+                "docker build says: no space left on device",
+                "Run docker system prune -a.",
+                "perfect, it works now",
+            ),
+            (
+                "I get this when I run the tests:\nsqlite3.OperationalError: database is locked",
+                "Close the other process.",
+                "great, that worked!",
+            ),
+            ("跑测试报 database is locked", "先关掉另一个进程。", "解决了，谢谢"),
+            ("一直报 No module named yaml", "pip install pyyaml 就行。", "可以了"),
+            ("docker build 提示 no space left on device 怎么办", "清理一下镜像。", "清完就好了"),
+        ] {
+            let found =
+                only(&[(Role::User, failure), (Role::Assistant, advice), (Role::User, solved)]);
+            assert!(found.worked && found.solution == advice, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn everyday_words_of_a_failure_are_none() {
+        for said in [
+            "Is the meeting room still in use?",
+            "The door of the shed is locked",
+            "我给老板报 A 方案，他同意了",
+            "提示 Anna 明天带护照",
+        ] {
+            let told = turns(&[
+                (Role::User, said),
+                (Role::Assistant, "Ask the caretaker."),
+                (Role::User, "that worked"),
+            ]);
+            assert!(observed_attempts(&told, 0).is_empty(), "{said}");
+        }
     }
 
     #[test]

@@ -27,6 +27,19 @@ pub(super) static ERROR_WORD: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Returns `true` if a text calls something a failure, by a word for failures or by the name or message of one:
+/// `ModuleNotFoundError`, "no space left", 报 database is locked.
+pub(super) fn shows_failure(text: &str) -> bool {
+    ERROR_WORD.is_match(text) || PRINTED.is_match(text)
+}
+
+/// Names of failures, and messages that say one without a word for it.
+static PRINTED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"[a-z]{2}(?:Error|Exception)\b|(?i:\bno module named\b|\bno space left\b|\bno such (?:file|host|table|column|image)\b|\bis locked\b|\b(?:already|address) in use\b|\bout of memory\b|\bOOMKilled\b|\bsegmentation fault\b|\bconnection reset\b|\bundefined reference\b|\bis not defined\b|\bdoes not exist\b)|报(?:了|的是|出)?\s*[“"'`A-Za-z]|提示\s*[：:]?\s*[“"'`A-Za-z]|被占用|被锁|没有权限|权限不够"#,
+    )
+});
+
 /// Words by which a person says that a problem is solved.
 pub(super) static SOLVED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(

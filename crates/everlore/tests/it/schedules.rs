@@ -38,6 +38,19 @@ const UNUSUAL: [&str; 2] = [
     include_str!("../data/schedules/unusual_zh.jsonl"),
 ];
 
+/// Phrases by somebody who only used the command, with their runs worked out before it was asked.
+const OUTSIDE: [&str; 2] = [
+    include_str!("../data/schedules/outside_en.jsonl"),
+    include_str!("../data/schedules/outside_zh.jsonl"),
+];
+
+/// Phrases said in Shanghai on Wednesday, 11 November 2026, at 10:07, each with a line of cron, `@` its only run, `~` its first runs
+/// (`$` if there are no more) or `?` if it is unclear.
+const COMMON: [&str; 2] = [
+    include_str!("../data/schedules/common_en.tsv"),
+    include_str!("../data/schedules/common_zh.tsv"),
+];
+
 /// Least share of phrases that are read as their author meant; the rest must be answered as unclear.
 const MIN_RIGHT: f64 = 0.97;
 
@@ -146,6 +159,39 @@ fn unusual_phrases_are_read_as_meant_or_answered_with_what_is_unclear() {
     check_unseen(UNUSUAL, 45);
 }
 
+#[test]
+fn phrases_of_somebody_outside_are_read_as_meant_or_called_unclear() {
+    check_unseen(OUTSIDE, 120);
+}
+
+#[test]
+fn common_phrases_have_exactly_one_meaning() {
+    let lines = COMMON.into_iter().flat_map(str::lines);
+    let wrong: Vec<String> = lines.filter_map(common_fault).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Returns how the answer to a common phrase differs from the one beside it.
+fn common_fault(line: &str) -> Option<String> {
+    let (text, meant) = line.split_once('\t').unwrap();
+    let now = "2026-11-11T02:07:00Z".parse().unwrap();
+    let answer = ram().explain_schedule(text, Some("Asia/Shanghai"), Some(now)).unwrap();
+    let (first, rest) = meant.split_at(1);
+    let with_seconds = |run: &str| {
+        let seconds = if run.matches(':').count() == 1 { ":00" } else { "" };
+        format!("{run}{seconds}+08:00")
+    };
+    let runs: Vec<String> = rest.trim_end_matches('$').split(',').map(with_seconds).collect();
+    let is_right = match first {
+        "?" => answer.kind == "unclear",
+        "@" => answer.kind == "once" && answer.next == runs,
+        "~" if rest.ends_with('$') => answer.kind == "recurring" && answer.next == runs,
+        "~" => answer.kind == "recurring" && answer.next.starts_with(&runs),
+        _ => answer.cron.as_deref().map(cron_fields) == Some(cron_fields(meant)),
+    };
+    (!is_right).then(|| format!("{text}: {meant}, but {answer:?}"))
+}
+
 fn check_unseen(files: [&str; 2], least: usize) {
     for file in files {
         let cases: Vec<UnseenPhrase> =
@@ -233,6 +279,28 @@ fn a_time_inside_the_task_is_no_time_of_the_schedule() {
     );
     assert_eq!(explain("每天9点提醒我，周末10点").kind, "unclear");
     assert_eq!(explain("every Friday at 6pm check whether the shop closes at 8").kind, "unclear");
+}
+
+#[test]
+fn the_number_of_a_thing_stays_in_the_task() {
+    let task = |text: &str| {
+        let now = "2026-03-11T02:00:00Z".parse().unwrap();
+        ram().explain_schedule(text, Some("Asia/Shanghai"), Some(now)).unwrap().task.unwrap()
+    };
+    for (text, meant) in [
+        ("晚上十点提醒我读第三章", "读第三章"),
+        ("下午五点去12号线接人", "去12号线接人"),
+        ("每天晚上十点看第七章", "看第七章"),
+        ("下午三点考第四单元", "考第四单元"),
+        ("晚上九点复习第5到8页", "复习第5到8页"),
+        ("send the 2nd draft at 4pm", "send the 2nd draft"),
+        ("meet Ravi on the 3rd floor at 5pm", "meet Ravi on the 3rd floor"),
+        ("submit my 3rd report by email at 5pm", "submit my 3rd report by email"),
+        ("on the 20th pay rent", "pay rent"),
+        ("5号交房租", "交房租"),
+    ] {
+        assert_eq!(task(text), meant, "{text}");
+    }
 }
 
 #[test]

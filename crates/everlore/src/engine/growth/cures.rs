@@ -93,18 +93,20 @@ impl Engine {
     }
 
     /// Puts the cures of a failure that a message tells before the other hits, and leaves out those of other failures.
+    /// Returns the number of hits that may be told: cures come whatever the request's limit is; `None` if the message tells
+    /// no failure.
     pub(in crate::engine) async fn add_cures(
         &self,
         request: &RecallRequest,
         found: &mut Recall,
-    ) -> Result<()> {
+    ) -> Result<Option<usize>> {
         let kinds = &request.filter.kinds;
         if !kinds.is_empty() && !kinds.contains(&Kind::Experience) {
-            return Ok(());
+            return Ok(None);
         }
         let signature = signature(&request.query);
         if !signature.is_failure() {
-            return Ok(());
+            return Ok(None);
         }
         let cures = self.cures_of(&request.scope, &signature).await?;
         let cures: Vec<_> = cures.into_iter().take(MAX_CURES).collect();
@@ -119,9 +121,9 @@ impl Engine {
             found.confidence = found.confidence.max(cure.score);
             found.hits.insert(0, Hit::of_memory(memory, cure.score));
         }
-        found.hits.truncate(request.limit.max(MAX_CURES));
-        Ok(())
+        Ok(Some(request.limit.max(MAX_CURES)))
     }
+
     /// Leaves only cures of the failure that an error tells, or of a near one: experiences, and what else says how to solve it.
     pub(in crate::engine) async fn keep_cures(
         &self,
@@ -141,6 +143,11 @@ impl Engine {
         found.abstained = hits.is_empty();
         found.hits = hits;
         Ok(())
+    }
+
+    /// Returns `true` if a memory says how to solve the failure that an error tells, or a near one.
+    pub(in crate::engine) fn may_cure(error: &str, memory: &Memory) -> bool {
+        near_cure(&signature(error), memory).is_some()
     }
 
     /// Returns at most [`MAX_CURES`] experiences about the same failure or, without any, about a near one, best first.

@@ -19,7 +19,7 @@ use crate::{
     },
     types::{
         Actor, Change, Kind, Memory, MemoryFeedback, MemoryId, Role, Scope, Status, Timestamp,
-        WriteBatch,
+        WriteBatch, run_name,
     },
 };
 
@@ -109,7 +109,7 @@ impl Engine {
             effects.push(FeedbackEffect::new(&memory, weight_before));
             changes.push(Change::Update(Box::new(memory)));
         }
-        let run = self.author.run.clone().unwrap_or_else(|| feedback_run(now));
+        let run = self.author.run.clone().unwrap_or_else(|| run_name("feedback", now));
         let cause = self.author.reason_for(&format!("feedback: {}", request.verdict));
         let write = WriteBatch::new(scope, self.author.actor, cause, now, changes);
         self.store.apply(WriteBatch { run: Some(run.clone()), ..write }).await?;
@@ -214,9 +214,4 @@ fn meant_by(message: &str, used: Vec<Memory>) -> Vec<Memory> {
         keywords.iter().any(|keyword| terms(keyword).iter().all(|term| words.contains(term)))
     };
     used.into_iter().filter(is_named).collect()
-}
-
-fn feedback_run(now: Timestamp) -> String {
-    let id = MemoryId::new(now).to_string();
-    format!("feedback-{}-{}", now.as_millisecond(), &id[id.len() - 4..])
 }

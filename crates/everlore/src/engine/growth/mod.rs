@@ -21,7 +21,8 @@
 //! 3. `Engine::add_experience` (`experiences.rs`) records one by hand. Its error becomes a signature
 //!    (`text/error_signature/`), whose keys the index holds as terms.
 //! 4. `add_cures` (`cures.rs`) looks the keys of a message's error up, compares the candidates, and puts the cures of the
-//!    same failure first in a prompt; `Engine::find_experiences` answers a search.
+//!    same failure first in a prompt; `keep_cures` leaves only them for a failed tool. `Engine::find_experiences`
+//!    answers a search.
 //! 5. `Engine::give_feedback` (`feedback.rs`) moves a memory's weight by a verdict; `Engine::observe` hears verdicts in
 //!    words about what the last answer used.
 //!

@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
     growth::profile::{
         PROFILE_KEY, ProfileField, ProfileSources, REJECTED_KEY, RejectedValue, SetField,
-        build_profile, field_name,
+        build_profile, field_name, has_many_values,
     },
     ingest::{RememberRequest, SavedMemory, UndoRun, record_memory},
     store::{ListOrder, ListQuery, MemoryFilter, MemoryPages},
@@ -66,7 +66,8 @@ impl Engine {
         Ok(ProfileReport { fields: build_profile(&sources), rejected })
     }
 
-    /// Sets a field of the profile. An earlier value of the field is superseded and stays in the profile with its dates.
+    /// Sets a field of the profile. An earlier value of the field is superseded and stays in the profile with its dates; a
+    /// field with many values, such as `tools`, keeps those that it has.
     pub async fn set_profile_field(
         &self,
         scope: &Scope,
@@ -84,8 +85,28 @@ impl Engine {
         old: &str,
         value: &str,
     ) -> Result<SavedMemory> {
-        let instead_of = Some(SetField::new(name, old)?.value);
-        self.store_field(scope, SetField { instead_of, ..SetField::new(name, value)? }).await
+        let old = SetField::new(name, old)?.value;
+        let set = SetField { instead_of: Some(old.clone()), ..SetField::new(name, value)? };
+        if has_many_values(&set.field) {
+            self.check_known_value(scope, &set.field, &old).await?;
+        }
+        self.store_field(scope, set).await
+    }
+
+    /// Refuses to correct a value that a field with many values does not hold.
+    async fn check_known_value(&self, scope: &Scope, name: &str, old: &str) -> Result<()> {
+        let (name, value, at) = (name.to_owned(), old.to_owned(), self.now().timestamp());
+        let meant = RejectedValue { name, value, at };
+        let fields = self.profile(scope).await?.fields;
+        let is_meant =
+            |it: &ProfileField| it.until.is_none() && meant.is_about(&it.name, &it.value);
+        if fields.iter().any(is_meant) {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            format!("`{}` has no value `{old}` that holds", meant.name),
+            "name a value that `profile` shows; without it the new value is added",
+        ))
     }
 
     /// Rejects a value of the profile for good: it is not shown again, however often it is said. What was said stays.
@@ -128,8 +149,43 @@ impl Engine {
         let is_meant = |memory: &&Memory| {
             RejectedValue::of_memory(memory).is_some_and(|it| it.is_about(&name, value))
         };
-        let changes = rejections.iter().filter(is_meant).map(|memory| gone(memory, now)).collect();
+        let meant: Vec<&Memory> = rejections.iter().filter(is_meant).collect();
+        let mut changes: Vec<Change> = meant.iter().map(|memory| gone(memory, now)).collect();
+        let rejected: Vec<_> = { meant.iter() }
+            .filter_map(|memory| Some((RejectedValue::of_memory(memory)?, memory.at)))
+            .collect();
+        for memory in self.rejected_fields(scope, &rejected).await? {
+            changes.push(back(&memory, now));
+        }
         self.decide(scope, name, value.to_owned(), changes).await
+    }
+
+    /// Returns the set fields that rejections archived, unless a person has set the value again.
+    async fn rejected_fields(
+        &self,
+        scope: &Scope,
+        rejected: &[(RejectedValue, Timestamp)],
+    ) -> Result<Vec<Memory>> {
+        let filter = MemoryFilter {
+            kinds: vec![Kind::User],
+            statuses: vec![Status::Active, Status::Archived],
+            ..MemoryFilter::default()
+        };
+        let about = |memory: &Memory| {
+            let set = SetField::of_memory(memory)?;
+            rejected.iter().find(|(it, _)| it.is_about(&set.field, &set.value))
+        };
+        let mut found: Vec<Memory> = Vec::new();
+        let mut pages = MemoryPages::new(&*self.store, scope, filter, SCAN_PAGE);
+        while let Some(page) = pages.next().await? {
+            found.extend(page.into_iter().filter(|memory| about(memory).is_some()));
+        }
+        if rejected.is_empty() || found.iter().any(|memory| memory.status == Status::Active) {
+            return Ok(Vec::new());
+        }
+        // What was taken back before the rejection stays so.
+        found.retain(|memory| about(memory).is_some_and(|(_, at)| memory.updated_at >= *at));
+        Ok(found)
     }
 
     /// Writes the changes of a decision as one run.
@@ -164,8 +220,9 @@ impl Engine {
         let earlier = self.set_fields(scope, &set.field).await?;
         let mut request = RememberRequest::new(format!("{}: {}", set.field, set.value));
         request.kind = Some(Kind::User);
+        let replaced = earlier.iter().rev().find(|memory| set.replaces(memory));
         // The same value again is known, and replaces nothing.
-        let other = earlier.last().filter(|memory| memory.content != request.content);
+        let other = replaced.filter(|memory| memory.content != request.content);
         request.replaces = other.map(|memory| memory.id);
         let kept = serde_json::to_value(&set).map_err(Error::store)?;
         request.metadata.insert(PROFILE_KEY.to_owned(), kept);
@@ -236,6 +293,13 @@ impl Engine {
 fn gone(memory: &Memory, now: Timestamp) -> Change {
     let version = memory.version + 1;
     Change::Update(Box::new(Memory { version, updated_at: now, ..archived(memory, now) }))
+}
+
+/// Returns the change that brings an archived memory back.
+fn back(memory: &Memory, now: Timestamp) -> Change {
+    let version = memory.version + 1;
+    let status = Status::Active;
+    Change::Update(Box::new(Memory { status, version, updated_at: now, ..memory.clone() }))
 }
 
 fn rejection_record(scope: &Scope, rejected: &RejectedValue) -> Result<Memory> {

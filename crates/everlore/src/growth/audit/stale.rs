@@ -22,7 +22,7 @@ const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 /// Words by which a statement looks ahead.
 static LOOKS_AHEAD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)\b(?:will|going to|plans?|planned|planning|due|deadline|upcoming|scheduled|expires?|until|next|by|ship|launch|starts?|moving|is on|are on|trip|visit(?:ing)?|appointment|meeting|exam|interview|flight|conference|release)\b|要|将|会|打算|计划|准备|截止|到期|安排|预计|之前|即将|下周|下个?月|明年|行程|预约|会议|考试|面试|航班|发布|上线",
+        r"(?i)\b(?:will|going to|plans?|planned|planning|due|deadline|upcoming|scheduled|expires?|until|next|by|ship|launch|starts?|moving|is on|are on|trip|visit(?:ing)?|appointment|meeting|exam|interview|flight|conference|release|ends?|ending|valid (?:until|through))\b|要|将|会|打算|计划|准备|截止|到期|安排|预计|之前|即将|下周|下个?月|明年|行程|预约|会议|考试|面试|航班|发布|上线",
     )
     .expect("valid")
 });
@@ -50,7 +50,9 @@ pub(super) fn find_expired(memory: &Memory, now: Timestamp, zone: &TimeZone) -> 
 /// count: what was extracted has them beside relative ones.
 fn passed_day(memory: &Memory, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let text = &memory.content;
+    // Knowledge rarely ends: only what announces a day does.
     let may_expire = matches!(memory.kind, Kind::User | Kind::Project | Kind::Reference)
+        || memory.kind == Kind::Knowledge && (ANNOUNCES.is_match(text) || ENDS.is_match(text))
         || memory.source.via == Origin::Import;
     if !may_expire || !text.contains("20") || !LOOKS_AHEAD.is_match(text) || RECURS.is_match(text) {
         return None;
@@ -76,6 +78,14 @@ fn is_unsaid(memory: &Memory) -> bool {
 static ANNOUNCES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?i)\b(?:(?:is|are) (?:planned|scheduled|due|expected)|planned for|scheduled for|upcoming|will|plans? to|going to|due (?:on|by))\b|计划|预计|打算|将于|将在|截止",
+    )
+    .expect("valid")
+});
+
+/// Words of appointments and of what runs out.
+static ENDS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(?:appointment|expires?|valid (?:until|through)|(?:contract|lease|freeze|licen[cs]e|warranty|subscription|trial|certificate|deadline|sale|offer|visa|passport|permit)s? (?:ends?|runs out|is over)|deadline)\b|到期|预约|截止|有效期",
     )
     .expect("valid")
 });

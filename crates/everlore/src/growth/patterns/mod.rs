@@ -34,6 +34,8 @@ pub(crate) struct PatternOccasions {
     pub span: Option<(Timestamp, Timestamp)>,
     /// Turns that show it, the oldest first.
     pub turns: Vec<MemoryId>,
+    /// Set if reports that a solution worked were counted, not conversations.
+    pub is_reported: bool,
 }
 
 impl PatternOccasions {
@@ -55,6 +57,7 @@ impl PatternOccasions {
             times,
             span: Some((memory.at, last.unwrap_or(memory.at).max(memory.at))),
             turns: memory.source.turns.iter().copied().take(MAX_EVIDENCE).collect(),
+            is_reported: true,
         }
     }
 

@@ -75,6 +75,8 @@ fn clauses(sentence: &str) -> Vec<OwnClause> {
     let mut had_subject = false;
     for part in parts {
         let part = part.trim_matches(|c: char| c.is_whitespace() || "，,；;。.!！".contains(c));
+        let is_own_start = OWN_START.is_match(part);
+        had_subject |= is_own_start;
         let before = clauses.last().map(|clause| clause.stance);
         let has_subject = SUBJECT.is_match(part);
         let own = if is_framed { Stance::Open } else { own_stance(part) };
@@ -123,7 +125,7 @@ fn own_stance(clause: &str) -> Stance {
         Stance::Open
     } else if PAST.is_match(clause) && !SAID_BEFORE.is_match(clause) {
         Stance::Past
-    } else if ENDED.is_match(clause) && !is_sometimes(clause) {
+    } else if ENDED.is_match(clause) && !is_sometimes(clause) && !BEGUN.is_match(clause) {
         Stance::Ended
     } else if NEGATED.is_match(clause) {
         Stance::Open
@@ -159,12 +161,19 @@ static QUOTATION: LazyLock<Regex> = LazyLock::new(|| {
 /// Beginnings of English clauses after a comma or a conjunction.
 static CLAUSE_BREAK: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"(?i)(?:[,–—]|\s-)\s*(?:(?:and|but|so|then|while|although|though|because|or)\s+)?((?:i|we|my|he|she|they|it|now|these days|nowadays|currently|today|switched|moved|started|use|using|am|which|who|if|mostly|mainly|but|please|sorry|thanks|don['’]?t)\b)|\s(?:and|but|so|because|while|whereas|although|though|then)\s+((?:i|we|my|he|she|they|now|these days|nowadays|currently|switched|moved|started|am)\b)",
+        r"(?i)(?:[,–—]|\s-)\s*(?:(?:and|but|so|then|while|although|though|because|or)\s+)?((?:i|we|my|he|she|they|it|now|these days|nowadays|currently|today|switched|moved|started|use|using|am|which|who|if|mostly|mainly|but|please|sorry|thanks|don['’]?t)\b)|\s(?:and|but|so|because|while|whereas|although|though|then)\s+((?:i|we|my|he|she|they|now|these days|nowadays|currently|switched|moved|started|joined|left|quit|am|(?:love|like|enjoy|hate) (?:it|my|the|every)|work (?:at|for|as))\b)",
     )
 });
 
 static SUBJECT: LazyLock<Regex> =
     LazyLock::new(|| compile(r"(?i)\b(?:I|we|my|our)\b|我|咱|俺|本人|在下|^(?:公司|团队|部门)"));
+
+/// Beginnings of what one says of oneself without a subject: 上周刚入职, 刚升了.
+static OWN_START: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"^(?:上周|上个?月|上个?星期|今年|去年|昨天|前天|最近|这周|这个月|年初|月初|今天|周[一二三四五六日]|\d+月份?)?(?:刚刚?|才|新|已经|正式|终于|又|被)*(?:入职|跳槽到|升职|升任|升为|升了|晋升|转岗|转行)",
+    )
+});
 
 static SUBJECT_FIRST: LazyLock<Regex> = LazyLock::new(|| {
     compile(
@@ -173,7 +182,9 @@ static SUBJECT_FIRST: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 static VERB_FIRST: LazyLock<Regex> = LazyLock::new(|| {
-    compile(r"(?i)^(?:now |currently |today )?(?:switched|moved|started|use|am)\b")
+    compile(
+        r"(?i)^(?:now |currently |today )?(?:switched|moved|started|use|am|work|working|joined|left|quit|lead|run)\b",
+    )
 });
 
 /// Words with which a clause without a subject says something new.
@@ -225,6 +236,13 @@ static SAID_BEFORE: LazyLock<Regex> =
 static ENDED: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         r"(?i)\bno longer\b|\b(?:any ?more|any longer)\b|\bnot (?:using|working (?:at|for|as|with)|an?|the)\b|\bstopped (?:using|working|being|coding|writing|paying)\b|\b(?:gave|given|giving) up (?:on )?|\bgot rid of\b|\b(?:ditched|abandoned|uninstalled|phased out|replaced|swapped)\b|\b(?:moved|switched|migrated) (?:away|off|from)\b|\bquit (?:using|my|working|being|as)\b|\bquit (?-i:[A-Z])|\b(?:don['’]?t|do not|doesn['’]?t|does not|didn['’]?t|never)(?: really| even| actually)? (?:use|used|work (?:at|for|with|in|as)|code in)\b|\b(?:haven['’]?t|have not|never)(?: \w+)? (?:used|touched|worked (?:with|at|for))\b|\bleft (?:my (?:job|position|role)|(?-i:[A-Z]))|\bresigned\b|\blaid off\b|\b(?:got|was|been) (?:fired|let go|sacked|made redundant)\b|\bretired\b|\blost my job\b|不再|再也不|(?:从不|从来不|从没|从未|已经不|早就不|早不|没再|没|不)(?:使)?用过?\s*(?:[A-Za-z]|飞|钉|企|微|腾|语|石|印|剪|墨|金|有|百)|不用了|弃用|停用|停止使用|卸载|卸了|换掉|退订|不(?:当|做|是|干|在)|辞职|离职|离开了|退休|被[^，]{0,12}(?:裁|开除|辞退)|裁员|失业|辞去|辞了|换成|(?:换|切换|迁移|转)到",
+    )
+});
+
+/// Clauses that name only what took the place of something: 换成了飞书.
+static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"^(?:我们?|后来|现在|已经|早就|最近|都|就|全|也)*(?:换成|换到|切换到|迁移到|转到|改用)了?[^，。]*$",
     )
 });
 

@@ -29,6 +29,11 @@ const MANY_VALUED: [&str; 10] = [
     "family",
 ];
 
+/// Returns `true` for a field that has many values at a time.
+pub(crate) fn has_many_values(name: &str) -> bool {
+    MANY_VALUED.contains(&name)
+}
+
 /// Merges signals into fields: in the order of their names, what holds before what held, the surest first.
 pub(super) fn merge_signals(mut signals: Vec<ProfileSignal>) -> Vec<ProfileField> {
     signals.sort_by_key(|signal| signal.since);

@@ -26,7 +26,8 @@ use crate::{
     error::{Error, Result},
     types::{Memory, MemoryId, Timestamp},
 };
-use merge::merge_signals;
+pub(crate) use merge::has_many_values;
+use merge::{merge_signals, plain_value};
 
 /// Metadata key of a field that a person set.
 pub(crate) const PROFILE_KEY: &str = "profile";
@@ -91,6 +92,14 @@ impl SetField {
             ));
         }
         Ok(Self { field, value, instead_of: None })
+    }
+
+    /// Returns `true` if it takes the place of an earlier field: of the value that it corrects, or of the only value.
+    pub(crate) fn replaces(&self, earlier: &Memory) -> bool {
+        let Some(earlier) = Self::of_memory(earlier) else { return false };
+        let is_corrected = |old: &String| plain_value(old) == plain_value(&earlier.value);
+        self.field == earlier.field
+            && (!has_many_values(&self.field) || self.instead_of.as_ref().is_some_and(is_corrected))
     }
 
     /// Reads the field of a memory that a person set.

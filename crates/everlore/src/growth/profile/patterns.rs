@@ -44,14 +44,17 @@ pub(super) static ROLES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         format!(r"(?i)\bI(?:['’]m| am){adverb} (?:an?|the|your) {role}"),
         format!(r"(?i)\bI(?:['’]ve| have) been (?:working as )?(?:an?|the) {role}"),
         format!(
-            r"(?i)\bI(?:['’]m| am|['’]ve| have| got| was| just| now| currently| recently|['’]ve been)* (?:{verbs})\b(?: (?:[\w'’&.-]+)){{0,8}}? as (?:an?|the|our|their) {role}"
+            r"(?i)\bI(?:['’]m| am|['’]ve| have| got| was| just| now| currently| recently|['’]ve been)* (?:{verbs})\b(?: (?:[\w'’&.-]+)){{0,8}}? as (?:an? |the |our |their )?{role}"
+        ),
+        format!(
+            r"(?i)^(?:(?:hi|hello|hey)[,! ]+)?(?:just|recently|finally) (?:joined|started|got hired)\b(?: [\w'’&.-]+){{0,6}}? as (?:an? |the |their )?{role}"
         ),
         format!(r"(?i)\b(?:got|been|was|just) promoted to (?:an?|the)? ?{role}"),
         format!(
             r"(?i)\bI(?:['’]ve)? (?:just |recently |finally )?(?:became|become|took (?:a|the) job as|got a job as|have a new job as) (?:an?|the)? ?{role}"
         ),
         format!(
-            r"(?i)\bmy (?:new |current |day |main )?(?:job|role|title|job title|position|profession|occupation) is (?:an?|the)? ?(?:that of (?:an?|the) )?({HEADS}|(?:[\w+/&'’-]+ ){{0,3}}?(?:{HEADS})|{AREAS})\b"
+            r"(?i)\bmy (?:new |current |day |main )?(?:job|role|title|job title|position|profession|occupation)(?: is|:| [-–—]) (?:an?|the)? ?(?:that of (?:an?|the) )?({HEADS}|(?:[\w+/&'’-]+ ){{0,3}}?(?:{HEADS})|{AREAS})\b"
         ),
         format!(
             r"(?i)^(?:(?:hi|hello|hey)[,! ]+)?((?:[\w+/&-]+ ){{0,3}}?(?:{HEADS})) (?:here\b|by (?:trade|profession|training|day)\b)"
@@ -59,12 +62,13 @@ pub(super) static ROLES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         format!(
             r"(?i)^(?:long-?time|freelance|full-time|part-time) ((?:[\w+/&-]+ ){{0,2}}?(?:{HEADS}))\b(?:,|$)"
         ),
-        format!(r"(?i)^as an? ((?:[\w+/&-]+ ){{0,3}}?(?:{HEADS}))[, ]+(?:I|my)\b"),
+        format!(r"(?i)^as an? ((?:[\w+/&-]+ ){{0,3}}?(?:{HEADS}))[,， ]+(?:I|my)\b"),
+        r"(?i)^as an? ((?:[\w-]+ ){0,2}?\w+(?:keeper|smith|wright|ologist|grapher|maker|monger|binder|grower|breeder|brewer|weaver|fitter|fisher))[,， ]+(?:I|my)\b".to_owned(),
         format!(
             r"(?i)\bI (?:now |currently |mostly |mainly )?(?:do|lead|run|head|handle|work in|work on) ((?:{AREAS})(?: (?:engineering|development|work|analysis))?)\b"
         ),
         format!(
-            r"我{now}(?:是|当(?:上|回)?了?|做回|担任|转岗做|转行(?:做|当)了?|升任|升为|升职为|改行做)(?:一?[名个位])?了?([^，。！？,；、的在]{{0,10}}?(?:{chinese}))(?:了|$|[^们的])"
+            r"我{now}(?:是|当(?:上|回)?了?|做回|担任|转岗做|转行(?:做|当)了?|升任|升为|升职为|晋升为?|升到|升|改行做)(?:一?[名个位])?了?([^，。！？,；、的在]{{0,10}}?(?:{chinese}))(?:了|$|[^们的])"
         ),
         format!(
             r"我[^。！？]{{0,25}}(?:{CHINESE_PLACES}|{COMPANIES}|[a-zA-Z])\s*(?:里|那边)?(?:做|当|担任|任|搞)(?:一?[名个位])?([^，。！？,；、的了]{{0,8}}?(?:{chinese}|{CHINESE_AREAS}))"
@@ -78,6 +82,11 @@ pub(super) static ROLES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         format!(r"(?:^|我)((?:{chinese}|{CHINESE_AREAS}))一枚"),
         format!(r"^(?:我)?(?:是)?(?:做|搞)((?:{CHINESE_AREAS}|{CHINESE_HEADS}))的$"),
         format!(r"作为(?:一[名个位])?([^，。！？,；、的在]{{0,8}}?(?:{chinese}))[，,]?\s*我"),
+        r"作为(?:一[名个位])?((?:[一-鿿]{0,4}?(?:师傅?|工匠|匠))|养[一-鿿]人|养殖户|经纪人|主持人|撰稿人|制片人|媒体人|手艺人|投资人|策展人|[一-鿿]{0,3}(?:画家|艺术家|企业家|创业者|编剧|译者|渔民|果农|茶农|菜农|花农))[，,]\s*我".to_owned(),
+        format!(r"(?:只有|就|仅)我(?:一个人?|一名|一位)(?:是|做)?((?:{chinese}))"),
+        format!(
+            r"我的?(?:职业|工作|岗位|职位|本职工作|本职|主业)是([^，。！？,；、的在]{{0,8}}?{chinese})$"
+        ),
         format!(
             r"我的?(?:职业|工作|岗位|职位|本职工作|本职|主业)是([^，。！？,；、的在]{{0,8}}?(?:{chinese}|{CHINESE_AREAS}))"
         ),
@@ -99,7 +108,10 @@ pub(super) static ROLES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 /// Patterns of the employer; the first group is the value.
 pub(super) static EMPLOYERS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     compile_all(&[
-        format!(r"(?i)\bI\b[^,]{{1,60}}\b(?:{HEADS}|{AREAS}) (?:at|for|with) (.+)"),
+        format!(r"(?i)\b(?:I|my (?:new |current )?(?:job|role|position|title))\b[^,]{{1,60}}\b(?:{HEADS}|{AREAS}) (?:at|for|with) (.+)"),
+        r"(?i)^(?:(?:hi|hello|hey)[,! ]+)?(?:just|recently|finally) (?:joined|got hired (?:at|by)) ((?-i:[A-Z]).+?) as (?:an?|the|their) ".to_owned(),
+        r"(?i)^(?:(?:hi|hello|hey)[,! ]+)?(?:just|recently|finally) started (?:working )?at ((?-i:[A-Z]).+)".to_owned(),
+        r"(?i)\bI(?:['’]m| am)(?: now| currently| still)? at ((?-i:[A-Z])[\w.&-]*(?: (?-i:[A-Z])[\w.&-]*)?),? (?:on|in) (?:the|an?) [\w ]{1,30}?\b(?:team|group|department|org)\b".to_owned(),
         r"(?i)\bI(?:['’]m| am)?(?: now| currently| still)? ?work(?:ing)?(?: (?:full|part)[- ]time)? (?:at|for) (.+)".to_owned(),
         r"(?i)\bI(?:['’]m| am)?(?: now| currently| still)? ?work(?:ing)? in (an? (?:[\w-]+ ){0,3}?(?:kindergarten|hospital|school|bank|clinic|restaurant|bakery|factory|warehouse|library|shop|store|lab|hotel|law firm|startup|university|pharmacy|museum|call cent(?:er|re)|nursery|nursing home|brewery|agency|studio))\b".to_owned(),
         r"(?i)\bI(?:['’]ve)? (?:just |recently |now |finally )*(?:joined|started at|moved over to) ((?-i:[A-Z]|an? ).+)".to_owned(),
@@ -171,6 +183,13 @@ pub(super) static REPLACED: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) static MOVED: LazyLock<Regex> = LazyLock::new(|| {
     compile(&format!(
         r"(?i)\b(?:moved|went|jumped|transferred)(?: over)? from ((?-i:{LATIN_NAME})) to ((?-i:{LATIN_NAME}))|从\s*({COMPANIES}|[^，。！？,我]{{2,12}}(?:{CHINESE_PLACES}))\s*(?:跳槽|跳|转|换)(?:到|去)?了?\s*({COMPANIES}|[^，。！？,我]{{2,12}}(?:{CHINESE_PLACES}))"
+    ))
+});
+
+/// Something that a person or team moved to, which is a tool if it is a program.
+pub(super) static MOVED_TO: LazyLock<Regex> = LazyLock::new(|| {
+    compile(&format!(
+        r"(?i)\b(?:I|we)(?:['’]ve| have)?(?: \w+)? (?:moved|migrated|went)(?: over| back)? to ((?-i:{LATIN_NAME}))"
     ))
 });
 

@@ -12,11 +12,15 @@ use super::{
     pains::is_pain,
     patterns::{
         ARTICLE, CUT, DOES_CHINESE, EMPLOYERS, ENDS_USE, ENDS_WORK, EXPERT, JOB_ENDED, LIST, MOVED,
-        NEW_TO, PAST_WORDS, REPLACED, ROLES, STOP, USES, USES_CHINESE, YEARS_OF, YEARS_OF_NAME,
+        MOVED_TO, NEW_TO, PAST_WORDS, REPLACED, ROLES, STOP, USES, USES_CHINESE, YEARS_OF,
+        YEARS_OF_NAME,
     },
 };
 use crate::{
-    text::{dialogue::Dialogue, language::is_cjk, quoted_text::SpokenText, suspect::is_suspect},
+    text::{
+        dialogue::Dialogue, language::is_cjk, programs::is_program, quoted_text::SpokenText,
+        suspect::is_suspect,
+    },
     types::{Memory, Trust},
 };
 
@@ -37,15 +41,16 @@ const MAX_PAIN_CHARS: usize = 160;
 
 /// Values of `work for` and `work at` that are no employer.
 #[rustfmt::skip]
-const NO_EMPLOYER: [&str; 24] = [
+const NO_EMPLOYER: [&str; 34] = [
+    "夜里", "晚上", "夜间", "白天", "半夜", "周末", "早上", "外面", "家里", "国外",
     "home", "night", "nights", "free", "myself", "him", "her", "them", "me", "it", "hours", "days", "all", "least", "once",
     "first", "living", "weekends", "company", "that company", "this company", "place", "公司", "单位",
 ];
 
 /// Words that no role has: "fan of the new designer" is none.
-const NO_ROLE_WORDS: [&str; 16] = [
-    "the", "a", "an", "to", "for", "with", "who", "fan", "from", "my", "your", "friend", "not",
-    "than", "bit", "and",
+const NO_ROLE_WORDS: [&str; 18] = [
+    "as", "soon", "the", "a", "an", "to", "for", "with", "who", "fan", "from", "my", "your",
+    "friend", "not", "than", "bit", "and",
 ];
 
 /// Something that a clause tells.
@@ -124,7 +129,8 @@ fn holds(name: &'static str, value: String, confidence: f64) -> Told {
 /// Returns what a clause says to be so.
 fn held(clause: &str) -> Vec<Told> {
     let role = first_of(&ROLES, clause).filter(|role| is_role(role));
-    let employer = first_of(&EMPLOYERS, clause).filter(|place| is_employer(place));
+    let employer =
+        first_of(&EMPLOYERS, clause).map(|place| place_alone(&place)).filter(|it| is_employer(it));
     let work = [&employer, &role].into_iter().flatten();
     let industry = { work }.find_map(|text| industry_signal_value(text));
     let mut told = Vec::new();
@@ -156,6 +162,11 @@ fn ends(clause: &str) -> Vec<Told> {
         told.push(holds("tools", new, CONFIDENCE));
     }
     for (old, new) in pairs(&MOVED, clause) {
+        if is_program(&old) || is_program(&new) {
+            told.push(Told { effect: SignalEffect::Past, ..holds("tools", old, CONFIDENCE) });
+            told.push(holds("tools", new, CONFIDENCE));
+            continue;
+        }
         let replaces = |name| {
             let effect = SignalEffect::Replaces(old.clone());
             Told { effect, ..holds(name, new.clone(), CONFIDENCE) }
@@ -204,6 +215,12 @@ fn value_of(raw: &str) -> Option<String> {
 fn is_role(role: &str) -> bool {
     let lower = role.to_lowercase();
     !lower.split_whitespace().any(|word| NO_ROLE_WORDS.contains(&word))
+}
+
+/// Returns an employer without what the sentence says of the work there: "Northwind as platform lead".
+fn place_alone(place: &str) -> String {
+    let ends = [" as ", " where ", " doing "].iter().filter_map(|end| place.find(end));
+    place[..ends.min().unwrap_or(place.len())].to_owned()
 }
 
 fn is_employer(place: &str) -> bool {
@@ -255,7 +272,9 @@ fn tools(clause: &str) -> Vec<String> {
     let chinese = USES_CHINESE.captures_iter(clause).filter(|_| DOES_CHINESE.is_match(clause));
     let chinese = chinese.filter_map(|found| found.get(1).or(found.get(2)));
     let lists = english.chain(chinese).map(|found| found.as_str());
-    lists.flat_map(listed).filter(|name| is_tool(name)).collect()
+    let moved = MOVED_TO.captures_iter(clause).filter_map(|found| value_of(&found[1]));
+    let named = lists.flat_map(listed).filter(|name| is_tool(name));
+    named.chain(moved.filter(|name| is_program(name))).collect()
 }
 
 /// Returns `true` for a name: words with a capital letter or a digit, or one of the small ones that are known.

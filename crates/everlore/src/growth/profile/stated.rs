@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     growth::reflection::Topic,
-    text::{secrets::find_mask, suspect::is_suspect},
+    text::{programs::is_program, secrets::find_mask, suspect::is_suspect},
     types::{Attribute, Experience, Kind, Memory, Slot, Status, Timestamp, Trust, USER_SUBJECT},
 };
 
@@ -125,6 +125,10 @@ fn set_signal(memory: &Memory, set: SetField) -> ProfileSignal {
 /// Returns the signal of the memory's slot, or of its category with the statement as its value.
 fn field_of(memory: &Memory) -> Option<ProfileSignal> {
     match Slot::from_metadata(&memory.metadata) {
+        // "I use a wheelchair" tells something of a person, but no program.
+        Some(slot) if slot.attribute == Attribute::Uses && is_plain_thing(&slot.value) => {
+            Some(signal(memory, "about", &memory.content))
+        }
         Some(slot) if slot.subject == USER_SUBJECT => {
             field_of_attribute(slot.attribute).map(|name| signal(memory, name, &slot.value))
         }
@@ -136,6 +140,13 @@ fn field_of(memory: &Memory) -> Option<ProfileSignal> {
             None => Some(signal(memory, field_of_statement(memory)?, &memory.content)),
         },
     }
+}
+
+/// Returns `true` for a thing with an article and without a name: a wheelchair, an inhaler.
+fn is_plain_thing(value: &str) -> bool {
+    let is_plain = |rest: &str| !rest.contains(|c: char| c.is_uppercase() || c.is_ascii_digit());
+    let thing = value.strip_prefix("a ").or_else(|| value.strip_prefix("an "));
+    thing.is_some_and(|thing| is_plain(thing) && !is_program(thing))
 }
 
 /// Home in a note about the user, as other systems write it.

@@ -34,9 +34,14 @@ const MAX_WISHES: usize = 2_000;
 /// Matters of an agent's behaviour: a wish about one is meant for all conversations, another may be a task.
 static BEHAVIOUR: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)\b(?:call me|tabs?|spaces|indent\w*|code first|answers?|repl(?:y|ies)|respon(?:d|se|ses)|explain\w*|explanations?|apologi[sz]\w*|sorry|emojis?|short(?:er)?|brief\w*|concise|formal\w*|celsius|fahrenheit|metric|imperial|bullets?|bullet points|summary first|commits?|push|tests|comments?|tables?|headings?|jargon|english|chinese|german|french|spanish|units|dates?)\b|结论|道歉|抱歉|回答|回复|称呼|叫我|简短|简洁|短一点|长一点|啰嗦|废话|表情|摄氏|华氏|公制|中文|英文|英语|注释|列表|格式|解释|语气|口吻|推到|提交|测试|单位|基础",
+        r"(?i)\b(?:call me|tabs?|spaces|indent\w*|code first|answers?|repl(?:y|ies)|respon(?:d|se|ses)|explain\w*|explanations?|apologi[sz]\w*|sorry|emojis?|short(?:er)?|brief\w*|concise|formal\w*|celsius|fahrenheit|metric|imperial|bullets?|bullet points|summary first|spelling|commits?|push|tests|comments?|tables?|headings?|jargon|english|chinese|german|french|spanish|units|dates?)\b|结论|道歉|抱歉|回答|回复|称呼|叫我|简短|简洁|短一点|长一点|啰嗦|废话|表情|摄氏|华氏|公制|中文|英文|英语|注释|列表|格式|解释|语气|口吻|推到|提交|测试|单位|基础",
     )
     .expect("valid")
+});
+
+/// Beginnings of a statement about oneself.
+static OWN_FACT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^\W*(?:(?:and|so|by the way|btw|also|well|as i said)[,: ]+)*(?:I|I['’]m|I['’]ve|my|we|our)\b|^\W*(?:对了|另外|顺便说一下|其实)?[，,]?(?:我|我们|本人)").expect("valid")
 });
 
 /// Preference as the user stated it.
@@ -127,16 +132,21 @@ impl PreferenceScan {
     /// Reads a turn of the user.
     pub(crate) fn read(&mut self, id: MemoryId, session: &str, text: &str) {
         let is_wish = WISH.is_match(text) || CORRECTION.is_match(text);
-        if text.trim_end().ends_with(['?', '？']) || !is_wish {
+        let is_fact = OWN_FACT.is_match(text);
+        if text.trim_end().ends_with(['?', '？']) || !is_wish && !is_fact {
             return;
         }
         let topic = Topic::of(text);
-        self.read_wish(id, session, text, &topic);
+        if is_wish {
+            self.read_wish(id, session, text, &topic);
+        }
         let near: BTreeSet<usize> =
             topic.words().filter_map(|word| self.by_word.get(&word)).flatten().copied().collect();
         for index in near {
-            let (_, own, occasions) = &mut self.preferences[index];
-            if own.is_within(&topic) {
+            let (stated, own, occasions) = &mut self.preferences[index];
+            // Without a word of a wish, only the fact itself, said again, counts.
+            let is_again = || stated.kind == Kind::User && topic.is_within(own);
+            if own.is_within(&topic) && (is_wish || is_again()) {
                 occasions.add(id, session, text);
             }
         }
@@ -296,6 +306,26 @@ mod tests {
             found(Kind::User, text, &[said[0], ("tue", "No, I told you I prefer oolong tea")]),
             1
         );
+    }
+
+    #[test]
+    fn a_fact_said_in_three_conversations_is_proposed_and_a_mention_is_none() {
+        let days = ["mon", "tue", "wed"];
+        for fact in
+            ["I live in Lisbon.", "I'm allergic to peanuts.", "我住在里斯本。", "我是素食者。"]
+        {
+            let said: Vec<_> = days.iter().map(|day| (*day, fact)).collect();
+            assert_eq!(found(Kind::User, fact, &said), 1, "{fact}");
+            assert_eq!(found(Kind::User, fact, &said[..2]), 0, "{fact}");
+        }
+        for mention in [
+            "My flight to Lisbon leaves from Porto at nine.",
+            "Lisbon is lovely in May.",
+            "Do I live in Lisbon?",
+        ] {
+            let said = [("mon", "I live in Lisbon."), ("tue", mention), ("wed", mention)];
+            assert_eq!(found(Kind::User, "I live in Lisbon.", &said), 0, "{mention}");
+        }
     }
 
     #[test]

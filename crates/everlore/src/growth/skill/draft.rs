@@ -167,12 +167,19 @@ pub(crate) fn cure_skill(
         pattern,
         expected,
         reason: ProposalReason::Pain,
-        why: format!(
-            "this came up in {} conversations and its cure is known: {label}",
-            expected.sessions
-        ),
+        why: cure_reason(pain, &label),
         evidence,
     })
+}
+
+fn cure_reason(pain: &RepeatedPain, label: &str) -> String {
+    let occasions = &pain.occasions;
+    if occasions.is_reported {
+        format!("its cure is known and worked {} times: {label}", occasions.times)
+    } else {
+        let sessions = occasions.sessions.len();
+        format!("this came up in {sessions} conversations and its cure is known: {label}")
+    }
 }
 
 /// Returns the lines that tell a cure, and its steps.

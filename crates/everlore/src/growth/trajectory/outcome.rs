@@ -71,7 +71,16 @@ pub(super) fn judge_outcome(steps: &[TrajectoryStep]) -> TrajectoryOutcome {
     if let Some(outcome) = early_end(steps, chinese).or_else(|| by_calls(steps, chinese)) {
         return outcome;
     }
+    if !is_answered(steps) {
+        return said(Open, "the last message has no answer", "最后一条消息还没有回答");
+    }
     said(Completed, "the last message was answered", "最后一条消息已回答")
+}
+
+/// Returns `true` if words of the assistant follow the user's last message: a call alone is no answer.
+fn is_answered(steps: &[TrajectoryStep]) -> bool {
+    let after = steps.iter().rev().take_while(|step| step.role != Role::User);
+    after.into_iter().any(|step| step.role == Role::Assistant && !step.text.trim().is_empty())
 }
 
 /// Returns the outcome of a last answer that ended early.

@@ -83,6 +83,12 @@ fn canonical(kind: CodeKind, value: &str) -> Option<String> {
             (300..600).contains(&status).then(|| value.to_owned())
         }
         CodeKind::Named if value.starts_with("0x") => Some(value.to_lowercase()),
+        // Visual Basic numbers its failures.
+        CodeKind::Named
+            if value.trim_start_matches('-').chars().all(|sign| sign.is_ascii_digit()) =>
+        {
+            Some(format!("runtime {value}"))
+        }
         CodeKind::Named => (!is_standard(value)).then(|| value.to_owned()),
         CodeKind::Rustc | CodeKind::TypeScript => Some(value.to_uppercase()),
         _ => Some(value.to_owned()),
@@ -116,12 +122,13 @@ static PATTERNS: LazyLock<Vec<(CodeKind, Regex)>> = LazyLock::new(|| {
         (CodeKind::Errno, r"(?:\[Errno |\(os error |errno(?:=|: ?-?)|\bfailed \()(\d+)"),
         (CodeKind::Errno, r"\[(WinError \d+)"),
         (CodeKind::SqlState, r"(?i:sqlstate)\S{0,3}[ :=]*\[?(\w{5})\b|\bcode: '(\d[\dA-Z]{4})'|^ERROR: +(\d{2}[\dA-Z]{3}):"),
-        (CodeKind::MySql, r"\bERROR (\d{4}) \(|\bError \((1\d{3}|2\d{3})\b|Error (1\d{3})(?::| \()|errors?\.\w*Error: \((1\d{3}|2\d{3}),|Error\) \((1\d{3}|2\d{3}),|^(1\d{3}|2\d{3}) \(\w{5}\)"),
+        (CodeKind::MySql, r"\bERROR (\d{4}) \(|\bError \((1\d{3}|2\d{3})\b|Error (1\d{3})(?::| \()|errors?\.\w*Error: \((1\d{3}|2\d{3}),|Error\) \((1\d{3}|2\d{3}),|^(1\d{3}|2\d{3}) \(\w{5}\)|(?i:mysql|mariadb)[^\d\n]{0,24}?(?:报了?|错误|错误码|error|error code)[ :：#]{0,2}(1\d{3})(?:\D|$)"),
         (CodeKind::Http, http.as_str()),
         (CodeKind::Exception, r"(?:^|[ (:;,])(?:[\w]+\.)*([A-Z]\w*(?:Error|Exception|Violation|Interrupt|Overflow))\b"),
         (CodeKind::Named, r"\b(ERR_[A-Z_0-9]+|LNK\d{4}|ORA-\d{5}|CS\d{4}|MSB\d{4}|C[12]\d{3}|curl: \(\d+\)|SQLITE_[A-Z]+|PLS-\d+|RUSTSEC-\d+-\d+)(?:\b|$|\s)"),
         (CodeKind::Named, r"(?:^|[\s(\[':;,>])([A-Z]{2,6}\d{3,5})(?:$|[\s)\]':;,.])"),
         (CodeKind::Named, r"\b(0x(?:8[0-9a-fA-F]{7}|[cC]0[0-9a-fA-F]{6}|0000[0-9a-fA-F]{4}))\b"),
+        (CodeKind::Named, r"(?i:run-?time error|运行时错误|实时错误|laufzeitfehler|erreur d'exécution|実行時エラー|error en tiempo de ejecución) '(-?\d+)'"),
         (CodeKind::Named, r"\bcode ?[=:] ?'?([A-Z]+(?:_[A-Z]+)+)\b"),
         (CodeKind::Exception, r"\b([a-z]+(?:_[a-z]+)*_exception)\b"),
         (CodeKind::Exit, r"(?i)\bexit(?:ed)?(?: with)?(?: status| code)[: ]+'?(\d+)|退出(?:代码|码|状态)[: ]*(\d+)"),
@@ -149,6 +156,9 @@ mod tests {
         assert!(has("connect ECONNREFUSED 127.0.0.1:5432", CodeKind::Errno, "ECONNREFUSED"));
         assert!(has("violates foreign key (SQLSTATE 23503)", CodeKind::SqlState, "23503"));
         assert!(has("ERROR 1062 (23000): Duplicate entry", CodeKind::MySql, "1062"));
+        assert!(has("MySQL 登录被拒绝，报 1045 错误", CodeKind::MySql, "1045"));
+        assert!(has("MySQL 报1045，密码不对", CodeKind::MySql, "1045"));
+        assert!(codes("MySQL took 1045 ms for the report").is_empty());
         assert!(has(
             "psycopg2.errors.UniqueViolation: duplicate",
             CodeKind::Exception,

@@ -43,6 +43,7 @@ pub(crate) fn may_be_same(a: &ErrorSignature, b: &ErrorSignature) -> bool {
     match kinship(a, b) {
         Kinship::Same => true,
         Kinship::Unknown => !codes_conflict(a, b),
+        Kinship::SameClass if is_framed(a) && is_framed(b) => !codes_conflict(a, b),
         // The name is only a class of failures: other words may tell the same one.
         Kinship::SameClass => {
             is_worded(a) && is_worded(b) && !codes_conflict(a, b) && !names_conflict(a, b)
@@ -87,8 +88,48 @@ fn is_worded(signature: &ErrorSignature) -> bool {
     signature.failure.as_ref().is_some_and(|failure| failure.identity == Identity::Worded)
 }
 
+fn is_framed(signature: &ErrorSignature) -> bool {
+    signature.failure.as_ref().is_some_and(|failure| failure.identity == Identity::Framed)
+}
+
+/// Returns whether two failures happened in the same code of the user; without frames, whether the texts are the same.
+fn same_frame(a: &ErrorSignature, b: &ErrorSignature) -> bool {
+    match (own_frame(a), own_frame(b)) {
+        (Some(one), Some(other)) => one == other,
+        (None, None) => a.frames == b.frames && a.normalised == b.normalised,
+        _ => false,
+    }
+}
+
+/// Returns the innermost frame that no runtime or framework has.
+fn own_frame(signature: &ErrorSignature) -> Option<&String> {
+    const RUNTIMES: [&str; 16] = [
+        "runtime.",
+        "panic",
+        "net/http",
+        "testing.",
+        "reflect.",
+        "java.",
+        "javax.",
+        "jdk.",
+        "sun.",
+        "jakarta.",
+        "org.springframework",
+        "org.apache.",
+        "org.junit",
+        "System.",
+        "Microsoft.",
+        "lambda_method",
+    ];
+    let is_own = |frame: &&String| !RUNTIMES.iter().any(|runtime| frame.starts_with(runtime));
+    signature.frames.iter().find(is_own)
+}
+
 fn kinship(a: &ErrorSignature, b: &ErrorSignature) -> Kinship {
-    if shares_code(a, b) && shares_name(a, b) && !names_conflict(a, b) && !codes_conflict(a, b) {
+    // A compiler has one code for many faults: what it names must agree too.
+    let is_named = shares(a, b, CodeKind::Named) && shares_name(a, b)
+        || shares(a, b, CodeKind::TypeScript) && shares_name(a, b) && names_agree(a, b);
+    if is_named && !codes_conflict(a, b) {
         return Kinship::Same;
     }
     let (Some(left), Some(right)) = (&a.failure, &b.failure) else {
@@ -130,6 +171,7 @@ fn same_identity(
             _ => true,
         },
         (Identity::Worded, Identity::Worded) => same_wording(a, b),
+        (Identity::Framed, Identity::Framed) => same_frame(a, b),
         (left, right) => left == right,
     }
 }
@@ -171,7 +213,7 @@ fn held(left: &HashMap<String, f64>, right: &HashMap<String, f64>) -> f64 {
 
 /// Returns whether both texts carry one code that a program gave its failure.
 fn shares_code(a: &ErrorSignature, b: &ErrorSignature) -> bool {
-    shares(a, b, CodeKind::Named)
+    [CodeKind::Named, CodeKind::TypeScript].into_iter().any(|kind| shares(a, b, kind))
 }
 
 fn shares(a: &ErrorSignature, b: &ErrorSignature, kind: CodeKind) -> bool {

@@ -80,7 +80,7 @@ static ERROR_WORD: LazyLock<Regex> = LazyLock::new(|| {
 
 static OPENING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)^FAILURE: Build failed with an exception\.?$|^\*? ?What went wrong:$|^\* Where:$",
+        r"(?i)^FAILURE: Build failed with an exception\.?$|^\*? ?What went wrong:$|^\* Where:$|^ERROR in \S+(?: \d+:\d+(?:-\d+)?)?$",
     )
     .expect("the pattern is valid")
 });

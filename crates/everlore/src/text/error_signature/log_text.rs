@@ -111,6 +111,8 @@ static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
         r"[<*] ",
         // Process ids and `user@database` of PostgreSQL.
         r"\[\d+\] (?:\w+@\w+ )?",
+        // nginx: its level, process and connection.
+        r"(?:nginx: )?\[(?:emerg|alert|crit|error)\](?: \d+#\d+:)?(?: \*\d+)? ",
         r"\[Nest\] \d+ +- ",
     ];
     Regex::new(&format!("^(?:{})", parts.join("|"))).expect("the pattern is valid")

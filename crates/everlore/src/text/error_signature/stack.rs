@@ -57,7 +57,7 @@ fn frame_name(line: &str) -> Option<String> {
         .captures(line)
         .or_else(|| GO_FRAME.captures(line))
         .or_else(|| RUST_FRAME.captures(line))?;
-    Some(found.get(1).map_or("", |name| name.as_str()).to_owned())
+    Some(found.iter().skip(1).flatten().next().map_or("", |name| name.as_str()).to_owned())
 }
 
 fn is_telling_frame(name: &str) -> bool {
@@ -87,7 +87,7 @@ static PYTHON_FRAME: LazyLock<Regex> = LazyLock::new(|| {
 
 /// `at f (file:1:2)` of Node and browsers, `at a.b.C.f(C.java:3)` of Java and .NET.
 static AT_FRAME: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^ *at (?:async |new )?(?:([\w.$<>/ ]+?)(?: \[as [^\]]+\])? ?\([^)]*\)|\S+:\d+(?::\d+)?|[\w.]+\(.*\) in .*)(?: \{)?$")
+    Regex::new(r"^ *at (?:async |new )?(?:([\w.$<>/ ]+?)(?: \[as [^\]]+\])? ?\([^)]*\)|\S+:\d+(?::\d+)?|([\w.<>`]+)\(.*\) in .*)(?: \{)?$")
         .expect("the pattern is valid")
 });
 

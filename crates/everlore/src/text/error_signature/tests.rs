@@ -80,6 +80,7 @@ fn one_message_of_a_family_is_enough_to_find_it() {
         (include_str!("../../../tests/data/errors/fresh.jsonl"), 0.95),
         (include_str!("../../../tests/data/errors/blind.jsonl"), 0.95),
         (include_str!("../../../tests/data/errors/unseen.jsonl"), 0.95),
+        (include_str!("../../../tests/data/errors/outside.jsonl"), 0.95),
         // Two messages that retell an error in Chinese without its code are missed.
         (include_str!("../../../tests/data/errors/tools.jsonl"), 0.92),
     ] {
@@ -94,6 +95,73 @@ fn failure(text: &str) -> String {
 
 fn same(a: &str, b: &str) -> bool {
     is_same(&signature(a), &signature(b))
+}
+
+#[test]
+fn failures_of_a_class_that_says_no_cause_are_one_only_in_the_same_code() {
+    let java = |frame: &str| format!("java.lang.NullPointerException\n\tat com.acme.{frame}");
+    let go = |frame: &str| {
+        let panic = "panic: runtime error: invalid memory address or nil pointer dereference";
+        format!("{panic}\ngoroutine 7 [running]:\nmain.{frame}(...)\n\t/a/main.go:10")
+    };
+    let dotnet = |frame: &str| {
+        let thrown =
+            "System.NullReferenceException: Object reference not set to an instance of an object.";
+        format!("{thrown}\n   at Shop.{frame}(Int32 id) in C:\\shop\\a.cs:line 3")
+    };
+    let index = |frame: &str| {
+        let thrown = "java.lang.IndexOutOfBoundsException: Index 3 out of bounds for length 3";
+        format!("{thrown}\n\tat java.util.ArrayList.get(ArrayList.java:427)\n\tat app.{frame}")
+    };
+    for (one, other) in [
+        (java("Order.total(Order.java:31)"), java("User.name(User.java:12)")),
+        (go("load"), go("save")),
+        (dotnet("Cart.Total"), dotnet("User.Name")),
+        (index("Order.first(Order.java:9)"), index("User.last(User.java:8)")),
+        (java("Order.total(Order.java:31)"), "java 程序抛空指针异常".to_owned()),
+    ] {
+        let (a, b) = (signature(&one), signature(&other));
+        assert!(!is_same(&a, &b), "{one}\n{other}\n{a:?}\n{b:?}");
+        assert!(may_be_same(&a, &b), "{one}\n{other}");
+    }
+    assert!(same(&java("Order.total(Order.java:31)"), &java("Order.total(Order.java:48)")));
+    assert!(same(&go("load"), &go("load")));
+    assert!(same(&dotnet("Cart.Total"), &dotnet("Cart.Total")));
+    assert!(same(&index("Order.first(Order.java:9)"), &index("Order.first(Order.java:11)")));
+}
+
+#[test]
+fn failures_told_in_everyday_words_are_found() {
+    let daemon = "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?";
+    let denied =
+        "ERROR 1045 (28000): Access denied for user 'root'@'localhost' (using password: YES)";
+    for (printed, told) in [
+        (daemon, "docker 连不上守护进程"),
+        (daemon, "docker 服务没起来"),
+        (denied, "MySQL 登录被拒绝，报 1045 错误"),
+        (denied, "MySQL 报 1045，密码不对"),
+        (denied, "mysql access denied for root"),
+        ("git@github.com: Permission denied (publickey).", "git 推不上去，公钥没权限"),
+        (
+            "remote: error: File data.bin is 123.00 MB; this exceeds GitHub's file size limit of 100.00 MB",
+            "文件太大，git 推不上去，超过 100M",
+        ),
+        (
+            "Container exited with code 137",
+            "Last State: Terminated\nReason: OOMKilled\nExit Code: 137",
+        ),
+        ("pod 因为内存超限被杀了 (OOMKilled)", "OOMKilled, pod api exit code 137"),
+    ] {
+        assert!(same(printed, told), "{printed}\n{told}\n{:?}", signature(told));
+    }
+    for (printed, told) in [
+        (daemon, "docker 容器里的服务没起来"),
+        (denied, "MySQL 报 1062，主键重复"),
+        ("git@github.com: Permission denied (publickey).", "公钥没有权限修改这份文档"),
+        ("Container exited with code 137", "Container exited with code 1"),
+    ] {
+        assert!(!same(printed, told), "{printed}\n{told}");
+    }
 }
 
 /// Checks a pair of files in `tests/data/errors`: families, and strangers that belong to none of them.
@@ -120,6 +188,7 @@ fn families_written_without_the_rules_are_found_and_never_merged() {
     check_files!("blind", "blind_strangers");
     check_files!("unseen", "unseen_strangers");
     check_files!("tools", "tools_strangers");
+    check_files!("outside", "outside_strangers");
 }
 
 #[test]

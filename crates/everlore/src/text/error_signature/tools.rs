@@ -100,7 +100,7 @@ static SERVICE_MARKS: LazyLock<Vec<(Service, Regex)>> = LazyLock::new(|| {
         (Service::Kafka, r"(?i)kafka|:9092\b"),
         (Service::RabbitMq, r"(?i)rabbitmq|amqp|\b5672\b"),
         (Service::Postgres, r"(?i)\b(?:psql|postgres(?:ql)?|psycopg2?|pgx|pg_\w+|pg-pool|libpq|pgbouncer|asyncpg|pq)\b|\b543[2-4]\b|\bPG::|org\.postgresql|relation '[^']*' does not exist|syntax error at or near|LINE \d+: |违反(?:了)?(?:唯一|外键|非空|检查)约束|(?:关系|字段) ?'[^']*' 不存在|violates (?:unique|foreign key|check|not-null) constraint|PgError|tokio.postgres"),
-        (Service::MySql, r"(?i)mysql|mariadb|\bER_[A-Z]|Duplicate entry '|Unknown column '|Table '[^']*' doesn't exist|a foreign key constraint fails|Lock wait timeout exceeded|\b3306\b|\bERROR [12]\d{3} \(\w{5}\)|InnoDB"),
+        (Service::MySql, r"(?i)mysql|mariadb|\bER_[A-Z]|Duplicate entry '|Unknown column '|Table '[^']*' doesn't exist|a foreign key constraint fails|Lock wait timeout exceeded|\b3306\b|\bERROR [12]\d{3} \(\w{5}\)|SQLSTATE\[\w{5}\] \[[12]\d{3}\]|Access denied for user '|InnoDB"),
         (Service::Sqlite, r"(?i)sqlite|no such table: |no such column: |(?:UNIQUE|FOREIGN KEY|NOT NULL|CHECK) constraint failed"),
         (Service::Ssh, r"(?i)\bssh:|port 22\b|:22\b"),
         (Service::Smtp, r"(?i)\bsmtp\b|:587\b|:465\b"),

@@ -11,7 +11,8 @@ use regex::Regex;
 pub(super) fn cancelling_words(chars: &[char]) -> Option<String> {
     let text: String = chars.iter().collect();
     let found = NEGATED.captures(&text).filter(|found| is_free(&text, found));
-    let found = found.or_else(|| ENDED.captures(&text).filter(|found| is_free(&text, found)));
+    let ends = |found: &regex::Captures<'_>| is_free(&text, found) && ends_reminder(&text, found);
+    let found = found.or_else(|| ENDED.captures_iter(&text).find(ends));
     let found = found.or_else(|| PUT_OFF.captures(&text))?;
     let words = found.iter().skip(1).flatten().next()?;
     Some(words.as_str().trim().to_owned())
@@ -27,6 +28,40 @@ fn is_free(text: &str, found: &regex::Captures<'_>) -> bool {
     let is_kept = KEPT.is_match(whole.as_str()) || before.trim_end().ends_with("why");
     !is_compound && !is_kept && !REQUEST.is_match(before)
 }
+
+/// Returns `true` if the reminder itself is what ends or changes: not a smoke alarm, the batteries of an alarm, or push
+/// notifications that are turned on.
+fn ends_reminder(text: &str, found: &regex::Captures<'_>) -> bool {
+    let Some(whole) = found.get(0) else { return false };
+    let after = &text[whole.end()..];
+    let is_kind = OTHER_KIND.is_match(whole.as_str());
+    let is_part = PART_OF_OTHER.is_match(after);
+    let is_turned = found.get(1).is_some_and(|verb| matches!(verb.as_str(), "turn" | "switch"));
+    !is_kind && !is_part && (!is_turned || TURNED_OFF.is_match(text))
+}
+
+/// Alarms, schedules and notifications that are things of their own.
+static OTHER_KIND: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"\b(?:smoke|fire|car|burglar|intruder|security|home|house|monoxide|gas|flood|boat|bike|push|email|slack|phone|browser|app",
+        r"|price|google|news|stock|weather|traffic|flight|project|class|school|shift|train|bus|production|release|staff|work|team|course",
+        r"|exam|payment|delivery|on-?call|duty|vacation|holiday|feeding|cleaning|watering|oven|kitchen|sprinkler|irrigation|heating",
+        r"|thermostat|pool|light|garden|chess|backup|medication|workout|study|travel|tour|game|match)s?",
+        r" (?:alarms?|schedules?|notifications?|alerts?|timers?)$",
+    ))
+});
+
+/// Nouns behind an alarm or a reminder that make it a part of something else.
+static PART_OF_OTHER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^ (?:batter(?:y|ies)|dashboards?|panels?|systems?|codes?|pages?|lists?|logs?|rules?|channels?|settings?|screens?|configs?",
+        r"|configuration|apps?|emails?|letters?|cards?|notes?|templates?|services?|contracts?|company|boards?|boxes|box|tables?|files?",
+        r"|documents?|docs?|spreadsheets?|sheets?|sensors?|sounds?|tones?|thresholds?|queues?|webhooks?|tests?|scripts?|code)\b",
+        r"|^(?:表|应用|软件|服务|功能|系统|页面|列表|规则|电池|铃声|面板|代码|脚本|app)",
+    ))
+});
+
+static TURNED_OFF: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(?:off|down)\b"));
 
 /// Words by which a reminder is asked for.
 static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
@@ -94,6 +129,12 @@ mod tests {
             "明天上午10点的提醒不要了",
             "把明天9点的提醒改到10点",
             "别再每天8点提醒我了",
+            "reset my 7am alarm to 8am tomorrow",
+            "update my reminder for Friday to 5pm",
+            "turn off the alarm tomorrow",
+            "clear all alerts on Monday",
+            "change the schedule for tomorrow",
+            "把明天7点的闹钟关掉",
         ] {
             assert!(cancelling_words(&normalized(text)).is_some(), "{text}");
         }
@@ -116,6 +157,17 @@ mod tests {
             "每天9点提醒我关掉空调",
             "今晚别熬夜，明早7点叫我",
             "每天9点叫我，周日不用",
+            "change the smoke alarm batteries on Nov 5 at 8am",
+            "reset the fire alarm tomorrow at 9am",
+            "turn on push notifications tomorrow at 9",
+            "update the project schedule every Friday at 4pm",
+            "clear the alerts dashboard every Monday at 9",
+            "turn the car alarm on at 10pm",
+            "edit the reminder email template at 3pm",
+            "delete the old alarm codes on Friday",
+            "change the sprinkler timer on Sunday at 9",
+            "明天9点更新项目日程",
+            "下午三点清除日程表缓存",
         ] {
             assert_eq!(cancelling_words(&normalized(text)), None, "{text}");
         }

@@ -57,7 +57,8 @@ pub(super) fn past_hour(c: &mut Cursor<'_>) -> Option<Part> {
         };
         c.at += 1;
         c.eat(Word::Unit(Unit::Minute));
-        let is_to = c.peek(0) == Word::To;
+        let is_before = c.peek(0) == Word::Event && c.width(0) == "before".len();
+        let is_to = is_before || c.peek(0) == Word::To;
         (c.eat(Word::Past) || c.eat(Word::Event) || c.eat(Word::To)).then_some(())?;
         if c.previous() == Word::Past && ends_here(c) && follows_hour(c) {
             return Some(Part::PastHour(minute));

@@ -58,7 +58,8 @@ fn unspecified(facts: &Facts, weekdays: u8) -> Result<DayPattern, Trouble> {
         return Err(Trouble::WhichDays);
     }
     let base = DayPattern { months: facts.months.clone(), ..DayPattern::default() };
-    if !facts.month_days.is_empty() && weekdays.count_ones() > 1 {
+    // 每晚 and a day of the month: one of them is not about the schedule.
+    if !facts.month_days.is_empty() && (weekdays.count_ones() > 1 || facts.is_daily) {
         return Err(Trouble::SeveralTimes);
     }
     let weekdays = if weekdays == 0 { ALL_WEEKDAYS } else { weekdays };
@@ -108,17 +109,18 @@ fn cycle(every: u32, period: CyclePeriod) -> Option<RuleCycle> {
 }
 
 fn monthly(facts: &Facts, weekdays: u8, count: u32) -> Result<DayPattern, Trouble> {
-    let base = if facts.nth.is_empty() {
+    // 每月15号和最后一天: both are days of the month.
+    let are_days = weekdays == 0
+        && !facts.month_days.is_empty()
+        && facts.nth.iter().all(|(ordinal, set)| *set == 0 && (-31..=31).contains(ordinal));
+    let base = if facts.nth.is_empty() || are_days {
         if facts.month_days.is_empty() {
             return Err(Trouble::WhichDays);
         }
         let weekdays = if weekdays == 0 { ALL_WEEKDAYS } else { weekdays };
-        DayPattern {
-            weekdays,
-            month_days: days_of_month(facts)?,
-            months: facts.months.clone(),
-            ..DayPattern::default()
-        }
+        let mut month_days = days_of_month(facts)?;
+        month_days.extend(facts.nth.iter().map(|nth| nth.0).filter(|ordinal| *ordinal != 0));
+        DayPattern { weekdays, month_days, months: facts.months.clone(), ..DayPattern::default() }
     } else {
         if weekdays != 0 || !facts.month_days.is_empty() {
             return Err(Trouble::SeveralTimes);

@@ -1,5 +1,6 @@
 //! Days as people name them: next Friday, the 5th, March 3, 每月最后一个周五.
 
+use super::counted::{OrdinalMeaning, ordinal_meaning};
 use super::part::{Cursor, Part};
 use super::rule::WORKDAYS;
 use super::word::{Unit, Word};
@@ -45,6 +46,7 @@ fn nth(c: &mut Cursor<'_>) -> Option<Vec<Part>> {
     let mut ordinals = vec![ordinal(c)?];
     ordinals.extend(c.attempt(|c| ordinal_range(c, ordinals[0])).into_iter().flatten());
     while let Some(more) = c.attempt(|c| {
+        c.eat(Word::Measure);
         c.eat_any(&[Word::And, Word::Comma, Word::Slash]).then_some(())?;
         c.eat(Word::And);
         c.eat(Word::The);
@@ -94,6 +96,14 @@ fn month_days(c: &mut Cursor<'_>, ordinals: &[i8]) -> Option<Vec<Part>> {
         || c.is_spelled_ordinal() && !c.precedes_month() && !(c.follows_period() && c.ends_day())
     {
         return None;
+    }
+    if ordinals.len() == 1 && !c.is_spelled_ordinal() && !c.precedes_month() && !c.follows_period()
+    {
+        match ordinal_meaning(c) {
+            OrdinalMeaning::Day => {}
+            OrdinalMeaning::Thing => return None,
+            OrdinalMeaning::Open => return Some(vec![Part::Vague]),
+        }
     }
     let month = c.attempt(|c| {
         c.eat(Word::Of);
@@ -278,7 +288,16 @@ fn holiday(c: &mut Cursor<'_>) -> Option<Vec<Part>> {
     let Word::Holiday(month, day) = c.peek(0) else { return None };
     let is_date = matches!(
         c.previous(),
-        Word::Every | Word::On | Word::At | Word::End | Word::Adverb(Unit::Year) | Word::YearMark
+        Word::Every
+            | Word::On
+            | Word::At
+            | Word::End
+            | Word::Adverb(Unit::Year)
+            | Word::YearMark
+            | Word::Until
+            | Word::To
+            | Word::From
+            | Word::Starting
     ) || matches!(c.peek(1), Word::At | Word::Part { .. } | Word::Number { .. });
     c.at += 1;
     is_date.then(|| vec![Part::Date { year: None, month, day }])

@@ -44,6 +44,8 @@ pub(super) struct Facts {
     pub(super) month_edge: Option<i8>,
     /// Set if a word says that it recurs: Mondays, mornings.
     pub(super) is_recurring: bool,
+    /// Set if a part of each day says that it recurs: 每晚, mornings.
+    pub(super) is_daily: bool,
 }
 
 /// Weekdays with their place.
@@ -187,6 +189,7 @@ fn is_day(part: &Part) -> bool {
             | Part::Week(_)
             | Part::Offset(_)
             | Part::MonthEdge(_)
+            | Part::Nth { set: 0, .. }
     )
 }
 
@@ -218,7 +221,7 @@ fn bound_date(parts: &[Placed], today: Date) -> Result<Date, Trouble> {
     for placed in parts {
         add(&mut facts, *placed, false);
     }
-    if !facts.months.is_empty() && facts.month_days.is_empty() {
+    if !facts.months.is_empty() && facts.month_days.is_empty() && facts.nth.is_empty() {
         facts.month_days.push(1);
     }
     once::date(&facts, today)?.ok_or(Trouble::WhichDays)
@@ -253,7 +256,10 @@ fn add(facts: &mut Facts, placed: Placed, has_days: bool) {
         Part::Week(shift) => facts.week = Some(shift),
         Part::Day(days) => facts.day = Some(days),
         Part::Offset(offset) => facts.offset = Some(offset),
-        Part::OfDay { is_recurring, .. } => facts.is_recurring |= is_recurring,
+        Part::OfDay { is_recurring, .. } => {
+            facts.is_recurring |= is_recurring;
+            facts.is_daily |= is_recurring;
+        }
         Part::PastHour(minute) => facts.past_hour = Some(minute),
         Part::Zone(zone) => facts.zone = Some(zone),
         _ => {}

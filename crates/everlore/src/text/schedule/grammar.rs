@@ -1,6 +1,7 @@
 //! Reads the parts of a phrase from its tokens, from left to right.
 
-use super::clock::{clock, clock_before_to, past_hour};
+use super::clock::past_hour;
+use super::day_times::{part_of_day, timed};
 use super::days::days;
 use super::exceptions::excepts_day;
 use super::lexer::Token;
@@ -91,6 +92,9 @@ fn every_second_weekday(c: &mut Cursor<'_>) -> Option<Vec<Part>> {
 
 /// Reads "end of every month", 每月底, 月底: the last or the first day of a period.
 fn period_edge(c: &mut Cursor<'_>) -> Option<Vec<Part>> {
+    if let Some(parts) = c.attempt(named_month_edge) {
+        return Some(parts);
+    }
     let edge = |ordinal, unit| {
         vec![Part::Nth { ordinal, set: 0 }, Part::Every { count: 1, unit, is_adjective: false }]
     };
@@ -120,6 +124,20 @@ fn period_edge(c: &mut Cursor<'_>) -> Option<Vec<Part>> {
             c.eat(Word::Unit(Unit::Month)).then(|| once(Some(shift)))
         }
     }
+}
+
+/// Reads "end of June", 六月底.
+fn named_month_edge(c: &mut Cursor<'_>) -> Option<Vec<Part>> {
+    let (month, ordinal) = match (c.peek(0), c.peek(1)) {
+        (Word::PeriodEdge { ordinal, unit: None }, Word::Month { month, .. }) => (month, ordinal),
+        (
+            Word::Number { value: value @ 1..=12, .. },
+            Word::PeriodEdge { ordinal, unit: Some(Unit::Month) },
+        ) if c.is_glued(1) => (value as i8, ordinal),
+        _ => return None,
+    };
+    c.at += 2;
+    Some(vec![Part::Month(month), Part::Nth { ordinal, set: 0 }])
 }
 
 /// Reads "this" or "next" before a month and returns the months from this one.
@@ -167,131 +185,6 @@ fn recurring(mut parts: Vec<Part>) -> Vec<Part> {
     parts
 }
 
-/// Reads a part of the day, with the day that is part of the word (tonight, 明早) or the "every" before it.
-fn part_of_day(c: &mut Cursor<'_>) -> Option<Vec<Part>> {
-    let is_every = c.eat(Word::Every);
-    match c.peek(0) {
-        Word::DayAndPart(days, part) => {
-            c.at += 1;
-            Some(vec![Part::Day(days), Part::OfDay { part, is_recurring: false }])
-        }
-        Word::Part { part, is_recurring } => {
-            (c.width(0) > 1 || is_beside_time(c)).then_some(())?;
-            c.at += 1;
-            Some(vec![Part::OfDay { part, is_recurring: is_recurring || is_every }])
-        }
-        Word::Noon | Word::Midnight if is_every => {
-            let clock = clock(c, false)?;
-            Some(vec![
-                Part::Clock(clock),
-                Part::Every { count: 1, unit: Unit::Day, is_adjective: false },
-            ])
-        }
-        // "in 3 working days" counts them.
-        Word::Unit(Unit::Workday) if !matches!(c.previous(), Word::Number { .. }) => {
-            c.at += 1;
-            Some(vec![Part::Weekdays {
-                set: super::rule::WORKDAYS,
-                is_recurring: true,
-                week: None,
-            }])
-        }
-        _ => None,
-    }
-}
-
-/// Returns `true` if a single 早 or 晚 stands beside a day or an hour.
-fn is_beside_time(c: &Cursor<'_>) -> bool {
-    let follows_day = matches!(
-        c.previous(),
-        Word::Day(_)
-            | Word::Weekdays { .. }
-            | Word::Adverb(_)
-            | Word::DayMark
-            | Word::Unit(_)
-            | Word::Number { .. }
-            | Word::HourMark
-            | Word::Every
-    );
-    let hour = (c.peek(1), c.peek(2));
-    // 早8晚8, without 点.
-    let is_bare_hour = matches!(
-        hour,
-        (
-            Word::Number { value: 1..=12, .. },
-            Word::End | Word::Part { .. } | Word::Punctuation | Word::Comma
-        )
-    ) && c.is_glued(1);
-    follows_day
-        || is_bare_hour
-        || matches!(hour, (Word::Number { .. }, Word::HourMark | Word::Colon))
-}
-
-/// Reads a time of day; a bare number counts after "at", in a list of times and at the end.
-fn timed(c: &mut Cursor<'_>, last: Option<&Placed>) -> Option<Part> {
-    let previous = c.previous();
-    let follows = |kinds: fn(&Part) -> bool, distance: usize| {
-        last.is_some_and(|l| kinds(&l.part) && c.at - l.end <= distance)
-    };
-    let is_list = matches!(previous, Word::And | Word::Comma | Word::Slash | Word::Dash | Word::To)
-        && follows(|p| matches!(p, Part::Clock(_) | Part::To), 2);
-    let is_about = previous == Word::About && !matches!(c.peek(1), Word::Task | Word::Unit(_));
-    let is_led = is_about
-        || matches!(previous, Word::At | Word::Between)
-        || matches!(previous, Word::From) && range_follows(c);
-    // 早8晚8: a single 早 or 晚 makes the number an hour.
-    let is_part_hour = matches!(previous, Word::Part { .. })
-        && c.is_glued(0)
-        && follows(|p| matches!(p, Part::OfDay { .. }), 0);
-    let is_last = follows(|p| !matches!(p, Part::Clock(_)), 0) && ends_after(c);
-    let is_in_part = matches!(c.peek(1), Word::Part { is_recurring: false, .. }) && c.width(1) > 2;
-    // "set an alarm for 7 tomorrow".
-    let is_asked = matches!(previous, Word::Filler | Word::For)
-        && matches!(c.peek(1), Word::Day(_) | Word::DayAndPart(..) | Word::Every | Word::Adverb(_));
-    let is_expected = is_led
-        || is_asked
-        || is_military(c)
-        || is_list
-        || is_last
-        || is_in_part
-        || is_part_hour
-        || follows(|p| matches!(p, Part::Between | Part::To), 0);
-    let begins_range = follows(|p| matches!(p, Part::Between), 0) && matches!(c.peek(1), Word::To);
-    if begins_range { clock_before_to(c) } else { clock(c, is_expected) }.map(Part::Clock)
-}
-
-/// Returns `true` for four digits that begin a phrase and stand before a day: 1730 every day.
-fn is_military(c: &Cursor<'_>) -> bool {
-    let Word::Number { value, digits: 4 } = c.peek(0) else { return false };
-    let is_time = value / 100 < 24 && value % 100 < 60;
-    let is_before_day = matches!(
-        c.peek(1),
-        Word::Every | Word::Adverb(_) | Word::On | Word::Day(_) | Word::Weekdays { .. }
-    );
-    is_time && c.previous() == Word::End && is_before_day
-}
-
-/// Returns `true` for "from June to August".
-fn begins_months(c: &Cursor<'_>) -> bool {
-    matches!(
-        (c.peek(1), c.peek(2), c.peek(3)),
-        (Word::Month { .. }, Word::To | Word::Dash, Word::Month { .. })
-    )
-}
-
-fn range_follows(c: &Cursor<'_>) -> bool {
-    matches!(c.peek(1), Word::To | Word::Dash) && matches!(c.peek(2), Word::Number { .. })
-}
-
-fn ends_after(c: &Cursor<'_>) -> bool {
-    let is_hour_sign = matches!(c.peek(0), Word::Number { value: 13..=23, .. })
-        && c.peek(1) == Word::Unit(Unit::Hour)
-        && c.width(1) == 1;
-    let after = c.peek(if is_hour_sign { 2 } else { 1 });
-    matches!(c.peek(0), Word::Number { .. })
-        && matches!(after, Word::End | Word::Comma | Word::Punctuation | Word::Part { .. })
-}
-
 /// Reads words that stand alone.
 fn single(c: &mut Cursor<'_>, last: Option<&Placed>) -> Option<Part> {
     let is_beside = last.is_some_and(|l| c.at - l.end == 0);
@@ -331,10 +224,14 @@ fn single(c: &mut Cursor<'_>, last: Option<&Placed>) -> Option<Part> {
         Word::From if begins_months(c) => return None,
         Word::From if is_day(c.peek(1)) || begins_date(c) => Part::Starting,
         Word::StartSuffix if is_beside => Part::StartSuffix,
+        // "from 9 until 5", 从9点直到18点.
+        Word::Until if is_beside && follows_clock && before_time && !begins_date(c) => Part::To,
         // 到周五为止: the word stands behind its day.
-        Word::Until if is_beside && c.width(0) <= 2 && !is_day(c.peek(1)) => Part::UntilSuffix,
+        Word::Until if is_beside && c.width(0) <= 2 && !is_day(c.peek(1)) && !begins_date(c) => {
+            Part::UntilSuffix
+        }
         Word::Until => Part::Until,
-        Word::To if is_beside && is_day(c.peek(1)) => Part::Until,
+        Word::To if is_beside && (is_day(c.peek(1)) || begins_edge(c)) => Part::Until,
         Word::Vague => Part::Vague,
         Word::WeakVague if is_vague_here(c) => Part::Vague,
         Word::Or if is_beside => Part::Or,
@@ -344,10 +241,30 @@ fn single(c: &mut Cursor<'_>, last: Option<&Placed>) -> Option<Part> {
     Some(part)
 }
 
-/// Returns `true` if 12月 or 5号 follows.
+/// Returns `true` for "from June to August".
+fn begins_months(c: &Cursor<'_>) -> bool {
+    matches!(
+        (c.peek(1), c.peek(2), c.peek(3)),
+        (Word::Month { .. }, Word::To | Word::Dash, Word::Month { .. })
+    )
+}
+
+/// Returns `true` if 12月, 5号, 六月底 or "24 December" follows.
 fn begins_date(c: &Cursor<'_>) -> bool {
-    let is_mark = matches!(c.peek(2), Word::MonthMark | Word::DayMark | Word::YearMark);
+    let is_mark = matches!(
+        c.peek(2),
+        Word::MonthMark
+            | Word::DayMark
+            | Word::YearMark
+            | Word::PeriodEdge { .. }
+            | Word::Month { .. }
+    );
     matches!(c.peek(1), Word::Number { .. }) && is_mark
+}
+
+/// Returns `true` if "the end of" follows.
+fn begins_edge(c: &Cursor<'_>) -> bool {
+    c.peek(1) == Word::The && matches!(c.peek(2), Word::PeriodEdge { .. })
 }
 
 /// Returns `true` if a city right behind a time names its zone: nothing of a task follows.
@@ -388,6 +305,8 @@ fn is_day(word: Word) -> bool {
             | Word::Month { .. }
             | Word::Date { .. }
             | Word::Day(_)
+            | Word::Holiday(..)
+            | Word::PeriodEdge { .. }
             | Word::Next
             | Word::This
     )

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::chinese_lexicon::CHINESE;
+use super::counted::{CountedRole, counted_role, numbered_thing};
 use super::english_lexicon::{ENGLISH, corrected, numeral};
 use super::lexer_numbers as numbers;
 use super::word::{Unit, Word};
@@ -23,12 +24,15 @@ pub(super) struct Token {
     pub(super) ends_in_day: bool,
     /// Set for a word without digits.
     pub(super) is_spelled: bool,
+    /// Part that the word may play behind an ordinal.
+    pub(super) role: CountedRole,
 }
 
 fn token(chars: &[char], (word, start, end): (Word, usize, usize)) -> Token {
     let text = &chars[start..end];
     let is_spelled = !text.iter().any(|c| c.is_ascii_digit() || is_han(*c));
-    Token { word, start, end, ends_in_day: text.ends_with(&['天']), is_spelled }
+    let role = counted_role(text);
+    Token { word, start, end, ends_in_day: text.ends_with(&['天']), is_spelled, role }
 }
 
 static LEXICON: LazyLock<HashMap<Vec<char>, Word>> = LazyLock::new(|| {
@@ -108,15 +112,22 @@ fn token_at(chars: &[char], at: usize, previous: Option<&Token>) -> Lexed {
     if follows_number && let Some((word, end)) = numbers::mark(chars, at) {
         return vec![(word, at, end)];
     }
+    // 家长会: the meeting is part of the task.
+    let is_in_task = previous.is_some_and(|p| p.word == Word::Task && p.end == at);
+    if is_in_task && chars[at] == '会' && longest_phrase(chars, at).is_none_or(|it| it.1 == at + 1)
+    {
+        return vec![(Word::Task, at, at + 1)];
+    }
     // 半个钟: an hour is a 钟 after its measure.
     let is_measured =
         previous.is_some_and(|p| matches!(p.word, Word::Half | Word::Measure) && p.end == at);
     if is_measured && chars[at] == '钟' && chars.get(at + 1) != Some(&'头') {
         return vec![(Word::Unit(Unit::Hour), at, at + 1)];
     }
-    if let Some(found) =
-        numbers::weekday_list(chars, at).or_else(|| numbers::letter_list(chars, at))
-    {
+    let list = numbers::weekday_list(chars, at)
+        .or_else(|| numbers::bare_weekdays(chars, at))
+        .or_else(|| numbers::letter_list(chars, at));
+    if let Some(found) = list {
         return vec![(found.0, at, found.1)];
     }
     // 隔周五: every second Friday.
@@ -134,6 +145,9 @@ fn token_at(chars: &[char], at: usize, previous: Option<&Token>) -> Lexed {
     if (starts_word || digit_glue)
         && let Some((word, end)) = longest_phrase(chars, at)
     {
+        return vec![(word, at, end)];
+    }
+    if let Some((word, end)) = numbered_thing(chars, at) {
         return vec![(word, at, end)];
     }
     if let Some(found) = numbers::number_at(chars, at) {

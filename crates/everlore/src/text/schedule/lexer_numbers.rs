@@ -15,6 +15,9 @@ pub(super) fn mark(chars: &[char], at: usize) -> Option<(Word, usize)> {
         ('点', Some('钟')) => two(Word::HourMark),
         ('分', Some('钟' | '种')) => two(Word::Unit(Unit::Minute)),
         ('月', Some('份')) => two(Word::MonthMark),
+        ('月', Some('底' | '末')) => {
+            two(Word::PeriodEdge { ordinal: -1, unit: Some(Unit::Month) })
+        }
         ('点' | '时', _) => one(Word::HourMark),
         // 9店半, 早上8店: a slip of the keyboard.
         ('店', Some('半' | '整' | '钟')) => one(Word::HourMark),
@@ -97,6 +100,48 @@ fn weekday_of(c: char) -> Option<u8> {
     Some(1 << index)
 }
 
+/// Reads 一三五 before a part of the day as weekdays. Elsewhere, or in digits, such a row of numbers is vague.
+pub(super) fn bare_weekdays(chars: &[char], at: usize) -> Option<(Word, usize)> {
+    let begins =
+        at == 0 || !chars[at - 1].is_alphanumeric() || matches!(chars[at - 1], '每' | '逢');
+    let is_row = begins && chars[at].is_alphanumeric();
+    let is_digits = chars[at].is_ascii_digit();
+    let is_day = |c: &&char| is_row && **c != '天' && c.is_ascii_digit() == is_digits;
+    let row: Vec<u8> =
+        chars[at..].iter().take_while(is_day).map_while(|c| weekday_of(*c)).collect();
+    let end = at + row.len();
+    is_weekday_row(&row, is_digits).then_some(())?;
+    let next = end + usize::from(chars.get(end) == Some(&' '));
+    let is_timed = PARTS_OF_DAY.iter().any(|part| starts_with(chars, next, part));
+    if !is_timed && (is_digits || row.len() < 3 || is_counted(chars, end)) {
+        return None;
+    }
+    let set = row.into_iter().fold(0, |all, day| all | day);
+    let days = Word::Weekdays { set, is_recurring: true };
+    Some((if is_timed && !is_digits { days } else { Word::Vague }, end))
+}
+
+/// Returns `true` for 一三五 and 二四, but not for 三四, which is about three, nor for 三日, which is a day.
+fn is_weekday_row(row: &[u8], is_digits: bool) -> bool {
+    const SUNDAY: u8 = 64;
+    let is_rising = row.windows(2).all(|pair| pair[0] < pair[1]);
+    match row {
+        [first, last] => !is_digits && *last != SUNDAY && first << 1 < *last,
+        _ => row.len() > 2 && is_rising,
+    }
+}
+
+const PARTS_OF_DAY: &[&str] =
+    &["早", "清晨", "上午", "中午", "下午", "傍晚", "晚", "凌晨", "夜里", "半夜", "每"];
+
+/// Returns `true` if a row of numbers is one number: 一二三号, 一三五元.
+fn is_counted(chars: &[char], end: usize) -> bool {
+    let next = chars.get(end).copied().unwrap_or(' ');
+    numeral(next).is_some()
+        || "个号点楼层元块人天年月日分时页章岁级班中路线".contains(next)
+        || next.is_ascii_alphanumeric()
+}
+
 /// Reads lists of initials: M/W/F, T/Th, M-F.
 pub(super) fn letter_list(chars: &[char], at: usize) -> Option<(Word, usize)> {
     if at > 0 && chars[at - 1].is_alphanumeric() {
@@ -136,7 +181,7 @@ pub(super) fn number_at(chars: &[char], at: usize) -> Option<Vec<(Word, usize, u
     if chars[at] == '第' || starts_with(chars, at, "倒数第") {
         let is_from_end = chars[at] == '倒';
         let after = at + if is_from_end { 3 } else { 1 };
-        let (value, end) = digits(chars, after).or_else(|| chinese_number(chars, after))?;
+        let (value, end) = number(chars, after)?;
         let word = if is_from_end { Word::FromEnd(value) } else { Word::Ordinal(value) };
         return Some(vec![(word, at, end)]);
     }
@@ -193,6 +238,11 @@ fn hours_and_minutes(
     }
     let hour_unit = (Word::Unit(Unit::Hour), hours.2, after);
     Some(vec![hours, hour_unit, minutes, (Word::Unit(Unit::Minute), last, last + 1)])
+}
+
+/// Reads a number in digits or in Chinese and returns its end.
+pub(super) fn number(chars: &[char], at: usize) -> Option<(u32, usize)> {
+    digits(chars, at).or_else(|| chinese_number(chars, at))
 }
 
 fn digits(chars: &[char], at: usize) -> Option<(u32, usize)> {
@@ -271,6 +321,6 @@ fn numeral(c: char) -> Option<u32> {
     }
 }
 
-fn starts_with(chars: &[char], at: usize, word: &str) -> bool {
+pub(super) fn starts_with(chars: &[char], at: usize, word: &str) -> bool {
     word.chars().zip(at..).all(|(c, i)| chars.get(i) == Some(&c))
 }

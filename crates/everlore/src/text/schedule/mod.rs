@@ -16,11 +16,13 @@ mod chinese_lexicon;
 mod zones;
 mod lexer_numbers;
 mod lexer;
+mod counted;
 mod part;
 mod clock;
 mod recurrence;
 mod days;
 mod exceptions;
+mod day_times;
 mod grammar;
 mod times;
 mod facts;
@@ -161,6 +163,7 @@ struct Phrase {
 impl Phrase {
     fn schedule(&self, now: &Zoned) -> Result<Schedule, Trouble> {
         let mut parts = grammar::parse(&self.tokens);
+        task::leave_lengths(&mut parts);
         let clause = clauses::task_clause(&self.tokens, &parts, |token| self.spelling(token));
         if let Some(clause) = clause {
             parts.retain(|part| part.end <= clause.first || part.first >= clause.end);

@@ -1,5 +1,6 @@
 //! Parts that a phrase is made of, before they are put together, and the cursor that reads them.
 
+use super::counted::CountedRole;
 use super::lexer::Token;
 use super::word::{PartOfDay, Unit, Word};
 
@@ -147,6 +148,21 @@ impl<'a> Cursor<'a> {
     pub(super) fn is_glued(&self, n: usize) -> bool {
         let at = self.at + n;
         at > 0 && at < self.tokens.len() && self.tokens[at - 1].end == self.tokens[at].start
+    }
+
+    /// Returns the word `n` positions behind the cursor; the one before it is the first.
+    pub(super) fn behind(&self, n: usize) -> Word {
+        self.at.checked_sub(n).map_or(Word::End, |at| self.tokens[at].word)
+    }
+
+    /// Returns the part that the token `n` ahead may play behind an ordinal.
+    pub(super) fn role(&self, n: usize) -> CountedRole {
+        self.tokens.get(self.at + n).map_or(CountedRole::Other, |token| token.role)
+    }
+
+    /// Returns the part that the token `n` positions behind may play.
+    pub(super) fn role_behind(&self, n: usize) -> CountedRole {
+        self.at.checked_sub(n).map_or(CountedRole::Other, |at| self.tokens[at].role)
     }
 
     /// Returns the number of characters of the token `n` ahead.

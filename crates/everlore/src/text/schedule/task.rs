@@ -2,7 +2,7 @@
 
 use super::clauses::TaskClause;
 use super::lexer::{Token, is_han};
-use super::part::Placed;
+use super::part::{Part, Placed};
 use super::word::{Unit, Word};
 
 /// Returns the tokens that parts have taken, and the small words beside them.
@@ -37,6 +37,21 @@ pub(super) fn taken(tokens: &[Token], parts: &[Placed], clause: Option<TaskClaus
     taken
 }
 
+/// Leaves a length of minutes or hours to the task, "meditate for 20 minutes every morning", unless it bounds an interval:
+/// "every 5 minutes for 2 hours".
+pub(super) fn leave_lengths(parts: &mut Vec<Placed>) {
+    let is_interval = |part: &Placed| {
+        matches!(part.part, Part::EveryMinutes(_))
+            || matches!(
+                part.part,
+                Part::Every { unit: Unit::Second | Unit::Minute | Unit::Hour, .. }
+            )
+    };
+    if !parts.iter().any(is_interval) {
+        parts.retain(|part| !matches!(part.part, Part::Span { seconds: 1.., .. }));
+    }
+}
+
 fn is_glue(word: Word) -> bool {
     matches!(
         word,
@@ -68,6 +83,8 @@ fn is_about_time(tokens: &[Token], taken: &[bool], at: usize) -> bool {
     let unit = match word {
         Word::Unit(Unit::Minute | Unit::Hour) => Some(at),
         Word::Half => Some(at + 1),
+        // 冥想一刻钟.
+        Word::Quarter => Some(at),
         _ => None,
     };
     if unit.is_some_and(|unit| is_task_length(tokens, taken, unit)) {
@@ -79,6 +96,7 @@ fn is_about_time(tokens: &[Token], taken: &[bool], at: usize) -> bool {
         || near.makes_time(word)
         || near.makes_hour(word) && !is_count(tokens, at)
         || near.is_part_hour(word)
+        || near.counts_weekdays(word)
 }
 
 /// Returns `true` for a word that speaks of time wherever it stands.
@@ -221,6 +239,14 @@ impl Neighbourhood {
                 || self.before == Word::Comma
                 || is_range
                 || self.precedes_zone())
+    }
+
+    /// Returns `true` if a number counts weekdays: "in two Fridays".
+    fn counts_weekdays(&self, word: Word) -> bool {
+        let Word::Number { digits, .. } = word else { return false };
+        self.is_before_part
+            && matches!(self.after, Word::Weekdays { .. })
+            && (digits == 0 || self.before != Word::Task)
     }
 
     /// Returns `true` if a number is the hour of a part of the day: "8 in the evening".

@@ -106,30 +106,13 @@ impl TimeReader {
         parts: &[Placed],
         index: usize,
     ) -> Result<(), Trouble> {
-        // "at 8 in the evening": the part stands behind its hour.
-        // "8pm tonight": the word is a day and a part of it.
+        let clock = clock_before(parts, index).filter(|_| !self.is_chinese);
+        if let Some(clock) = clock
+            && (clock.half.is_some() || !is_next_clock(parts, index))
+        {
+            return self.explain_last(clock, part);
+        }
         let before = parts[..index].iter().rev().find(|other| other.first != placed.first).copied();
-        if let Some(Placed { part: Part::Clock(clock), end, .. }) = before
-            && !self.is_chinese
-            && placed.first - end <= 1
-            && clock.half.is_some()
-        {
-            let agrees =
-                self.times.last().is_some_and(|last| is_said_of(part, u32::from(last.minute / 60)));
-            return if agrees { Ok(()) } else { Err(Trouble::Contradiction(String::new())) };
-        }
-        if let Some(Placed { part: Part::Clock(clock), end, .. }) = before
-            && !self.is_chinese
-            && placed.first - end <= 1
-            && clock.half.is_none()
-            && !is_next_clock(parts, index)
-        {
-            let minute = in_part(clock, part).ok_or(Trouble::Contradiction(String::new()))?;
-            if let Some(last) = self.times.last_mut() {
-                last.minute = minute;
-            }
-            return Ok(());
-        }
         // 早上和晚上8点: which hour of the morning is not said.
         if let Some(Placed { part: Part::OfDay { .. }, end, .. }) = before
             && (end == placed.first || end + 1 == placed.first && is_clock_near(parts, index))
@@ -139,6 +122,18 @@ impl TimeReader {
         }
         self.flush()?;
         self.pending = Some(Pending { part, first: placed.first, is_used: false });
+        Ok(())
+    }
+
+    /// Lets a part of the day explain the hour before it: "at 8 in the evening", "8pm tonight".
+    fn explain_last(&mut self, clock: ClockTime, part: PartOfDay) -> Result<(), Trouble> {
+        let contradiction = Trouble::Contradiction(String::new());
+        let Some(last) = self.times.last_mut() else { return Err(Trouble::WhichTimes) };
+        if clock.half.is_some() {
+            let agrees = is_said_of(part, u32::from(last.minute / 60));
+            return if agrees { Ok(()) } else { Err(contradiction) };
+        }
+        last.minute = in_part(clock, part).ok_or(contradiction)?;
         Ok(())
     }
 
@@ -244,6 +239,28 @@ fn is_after_midnight(part: PartOfDay, minute: u16) -> bool {
     is_night && (1..FIVE).contains(&minute)
 }
 
+/// Returns the hour that a part of the day stands behind, right behind it or with its day between them: "at 8 in the
+/// evening", "at 8 every Sunday evening".
+fn clock_before(parts: &[Placed], index: usize) -> Option<ClockTime> {
+    let first = parts[index].first;
+    let mut before = parts[..index].iter().rev().skip_while(|part| part.first == first).peekable();
+    let mut end = first;
+    // The day and its part are one expression, so nothing stands between them.
+    let is_day_of_part = before.peek().is_some_and(|day| is_day(&day.part) && day.end == first);
+    while let Some(day) = before.next_if(|part| is_day_of_part && is_day(&part.part)) {
+        (end - day.end.min(end) <= 1).then_some(())?;
+        end = day.first;
+    }
+    let Placed { part: Part::Clock(clock), end: clock_end, .. } = before.next()? else {
+        return None;
+    };
+    (end - (*clock_end).min(end) <= 1).then_some(*clock)
+}
+
+fn is_day(part: &Part) -> bool {
+    matches!(part, Part::Weekdays { .. } | Part::Day(_) | Part::Every { .. })
+}
+
 /// Returns `true` if the next part is an hour that a part of the day before it may explain: "tonight 8".
 fn is_next_clock(parts: &[Placed], index: usize) -> bool {
     let next = parts.get(index + 1);
@@ -279,6 +296,10 @@ fn in_part(clock: ClockTime, part: PartOfDay) -> Option<u16> {
             .then_some((clock.hour * 60 + clock.minute) as u16);
     }
     let hour = part.hour(clock.hour)?;
+    // 半夜12点半: the night goes on after midnight.
+    if hour == 24 && clock.minute > 0 {
+        return Some(clock.minute as u16);
+    }
     Some((hour * 60 + clock.minute) as u16).filter(|minute| *minute <= END_OF_DAY)
 }
 

@@ -246,7 +246,7 @@ impl PartOfDay {
             (Self::Night, 6..=11 | 18..=23) => Some(pm),
             (Self::Night | Self::MidNight, 0..=4) => Some(hour),
             (Self::LateEvening, 5..=11 | 17..=23) => Some(pm),
-            (Self::LateEvening, 12 | 24) => Some(24),
+            (Self::LateEvening, 0 | 12 | 24) => Some(24),
             (Self::MidNight, 10 | 11 | 22 | 23) => Some(pm),
             _ => None,
         }

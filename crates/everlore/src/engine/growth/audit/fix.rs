@@ -7,8 +7,9 @@ use crate::{
     engine::{Engine, SCAN_PAGE},
     error::{Error, Result},
     growth::audit::{AuditFix, Fault, UNATTRIBUTED_TAG, masked},
-    ingest::run_name,
-    types::{AUDIT_CAUSE, Change, Memory, MemoryId, Scope, Status, Timestamp, WriteBatch},
+    types::{
+        AUDIT_CAUSE, Change, Memory, MemoryId, Scope, Status, Timestamp, WriteBatch, run_name,
+    },
     upkeep::{archived, find_merges, needs_confirmation},
 };
 

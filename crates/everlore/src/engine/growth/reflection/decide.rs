@@ -13,12 +13,11 @@ use crate::{
         AppliedProposal, LayerLineEdit, MemoryAction, Proposal, ProposalState, ProposedChange,
         section_base,
     },
-    ingest::run_name,
     sync::boxed,
     text::suspect::is_suspect,
     types::{
         APPROVAL_CAUSE, Actor, Change, Memory, MemoryId, Scope, Status, Timestamp, VALID_UNTIL_KEY,
-        WriteBatch,
+        WriteBatch, run_name,
     },
     upkeep::archived,
 };

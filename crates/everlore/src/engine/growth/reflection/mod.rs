@@ -17,6 +17,7 @@ mod decide;
 mod memory_changes;
 mod preferences;
 mod patterns;
+mod proven;
 mod skill_changes;
 mod report;
 mod take_back;
@@ -31,13 +32,13 @@ use crate::{
     engine::{Engine, SCAN_PAGE},
     error::Result,
     growth::reflection::{PROPOSAL_KEY, Proposal, ProposalState, ProposedChange, section_base},
-    ingest::{root_uri, run_name},
+    ingest::root_uri,
     store::{MemoryFilter, MemoryPages},
     sync::boxed,
     text::secrets::mask_all,
     types::{
         Change, Kind, Memory, MemoryId, MemorySource, Origin, Scope, Status, TRUST_KEY, Timestamp,
-        Trust, WriteBatch,
+        Trust, WriteBatch, run_name,
     },
 };
 

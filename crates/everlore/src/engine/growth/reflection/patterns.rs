@@ -5,16 +5,16 @@
 
 use serde_json::Value;
 
-use super::preferences::is_by_user;
+use super::{
+    preferences::is_by_user,
+    proven::{ProvenCure, proven_failure},
+};
 use crate::{
     engine::{Engine, ExperienceQuery, SCAN_PAGE, growth::skills::StoredSkill},
     error::Result,
     growth::{
         SessionTurn, calls_of_solution,
-        patterns::{
-            ComplaintScan, FailureScan, MIN_SESSIONS, MadeCall, PatternOccasions, RepeatedPain,
-            SequenceScan,
-        },
+        patterns::{ComplaintScan, FailureScan, MadeCall, RepeatedPain, SequenceScan},
         profile::pain_topic,
         reflection::{Proposal, ProposalState, ProposedChange, ProposedSkill, Topic},
         skill::{CureText, SkillDraft, SkillEffectRecord, SkillForm, cure_skill, sequence_skill},
@@ -23,8 +23,7 @@ use crate::{
     store::{JournalQuery, MemoryFilter, MemoryPages},
     sync::{boxed, run_blocking},
     text::{
-        error_signature::{is_same, signature},
-        language::{Language, detect_language},
+        error_signature::is_same,
         suspect::{is_suspect, is_unverified},
         tool_event::ToolEvent,
     },
@@ -150,22 +149,33 @@ impl Engine {
                 drafts.push((sequence_skill(&sequence), Vec::new()));
             }
         }
-        let known: Vec<RepeatedPain> = self.proven_cures(scope, &pains).await?;
-        for pain in pains.iter().chain(&known) {
-            if let Some((memory, cure)) = self.trusted_cure(scope, pain).await? {
-                let draft = cure_skill(pain, &cure, &[memory.id]);
-                drafts.extend(draft.map(|draft| (draft, vec![memory.id])));
-            }
+        let known = self.proven_cures(scope, &pains).await?;
+        for pain in &pains {
+            let cure = self.trusted_cure(scope, pain).await?;
+            drafts.extend(cure.and_then(|(memory, cure)| cure_draft(pain, &memory, &cure)));
+        }
+        for ProvenCure { pain, memory } in &known {
+            let cure = match pain.signature {
+                Some(_) => self.trusted_cure(scope, pain).await?,
+                None => self.saved_cure(scope, memory).await?.map(|cure| (memory.clone(), cure)),
+            };
+            drafts.extend(cure.and_then(|(memory, cure)| cure_draft(pain, &memory, &cure)));
         }
         Ok(drafts)
     }
 
+    /// Returns the cure of an experience that a person saved in their own words.
+    async fn saved_cure(&self, scope: &Scope, memory: &Memory) -> Result<Option<CureText>> {
+        let Some(experience) = Experience::of_memory(memory) else { return Ok(None) };
+        let is_fit = memory.source.via == Origin::Remember
+            && success_rate(&experience) >= MIN_SUCCESS
+            && !is_unverified(memory)
+            && !is_suspect(&experience.pain);
+        if is_fit { self.cure_text(scope, memory, &experience).await } else { Ok(None) }
+    }
+
     /// Returns the failures whose cure worked often enough, besides those that turns show.
-    async fn proven_cures(
-        &self,
-        scope: &Scope,
-        pains: &[RepeatedPain],
-    ) -> Result<Vec<RepeatedPain>> {
+    async fn proven_cures(&self, scope: &Scope, pains: &[RepeatedPain]) -> Result<Vec<ProvenCure>> {
         let filter = MemoryFilter {
             kinds: vec![Kind::Experience],
             statuses: vec![Status::Active],
@@ -175,7 +185,7 @@ impl Engine {
         let mut found = Vec::new();
         while let Some(page) = pages.next().await? {
             let proven = page.iter().filter_map(proven_failure);
-            let is_new = |pain: &RepeatedPain| pains.iter().all(|other| !is_same_pain(pain, other));
+            let is_new = |it: &ProvenCure| pains.iter().all(|other| !is_same_pain(&it.pain, other));
             found.extend(proven.filter(is_new));
         }
         Ok(found)
@@ -310,21 +320,18 @@ fn session_turn(turn: &Memory, role: Role) -> SessionTurn {
     }
 }
 
-/// Returns the failure of an experience whose cure worked in enough cases.
-fn proven_failure(memory: &Memory) -> Option<RepeatedPain> {
-    let experience = Experience::of_memory(memory)?;
-    let times = experience.worked as usize;
-    let error = experience.error.clone().unwrap_or_else(|| experience.pain.clone());
-    let signature = Some(signature(&error)).filter(|signature| signature.is_failure())?;
-    let is_chinese = detect_language(&memory.content) == Language::Chinese;
-    let occasions = PatternOccasions::of_reports(memory, times);
-    let pain = RepeatedPain { text: error, signature: Some(signature), occasions, is_chinese };
-    (times >= MIN_SESSIONS).then_some(pain)
+fn cure_draft(
+    pain: &RepeatedPain,
+    memory: &Memory,
+    cure: &CureText,
+) -> Option<(SkillDraft, Vec<MemoryId>)> {
+    cure_skill(pain, cure, &[memory.id]).map(|draft| (draft, vec![memory.id]))
 }
 
 fn is_same_pain(one: &RepeatedPain, other: &RepeatedPain) -> bool {
     match (&one.signature, &other.signature) {
         (Some(one), Some(other)) => is_same(one, other),
+        (None, None) => pain_topic(&one.text).is_same(&pain_topic(&other.text)),
         _ => false,
     }
 }

@@ -139,6 +139,7 @@ fn head(line: &'static str) -> FailureEntry {
             "by:service" => entry.identity = Identity::Served,
             "by:engine" => entry.identity = Identity::Engine,
             "by:message" => entry.identity = Identity::Worded,
+            "by:frame" => entry.identity = Identity::Framed,
             other => {
                 entry.group = other.strip_prefix("like:").unwrap_or(entry.group);
                 entry.own = other.strip_prefix("own:").or(entry.own);

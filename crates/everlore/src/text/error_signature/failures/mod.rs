@@ -51,6 +51,8 @@ pub(crate) enum Identity {
     Engine,
     /// The wording: the name is only a class of failures.
     Worded,
+    /// The user's code in which it happened: the name says nothing of the cause.
+    Framed,
 }
 
 /// Parts of a log that the table is held against.
