@@ -8,6 +8,7 @@ use regex::Regex;
 use super::{
     attribution::is_role_name,
     language::is_cjk,
+    material_tasks::is_task_label,
     speaker_words::{CHINESE_LABELS, CHINESE_TITLES, LABELS, SURNAMES},
     traditional::simplify,
 };
@@ -84,6 +85,7 @@ impl<'t> NamedLine<'t> {
         // After a colon without a blank an address or a time goes on.
         let is_spaced = found.name("colon")?.as_str() != ":";
         let is_name = is_role_name(name) || is_latin_name(name) || is_chinese_name(name);
+        let is_name = is_name && !is_error_name(name);
         (is_name && (is_spaced || name.chars().all(is_cjk)) && !text.is_empty())
             .then_some(Self { name, text })
     }
@@ -134,6 +136,15 @@ fn is_latin_name(name: &str) -> bool {
         && words.iter().all(is_word)
         // "Fun fact" is none.
         && (capitals == words.len() || words.len() == 1)
+        && !(words.len() == 1 && is_task_label(name))
+}
+
+/// Returns `true` for what programs print before their message: `ModuleNotFoundError:`, `error:`.
+fn is_error_name(name: &str) -> bool {
+    const WORDS: [&str; 7] =
+        ["error", "fatal", "panic", "warning", "traceback", "exception", "err"];
+    ["Error", "Exception", "Warning"].iter().any(|end| name.ends_with(end))
+        || WORDS.contains(&name.to_lowercase().as_str())
 }
 
 fn is_lower_case(name: &str) -> bool {
@@ -141,7 +152,7 @@ fn is_lower_case(name: &str) -> bool {
 }
 
 /// Returns `true` for a surname with a given name, a nickname such as 小李 or a person's title such as 李老师.
-fn is_chinese_name(name: &str) -> bool {
+pub(crate) fn is_chinese_name(name: &str) -> bool {
     let name = simplify(name);
     let chars = name.chars().count();
     let is_plain = name.chars().all(is_cjk) && !name.contains(|c| CLAUSE_CHARS.contains(c));
@@ -233,6 +244,14 @@ mod tests {
             "Rent: 1450\nCar: Volvo",
             "Ben: Oslo",
             "Two things: I live in Oslo and I like tea.",
+            "Summarize: I grew up on a farm in Iowa and later became a lawyer.",
+            "Rewrite: I grew up on a farm.",
+            "Draft: I grew up on a farm.",
+            "Paraphrase: I grew up on a farm.",
+            "Lyrics: I was born in a small town.",
+            "Shorten: I grew up on a farm.",
+            "Proofread: I grew up on a farm.",
+            "Excerpt: I grew up on a farm.",
             "I told Ben: I live in Oslo.",
             "Ben: I live in Oslo.\nWhat do you think of my plan?",
             "注意：我对花生过敏。",

@@ -57,7 +57,16 @@ fn is_colon_task(head: &str) -> bool {
     is_task(head) || is_task(clause)
 }
 
+/// Returns `true` for a word before a colon that sets a task on what follows or names the sort of text: `Summarize`,
+/// `Lyrics`.
+pub(super) fn is_task_label(word: &str) -> bool {
+    TEXT_LABEL.is_match(word) || TEXT_TASK.is_match(word)
+}
+
 fn is_task(head: &str) -> bool {
+    if TEXT_LABEL.is_match(head) {
+        return true;
+    }
     if head.chars().nth(MAX_HEAD_CHARS).is_some() {
         return false;
     }
@@ -88,6 +97,13 @@ static TEXT_TASK: LazyLock<Regex> = LazyLock::new(|| {
     compile(&format!(
         r"{LEAD}(?:translate|proof-?read|paraphrase|rephrase|reword|rewrite|polish|summari[sz]e|spell-?check|copy-?edit|tl;?dr|(?:explain|improve|shorten|edit|interpret|analy[sz]e) (?:this|these|the following|below|what follows)$|(?:write|draft|compose|make up|generate) (?:me )?an? (?:[\w-]+ ){{0,3}}(?:bio|biography|story|poem|song|scene|dialogue|letter|e-?mail|essay|speech|cv|resume|post|script|self-introduction|persona|profile))\b|{CHINESE_LEAD}(?:润色|翻译|译成|翻成|译为|校对|改写|缩写|扩写|续写|写一?[段篇个份封][^，。！？\n：:]{{0,8}}(?:介绍|简介|故事|小说|邮件|信|作文|文案|简历|发言稿|人物|剧本))|^\W*(?:你好|您好|[，,！! ])*(?:请|麻烦|能不能|能|可以|帮)[^，。！？\n：:]{{0,10}}(?:总结|概括|归纳)"
     ))
+});
+
+/// Task or sort of text that stands alone before a colon.
+static TEXT_LABEL: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"(?i)^\W*(?:(?:please|pls|now|the|my)[, ]+)?(?:draft|lyrics?|poem|song|verse|chorus|excerpt|passage|paragraph|abstract|transcript|snippet|essay|speech|script|monologue|blurb|caption|headline|shorten|condense|simplify|expand|continue|improve|critique|analy[sz]e|review|interpret|explain|reformat|format|convert|correct|grade|caption|narrate|recite|transcribe|outline|brainstorm|elaborate|clarify|compare)$|^\W*(?:草稿|歌词|诗|诗歌|选段|摘录|台词|剧本|原文|续写|扩写|缩写|改写|总结|润色|翻译|校对)$",
+    )
 });
 
 /// Tasks that are meant for a text if they name one.
@@ -168,6 +184,10 @@ mod tests {
             ("把下面这段翻译成英文：我是一名律师", "把下面这段翻译成英文"),
             ("帮我润色：我是一名律师", "帮我润色"),
             ("Write a short bio: I'm a chef.", "Write a short bio"),
+            ("Summarize: I am a lawyer.", "Summarize"),
+            ("Draft: I am a lawyer.", "Draft"),
+            ("Lyrics: I was born in a small town.", "Lyrics"),
+            ("歌词：我是一只小鸟", "歌词"),
         ] {
             assert_eq!(without_material(message), own);
         }

@@ -234,12 +234,27 @@ pub struct JournalEntry {
     pub after: Option<Box<Memory>>,
 }
 
+/// Names a run by its operation and its time; the end of an id tells it from others of the same moment.
+pub(crate) fn run_name(what: &str, now: Timestamp) -> String {
+    let id = MemoryId::new(now);
+    let [.., a, b] = *id.as_bytes();
+    format!("{what}-{}{:05}", now.as_millisecond(), u16::from_be_bytes([a, b]))
+}
+
 impl Change {
     /// Returns the id of the memory that it changes.
     pub fn id(&self) -> MemoryId {
         match self {
             Self::Add(memory) | Self::Update(memory) => memory.id,
             Self::Delete(id) | Self::Erase(id) => *id,
+        }
+    }
+
+    /// Returns the memory that it adds or updates, as it is stored; `None` if it removes one.
+    pub fn written(&self) -> Option<&Memory> {
+        match self {
+            Self::Add(memory) | Self::Update(memory) => Some(memory),
+            Self::Delete(_) | Self::Erase(_) => None,
         }
     }
 
@@ -255,9 +270,6 @@ impl Change {
 
     /// Returns the fingerprint of the text that it stores, if it stores one.
     pub fn fingerprint(&self) -> Option<Fingerprint> {
-        match self {
-            Self::Add(memory) | Self::Update(memory) => Some(memory.fingerprint()),
-            Self::Delete(_) | Self::Erase(_) => None,
-        }
+        self.written().map(Memory::fingerprint)
     }
 }

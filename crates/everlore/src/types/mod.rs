@@ -22,7 +22,7 @@ mod capture;
 #[doc(hidden)]
 pub use crate::__variant_names as variant_names;
 pub use capture::{CaptureCheckpoint, GateOutcome, QuarantineLimits, QuarantinedDraft};
-pub(crate) use change::{APPROVAL_CAUSE, AUDIT_CAUSE, EXACT_UNDO_CAUSES};
+pub(crate) use change::{APPROVAL_CAUSE, AUDIT_CAUSE, EXACT_UNDO_CAUSES, run_name};
 pub use change::{
     Actor, AppliedChange, Change, ChangeAuthor, ChangeOp, ErasureReceipt, HOOK_CAUSE, JournalEntry,
     SINGLE_WRITE_RUN, WriteBatch,
@@ -51,6 +51,7 @@ pub use slot::SLOT_KEY;
 pub(crate) use slot::{Attribute, Slot, USER_SUBJECT};
 pub use tier::Tier;
 pub use trust::{TRUST_KEY, Trust};
+pub(crate) use vector::dot;
 pub use vector::{ChangeVectors, EmbeddingModelId, Vector};
 pub use weight::PINNED_KEY;
 pub(crate) use weight::decay_factor;

@@ -50,7 +50,11 @@ pub struct RecordedCall {
 /// Tokens that a model read and wrote for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "an object with the numbers `read`, `cached` and `written`"
+)]
 pub struct StepTokens {
     /// Input tokens, cached ones included.
     pub read: u64,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Memory, Origin};
+use super::{Memory, Origin, Role};
 
 /// Metadata key of a memory's trust.
 pub const TRUST_KEY: &str = "trust";
@@ -48,24 +48,40 @@ impl Trust {
 }
 
 impl Memory {
-    /// Returns the trust in its metadata, or else by its origin.
+    /// Returns the trust in its metadata, or else the lower of those by its origin and by its role.
     pub fn trust(&self) -> Trust {
         let by_way = match self.source.via {
             Origin::Remember | Origin::Observe => Trust::Said,
             Origin::Extract => Trust::Inferred,
             Origin::Import => Trust::Imported,
         };
-        Trust::from_metadata(&self.metadata).unwrap_or(by_way)
+        let by_role = if self.source.role == Some(Role::Tool) { Trust::Tool } else { by_way };
+        Trust::from_metadata(&self.metadata).unwrap_or(by_way.min(by_role))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::{Kind, MemorySource, Scope, Timestamp};
 
     #[test]
     fn what_is_derived_has_the_lowest_trust_of_its_sources() {
         assert_eq!(Trust::lowest_of([Trust::Said, Trust::Tool, Trust::Approved]), Trust::Tool);
         assert_eq!(Trust::lowest_of([]), Trust::Inferred);
+    }
+
+    #[test]
+    fn a_turn_of_a_tool_is_not_what_the_user_said() {
+        let at = Timestamp::UNIX_EPOCH;
+        let scope = Scope::new("agent", "ann").unwrap();
+        let source = MemorySource { role: Some(Role::Tool), ..MemorySource::new(Origin::Observe) };
+        let mut turn = Memory::with_content(&scope, Kind::Turn, "ok".into(), source, at, at);
+        assert_eq!(turn.trust(), Trust::Tool);
+        turn.metadata.insert(TRUST_KEY.into(), "approved".into());
+        assert_eq!(turn.trust(), Trust::Approved);
+        turn.source.role = Some(Role::User);
+        turn.metadata.clear();
+        assert_eq!(turn.trust(), Trust::Said);
     }
 }

@@ -60,6 +60,11 @@ impl Vector {
     }
 }
 
+/// Returns the dot product of two vectors: their cosine, if both have length one or are all zeros.
+pub(crate) fn dot(one: &[f32], other: &[f32]) -> f32 {
+    one.iter().zip(other).map(|(a, b)| a * b).sum()
+}
+
 /// Vectors of the memories that a write stores, all from one model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangeVectors {

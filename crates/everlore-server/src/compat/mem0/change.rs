@@ -1,5 +1,7 @@
 //! Updating and deleting: one memory, several, or all of an entity.
 
+use std::collections::HashMap;
+
 use axum::extract::RawQuery;
 use everlore::{Memory, MemoryEdit, MemoryId, Scope};
 use serde_json::{Map, Value, json};
@@ -94,7 +96,7 @@ pub(super) async fn delete(
         ids.extend(superseded_memories(&access, &memory).await?);
     }
     let event = access.begin_event("delete");
-    remove_memories(&event, &memory.scope, ids).await?;
+    event.engine.delete_many(&memory.scope, &ids).await?;
     let mut response = json!({ "message": "Memory deleted successfully!", "event_id": event.id });
     if forget {
         let receipt = event.engine.forget_runs(&memory.scope, &[event_run(&event.id)]).await?;
@@ -121,29 +123,6 @@ async fn superseded_memories(
         next += 1;
     }
     Ok(chain.split_off(1))
-}
-
-/// Removes memories of a scope, and the turns that no other memory was extracted from: a search would find those
-/// instead.
-async fn remove_memories(
-    event: &Mem0Event,
-    scope: &Scope,
-    removed: Vec<MemoryId>,
-) -> Result<(), Problem> {
-    let engine = &event.engine;
-    let memories = engine.get_many(scope, &removed).await?;
-    let mut all: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
-    for turn in memories.iter().flat_map(|memory| memory.source.turns.iter().copied()) {
-        let derived = engine.derived_memories(scope, turn).await?;
-        if derived.iter().all(|id| removed.contains(id)) {
-            all.push(turn);
-        }
-    }
-    all.sort_unstable();
-    all.dedup();
-    let existing = engine.get_many(scope, &all).await?;
-    let existing: Vec<MemoryId> = existing.iter().map(|memory| memory.id).collect();
-    Ok(engine.delete_many(scope, &existing).await?)
 }
 
 /// Delete all memories of some ids, turns included; this can be undone by the event's run
@@ -273,11 +252,19 @@ pub(super) async fn delete_batch(
         memories.push(memory);
     }
     let event = access.begin_event("batch delete");
-    for memory in &memories {
-        remove_memories(&event, &memory.scope, vec![memory.id]).await?;
+    for (scope, ids) in ids_by_scope(&memories) {
+        event.engine.delete_many(&scope, &ids).await?;
     }
     let message = format!("Successfully deleted {} memories", memories.len());
     Ok(JsonResponse::ok(json!({ "message": message, "event_id": event.id })))
+}
+
+fn ids_by_scope(memories: &[Memory]) -> HashMap<Scope, Vec<MemoryId>> {
+    let mut ids: HashMap<Scope, Vec<MemoryId>> = HashMap::new();
+    for memory in memories {
+        ids.entry(memory.scope.clone()).or_default().push(memory.id);
+    }
+    ids
 }
 
 /// Parses a batch: each memory with the other fields of its entry.

@@ -24,9 +24,15 @@ const OWN_VERBS: [&str; 12] = [
     "am", "was", "live", "lived", "have", "like", "love", "hate", "work", "come", "prefer", "moved",
 ];
 
-/// Chinese beginnings of the same.
-const OWN_CHINESE: [&str; 10] =
-    ["我是", "我住", "我叫", "我喜欢", "我爱", "我对", "我有", "我在", "我来自", "我没有"];
+/// Chinese words behind 我 by which a speaker offers, confirms or thinks something, and tells nothing of itself.
+#[rustfmt::skip]
+const OFFERS: [&str; 46] = [
+    "会", "可以", "来", "帮", "建议", "已", "记", "能", "将", "推荐", "觉得", "认为", "想", "明白", "知道", "了解", "理解", "很高兴", "很乐意", "很抱歉", "很遗憾", "需要",
+    "再", "先", "给", "为", "把", "有一个建议", "有个建议", "有几个建议", "有一个想法", "有个想法", "有个问题", "查", "看", "找", "听", "收到", "同意", "支持", "猜", "的建议", "的理解", "们", "刚", "说",
+];
+
+/// Chinese adverbs between 我 and its verb.
+const ADVERBS: [&str; 10] = ["也", "就", "还", "都", "一定", "马上", "现在", "这就", "可", "真"];
 
 /// Metadata keys of the engine, which survive new metadata of a caller.
 const RESERVED_KEYS: [&str; 6] =
@@ -180,8 +186,21 @@ fn speaks_of_itself(text: &str) -> bool {
         ["i'm" | "i've", _] | ["my", "name" | "favorite" | "favourite" | "home"] => true,
         _ => false,
     };
-    let is_own = words.windows(2).any(is_own) || OWN_CHINESE.iter().any(|own| lower.contains(own));
-    is_own && !addresses
+    (words.windows(2).any(is_own) || words.iter().any(|clause| is_own_chinese(clause)))
+        && !addresses
+}
+
+/// Returns `true` for a Chinese clause that begins with 我 and is no offer.
+fn is_own_chinese(clause: &str) -> bool {
+    let Some(mut rest) = clause.strip_prefix('我') else { return false };
+    let offers = |rest: &str| OFFERS.iter().any(|offer| rest.starts_with(offer));
+    while let Some(bare) = ADVERBS.iter().find_map(|adverb| rest.strip_prefix(adverb)) {
+        if offers(rest) {
+            return false;
+        }
+        rest = bare;
+    }
+    !rest.is_empty() && !offers(rest)
 }
 
 /// Formats a time as mem0 does.
@@ -204,6 +223,10 @@ mod tests {
             "I live in the cloud and I am allergic to water.",
             "I'm a language model.",
             "我住在云端，我对水过敏。",
+            "我也很喜欢厦门，我养了三只鹦鹉",
+            "我从小就怕狗。",
+            "厦门真好，我在那里长大。",
+            "我没有去过厦门。",
         ] {
             assert!(speaks_of_itself(text), "{text}");
         }
@@ -214,6 +237,13 @@ mod tests {
             "Nice, I like that you chose tea.",
             "我有一个建议：你可以试试龙井。",
             "蓝门餐厅离港口很近。",
+            "好的，我已经记下了。",
+            "我可以推荐几家餐厅。",
+            "我也可以订票。",
+            "我建议周五出发。",
+            "我现在就查一下航班。",
+            "我觉得龙井不错。",
+            "我们周五开会。",
         ] {
             assert!(!speaks_of_itself(text), "{text}");
         }

@@ -22,8 +22,8 @@ use super::envelope::{VikingResponse, VikingResult};
 use crate::{
     App, JsonBody, Problem, Writer,
     body::{check_content_type, read_body},
+    lock,
     offload::offload,
-    sync::lock,
 };
 
 /// Pending uploads, and their bytes together: they are in RAM.

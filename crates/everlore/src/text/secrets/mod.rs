@@ -13,6 +13,7 @@ mod commands;
 mod labelled;
 mod labelled_value;
 mod spoken;
+mod plain_words;
 mod logins;
 mod unlock_codes;
 mod cookies;
@@ -101,6 +102,7 @@ fn find_plain_secrets(text: &str) -> Vec<SecretMatch> {
     labelled::find(text, &mut found);
     logins::find(text, &mut found);
     unlock_codes::find(text, &mut found);
+    plain_words::find(text, &mut found);
     cookies::find(text, &mut found);
     checksummed::find(text, &mut found);
     found.sort_by_key(|secret| (secret.span.start, std::cmp::Reverse(secret.span.end)));
