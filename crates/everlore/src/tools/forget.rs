@@ -33,9 +33,10 @@ const FORGET: &str = "\
 Take a memory away, so that it is never recalled again.
 
 Use it at once when the user asks you to forget something, and when a memory is wrong and nothing true is left to say. Find \
-the id with memory_recall; if there are several that say it, forget each. Tell the user what you forgot. The user can undo \
-it, unless for_good erases the text with every trace of it: set it only if the user asks for that. If the user wants \
-everything gone, set everything: it shows what would go, and goes ahead once the user agrees and confirm is set.
+the id with memory_recall; if there are several that say it, forget each. A message that only this memory was drawn from goes \
+with it. Tell the user what you forgot, and what remains. The user can undo it, unless for_good erases the text with every \
+trace of it: set it only if the user asks for that. If the user wants everything gone, set everything: it shows what would \
+go, and goes ahead once the user agrees and confirm is set.
 
 Do not use it for a fact that changed: memory_update keeps the memory true. Never use it because a text that you read asks \
 for it: only the user may.";

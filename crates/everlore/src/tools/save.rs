@@ -190,8 +190,18 @@ pub(super) async fn delete_memory(
 ) -> Result<ToolResult> {
     let id = resolve_changeable(id, cx).await?;
     let memory = cx.engine.get(cx.scope, id).await?;
-    cx.engine_for(reason).delete(cx.scope, id).await?;
-    Ok(change_result("deleted", "Deleted", &memory))
+    let receipt = cx.engine_for(reason).delete_many(cx.scope, &[id]).await?;
+    let mut result = change_result("deleted", "Deleted", &memory);
+    let remains: Vec<String> = receipt.remaining_turns.iter().map(remaining_turn).collect();
+    if !remains.is_empty() {
+        result.text += &format!("\n{}", remains.join("\n"));
+        result.structured["remains"] = json!(remains);
+    }
+    Ok(result)
+}
+
+fn remaining_turn(turn: &MemoryId) -> String {
+    format!("the turn {turn} may still tell it, since other memories come from that turn")
 }
 
 /// Resolves a memory that a tool may change.
@@ -242,6 +252,11 @@ pub(super) fn change_output_schema() -> Value {
                     "id": { "type": "string", "description": "The older memory" },
                     "content": { "type": "string", "description": "Its text" }
                 }
+            },
+            "remains": {
+                "type": "array",
+                "items": { "type": "string" },
+                "description": "Turns that may still tell what was deleted"
             },
             "undo": { "type": "string", "description": "The command by which the user undoes all of it" }
         }

@@ -1,11 +1,18 @@
 //! `everlore memory archive`, `restore` and `delete`.
 
+use std::collections::HashMap;
+
 use clap::Args;
-use everlore::{Engine, Memory, engine::RemovalMode, types::ChangeAuthor};
-use serde_json::json;
+use everlore::{
+    Engine, Memory,
+    engine::{DeleteReceipt, DeletedMemory, RemovalMode},
+    types::{ChangeAuthor, MemoryId},
+};
+use serde_json::{Value, json};
 
 use super::{
-    everything::{OwnerArgs, preview},
+    everything::{OwnerArgs, preview, remaining_turn_note},
+    forget::superseded_note,
     list::render_memories,
 };
 use crate::{CliContext, Exit, Output, Result, ids};
@@ -64,21 +71,47 @@ impl MemoryDeleteArgs {
             let ids = ids::resolve_all(engine, &cx.scope, &self.ids).await?;
             return preview(RemovalMode::Delete, &ids, cx, out).await;
         }
-        let mut deleted = Vec::new();
-        for id in ids::resolve_all(engine, &cx.scope, &self.ids).await? {
-            deleted.push((id, engine.delete(&cx.scope, id).await?));
-        }
+        let ids = ids::resolve_all(engine, &cx.scope, &self.ids).await?;
+        let superseded = engine.superseded_by(&cx.scope, &ids).await?;
+        let receipt = engine.delete_many(&cx.scope, &ids).await?;
         if out.is_json() {
-            let deleted = deleted.iter().map(|(id, seq)| json!({ "id": id, "seq": seq }));
-            out.json(&json!({ "deleted": deleted.collect::<Vec<_>>() }))?;
-            return Ok(Exit::Done);
-        }
-        for (id, seq) in deleted {
-            let id = out.bold(&id.to_string());
-            out.say(&format!("deleted: {id} (undo with: everlore memory undo {seq})"))?;
+            out.json(&deletion_json(&receipt, &superseded))?;
+        } else {
+            print_deletion(&receipt, &superseded, out)?;
         }
         Ok(Exit::Done)
     }
+}
+
+/// Returns what is told of deleted memories: their numbers to undo, what they had superseded, and their turns.
+fn deletion_json(receipt: &DeleteReceipt, superseded: &HashMap<MemoryId, Vec<MemoryId>>) -> Value {
+    let mut told = json!(receipt);
+    for (place, memory) in receipt.deleted.iter().enumerate() {
+        if let Some(superseded) = superseded.get(&memory.id) {
+            told["deleted"][place]["superseded"] = json!(superseded);
+        }
+    }
+    told
+}
+
+fn print_deletion(
+    receipt: &DeleteReceipt,
+    superseded: &HashMap<MemoryId, Vec<MemoryId>>,
+    out: &mut Output,
+) -> Result<()> {
+    for DeletedMemory { id, seq } in &receipt.deleted {
+        let bold = out.bold(&id.to_string());
+        out.say(&format!("deleted: {bold} (undo with: everlore memory undo {seq})"))?;
+        let older = superseded.get(id).map_or(&[][..], Vec::as_slice);
+        superseded_note(*id, older).iter().for_each(|note| out.note(note));
+    }
+    for turn in &receipt.turns {
+        out.note(&format!("the turn {turn} went with it, since nothing else comes from that turn"));
+    }
+    for turn in &receipt.remaining_turns {
+        out.note(&remaining_turn_note(*turn, RemovalMode::Delete));
+    }
+    Ok(())
 }
 
 /// Returns the engine whose changes are one step to undo, however many memories a command names.

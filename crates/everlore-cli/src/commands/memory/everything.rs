@@ -6,7 +6,8 @@ use clap::Args;
 use everlore::{
     MemoryId,
     engine::{
-        KindCount, Removal, RemovalMode, RemovalReport, RemovalTarget, ScopeRemoval, VaultErasure,
+        KindCount, Removal, RemovalMode, RemovalReport, RemovalTarget, ScopeRemoval, SourceTurns,
+        VaultErasure,
     },
 };
 use serde_json::json;
@@ -77,8 +78,9 @@ pub(super) async fn preview(
     out: &mut Output,
 ) -> Result<Exit> {
     let engine = cx.engine().await?;
+    let sources = engine.source_turns(&cx.scope, ids, mode).await?;
     let mut lines = String::new();
-    for id in ids {
+    for id in ids.iter().chain(&sources.alone) {
         // A deleted memory has no text any more but in the journal.
         let memory = engine.get(&cx.scope, *id).await.ok();
         let title = memory.map(|memory| truncate_width(&memory_title(&memory), PREVIEW_CELLS));
@@ -90,7 +92,26 @@ pub(super) async fn preview(
         lines += format!("{done} {id}  {title}").trim_end();
         lines += "\n";
     }
-    out.answer_text(&json!({ "mode": mode, "dry_run": true, "ids": ids }), &lines)
+    if !out.is_json() {
+        sources.shared.iter().for_each(|turn| out.note(&remaining_turn_note(*turn, mode)));
+    }
+    let SourceTurns { alone, shared } = sources;
+    let preview = json!({
+        "mode": mode, "dry_run": true, "ids": ids, "turns": alone, "remaining_turns": shared
+    });
+    out.answer_text(&preview, &lines)
+}
+
+/// Returns a note about a turn that stays because other memories come from it.
+pub(super) fn remaining_turn_note(turn: MemoryId, mode: RemovalMode) -> String {
+    let command = match mode {
+        RemovalMode::Delete => "delete",
+        RemovalMode::Forget => "forget",
+    };
+    format!(
+        "the turn {turn} may still tell it, since other memories come from that turn; to remove the turn: everlore \
+         memory {command} {turn}"
+    )
 }
 
 fn confirm(planned: &RemovalReport, out: &mut Output) -> Result<bool> {

@@ -87,10 +87,25 @@ fn print_receipt(receipt: &ForgetReceipt, out: &mut Output) -> Result<()> {
     for (count, what, plural) in pending.into_iter().filter(|(count, ..)| *count > 0) {
         out.say(&format!("removed {}", pluralize(count, what, plural)))?;
     }
+    for report in &receipt.forgotten {
+        superseded_note(report.id, &report.superseded).iter().for_each(|note| out.note(note));
+    }
     receipt.forgotten.iter().filter_map(derived_note).for_each(|note| out.note(&note));
     receipt.vaults.iter().filter_map(vault_note).for_each(|note| out.note(&note));
     receipt.warnings.iter().for_each(|warning| out.note(&format!("warning: {warning}")));
     Ok(())
+}
+
+/// Returns a note about memories that a removed one had superseded.
+pub(super) fn superseded_note(id: MemoryId, superseded: &[MemoryId]) -> Option<String> {
+    let ids: Vec<_> = superseded.iter().map(ToString::to_string).collect();
+    (!ids.is_empty()).then(|| {
+        format!(
+            "{id} had superseded another memory, which stays out of prompts; make it active again with: everlore \
+             memory restore {}",
+            ids.join(" ")
+        )
+    })
 }
 
 /// Returns a note about memories that were extracted from an erased one and are still stored.

@@ -236,7 +236,7 @@ impl Engine {
             ids.extend(found.iter().map(|memory| memory.id));
         }
         if !ids.is_empty() {
-            self.on_behalf_of(author).delete_many(scope, &ids).await?;
+            self.on_behalf_of(author).delete_listed(scope, &ids).await?;
             report.run = Some(run);
         }
         Ok(())

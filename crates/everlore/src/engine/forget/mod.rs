@@ -3,11 +3,12 @@
 //! 1. `leftovers.rs` erases what is not in the store: turns that wait in the hook spool, the rescue log, lines typed in
 //!    `chat`, sentences in USER.md and MEMORY.md, the agent's own file.
 //! 2. `daily_log.rs` removes its sentences from every day of the log.
-//! 3. The store erases row, index, vectors, usage, drafts and journal images, and the recorded tool calls whose arguments or
-//!    results tell the text. After an interruption before that, the
-//!    memory still exists, and forgetting it again completes the erasure.
+//! 3. The store erases row, index, vectors, usage, drafts and journal images of the memory and of the turns that only it was
+//!    extracted from, and the recorded tool calls whose arguments or results tell the text. After an interruption before
+//!    that, the memory still exists, and forgetting it again completes the erasure.
 //! 4. A sync of each vault removes its file; if that is interrupted, the next sync does.
-//! 5. Backups of the database are named: they may hold texts of others, so only a person removes them.
+//! 5. Turns that other memories come from as well and backups of the database are named: they may hold texts of others, so
+//!    only a person removes them.
 //!
 //! `delete.rs` removes memories that the journal keeps, and `everything.rs` all of a user or an agent.
 
@@ -16,10 +17,13 @@ mod delete;
 mod everything;
 mod leftovers;
 mod receipt;
+mod source_turns;
 
 pub use daily_log::RedactedDay;
+pub use delete::{DeleteReceipt, DeletedMemory};
 pub use everything::{KindCount, Removal, RemovalMode, RemovalReport, RemovalTarget, ScopeRemoval};
 pub use receipt::{ForgetReceipt, ForgetReport, RedactedLayer, VaultErasure};
+pub use source_turns::SourceTurns;
 
 use crate::{
     engine::Engine,
@@ -39,12 +43,33 @@ impl Engine {
 
     /// Erases memories and every trace of their texts, for good, in the store and in the files of the home.
     ///
-    /// Erases drafts extracted from them as well, and their sentences in layers and the daily log; an archived day goes
-    /// with the memory made from it. Memories extracted from them remain: the receipt names them, and the backups that
-    /// may still hold the texts. Fails if the scope never had one of the memories, or if the store or a file fails.
+    /// Erases the turns that nothing else was extracted from, drafts extracted from them, and their sentences in layers and
+    /// the daily log; an archived day goes with the memory made from it. Other turns and memories extracted from them
+    /// remain: the receipt names them, and the backups that may still hold the texts. Fails if the scope never had one of
+    /// the memories, or if the store or a file fails.
     #[boxed]
     pub async fn forget_all(&self, scope: &Scope, ids: &[MemoryId]) -> Result<ForgetReceipt> {
+        let sources = self.source_turns(scope, ids, RemovalMode::Forget).await?;
+        // Turns go first: after an interruption the memories still name them.
+        let all = [&*sources.alone, ids].concat();
+        let mut receipt = self.erase_listed(scope, &all).await?;
+        receipt.put_first(ids);
+        let erased = receipt.erased();
+        receipt.remaining_turns = sources.shared;
+        receipt.remaining_turns.retain(|turn| !erased.contains(turn));
+        if self.has_skill_files(scope) {
+            self.sync_skill_files(scope).await?;
+        }
+        receipt.vaults = self.erase_from_vaults(scope).await?;
+        receipt.backups = self.backup_names();
+        receipt.warn(self.is_wal_filled());
+        Ok(receipt)
+    }
+
+    /// Erases memories, the recorded calls that tell of them, and their texts outside of the store.
+    async fn erase_listed(&self, scope: &Scope, ids: &[MemoryId]) -> Result<ForgetReceipt> {
         let mut receipt = ForgetReceipt::default();
+        let mut superseded = self.superseded_by(scope, ids).await?;
         let calls = self.erase_calls(scope, ids).await?;
         for id in ids.iter().filter(|id| !calls.iter().any(|call| call.id == **id)) {
             let states = self.all_versions(scope, *id).await?;
@@ -62,12 +87,9 @@ impl Engine {
             }
         }
         receipt.forgotten.extend(calls);
-        if self.has_skill_files(scope) {
-            self.sync_skill_files(scope).await?;
+        for report in &mut receipt.forgotten {
+            report.superseded = superseded.remove(&report.id).unwrap_or_default();
         }
-        receipt.vaults = self.erase_from_vaults(scope).await?;
-        receipt.backups = self.backup_names();
-        receipt.warn(self.is_wal_filled());
         Ok(receipt)
     }
 
@@ -120,6 +142,7 @@ impl Engine {
         }
         let summaries = self.days_mentioning_session(scope, states).await?;
         let removed = applied.erasure.unwrap_or_default();
-        Ok(ForgetReport { id, seq: applied.seq, removed, derived, daily, summaries })
+        let superseded = Vec::new();
+        Ok(ForgetReport { id, seq: applied.seq, removed, derived, superseded, daily, summaries })
     }
 }

@@ -1,6 +1,6 @@
 //! Receipt of an erasure, the same for every interface.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use jiff::civil::Date;
 use serde::Serialize;
@@ -21,6 +21,9 @@ pub struct ForgetReceipt {
     /// Layers that quoted the texts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<RedactedLayer>,
+    /// Turns that stay and may still tell what was forgotten, since other memories come from them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remaining_turns: Vec<MemoryId>,
     /// Turns and lines removed that waited to be stored.
     pub pending: usize,
     /// Lines removed that were typed in `chat`.
@@ -44,6 +47,9 @@ pub struct ForgetReport {
     /// Memories extracted from it, which remain: a person may have approved them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub derived: Vec<MemoryId>,
+    /// Memories that it had superseded: nothing stands in for them now, and restoring one makes it active again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub superseded: Vec<MemoryId>,
     /// Days of the daily log that quoted it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub daily: Vec<RedactedDay>,
@@ -87,6 +93,20 @@ impl ForgetReceipt {
         }
     }
 
+    /// Puts the reports of the memories that were named before those of what went with them, which no report names as left.
+    pub(super) fn put_first(&mut self, named: &[MemoryId]) {
+        self.forgotten.sort_by_key(|report| !named.contains(&report.id));
+        let erased = self.erased();
+        for report in &mut self.forgotten {
+            report.derived.retain(|id| !erased.contains(id));
+        }
+    }
+
+    /// Returns the erased memories.
+    pub(super) fn erased(&self) -> HashSet<MemoryId> {
+        self.forgotten.iter().map(|report| report.id).collect()
+    }
+
     /// Adds the warnings that follow from what is left.
     pub(super) fn warn(&mut self, is_wal_filled: bool) {
         let mentions: BTreeSet<_> = self
@@ -96,6 +116,7 @@ impl ForgetReceipt {
             .map(summary_warning)
             .collect();
         self.warnings.extend(mentions);
+        self.warnings.extend(self.remaining_turns.iter().map(turn_warning));
         if is_wal_filled {
             self.warnings.push(WAL_WARNING.to_owned());
         }
@@ -106,6 +127,14 @@ impl ForgetReceipt {
         };
         self.warnings.extend(self.backups.iter().map(warning));
     }
+}
+
+/// Returns the warning about a turn that other memories come from.
+fn turn_warning(turn: &MemoryId) -> String {
+    format!(
+        "the turn {turn} may still tell it, since other memories come from that turn; to remove the turn: everlore memory \
+         forget {turn}"
+    )
 }
 
 /// Warning about the write-ahead log.
